@@ -41,9 +41,9 @@ struct bench_common {
 	double seconds; /* of a slice */
 	unsigned runs;
 	enum net_kind fabric;
-	const char *storage; /* NULL: a node of our own */
+	const char *storage; /* NULL = a node of our own */
 	const char *cluster, *secret_file;
-	const char *plot; /* NULL: no picture */
+	const char *plot; /* NULL = no picture */
 	bool plot_data, json;
 };
 /* They, for getopt_long; their values are these letters and 'h' for --help. */
@@ -66,7 +66,7 @@ int bench_options(int argc, char **argv, const struct option *opt, struct bench_
     bool (*take)(void *arg, int letter, char *value), void (*usage)(FILE *to), void *arg);
 int bench_bad_use(const char *bench, const char *why);
 
-/* Cuts the next word off a comma-separated list. NULL: no more. */
+/* Cuts the next word off a comma-separated list. NULL = no more. */
 char *bench_word_of(char **list);
 /* 0.001 to 3600. False: not that. */
 bool bench_take_seconds(const char *s, double *out);

@@ -56,7 +56,7 @@ struct client {
 
 struct bench {
 	struct params p;
-	pid_t node; /* 0: not ours */
+	pid_t node; /* 0 = not ours */
 	struct net *net;
 	enum net_kind kind;
 	struct client *client;
@@ -135,7 +135,7 @@ options(int argc, char **argv, struct params *p)
 
 /* ---- the node ---- */
 
-/* CPU time of the node's process; 0: it is not ours. */
+/* CPU time of the node's process; 0 = it is not ours. */
 static uint64_t
 node_cpu_ns(const struct bench *b)
 {

@@ -35,7 +35,7 @@ struct oracle_params {
 	struct bench_common common; /* fabric (NET_SIM: virtual time), plot, plot_data, json */
 	bool moment[ORACLE_MOMENTS];
 	unsigned clients;
-	unsigned rate; /* commits per second offered by each client, 0: as many as it can */
+	unsigned rate; /* commits per second offered by each client, 0 = as many as it can */
 	uint32_t lease_ms;
 	double before_s, pause_s, after_s;
 	uint64_t seed;
@@ -61,14 +61,14 @@ struct oracle_run {
 	enum tso_scheme scheme;
 	enum oracle_moment moment;
 	unsigned commits_max, looks_max;
-	_Atomic uint64_t table;      /* its anchor; 0: not made yet */
-	_Atomic uint64_t begin_ns;   /* 0: wait */
+	_Atomic uint64_t table;      /* its anchor; 0 = not made yet */
+	_Atomic uint64_t begin_ns;   /* 0 = wait */
 	_Atomic uint64_t stopped_ns; /* the victim does no work from here ... */
-	_Atomic uint64_t resumed_ns; /* ... to here; 0: it never came back */
+	_Atomic uint64_t resumed_ns; /* ... to here; 0 = it never came back */
 	struct oracle_client client[ORACLE_CLIENTS_MAX];
 };
 
-/* Memory that processes forked later share; all zero. NULL: none left. */
+/* Memory that processes forked later share; all zero. NULL = none left. */
 struct oracle_run *bench_oracle_run_new(
     const struct oracle_params *p, enum tso_scheme scheme, enum oracle_moment moment);
 void bench_oracle_run_free(struct oracle_run *r);

@@ -25,7 +25,7 @@ enum { JOIN_S = 30, HEART_NICE = -10 };
 
 struct processes {
 	struct oracle_run *r;
-	pid_t node, client[ORACLE_CLIENTS_MAX]; /* 0: none, or gone */
+	pid_t node, client[ORACLE_CLIENTS_MAX]; /* 0 = none, or gone */
 };
 
 static void

@@ -36,7 +36,7 @@ covered(const struct oracle_client *c, uint64_t cid)
 }
 
 struct held {
-	uint64_t newest_ns, missing_ns; /* 0: none; UINT64_MAX: none */
+	uint64_t newest_ns, missing_ns; /* 0 = none; UINT64_MAX: none */
 };
 
 /* Of what had been answered when the snapshot was got: a commit may be visible before its client

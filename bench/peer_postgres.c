@@ -211,7 +211,7 @@ number_at(const char *at)
 }
 
 /*
- * The next message: its letter, and len bytes in p->message with a 0 behind them. 0: there is
+ * The next message: its letter, and len bytes in p->message with a 0 behind them. 0 = there is
  * none.
  */
 static char

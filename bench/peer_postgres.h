@@ -23,7 +23,7 @@ void bench_text_clear(struct bench_text *t);
 void bench_text_free(struct bench_text *t);
 
 struct peer_postgres;
-/* Where its programs are looked for. NULL: there are none of PostgreSQL 15. */
+/* Where its programs are looked for. NULL = there are none of PostgreSQL 15. */
 const char *peer_postgres_programs(void);
 /* NULL, said on stderr why: it could not be started. */
 struct peer_postgres *peer_postgres_open(void);

@@ -32,7 +32,7 @@ struct params {
 	unsigned scale, runs, timeout_s;
 	uint64_t seed, pool_mib;
 	bool only[TPCH_QUERIES], some;
-	const char *out; /* a directory for the files; NULL: a temporary one */
+	const char *out; /* a directory for the files; NULL = a temporary one */
 	bool peer, json, show;
 };
 

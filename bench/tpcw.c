@@ -143,7 +143,7 @@ start(struct cn *cn, struct gate *g, unsigned worker, struct job *j)
 	return st;
 }
 
-/* Waits up to ms for all jobs; 0: for ever. True: all have ended. */
+/* Waits up to ms for all jobs; 0 = for ever. True: all have ended. */
 static bool
 wait_all(struct gate *g, unsigned ms)
 {

@@ -39,11 +39,11 @@ struct tpcw_params {
 	unsigned workers, clients, runs;
 	bool sql;
 	double seconds;
-	uint64_t transactions; /* a run ends when so many have committed, whatever the time; 0: by
+	uint64_t transactions; /* a run ends when so many have committed, whatever the time; 0 = by
 			        * time */
 	uint64_t products;
 	enum net_kind fabric;
-	const char *storage; /* NULL: embedded */
+	const char *storage; /* NULL = embedded */
 	const char *secret_file, *cluster;
 	bool peer_sqlite, json;
 	uint64_t seed;

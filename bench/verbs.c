@@ -294,7 +294,7 @@ points(const struct bench *b)
 	}
 }
 
-/* The point of that operation and size at the least or most depth; NULL: it was not measured. */
+/* The point of that operation and size at the least or most depth; NULL = it was not measured. */
 static const struct verbs_point *
 find(const struct bench *b, enum verbs_op op, uint32_t size, bool deep)
 {

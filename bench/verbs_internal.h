@@ -97,7 +97,7 @@ void bench_verbs_thread_core(int tid, cpu_set_t *set);
 uint64_t bench_verbs_cpu_ns(void);
 uint64_t bench_verbs_process_ns(void);
 /* Cycles of a core in a nanosecond of its time, by the time stamp counter since the program began;
- * 0: not known here. */
+ * 0 = not known here. */
 double bench_verbs_ghz(void);
 bool bench_verbs_pin(int core);
 

@@ -219,7 +219,7 @@ shot_free(struct cat *c, struct cat_shot *s, tso_cid gone)
 	free(s);
 }
 
-/* Pins the newest shot. *slot: where; NULL: the lock is held instead. */
+/* Pins the newest shot. *slot: where; NULL = the lock is held instead. */
 static struct cat_shot *
 pin(struct cat *c, struct cat_hazard **slot)
 {

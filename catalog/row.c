@@ -282,7 +282,7 @@ is_null(const char *row, unsigned place)
 	return (unsigned char)row[place / 8] >> place % 8 & 1;
 }
 
-/* How many places the row has; 0: it contradicts itself. */
+/* How many places the row has; 0 = it contradicts itself. */
 static unsigned
 places_of(const struct cat_table *t, const char *row, uint32_t len)
 {

@@ -43,7 +43,7 @@ static const struct cat_column columns_columns[C_ALL] = {
 	[C_NAME] = COLUMN("name", CAT_TEXT, CAT_NAME_MAX),
 	[C_TYPE] = COLUMN("type", CAT_TEXT, 40),
 	[C_NOT_NULL] = COLUMN("not_null", CAT_BOOL, -1),
-	[C_KEY] = COLUMN("key", CAT_INT4, -1), /* place in the primary key, from 1; 0: none */
+	[C_KEY] = COLUMN("key", CAT_INT4, -1), /* place in the primary key, from 1; 0 = none */
 	[C_KIND] = COLUMN("kind", CAT_INT4, -1),
 	[C_TYPMOD] = COLUMN("typmod", CAT_INT4, -1),
 };

@@ -12,7 +12,7 @@ enum { TXNS_MAX = 5, OPS_MAX = 4, KEYS = 3, LIST_MAX = TXNS_MAX * OPS_MAX + 1 };
 struct op {
 	bool read;
 	int key;
-	int value; /* written; read from a register, 0: absent */
+	int value; /* written; read from a register, 0 = absent */
 	int n, v[LIST_MAX];
 };
 

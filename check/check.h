@@ -39,7 +39,7 @@ struct chk_options {
 };
 
 struct chk;
-/* NULL: no memory. */
+/* NULL = no memory. */
 struct chk *chk_open(void);
 void chk_close(struct chk *c);
 /* Borrows bytes until chk_close; name is for messages. Once per struct chk. */

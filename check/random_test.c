@@ -283,7 +283,7 @@ test_good(void **state)
 
 /* ---- one thing is changed ---- */
 
-/* Some read of at least n elements by a transaction that committed; NULL: there is none. */
+/* Some read of at least n elements by a transaction that committed; NULL = there is none. */
 static struct op *
 some_read(unsigned n, bool of_final)
 {

@@ -60,7 +60,7 @@ misuse(const char *what)
 	return 2;
 }
 
-/* All that can be read. NULL: errno says why. */
+/* All that can be read. NULL = errno says why. */
 static char *
 slurp(int fd, size_t *len)
 {

@@ -12,13 +12,13 @@
 
 struct shell_options {
 	enum cn_print_form form; /* of results */
-	const char *null;        /* what stands for NULL; NULL: nothing */
+	const char *null;        /* what stands for NULL; NULL = nothing */
 	bool quiet;              /* no command tags, no banner */
 	bool verbose;            /* what each statement cost on the fabric, on stderr */
 	bool stop_on_error;      /* a script ends at its first error */
 	size_t statement_max;
 	const char *about; /* for \conninfo; borrowed */
-	/* Opens a compute node like the first one; NULL: there is no way to. */
+	/* Opens a compute node like the first one; NULL = there is no way to. */
 	nam_status (*again)(void *arg, struct cn **out, struct nam_err *err);
 	void *again_arg;
 };
@@ -29,7 +29,7 @@ struct source {
 	bool terminal; /* lines through the line editor */
 	bool eof, broken;
 	bool line_start;  /* the next byte begins a line */
-	const char *name; /* of a file, for errors; NULL: none is said */
+	const char *name; /* of a file, for errors; NULL = none is said */
 	unsigned line;    /* of the next byte, from 1 */
 	char *buf;
 	size_t at, len, cap;
@@ -44,7 +44,7 @@ struct shell {
 	struct source *source;  /* what is being read now; NULL: -c */
 	struct nam_arena arena; /* of one batch being printed */
 	FILE *out;              /* answers */
-	FILE *copy_to;          /* \copy ... TO; NULL: out */
+	FILE *copy_to;          /* \copy ... TO; NULL = out */
 	bool out_pipe, expanded, no_pager;
 	enum cn_print_form form; /* but for \x */
 	char *null;              /* what stands for NULL */
@@ -72,7 +72,7 @@ struct shell {
 /* Signals: block before threads are started (so that they go to this thread), open when ready. */
 void shell_signals_block(void);
 void shell_signals_open(void);
-/* The session that ^C cancels; NULL: none. */
+/* The session that ^C cancels; NULL = none. */
 void shell_running(struct cn_session *s);
 /* Between statements: does what ^Z asked for, if it did. Returns when the program is continued. */
 void shell_rest(struct shell *sh);
@@ -112,7 +112,7 @@ void shell_forget(struct shell *sh);
 bool shell_typed(struct shell *sh, const char *text, size_t len);
 
 /* ---- shell_out.c */
-/* A file, |program, or NULL: stdout. */
+/* A file, |program, or NULL = stdout. */
 bool shell_out(struct shell *sh, const char *where);
 /* cn_print_end, through $PAGER at a terminal where the answer is longer than the screen. */
 void shell_print_end(struct shell *sh, bool footer);
@@ -133,7 +133,7 @@ char *shell_word(char *text, char **rest);
 bool shell_form(const char *name, enum cn_print_form *out);
 
 /* ---- shell_edit.c */
-/* Text through $EDITOR: *out is freed by the caller. file NULL or "": one that is gone
+/* Text through $EDITOR: *out is freed by the caller. file NULL or "" = one that is gone
  * afterwards. */
 bool shell_edit(
     struct shell *sh, const char *file, const char *text, size_t len, char **out, size_t *out_len);
@@ -155,7 +155,7 @@ void shell_history_close(void);
 
 /* A signal that came while nothing was read: the reader is left now. */
 void shell_input_leave(void);
-/* Waits until fd has bytes, ms at most, -1: as long as it takes; leaves the input at a signal.
+/* Waits until fd has bytes, ms at most, -1 = as long as it takes; leaves the input at a signal.
  * False: none came. */
 bool shell_input_wait(int fd, int ms);
 
@@ -226,8 +226,8 @@ bool shell_option(struct shell_args *a, int o, const char *value, const char **b
 bool shell_assign(struct shell_args *a, const char *text);
 /*
  * For \conninfo: what the shell is connected to, and the command that opens another one there,
- * from any directory. secret_file, cluster NULL: as a process without options finds them. Freed by
- * the caller; NULL: no memory.
+ * from any directory. secret_file, cluster NULL = as a process without options finds them. Freed by
+ * the caller; NULL = no memory.
  */
 char *shell_about(
     struct cn *cn, const char *storage, const char *cluster, const char *secret_file, const char *fabric);

@@ -11,7 +11,7 @@
 
 /* ---- \e ------------------------------------------------------------------------- */
 
-/* A file's text, 0-terminated; NULL: errno says why not. */
+/* A file's text, 0-terminated; NULL = errno says why not. */
 static char *
 read_all(const char *path, size_t max, size_t *len)
 {

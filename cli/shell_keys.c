@@ -66,7 +66,7 @@ shell_keys_paste(bool on)
 /* ---- bytes ---------------------------------------------------------------------------- */
 
 /*
- * Reads what is there; waits for something, ms at most, -1: as long as it takes. Only here a
+ * Reads what is there; waits for something, ms at most, -1 = as long as it takes. Only here a
  * signal may jump.
  */
 static bool

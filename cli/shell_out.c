@@ -44,7 +44,7 @@ shell_out(struct shell *sh, const char *where)
 	return true;
 }
 
-/* The program that shows long answers, NULL: none is wanted. */
+/* The program that shows long answers, NULL = none is wanted. */
 static const char *
 pager(const struct shell *sh)
 {

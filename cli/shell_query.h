@@ -25,7 +25,7 @@ bool shell_queryf(struct shell *sh, struct shell_answer *a, const char *fmt, ...
 void shell_answer_free(struct shell_answer *a);
 
 /*
- * A table; kind NULL: text. foot: lines below it, in place of the count of rows; NULL: the count.
+ * A table; kind NULL = text. foot: lines below it, in place of the count of rows; NULL = the count.
  */
 void shell_print(struct shell *sh, const char *title, unsigned cols, const char *const *name,
     const enum cn_kind *kind, const char *const *cell, unsigned cells, const char *foot);

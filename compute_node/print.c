@@ -25,7 +25,7 @@ struct cn_print {
 	struct cell **chunk; /* rows, CHUNK cells at a time */
 	size_t chunks, cells;
 	char *title, *foot;
-	char *null;             /* what stands for NULL; NULL: nothing does */
+	char *null;             /* what stands for NULL; NULL = nothing does */
 	struct nam_arena arena; /* of the current table */
 };
 

@@ -43,7 +43,7 @@ namdb_batch_begin(namdb *db, const char *table, const char *columns, namdb_batch
 	return NAMDB_OK;
 }
 
-/* Room for n more bytes. NULL: no memory, now and for the rest of this batch. */
+/* Room for n more bytes. NULL = no memory, now and for the rest of this batch. */
 static char *
 room(struct namdb_batch *b, size_t n)
 {

@@ -11,7 +11,7 @@
 /* A cluster as this process knows it: one compute node; of `memory:` also the regions.
  * Counted. */
 struct lib_place;
-/* Finds or opens it. NULL: err says why. */
+/* Finds or opens it. NULL = err says why. */
 struct lib_place *lib_place_open(const char *where, struct nam_err *err);
 void lib_place_close(struct lib_place *p);
 struct cn *lib_place_cn(struct lib_place *p);

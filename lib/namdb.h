@@ -128,7 +128,7 @@ int namdb_prepare(namdb *db, const char *sql, namdb_stmt **out);
 void namdb_finalize(namdb_stmt *st);
 
 unsigned namdb_param_count(const namdb_stmt *st);
-/* i from 1. A value stays bound until another replaces it. Bytes are copied. len -1: up to the 0.
+/* i from 1. A value stays bound until another replaces it. Bytes are copied. len -1 = up to the 0.
  * If a value does not fit its parameter's type, the first step fails. */
 int namdb_bind_null(namdb_stmt *st, unsigned i);
 int namdb_bind_bool(namdb_stmt *st, unsigned i, int value);

@@ -18,7 +18,7 @@ struct kept {
 struct namdb_stmt {
 	struct namdb *db;               /* a reference */
 	struct namdb_stmt *next, *prev; /* of db->stmts, while st is there */
-	struct sql_stmt *st;            /* NULL: the handle was closed */
+	struct sql_stmt *st;            /* NULL = the handle was closed */
 	struct cat_datum *param;        /* UNKNOWN: text in text[i] */
 	char **text;
 	unsigned params;
@@ -404,7 +404,7 @@ namdb_column_typename(const namdb_stmt *st, unsigned i)
 	return st != NULL && i < st->columns ? cat_type_name(st->column[i].type) : NULL;
 }
 
-/* The value in the current row. NULL: there is no such value, or it is NULL. */
+/* The value in the current row. NULL = there is no such value, or it is NULL. */
 static const struct cat_vec *
 value(const namdb_stmt *st, unsigned i, union cat_val *out)
 {

@@ -23,7 +23,7 @@ struct cat_array {
 	uint32_t n;
 	int32_t lower;
 	unsigned width;         /* of a cell; strs: 4 */
-	const uint8_t *null;    /* NULL: none is */
+	const uint8_t *null;    /* NULL = none is */
 	const char *cell, *str; /* str: bytes of all strs */
 	uint32_t bytes;         /* of them */
 };

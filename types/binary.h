@@ -9,7 +9,7 @@ enum { CAT_UUID_BYTES = 16, CAT_UUID_CHARS = 36 };
 
 /* \x and hexadecimal digits (22023), or bytes with \\ and \ooo (22P02). */
 bool cat_bytea_in(struct cat_str text, struct cat_str *out, struct nam_arena *arena, struct cat_err *err);
-/* Hexadecimal; len 0: no memory. */
+/* Hexadecimal; len 0 = no memory. */
 struct cat_str cat_bytea_out(struct cat_str bytes, struct nam_arena *arena);
 /* Hexadecimal digits, with blanks between pairs. */
 bool cat_hex_in(struct cat_str text, struct cat_str *out, struct nam_arena *arena, struct cat_err *err);

@@ -41,7 +41,7 @@ cat_interval_load(struct cat_str s)
 bool cat_interval_store(
     struct cat_interval v, struct cat_str *out, struct nam_arena *arena, struct cat_err *err);
 
-/* 22007 no interval, 22015 a field does not fit. fields -1: all. */
+/* 22007 no interval, 22015 a field does not fit. fields -1 = all. */
 bool cat_interval_in(struct cat_str text, int32_t fields, struct cat_interval *out, struct cat_err *err);
 /* Writes at most CAT_INTERVAL_CHARS. */
 unsigned cat_interval_out(struct cat_interval v, char *to);

@@ -89,7 +89,7 @@ nibble(char ch)
 	return ch >= 'a' && ch <= 'f' ? ch - 'a' + 10 : -1;
 }
 
-/* Behind \u: four digits; -1: they are not. */
+/* Behind \u: four digits; -1 = they are not. */
 static int
 unit(const char *p, const char *end)
 {

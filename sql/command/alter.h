@@ -7,11 +7,11 @@
 
 /* Where a column of the new definition comes from. */
 struct sql_alter_from {
-	int was;                       /* that column of tab; -1: it is new */
+	int was;                       /* that column of tab; -1 = it is new */
 	bool typed;                    /* its values become others: */
-	const struct ast_expr *using_; /* this, NULL: by assignment */
+	const struct ast_expr *using_; /* this, NULL = by assignment */
 	const struct ast_column *added;
-	char seq[CAT_NAME_MAX + 1]; /* to be made for it; "": none */
+	char seq[CAT_NAME_MAX + 1]; /* to be made for it; "" = none */
 };
 
 struct sql_alter {
@@ -32,7 +32,7 @@ struct sql_alter {
 
 /* ---- alter.c */
 bool sql_alter_column(const struct cat_table *def, const char *name, unsigned *out, struct cat_err *err);
-/* A name in double quotes; NULL: no memory. */
+/* A name in double quotes; NULL = no memory. */
 const char *sql_quote_name(const char *name, struct nam_arena *arena);
 /* Is there a row of tab for which a condition is true? */
 bool sql_any_row(struct sql_session *s, const struct cat_table *tab, const char *condition, bool *out,

@@ -17,7 +17,7 @@ extern const char sql_postgres_functions[], sql_postgres_operators[], sql_postgr
 bool sql_postgres_has(const char *list, const char *word);
 /* True if every table has that column: ctid and its kin. */
 bool sql_system_column(const char *name);
-/* Where the word ends in the list, NULL: it does not stand there. open: what follows it: ' ' or
+/* Where the word ends in the list, NULL = it does not stand there. open: what follows it: ' ' or
  * '('. */
 const char *sql_postgres_find(const char *list, const char *word, char open);
 

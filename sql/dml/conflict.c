@@ -19,7 +19,7 @@ struct key {
 /* A set of keys, open addressing; grows by making a new table. */
 struct sql_seen {
 	struct nam_arena *arena;
-	struct key *slot; /* bytes.p NULL: free */
+	struct key *slot; /* bytes.p NULL = free */
 	uint32_t mask, n;
 };
 

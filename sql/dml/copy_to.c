@@ -18,7 +18,7 @@ struct copy_to {
 	struct sql_exec *x;
 	const struct ast_copy *o;
 	const struct sql_sink *sink;
-	int fd; /* -1: to the user */
+	int fd; /* -1 = to the user */
 	unsigned cols;
 	uint8_t *force;          /* per column: quoted whenever it is not null */
 	struct nam_arena values; /* of one batch */

@@ -85,7 +85,7 @@ sql_send(
 	return true;
 }
 
-/* The same for rows sel[0..m) of it; NULL: all. */
+/* The same for rows sel[0..m) of it; NULL = all. */
 static int
 keep(struct sql_exec *x, struct sql_node *n, const uint16_t *sel, unsigned m, unsigned arena)
 {
@@ -685,8 +685,8 @@ struct operation {
 	 * execution begins. */
 	size_t at, size, once;
 	bool (*room)(struct sql_exec *x, struct sql_node *n);  /* what of it is as long as
-							        * the plan; NULL: nothing */
-	bool (*begin)(struct sql_exec *x, struct sql_node *n); /* when it is opened; NULL: nothing
+							        * the plan; NULL = nothing */
+	bool (*begin)(struct sql_exec *x, struct sql_node *n); /* when it is opened; NULL = nothing
 							        * is to do */
 	void (*end)(struct sql_node *n);                       /* when it is closed */
 	bool alone;                                            /* it opens build itself, or never */
@@ -726,7 +726,7 @@ static const struct operation operation[SQL_NODES] = {
 	[SQL_NODE_UNIQUE] = { sql_unique_next, RUN(unique, last) },
 };
 
-/* The operator's state, all of one execution zero; NULL: no memory. */
+/* The operator's state, all of one execution zero; NULL = no memory. */
 static void *
 fresh_state(struct sql_exec *x, struct sql_node *n, const struct operation *o)
 {

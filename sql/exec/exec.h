@@ -2,7 +2,7 @@
  * exec.h -- running a plan: operators are opened, then pulled for batches until one comes back
  * empty.
  *
- * sql_next answers how many rows are selected in n->out (0: the end, -1: *x->err
+ * sql_next answers how many rows are selected in n->out (0 = the end, -1: *x->err
  * says why not). A batch stays valid until the next call on the same operator.
  * Inside of sql.
  */
@@ -24,10 +24,10 @@ struct sql_exec {
 	const _Atomic int *cancel;
 	bool again; /* a row that was to be locked had changed: it is locked now, ask once more */
 	struct net_worker *net;
-	uint64_t deadline_ns;    /* 0: none */
+	uint64_t deadline_ns;    /* 0 = none */
 	struct sql_gauge *gauge; /* EXPLAIN ANALYZE; else NULL */
 	const struct sql_sink *sink;
-	const struct sql_rules *rules; /* of the table that is written; NULL: none */
+	const struct sql_rules *rules; /* of the table that is written; NULL = none */
 	uint64_t work;                 /* on long values, since the clock was last looked at */
 	uint64_t sent;                 /* rows given to the sink: then nothing can be tried again */
 	unsigned bad_row;              /* sql_insert_batch: the row of the batch that its error is

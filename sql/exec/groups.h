@@ -12,7 +12,7 @@
 
 struct sql_group_slot {
 	uint32_t tag;   /* of the hash */
-	uint32_t group; /* + 1; 0: free */
+	uint32_t group; /* + 1; 0 = free */
 };
 
 struct sql_groups {

@@ -110,7 +110,7 @@ probe_batch(struct sql_exec *x, struct sql_op_join *o, struct sql_join_probe **o
 	return rows;
 }
 
-/* The next partner (+1) of the current probe row, after n->match; 0: none. */
+/* The next partner (+1) of the current probe row, after n->match; 0 = none. */
 static uint32_t
 next_match(struct sql_op_join *o, const struct sql_join_probe *p, unsigned row)
 {
@@ -142,7 +142,7 @@ sql_nulls(struct cat_vec *v, enum cat_type type, unsigned n, struct nam_arena *a
 	return true;
 }
 
-/* The probe side's columns come from where they came from. left: with these of its rows; NULL: as
+/* The probe side's columns come from where they came from. left: with these of its rows; NULL = as
  * they are. */
 static bool
 pass_origins(struct sql_exec *x, struct sql_op_join *o, const uint16_t *left, unsigned m)
@@ -193,7 +193,7 @@ no_origins(struct sql_op_join *o)
 	memset(r->origin, 0, n->out.cols * sizeof *r->origin);
 }
 
-/* Columns of both sides: probe rows left[0..m) (NULL: none) beside build rows right[0..m) (NULL:
+/* Columns of both sides: probe rows left[0..m) (NULL = none) beside build rows right[0..m) (NULL:
  * none). */
 static bool
 beside(struct sql_exec *x, struct sql_op_join *o, const uint16_t *left, const uint32_t *right, unsigned m)

@@ -30,7 +30,7 @@ struct sql_join_table {
 /* Builds the table over t->rs; rows with a NULL among their keys stay out of it. false: out of
  * memory. */
 bool sql_join_index(struct sql_join_table *t, struct nam_arena *keep);
-/* found[j] = the first row (+1) whose keys are those of row sel[j], 0: none. hash[j]: theirs. */
+/* found[j] = the first row (+1) whose keys are those of row sel[j], 0 = none. hash[j]: theirs. */
 void sql_join_find(const struct sql_join_table *t, const struct cat_vec *key, const uint16_t *sel, unsigned n,
     uint64_t *hash, uint32_t *found);
 /* The next such row (+1) after r (+1). */

@@ -89,7 +89,7 @@ put(struct sql_exec *x, struct sql_op_lateral *l, unsigned m, const uint16_t *se
 	return true;
 }
 
-/* As many partners of row n->at as fit behind m rows; -1: an error; else the rows there are
+/* As many partners of row n->at as fit behind m rows; -1 = an error; else the rows there are
  * then. */
 static int
 partners(struct sql_exec *x, struct sql_op_lateral *l, unsigned m)

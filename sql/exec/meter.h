@@ -27,7 +27,7 @@ enum { SQL_METER_PHASE = -1 };
 struct sql_gauge {
 	struct sql_meter *now;  /* the meter that is charged */
 	struct net_counts paid; /* what is posted outside of the transaction's account */
-	const struct txn *t;    /* whose account it is; NULL: none is open */
+	const struct txn *t;    /* whose account it is; NULL = none is open */
 	struct net_counts at;   /* the sum at the last turn */
 	uint64_t at_ns;
 	bool clock; /* TIMING */

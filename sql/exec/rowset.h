@@ -14,7 +14,7 @@ struct sql_rowset {
 	uint32_t rows;
 };
 
-/* NULL: out of memory. types are borrowed. */
+/* NULL = out of memory. types are borrowed. */
 struct sql_rowset *sql_rowset_open(struct nam_arena *arena, const enum cat_type *type, unsigned cols);
 /* Copies rows sel[0..n) of the columns, and the bytes they point to. False if there is no memory,
  * or with 2^31 rows. */

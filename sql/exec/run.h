@@ -20,7 +20,7 @@ struct sql_settings {
 	char search_path[128];
 	uint32_t lock_timeout_ms, statement_timeout_ms;
 	uint64_t memory_kb;  /* namdb.statement_memory */
-	uint32_t join_order; /* namdb.join_order: 0: by cost; else dice, for tests */
+	uint32_t join_order; /* namdb.join_order: 0 = by cost; else dice, for tests */
 	bool standard_costs; /* namdb.costs */
 	char application_name[64], client_min_messages[16], extra_float_digits[8];
 };
@@ -40,10 +40,10 @@ struct sql_session {
 	unsigned saves, save_cap;
 	bool save_lost;           /* a failure after DDL took the whole transaction */
 	struct sql_named *named;  /* PREPARE */
-	uint32_t stmt_mark;       /* where the running statement began, 0: not marked */
+	uint32_t stmt_mark;       /* where the running statement began, 0 = not marked */
 	bool upserts;             /* the transaction has an ON CONFLICT in it */
 	int64_t now_us;           /* start of t; 0 = not yet asked for */
-	uint64_t deadline_ns;     /* of the statement, 0: none */
+	uint64_t deadline_ns;     /* of the statement, 0 = none */
 	struct nam_budget budget; /* of the arenas and of t, part of the process's */
 	struct nam_arena **arena;
 	unsigned arenas;
@@ -53,7 +53,7 @@ struct sql_session {
 	struct net_counts counts;
 	struct sql_drawn *sequence; /* of which nextval has drawn here */
 	unsigned sequences;
-	uint32_t last_sequence; /* lastval's; 0: none */
+	uint32_t last_sequence; /* lastval's; 0 = none */
 	uint64_t dice[2];       /* random()'s state; zeros: not seeded */
 };
 

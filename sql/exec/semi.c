@@ -20,7 +20,7 @@ struct seek {
 	unsigned n;
 };
 
-/* From r (+1) on: the first row (+1) of the set with the same keys; 0: none. */
+/* From r (+1) on: the first row (+1) of the set with the same keys; 0 = none. */
 static uint32_t
 along(const struct sql_sub *s, const struct cat_vec *key, unsigned row, uint64_t hash, uint32_t r)
 {
@@ -115,7 +115,7 @@ try_partners(
 	return true;
 }
 
-/* The child's rows that pass, to n->selbuf: how many, -1: an error. */
+/* The child's rows that pass, to n->selbuf: how many, -1 = an error. */
 static int
 pass(struct sql_exec *x, struct sql_op_semi *m, unsigned rows)
 {

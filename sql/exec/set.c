@@ -57,7 +57,7 @@ grow(struct sql_exec *x, struct sql_run_seen *s, struct nam_arena *keep)
 	return true;
 }
 
-/* The row's number in n->rs + 1, 0: it is not there. */
+/* The row's number in n->rs + 1, 0 = it is not there. */
 static uint32_t
 find(const struct sql_run_seen *s, const struct cat_vec *col, unsigned row, uint64_t h)
 {

@@ -55,7 +55,7 @@ struct sql_run_join {
 	uint8_t *matched;             /* keep_build: per row of rs */
 	struct sql_join_probe *probe; /* of any number of partners: the batch at hand, NULL: none */
 	unsigned probe_at;            /* position in the probe side's selection */
-	uint32_t match;               /* the row (+1) of rs that was its last partner; 0: none was
+	uint32_t match;               /* the row (+1) of rs that was its last partner; 0 = none was
 				       * yet */
 	uint32_t left_at;             /* rows of rs below have had their partners, or are out */
 };
@@ -92,7 +92,7 @@ struct sql_run_limit {
 
 struct sql_run_unique {
 	/* of one execution */
-	struct sql_rowset *last; /* the row before the batch; NULL: none */
+	struct sql_rowset *last; /* the row before the batch; NULL = none */
 };
 
 struct sql_run_append {
@@ -137,7 +137,7 @@ struct sql_run_sub {
 	uint64_t *hash, mask;
 };
 
-/* The rows that a query of WITH came to; NULL: it did not run yet. */
+/* The rows that a query of WITH came to; NULL = it did not run yet. */
 struct sql_run_with {
 	struct sql_rowset *rs;
 };
@@ -184,7 +184,7 @@ struct sql_run_expand {
 	struct cat_vec *tmp; /* the keys of the child's batch: as they are, as NULLs, the set's
 			      * number */
 	/* of one execution */
-	unsigned at; /* the set that is next; 0: for a new batch */
+	unsigned at; /* the set that is next; 0 = for a new batch */
 };
 
 struct sql_run_unnest {

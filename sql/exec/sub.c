@@ -291,7 +291,7 @@ passes(struct sql_exec *x, struct sql_sub *s, uint32_t row, bool *ok)
 	return n == 1;
 }
 
-/* The row (+1) of the set whose keys are those of the row outside; 0: none. */
+/* The row (+1) of the set whose keys are those of the row outside; 0 = none. */
 static bool
 find(struct sql_exec *x, struct sql_sub *s, uint32_t *row, bool *unsure)
 {

@@ -7,7 +7,7 @@
 struct sql_report {
 	const struct ast_explain *how;
 	const struct sql_plan *plan;
-	const struct sql_gauge *gauge; /* NULL: it did not run */
+	const struct sql_gauge *gauge; /* NULL = it did not run */
 	struct nam_arena **memory;     /* of its operators and subqueries */
 	uint64_t planned_ns, ran_ns;
 	bool committed;
@@ -31,7 +31,7 @@ const char *sql_explain_condition(
     const struct sql_report *r, struct sql_text *t, const struct sql_node *n, enum sql_condition which);
 
 /*
- * The k-th key of a Sort or of groups at t's end, and what they are called. NULL: there is none,
+ * The k-th key of a Sort or of groups at t's end, and what they are called. NULL = there is none,
  * nothing was written.
  */
 const char *sql_explain_key(

@@ -30,7 +30,7 @@ joins(const struct sql_node *n)
 	       (n->kind == SQL_NODE_GET && n->child != NULL);
 }
 
-/* The table of n's wide batch that has this column. NULL: none. */
+/* The table of n's wide batch that has this column. NULL = none. */
 static const struct sql_access *
 owner(const struct sql_node *n, unsigned index, unsigned depth)
 {
@@ -474,7 +474,7 @@ get_keys(const struct place *at, const struct sql_op_get *o)
 	sql_text_add(at->t, several ? ")" : "");
 }
 
-/* What pairs must fulfil besides equal keys; NULL: nothing, or there are no pairs. */
+/* What pairs must fulfil besides equal keys; NULL = nothing, or there are no pairs. */
 static const struct sql_expr *
 on_of(const struct sql_node *n)
 {

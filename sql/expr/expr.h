@@ -34,8 +34,8 @@ struct sql_fn; /* one overload of one function or operator; a row of the tables 
 struct sql_expr {
 	enum sql_expr_kind kind;
 	enum cat_type type;
-	int32_t typmod; /* -1: none */
-	int position;   /* 1-based character in the statement, 0: none; for error messages */
+	int32_t typmod; /* -1 = none */
+	int position;   /* 1-based character in the statement, 0 = none; for error messages */
 	uint16_t nargs;
 	bool negate;
 	unsigned index; /* SQL_COLUMN, SQL_PARAM */
@@ -63,12 +63,12 @@ struct sql_expr *sql_expr_param(struct nam_arena *a, unsigned index, enum cat_ty
 /* A value that env->outer[index] holds while it is evaluated. */
 struct sql_expr *sql_expr_outer(
     struct nam_arena *a, unsigned index, enum cat_type type, int32_t typmod, int position);
-/* A subquery: env->sub is asked for its value, given those of args. NULL: no memory, or too many
+/* A subquery: env->sub is asked for its value, given those of args. NULL = no memory, or too many
  * arguments. */
 struct sql_expr *sql_expr_sub(struct nam_arena *a, void *sub, enum cat_type type, int32_t typmod,
     struct sql_expr **args, unsigned n, int position, struct cat_err *err);
 /* Operators by their PostgreSQL name: + - * / % ^ = <> != < <= > >= || ~~ (LIKE) !~~ ~~* !~~* ;
- * left NULL: prefix. */
+ * left NULL = prefix. */
 struct sql_expr *sql_expr_op(struct nam_arena *a, const char *op, struct sql_expr *left,
     struct sql_expr *right, int position, struct cat_err *err);
 /* Scalar functions by lower-case name: abs, round, lower, upper, length, substring, coalesce is a
@@ -95,7 +95,7 @@ struct sql_expr *sql_expr_array(
  */
 struct sql_expr *sql_expr_series(struct nam_arena *a, struct sql_expr **args, unsigned n, enum cat_type type,
     int position, struct cat_err *err);
-/* array[lower], or with slice array[lower:upper], of which either or both may be NULL: not
+/* array[lower], or with slice array[lower:upper], of which either or both may be NULL = not
  * written. */
 struct sql_expr *sql_expr_subscript(struct nam_arena *a, struct sql_expr *array, struct sql_expr *lower,
     struct sql_expr *upper, bool slice, int position, struct cat_err *err);
@@ -104,7 +104,7 @@ struct sql_expr *sql_expr_any(struct nam_arena *a, const char *op, struct sql_ex
     bool all, int position, struct cat_err *err);
 /* Is it x = ANY (array), where x and the elements are compared as they are? */
 bool sql_expr_is_any(const struct sql_expr *e);
-/* The operator of x op ANY (array), or ALL; NULL: e is neither. */
+/* The operator of x op ANY (array), or ALL; NULL = e is neither. */
 const char *sql_expr_any_op(const struct sql_expr *e, bool *all);
 /* The array type with such elements; false: 0A000, they are arrays. */
 bool sql_array_of(enum cat_type element, enum cat_type *out, struct cat_err *err);
@@ -118,7 +118,7 @@ bool sql_expr_unify(
 /* An untyped literal becomes text (select-list rule). Returns e or a cast of it. */
 struct sql_expr *sql_expr_settle(struct nam_arena *a, struct sql_expr *e, struct cat_err *err);
 
-/* put.c: e with with[0..n) in place of columns base..base+n-1, of the same types. NULL: no
+/* put.c: e with with[0..n) in place of columns base..base+n-1, of the same types. NULL = no
  * memory. */
 struct sql_expr *sql_expr_put(
     struct nam_arena *a, struct sql_expr *e, unsigned base, unsigned n, struct sql_expr *const *with);
@@ -147,7 +147,7 @@ bool sql_no_operator(
 
 /* ---- evaluation ------------------------------------------------------------ */
 
-/* Rows sel[0..n) of a batch (sel NULL: rows 0..n-1). */
+/* Rows sel[0..n) of a batch (sel NULL = rows 0..n-1). */
 struct sql_batch {
 	struct cat_vec *col;
 	unsigned cols;
@@ -157,7 +157,7 @@ struct sql_session;
 struct sql_row; /* a call for one row: expr_internal.h */
 /* What functions ask of the session, which lies above: handed in with env. */
 struct sql_host {
-	/* A setting's value as SHOW says it, perhaps in buf; NULL: there is no such name. */
+	/* A setting's value as SHOW says it, perhaps in buf; NULL = there is no such name. */
 	const char *(*setting)(struct sql_session *s, const char *name, char *buf, size_t max);
 	bool (*nextval)(struct sql_row *r), (*currval)(struct sql_row *r), (*lastval)(struct sql_row *r);
 	bool (*setval)(struct sql_row *r, bool called);
@@ -231,7 +231,7 @@ sql_agg_takes_nulls(enum sql_agg_kind k)
 }
 /* Which aggregate is that? false: not one. */
 bool sql_agg_find(const char *name, enum sql_agg_kind *out);
-/* The k-th name that it finds, NULL: there are no more. */
+/* The k-th name that it finds, NULL = there are no more. */
 const char *sql_agg_name(unsigned k);
 /* What json_agg(x), or json_object_agg(k, v), makes of one row. */
 struct sql_expr *sql_expr_json_row(
@@ -243,7 +243,7 @@ bool sql_agg_type(
 /* State of one group: SQL_AGG_BYTES of zeroed memory, 8-aligned; big states keep memory in
  * state_arena. */
 enum { SQL_AGG_BYTES = 32 };
-/* Adds row sel[k] of arg (arg NULL for count(*)) to state[k], for each k < n. sel NULL: row k. */
+/* Adds row sel[k] of arg (arg NULL for count(*)) to state[k], for each k < n. sel NULL = row k. */
 bool sql_agg_add(enum sql_agg_kind k, enum cat_type arg_type, const struct cat_vec *arg, const uint16_t *sel,
     unsigned n, void *const *state, struct nam_arena *state_arena, struct cat_err *err);
 /* The same when all rows belong to one group: no array of states, tighter loops. */

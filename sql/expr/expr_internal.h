@@ -27,7 +27,7 @@ struct sql_frame {
 	const struct sql_env *env;
 	const struct sql_arg *arg;
 	unsigned nargs;
-	const uint16_t *sel; /* NULL: rows 0..n-1 */
+	const uint16_t *sel; /* NULL = rows 0..n-1 */
 	unsigned n;
 	struct cat_vec *out;
 };
@@ -72,7 +72,7 @@ extern const struct sql_fn sql_fns_number[], sql_fns_compare[], sql_fns_text[], 
     sql_fns_array[];
 extern const struct sql_fn sql_fns_string[], sql_fns_math[], sql_fns_session[], sql_fns_datefmt[],
     sql_fns_datescan[], sql_fns_numfmt[], sql_fns_when[], sql_fns_json_make[];
-/* The t-th of them, NULL: there are no more. (resolve.c) */
+/* The t-th of them, NULL = there are no more. (resolve.c) */
 const struct sql_fn *sql_fn_table(unsigned t);
 
 /* Those with rules of their own: windows, sets. Ended by a NULL name. (signatures.c) */
@@ -99,7 +99,7 @@ struct sql_expr *sql_expr_call(struct nam_arena *a, const struct sql_fn *fn, str
 /* cast.c: constant e, now or today as text, as that type; NULL without *err: it is none of
  * these. */
 struct sql_expr *sql_moment(struct nam_arena *a, struct sql_expr *e, enum cat_type to, struct cat_err *err);
-/* e as type `to`; the caller knows that it may. NULL: bad literal. */
+/* e as type `to`; the caller knows that it may. NULL = bad literal. */
 struct sql_expr *sql_expr_coerce(struct nam_arena *a, struct sql_expr *e, enum cat_type to,
     enum sql_cast_level level, struct cat_err *err);
 struct sql_expr *sql_expr_fold(struct nam_arena *a, struct sql_expr *e);

@@ -34,7 +34,7 @@ bool sql_convert_ddl(struct sql_convert *c, const PgQuery__Node *n, struct ast_s
  * list. */
 bool sql_convert_locks(
     struct sql_convert *c, const PgQuery__SelectStmt *s, struct ast_select *q, bool series);
-/* convert_as.c: CREATE TABLE AS; a SELECT that is a statement; the INTO of a query, NULL: none;
+/* convert_as.c: CREATE TABLE AS; a SELECT that is a statement; the INTO of a query, NULL = none;
  * that it may have none. */
 bool sql_convert_create_as(struct sql_convert *c, const PgQuery__CreateTableAsStmt *s, struct ast_stmt *st);
 bool sql_convert_query(struct sql_convert *c, const PgQuery__SelectStmt *s, struct ast_stmt *st);

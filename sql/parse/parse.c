@@ -43,7 +43,7 @@ struct request {
 	uint64_t hash;
 	struct sql_parsed *out;
 	struct cat_err *err;
-	struct nam_co *co; /* NULL: waits on the condition */
+	struct nam_co *co; /* NULL = waits on the condition */
 	bool done;
 };
 

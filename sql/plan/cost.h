@@ -40,7 +40,7 @@ double sql_cost_lookup(const struct sql_costs *c, const struct cat_table *t, dou
 /* May so many rows look up a table of so many? Where a scan is remembered, it and a hash table take
  * a fraction of what is reckoned here: beyond a batch, lookups have to be few. */
 bool sql_cost_few(double rows, double of);
-/* Of a join beyond its sides: keys 0: all pairs. out: rows that come out. */
+/* Of a join beyond its sides: keys 0 = all pairs. out: rows that come out. */
 double sql_cost_join(const struct sql_costs *c, const struct sql_cost_side *probe,
     const struct sql_cost_side *build, unsigned keys, double out);
 double sql_cost_sort(const struct sql_costs *c, double rows, double width);

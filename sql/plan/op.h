@@ -15,7 +15,7 @@
 
 /* LIMIT and OFFSET. */
 struct sql_limits {
-	struct sql_expr *limit, *offset; /* NULL: none */
+	struct sql_expr *limit, *offset; /* NULL = none */
 };
 
 struct sql_op_one {
@@ -43,7 +43,7 @@ struct sql_op_get {
 	struct sql_expr **key;
 	unsigned keys, probes;
 	unsigned each;          /* key[each - 1] is an array, and every element of it makes a
-				 * probe; 0: none is */
+				 * probe; 0 = none is */
 	unsigned *pass, passes; /* columns of the child that are used above */
 	bool keep_probe;        /* rows of the child without a partner come with NULLs */
 	struct sql_run_get *run;
@@ -60,7 +60,7 @@ struct sql_op_join {
 	unsigned build_width, *kept; /* what is kept: columns of build's batch, or SQL_KEPT_KEY: a
 				      * key */
 	unsigned *build_at, *key_at; /* where among that build_col and the keys are */
-	struct sql_op_join *share;   /* the join that keeps what this one asks, NULL: itself */
+	struct sql_op_join *share;   /* the join that keeps what this one asks, NULL = itself */
 	struct sql_expr *on;         /* what a pair must fulfil besides equal keys */
 	bool keep_probe, keep_build; /* rows of that side without a partner come with NULLs */
 	struct sql_run_join *run;
@@ -201,7 +201,7 @@ struct sql_op_semi {
 	unsigned keys;
 	struct sql_expr *each; /* the condition itself: for when the set cannot be made */
 	/* sub->rest over pairs: sub->extra columns of the set, then outer[] over the child's row.
-	 * NULL: equal keys are all */
+	 * NULL = equal keys are all */
 	struct sql_expr *rest, **outer;
 	unsigned outers;
 	struct sql_run_semi *run;
@@ -269,10 +269,10 @@ sql_sources(const struct sql_node *n)
 
 struct sql_node **sql_input_next(struct sql_inputs *i);
 
-/* What pairs of n's rows must fulfil besides equal keys; NULL: nothing, or n makes no pairs. */
+/* What pairs of n's rows must fulfil besides equal keys; NULL = nothing, or n makes no pairs. */
 const struct sql_expr *sql_node_on(const struct sql_node *n);
 
-/* The table or query in FROM that n reads; NULL: it is an operator of another kind. As strchr() it
+/* The table or query in FROM that n reads; NULL = it is an operator of another kind. As strchr() it
  * gives what it was given. */
 struct sql_access *sql_node_access(const struct sql_node *n);
 

@@ -39,7 +39,7 @@ struct factor {
 struct part {
 	uint64_t items, tables;
 	double rows, cost, width;
-	const struct part *left, *right; /* NULL: one operand */
+	const struct part *left, *right; /* NULL = one operand */
 	bool lookup;                     /* rows of left look up right, a table */
 };
 
@@ -395,7 +395,7 @@ try(const struct order *o, const struct part *x, const struct part *y, double ro
 
 /* ---- searching ------------------------------------------------------------------------------ */
 
-/* Of a connected set of operands: the best of all trees. NULL: no memory. */
+/* Of a connected set of operands: the best of all trees. NULL = no memory. */
 static const struct part *
 best_tree(struct order *o, const uint64_t *bit, unsigned n)
 {

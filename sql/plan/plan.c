@@ -90,7 +90,7 @@ sql_plan_filter(struct bind *b, struct sql_node *n, struct sql_expr **e, unsigne
 	return n->filter != NULL;
 }
 
-/* The value of a key column that this condition gives, NULL: none. given: tables whose rows are at
+/* The value of a key column that this condition gives, NULL = none. given: tables whose rows are at
  * hand. */
 static struct sql_expr *
 key_value(const struct bind_cond *c, unsigned index, enum cat_type type, uint64_t given)
@@ -135,7 +135,7 @@ key_list(struct bind *b, unsigned index, enum cat_type type)
 	return NULL;
 }
 
-/* The array of a condition `key = ANY (array)`, NULL: none. */
+/* The array of a condition `key = ANY (array)`, NULL = none. */
 static struct sql_expr *
 key_each(struct bind *b, unsigned index, enum cat_type type, struct bind_cond **by)
 {

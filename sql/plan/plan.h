@@ -79,7 +79,7 @@ struct sql_cte {
  */
 struct sql_origin {
 	const struct sql_rowset *rs;
-	const uint32_t *row; /* NULL: not known for this batch */
+	const uint32_t *row; /* NULL = not known for this batch */
 };
 
 /* Which columns of a table come out, and where. */
@@ -112,20 +112,20 @@ struct sql_node {
 	unsigned est_width;             /* guessed: bytes of such a row */
 	double est_seen;                /* guessed: rows that its filter is asked about */
 	bool whole;                     /* two operators read it: each may ask for any column */
-	struct sql_cte *with;           /* those that begin and end with this node, NULL: none */
+	struct sql_cte *with;           /* those that begin and end with this node, NULL = none */
 	struct sql_meter *meter;        /* EXPLAIN ANALYZE: its work; NULL = not measured */
 
 	/* the current batch: valid until the next call of sql_next */
 	struct sql_batch out;
-	uint16_t *sel; /* NULL: all n rows */
+	uint16_t *sel; /* NULL = all n rows */
 	unsigned nsel;
 	uint16_t *selbuf;                /* CAT_BATCH */
-	const struct sql_origin *origin; /* by column of out; NULL: not known */
+	const struct sql_origin *origin; /* by column of out; NULL = not known */
 };
 
 struct sql_agg {
 	enum sql_agg_kind kind;
-	struct sql_expr *arg; /* NULL: count(*) */
+	struct sql_expr *arg; /* NULL = count(*) */
 	struct sql_expr *separator;
 	struct sql_expr *filter;
 	enum cat_type arg_type, type;
@@ -146,7 +146,7 @@ struct sql_sort_key {
 	bool desc, nulls_first;
 };
 
-/* SET: columns, and what they become. NULL: null. */
+/* SET: columns, and what they become. NULL = null. */
 struct sql_sets {
 	struct sql_expr **value;
 	uint16_t *set;
@@ -171,7 +171,7 @@ struct sql_from {
 
 /* What a table asks of its rows besides types and NOT NULL. */
 struct sql_rules {
-	struct sql_expr **dflt;  /* per column; NULL: null */
+	struct sql_expr **dflt;  /* per column; NULL = null */
 	struct sql_expr **check; /* as tab->check; over all columns of a row */
 	unsigned checks;
 };
@@ -196,7 +196,7 @@ struct sql_plan {
 	const struct ast_stmt *ast;
 	struct sql_node *root;
 	unsigned arenas;
-	struct sql_column *column; /* the answer's; NULL: no rows come */
+	struct sql_column *column; /* the answer's; NULL = no rows come */
 	unsigned columns;
 	enum cat_type *param;
 	unsigned params;
@@ -210,7 +210,7 @@ struct sql_plan {
 
 	/* INSERT, UPDATE, DELETE: the target's columns are 0 .. columns-1 */
 	const struct cat_table *tab;
-	struct sql_expr **value; /* INSERT: rows x tab->columns, NULL: null; from SELECT: one
+	struct sql_expr **value; /* INSERT: rows x tab->columns, NULL = null; from SELECT: one
 				  * row over its columns */
 	unsigned rows;
 	struct sql_rules *rules; /* INSERT, UPDATE */
@@ -233,15 +233,15 @@ struct sql_bind_in {
 	struct cat *cat;
 	struct txn *t;
 	struct sql_parser *parser; /* for defaults, checks and views */
-	/* Tests put their own here; NULL: cat_find */
+	/* Tests put their own here; NULL = cat_find */
 	nam_status (*find)(void *arg, const char *name, const struct cat_table **out);
 	void *find_arg;
 	const enum cat_type *types; /* of parameters, as far as given */
 	unsigned ntypes;
 	const struct sql_hint *hint;
 	unsigned hints;
-	const struct sql_costs *costs; /* NULL: the standard ones; cost.h */
-	uint64_t join_order;           /* 0: the best one; else dice with that seed, for tests */
+	const struct sql_costs *costs; /* NULL = the standard ones; cost.h */
+	uint64_t join_order;           /* 0 = the best one; else dice with that seed, for tests */
 };
 
 /* Binds and plans SELECT, INSERT, UPDATE, DELETE, TRUNCATE. NULL and *err when it cannot (position

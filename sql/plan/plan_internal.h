@@ -39,10 +39,10 @@ unsigned *sql_plan_columns_of(struct bind *b, uint64_t tables, unsigned *count);
 /* Tables first..end-1 of region b->where.home, joined. */
 struct sql_node *sql_plan_region(struct bind *b, unsigned first, unsigned end, uint64_t *have);
 
-/* Keys for table k out of conditions over given tables, which count as used then. NULL: no full
+/* Keys for table k out of conditions over given tables, which count as used then. NULL = no full
  * key. */
 /* each (not NULL): the number + 1 of the key that is an array, each element of which makes a key;
- * 0: none is. */
+ * 0 = none is. */
 struct sql_expr **sql_plan_full_key(
     struct bind *b, unsigned k, uint64_t given, unsigned *probes, unsigned *each);
 /* Is there one? Conditions on table k alone count even if its scan asks them. */

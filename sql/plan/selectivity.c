@@ -28,7 +28,7 @@ clamp(double s)
 struct column {
 	unsigned index;
 	enum cat_type type;
-	const struct cat_stats *stats; /* NULL: none */
+	const struct cat_stats *stats; /* NULL = none */
 	double rows;                   /* of the table it is a column of */
 	bool unique;
 };
@@ -238,7 +238,7 @@ speaks_of_one(const struct sql_expr *e, unsigned *index, unsigned *nodes)
 	return true;
 }
 
-/* The share for which e is true, e being about one column. -1: it cannot be found out. */
+/* The share for which e is true, e being about one column. -1 = it cannot be found out. */
 static double
 asked(struct bind *b, const struct sql_expr *e)
 {

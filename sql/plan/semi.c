@@ -38,7 +38,7 @@ outside(struct bind *b, const struct sql_sub *s, struct sql_expr *e)
 	return to;
 }
 
-/* The subquery of a condition that can be such a join. NULL: it cannot. */
+/* The subquery of a condition that can be such a join. NULL = it cannot. */
 static struct sql_sub *
 candidate(const struct bind *b, const struct bind_cond *c, bool *anti)
 {

@@ -4,7 +4,7 @@
  */
 #include <sql/plan/plan_internal.h>
 
-/* The table of which the join keeps all rows under keys that are its columns; NULL: it keeps
+/* The table of which the join keeps all rows under keys that are its columns; NULL = it keeps
  * something else. */
 static struct sql_access *
 plain(const struct sql_op_join *n)

@@ -39,7 +39,7 @@ struct sql_sub {
 	struct sql_expr **left, **right;
 	unsigned keys;
 	/* EXISTS: what a row of the set must fulfil besides equal keys, over slots and over columns
-	 * of rs. NULL: nothing. */
+	 * of rs. NULL = nothing. */
 	struct sql_expr *rest;
 	unsigned extra;   /* columns of rs behind the keys: a scalar's value, or what rest reads */
 	bool joined;      /* a SQL_NODE_SEMI asks it, which has its set for a child */

@@ -12,7 +12,7 @@
 
 enum { SAVES_MAX = 1 << 16 };
 
-/* The transaction's own version of the catalog; 0: it has not changed it. */
+/* The transaction's own version of the catalog; 0 = it has not changed it. */
 static uint64_t
 own_ddl(struct sql_session *s)
 {

@@ -162,7 +162,7 @@ set_access(struct sql_session *s, const struct ast_stmt *ast, struct cat_err *er
 	return true;
 }
 
-/* What of the statement changes the database; NULL: nothing. */
+/* What of the statement changes the database; NULL = nothing. */
 static const char *
 writes(const struct ast_stmt *ast)
 {

@@ -12,8 +12,8 @@
 
 struct sql_savepoint {
 	char name[CAT_NAME_MAX + 1];
-	uint32_t mark; /* 0: the transaction had not begun */
-	uint64_t ddl;  /* its own version of the catalog, 0: none */
+	uint32_t mark; /* 0 = the transaction had not begun */
+	uint64_t ddl;  /* its own version of the catalog, 0 = none */
 	struct sql_settings now, session;
 };
 
@@ -87,7 +87,7 @@ bool sql_set(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
 bool sql_show(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
-/* A setting's value as SHOW says it, perhaps in buf; NULL: there is no such name. */
+/* A setting's value as SHOW says it, perhaps in buf; NULL = there is no such name. */
 const char *sql_setting(struct sql_session *s, const char *name, char *buf, size_t max);
 void sql_settings_init(struct sql_settings *set);
 #endif

@@ -357,7 +357,7 @@ assign_more(struct sql_session *s, struct sql_settings *set, const char *name, c
 	return true;
 }
 
-/* One setting into set. v NULL: its default. */
+/* One setting into set. v NULL = its default. */
 static bool
 assign(struct sql_session *s, struct sql_settings *set, const char *name, const char *v, struct cat_err *err)
 {

@@ -21,7 +21,7 @@ static struct probe_config cfg;
 static int out_fd;
 static int64_t until;
 
-/* What the thread that hears stdin hands on; 0: nothing. */
+/* What the thread that hears stdin hands on; 0 = nothing. */
 struct errand {
 	pthread_mutex_t lock;
 	pthread_cond_t given;

@@ -17,7 +17,7 @@ struct answer {
 struct backend {
 	const char *settings;                                 /* a statement for each new session,
 							       * or NULL */
-	void *(*open)(const char *where, struct answer *out); /* NULL: out says why */
+	void *(*open)(const char *where, struct answer *out); /* NULL = out says why */
 	void (*run)(void *conn, const char *sql, struct answer *out);
 	void (*close)(void *conn);
 };

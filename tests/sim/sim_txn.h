@@ -59,7 +59,7 @@ struct row {
 	uint64_t value;
 	int64_t balance;
 	uint64_t count;       /* of a list's elements */
-	struct txn_blob blob; /* len 0: none */
+	struct txn_blob blob; /* len 0 = none */
 	unsigned char fill[FILL_MAX];
 };
 enum { ROW_HEAD = offsetof(struct row, fill) };
@@ -86,7 +86,7 @@ struct shape {
 	uint32_t tear, reorder;
 	uint32_t delay;    /* permille of verbs that are late */
 	uint32_t pause;    /* of a million verbs, after how many their process stalls */
-	uint32_t crash;    /* processes die within so many verbs; 0: they do not */
+	uint32_t crash;    /* processes die within so many verbs; 0 = they do not */
 	uint32_t pause_ns; /* ... for how long at most */
 	bool hot;          /* two accounts get most of the writes */
 	bool neighbours;
@@ -104,7 +104,7 @@ struct shape {
 	bool idles;       /* they stall while they are idle, and have no other faults */
 	unsigned visits;  /* so many processes join, work, stand idle and leave: life.c */
 	unsigned mapped;  /* a bit for each process: it has mapped the memory */
-	unsigned turn_ns; /* CPU time of a coroutine's turn, and of posting a verb; 0: code takes
+	unsigned turn_ns; /* CPU time of a coroutine's turn, and of posting a verb; 0 = code takes
 			   * none */
 	unsigned read_ps; /* ... of each byte that is READ */
 	bool use;         /* at the end what is free is taken, where there is little of it */
@@ -209,7 +209,7 @@ struct run {
 	struct used used;
 	struct troubles trouble;
 	bool trouble_ended;
-	unsigned lost; /* this storage node is; 0: none */
+	unsigned lost; /* this storage node is; 0 = none */
 	uint64_t lost_at;
 	_Atomic int cut; /* waits end, because the process that could end them may be cut off */
 	unsigned deaths;
@@ -370,7 +370,7 @@ void storm_end(struct run *r);
  * the program's exit code. */
 int twin_list(void);
 bool twin_choose(const char *name);
-const char *twin_chosen(void); /* NULL: none */
+const char *twin_chosen(void); /* NULL = none */
 
 /* life.c: processes that come and go. */
 void life_start(struct run *r);

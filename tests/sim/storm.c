@@ -47,7 +47,7 @@ enum how {
 
 static struct {
 	struct nam_rng dice;
-	unsigned at_commit[PROCS_MAX]; /* struck in that commit; 0: it has been */
+	unsigned at_commit[PROCS_MAX]; /* struck in that commit; 0 = it has been */
 	enum how how[PROCS_MAX];
 	uint64_t answered_ns[PROCS_MAX]; /* a client of it had its last answer then */
 	uint64_t settled_by[TSO_OWNERS]; /* the last recoverer seen of that slot */

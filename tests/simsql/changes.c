@@ -61,7 +61,7 @@ may_show(const struct life *l, const struct since *s)
 
 struct header {
 	unsigned columns, id, tag, n;
-	unsigned mark[64]; /* by column; 0: it is none */
+	unsigned mark[64]; /* by column; 0 = it is none */
 	bool bad;
 };
 
@@ -90,7 +90,7 @@ read_header(const char *a, struct header *h)
 	return h->bad ? a : a + 1;
 }
 
-/* The values of a row; NULL: there are no more. */
+/* The values of a row; NULL = there are no more. */
 static const char *
 read_row(const char *a, const struct header *h, long long *v)
 {

@@ -17,7 +17,7 @@
 
 enum { NAMES = 4, TAGS_MAX = 1024, MARKS_MAX = 4096, ROWS_MAX = 8192, MODEL_TEXT = 400 };
 
-/* Something that comes and goes. Moments count what happens in the run; 0: never. */
+/* Something that comes and goes. Moments count what happens in the run; 0 = never. */
 struct life {
 	uint64_t begun, there; /* it was asked for; that was answered */
 	unsigned going;        /* how many sessions have asked to drop it without an answer yet, or
@@ -38,7 +38,7 @@ struct mark { /* a column */
 };
 struct planted { /* a row */
 	struct life life;
-	unsigned tag; /* 0: as yet unknown */
+	unsigned tag; /* 0 = as yet unknown */
 };
 
 struct model {
@@ -48,7 +48,7 @@ struct model {
 	struct mark mark[MARKS_MAX];
 	struct planted row[ROWS_MAX];
 	uint64_t answers, shown; /* judged; rows in them */
-	char wrong[MODEL_TEXT];  /* the first thing that was wrong; "": nothing */
+	char wrong[MODEL_TEXT];  /* the first thing that was wrong; "" = nothing */
 };
 
 /* Before a snapshot: what must be in it. */
@@ -60,7 +60,7 @@ void model_since(const struct model *m, struct since *s);
 
 /*
  * Judges `SELECT * FROM` a name, as text with the names of its columns before its rows; NULL: there
- * is no such table. until: what it could see had to be begun by then. Answers its tag, 0: none.
+ * is no such table. until: what it could see had to be begun by then. Answers its tag, 0 = none.
  */
 unsigned model_judge(struct model *m, unsigned name, const struct since *since, const char *answer);
 

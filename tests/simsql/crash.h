@@ -12,7 +12,7 @@
 
 #include "cluster.h"
 
-/* What the victim does, and what `look` answers from then on; NULL: as before. */
+/* What the victim does, and what `look` answers from then on; NULL = as before. */
 /* # in texts and answers: how many rows `big` has at first, where the scenario grows it. */
 struct crash_step {
 	const char *sql, *state;
@@ -20,7 +20,7 @@ struct crash_step {
 
 struct crash_check {
 	const char *sql, *answer; /* "*": any that is no error */
-	const char *other;        /* this one when look does not answer as at first; NULL: the
+	const char *other;        /* this one when look does not answer as at first; NULL = the
 				   * same */
 };
 

@@ -49,7 +49,7 @@ struct run {
 	uint64_t archived, late, finished, undone;
 };
 
-static unsigned grow_rows; /* rows of `big` behind which a few more split its index; 0: not yet
+static unsigned grow_rows; /* rows of `big` behind which a few more split its index; 0 = not yet
 			    * known */
 static struct sql_parser *parser;
 static bool trace;

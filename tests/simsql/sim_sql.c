@@ -87,7 +87,7 @@ is_to_be_expected(const char *e)
 	return false;
 }
 
-/* NULL: the statement failed; *how says whether that is sure. */
+/* NULL = the statement failed; *how says whether that is sure. */
 static const char *
 say(struct client *k, enum outcome *how, const char *text)
 {

@@ -32,7 +32,7 @@ sql_compared(int c, const char *op)
 	}
 }
 
-/* The elements, to be looked for. NULL: no memory. */
+/* The elements, to be looked for. NULL = no memory. */
 struct sql_list *sql_list_of(struct nam_arena *arena, enum cat_type type, struct cat_str s);
 
 extern const struct sql_fn sql_fn_array_cast;

@@ -9,7 +9,7 @@ enum { LINEAR = 8 }; /* longer arrays that all rows share are sorted */
 /* What the call knows beforehand: its list. */
 struct any {
 	const char *op;
-	/* The comparison of env->outer[0] with env->outer[1]; NULL: both have a type that
+	/* The comparison of env->outer[0] with env->outer[1]; NULL = both have a type that
 	 * cat_value_cmp compares. */
 	const struct sql_expr *each;
 	const struct sql_list *list; /* = ANY and <> ALL over a constant */

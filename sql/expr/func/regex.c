@@ -378,7 +378,7 @@ number(struct compile *c, int *out)
 	return true;
 }
 
-/* The operations from `at` on, at least `least` and at most `most` times (-1: any number). */
+/* The operations from `at` on, at least `least` and at most `most` times (-1 = any number). */
 static bool
 repeat(struct compile *c, unsigned at, int least, int most)
 {

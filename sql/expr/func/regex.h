@@ -21,7 +21,7 @@ struct sql_regex {
 	bool fold;
 };
 
-/* Where a group begins and ends, in bytes; -1: it took no part. */
+/* Where a group begins and ends, in bytes; -1 = it took no part. */
 struct sql_regex_span {
 	int32_t from, to;
 };
@@ -31,7 +31,7 @@ struct sql_regex_run; /* room to match in, for one program */
 /* 2201B what is wrong with it, 0A000, 53200. literal: no character means anything else. */
 bool sql_regex_compile(struct sql_regex *out, struct cat_str pattern, bool fold, bool literal,
     struct nam_arena *arena, struct cat_err *err);
-/* NULL: no memory. */
+/* NULL = no memory. */
 struct sql_regex_run *sql_regex_room(const struct sql_regex *re, struct nam_arena *arena);
 /* go_on is told of the work done in bytes; when it says false, nothing is found any more. */
 void sql_regex_watch(struct sql_regex_run *r, bool (*go_on)(void *arg, uint64_t work), void *arg);

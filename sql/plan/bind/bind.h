@@ -16,8 +16,8 @@ struct bind_table {
 	struct sql_sub *lateral;  /* sub speaks of the tables before it */
 	struct sql_node *sub;     /* derived: the plan that makes its rows, in a narrow batch of its
 				   * own */
-	struct bind *from;        /* derived: its binder; sub NULL: it has no operators yet */
-	struct cat_stats **stats; /* per column, read when asked for; NULL: none yet */
+	struct bind *from;        /* derived: its binder; sub NULL = it has no operators yet */
+	struct cat_stats **stats; /* per column, read when asked for; NULL = none yet */
 	unsigned base;
 	uint8_t *used;   /* per column */
 	uint8_t *hidden; /* per column: merged into another one by USING */
@@ -57,7 +57,7 @@ struct bind_cte {
 struct bind_cond {
 	struct sql_expr *e;
 	uint64_t mask; /* tables it speaks of */
-	/* l = r, as written and as unified; NULL: it is nothing of that kind */
+	/* l = r, as written and as unified; NULL = it is nothing of that kind */
 	struct sql_expr *l, *r, *ul, *ur;
 	uint64_t lmask, rmask;
 	/* in[0] IN (in[1..]) */
@@ -242,7 +242,7 @@ struct bind_srfs {
 
 /* Window functions. */
 struct bind_windows {
-	struct sql_window *all; /* NULL: none yet */
+	struct sql_window *all; /* NULL = none yet */
 	bool ok;                /* here they may be called */
 	const char *not_in;     /* inside of a call: what a call there is told */
 };
@@ -348,7 +348,7 @@ bool sql_bind_cte_names(struct bind *b, const struct ast_cte *c, struct bind_cte
 bool sql_bind_with(struct bind *b, const struct ast_with *w, const struct ast_select *q);
 /*
  * refs.c: of each query of q's WITH, is it spoken of in one FROM list only, which is read once? q
- * may be NULL: then of none.
+ * may be NULL = then of none.
  */
 bool *sql_bind_said_once(struct bind *b, const struct ast_with *w, const struct ast_select *q);
 bool sql_bind_with_done(struct bind *b, const struct ast_with *w, struct sql_node *root);
@@ -380,7 +380,7 @@ void sql_bind_guess_relation(struct bind *b, const char *name);
  * they are bound. */
 struct bind *sql_bind_lateral_child(struct bind *b, int position, struct sql_sub **out);
 bool sql_bind_lateral_done(struct bind *b, struct sql_sub *s, struct sql_node *root, unsigned from);
-/* A FROM item whose rows come from sub (NULL: from the query of `from`): n columns called that (an
+/* A FROM item whose rows come from sub (NULL = from the query of `from`): n columns called that (an
  * alias's names go before). */
 bool sql_bind_add_source(struct bind *b, const struct ast_table *t, struct sql_node *sub,
     const struct sql_column *column, unsigned n);

@@ -218,7 +218,7 @@ cannot_fail(const struct sql_expr *e)
 	return true;
 }
 
-/* The conjuncts of e over that table alone, as one condition. *out NULL: there is none. */
+/* The conjuncts of e over that table alone, as one condition. *out NULL = there is none. */
 static bool
 alone(struct bind *b, struct sql_expr *e, uint64_t table, struct sql_expr **out)
 {

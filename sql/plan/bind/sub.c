@@ -178,7 +178,7 @@ is_rest(const struct sql_sub *s, const struct bind_cond *c)
 	       sql_bind_speaks_of_outer(c->e) && !sql_expr_has_sub(c->e) && !sql_expr_volatile(c->e);
 }
 
-/* Columns of b's FROM list that e reads: to[] is where they will be, NULL: nowhere yet. */
+/* Columns of b's FROM list that e reads: to[] is where they will be, NULL = nowhere yet. */
 static bool
 place_columns(struct bind *b, const struct sql_expr *e, struct sql_expr **to, unsigned keys,
     struct sql_expr **out, unsigned *n)

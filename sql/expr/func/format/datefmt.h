@@ -64,7 +64,7 @@ struct sql_datefmt_word {
 
 /* One step of a template: a field, or a character. */
 struct sql_datefmt_step {
-	const struct sql_datefmt_word *word; /* NULL: text */
+	const struct sql_datefmt_word *word; /* NULL = text */
 	const char *p;                       /* text: its bytes */
 	uint8_t len;
 	bool fill;  /* FM */
@@ -73,7 +73,7 @@ struct sql_datefmt_step {
 	bool separator, space;
 };
 
-/* One more than *n is there, of zeros. NULL: no memory. */
+/* One more than *n is there, of zeros. NULL = no memory. */
 struct sql_datefmt_step *sql_datefmt_steps(const struct sql_env *env, struct cat_str f, unsigned *n);
 
 extern const char *const sql_month_names[12], *const sql_day_names[7];

@@ -16,7 +16,7 @@ struct scan {
 	struct cat_str s;
 	uint32_t at;
 	int calendar;
-	unsigned digits; /* of a fraction of a second, as FFn says; 0: all */
+	unsigned digits; /* of a fraction of a second, as FFn says; 0 = all */
 	int64_t hh, pm, mi, ss, ssss, d, dd, ddd, mm, ms, year, bc, ww, w, cc, j, us, yysz, tzh, tzm;
 	int tzsign;
 	bool twelve;

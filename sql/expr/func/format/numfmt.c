@@ -258,7 +258,7 @@ struct pen {
 	struct layout l;
 	const char *number, *at; /* digits, perhaps with a point, ended by 0 */
 	const char *last;        /* the last digit behind the point that is no 0, or the
-				  * point; NULL: all count */
+				  * point; NULL = all count */
 	char sign;
 	bool signed_, in;
 	int blanks, count, place;
