@@ -40,7 +40,7 @@ struct verbs_params {
 	unsigned depth[VERBS_DEPTHS_MAX];
 	unsigned depths;
 	int pin_client, pin_server; /* cores; -1: where the kernel likes */
-	const char *sim;            /* NULL: a fabric; else a model's name */
+	const char *sim;            /* a model's name; NULL = a fabric */
 };
 
 /* One slice: an operation of one size at one depth, for a while. */
@@ -56,7 +56,7 @@ unsigned bench_verbs_depth(uint32_t size, unsigned depth);
 /* Set by the first ^C. What runs then ends at its next operation. */
 extern atomic_bool bench_verbs_stop;
 
-/* ---- verbs_fabric.c: through net.h ---- */
+/* ---- verbs_fabric.c: through net.h --------------------------------------------------- */
 
 struct verbs_fabric;
 nam_status bench_verbs_fabric_open(
@@ -70,7 +70,7 @@ nam_status bench_verbs_fabric_run(struct verbs_fabric *f, enum verbs_op op, uint
     double seconds, struct nam_hist *latency_ns, struct verbs_slice *out, struct nam_err *err);
 void bench_verbs_fabric_core(struct verbs_fabric *f, cpu_set_t *server);
 
-/* ---- verbs_rpc.c: plain request and response over a loopback socket ---- */
+/* ---- verbs_rpc.c: plain request and response over a loopback socket ------------------ */
 
 struct verbs_rpc;
 nam_status bench_verbs_rpc_open(struct verbs_rpc **out, const struct verbs_params *p, struct nam_err *err);
@@ -79,7 +79,7 @@ nam_status bench_verbs_rpc_run(struct verbs_rpc *r, uint32_t size, unsigned dept
     struct nam_hist *latency_ns, struct verbs_slice *out, struct nam_err *err);
 void bench_verbs_rpc_core(struct verbs_rpc *r, cpu_set_t *server);
 
-/* ---- verbs_thread.c: a thread that serves, and where it runs ---- */
+/* ---- verbs_thread.c: a thread that serves, and where it runs ------------------------- */
 
 struct verbs_thread {
 	pthread_t id;
@@ -101,7 +101,7 @@ uint64_t bench_verbs_process_ns(void);
 double bench_verbs_ghz(void);
 bool bench_verbs_pin(int core);
 
-/* ---- verbs_plot.c: gnuplot ---- */
+/* ---- verbs_plot.c: gnuplot ----------------------------------------------------------- */
 
 struct verbs_point {
 	enum verbs_op op;

@@ -18,7 +18,7 @@
 enum {
 	REGION = 256 << 20,
 	CHUNK = 16 << 20, /* the most that one operation moves */
-	WINDOW = 32,      /* operations of a client that are under way, where throughput is asked for */
+	WINDOW = 32,      /* operations under way of a client, for throughput */
 	MACHINES_MAX = 64,
 	THREADS_MAX = 32,
 };
@@ -178,7 +178,7 @@ bench_verbs_sim_run(const struct net_sim_model *m, const struct verbs_sim_load *
 	return st;
 }
 
-/* ---- the tables ------------------------------------------------------------------------------- */
+/* ---- the tables ---------------------------------------------------------------------- */
 
 /* Published figures. The sources are in bench/README.md, "The model". */
 static const struct anchor {

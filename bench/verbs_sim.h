@@ -11,7 +11,8 @@ struct verbs_sim_load {
 	bool hot; /* all on one word; else on random places of 128 MiB */
 	unsigned machines, threads,
 	    window; /* client machines, threads of each, operations under way of each thread */
-	struct net_sim_use *node, *machine; /* out: the storage node, and the first client machine */
+	/* out: of the storage node, and of the first client machine */
+	struct net_sim_use *node, *machine;
 };
 
 /* Operations a second, and the mean time from posting one to its completion. */

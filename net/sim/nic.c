@@ -69,7 +69,7 @@ net_sim_model_find(const char *name)
 	return m;
 }
 
-/* ---- resources -------------------------------------------------------------------------------- */
+/* ---- resources ----------------------------------------------------------------------- */
 
 /* One that serves one at a time: from when on it serves us. All in ps. */
 static uint64_t
@@ -102,7 +102,7 @@ pass(struct net_sim *s, struct sim_nic *nic, uint32_t qp, bool own, uint64_t at)
 {
 	const struct net_sim_model *m = s->cfg.model;
 	bool miss = !known(nic, m, qp);
-	/* Of the work requests that are out, those that do not fit are not there when they are wanted. */
+	/* Work requests under way that do not fit are read again when they are wanted. */
 	if (own && nic->out > m->requests)
 		miss |= nam_rng_below(&s->rng, nic->out) >= m->requests;
 	nic->messages++;
@@ -126,7 +126,7 @@ send(struct sim_nic *nic, const struct net_sim_model *m, uint32_t qp, uint32_t p
 	return serve(&nic->send[qp % m->ports], at, ps) + ps;
 }
 
-/* The last byte is there. It could not be sooner than `at`; if others fill the port, it is later. */
+/* The last byte is there: at `at`, or later if other messages fill the port. */
 static uint64_t
 receive(struct sim_nic *nic, const struct net_sim_model *m, uint32_t qp, uint32_t payload, uint64_t at)
 {
@@ -154,7 +154,7 @@ carries(const struct sim_verb *v)
 	return v->code == NET_WRITE || v->code == NET_WRITE_IMM;
 }
 
-/* ---- a verb's way ------------------------------------------------------------------------------ */
+/* ---- a verb's way -------------------------------------------------------------------- */
 
 /* A service's answers go from the storage node to the client's window. */
 static struct sim_nic *
@@ -244,7 +244,7 @@ net_sim_nic_close(struct sim_nic *nic)
 	free(nic->context);
 }
 
-/* ---- figures ------------------------------------------------------------------------------------ */
+/* ---- figures ------------------------------------------------------------------------- */
 
 static void
 forget(struct sim_nic *nic)
