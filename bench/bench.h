@@ -58,7 +58,7 @@ struct bench_common {
 /* Their lines of the usage. node: what is said of --storage; slice: what --seconds and --runs stand
  * at. */
 void bench_common_usage(FILE *to, const char *node, const char *slice, const char *runs);
-/* Takes one of them. False: not a value for it. A letter that is not theirs is no value, either. */
+/* Takes one of them. False if the value does not fit it, or the letter is not one of them. */
 bool bench_common_take(struct bench_common *c, int letter, const char *value);
 /* argv[0]'s options: take() gets the letters that are not common. 0: go on; else exit code + 1, and
  * said on stderr why. */
@@ -68,11 +68,12 @@ int bench_bad_use(const char *bench, const char *why);
 
 /* Cuts the next word off a comma-separated list. NULL = no more. */
 char *bench_word_of(char **list);
-/* 0.001 to 3600. False: not that. */
+/* 0.001 to 3600. False if it is none of these. */
 bool bench_take_seconds(const char *s, double *out);
-/* Numbers of a list, low..high each, at most `max` of them. False: not that. */
+/* Numbers of a list, low..high each, at most `max` of them. False if the list is none of these. */
 bool bench_take_numbers(char *list, uint64_t low, uint64_t high, unsigned *out, unsigned max, unsigned *n);
-/* Names of a list, each one of `count`: which of them are there. False: not that. */
+/* Names of a list, each one of `count`: which of them are there. False if the list is none of
+ * these. */
 bool bench_take_names(char *list, const char *const *name, unsigned count, bool *there);
 
 /* One after the other, as lines or as members of a JSON object. comma is "" at first. */
@@ -92,7 +93,7 @@ void bench_progress_end(const char *fmt, ...) __attribute__((format(printf, 1, 2
 
 /* There is a software RDMA device here: what is measured over RDMA says nothing about speed. */
 bool bench_software_device(void);
-/* Is gnuplot there? Asked before anything is measured; else said on stderr. */
+/* True if gnuplot is there; else stderr says so. Ask before measuring. */
 bool bench_plot_ready(void);
 /* As gnuplot has it between single quotes. */
 void bench_quote(FILE *to, const char *s);

@@ -126,7 +126,7 @@ struct oracle_result {
 	bool shut_out;  /* the victim, by others */
 	unsigned wrong; /* what must not be: counted, named on stderr */
 };
-/* False: no memory. bin is to be freed. */
+/* False if there is no memory. The caller frees bin. */
 bool bench_oracle_judge(const struct oracle_run *r, struct oracle_result *out);
 extern const char *const bench_oracle_moment_names[ORACLE_MOMENTS];
 extern const char *const bench_oracle_scheme_names[ORACLE_SCHEMES];

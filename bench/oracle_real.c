@@ -81,7 +81,7 @@ nap(uint64_t ns)
 		;
 }
 
-/* Waits until the victim is stopped. False: it is gone. */
+/* Waits until the victim is stopped. False if it is gone. */
 static bool
 wait_stopped(struct processes *p)
 {

@@ -28,7 +28,7 @@ const char *peer_postgres_programs(void);
 /* NULL, said on stderr why: it could not be started. */
 struct peer_postgres *peer_postgres_open(void);
 void peer_postgres_close(struct peer_postgres *p);
-/* Asks one statement. answer: may be NULL. False: it failed, which is said on stderr. */
+/* Asks one statement. answer may be NULL. False if it failed; stderr says why. */
 bool peer_postgres_ask(struct peer_postgres *p, const char *sql, struct bench_text *answer);
 /* Seconds of CPU that the session's process has taken. */
 double peer_postgres_cpu(const struct peer_postgres *p);

@@ -73,8 +73,8 @@ struct tpch {
 	unsigned louds;
 };
 /*
- * pool_len: TPCH_POOL_BYTES, or less where the spread of comments does not matter. False: no
- * memory.
+ * pool_len: TPCH_POOL_BYTES, or less where the spread of comments does not matter. False if there
+ * is no memory.
  */
 bool tpch_open(struct tpch *g, unsigned scale, uint64_t seed, size_t pool_len);
 void tpch_close(struct tpch *g);

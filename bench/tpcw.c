@@ -143,7 +143,7 @@ start(struct cn *cn, struct gate *g, unsigned worker, struct job *j)
 	return st;
 }
 
-/* Waits up to ms for all jobs; 0 = for ever. True: all have ended. */
+/* Waits up to ms for all jobs; 0 = for ever. True if all have ended. */
 static bool
 wait_all(struct gate *g, unsigned ms)
 {
@@ -324,7 +324,7 @@ enum {
 	O_SEED
 };
 
-/* Takes the value of option c. False: it is none. */
+/* Takes the value of option c. False if it is wrong. */
 static bool
 option(int c, const char *value, struct tpcw_params *p)
 {

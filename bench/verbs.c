@@ -164,7 +164,7 @@ one_slice(struct bench *b, const struct verbs_point *pt, double seconds, struct 
 	return st == NAM_OK;
 }
 
-/* One turn of all that have this size and depth. False: an error, or ^C. */
+/* One turn of all that have this size and depth. False after an error or ^C. */
 static bool
 turn(struct bench *b, struct verbs_point *pt, unsigned n, struct nam_err *err)
 {

@@ -88,7 +88,8 @@ struct verbs_thread {
 	_Atomic int tid;
 	int pin;
 };
-/* Starts it without ^C: that belongs to the thread that measures. False: errno says why. */
+/* Starts it without ^C, which belongs to the thread that measures. False if it failed; errno says
+ * why. */
 bool bench_verbs_thread_start(struct verbs_thread *t, void (*serve)(void *), void *arg, int pin);
 uint64_t bench_verbs_thread_cpu_ns(const struct verbs_thread *t);
 /* Adds the core on which that thread of ours ran last. */
@@ -115,7 +116,7 @@ struct verbs_point {
 	struct nam_hist latency_ns; /* of all runs */
 };
 const char *bench_verbs_op_name(enum verbs_op op);
-/* Data beside `file`, a picture in it. False: said on stderr why. */
+/* Writes the data beside `file` and a picture into it. False if it failed; stderr says why. */
 bool bench_verbs_plot(const char *file, bool keep_data, const char *title, const struct verbs_point *pt,
     unsigned n, unsigned depth_low, unsigned depth_high);
 

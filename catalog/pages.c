@@ -132,7 +132,8 @@ cat_pages_forget(struct cat_pages *c, uint32_t table)
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* Room for so many bytes? Pages no scan has used lately give way. Under the lock. */
+/* True if there is room for so many bytes. Pages that no scan has used lately are dropped. Under
+ * the lock. */
 static bool
 make_room(struct cat_pages *c, size_t bytes)
 {
@@ -200,7 +201,7 @@ let_go(struct cat_scan *s)
 	pthread_mutex_unlock(&s->pages->lock);
 }
 
-/* Does it hold what the scan wants, laid out as its table says? */
+/* True if the page has the columns of the scan, in the layout of its table. */
 static bool
 has(const struct page *p, const struct cat_scan *s)
 {

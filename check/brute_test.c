@@ -49,7 +49,7 @@ before(const struct world *w, int a, int b)
 	return (session && x->session == y->session && x->begin < y->begin) || (strong && x->end < y->begin);
 }
 
-/* Would t have seen now what it saw? */
+/* True if t's reads would be answered now as they were. */
 static bool
 answers(const struct world *w, const struct txn *t)
 {

@@ -289,7 +289,7 @@ struct search {
 
 /*
  * The shortest way from start back to start inside of its component; first: the edge to begin with,
- * or SIZE_MAX for any. False: there is none, or the budget is spent.
+ * or SIZE_MAX for any. False if there is none, or the budget is spent.
  */
 static bool
 shortest(struct search *s, uint32_t start, size_t first, uint32_t first_to)

@@ -131,7 +131,7 @@ diverges(struct list_run *r, uint32_t txn, const struct chk_op *op, uint32_t sam
 
 /* ---- one transaction ---- */
 
-/* Do the last elements of a read say what its transaction appended before it? */
+/* True if a read ends with the elements that its transaction appended before it. */
 static bool
 ends_with_own(const struct list_run *r, const struct chk_op *op, uint32_t own)
 {

@@ -130,7 +130,7 @@ mark(struct set_run *r, const struct look *l)
 	}
 }
 
-/* Is w in the read marked last? */
+/* True if w is in the read that was marked last. */
 static bool
 marked(const struct set_run *r, uint32_t w)
 {
@@ -195,7 +195,7 @@ tell_missing(struct set_run *r, const struct look *l, const struct due *due, con
 	    chk_txn_text(c, l->txn));
 }
 
-/* Does a read show all that it has to? */
+/* True if a read shows every value that it must. */
 static bool
 shows(struct set_run *r, const struct look *l, const struct due *due)
 {

@@ -497,7 +497,7 @@ run_meta(struct shell *sh, struct source *src, unsigned at, const char *p, size_
 	return ok;
 }
 
-/* Is it that word alone, perhaps with its semicolon? */
+/* True if the line is that word alone, perhaps with a semicolon. */
 static bool
 is_word(const char *p, size_t n, const char *word)
 {
@@ -512,7 +512,7 @@ is_word(const char *p, size_t n, const char *word)
 }
 
 /*
- * help, quit and exit as a newcomer types them, where no SQL can begin so. True: it was one, and
+ * help, quit and exit as a newcomer types them, where no SQL can begin so. True if it was one, and
  * is done.
  */
 static bool

@@ -89,8 +89,8 @@ bool shell_stdin(struct shell *sh, const char *banner);
 /* ---- shell.c */
 /* Runs text (one or more statements) and prints what it answers. */
 bool shell_exec(struct shell *sh, const char *text, size_t len);
-/* After a statement that failed. Has the process lost its place in the cluster? At a terminal the
- * shell takes a new one, else it ends; either way the session is not the one it was. */
+/* Call it after a statement that failed. True if the process has lost its place in the cluster. At
+ * a terminal the shell connects again, else it ends; either way the old session is gone. */
 bool shell_lost(struct shell *sh);
 /* Runs all of a source. */
 bool shell_source(struct shell *sh, struct source *src);
@@ -124,8 +124,8 @@ bool shell_expanded(struct shell *sh, const char *arg);
 /* The form that sh->form and sh->expanded say. */
 void shell_look(struct shell *sh);
 /*
- * Sets *on by a word, on or off; no word turns it round. false: it is another word, and that has
- * been said.
+ * Sets *on by a word, on or off; no word toggles it. False if it is another word; the user has been
+ * told.
  */
 bool shell_switch(struct shell *sh, const char *what, const char *text, bool *on);
 /* The next word of a command's line, out of single quotes, in place; *rest: behind it. */
@@ -144,7 +144,7 @@ bool shell_copy(struct shell *sh, const char *arg);
 enum { SOURCE_PIECE = 64 << 10 };
 void source_init(struct source *src, int fd, bool terminal);
 void source_fini(struct source *src);
-/* The next bytes, up to the end of a line or SOURCE_PIECE. false: the end. Valid until the next
+/* The next bytes, up to the end of a line or SOURCE_PIECE. False at the end. Valid until the next
  * call. */
 bool source_piece(struct shell *sh, struct source *src, const char *prompt, const char **p, size_t *n);
 /* COPY's input: bytes up to a line that is \. or the end. *n == 0: no more. */
@@ -156,17 +156,18 @@ void shell_history_close(void);
 /* A signal that came while nothing was read: the reader is left now. */
 void shell_input_leave(void);
 /* Waits until fd has bytes, ms at most, -1 = as long as it takes; leaves the input at a signal.
- * False: none came. */
+ * True if bytes came. */
 bool shell_input_wait(int fd, int ms);
 
 /* ---- shell_keys.c: bytes of the terminal, before the editor has them */
 void shell_keys_open(void);
 /* Asks the terminal to say what is pasted; off: no longer. */
 void shell_keys_paste(bool on);
-/* Before a line is edited: what was pasted before and is its beginning. false: no memory. */
+/* Call it before a line is edited: gives the pasted text that is its beginning. False if there is
+ * no memory. */
 bool shell_keys_begin(void);
 /*
- * After it: was something pasted that stands behind it, past the editor? glued: no line end in
+ * After the line was edited: true if pasted text follows it, past the editor. glued: no line end in
  * between.
  */
 bool shell_keys_past(const char **p, size_t *n, bool *glued);
@@ -187,7 +188,7 @@ extern volatile sig_atomic_t shell_reading;
 extern volatile sig_atomic_t shell_interrupted;
 
 /* ---- shell_meta.c */
-/* A line that begins with a backslash, without its end. false: it failed. */
+/* Runs a line that begins with a backslash, without its end. False if it failed. */
 bool shell_meta(struct shell *sh, const char *line, size_t len);
 
 /* ---- shell_main.c: what `namdb sql` and `namdb demo` share */

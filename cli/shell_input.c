@@ -271,7 +271,7 @@ edit_line(struct source *src, const char *prompt, bool complete)
 	return ok;
 }
 
-/* Reads more. false: the end, an error, or ^C. */
+/* Reads more. False at the end, after an error, or ^C. */
 static bool
 fill(struct shell *sh, struct source *src, const char *prompt)
 {

@@ -95,7 +95,7 @@ more(int ms)
 	return true;
 }
 
-/* Do the next bytes say that? Waits a moment for the rest of them, if they begin so. */
+/* True if the next bytes are that text. If they begin with it, waits a moment for the rest. */
 static bool
 begins(const char *word)
 {

@@ -18,7 +18,7 @@ struct shell_answer {
 	const char **cell;
 	unsigned cells, cap, cols;
 };
-/* false: the error has been shown. To be freed either way. */
+/* False if it failed; the error has been shown. To be freed either way. */
 bool shell_query(struct shell *sh, struct shell_answer *a, const char *text);
 bool shell_queryf(struct shell *sh, struct shell_answer *a, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
@@ -48,7 +48,7 @@ void shell_text_literal(struct shell_text *t, const char *s);
 struct shell_pattern {
 	struct shell_text schema, name; /* schema '': none was said */
 };
-/* false: it makes no sense, and that has been said. */
+/* False if it makes no sense; the user has been told. */
 bool shell_pattern(struct shell *sh, const char *pattern, struct shell_pattern *out);
 void shell_pattern_free(struct shell_pattern *p);
 

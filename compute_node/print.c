@@ -286,7 +286,7 @@ json_text(FILE *out, const char *s, size_t len)
 	fputc('"', out);
 }
 
-/* Is it a number as JSON writes them? NaN and infinities are none. */
+/* True if it is a number as JSON writes them. NaN and infinities are none. */
 static bool
 json_number(const char *s, size_t len)
 {

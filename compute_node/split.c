@@ -40,7 +40,7 @@ space(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
 }
 
-/* One byte outside of everything. true: it ends the statement. */
+/* One byte outside of quotes and comments. True if it ends the statement. */
 static bool
 plain(struct cn_split *s, char c)
 {
@@ -73,7 +73,7 @@ plain(struct cn_split *s, char c)
 	return false;
 }
 
-/* One byte. true: it ends the statement. */
+/* One byte. True if it ends the statement. */
 static bool
 step(struct cn_split *s, char c)
 {

@@ -30,7 +30,7 @@ struct cat_array {
 
 /* type: of the array. */
 void cat_array_open(enum cat_type type, struct cat_str s, struct cat_array *out);
-/* Element k < a->n; false: NULL. What it points to is the array's. */
+/* Element k < a->n. False if it is NULL. Its bytes are the array's. */
 bool cat_array_at(const struct cat_array *a, uint32_t k, union cat_val *v);
 /* From n values of an element type; null may be NULL. 54000 when it would be too long. */
 bool cat_array_make(enum cat_type elem, int32_t lower, const union cat_val *v, const bool *null, uint32_t n,

@@ -112,7 +112,7 @@ letter(int ch)
 	return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z');
 }
 
-/* A run of digits; false: too many for a number. */
+/* A run of digits. False if they are too many for a number. */
 static bool
 number(struct scan *c, int64_t *v, unsigned *digits)
 {

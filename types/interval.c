@@ -383,7 +383,8 @@ iso(struct scan *c)
 	return any ? FINE : WRONG;
 }
 
-/* Does a time follow, or a number of hours? Then what stands before it without a unit are days. */
+/* True if a time follows, or a number of hours. Then a number before it without a unit means
+ * days. */
 static bool
 hours_follow(const struct scan *c, int32_t fields)
 {

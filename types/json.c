@@ -287,7 +287,7 @@ enter(struct scan *c, struct cat_str json, char bracket)
 	return c->p < c->end && *c->p != ']' && *c->p != '}';
 }
 
-/* To the next member or element; false: that was the last. */
+/* To the next member or element. False after the last. */
 static bool
 more(struct scan *c)
 {

@@ -45,7 +45,7 @@ bool cat_num_store_bn(bool neg, const BIGNUM *m, unsigned scale, struct cat_str 
 /* Weight and first digit in base 10000: what PostgreSQL's rules for result scales look at. */
 void cat_num_weight(const struct num *a, int *weight, int *first);
 
-/* BIGNUM helpers; false: no memory. Magnitudes only, except where said. */
+/* BIGNUM helpers; false if there is no memory. Magnitudes only, except where said. */
 bool cat_bn_load(const struct num *a, BIGNUM *to);
 bool cat_bn_pow10(BIGNUM *to, unsigned n, BN_CTX *ctx);
 bool cat_bn_scale_up(BIGNUM *x, unsigned n, BN_CTX *ctx); /* x *= 10^n */

@@ -376,7 +376,7 @@ int_out(int64_t v, char *to)
 	return k;
 }
 
-/* Does text read back as v, and not only because a tie was broken kindly? */
+/* True if text reads back as v, and not only because of how a tie was rounded. */
 static bool
 reads_back(const char *t, double v, bool four)
 {

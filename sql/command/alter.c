@@ -296,7 +296,7 @@ by_name(const void *a, const void *b)
 	return strcmp(((const struct cat_check *)a)->name, ((const struct cat_check *)b)->name);
 }
 
-/* Was that check there, over values that are still the same? */
+/* True if that check was there before, over columns that have not changed. */
 static bool
 known_check(const struct sql_alter *a, const struct cat_check *k)
 {

@@ -34,7 +34,7 @@ struct sql_alter {
 bool sql_alter_column(const struct cat_table *def, const char *name, unsigned *out, struct cat_err *err);
 /* A name in double quotes; NULL = no memory. */
 const char *sql_quote_name(const char *name, struct nam_arena *arena);
-/* Is there a row of tab for which a condition is true? */
+/* True if tab has a row for which a condition is true. */
 bool sql_any_row(struct sql_session *s, const struct cat_table *tab, const char *condition, bool *out,
     const struct sql_sink *sink, struct nam_arena *arena, struct cat_err *err);
 /* A plan is run beside what the statement keeps in the session's arenas. end: also after a begin
@@ -53,7 +53,7 @@ bool sql_alter_key(struct sql_alter *a);
 bool sql_alter_places(struct sql_alter *a);
 /* Also drops the sequences of dropped columns. */
 bool sql_alter_sequences(struct sql_alter *a);
-/* Do the views that read the table stand by the new definition? */
+/* True if the views that read the table also bind against the new definition. */
 bool sql_alter_views(struct sql_alter *a);
 /* A table of def's columns, under its name, with the rows as they become. *made: it. */
 bool sql_alter_rewrite(struct sql_alter *a, const struct cat_table *def, const struct cat_table **made);

@@ -56,7 +56,7 @@ mentions(const struct ast_expr *e, const char *column)
 	return yes;
 }
 
-/* Does a CHECK constraint speak of that column? */
+/* True if a CHECK constraint uses that column. */
 static bool
 check_reads(struct sql_session *s, const char *text, const char *column, bool *out, struct nam_arena *arena,
     struct cat_err *err)
@@ -72,7 +72,7 @@ check_reads(struct sql_session *s, const char *text, const char *column, bool *o
 	return true;
 }
 
-/* Does a view still answer the same columns when tab is as def says? */
+/* True if a view keeps its columns when def replaces tab's definition. */
 static bool
 view_stands(struct sql_alter *a, const struct cat_table *view, const struct cat_table *def, bool *out)
 {
@@ -359,7 +359,7 @@ copy_plan(struct sql_alter *a, const struct cat_table *to, int only)
 	return p;
 }
 
-/* Does every value of one type do as one of the other, as it lies in the rows? */
+/* True if the bytes of every value of one type are also a right value of the other. */
 static bool
 same_bytes(const struct cat_column *was, const struct cat_column *is)
 {
@@ -373,7 +373,8 @@ same_bytes(const struct cat_column *was, const struct cat_column *is)
 	       (was->typmod & 0xffff) == (is->typmod & 0xffff) && was->typmod <= is->typmod;
 }
 
-/* Can values of the old type be assigned to the new one? If not, the error says whose. */
+/* True if values of the old type can be assigned to the new one. If not, the error names the
+ * column. */
 static bool
 assignable(struct sql_alter *a, const struct ast_alter *k, unsigned c, const char *what, const char *hint)
 {

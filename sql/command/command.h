@@ -35,7 +35,7 @@ bool sql_create_view(
 /* alter.c */
 bool sql_alter_table(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
     struct nam_arena *arena, struct cat_err *err);
-/* Does any view read it? */
+/* True if a view reads it. */
 bool sql_has_dependents(struct sql_session *s, const struct cat_table *tab, bool *out, struct cat_err *err);
 /* Views that read tab, those named in ast aside: an error, or, with CASCADE, dropped. */
 bool sql_drop_dependents(struct sql_session *s, const struct cat_table *tab, const struct ast_stmt *ast,

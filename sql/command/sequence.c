@@ -124,7 +124,7 @@ sql_create_sequence(
 	return sql_make_sequence(s, ast->table.name, ast->seq, owner, err);
 }
 
-/* Whose default draws from it? Then it cannot go. */
+/* True if a column's default draws from it. Then it cannot be dropped. */
 static bool
 in_use(struct sql_session *s, const struct cat_table *seq, struct cat_err *err)
 {

@@ -29,7 +29,7 @@ columns(struct cat_table *def, const struct ast_stmt *ast, const struct sql_plan
 	return true;
 }
 
-/* May it take the place of `was`? */
+/* True if it may replace `was`. */
 static bool
 replaces(const struct cat_table *was, const struct cat_table *def, struct cat_err *err)
 {

@@ -13,7 +13,7 @@
 extern const char sql_postgres_functions[], sql_postgres_operators[], sql_postgres_aggregates[],
     sql_postgres_types[], sql_postgres_settings[];
 
-/* Is the word among them? For aggregates, types and settings. */
+/* True if the word is in the list. For aggregates, types and settings. */
 bool sql_postgres_has(const char *list, const char *word);
 /* True if every table has that column: ctid and its kin. */
 bool sql_system_column(const char *name);

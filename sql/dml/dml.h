@@ -10,7 +10,8 @@
 bool sql_plan_run(struct sql_session *s, struct sql_plan *p, uint64_t *rows);
 enum { SQL_MANY = 16 }; /* rows whose coming or going is worth a note */
 
-/* rules.c: do rows sel[0..n) of a batch, of all columns of tab, hold what CHECK constraints say? */
+/* rules.c: true if rows sel[0..n) of a batch, of all columns of tab, fulfil the CHECK
+ * constraints. */
 bool sql_check_rows(struct sql_exec *x, const struct cat_table *tab, const struct sql_batch *b,
     const uint16_t *sel, unsigned n, struct nam_arena *arena);
 /* "Failing row contains (...)." */

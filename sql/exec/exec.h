@@ -41,7 +41,7 @@ bool sql_open(struct sql_exec *x, struct sql_node *n);
 int sql_next(struct sql_exec *x, struct sql_node *n);
 void sql_close(struct sql_exec *x, struct sql_node *n);
 
-/* Cancelled, or too late? Then false. */
+/* False if the statement is cancelled or past its deadline. */
 bool sql_go_on(struct sql_exec *x);
 /* The same for env.go_on, now and then. arg: the sql_exec. */
 bool sql_worked(void *arg, uint64_t work);
@@ -90,7 +90,7 @@ bool sql_semi_room(struct sql_exec *x, struct sql_node *n);
 int sql_semi_next(struct sql_exec *x, struct sql_node *n);    /* semi.c */
 bool sql_expand_room(struct sql_exec *x, struct sql_node *n); /* expand.c */
 int sql_expand_next(struct sql_exec *x, struct sql_node *n);
-/* Is that set of an EXPAND the one without keys? */
+/* True if that set of an EXPAND is the one without keys. */
 bool sql_expand_grand(const struct sql_op_expand *e, unsigned set);
 bool sql_window_room(struct sql_exec *x, struct sql_node *n);
 int sql_window_next(struct sql_exec *x, struct sql_node *n); /* window.c */

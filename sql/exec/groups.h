@@ -25,11 +25,11 @@ struct sql_groups {
 	uint64_t *hash; /* by group */
 };
 
-/* In memory of the arena. types are borrowed. false: out of memory. */
+/* In memory of the arena. types are borrowed. False if there is no memory. */
 bool sql_groups_open(struct sql_groups *g, struct nam_arena *arena, const enum cat_type *type, unsigned keys);
 /*
  * group[k]: that of row sel[k] of the key vectors, a new one if no row was like it; NULL equals
- * NULL. Groups from the first n on are new. false: out of memory.
+ * NULL. Groups from the first n on are new. False if there is no memory.
  */
 bool sql_groups_find(
     struct sql_groups *g, const struct cat_vec *key, const uint16_t *sel, unsigned n, uint32_t *group);

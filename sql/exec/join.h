@@ -27,8 +27,8 @@ struct sql_join_table {
 	struct sql_entry *entry; /* of row r at r + 1 */
 };
 
-/* Builds the table over t->rs; rows with a NULL among their keys stay out of it. false: out of
- * memory. */
+/* Builds the table over t->rs; rows with a NULL among their keys stay out of it. False if there is
+ * no memory. */
 bool sql_join_index(struct sql_join_table *t, struct nam_arena *keep);
 /* found[j] = the first row (+1) whose keys are those of row sel[j], 0 = none. hash[j]: theirs. */
 void sql_join_find(const struct sql_join_table *t, const struct cat_vec *key, const uint16_t *sel, unsigned n,

@@ -48,7 +48,7 @@ void sql_meter_account(struct sql_gauge *g, const struct txn *t);
 void sql_meter_enter(struct sql_gauge *g, struct sql_meter *m, struct sql_span *s);
 void sql_meter_leave(struct sql_gauge *g, struct sql_meter *m, const struct sql_span *s);
 
-/* A meter for every operator of the plan. false: no memory. */
+/* Makes a meter for every operator of the plan. False if there is no memory. */
 bool sql_meter_plan(struct sql_plan *p);
 /* What all its operators did by themselves. */
 void sql_meter_sum(const struct sql_plan *p, struct net_counts *out);

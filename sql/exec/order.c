@@ -99,8 +99,8 @@ text_prefix(struct cat_str s)
 	return __builtin_bswap64(x);
 }
 
-/* Prefixes of n items by a key that is NULL in none of them. Does every difference between values
- * show in them? */
+/* Prefixes of n items by a key that is NULL in none of them. True if every difference between
+ * values shows in them. */
 static bool
 set_prefixes(const struct sql_rowset *rs, const struct sql_sort_key *key, struct item *it, size_t n)
 {

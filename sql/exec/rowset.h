@@ -45,11 +45,11 @@ void sql_rowset_place(const struct sql_rowset *rs, unsigned col, const uint32_t 
 uint64_t sql_hash_row(const struct cat_vec *key, unsigned n, unsigned k);
 /* out[j] = the hash of row sel[j], for j < rows. */
 void sql_hash_rows(const struct cat_vec *key, unsigned n, const uint16_t *sel, unsigned rows, uint64_t *out);
-/* Are row k of n vectors and row r of columns first..first+n-1 the same? NULL equals NULL. */
+/* True if row k of n vectors equals row r of columns first..first+n-1. NULL equals NULL. */
 bool sql_same_row(const struct sql_rowset *rs, uint32_t r, unsigned first, const struct cat_vec *key,
     unsigned n, unsigned k);
 
-/* Is a value of the type equal to another exactly if their bytes are? */
+/* True if values of the type are equal exactly if their bytes are. */
 static inline bool
 sql_by_bytes(enum cat_type t)
 {

@@ -150,7 +150,7 @@ sql_sort_next(struct sql_exec *x, struct sql_node *n)
 
 /* ---- DISTINCT ON ------------------------------------------------------------------- */
 
-/* Are rows r of a and k of b the same? NULL equals NULL. */
+/* True if row r of a equals row k of b. NULL equals NULL. */
 static bool
 same(const struct cat_vec *a, unsigned r, const struct cat_vec *b, unsigned k)
 {

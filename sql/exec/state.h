@@ -201,7 +201,7 @@ struct sql_run_lock {
 	unsigned at;
 };
 
-/* The rows of c, none yet. false: no memory. */
+/* Makes the empty row set of c. False if there is no memory. */
 bool sql_with_begin(struct sql_exec *x, struct sql_cte *c);
 
 #endif

@@ -257,8 +257,7 @@ scan_kept(struct sql_exec *x, struct sql_sub *s, struct cat_datum *out)
 	return true;
 }
 
-/* Rows with NULLs in several keys: could one of them, or the row outside, be equal for all we
- * know? */
+/* Rows with NULLs in several keys: true if one of them, or the outer row, may be equal. */
 static bool
 maybe(const struct sql_sub *s, const struct cat_vec *key)
 {
@@ -274,7 +273,7 @@ maybe(const struct sql_sub *s, const struct cat_vec *key)
 	return false;
 }
 
-/* Does the set's row fulfil the rest of what EXISTS asks? *ok: it could be found out. */
+/* True if the set's row fulfils the other conditions of EXISTS. *ok: no error. */
 static bool
 passes(struct sql_exec *x, struct sql_sub *s, uint32_t row, bool *ok)
 {
@@ -384,7 +383,7 @@ sql_sub_ready(struct sql_exec *x, struct sql_sub *s)
 	return false;
 }
 
-/* Is it time to find all answers at once, and did that work? */
+/* True if it was time to find all answers at once, and that worked. */
 static bool
 all_at_once(struct sql_exec *x, struct sql_sub *s, bool *ok)
 {

@@ -305,7 +305,7 @@ put(struct run *r, uint32_t pos, const struct cat_datum *d)
 	return true;
 }
 
-/* Can sums of these be kept as whole numbers of one scale, without running over? */
+/* True if sums of these can be kept as whole numbers of one scale without an overflow. */
 static bool
 exact(const struct run *r, struct part p, enum cat_type type, unsigned *scale)
 {

@@ -54,7 +54,7 @@ passes_on(const struct sql_node *n)
 	return n->kind == SQL_NODE_SORT || n->kind == SQL_NODE_LIMIT || n->kind == SQL_NODE_LOCK;
 }
 
-/* Are the columns of n those of the answer? */
+/* True if the columns of n are those of the answer. */
 static bool
 answers(const struct sql_report *r, const struct sql_node *n)
 {
@@ -186,7 +186,7 @@ constant(const struct place *at, const struct sql_expr *e)
 	}
 }
 
-/* One element of '{...}'; false: it cannot be had. */
+/* One element of '{...}'. False if it cannot be shown. */
 static bool
 element(const struct place *at, const struct sql_expr *e)
 {
@@ -517,7 +517,7 @@ sql_explain_condition(
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* Is it a table's column, handed up? */
+/* True if it is a table's column, handed up. */
 static bool
 is_column(const struct sql_node *n, unsigned index)
 {

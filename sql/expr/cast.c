@@ -142,8 +142,8 @@ to_text(struct sql_row *r)
 }
 
 /*
- * Is the text now, today, tomorrow or yesterday, maybe with a time behind it? *rest: what is
- * behind; *day: which one.
+ * True if the text is now, today, tomorrow or yesterday, maybe with a time behind it. *rest: what
+ * is behind; *day: which one.
  */
 static bool
 is_named(enum cat_type type, struct cat_str s, struct cat_str *rest, int *day, bool *now)

@@ -332,7 +332,7 @@ eval_arg(
 	return true;
 }
 
-/* out->null of a strict call. false: no row is left, all are NULL. */
+/* out->null of a strict call. False if all rows are NULL. */
 static bool
 strict_nulls(const struct sql_arg *arg, unsigned n, const struct rows *r, struct cat_vec *out)
 {

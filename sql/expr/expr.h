@@ -102,11 +102,11 @@ struct sql_expr *sql_expr_subscript(struct nam_arena *a, struct sql_expr *array,
 /* x op ANY (array), or ALL. */
 struct sql_expr *sql_expr_any(struct nam_arena *a, const char *op, struct sql_expr *x, struct sql_expr *array,
     bool all, int position, struct cat_err *err);
-/* Is it x = ANY (array), where x and the elements are compared as they are? */
+/* True if e is x = ANY (array), and x and the elements are compared without casts. */
 bool sql_expr_is_any(const struct sql_expr *e);
 /* The operator of x op ANY (array), or ALL; NULL = e is neither. */
 const char *sql_expr_any_op(const struct sql_expr *e, bool *all);
-/* The array type with such elements; false: 0A000, they are arrays. */
+/* The array type with such elements. False with 0A000 if they are arrays. */
 bool sql_array_of(enum cat_type element, enum cat_type *out, struct cat_err *err);
 /* True if it is a function over arrays of any type. The type of an untyped parameter as its
  * argument k; UNKNOWN = not known. */
@@ -122,23 +122,24 @@ struct sql_expr *sql_expr_settle(struct nam_arena *a, struct sql_expr *e, struct
  * memory. */
 struct sql_expr *sql_expr_put(
     struct nam_arena *a, struct sql_expr *e, unsigned base, unsigned n, struct sql_expr *const *with);
-/* Has it a subquery? A function that answers otherwise from row to row, or does something? */
+/* has_sub: true if e has a subquery. volatile: true if it calls a function with effects, or with
+ * results that differ from row to row. */
 bool sql_expr_has_sub(const struct sql_expr *e);
 bool sql_expr_volatile(const struct sql_expr *e);
-/* A condition that cannot fail, and does not tell apart what = calls equal? */
+/* True if e is a condition that cannot fail, and is alike for values that = calls equal. */
 bool sql_expr_harmless(const struct sql_expr *e);
 
-/* ---- unknown.c: names that are none of ours --------------------------------- */
+/* ---- unknown.c: names that namdb does not have --------------------------------- */
 
-/* A HINT for the name of a function that is not there. false: there is a function of that name, or
- * none that is similar. */
+/* A HINT for the name of a function that does not exist. False if there is a function of that name,
+ * or none that is similar. */
 bool sql_guess_function(const char *name, struct cat_err *err);
-/* Does one of that name take n arguments of these types? For functions and operators. */
+/* True if a function or operator of that name in the list takes n arguments of these types. */
 bool sql_postgres_takes(const char *list, const char *name, const enum cat_type *type, unsigned n);
 
 /*
- * No function, or operator, of that name takes these: 0A000 where PostgreSQL has one, else 42883;
- * or several do and none is better: 42725. Answers false.
+ * Makes the error that no function, or operator, of that name takes these arguments: 0A000 if
+ * PostgreSQL has one, else 42883; or 42725 if several take them and none is better. Returns false.
  */
 bool sql_no_function(
     struct cat_err *err, const char *name, const enum cat_type *type, unsigned n, bool several, int position);
@@ -155,7 +156,7 @@ struct sql_batch {
 };
 struct sql_session;
 struct sql_row; /* a call for one row: expr_internal.h */
-/* What functions ask of the session, which lies above: handed in with env. */
+/* Callbacks of the session, which lies above: handed in with env. */
 struct sql_host {
 	/* A setting's value as SHOW says it, perhaps in buf; NULL = there is no such name. */
 	const char *(*setting)(struct sql_session *s, const char *name, char *buf, size_t max);
@@ -188,7 +189,7 @@ struct sql_env {
 /*
  * Evaluates e for the rows in sel (n of them) of the batch; *out gets a vector indexed like the
  * batch (row k at k; rows not in sel are garbage, null[] too). out may alias an input column: never
- * write through it. false: *env->err is set (22012, 22003, ...). AND, OR, CASE and COALESCE
+ * write through it. On false *env->err is set (22012, 22003, ...). AND, OR, CASE and COALESCE
  * evaluate a later argument only for the rows that need it.
  */
 bool sql_eval(const struct sql_expr *e, const struct sql_batch *b, const uint16_t *sel, unsigned n,
@@ -223,13 +224,13 @@ enum sql_agg_kind {
 	SQL_JSON_AGG,        /* over sql_expr_json_row */
 	SQL_JSON_OBJECT_AGG, /* the same */
 };
-/* Is a NULL more to it than nothing? */
+/* True if the aggregate does not skip NULLs. */
 static inline bool
 sql_agg_takes_nulls(enum sql_agg_kind k)
 {
 	return k == SQL_ARRAY_AGG || k == SQL_JSON_AGG || k == SQL_JSON_OBJECT_AGG;
 }
-/* Which aggregate is that? false: not one. */
+/* Finds an aggregate by its name. False if there is none. */
 bool sql_agg_find(const char *name, enum sql_agg_kind *out);
 /* The k-th name that it finds, NULL = there are no more. */
 const char *sql_agg_name(unsigned k);
@@ -246,7 +247,7 @@ enum { SQL_AGG_BYTES = 32 };
 /* Adds row sel[k] of arg (arg NULL for count(*)) to state[k], for each k < n. sel NULL = row k. */
 bool sql_agg_add(enum sql_agg_kind k, enum cat_type arg_type, const struct cat_vec *arg, const uint16_t *sel,
     unsigned n, void *const *state, struct nam_arena *state_arena, struct cat_err *err);
-/* The same when all rows belong to one group: no array of states, tighter loops. */
+/* Like sql_agg_add, if all rows belong to one group: no array of states, tighter loops. */
 bool sql_agg_add_all(enum sql_agg_kind k, enum cat_type arg_type, const struct cat_vec *arg,
     const uint16_t *sel, unsigned n, void *state, struct nam_arena *state_arena, struct cat_err *err);
 /* string_agg: with the separators beside the texts. */

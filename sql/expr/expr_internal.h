@@ -87,7 +87,7 @@ int64_t sql_env_now(const struct sql_env *env);
 /* ---- casts (cast.c) ------------------------------------------------------ */
 
 enum sql_cast_level { SQL_CAST_IMPLICIT, SQL_CAST_ASSIGN, SQL_CAST_EXPLICIT };
-/* Is there a cast at that level? fn NULL afterwards: the same bytes serve. */
+/* True if there is a cast at that level. fn NULL = the bytes stay as they are. */
 bool sql_cast_find(enum cat_type from, enum cat_type to, enum sql_cast_level level, const struct sql_fn **fn);
 extern const struct sql_fn sql_fn_fit_assign, sql_fn_fit_explicit; /* typmod of the call */
 extern const struct sql_fn sql_fn_greatest, sql_fn_least;
@@ -193,7 +193,7 @@ bool sql_char_is(uint32_t c, enum sql_char_class k);
 /* func/regex_fn.c: a constant pattern of call e, compiled ahead; what is wrong with it is said when
  * a row asks. */
 void sql_regex_prepare(struct nam_arena *a, struct sql_expr *e);
-/* func/text.c: lower case or upper case; false: no memory. */
+/* func/text.c: lower case or upper case. False if there is no memory. */
 bool sql_case(struct cat_str s, bool upper, struct cat_str *out, struct nam_arena *arena);
 
 /* The loops below are worth vectorizing, which gcc does not do at -O2. */

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Is there a way from the type given to the parameter's, a name of PostgreSQL, without a cast that
- * is written? */
+/* True if the given type can become the parameter's, a name of PostgreSQL, without an explicit
+ * cast. */
 static bool
 accepts(const char *param, size_t len, enum cat_type given)
 {
@@ -33,7 +33,7 @@ accepts(const char *param, size_t len, enum cat_type given)
 	return t == given || (t != CAT_UNKNOWN && sql_cast_find(given, t, SQL_CAST_IMPLICIT, &fn));
 }
 
-/* Do types go with each other where a polymorphic parameter wants them alike? */
+/* True if the types fit each other where a polymorphic parameter wants equal ones. */
 static bool
 alike(enum cat_type a, enum cat_type b, bool cast)
 {
@@ -43,7 +43,7 @@ alike(enum cat_type a, enum cat_type b, bool cast)
 			    sql_cast_find(b, a, SQL_CAST_IMPLICIT, &fn)));
 }
 
-/* One signature, "(int4,text?,any*)". */
+/* True if one signature, "(int4,text?,any*)", takes the arguments. */
 static bool
 takes(const char *p, const enum cat_type *type, unsigned n)
 {

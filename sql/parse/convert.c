@@ -251,7 +251,7 @@ over_rows(const struct ast_expr *e, unsigned *left)
 	return is;
 }
 
-/* Is item `at` of the select list named in GROUP BY? */
+/* True if item `at` of the select list is named in GROUP BY. */
 static bool
 grouped_by(const struct ast_select *q, unsigned at)
 {

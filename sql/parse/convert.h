@@ -20,7 +20,7 @@ struct ast_expr *sql_convert_any(struct sql_convert *c, const PgQuery__AExpr *x,
 struct ast_expr *sql_convert_indirection(struct sql_convert *c, const PgQuery__AIndirection *x);
 struct ast_stmt *sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n);
 struct ast_select *sql_convert_select(struct sql_convert *c, const PgQuery__SelectStmt *s);
-/* NULL stays NULL. false: c->err. */
+/* NULL stays NULL. On false c->err is set. */
 bool sql_convert_with(struct sql_convert *c, const PgQuery__WithClause *w, const struct ast_with **out);
 /* convert_named.c: the arguments of a call, in the order of its parameters. */
 bool sql_convert_args(struct sql_convert *c, const PgQuery__FuncCall *f, struct ast_expr *e);
@@ -39,7 +39,7 @@ bool sql_convert_locks(
 bool sql_convert_create_as(struct sql_convert *c, const PgQuery__CreateTableAsStmt *s, struct ast_stmt *st);
 bool sql_convert_query(struct sql_convert *c, const PgQuery__SelectStmt *s, struct ast_stmt *st);
 const PgQuery__IntoClause *sql_convert_into_of(const PgQuery__SelectStmt *s);
-/* COLLATE: is it the order that texts have here? */
+/* COLLATE: true if it is the order that texts have in namdb. */
 bool sql_convert_collation(struct sql_convert *c, const PgQuery__CollateClause *k);
 bool sql_convert_no_into(struct sql_convert *c, const PgQuery__IntoClause *into);
 /* An option of CREATE TABLE ... WITH. */

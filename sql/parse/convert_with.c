@@ -46,7 +46,7 @@ sql_convert_is_set(const PgQuery__SelectStmt *s)
 	       s->op == PG_QUERY__SET_OPERATION__SETOP_EXCEPT;
 }
 
-/* One more of the same chain, as without parentheses? */
+/* True if it continues the chain, as if without parentheses. */
 static bool
 goes_on(const PgQuery__SelectStmt *s)
 {

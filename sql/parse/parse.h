@@ -21,8 +21,8 @@ struct sql_parsed {
 };
 
 /*
- * Parses, or finds the text in the cache. In a coroutine: parks it meanwhile; on a
- * plain stack: blocks. false: 42601, 54000, 54001, 0A000; *err->position counts bytes.
+ * Parses, or finds the text in the cache. In a coroutine: parks it meanwhile; on a plain stack:
+ * blocks. Errors: 42601, 54000, 54001, 0A000; *err->position counts bytes.
  */
 bool sql_parse(
     struct sql_parser *p, const char *text, size_t len, struct sql_parsed **out, struct cat_err *err);
@@ -30,10 +30,11 @@ bool sql_parse(
 struct sql_parsed *sql_parsed_hold(struct sql_parsed *p);
 void sql_parsed_drop(struct sql_parsed *p);
 
-/* Could parsing this text need more stack than the parser has? Cheap: one pass, no allocation. */
+/* True if parsing this text could need more stack than the parser has. Cheap: one pass, no
+ * allocation. */
 bool sql_text_too_deep(const char *text, size_t len);
 
-/* Would the parser multiply parts of it beyond measure? Likewise. */
+/* True if the parser would copy parts of it too often. Likewise cheap. */
 bool sql_text_too_wide(const char *text, size_t len);
 
 /* convert.c: on the parser's thread. */

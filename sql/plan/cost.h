@@ -37,8 +37,8 @@ struct sql_cost_side {
 double sql_cost_scan(const struct sql_costs *c, const struct cat_table *t, double rows, unsigned values);
 /* Of looking up so many rows by their key, a batch at a time. */
 double sql_cost_lookup(const struct sql_costs *c, const struct cat_table *t, double rows, unsigned values);
-/* May so many rows look up a table of so many? Where a scan is remembered, it and a hash table take
- * a fraction of what is reckoned here: beyond a batch, lookups have to be few. */
+/* True if so many rows may look up a table of so many. A scan whose pages are kept, and a hash
+ * table, cost a fraction of the estimate: beyond a batch, lookups have to be few. */
 bool sql_cost_few(double rows, double of);
 /* Of a join beyond its sides: keys 0 = all pairs. out: rows that come out. */
 double sql_cost_join(const struct sql_costs *c, const struct sql_cost_side *probe,

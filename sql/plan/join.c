@@ -43,7 +43,7 @@ sql_plan_place_keys(struct bind *b, struct sql_op_join *n)
 	return true;
 }
 
-/* Can at most one of its rows have the same values of e[0..n)? */
+/* True if no two of its rows can have equal values of e[0..n). */
 static bool
 unique(const struct sql_node *side, struct sql_expr **e, unsigned n)
 {
@@ -62,8 +62,8 @@ unique(const struct sql_node *side, struct sql_expr **e, unsigned n)
 }
 
 /*
- * Is the right side the one to keep? The smaller one; but where each row of the other side finds at
- * most one partner, nothing has to be copied, which is worth keeping some more.
+ * True if the right side is the one to keep: the smaller one; but where each row of the other side
+ * finds at most one partner, nothing has to be copied, which is worth keeping some more.
  */
 static bool
 keeps_right(const struct sql_node *left, struct sql_expr **lkey, const struct sql_node *right,
@@ -261,7 +261,7 @@ outer_lookup(struct bind *b, struct sql_node *stay, uint64_t mask, struct sql_no
 	return n;
 }
 
-/* Are tables first..end-1 a single operand? */
+/* True if tables first..end-1 are a single operand. */
 static bool
 alone(const struct bind *b, unsigned first, unsigned end, unsigned *one)
 {

@@ -1,11 +1,11 @@
 /*
- * op.h -- the operators of a plan: one struct for each kind, with what the planner said and nothing
- * else.
+ * op.h -- the operators of a plan: one struct for each kind, with the planner's decisions and
+ * nothing else.
  *
- * The first member is the node, which is what all operators have in common. Below it stand words
- * that bind and plan write and execution only reads. What an operator does while it runs lies at
- * `run`, a struct of its own that only the operator's file and exec/state.h know: so a tree is the
- * same before, while and after it runs.
+ * The first member is the node, which all operators have in common. Bind and plan write the members
+ * below it; execution only reads them. The state of a running operator lies at `run`, a struct of
+ * its own that only the operator's file and exec/state.h know. So running a tree does not change
+ * it.
  */
 #ifndef NAM_SQL_OP_H
 #define NAM_SQL_OP_H
@@ -49,7 +49,7 @@ struct sql_op_get {
 	struct sql_run_get *run;
 };
 
-/* The child is the probe side, build the one that is kept. */
+/* The child is the probe side, build the kept side. */
 struct sql_op_join {
 	struct sql_node node;
 	struct sql_expr **key, **build_key;
@@ -60,7 +60,7 @@ struct sql_op_join {
 	unsigned build_width, *kept; /* what is kept: columns of build's batch, or SQL_KEPT_KEY: a
 				      * key */
 	unsigned *build_at, *key_at; /* where among that build_col and the keys are */
-	struct sql_op_join *share;   /* the join that keeps what this one asks, NULL = itself */
+	struct sql_op_join *share;   /* the join that keeps the rows for this one; NULL = itself */
 	struct sql_expr *on;         /* what a pair must fulfil besides equal keys */
 	bool keep_probe, keep_build; /* rows of that side without a partner come with NULLs */
 	struct sql_run_join *run;
@@ -167,11 +167,11 @@ struct sql_op_lock {
 	struct sql_run_lock *run;
 };
 
-/* For each of the child's rows those of build, sub's plan, which speaks of it. */
+/* For each of the child's rows, the rows of build, sub's plan, which depends on it. */
 struct sql_op_lateral {
 	struct sql_node node;
 	struct sql_access acc;
-	struct sql_sub *sub;    /* what it needs of the row beside it, and where that goes */
+	struct sql_sub *sub;    /* the values it needs of the child's row, and their places */
 	unsigned *pass, passes; /* columns of the child that are used above */
 	enum cat_type *type;    /* theirs */
 	struct sql_expr *on;    /* which partners match */
@@ -244,7 +244,7 @@ SQL_NODE_KINDS(SQL_OP_CASTS)
 		 : sql_op_##name##_const)(n)
 
 /*
- * What an operator reads, where its pointers lie: the plans of WITH that begin and end with it,
+ * The inputs of an operator, as places of pointers: the plans of WITH that begin and end with it,
  * child, build, the kids of APPEND. for (struct sql_inputs i = sql_inputs(n); (k =
  * sql_input_next(&i)) != NULL;)
  */
@@ -260,7 +260,7 @@ sql_inputs(const struct sql_node *n)
 	return (struct sql_inputs){ .n = (struct sql_node *)(uintptr_t)n, .with = n->with };
 }
 
-/* The same without the plans of WITH: what its rows come from. */
+/* The inputs without the plans of WITH: the sources of its rows. */
 static inline struct sql_inputs
 sql_sources(const struct sql_node *n)
 {
@@ -272,8 +272,8 @@ struct sql_node **sql_input_next(struct sql_inputs *i);
 /* What pairs of n's rows must fulfil besides equal keys; NULL = nothing, or n makes no pairs. */
 const struct sql_expr *sql_node_on(const struct sql_node *n);
 
-/* The table or query in FROM that n reads; NULL = it is an operator of another kind. As strchr() it
- * gives what it was given. */
+/* The table or query in FROM that n reads; NULL = it is an operator of another kind. Like strchr()
+ * it drops const. */
 struct sql_access *sql_node_access(const struct sql_node *n);
 
 #endif

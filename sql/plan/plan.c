@@ -153,8 +153,8 @@ key_each(struct bind *b, unsigned index, enum cat_type type, struct bind_cond **
 	return NULL;
 }
 
-/* May this condition give a key of table k? A constant may also if the table's scan has taken it
- * already. */
+/* True if this condition may give a key of table k. A constant may also if the table's scan has
+ * taken it already. */
 static bool
 may_give(const struct bind *b, const struct bind_cond *c, unsigned k)
 {
@@ -456,7 +456,7 @@ sql_plan_region(struct bind *b, unsigned first, unsigned end, uint64_t *have)
 	return sql_plan_order(b, item, items, have);
 }
 
-/* Is it known that WHERE is true of no row? */
+/* True if WHERE is known to be true for no row. */
 static bool
 never(const struct bind *b)
 {

@@ -251,7 +251,7 @@ struct sql_plan *sql_plan_make(const struct ast_stmt *st, const struct sql_bind_
  * sense. */
 struct sql_plan *sql_plan_rules(
     const struct cat_table *tab, const struct sql_bind_in *in, struct cat_err *err);
-/* As they are written in CREATE and ALTER TABLE: can they be bound? def has its columns. */
+/* True if expressions of CREATE and ALTER TABLE can be bound. def has its columns. */
 bool sql_plan_try(const struct cat_table *def, const struct ast_column *column, unsigned columns,
     const struct ast_check *check, unsigned checks, const struct sql_bind_in *in, struct cat_err *err);
 void sql_plan_free(struct sql_plan *p);

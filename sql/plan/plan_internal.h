@@ -45,7 +45,7 @@ struct sql_node *sql_plan_region(struct bind *b, unsigned first, unsigned end, u
  * 0 = none is. */
 struct sql_expr **sql_plan_full_key(
     struct bind *b, unsigned k, uint64_t given, unsigned *probes, unsigned *each);
-/* Is there one? Conditions on table k alone count even if its scan asks them. */
+/* True if there is one. Conditions on table k alone count even if its scan evaluates them. */
 bool sql_plan_has_key(const struct bind *b, unsigned k, uint64_t given);
 struct sql_node *sql_plan_lookup(
     struct bind *b, struct sql_node *left, uint64_t have, unsigned k, struct sql_expr **key);

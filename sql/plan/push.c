@@ -42,7 +42,7 @@ may_repeat(const struct bind *b, unsigned column, const struct sql_expr *as)
 	return !sql_expr_has_sub(as) && !sql_expr_volatile(as);
 }
 
-/* Is each column of it a group key? */
+/* True if each column of it is a group key. */
 static bool
 of_keys(const struct bind *b, unsigned column, const struct sql_expr *as)
 {
@@ -54,7 +54,7 @@ of_keys(const struct bind *b, unsigned column, const struct sql_expr *as)
 	return true;
 }
 
-/* Do all windows divide the rows by each column of it? */
+/* True if all windows divide the rows by each column of it. */
 static bool
 divides(const struct bind *b, unsigned column, const struct sql_expr *as)
 {
@@ -99,7 +99,7 @@ size_of(const struct made *m, const struct sql_expr *e)
 
 static bool may_enter(struct bind *in, const struct sql_expr *e, unsigned base);
 
-/* Are columns of e of other types in one of the queries? */
+/* True if columns of e have their types in all of the queries. */
 static bool
 same_types(const struct sql_expr *e, unsigned base, const struct bind_set *s)
 {

@@ -554,7 +554,7 @@ sql_sel_join(struct bind *b, const struct sql_expr *l, const struct sql_expr *r)
 	return clamp(nulls / fmax(n, 1));
 }
 
-/* Does e speak of that column, and of no other? */
+/* True if e uses that column, and no other. */
 static bool
 speaks_of_only(const struct sql_expr *e, unsigned index, bool *any)
 {

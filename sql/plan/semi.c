@@ -129,7 +129,7 @@ gives(const struct bind *b, const struct sql_node *n)
 	return n->kind == SQL_NODE_JOIN ? m | gives(b, n->build) : m;
 }
 
-/* Is it an outer join? */
+/* True if it is an outer join. */
 static bool
 keeps_rows(const struct sql_node *n)
 {

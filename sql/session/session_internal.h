@@ -67,7 +67,8 @@ sql_may_end(enum ast_stmt_kind k)
 /* savepoint.c */
 bool sql_savepoint(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
-/* A statement of the block failed. true: the transaction stands, back at its last savepoint. */
+/* Call it if a statement of the block failed. True if the transaction stands, back at its last
+ * savepoint. */
 bool sql_save_failed(struct sql_session *s);
 bool sql_text_rows(const struct sql_sink *sink, const char *name, const struct cat_str *line, unsigned n,
     struct nam_arena *arena, struct cat_err *err);

@@ -308,7 +308,7 @@ path(struct sql_settings *set, const char *v, struct cat_err *err)
 	return true;
 }
 
-/* Further settings: *known, is it one of them? */
+/* Further settings. *known: true if it is one of them. */
 static bool
 assign_more(struct sql_session *s, struct sql_settings *set, const char *name, const char *v, bool *known,
     struct cat_err *err)

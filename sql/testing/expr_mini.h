@@ -318,7 +318,7 @@ mini_expr(struct mini *m, int level)
 	return NULL;
 }
 
-/* Reads and evaluates text: *out is a text value, or NULL. false: *err. */
+/* Reads and evaluates text: *out is a text value, or NULL. On false *err is set. */
 static bool
 mini_eval(const char *text, int mode, struct nam_arena *a, struct cat_datum *out, struct cat_err *err)
 {

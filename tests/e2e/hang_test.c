@@ -119,7 +119,7 @@ hold_claim(struct place *p)
 	tso_unpin(o, &pin);
 }
 
-/* Its heart has beaten since (true: at once), or does not for so long. */
+/* True if its heart beats within that time. */
 static bool
 beats_within(const struct place *p, double seconds)
 {

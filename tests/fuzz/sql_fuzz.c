@@ -127,7 +127,7 @@ stop(void)
 static const char *const name[] = { "t", "u", "j", "e", "n", "m", "p", "v", "w", "s", "vw", "sq", "x", "y",
 	"a", "b", "z", "r", "q" };
 
-/* The tables that the seeds speak of, whatever became of them; false: something is in their way. */
+/* Makes the tables of the seeds again. False if something is in their way. */
 static bool
 tables(void)
 {

@@ -74,7 +74,7 @@ peer(enum net_role role)
 	return fd;
 }
 
-/* Reads what the node answers, until it has nothing more to say; true: it ended the connection. */
+/* Reads the node's answers until there are no more. True if it ended the connection. */
 static bool
 listen_to(int fd, int ms)
 {

@@ -37,7 +37,7 @@ enum { PROBE_ROWS = 2000, PROBE_PLACES = 8 };
 
 /* Makes both tables. */
 bool probe_setup(const struct backend *b, void *conn, struct answer *a);
-/* Starts the threads, once. False: it said why on stderr. */
+/* Starts the threads, once. False if it failed; stderr says why. */
 bool probe_start(const struct probe_config *cfg);
 /* Waits until all but the one that hears stdin have ended: when time is up, or the connection is
  * gone. */

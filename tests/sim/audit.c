@@ -266,7 +266,7 @@ blob_of(struct audit *a, const struct txn_blob *b)
 		claim(a, b->at.bits, audit_room(b->len), KEPT, "a row's blob");
 }
 
-/* A row that lives keeps its block and its blob. True: this one does. */
+/* A live row keeps its block and its blob. True if this one lives. */
 static bool
 row_of(struct audit *a, unsigned table, uint64_t at)
 {

@@ -478,7 +478,7 @@ sign_of(const struct hist *h, const struct hist_txn *by, const struct hist_op *w
 	return !looked ? NO_SIGN : w->value == 0 ? DONE : NOT_DONE;
 }
 
-/* Is this the last WRITE of its object? The state that the transaction leaves. */
+/* True if this is the last WRITE of its object, the state that the transaction leaves. */
 static bool
 is_last(const struct hist_txn *t, size_t at)
 {
@@ -517,8 +517,8 @@ verdict(const struct hist *h, const struct hist_txn *t)
 }
 
 /*
- * t's insert at op[at] was refused. Was the object there even if `by` did not take place? Where
- * another transaction in doubt may have put it there: yes.
+ * t's insert at op[at] was refused. True if the object was there even if `by` did not take place,
+ * also if another transaction in doubt may have put it there.
  */
 static bool
 was_there_without(const struct hist *h, const struct hist_txn *by, const struct hist_txn *t, size_t at)

@@ -321,7 +321,7 @@ nam_status drops_read_all(struct session *s);
 nam_status drops_listed(void *place, struct txn *t, uint32_t table, net_addr anchor, bool *yes);
 /* Closes what the process has open of them. */
 void drops_close(struct run *r, struct place *p);
-/* After hist_judge: does the n-th have its name at the end? */
+/* After hist_judge: true if the n-th has its name at the end. */
 bool drops_lives(struct run *r, unsigned n);
 struct txn_table drops_table(const struct run *r, unsigned n);
 static inline net_addr

@@ -117,7 +117,7 @@ strike(struct run *r, struct net *net, struct strike how)
 	}
 }
 
-/* Is this the moment for a process to be struck? */
+/* True if this is the moment for a process to be struck. */
 static bool
 is_due(struct run *r, unsigned process, bool answered)
 {

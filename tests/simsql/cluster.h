@@ -40,7 +40,7 @@ struct cluster {
 /* Says what is wrong and remembers it. */
 void cluster_bad(struct cluster *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Plays body in a coroutine of process 0, closes everything. c has parser, body, arg; the processes
- * are attached, not open. False: something was wrong. */
+ * are attached, not open. False if something was wrong. */
 bool cluster_run(struct cluster *c, const struct net_sim_config *cfg, unsigned procs);
 /* A process joins. In a coroutine. */
 bool cluster_join(struct cluster *c, unsigned p, bool bystander);

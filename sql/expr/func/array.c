@@ -211,7 +211,7 @@ k_compare(struct sql_row *r)
 	return true;
 }
 
-/* Are all (or is any) of the elements of one among those of another? A NULL is equal to none. */
+/* True if all (or any) elements of one array are among those of another. A NULL equals none. */
 static bool
 k_among(struct sql_row *r)
 {
@@ -358,8 +358,8 @@ shape_of(const char *name, unsigned n)
 	return NULL;
 }
 
-/* Elements' common type of those arguments that say one. UNKNOWN: none does. false: they have
- * none. */
+/* Elements' common type of those arguments that say one. UNKNOWN = none does. False if they have no
+ * common type. */
 static bool
 common(struct nam_arena *a, const char *shape, struct sql_expr *const *args, unsigned n, enum cat_type *out,
     struct cat_err *err)

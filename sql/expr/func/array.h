@@ -18,7 +18,7 @@ bool sql_array_load(
 bool sql_array_store(const struct sql_row *r, int32_t lower, const union cat_val *v, const bool *null,
     uint32_t n, struct cat_str *out);
 
-/* Does a comparison's outcome c (-1, 0, 1) fulfil = <> < <= > >= ? */
+/* True if a comparison's outcome c (-1, 0, 1) fulfils = <> < <= > >= . */
 static inline bool
 sql_compared(int c, const char *op)
 {

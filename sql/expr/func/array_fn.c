@@ -47,7 +47,7 @@ sql_array_k_dims(struct sql_row *r)
 	return p != NULL || sql_oom(r->env->err);
 }
 
-/* Is there = for the elements? */
+/* True if the elements have =. */
 static bool
 comparable(const struct sql_row *r)
 {

@@ -36,8 +36,8 @@ struct sql_regex_run *sql_regex_room(const struct sql_regex *re, struct nam_aren
 /* go_on is told of the work done in bytes; when it says false, nothing is found any more. */
 void sql_regex_watch(struct sql_regex_run *r, bool (*go_on)(void *arg, uint64_t work), void *arg);
 bool sql_regex_stopped(const struct sql_regex_run *r);
-/* Is there a match that begins at byte `from` or later? span (SQL_REGEX_GROUPS of them) may be
- * NULL. */
+/* True if there is a match that begins at byte `from` or later. span (SQL_REGEX_GROUPS of them) may
+ * be NULL. */
 bool sql_regex_find(struct sql_regex_run *r, const struct sql_regex *re, struct cat_str text, uint32_t from,
     struct sql_regex_span *span);
 

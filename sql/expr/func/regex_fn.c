@@ -144,7 +144,7 @@ machine_for(struct machine *m, unsigned k)
 	return true;
 }
 
-/* Was the last row not stopped in the middle? */
+/* True if the last row was not stopped in the middle. */
 static bool
 complete(const struct machine *m)
 {
@@ -400,7 +400,7 @@ part_make(struct sql_row *r, struct cat_str pattern, struct cat_str esc, struct 
 	return true;
 }
 
-/* Is all of bytes from..to of the text such a part? */
+/* True if bytes from..to of the text are such a part. */
 static bool
 part_is(struct part *p, struct cat_str s, uint32_t from, uint32_t to)
 {

@@ -101,7 +101,7 @@ struct period {
 	bool from_null, to_null;
 };
 
-/* The end that is there comes first, the smaller one when both are. false: neither is. */
+/* The end that is there comes first, the smaller one if both are. False if neither is. */
 static bool
 order(struct period *p)
 {

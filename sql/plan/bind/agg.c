@@ -31,7 +31,8 @@ sql_bind_no_function(struct bind *b, const struct ast_expr *e, struct sql_expr *
 	return sql_no_function(b->err, e->text, type, n, false, e->position);
 }
 
-/* An aggregate over columns of a query outside would be that query's. True: *b->err says so. */
+/* An aggregate over columns of an outer query would be that query's. True if it is one; *b->err
+ * says so. */
 static bool
 outside_only(struct bind *b, struct sql_expr *const *arg, unsigned n)
 {
@@ -107,7 +108,7 @@ item_has(struct bind *b, const struct ast_table *t, const char *name)
 	return false;
 }
 
-/* Is the table's name one of a WITH of these queries? */
+/* True if the table's name is one of a WITH of these queries. */
 static bool
 is_with(const struct inside *in, const char *name)
 {
@@ -118,7 +119,7 @@ is_with(const struct inside *in, const char *name)
 	return false;
 }
 
-/* May the column be one of these queries, of which the last is the innermost? */
+/* True if the column may be one of these queries, of which the last is the innermost. */
 static bool
 may_have(struct bind *b, const struct inside *in, const struct ast_expr *col)
 {
@@ -182,8 +183,8 @@ look(struct bind *b, const struct inside *in, const struct ast_expr *e, bool *mi
 }
 
 /*
- * e, an aggregate that stands in b's own text, speaks of columns, and they are all of queries
- * around b?
+ * True if e, an aggregate in b's own text, uses columns, and all of them belong to outer queries of
+ * b.
  */
 static bool
 of_outside(struct bind *b, const struct ast_expr *e)
@@ -334,7 +335,7 @@ filter(struct bind *b, const struct ast_expr *e, struct sql_agg *g)
 		   cat_type_name(g->filter->type));
 }
 
-/* Does the order of its rows, or how often one comes, say anything to it? */
+/* True if its result depends on the order of its rows, or on how often one comes. */
 static bool
 order_counts(const struct sql_agg *g)
 {

@@ -441,7 +441,7 @@ number(struct bind *b, const struct ast_expr *e)
 	return sql_expr_const(b->a, d, e->position);
 }
 
-/* Was the error that there is no such column here? */
+/* True if the error was that there is no such column here. */
 static bool
 unknown(const struct bind *b)
 {

@@ -284,7 +284,8 @@ struct sql_expr *sql_bind_array_as(
     struct bind *b, const struct ast_expr *e, enum cat_type type, int32_t typmod);
 struct sql_expr *sql_bind_index(struct bind *b, const struct ast_expr *e);
 struct sql_expr *sql_bind_any(struct bind *b, const struct ast_expr *e);
-/* unnest.c: a select list is to be bound, where such calls may stand; is item e possible? */
+/* unnest.c: call it before binding a select list, in which such calls may stand. True if item e is
+ * possible. */
 bool sql_bind_srf_begin(struct bind *b);
 bool sql_bind_srf_item(struct bind *b, const struct sql_expr *e, int position);
 struct sql_expr *sql_bind_srf_call(struct bind *b, const struct ast_expr *e);
@@ -292,7 +293,7 @@ struct sql_expr *sql_bind_srf_call(struct bind *b, const struct ast_expr *e);
  * where there are none. */
 bool sql_bind_srf_arrays(struct bind *b, struct sql_op_project *p);
 struct sql_node *sql_bind_srf_node(struct bind *b, struct sql_node *n);
-/* Is the element of such a call in e? */
+/* True if e contains the element of such a call. */
 bool sql_bind_srf_in(const struct bind *b, const struct sql_expr *e);
 /* from.c: arguments of generate_series, brought to one type, which is that of its rows. */
 bool sql_bind_series(struct bind *b, const struct ast_expr *f, struct sql_expr **e, enum cat_type *type);
@@ -316,7 +317,7 @@ bool sql_bind_locks(struct bind *b, const struct ast_select *q);
 struct sql_op_lock *sql_bind_lock_node(
     struct bind *b, const struct ast_select *q, struct sql_node *child, unsigned first);
 bool sql_bind_add_table(struct bind *b, const struct ast_table *t);
-/* Where is it? qual may be NULL. false: *err says so. */
+/* Finds a column. qual may be NULL. On false *err says why. */
 bool sql_bind_find_column(
     struct bind *b, const char *qual, const char *name, int position, unsigned *table, unsigned *column);
 bool sql_bind_locate(struct bind *b, const struct ast_expr *e, unsigned *table, unsigned *column);
@@ -352,14 +353,14 @@ bool sql_bind_with(struct bind *b, const struct ast_with *w, const struct ast_se
  */
 bool *sql_bind_said_once(struct bind *b, const struct ast_with *w, const struct ast_select *q);
 bool sql_bind_with_done(struct bind *b, const struct ast_with *w, struct sql_node *root);
-/* Is that name one of WITH? Then a FROM item is added, or *err says why not (*ok). */
+/* True if that name is one of WITH. Then a FROM item is added, or *err says why not (*ok). */
 bool sql_bind_add_cte(struct bind *b, const struct ast_table *t, bool *ok);
 bool sql_bind_add_function(struct bind *b, const struct ast_table *t);
 bool sql_bind_add_derived(struct bind *b, const struct ast_table *t);
 /*
- * flat.c: may q's tables stand in b's FROM list in place of it, as far as its words say? Then bind
- * it by a child with columns behind b's. A FROM item that answers what child does: by its tables,
- * if that can be, else with operators of its own.
+ * flat.c: may_flatten: true if q's text allows its tables to replace it in b's FROM list. Then bind
+ * it by a child with columns behind b's. The other adds a FROM item with child's answers: by its
+ * tables, if that is possible, else with operators of its own.
  */
 bool sql_bind_may_flatten(struct bind *b, struct bind *child, const struct ast_select *q);
 bool sql_bind_add_query(struct bind *b, const struct ast_table *t, struct bind *child);
@@ -410,7 +411,7 @@ struct bind_ref {
 bool sql_bind_star(struct bind *b, struct bind_ref **out, unsigned *n);
 /* The same of the join that is called that; *n == 0: there is none. */
 bool sql_bind_join_star(struct bind *b, const char *alias, struct bind_ref **out, unsigned *n);
-/* Is that a name of a join's USING clause, and one of its columns? */
+/* True if that is a name of a join's USING clause, and one of its columns. */
 bool sql_bind_using_column(
     struct bind *b, const char *alias, const char *name, unsigned *table, unsigned *column, bool *known);
 /* The region that table `first` to `last` belong to, besides outer join `but`. */

@@ -113,7 +113,7 @@ targets(struct bind *b, const struct ast_stmt *st, unsigned *n)
 	return map;
 }
 
-/* May this value go to an identity column? *dflt: its default goes there instead. */
+/* True if this value may go to an identity column. *dflt: its default goes there instead. */
 static bool
 identity(struct bind *b, const struct ast_stmt *st, unsigned c, bool *dflt)
 {
@@ -222,7 +222,7 @@ condition(struct bind *b, const struct ast_expr *where, struct sql_expr **out)
 	return b->where.conds == 0 || *out != NULL;
 }
 
-/* ON CONFLICT (a, b): are these the primary key's columns? */
+/* ON CONFLICT (a, b): true if these are the primary key's columns. */
 static bool
 arbiter(struct bind *b, const struct ast_conflict *q)
 {

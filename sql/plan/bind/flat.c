@@ -47,7 +47,7 @@ size_of(const struct sql_expr *e)
 	return n;
 }
 
-/* May FROM's item be NULL in all its columns, by an outer join around it? */
+/* True if an outer join around FROM's item may make all its columns NULL. */
 static bool
 may_be_missing(const struct bind *b, unsigned item)
 {

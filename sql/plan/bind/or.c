@@ -27,8 +27,7 @@ size_of(const struct ast_expr *e)
 }
 
 /*
- * Is one of the branches made of several parts? Else the branches share nothing, or they are the
- * same.
+ * True if one of the branches has several parts. Else the branches share nothing, or are equal.
  */
 static bool
 some_and(const struct ast_expr *e)
@@ -108,8 +107,8 @@ said_in(struct bind *b, const struct branch *of, const struct ast_expr *e)
 }
 
 /*
- * Do all branches say what the first one says there? *out: then it is out of them; not if one of
- * them says nothing else.
+ * True if all branches have that condition of the first one. *out: then it is taken out of them,
+ * unless it is the only condition of one of them.
  */
 static bool
 take_out(struct bind *b, struct branch *br, unsigned n, unsigned part, bool *out)

@@ -20,7 +20,7 @@ static const struct sql_column columns[S_ALL] = {
 	[S_BOUNDS] = { .name = "histogram_bounds", .type = CAT_TEXT, .typmod = -1 },
 };
 
-/* Does a value stand in {...} as it is? */
+/* True if a value needs no quotes in {...}. */
 static bool
 plain(struct cat_str s)
 {

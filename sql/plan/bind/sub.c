@@ -40,7 +40,7 @@ slot_of(struct bind *b, struct sql_sub *s, struct sql_expr *x, unsigned *out)
 	return true;
 }
 
-/* The same column was asked for before? */
+/* True if that column was asked for before. */
 static bool
 has_slot(const struct sql_sub *s, const struct sql_expr *x, unsigned *out)
 {
@@ -116,7 +116,7 @@ ties_in(const struct sql_sub *s, const struct sql_expr *e, bool *seen)
 	return n;
 }
 
-/* l = r with one side of the outside alone, the other of inside alone? */
+/* True for l = r if one side uses outer columns alone, and the other inner columns alone. */
 static bool
 is_tie(const struct bind_cond *c)
 {
@@ -378,8 +378,7 @@ comparison(struct bind *b, struct sql_sub *s, const struct ast_expr *e, struct s
 	return sql_expr_make(b->a, eq ? SQL_AND : SQL_OR, one, e->nargs, false, e->position, b->err);
 }
 
-/* Does a subquery in this place of a statement that changes rows see what it has changed
- * already? */
+/* True if a subquery in this place of a statement that changes rows sees its earlier changes. */
 static bool
 place(struct bind *b, struct sql_sub *s, int position)
 {

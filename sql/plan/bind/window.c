@@ -132,7 +132,7 @@ spec_of(struct bind *b, const struct ast_expr *e, unsigned *out)
 	return true;
 }
 
-/* Are distances between its values intervals? */
+/* True if distances between its values are intervals. */
 static bool
 spans(enum cat_type t)
 {

@@ -159,7 +159,7 @@ sql_bind_with_done(struct bind *b, const struct ast_with *w, struct sql_node *ro
 	return true;
 }
 
-/* May an outer join make the FROM item that is bound now NULL? */
+/* True if an outer join may make the FROM item that is bound now NULL. */
 static bool
 may_be_missing(const struct bind *b)
 {

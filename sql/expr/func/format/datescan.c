@@ -66,7 +66,8 @@ set_int(struct scan *c, const struct sql_datefmt_step *s, int64_t *to, int64_t v
 	return true;
 }
 
-/* Is what follows s in the template surely no digit? Then its number may be of any length. */
+/* True if s is followed in the template by something that is surely no digit. Then its number may
+ * be of any length. */
 static bool
 ends_number(const struct sql_datefmt_step *s, const struct sql_datefmt_step *end)
 {
