@@ -52,7 +52,7 @@ enum {
 	CAT_CELL_VAR = 8,
 	CAT_DIGEST = 32,
 	CAT_SPILL = 16,                         /* bytes of a spilled value that stay in the row */
-	CAT_SPILL_KEY = CAT_SPILL + CAT_DIGEST, /* the same, of a key column */
+	CAT_SPILL_KEY = CAT_SPILL + CAT_DIGEST, /* ... of a key column */
 	CAT_INLINE_TEXT = 24,                   /* room for a value of unknown length */
 	CAT_INLINE_MAX = 1024,                  /* room for varchar(n) at most */
 	CAT_MORE = 2,                           /* bytes of `places` */

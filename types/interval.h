@@ -61,7 +61,7 @@ bool cat_interval_scale(
 bool cat_timestamp_add(int64_t us, struct cat_interval by, int64_t *out, struct cat_err *err);
 /* a - b as days and microseconds. */
 bool cat_timestamp_diff(int64_t a, int64_t b, struct cat_interval *out, struct cat_err *err);
-/* The same as years, months and days of the calendar. */
+/* a - b as years, months and days of the calendar. */
 bool cat_timestamp_age(int64_t a, int64_t b, struct cat_interval *out, struct cat_err *err);
 /* 24 hours are a day; 30 days are a month. */
 bool cat_interval_justify(struct cat_interval *v, bool hours, bool days, struct cat_err *err);

@@ -497,7 +497,7 @@ sql_alter_key(struct sql_alter *a)
 
 /* ---- places: rows that stay as they are ---------------------------------------------------- */
 
-/* What the rows there are show for an added column: its default, if that is the same for all. */
+/* The value that existing rows show for an added column: its default, if that is constant. */
 static bool
 missing(struct sql_alter *a, const struct sql_plan *p, unsigned c)
 {

@@ -11,16 +11,16 @@ struct sql_drawn {
 	uint32_t id;
 	bool any;
 	int64_t last;
-	int64_t left; /* values after last that are ours already */
+	int64_t left; /* values after last that this session has drawn already */
 };
 
 /* ddl.c */
 bool sql_create_table(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
     struct nam_arena *arena, struct cat_err *err);
-/* create_as.c: the tag says what became of it. */
+/* create_as.c: CREATE TABLE AS and SELECT INTO. tag: the answer's, "SELECT 7". */
 bool sql_create_as(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, char *tag,
     size_t max, uint64_t *rows, struct cat_err *err);
-/* The same of a query that is planned. */
+/* CREATE TABLE AS of a query that is planned. */
 bool sql_create_as_run(struct sql_session *s, const struct ast_stmt *ast, struct sql_plan *p,
     const struct sql_sink *sink, uint64_t *rows, struct cat_err *err);
 /* DROP TABLE, DROP VIEW. */

@@ -10,7 +10,7 @@ void sql_guess_relations_try(struct sql_guess *g, struct cat *cat, struct txn *t
  * Needs err->hint empty. */
 void sql_guess_relation(
     struct cat *cat, struct txn *t, const char *name, struct nam_arena *arena, struct cat_err *err);
-/* The same for a column of one table. */
+/* A HINT for a column of one table. */
 void sql_guess_in_table(const struct cat_table *tab, const char *name, struct cat_err *err);
 
 #endif

@@ -85,7 +85,7 @@ sql_send(
 	return true;
 }
 
-/* The same for rows sel[0..m) of it; NULL = all. */
+/* sql_keep for rows sel[0..m) of the batch; NULL = all. */
 static int
 keep(struct sql_exec *x, struct sql_node *n, const uint16_t *sel, unsigned m, unsigned arena)
 {

@@ -43,7 +43,7 @@ void sql_close(struct sql_exec *x, struct sql_node *n);
 
 /* False if the statement is cancelled or past its deadline. */
 bool sql_go_on(struct sql_exec *x);
-/* The same for env.go_on, now and then. arg: the sql_exec. */
+/* sql_go_on for env.go_on, asked now and then. arg: the sql_exec. */
 bool sql_worked(void *arg, uint64_t work);
 
 /* Gives the selected rows of a batch to the sink, compact. arena: for what must be moved. */
@@ -66,7 +66,7 @@ sql_sel(const struct sql_node *n)
 struct txn_row *sql_rows_of(const struct sql_node *n);
 /* Applies n->filter to the batch just made of n rows; answers how many stay, -1 on error. */
 int sql_keep(struct sql_exec *x, struct sql_node *n);
-/* The same with its scratch in another arena than the batch's. */
+/* sql_keep with its scratch in another arena than the batch's. */
 int sql_keep_in(struct sql_exec *x, struct sql_node *n, unsigned arena);
 
 /* join.c, agg.c, sort.c */

@@ -33,7 +33,7 @@ bool sql_groups_open(struct sql_groups *g, struct nam_arena *arena, const enum c
  */
 bool sql_groups_find(
     struct sql_groups *g, const struct cat_vec *key, const uint16_t *sel, unsigned n, uint32_t *group);
-/* The same for one row, whose sql_hash_row is known. */
+/* sql_groups_find for one row, whose sql_hash_row is known. */
 bool sql_groups_one(
     struct sql_groups *g, const struct cat_vec *key, uint16_t row, uint64_t hash, uint32_t *group);
 

@@ -22,7 +22,7 @@ same_keys(const struct sql_join_table *t, uint32_t r, const struct cat_vec *key,
 	return true;
 }
 
-/* From r on along the chain: the first row that is the same. */
+/* The first row from r on along the chain that has these keys. */
 static inline uint32_t
 along(const struct sql_join_table *t, const struct cat_vec *key, unsigned row, uint64_t hash, uint32_t r)
 {

@@ -348,8 +348,7 @@ probe(struct sql_exec *x, struct sql_sub *s, struct cat_datum *out)
 		out->v = sql_rowset_at(s->run->rs, row - 1, s->keys);
 		return true;
 	}
-	/* no row has these keys: all such answers are the same, and the one for keys that are
-	 * NULL */
+	/* no row has these keys: all such answers are equal to the one for NULL keys */
 	if (!s->run->have_none) {
 		for (unsigned i = 0; i < s->slots; i++)
 			x->outer[s->slot[i]].null = true;

@@ -232,7 +232,7 @@ clamp(struct part p, int64_t v)
 	return v < (int64_t)p.from ? p.from : v > (int64_t)p.to ? p.to : (uint32_t)v;
 }
 
-/* Steps of whole rows or groups; further than there are rows is all the same. */
+/* Steps of whole rows or groups; a greater distance than there are rows changes nothing. */
 static int64_t
 steps(const struct sql_win_bound *b, const struct cat_datum *d)
 {

@@ -443,7 +443,7 @@ pair_keys(const struct place *at, const struct sql_node *n, struct sql_expr *con
 	sql_text_add(at->t, keys > 1 ? ")" : "");
 }
 
-/* The same of a look-up, over the rows before it. */
+/* The keys of a look-up, over the rows before it. */
 static void
 get_keys(const struct place *at, const struct sql_op_get *o)
 {

@@ -222,7 +222,7 @@ enum sql_agg_kind {
 	SQL_STRING_AGG, /* of two arguments: sql_agg_add_text */
 	SQL_ARRAY_AGG,
 	SQL_JSON_AGG,        /* over sql_expr_json_row */
-	SQL_JSON_OBJECT_AGG, /* the same */
+	SQL_JSON_OBJECT_AGG, /* likewise */
 };
 /* True if the aggregate does not skip NULLs. */
 static inline bool

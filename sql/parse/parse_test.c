@@ -89,7 +89,7 @@ nested(void **state)
 	assert_string_equal(parse_many("select 1", "::int", 60000, ""), "54001");
 	assert_string_equal(parse_many("select 1", " is null", 60000, ""), "54001");
 	assert_string_equal(parse_many("select 'a'", " || 'a'", 60000, ""), "54001");
-	/* the same with things between that look like the end of a list */
+	/* such a list with things between that look like its end */
 	assert_string_equal(parse_many("select f(1,2)", "+f(1,2)", 60000, ""), "54001");
 	assert_string_equal(parse_many("select 1", "/*,*/+1", 100000, ""), "54001");
 	assert_string_equal(parse_many("select 1", "+','", 100000, ""), "54001");

@@ -127,7 +127,7 @@ implied(struct bind *b, struct sql_expr *l, struct sql_expr *r, bool redundant)
 	return to != NULL;
 }
 
-/* The value that a condition gives a column, of the column's type, the same for all rows. */
+/* The value that a condition gives a column, of the column's type, equal for all rows. */
 static struct sql_expr *
 constant(const struct bind *b, const struct bind_cond *c, unsigned column)
 {

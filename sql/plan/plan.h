@@ -74,8 +74,8 @@ struct sql_cte {
 };
 
 /*
- * Which row of a join's kept side a column's values in a batch come from: the same row, the same
- * value. row[k] for row k of the batch; rs->rows: from none, it is NULL.
+ * Which row of a join's kept side a column's values in a batch come from: equal rows mean equal
+ * values. row[k] for row k of the batch; rs->rows = from none, the value is NULL.
  */
 struct sql_origin {
 	const struct sql_rowset *rs;

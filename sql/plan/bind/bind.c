@@ -233,7 +233,7 @@ same_words(const char *const *x, const char *const *y, unsigned n)
 	return true;
 }
 
-/* Inside of subqueries, whose FROM lists say the same: names mean the same. */
+/* Inside of subqueries with equal FROM lists, equal names have one meaning. */
 static bool same_text(struct bind *b, const struct ast_expr *x, const struct ast_expr *y);
 
 static bool

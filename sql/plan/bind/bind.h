@@ -267,7 +267,8 @@ struct bind {
 
 void *sql_bind_take(struct bind *b, size_t n);
 struct sql_expr *sql_bind_expr(struct bind *b, const struct ast_expr *e);
-/* The same, and a parameter without a type gets this one; an untyped literal stays as it is. */
+/* sql_bind_expr, and a parameter without a type gets this one; an untyped literal stays as it
+ * is. */
 struct sql_expr *sql_bind_expr_as(struct bind *b, const struct ast_expr *e, enum cat_type type);
 void sql_bind_fix_param(struct bind *b, struct sql_expr *e, enum cat_type type);
 /* An untyped parameter takes the type it has elsewhere; 42P18 when there is none. */
@@ -409,7 +410,7 @@ struct bind_ref {
 	unsigned table, column;
 };
 bool sql_bind_star(struct bind *b, struct bind_ref **out, unsigned *n);
-/* The same of the join that is called that; *n == 0: there is none. */
+/* The columns of alias.*, of a join with that alias; *n == 0: there is none. */
 bool sql_bind_join_star(struct bind *b, const char *alias, struct bind_ref **out, unsigned *n);
 /* True if that is a name of a join's USING clause, and one of its columns. */
 bool sql_bind_using_column(
@@ -457,7 +458,7 @@ struct sql_node *sql_plan_select(struct bind *b);
  * as seen by it. */
 struct sql_node *sql_bind_recursive(struct bind *b, const struct ast_cte *c, struct bind_cte *self,
     struct sql_column **column, unsigned *columns);
-/* set.c: the whole without ORDER BY and LIMIT, and what its columns are; then its operators. */
+/* set.c: the whole without ORDER BY and LIMIT, and its columns; then its operators. */
 struct bind_set *sql_bind_set(
     struct bind *b, const struct ast_select *q, struct sql_column **column, unsigned *columns);
 struct sql_node *sql_plan_set(struct bind *b, struct bind_set *s);
@@ -465,7 +466,7 @@ struct sql_node *sql_plan_set(struct bind *b, struct bind_set *s);
 struct sql_node *sql_plan_from(struct bind *b);
 struct sql_node *sql_plan_node(
     struct bind *b, enum sql_node_kind kind, struct sql_node *child, unsigned cols);
-/* The same for each kind: sql_new_sort(b, child, cols). */
+/* sql_plan_node for each kind: sql_new_sort(b, child, cols). */
 #define SQL_NEW(KIND, kind)                                                                                  \
 	static inline struct sql_op_##kind *sql_new_##kind(                                                  \
 	    struct bind *b, struct sql_node *child, unsigned cols)                                           \

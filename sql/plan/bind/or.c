@@ -85,7 +85,7 @@ take_branches(struct branch *to, unsigned *n, const struct ast_expr *e)
 	return true;
 }
 
-/* The same, or an equality written the other way round. */
+/* True if x and y are equal, or one is the other's equality written the other way round. */
 static bool
 says_same(struct bind *b, const struct ast_expr *x, const struct ast_expr *y)
 {
@@ -96,7 +96,7 @@ says_same(struct bind *b, const struct ast_expr *x, const struct ast_expr *y)
 	return eq && sql_bind_same(b, x->args[0], y->args[1]) && sql_bind_same(b, x->args[1], y->args[0]);
 }
 
-/* The part of the branch that says the same; its parts: none. */
+/* The part of the branch that equals e; of->parts = none. */
 static unsigned
 said_in(struct bind *b, const struct branch *of, const struct ast_expr *e)
 {
