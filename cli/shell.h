@@ -50,7 +50,7 @@ struct shell {
 	char *null;              /* what stands for NULL */
 	bool timing, failed, quit, editing;
 	bool lost;          /* it ends because its process has no place in the cluster any more */
-	bool rows_shown;    /* the running statement has answered rows */
+	bool rows_shown;    /* the running statement has returned rows */
 	bool copying;       /* it has asked for input, and the end was not given */
 	bool copied_out;    /* it has answered a COPY's data */
 	uint64_t paged_ns;  /* in which a pager showed what it had answered */

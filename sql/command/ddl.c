@@ -35,7 +35,7 @@ sql_key_columns(struct cat_table *def, const struct ast_stmt *ast, struct cat_er
 	return true;
 }
 
-/* The columns an expression speaks of: 0, 1 and which, or 2 for more than one. */
+/* The columns an expression uses: 0, 1 and which, or 2 for more than one. */
 static unsigned
 columns_in(const struct ast_expr *e, const char **name)
 {

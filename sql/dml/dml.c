@@ -154,7 +154,7 @@ sql_dml_insert(struct sql_exec *x, const struct cat_table *tab, struct txn_put *
 	return sql_status(x->err, st, tab);
 }
 
-/* The first n rows, checked and as txn wants them. Answers how many; less than n: *err. */
+/* The first n rows, checked and as txn wants them. Returns how many; less than n: *err. */
 static unsigned
 rows_of(struct sql_exec *x, const struct cat_table *tab, const struct sql_batch *b, unsigned n,
     struct sql_row *r, struct txn_put *p, struct nam_arena *arena)

@@ -2,7 +2,7 @@
  * from.c -- UPDATE ... FROM, DELETE ... USING: the query's rows kept, the target's rows locked, all
  * of them, and only then changed.
  *
- * A target row that several rows of the list speak of is changed once, as the first of
+ * A target row that several rows of the list use is changed once, as the first of
  * them says. A target row that turns out to have changed since the snapshot ends the attempt with
  * 40001: the join would have to be asked again.
  */

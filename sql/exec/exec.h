@@ -2,7 +2,7 @@
  * exec.h -- running a plan: operators are opened, then pulled for batches until one comes back
  * empty.
  *
- * sql_next answers how many rows are selected in n->out (0 = the end, -1: *x->err
+ * sql_next returns how many rows are selected in n->out (0 = the end, -1: *x->err
  * says why not). A batch stays valid until the next call on the same operator.
  * Inside of sql.
  */
@@ -64,7 +64,7 @@ sql_sel(const struct sql_node *n)
 /* The rows of a table that the current batch of n, which looks them up or was told to identify
  * them, comes from. */
 struct txn_row *sql_rows_of(const struct sql_node *n);
-/* Applies n->filter to the batch just made of n rows; answers how many stay, -1 on error. */
+/* Applies n->filter to the batch just made of n rows; returns how many stay, -1 on error. */
 int sql_keep(struct sql_exec *x, struct sql_node *n);
 /* sql_keep with its scratch in another arena than the batch's. */
 int sql_keep_in(struct sql_exec *x, struct sql_node *n, unsigned arena);

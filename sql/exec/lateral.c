@@ -177,7 +177,7 @@ sql_lateral_next(struct sql_exec *x, struct sql_node *n)
 		while (m < CAT_BATCH) {
 			if (r->at == r->rows) {
 				if (m > 0 || r->ended)
-					break; /* rows that are out speak of the child's batch */
+					break; /* rows that are out use the child's batch */
 				int rows = next_batch(x, l);
 				if (rows < 0)
 					return -1;

@@ -130,7 +130,7 @@ struct sql_run_sub {
 	bool any, nulls; /* rows; with NULLs among their keys */
 	bool failed;     /* the set could not be made */
 	bool have_none;  /* value is the answer for keys that are not in it */
-	unsigned asked;  /* rows outside that asked for themselves */
+	unsigned asked;  /* outer rows that asked for themselves */
 	struct cat_datum value;
 	struct sql_rowset *rs;
 	uint32_t *bucket, *chain;

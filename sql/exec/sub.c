@@ -1,4 +1,4 @@
-/* sub.c -- subqueries of expressions: run per row outside, or once and kept. */
+/* sub.c -- subqueries of expressions: run per outer row, or once and kept. */
 #include <sql/exec/state.h>
 #include <sql/plan/sub.h>
 #include <types/array.h>
@@ -290,7 +290,7 @@ passes(struct sql_exec *x, struct sql_sub *s, uint32_t row, bool *ok)
 	return n == 1;
 }
 
-/* The row (+1) of the set whose keys are those of the row outside; 0 = none. */
+/* The row (+1) of the set whose keys are those of the outer row; 0 = none. */
 static bool
 find(struct sql_exec *x, struct sql_sub *s, uint32_t *row, bool *unsure)
 {

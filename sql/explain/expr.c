@@ -408,7 +408,7 @@ expr(const struct place *above, const struct sql_node *n, const struct sql_expr 
 
 /* ---- conditions ------------------------------------------------------------------------------ */
 
-/* How many tables the plan speaks of; above one their names go before columns. */
+/* How many tables the plan uses; above one their names go before columns. */
 static unsigned
 sources(const struct sql_node *n, unsigned depth)
 {

@@ -25,7 +25,7 @@ enum sql_expr_kind {
 	SQL_CASE,    /* args: when, then, when, then, ..., else (always there) */
 	SQL_COALESCE,
 	SQL_IN,    /* args[0] IN (args[1..]) ; negate: NOT IN */
-	SQL_OUTER, /* a value of the row outside: env->outer[index] */
+	SQL_OUTER, /* a value of the outer row: env->outer[index] */
 	SQL_SUB,   /* a subquery over the values of args: env->sub knows */
 };
 

@@ -357,14 +357,14 @@ struct ast_stmt {
 };
 
 /*
- * A function that answers rows. array: the function that makes the array of them; NULL = the
+ * A function that returns rows. array: the function that makes the array of them; NULL = the
  * argument is the array. rows: every element is an array in itself.
  */
 struct sql_set_function {
 	const char *name, *array;
 	bool rows;
 };
-/* set_function.c: NULL = no function of that name answers rows. */
+/* set_function.c: NULL = no function of that name returns rows. */
 const struct sql_set_function *sql_set_function(const char *name);
 
 #endif

@@ -233,7 +233,7 @@ values(struct sql_convert *c, const PgQuery__SelectStmt *s, struct ast_select *q
 }
 
 /*
- * Does the expression speak of more rows than one, or is it to be said for each row of a set?
+ * Does the expression use more rows than one, or is it to be said for each row of a set?
  * left: nodes to look at, for
  * trees share what they repeat; beyond them the answer is yes.
  */

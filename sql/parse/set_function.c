@@ -1,4 +1,4 @@
-/* set_function.c -- the functions that answer rows, by name. */
+/* set_function.c -- the functions that return rows, by name. */
 #include <sql/parse/ast.h>
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
- * lateral.c -- which operands of a FROM list are joined before a LATERAL item that speaks of some
+ * lateral.c -- which operands of a FROM list are joined before a LATERAL item that uses some
  * of them.
  *
- * The item runs once for each row of what is joined before it. If the operands that it speaks of
+ * The item runs once for each row of what is joined before it. If the operands that it uses
  * make fewer rows alone than with all others, only they come first, and the item's columns may
  * then be what a hash join with the others goes by.
  */

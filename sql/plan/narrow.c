@@ -30,7 +30,7 @@ note_all(const struct need *w, struct sql_expr *const *e, unsigned n)
 		note(w, e[k]);
 }
 
-/* Those of the columns (and their types, if there are any) that are needed; answers how many. */
+/* Those of the columns (and their types, if there are any) that are needed; returns how many. */
 static unsigned
 only(const struct need *w, unsigned *col, enum cat_type *type, unsigned n)
 {

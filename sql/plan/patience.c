@@ -1,5 +1,5 @@
 /*
- * patience.c -- how many rows outside a subquery answers one by one before it finds the answers
+ * patience.c -- how many outer rows a subquery answers one by one before it finds the answers
  * to all of them.
  *
  * Where one answer takes as long as all do, because both read the same table, none. Where an

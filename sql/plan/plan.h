@@ -205,7 +205,7 @@ struct sql_plan {
 	bool named;       /* EXPLAIN gave its tables different names */
 	unsigned guesses; /* made for HINTs while binding */
 	struct sql_sub *subs;
-	struct cat_datum *outer; /* what subqueries see of the rows outside */
+	struct cat_datum *outer; /* what subqueries see of the outer rows */
 	unsigned outers;
 
 	/* INSERT, UPDATE, DELETE: the target's columns are 0 .. columns-1 */

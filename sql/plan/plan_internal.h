@@ -22,15 +22,15 @@ sql_plan_open(const struct bind *b, const struct bind_cond *c)
 /* plan.c */
 /* The way to read table k: the columns of it that are used. */
 bool sql_plan_access(struct bind *b, struct sql_access *a, unsigned k);
-/* bind/lateral.c: rows of left beside what table k, which speaks of them, gives; keep_left: beside
+/* bind/lateral.c: rows of left beside what table k, which uses them, gives; keep_left: beside
  * NULLs if it gives none. */
 struct sql_node *sql_plan_lateral(
     struct bind *b, struct sql_node *left, uint64_t have, unsigned k, bool keep_left);
-/* Tables whose columns it speaks of. */
+/* Tables whose columns it uses. */
 uint64_t sql_plan_lateral_needs(const struct bind *b, const struct sql_sub *s);
 /*
  * lateral.c: the operands so far with LATERAL item k among them: joined with all of them, or with
- * those alone that it speaks of.
+ * those alone that it uses.
  */
 bool sql_plan_lateral_item(struct bind *b, struct plan_item *item, unsigned *items, unsigned k);
 bool sql_plan_filter(struct bind *b, struct sql_node *n, struct sql_expr **e, unsigned count);

@@ -3,7 +3,7 @@
  *
  * The rules are PostgreSQL's: a condition goes in if whatever it takes away, or says of what is
  * left, is the same there. So never past LIMIT, OFFSET or row locks, past DISTINCT ON and windows
- * only when it speaks of what they divide the rows by, past GROUP BY when it speaks of keys alone.
+ * only when it uses what they divide the rows by, past GROUP BY when it uses keys alone.
  * Into a UNION or INTERSECT it goes everywhere or nowhere. Like there, a condition that fails (1 /
  * k > 0) may meet values below a GROUP BY, DISTINCT or UNION that something else would have taken
  * away above it.

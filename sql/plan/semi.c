@@ -2,7 +2,7 @@
  * semi.c -- EXISTS, NOT EXISTS and IN of a WHERE as joins that let rows of one side pass, each
  * once or not at all.
  *
- * bind/sub.c has found the set that answers such a subquery for all rows outside. Here a semijoin
+ * bind/sub.c has found the set that answers such a subquery for all outer rows. Here a semijoin
  * or an antijoin over that set takes the place of the condition, a batch of rows at a time: at
  * the place of the join tree, of those that have the columns it needs, where the fewest rows come
  * by. A condition that lets few rows pass stays below all joins. It stays what it was where
@@ -16,7 +16,7 @@
 #define FEW_PASS   0.5
 #define LEAST_PASS 0.02
 
-/* e with what the slots of s hold: expressions over the row outside. */
+/* e with what the slots of s hold: expressions over the outer row. */
 static struct sql_expr *
 outside(struct bind *b, const struct sql_sub *s, struct sql_expr *e)
 {

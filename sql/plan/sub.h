@@ -1,8 +1,8 @@
 /*
- * sub.h -- a subquery of an expression: a plan of its own, asked for one value per row outside.
+ * sub.h -- a subquery of an expression: a plan of its own, asked for one value per outer row.
  *
- * In the expression it is a SQL_SUB over what it needs of the row outside: the values ANY
- * and ALL compare, then the columns it speaks of. Before it runs they lie in slots
+ * In the expression it is a SQL_SUB over what it needs of the outer row: the values ANY
+ * and ALL compare, then the columns it uses. Before it runs they lie in slots
  * (env->outer), where SQL_OUTER in its plan finds them. What no slot changes is found
  * once per execution and kept; `x = ANY`, and EXISTS whose only ties to the outside are
  * equalities, then become a question to a hash table.
@@ -19,7 +19,7 @@ struct sql_sub {
 	/* Tied to the outside by equalities alone: all answers at once, their keys behind. NULL: it
 	 * is not. */
 	struct sql_node *set;
-	unsigned patience; /* so many rows outside are answered one by one first */
+	unsigned patience; /* so many outer rows are answered one by one first */
 	unsigned *slot;    /* where argument i goes */
 	unsigned slots, slot_cap;
 	unsigned arena;            /* batch arena of its own; + 1: what is kept */
@@ -43,7 +43,7 @@ struct sql_sub {
 	struct sql_expr *rest;
 	unsigned extra;   /* columns of rs behind the keys: a scalar's value, or what rest reads */
 	bool joined;      /* a SQL_NODE_SEMI asks it, which has its set for a child */
-	double asked_est; /* guessed: rows outside that ask */
+	double asked_est; /* guessed: outer rows that ask */
 
 	/* while bound: ties to the outside, as SQL_OUTER and what they are there */
 	struct sql_expr **tie, **tied;

@@ -212,7 +212,7 @@ static const struct golden with[] = {
 	    "t.a;        -> Seq Scan on t;             Filter: (t.a = 4); EXPLAIN" },
 	{ "with q(i, n) as (select a, count(*) from t group by a) select n from q where i = 4",
 	    "100; SELECT 1" },
-	/* spoken of twice, or for each row: run once, as it is */
+	/* used twice, or for each row: run once, as it is */
 	{ PLAN
 	    "with q as (select id from t where a = 0) select 1 from q x, q y where x.id = 10 and y.id = 20",
 	    "CTE q;  -> Project;    -> Seq Scan on t;         Filter: (t.a = 0);Project;  -> Nested Product; "

@@ -129,7 +129,7 @@ static const struct golden statements[] = {
 	{ "select count(*) from o", "1600; SELECT 1" },
 	{ "rollback", "ROLLBACK" },
 
-	/* a function that answers otherwise each time is asked by each row outside */
+	/* a function that answers otherwise each time is asked by each outer row */
 	{ "create sequence q", "CREATE SEQUENCE" },
 	{ "select count(*) from few where exists (select 1 from l where l.k = few.k and l.id < 3 and "
 	  "nextval('q') > 0)",
@@ -173,7 +173,7 @@ static const struct golden statements[] = {
 	  "and few.id = 2)",
 	    "2; SELECT 1" },
 
-	/* LATERAL joins what it speaks of first, and the others by hash */
+	/* LATERAL joins what it uses first, and the others by hash */
 	{ PLAN "select 1 from o a, o b join lateral (values (a.id)) s(x) on b.id = s.x",
 	    "Project;  -> Hash Join;       Hash Cond: (s.column1 = b.id);    -> Nested Loop on s;      -> "
 	    "Seq Scan on o a;      -> Values;    -> Seq Scan on o b; EXPLAIN" },

@@ -52,7 +52,7 @@ outside_only(struct bind *b, struct sql_expr *const *arg, unsigned n)
  * ------------------------------------------------------------------------------ */
 
 /*
- * An aggregate is that of the nearest query whose columns it speaks of; one without columns is
+ * An aggregate is that of the nearest query whose columns it uses; one without columns is
  * that of the query it stands
  * in. A query must know that it is grouped before its subqueries are bound, so these are looked
  * through by name.

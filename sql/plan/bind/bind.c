@@ -818,7 +818,7 @@ sql_bind_cond_eq(struct bind *b, const struct ast_expr *l, const struct ast_expr
 	} else {
 		c.l = c.r = NULL;
 	}
-	if (c.e->kind == SQL_CONST) { /* NULL = a: it speaks of no table any more */
+	if (c.e->kind == SQL_CONST) { /* NULL = a: it uses no table any more */
 		c.l = c.r = NULL;
 		c.mask = c.lmask = c.rmask = 0;
 	}

@@ -13,7 +13,7 @@ struct bind_table {
 				   * columns there, or NULL */
 	bool joined;              /* in a join with an alias: only what that does not hide has a
 				   * name */
-	struct sql_sub *lateral;  /* sub speaks of the tables before it */
+	struct sql_sub *lateral;  /* sub uses the tables before it */
 	struct sql_node *sub;     /* derived: the plan that makes its rows, in a narrow batch of its
 				   * own */
 	struct bind *from;        /* derived: its binder; sub NULL = it has no operators yet */
@@ -40,7 +40,7 @@ struct bind_cte {
 	struct bind_cte *next;
 	const char *name;
 	struct sql_cte *run;
-	bool recursing;  /* its own recursive term is being bound, or a query that may not speak of
+	bool recursing;  /* its own recursive term is being bound, or a query that may not use
 		        * itself: then */
 	const char *why; /* says why not */
 	int position;
@@ -49,14 +49,14 @@ struct bind_cte {
 	struct sql_column *column;
 	unsigned columns, deep;
 	struct sql_sub *sub;         /* the subquery that its WITH stands in */
-	const struct ast_cte *later; /* spoken of once, so bound there, like a query in FROM; NULL:
+	const struct ast_cte *later; /* used once, so bound there, like a query in FROM; NULL:
 				      * bound */
 };
 
 /* One condition of WHERE or ON. */
 struct bind_cond {
 	struct sql_expr *e;
-	uint64_t mask; /* tables it speaks of */
+	uint64_t mask; /* tables it uses */
 	/* l = r, as written and as unified; NULL = it is nothing of that kind */
 	struct sql_expr *l, *r, *ul, *ur;
 	uint64_t lmask, rmask;
@@ -97,7 +97,7 @@ struct bind_outer {
 };
 
 /*
- * Calls in a select list that answer rows: of each the array it makes, and its element, which
+ * Calls in a select list that return rows: of each the array it makes, and its element, which
  * stands in the item.
  */
 struct bind_srf {
@@ -203,7 +203,7 @@ struct bind_around {
 	struct sql_sub *sub;
 	unsigned level;
 	const char *no_sub; /* "DEFAULT expression": no subqueries here */
-	bool unnest;        /* equalities with columns outside may become keys of a hash table */
+	bool unnest;        /* equalities with outer columns may become keys of a hash table */
 	bool asked;         /* a query inside asks for a column */
 };
 
@@ -234,7 +234,7 @@ struct bind_agg {
 	unsigned calls, call_cap;
 };
 
-/* Functions of the select list that answer rows. */
+/* Functions of the select list that return rows. */
 struct bind_srfs {
 	struct bind_srf *all, *now;  /* now: here they may be called */
 	const struct ast_expr *call; /* such a call, bound as the function of arrays behind it */
@@ -349,7 +349,7 @@ bool sql_bind_own_arenas(struct bind *b, struct sql_sub *s, unsigned from);
 bool sql_bind_cte_names(struct bind *b, const struct ast_cte *c, struct bind_cte *out);
 bool sql_bind_with(struct bind *b, const struct ast_with *w, const struct ast_select *q);
 /*
- * refs.c: of each query of q's WITH, is it spoken of in one FROM list only, which is read once? q
+ * refs.c: of each query of q's WITH, is it used in one FROM list only, which is read once? q
  * may be NULL = then of none.
  */
 bool *sql_bind_said_once(struct bind *b, const struct ast_with *w, const struct ast_select *q);
@@ -388,7 +388,7 @@ bool sql_bind_add_source(struct bind *b, const struct ast_table *t, struct sql_n
     const struct sql_column *column, unsigned n);
 
 /* agg.c: the column of the aggregation's answer that a call is. */
-/* No function of that name takes these arguments. Answers false. */
+/* No function of that name takes these arguments. Returns false. */
 bool sql_bind_no_function(struct bind *b, const struct ast_expr *e, struct sql_expr *const *arg, unsigned n);
 struct sql_expr *sql_bind_aggregate(struct bind *b, const struct ast_expr *e, enum sql_agg_kind kind);
 bool sql_bind_same_agg(const struct ast_agg *x, const struct ast_agg *y);
@@ -424,14 +424,14 @@ uint64_t sql_bind_rejects(const struct bind *b, const struct sql_expr *e);
 
 /* sub.c: two: NULL is as good as false here. */
 struct sql_expr *sql_bind_sub(struct bind *b, const struct ast_expr *e, bool two);
-/* A column of a query outside. */
+/* A column of an outer query. */
 struct sql_expr *sql_bind_outer(struct bind *b, const struct ast_expr *e);
 bool sql_bind_speaks_of_outer(const struct sql_expr *e);
 /* b's FROM list has that table. */
 void sql_bind_sub_reads(struct bind *b, const struct cat_table *tab);
 /*
  * If all that ties b's query, bound and planned, to the outside are equalities: a second plan, that
- * finds the answers to all rows outside at once. out: its select list.
+ * finds the answers to all outer rows at once. out: its select list.
  */
 bool sql_bind_sub_set(struct bind *b, const struct ast_select *q, struct sql_expr **out, unsigned n);
 

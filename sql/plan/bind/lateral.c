@@ -1,4 +1,4 @@
-/* lateral.c -- FROM items that speak of those before them: their queries as subqueries, the
+/* lateral.c -- FROM items that use those before them: their queries as subqueries, the
  * operator that runs them. */
 #include <sql/plan/bind/bind.h>
 #include <sql/plan/plan_internal.h>

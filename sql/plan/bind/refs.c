@@ -1,4 +1,4 @@
-/* refs.c -- how often a statement speaks of the queries of its WITH, before anything is bound. */
+/* refs.c -- how often a statement uses the queries of its WITH, before anything is bound. */
 #include <sql/plan/bind/bind.h>
 
 enum { NODES_MAX = 1000000 };

@@ -236,7 +236,7 @@ add_group(struct bind *b, const struct ast_expr *e, unsigned *at, unsigned item,
 	return sql_bind_group_key(b, e, k);
 }
 
-/* Grouped by a whole primary key, the table's other columns depend on it: those spoken of come
+/* Grouped by a whole primary key, the table's other columns depend on it: those used come
  * along. */
 static bool depend_sub(struct bind *b, const struct ast_select *q, uint64_t tables);
 

@@ -1,4 +1,4 @@
-/* sub.c -- subqueries in expressions: what they need of the row outside, and when they need
+/* sub.c -- subqueries in expressions: what they need of the outer row, and when they need
  * nothing. */
 #include <sql/plan/bind/bind.h>
 #include <sql/plan/selectivity.h>
@@ -26,7 +26,7 @@ grow(struct bind *b, void *list, unsigned n, unsigned *cap, size_t size)
 	return true;
 }
 
-/* The slot that holds x, an expression over the row outside. */
+/* The slot that holds x, an expression over the outer row. */
 static bool
 slot_of(struct bind *b, struct sql_sub *s, struct sql_expr *x, unsigned *out)
 {
@@ -170,7 +170,7 @@ all_rows(struct bind *b, struct sql_expr **out, unsigned n, struct sql_expr **ke
 	return sql_plan_project(b, from, e, n + keys);
 }
 
-/* A condition that EXISTS asks of a row inside beside a row outside, when it is no tie. */
+/* A condition that EXISTS asks of a row inside beside an outer row, when it is no tie. */
 static bool
 is_rest(const struct sql_sub *s, const struct bind_cond *c)
 {

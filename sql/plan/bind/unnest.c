@@ -1,4 +1,4 @@
-/* unnest.c -- functions that answer rows, made of functions that answer arrays: unnest and its kin,
+/* unnest.c -- functions that return rows, made of functions that answer arrays: unnest and its kin,
  * in FROM and in select lists. */
 #include <sql/plan/bind/bind.h>
 

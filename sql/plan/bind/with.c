@@ -30,7 +30,7 @@ query(struct bind *b, const struct ast_cte *c, struct bind_cte *out)
 	return n;
 }
 
-/* A query that may speak of itself. */
+/* A query that may use itself. */
 static struct sql_node *
 recursive(struct bind *b, const struct ast_cte *c, struct bind_cte *out)
 {
@@ -173,7 +173,7 @@ may_be_missing(const struct bind *b)
 	return may;
 }
 
-/* A recursive query speaks of itself. */
+/* A recursive query uses itself. */
 static bool
 may_speak(struct bind *b, struct bind_cte *c, int position)
 {
@@ -191,7 +191,7 @@ may_speak(struct bind *b, struct bind_cte *c, int position)
 				    "recursive reference to query \"%s\" must not appear %s", c->name, where);
 }
 
-/* Where it is spoken of, a query of WITH is one in FROM: it sees what its WITH saw. */
+/* Where it is used, a query of WITH is one in FROM: it sees what its WITH saw. */
 static bool
 bind_now(struct bind *b, const struct ast_table *t, struct bind_cte *c)
 {
