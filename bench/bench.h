@@ -34,19 +34,19 @@ double bench_median(const double *v, unsigned n);
 /* The values below which a quarter, and above which a quarter of them lies; of one or more. */
 void bench_quartiles(const double *v, unsigned n, double *low, double *high);
 
-/* ---- common.c: what several of them need ---- */
+/* ---- common.c: what several drivers need ---- */
 
-/* Options that mean the same in each bench of the fabric. */
+/* Options that all benches of the fabric have. */
 struct bench_common {
 	double seconds; /* of a slice */
 	unsigned runs;
 	enum net_kind fabric;
-	const char *storage; /* NULL = a node of our own */
+	const char *storage; /* NULL = a node that the bench starts */
 	const char *cluster, *secret_file;
 	const char *plot; /* NULL = no picture */
 	bool plot_data, json;
 };
-/* They, for getopt_long; their values are these letters and 'h' for --help. */
+/* The common options for getopt_long; their values are these letters and 'h' for --help. */
 #define BENCH_COMMON_OPTIONS                                                                                 \
 	{ "seconds", 1, NULL, 't' }, { "runs", 1, NULL, 'r' }, { "fabric", 1, NULL, 'f' },                   \
 	    { "storage", 1, NULL, 'S' }, { "cluster", 1, NULL, 'c' }, { "secret-file", 1, NULL, 'k' },       \
@@ -55,13 +55,13 @@ struct bench_common {
 	{                                                                                                    \
 		0                                                                                            \
 	}
-/* Their lines of the usage. node: what is said of --storage; slice: what --seconds and --runs stand
- * at. */
+/* The common options' lines of the usage. node: the text of --storage; slice, runs: the defaults of
+ * --seconds and --runs. */
 void bench_common_usage(FILE *to, const char *node, const char *slice, const char *runs);
-/* Takes one of them. False if the value does not fit it, or the letter is not one of them. */
+/* Takes a common option. False if the value does not fit it, or the letter is none of them. */
 bool bench_common_take(struct bench_common *c, int letter, const char *value);
-/* argv[0]'s options: take() gets the letters that are not common. 0: go on; else exit code + 1, and
- * said on stderr why. */
+/* Reads argv[0]'s options: take() gets the letters that are not common. 0 = go on; else exit code +
+ * 1, and stderr says why. */
 int bench_options(int argc, char **argv, const struct option *opt, struct bench_common *c,
     bool (*take)(void *arg, int letter, char *value), void (*usage)(FILE *to), void *arg);
 int bench_bad_use(const char *bench, const char *why);
@@ -76,7 +76,7 @@ bool bench_take_numbers(char *list, uint64_t low, uint64_t high, unsigned *out, 
  * these. */
 bool bench_take_names(char *list, const char *const *name, unsigned count, bool *there);
 
-/* One after the other, as lines or as members of a JSON object. comma is "" at first. */
+/* Metrics, one after the other, as lines or as members of a JSON object. comma is "" at first. */
 struct bench_metrics {
 	bool json;
 	const char *comma;
@@ -84,18 +84,18 @@ struct bench_metrics {
 void bench_metric(struct bench_metrics *m, const char *name, double value);
 
 /*
- * How far it is, on stderr: at a terminal one line that changes; elsewhere a line every ten
- * seconds. From one thread. bench_progress_end: that is over; with text, it is told as a line
- * everywhere, else the terminal's line goes away.
+ * Prints the progress on stderr: at a terminal one line that changes; elsewhere a line every ten
+ * seconds. From one thread. bench_progress_end ends it: with a text, that is printed as a last
+ * line; else the terminal's line is cleared.
  */
 void bench_progress(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void bench_progress_end(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* There is a software RDMA device here: what is measured over RDMA says nothing about speed. */
+/* True if there is a software RDMA device here. Figures over RDMA then say nothing about speed. */
 bool bench_software_device(void);
 /* True if gnuplot is there; else stderr says so. Ask before measuring. */
 bool bench_plot_ready(void);
-/* As gnuplot has it between single quotes. */
+/* Writes s as gnuplot wants it between single quotes. */
 void bench_quote(FILE *to, const char *s);
 
 #endif

@@ -12,7 +12,7 @@
 
 struct shell_options {
 	enum cn_print_form form; /* of results */
-	const char *null;        /* what stands for NULL; NULL = nothing */
+	const char *null;        /* the text that stands for NULL; NULL = the empty text */
 	bool quiet;              /* no command tags, no banner */
 	bool verbose;            /* what each statement cost on the fabric, on stderr */
 	bool stop_on_error;      /* a script ends at its first error */
@@ -41,22 +41,22 @@ struct shell {
 	struct cn *cn;
 	struct cn_session *session;
 	struct cn_print *print;
-	struct source *source;  /* what is being read now; NULL: -c */
+	struct source *source;  /* the source that is being read; NULL = -c */
 	struct nam_arena arena; /* of one batch being printed */
 	FILE *out;              /* answers */
 	FILE *copy_to;          /* \copy ... TO; NULL = out */
 	bool out_pipe, expanded, no_pager;
 	enum cn_print_form form; /* but for \x */
-	char *null;              /* what stands for NULL */
+	char *null;              /* the text that stands for NULL */
 	bool timing, failed, quit, editing;
 	bool lost;          /* it ends because its process has no place in the cluster any more */
 	bool rows_shown;    /* the running statement has returned rows */
-	bool copying;       /* it has asked for input, and the end was not given */
-	bool copied_out;    /* it has answered a COPY's data */
-	uint64_t paged_ns;  /* in which a pager showed what it had answered */
+	bool copying;       /* it reads COPY's input, and has not met the end */
+	bool copied_out;    /* it has written a COPY's data */
+	uint64_t paged_ns;  /* time in which a pager showed its answer */
 	unsigned line;      /* of the source: where the statement, or the command, that runs
 			     * begins */
-	unsigned stmt_line; /* where what is gathered begins */
+	unsigned stmt_line; /* where the statement typed so far begins */
 	bool progress_shown;
 	uint64_t progress_bytes, progress_rows;
 	uint64_t started; /* the running statement, by the clock */
@@ -64,7 +64,7 @@ struct shell {
 	size_t stmt_len, stmt_cap;
 	char *last; /* the statement before: \g, \e */
 	size_t last_len, last_cap;
-	bool stmt_over; /* longer than allowed: its text is not kept */
+	bool stmt_over; /* the statement is longer than allowed: its text is not kept */
 	struct cn_split split;
 	unsigned depth; /* of \i */
 };
@@ -74,20 +74,20 @@ void shell_signals_block(void);
 void shell_signals_open(void);
 /* The session that ^C cancels; NULL = none. */
 void shell_running(struct cn_session *s);
-/* Between statements: does what ^Z asked for, if it did. Returns when the program is continued. */
+/* Call it between statements: if ^Z was typed, stops the program. Returns when it is continued. */
 void shell_rest(struct shell *sh);
-/* A signal asked the program to end. */
+/* True if a signal asked the program to end. */
 bool shell_ended(void);
 
 struct shell *shell_open(struct cn *cn, const struct shell_options *opt, struct nam_err *err);
 void shell_close(struct shell *sh);
-/* Each is true when every statement succeeded. */
+/* Each returns true if every statement succeeded. */
 bool shell_string(struct shell *sh, const char *text);
 bool shell_file(struct shell *sh, const char *path);
 bool shell_stdin(struct shell *sh, const char *banner);
 
 /* ---- shell.c */
-/* Runs text (one or more statements) and prints what it answers. */
+/* Runs text (one or more statements) and prints the answers. */
 bool shell_exec(struct shell *sh, const char *text, size_t len);
 /* Call it after a statement that failed. True if the process has lost its place in the cluster. At
  * a terminal the shell connects again, else it ends; either way the old session is gone. */
@@ -99,20 +99,21 @@ bool shell_source(struct shell *sh, struct source *src);
  * no file is read.
  */
 void shell_error(struct shell *sh, const struct cat_err *err, const char *text, size_t len);
-/* A complaint of the shell's own, a line on stderr, behind the file and line that are read. */
+/* Prints a complaint of the shell's own, a line on stderr, behind the file and line that are
+ * read. */
 void shell_say(struct shell *sh, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* What a column of this type holds, for printing. */
 enum cn_kind shell_kind(enum cat_type t);
-/* Runs the statement gathered so far, or else the last one. */
+/* Runs the statement typed so far, or else the last one. */
 bool shell_go(struct shell *sh);
-/* Forgets what was gathered. */
+/* Forgets the statement typed so far. */
 void shell_forget(struct shell *sh);
-/* Text as if it were typed. */
+/* Handles text as if it were typed. */
 bool shell_typed(struct shell *sh, const char *text, size_t len);
 
 /* ---- shell_out.c */
-/* A file, |program, or NULL = stdout. */
+/* Sends answers to a file or |program; NULL = stdout. */
 bool shell_out(struct shell *sh, const char *where);
 /* cn_print_end, through $PAGER at a terminal where the answer is longer than the screen. */
 void shell_print_end(struct shell *sh, bool footer);
@@ -121,7 +122,7 @@ void shell_print_end(struct shell *sh, bool footer);
 /* \pset and \x: how answers look. */
 bool shell_pset(struct shell *sh, const char *arg);
 bool shell_expanded(struct shell *sh, const char *arg);
-/* The form that sh->form and sh->expanded say. */
+/* Sets the printer to the form of sh->form and sh->expanded. */
 void shell_look(struct shell *sh);
 /*
  * Sets *on by a word, on or off; no word toggles it. False if it is another word; the user has been
@@ -133,11 +134,10 @@ char *shell_word(char *text, char **rest);
 bool shell_form(const char *name, enum cn_print_form *out);
 
 /* ---- shell_edit.c */
-/* Text through $EDITOR: *out is freed by the caller. file NULL or "" = one that is gone
- * afterwards. */
+/* Text through $EDITOR; the caller frees *out. file NULL or "" = a temporary file. */
 bool shell_edit(
     struct shell *sh, const char *file, const char *text, size_t len, char **out, size_t *out_len);
-/* \copy: what follows it. */
+/* Runs \copy. arg: the text after it. */
 bool shell_copy(struct shell *sh, const char *arg);
 
 /* ---- shell_input.c */
@@ -153,7 +153,7 @@ void shell_history_open(struct shell *sh);
 void shell_history_add(const char *text, size_t len);
 void shell_history_close(void);
 
-/* A signal that came while nothing was read: the reader is left now. */
+/* If a signal came while no input was read, leaves the reader now. */
 void shell_input_leave(void);
 /* Waits until fd has bytes, ms at most, -1 = as long as it takes; leaves the input at a signal.
  * True if bytes came. */
@@ -161,7 +161,7 @@ bool shell_input_wait(int fd, int ms);
 
 /* ---- shell_keys.c: bytes of the terminal, before the editor has them */
 void shell_keys_open(void);
-/* Asks the terminal to say what is pasted; off: no longer. */
+/* Asks the terminal to mark pasted text; off: no longer. */
 void shell_keys_paste(bool on);
 /* Call it before a line is edited: gives the pasted text that is its beginning. False if there is
  * no memory. */
@@ -172,10 +172,10 @@ bool shell_keys_begin(void);
  */
 bool shell_keys_past(const char **p, size_t *n, bool *glued);
 void shell_keys_past_done(void);
-/* After a jump: what was typed ahead, and pasted, is forgotten. */
+/* Call it after a jump: forgets text that was typed ahead or pasted. */
 void shell_keys_reset(void);
 
-/* ---- shell_complete.c: the tab key, after shell_history_open; on: it completes, else it is a
+/* ---- shell_complete.c: the tab key, after shell_history_open. on: the key completes, else it is a
  * tab. */
 void shell_complete_open(struct shell *sh);
 void shell_complete_key(bool on);
@@ -201,7 +201,7 @@ struct shell_args {
 	} action[SHELL_ACTIONS]; /* -c and -f, in order */
 	unsigned actions;
 };
-/* Options that both know: returns true when o was one of them (*bad: its value makes no sense). */
+/* Options of both commands. shell_option: true if o is one of them (*bad: its value is wrong). */
 #define SHELL_SHORT "c:f:vq"
 #define SHELL_LONG                                                                                           \
 	{ "command", required_argument, NULL, 'c' }, { "file", required_argument, NULL, 'f' },               \
@@ -223,16 +223,16 @@ struct shell_args {
 	"  --max-statement S   longest statement (default 1m)\n"                                             \
 	"  --help              this text\n"
 bool shell_option(struct shell_args *a, int o, const char *value, const char **bad);
-/* NAME=VALUE, as behind psql's -v: true when it was one. */
+/* NAME=VALUE, as behind psql's -v. True if text is one. */
 bool shell_assign(struct shell_args *a, const char *text);
 /*
- * For \conninfo: what the shell is connected to, and the command that opens another one there,
+ * For \conninfo: the shell's connection, and the command that opens another shell there,
  * from any directory. secret_file, cluster NULL = as a process without options finds them. Freed by
  * the caller; NULL = no memory.
  */
 char *shell_about(
     struct cn *cn, const char *storage, const char *cluster, const char *secret_file, const char *fabric);
-/* Runs what args say on an open compute node, and closes it: the exit code. */
+/* Runs the actions of args on an open compute node, and closes it. Returns the exit code. */
 int shell_run(struct cn *cn, const struct shell_args *a, const char *banner);
 
 #endif

@@ -16,7 +16,7 @@ usage: tests/histories.py [options]
   --kills            processes are killed at random, and others started
   --stops            processes are stopped for a while at random
   --life             instead: kills, stops, over tcp connections that break one at a time, and shells beside it that make, fill, empty
-                     and drop tables and are killed, too; in rounds of 30 s, over both fabrics, with all workloads and levels
+                     and drop tables, and are killed as well; in rounds of 30 s, over both fabrics, with all workloads and levels
   --lease MS         --life: of the cluster (default: the program's own)
   --json             --life: the figures as one JSON object
   --keep FILE        leave the history there (--life: a directory, for those that do not hold)
@@ -281,7 +281,8 @@ class Side:
     def do(self, sql):
         out = self.shell.do(sql, 60)
         if "53100" in out:
-            # A process that stands still keeps all that is dropped meanwhile from being used, for a lease. life() looks afterwards.
+            # A process that stalls keeps memory of tables dropped meanwhile from being used, for a lease. life()
+            # looks afterwards.
             self.full += 1
             time.sleep(0.1)
         elif not self.allowed(out):

@@ -317,7 +317,7 @@ class Sum:
         for k in self.outcomes:
             self.outcomes[k] += what[k]
         bad = ["the history does not hold: " + words[-1500:]] if rc else []
-        bad += ["did not find out that it was shut out: " + x for x in run.unaware]
+        bad += ["did not find out that it was fenced: " + x for x in run.unaware]
         bad += ["ended oddly: " + x for x in run.odd]
         bad += ["%d clients did not come to an end" % run.stuck] if run.stuck else []
         self.bad += [name + ": " + b for b in bad]
@@ -379,7 +379,7 @@ class Sum:
         line("  of the killed", f["locks_gone_killed_ms"], "ms")
         line("  of the stopped", f["locks_gone_stopped_leases"], "leases")
         line("  for the second waiter", f["locks_gone_second_leases"], "leases")
-        line("shut out and settled in", f["recovery_ms"], "ms")
+        line("fenced and recovered in", f["recovery_ms"], "ms")
         line("snapshot age, quiet", f["snapshot_age_ms"]["quiet"], "ms")
         line("snapshot age, around faults", f["snapshot_age_ms"]["around_faults"], "ms")
         line("snapshot age, pause of %.0f s" % self.o.long, f["snapshot_age_ms"]["during_the_longest_pause"], "ms")
@@ -388,7 +388,7 @@ class Sum:
         print("histories: %s" % ("all hold" if not self.bad else "SOMETHING IS WRONG"))
         for b in self.bad:
             print("  " + b)
-        print("shut out without a reason that we gave: %d" % len(self.wronged))
+        print("fenced without a fault of this test: %d" % len(self.wronged))
         for b in self.wronged:
             print("  " + b)
 

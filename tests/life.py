@@ -792,7 +792,7 @@ PROOFS = {"busy": busy, "memory": memory, "sweep": sweep, "resets": resets, "sil
 
 
 def settled_lines(text):
-    """What tells that a process was shut out or recovered."""
+    """The lines which say that a process was fenced or recovered."""
     return [line for line in text.splitlines() if re.search(r"is fenced|was fenced|been fenced|recovered in|taken for dead", line)]
 
 

@@ -63,7 +63,7 @@ def test_stopped_with_a_claim_over_shm():
 
 
 def test_stopped_with_a_claim_over_tcp():
-    """It wakes, and finds that it is shut out."""
+    """It wakes, and finds that it is fenced."""
     with House() as h:
         m = stopped(h, "tcp", "claim")
         check(m["fetch_add_claim_age_ms"] > LEASE_MS * 0.7, "it was in the way until its lease was over", m)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Compute processes that are killed and stopped under load: the short form of tests/kills.py, with margins for a busy machine. And
-what a process finds that was stopped for so long that it has been shut out."""
+what a process finds that was stopped for so long that it has been fenced."""
 import os
 import re
 import signal
@@ -15,7 +15,7 @@ from house import House, check, contains, same, until
 
 SEED = int(os.environ.get("NAM_SEED", "1"))
 SECONDS = 15
-LEASE_MS = 300 * house.SLOW  # a busy machine lets processes stand still for more than 0.1 s
+LEASE_MS = 300 * house.SLOW  # on a busy machine processes may stall for more than 0.1 s
 
 
 def short_form(fabric):
@@ -33,7 +33,7 @@ def short_form(fabric):
         check(locks["n"] >= 2, "too few were killed with a lock held:", f)
         check(locks["p50"] <= 2, "locks of the dead are gone within two leases:", locks)
         stopped = f["locks_gone_stopped_leases"]
-        check(stopped["n"] == 0 or stopped["p50"] >= 0.8, "one that stands still has its lease:", stopped)
+        check(stopped["n"] == 0 or stopped["p50"] >= 0.8, "a stopped process has its lease:", stopped)
     check(f["kills"] >= 2 and f["stops"] >= 2, "too few faults:", f)
     check(f["transactions"]["ok"] >= 500, "too little happened:", f["transactions"])
     check(f["snapshot_age_ms"]["quiet"]["n"] >= 100, "too few snapshots:", f["snapshot_age_ms"])
@@ -103,7 +103,7 @@ def test_shut_out_over_tcp_is_told():
         same(c.value("SELECT v FROM t WHERE k = 1"), "11", "a new shell")
 
 
-def test_typed_at_it_connects_anew():
+def test_typed_at_it_connects_again():
     """A shell at a terminal hears it once, takes a new place in the cluster, and goes on with what is typed next."""
     with House(nodes=2) as h:
         a, b = lock_of("tcp", h)

@@ -249,7 +249,7 @@ lib.namdb_close(db)
         for i in range(3):
             contains(lines[2 + 4 * i], "(4, '08003', ", "fork")
             same(lines[4 + 4 * i:6 + 4 * i], [good, "child %d" % (9 if i == 2 else 0)], out)
-        # What the killed child left is settled first.
+        # The killed child is recovered first.
         house.until(lambda: sorted(r[0] for r in h.do("SELECT k FROM forked").rows()) == ["1", "10", "10", "10", "2", "3"],
                     20, fabric + ": what all of them have committed is there")
     other.close()

@@ -20,7 +20,7 @@ def holders(fabric):
     # A busy machine delays the slowest; but no process waits for the lease of one whose death is known.
     check(f["killed_ms"]["p50"] <= 50 * house.SLOW, "locks of the killed are free within 50 ms:", f["killed_ms"])
     check(f["killed_ms"]["max"] < LEASE_MS * 0.8, "no process waits for the lease of a dead one:", f["killed_ms"])
-    check(0.85 * LEASE_MS <= f["stopped_ms"]["p50"] <= 2 * LEASE_MS, "one that stands still has a lease:", f["stopped_ms"])
+    check(0.85 * LEASE_MS <= f["stopped_ms"]["p50"] <= 2 * LEASE_MS, "a stopped process has a lease:", f["stopped_ms"])
 
 
 def test_shm():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compute processes that are killed (kill -9), stopped, or asleep: what they locked and began is settled by the others, and an
+"""Compute processes that are killed (kill -9), stopped, or asleep: the others recover them, with their locks and open transactions, and an
 answered commit stays."""
 import os
 import random

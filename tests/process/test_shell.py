@@ -178,7 +178,7 @@ def test_interrupt_cancels_the_query_and_keeps_the_shell():
 
 
 def test_stopped_shell_holds_nobody_up():
-    """^Z: what was open is rolled back before the program stands still, and fg goes on with the session."""
+    """^Z: the open transaction is rolled back before the program stops, and fg goes on with the session."""
     with House(nodes=1, lease_ms=200 * house.SLOW) as h:
         h.do("CREATE TABLE many AS SELECT i AS v FROM generate_series(1, 30000) i").ok()
         stopped_shell(h)

@@ -71,7 +71,7 @@ def read_some(shell):
 
 
 def stop_in_a_commit(h, a):
-    """A shell that commits, standing still between its CID and that CID's mark: then a's snapshots wait for it."""
+    """A shell that commits, stopped between its CID and that CID's mark: then a's snapshots wait for it."""
     c = h.shell(fabric="tcp")
     c.ok("SELECT count(*) FROM t")
     for i in range(400):

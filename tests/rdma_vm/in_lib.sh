@@ -1,6 +1,6 @@
 # in_lib.sh -- inside the machine: how a check is run and told, and the cluster that checks use.
 failed=0
-lease=5000 # ms: emulated machines stand still for seconds
+lease=5000 # ms: emulated machines stall for seconds
 me=10.9.0.$((NODE + 1))
 secret=/tmp/secret
 storage=$me:7411,$me:7412
@@ -29,7 +29,7 @@ check() {
 start_storage() { # start_storage [SIZE]
 	nodes=()
 	for id in 1 2; do
-		: >/tmp/storage$id.log # that of the one before says "ready", too
+		: >/tmp/storage$id.log # the log of the node before also says "ready"
 		./namdb storage --id $id --size "${1:-64m}" --listen "$me:741$id" --secret-file $secret 2>/tmp/storage$id.log &
 		nodes+=($!)
 		for ((i = 0; i < 100; i++)); do

@@ -3,8 +3,8 @@
 
 A line of the page (a table's row, a bullet, a paragraph) names its examples in a comment that is invisible when the page is
 shown: <!--id-->. In docs.sql `-- [id] pg` begins the examples of that line, and then:
-  pg     the answers are PostgreSQL's, too: it is asked the same
-  differ it is asked the same, and `--pg>` and `--pg!` say what it answers instead
+  pg     PostgreSQL is also asked, and must give those answers
+  differ PostgreSQL is also asked, and `--pg>` and `--pg!` have its answers
   namdb  it is not asked
 After a statement: `--> a,b` a row of the answer as CSV without quotes where they are not needed (NULL is nothing, '' is
 ""), `--> *` any rows, `--! 22012` an SQLSTATE. Nothing: it succeeds without rows. Statements end with `;` at a line's end.
