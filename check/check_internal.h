@@ -1,4 +1,4 @@
-/* check_internal.h -- a history in memory, the graph over it, and what was found. */
+/* check_internal.h -- a history in memory, the graph over it, and the findings. */
 #ifndef NAM_CHECK_INTERNAL_H
 #define NAM_CHECK_INTERNAL_H
 
@@ -48,7 +48,7 @@ struct chk_txn {
 	uint32_t line;
 	uint8_t status, level;
 	bool has_end, has_start, has_commit, has_process, final;
-	bool replaced;  /* a later record of the same id says more */
+	bool replaced;  /* a later record has its id, and says more */
 	bool committed; /* ok, or unknown and a read shows it */
 	bool wrote;
 };
@@ -139,7 +139,7 @@ struct chk {
 	struct chk_finding *found;
 	size_t n_found, found_cap;
 	unsigned broken; /* levels that do not hold, as bits */
-	uint64_t faults; /* all findings that break the level asked for, told or not */
+	uint64_t faults; /* all findings that break the level asked for, printed or not */
 	bool stamps;     /* the timestamp check ran */
 	bool processes;  /* transactions say which process they were in: session order is that of
 			  * processes */
@@ -189,7 +189,7 @@ const char *chk_key_text(const struct chk *c, uint32_t key);
 /* "T12", for messages. */
 const char *chk_txn_text(const struct chk *c, uint32_t txn);
 
-/* ---- what each model looks for ---- */
+/* ---- the checks of each model ---- */
 void chk_list(struct chk *c);
 void chk_register(struct chk *c);
 void chk_bank(struct chk *c);
@@ -198,8 +198,8 @@ void chk_stamps(struct chk *c);
 
 /* ---- graph.c ---- */
 void chk_edge(struct chk *c, uint32_t from, uint32_t to, enum chk_edge_type type, uint32_t write);
-/* A set of transactions that many may come before, without an edge for each pair. Sorts members and
- * takes out doubles. */
+/* A set of transactions that many others may precede, without an edge for each pair. chk_group
+ * sorts the members and removes duplicates. */
 struct chk_group {
 	uint32_t *member; /* sorted */
 	uint32_t *write;  /* of each */

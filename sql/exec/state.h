@@ -1,10 +1,10 @@
 /*
- * state.h -- the running states of operators: what each keeps between two batches. Inside of the
- * executor.
+ * state.h -- the states of running operators, which they keep between two batches. Only the
+ * executor includes it.
  *
- * exec.c takes a state when its operator is opened for the first time, from the plan's arena, so a
- * prepared statement's later executions find it there. Members up to the first one said to be "of
- * one execution" are room as long as the plan; from there on all is zero when the operator is
+ * When an operator is opened for the first time, exec.c takes its state from the plan's arena, so a
+ * prepared statement's later executions find it there. Members above the comment "of one execution"
+ * are memory that lives as long as the plan. The members below it are zero when the operator is
  * opened.
  */
 #ifndef NAM_SQL_STATE_H

@@ -95,8 +95,7 @@ struct sql_expr *sql_expr_array(
  */
 struct sql_expr *sql_expr_series(struct nam_arena *a, struct sql_expr **args, unsigned n, enum cat_type type,
     int position, struct cat_err *err);
-/* array[lower], or with slice array[lower:upper], of which either or both may be NULL = not
- * written. */
+/* array[lower], or with slice array[lower:upper]; lower or upper NULL = not written. */
 struct sql_expr *sql_expr_subscript(struct nam_arena *a, struct sql_expr *array, struct sql_expr *lower,
     struct sql_expr *upper, bool slice, int position, struct cat_err *err);
 /* x op ANY (array), or ALL. */

@@ -82,37 +82,38 @@ struct sql_origin {
 	const uint32_t *row; /* NULL = not known for this batch */
 };
 
-/* Which columns of a table come out, and where. */
+/* The columns of a table that come out, and their places. */
 struct sql_access {
 	const struct cat_table *tab;
 	const char *alias;
 	unsigned base;
 	uint16_t *want; /* column numbers */
 	unsigned wants;
-	bool identify;   /* the scan's parent also wants these */
+	bool identify;   /* an operator above locks or changes the rows: see sql_rows_of */
 	unsigned row_at; /* not 0: addresses and CIDs of its rows go to these two columns */
 };
 
-/* Rows to be locked: columns col and col + 1 of the batch say which. */
+/* Rows to be locked: columns col and col + 1 of the batch identify them. */
 struct sql_lock {
 	const struct cat_table *tab;
 	unsigned col;
 	uint8_t wait; /* AST_LOCK_WAIT, ... */
 };
 
-/* What all operators have. op.h has the rest of each. */
+/* The part that all operators have in common. op.h has the rest. */
 struct sql_node {
 	enum sql_node_kind kind;
-	struct sql_node *child, *build; /* what it reads: the one input, and the other */
+	struct sql_node *child, *build; /* its inputs: the one, and the other */
 	struct sql_expr *filter;        /* only rows for which it is true come out */
 	unsigned arena;                 /* batch arena; + 1: lives as long as the statement;
 					 * + 2: a join's answers */
 	double est_rows, est_cost;      /* guessed: rows that come out; microseconds until
 					 * the last, with all below */
 	unsigned est_width;             /* guessed: bytes of such a row */
-	double est_seen;                /* guessed: rows that its filter is asked about */
-	bool whole;                     /* two operators read it: each may ask for any column */
-	struct sql_cte *with;           /* those that begin and end with this node, NULL = none */
+	double est_seen;                /* guessed: rows that its filter is evaluated for */
+	bool whole;                     /* two operators read it: each may need any column */
+	struct sql_cte *with;           /* queries of WITH that begin and end with this node;
+					 * NULL = none */
 	struct sql_meter *meter;        /* EXPLAIN ANALYZE: its work; NULL = not measured */
 
 	/* the current batch: valid until the next call of sql_next */
@@ -131,8 +132,8 @@ struct sql_agg {
 	enum cat_type arg_type, type;
 	const struct ast_expr *ast;
 
-	/* DISTINCT or ORDER BY: rows are kept (group, arguments, what to sort by) and added when
-	 * all are there */
+	/* DISTINCT or ORDER BY: rows are kept (group, arguments, sort keys) and added when all are
+	 * there */
 	bool later, distinct;
 	struct sql_expr **col; /* behind the group */
 	unsigned cols;
@@ -146,7 +147,7 @@ struct sql_sort_key {
 	bool desc, nulls_first;
 };
 
-/* SET: columns, and what they become. NULL = null. */
+/* SET: columns, and their new values. value NULL = SQL's NULL. */
 struct sql_sets {
 	struct sql_expr **value;
 	uint16_t *set;
@@ -154,22 +155,22 @@ struct sql_sets {
 	bool key; /* a column of the primary key among them */
 };
 
-/* ON CONFLICT. Expressions see the row that is there, then the one that was to be inserted. */
+/* ON CONFLICT. Expressions see the existing row, then the one that was to be inserted. */
 struct sql_conflict {
 	bool update;
 	struct sql_sets sets;
 	struct sql_expr *where;
 };
 
-/* UPDATE ... FROM, DELETE ... USING: what the query answers. First the target's key; the rest goes
- * to wide[]. */
+/* UPDATE ... FROM, DELETE ... USING: the query's columns. First the target's key; the rest goes to
+ * wide[]. */
 struct sql_from {
 	unsigned cols;
 	enum cat_type *type;
 	unsigned *wide, width;
 };
 
-/* What a table asks of its rows besides types and NOT NULL. */
+/* A table's rules for its rows besides types and NOT NULL. */
 struct sql_rules {
 	struct sql_expr **dflt;  /* per column; NULL = null */
 	struct sql_expr **check; /* as tab->check; over all columns of a row */
@@ -228,7 +229,7 @@ struct sql_hint {
 	uint64_t rows;
 };
 
-/* What the binder must know. */
+/* The binder's input. */
 struct sql_bind_in {
 	struct cat *cat;
 	struct txn *t;
@@ -244,11 +245,10 @@ struct sql_bind_in {
 	uint64_t join_order;           /* 0 = the best one; else dice with that seed, for tests */
 };
 
-/* Binds and plans SELECT, INSERT, UPDATE, DELETE, TRUNCATE. NULL and *err when it cannot (position
- * in bytes). */
+/* Binds and plans SELECT, INSERT, UPDATE, DELETE, TRUNCATE. NULL = error in *err (position in
+ * bytes). */
 struct sql_plan *sql_plan_make(const struct ast_stmt *st, const struct sql_bind_in *in, struct cat_err *err);
-/* No operators, only the rules of a table: for COPY, and to see whether a definition makes
- * sense. */
+/* Makes no operators, only the rules of a table: for COPY, and to check a definition. */
 struct sql_plan *sql_plan_rules(
     const struct cat_table *tab, const struct sql_bind_in *in, struct cat_err *err);
 /* True if expressions of CREATE and ALTER TABLE can be bound. def has its columns. */

@@ -65,7 +65,7 @@ void speaker_close(struct speaker *s);
 const char *speaker_ask(struct speaker *s, const char *text);
 /* What is always true of nam_tables and those that belong to it. */
 void catalog_judge(struct speaker *s);
-/* The SQLSTATE of an answer, or NULL = it is none. */
+/* The SQLSTATE of an answer; NULL = the answer is no error. */
 const char *answer_error(const char *answer);
 
 /* tables.c: what any process must find in every table, after any death. */

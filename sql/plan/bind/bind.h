@@ -1,4 +1,5 @@
-/* bind.h -- names to columns: what the files here and plan.c share while they make a plan. */
+/* bind.h -- names to columns: structures that the files of this folder and plan/ share while they
+ * make a plan. */
 #ifndef NAM_SQL_BIND_H
 #define NAM_SQL_BIND_H
 
@@ -6,13 +7,12 @@
 #include <sql/plan/op.h>
 
 struct bind_table {
-	const struct cat_table *tab; /* of a derived table: made up, without keys, for its
-				      * columns */
+	const struct cat_table *tab; /* of a derived table: made for its columns, without
+				      * keys */
 	const struct ast_table *ast;
 	const char *alias, **as;  /* its name, or that of the join it is in; names of its
 				   * columns there, or NULL */
-	bool joined;              /* in a join with an alias: only what that does not hide has a
-				   * name */
+	bool joined;              /* in a join with an alias, which may hide its names */
 	struct sql_sub *lateral;  /* sub uses the tables before it */
 	struct sql_node *sub;     /* derived: the plan that makes its rows, in a narrow batch of its
 				   * own */
@@ -41,8 +41,8 @@ struct bind_cte {
 	const char *name;
 	struct sql_cte *run;
 	bool recursing;  /* its own recursive term is being bound, or a query that may not use
-		        * itself: then */
-	const char *why; /* says why not */
+			  * itself */
+	const char *why; /* with recursing: the reason why it may not be used, or NULL */
 	int position;
 	bool order; /* because of its ORDER BY or LIMIT */
 	unsigned selves;
@@ -97,15 +97,15 @@ struct bind_outer {
 };
 
 /*
- * Calls in a select list that return rows: of each the array it makes, and its element, which
- * stands in the item.
+ * Calls in a select list that return rows: each one's array, and the array's element, which the
+ * item uses.
  */
 struct bind_srf {
 	struct sql_expr **array, **row;
 	unsigned sets, cap;
 	/*
-	 * once there are operators below it: how many columns it reads, which are arrays, and
-	 * what is made of their elements
+	 * once there are operators below it: how many columns it reads, which are arrays, and the
+	 * expressions over their elements
 	 */
 	unsigned cols;
 	uint8_t *apart;
@@ -115,8 +115,8 @@ struct bind_srf {
 	bool around; /* last differs from the columns */
 };
 
-/* A select list as written, stars resolved; and as bound, with what ORDER BY and the like need
- * behind it. */
+/* A select list as written, stars resolved; and as bound, with hidden columns for ORDER BY and the
+ * like behind it. */
 struct bind_list {
 	struct ast_target *t;
 	unsigned n, cap;
@@ -275,9 +275,9 @@ void sql_bind_fix_param(struct bind *b, struct sql_expr *e, enum cat_type type);
 bool sql_bind_param_known(struct bind *b, struct sql_expr *e);
 /* The arguments of e, bound. */
 bool sql_bind_args(struct bind *b, const struct ast_expr *e, struct sql_expr ***out);
-/* Untyped parameters among siblings take the type of the first that has one. */
+/* Untyped parameters among siblings take the type of the first sibling that has one. */
 bool sql_bind_params_like(struct bind *b, struct sql_expr **e, unsigned n, enum cat_type otherwise);
-/* What a parameter beside an operand of that type is. */
+/* The type of a parameter beside an operand of that type. */
 enum cat_type sql_bind_beside(const char *op, enum cat_type other);
 /* array.c. _as: ARRAY[...] under a cast. */
 struct sql_expr *sql_bind_array(struct bind *b, const struct ast_expr *e);
@@ -290,30 +290,30 @@ struct sql_expr *sql_bind_any(struct bind *b, const struct ast_expr *e);
 bool sql_bind_srf_begin(struct bind *b);
 bool sql_bind_srf_item(struct bind *b, const struct sql_expr *e, int position);
 struct sql_expr *sql_bind_srf_call(struct bind *b, const struct ast_expr *e);
-/* Projection p of the list makes the arrays; what takes them apart, maybe some operators above: n
- * where there are none. */
+/* Projection p of the list makes the arrays. sql_bind_srf_node: the operator that takes them apart,
+ * maybe above others; n if there are no arrays. */
 bool sql_bind_srf_arrays(struct bind *b, struct sql_op_project *p);
 struct sql_node *sql_bind_srf_node(struct bind *b, struct sql_node *n);
 /* True if e contains the element of such a call. */
 bool sql_bind_srf_in(const struct bind *b, const struct sql_expr *e);
 /* from.c: arguments of generate_series, brought to one type, which is that of its rows. */
 bool sql_bind_series(struct bind *b, const struct ast_expr *f, struct sql_expr **e, enum cat_type *type);
-/* f in FROM, and what types its columns have. */
+/* f in FROM, and the types of its columns. */
 struct sql_node *sql_bind_srf_source(
     struct bind *b, const struct ast_expr *f, bool ordinality, enum cat_type **type);
-/* 42883 when values of that type cannot be told apart; what: "equality", "ordering". */
+/* 42883 if values of that type cannot be compared; what: "equality", "ordering". */
 bool sql_bind_ordered(struct bind *b, enum cat_type t, const char *what, int position);
 bool sql_bind_conds(struct bind *b, const struct ast_expr *e);
 struct bind_cond *sql_bind_cond_add(struct bind *b);
-/* or.c: binds what all branches of an OR say as conditions, and answers the OR of what is left.
- * NULL: *err. */
+/* or.c: binds the conditions that all branches of an OR share, and returns the OR of the rest. NULL
+ * = error in *err. */
 const struct ast_expr *sql_bind_or_common(struct bind *b, const struct ast_expr *e);
-/* A bound condition over these tables: more conditions, each over one of them, that follow from it
- * if it is an OR. */
+/* If a bound condition over these tables is an OR: adds the conditions, each over one table, that
+ * follow from it. */
 bool sql_bind_or_parts(struct bind *b, struct sql_expr *e, uint64_t tables);
 bool sql_bind_cond_eq(struct bind *b, const struct ast_expr *l, const struct ast_expr *r, int position);
-/* lock.c: which tables' rows are locked, before sql_plan_from; whether they may be, and the
- * operator, after. */
+/* lock.c: sql_bind_locks, before sql_plan_from, finds the tables whose rows are locked;
+ * sql_bind_lock_node, after it, checks that they may be, and makes the operator. */
 bool sql_bind_locks(struct bind *b, const struct ast_select *q);
 struct sql_op_lock *sql_bind_lock_node(
     struct bind *b, const struct ast_select *q, struct sql_node *child, unsigned first);
@@ -331,11 +331,11 @@ bool sql_bind_fail(struct bind *b, int position, const char *sqlstate, const cha
 /* An AST node for a column that is already found. */
 struct ast_expr *sql_bind_ast_column(struct bind *b, unsigned table, unsigned column, int position);
 
-/* from.c: the binder of a query inside of b's, which sees nothing of b's FROM list; and such a
- * query bound. */
+/* from.c: makes the binder of a query inside of b's, which sees nothing of b's FROM list; and binds
+ * such a query. */
 struct bind *sql_bind_child(struct bind *b, int position);
 struct sql_node *sql_bind_child_select(struct bind *b, struct bind *child, const struct ast_select *q);
-/* The same in two steps: bound, then with operators. */
+/* sql_bind_child_select in two steps: binding, then making operators. */
 bool sql_bind_child_query(struct bind *b, struct bind *child, const struct ast_select *q);
 struct sql_node *sql_plan_child(struct bind *b, struct bind *child);
 bool sql_bind_deeper(struct bind *b, unsigned deep, int position);
@@ -349,8 +349,8 @@ bool sql_bind_own_arenas(struct bind *b, struct sql_sub *s, unsigned from);
 bool sql_bind_cte_names(struct bind *b, const struct ast_cte *c, struct bind_cte *out);
 bool sql_bind_with(struct bind *b, const struct ast_with *w, const struct ast_select *q);
 /*
- * refs.c: of each query of q's WITH, is it used in one FROM list only, which is read once? q
- * may be NULL = then of none.
+ * refs.c: for each query of q's WITH: true if it is used in one FROM list only, which is read once.
+ * q NULL = false for each.
  */
 bool *sql_bind_said_once(struct bind *b, const struct ast_with *w, const struct ast_select *q);
 bool sql_bind_with_done(struct bind *b, const struct ast_with *w, struct sql_node *root);
