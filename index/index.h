@@ -33,7 +33,7 @@ struct idx_memory {
 enum { IDX_ANCHOR_BYTES = 128 };
 nam_status idx_hash_create(struct net_worker *w, net_addr anchor, const struct idx_memory *mem);
 
-/* A process's view of the index at anchor; caches the directory. No I/O. NULL: no memory. *mem is
+/* A process's view of the index at anchor; caches the directory. No I/O. NULL = no memory. *mem is
  * copied; mem->arg is borrowed until close. Close it when no call is under way any more. */
 struct idx_hash *idx_hash_open(net_addr anchor, const struct idx_memory *mem);
 void idx_hash_close(struct idx_hash *ix);

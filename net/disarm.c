@@ -40,7 +40,7 @@ give_up(struct net *n, const char *why)
 {
 	const char *none = NULL;
 	atomic_compare_exchange_strong(&n->why, &none, why);
-	atomic_store(&n->shut_out, true);
+	atomic_store(&n->fenced, true);
 	atomic_store(&n->disarmed, true);
 	for (unsigned i = 0; i < n->count; i++)
 		net_node_set_lost(n->node[i]);

@@ -297,11 +297,11 @@ static void
 ask(struct net_node *node, const char *why)
 {
 	struct net *n = node->net;
-	nam_status st = atomic_load(&n->shut_out) ? NAM_REFUSED : ask_why(node);
+	nam_status st = atomic_load(&n->fenced) ? NAM_REFUSED : ask_why(node);
 	bool there = st == NAM_OK && !net_node_lost(node);
 	if (!there)
 		net_node_set_lost(node);
-	if (!atomic_load(&n->shut_out) && st == NAM_REFUSED) {
+	if (!atomic_load(&n->fenced) && st == NAM_REFUSED) {
 		/* The other nodes fence this process as well, or will: no verb of ours is worth
 		 * executing there. */
 		for (unsigned i = 0; i < n->count; i++)
@@ -310,10 +310,10 @@ ask(struct net_node *node, const char *why)
 		atomic_compare_exchange_strong(&n->why, &none,
 		    "this process has been fenced: it was silent for longer than its lease, and another "
 		    "process has recovered it; it has to connect again");
-		atomic_store(&n->shut_out, true);
+		atomic_store(&n->fenced, true);
 		nam_log(NAM_LOG_WARN, "%s", net_membership_why(n));
 	}
-	if (!atomic_load(&n->shut_out) && !there) {
+	if (!atomic_load(&n->fenced) && !there) {
 		nam_log(
 		    NAM_LOG_WARN, "storage node %u (%s) is gone%s", node->info.region, node->info.name, why);
 		pthread_mutex_lock(&n->workers_lock);

@@ -243,14 +243,14 @@ enum net_membership
 net_membership(const struct net *n)
 {
 	unsigned asking = atomic_load(&n->asking);
-	return atomic_load(&n->shut_out) ? NET_FENCED : asking != 0 ? NET_ASKING : NET_MEMBER;
+	return atomic_load(&n->fenced) ? NET_FENCED : asking != 0 ? NET_ASKING : NET_MEMBER;
 }
 
 const char *
 net_membership_why(const struct net *n)
 {
 	const char *why = atomic_load(&n->why);
-	if (atomic_load(&n->shut_out))
+	if (atomic_load(&n->fenced))
 		return why != NULL ? why : "this process has been fenced";
 	for (unsigned i = 0; i < n->count && atomic_load(&n->lost_told); i++)
 		if (net_node_lost(n->node[i]))

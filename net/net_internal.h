@@ -52,10 +52,10 @@ struct net_provider {
 	/*
 	 * Blocks until a completion is there, for a few milliseconds at most, and returns how many
 	 * there were: cheaper than to sleep on fd. Only while fd says POLLIN, and while no other
-	 * endpoint has ops out. -1: the last wait was in vain; sleep on fd. May be NULL.
+	 * endpoint has ops out. -1 = the last wait was in vain; sleep on fd. May be NULL.
 	 */
 	int (*wait)(struct net_endpoint *ep);
-	/* What to sleep on: a file descriptor and poll(2) events; -1: nothing. */
+	/* What to sleep on: a file descriptor and poll(2) events; -1 = nothing. */
 	int (*fd)(struct net_endpoint *ep, short *events);
 	/* Opens rings to the node's services (channel.h). NULL: this fabric has none. */
 	nam_status (*channel)(
@@ -132,7 +132,7 @@ struct net_env {
 	void (*net_close)(struct net *n); /* after the nodes' node_close; may be NULL */
 	/* In a coroutine; see net_fence_process. */
 	nam_status (*fence)(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct nam_err *err);
-	/* See net_heard_of, net_sleep_or_news, net_on_asked. NULL: no news ever come, and no
+	/* See net_heard_of, net_sleep_or_news, net_on_asked. NULL = no news ever come, and no
 	 * question. */
 	enum net_heard (*heard)(struct net_worker *w, uint64_t identity);
 	void (*sleep_or_news)(struct net_worker *w, uint64_t ns, uint64_t *news);
@@ -152,11 +152,11 @@ struct net {
 	uint64_t identity;         /* i  net_identity() */
 	_Atomic uint64_t workers;  /* how many have been opened */
 	_Atomic unsigned asking;   /* nodes that are to be asked why; raised before they are lost */
-	atomic_bool shut_out;      /* a node has answered that this process is fenced; set before
+	atomic_bool fenced;        /* a node has answered that this process is fenced; set before
 				    * `asking` falls */
 	atomic_bool disarmed;      /* mapped memory is not a node's memory any more; set before it
 				    * is replaced (disarm.c) */
-	_Atomic(const char *) why; /* a  one line once shut_out is set */
+	_Atomic(const char *) why; /* a  one line once fenced is set */
 	char lost_why[256];        /* under workers_lock until lost_told, then never changed */
 	atomic_bool lost_told;
 	pthread_mutex_t workers_lock; /* over the list, asked_fn and asked_arg */
@@ -201,7 +201,7 @@ struct net_worker {
 	} hook[NET_HOOKS];
 	/* CPU clock of the thread in net_worker_run, 0 = none yet */
 	struct net_timer *timers;
-	_Atomic int cpu_clock; /* a  of the thread in net_worker_run; 0: none yet */
+	_Atomic int cpu_clock; /* a  of the thread in net_worker_run; 0 = none yet */
 	int wake_fd;
 	atomic_bool asleep;             /* a  seq_cst: set before the last look, exchanged by the
 					 * rousing thread */

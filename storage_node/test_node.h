@@ -42,7 +42,7 @@ test_run_dir(void)
 	return dir;
 }
 
-/* more may be NULL; its listen, run_dir are filled when missing. hosting: services; NULL: none. */
+/* more may be NULL; its listen, run_dir are filled when missing. hosting: services; NULL = none. */
 static inline void
 test_node_start_serving(struct test_node *t, unsigned id, uint64_t size, const struct sn_server_config *more,
     const struct sn_serve_config *hosting)

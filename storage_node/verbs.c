@@ -379,7 +379,7 @@ execute(struct sn_server *s, const struct net_verbs_ask *a, uint64_t *seen)
 	return true;
 }
 
-/* Takes messages of a peer's queue pair. NULL: all is well; "": it is closed; else the reason to
+/* Takes messages of a peer's queue pair. NULL = all is well; "": it is closed; else the reason to
  * drop it. */
 static const char *
 hear(struct sn_server *s, struct sn_qp *q, const struct ibv_wc *wc)

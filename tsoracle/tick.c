@@ -205,7 +205,7 @@ maybe_idle(struct tso *t, struct net_worker *w)
 	unsigned epoch = tso_home_epoch(home);
 	nam_status st = net_cas1(w, net_plus(t->owners, tso_home_slot(home) * sizeof(struct tso_owner_slot)),
 	    tso_word(TSO_ACTIVE, epoch, t->identity), tso_word(TSO_IDLE, epoch, t->identity), &seen, NULL);
-	/* In doubt: the next tick that reaches home READs the result (settle_idle). A worker that
+	/* In doubt: the next tick that reaches home READs the result (end_doubt). A worker that
 	 * wakes waits for that. */
 	if (st != NAM_GONE)
 		atomic_store(&t->idle, st == NAM_OK ? IDLE_YES : IDLE_NO);
@@ -215,7 +215,7 @@ maybe_idle(struct tso *t, struct net_worker *w)
 /* The CAS of maybe_idle was posted over a connection that broke. The word, READ over the new one,
  * tells whether it was done. */
 static nam_status
-settle_idle(struct tso *t, struct net_worker *w)
+end_doubt(struct tso *t, struct net_worker *w)
 {
 	uint64_t word;
 	if (atomic_load(&t->idle) != IDLE_GOING)
@@ -437,7 +437,7 @@ tso_tick(struct tso_worker *tw)
 	 * owner. If it is idle now, a worker may wake it at any moment: then the round is that of
 	 * an idle process to its end.
 	 */
-	if ((st = settle_idle(t, w)) != NAM_OK)
+	if ((st = end_doubt(t, w)) != NAM_OK)
 		return st;
 	struct round r = { .t = t, .w = w, .state = atomic_load(&t->idle) };
 	r.active = r.state == IDLE_NO;

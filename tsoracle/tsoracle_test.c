@@ -230,7 +230,7 @@ busy(struct fixture *fix, unsigned clients, unsigned n)
 
 /* When no process is at work, each snapshot covers every commit, and the watermark follows. */
 static void
-settled(struct fixture *fix)
+all_quiet(struct fixture *fix)
 {
 	uint64_t last = fix->first - 1;
 	for (uint64_t k = fix->first; count_of(fix, k) < CIDS_MAX - 1 && fix->claimed[count_of(fix, k)]; k++)
@@ -250,7 +250,7 @@ static void
 laws(struct fixture *fix)
 {
 	busy(fix, 12, 30);
-	settled(fix);
+	all_quiet(fix);
 }
 
 static void
@@ -267,7 +267,7 @@ static void
 wraps(struct fixture *fix)
 {
 	busy(fix, 12, 60); /* about 480 CIDs: 7 laps of 64 */
-	settled(fix);
+	all_quiet(fix);
 	struct tso_stats s;
 	uint64_t waits = 0;
 	for (unsigned i = 0; i < fix->procs; i++) {
@@ -433,7 +433,7 @@ idle_and_sealed(struct fixture *fix)
 	tso_unpin(q->tw, &pin);
 	fix->procs = 3;
 	busy(fix, 9, 40);
-	settled(fix);
+	all_quiet(fix);
 	/* Its owner slot is another, though the worker is the same: the same slot would need
 	 * another epoch. */
 	assert_true(tso_owner(q->tso) != slot || tso_epoch(q->tso) != epoch);
@@ -815,7 +815,7 @@ notes_asleep(struct fixture *fix)
 	}
 	assert_true(exact > 3);
 	busy(fix, 4, 20);
-	settled(fix);
+	all_quiet(fix);
 }
 static void
 test_notes_asleep(void **state)
@@ -1067,7 +1067,7 @@ next_view(struct fixture *fix)
 		assert_true(cid > last && cid <= TSO_CID_MAX);
 		mark(fix, 0, &cl, 0);
 		busy(fix, 8, 60); /* some laps */
-		settled(fix);
+		all_quiet(fix);
 		last = claim(fix, 0, &cl, 0);
 		mark(fix, 0, &cl, 0);
 		leave(fix, 1);

@@ -226,7 +226,7 @@ txn_worker_open(struct txn_db *db, struct net_worker *w, struct txn_worker **out
 	struct nam_sched *s = net_worker_sched(w);
 	/* A beat must never wait for a collector, a recovery or a sweep: on mapped memory no verb
 	 * parks. */
-	bool beats = tw->number == 0, settles = tw->number == (db->split ? 1 : 0),
+	bool beats = tw->number == 0, recovers = tw->number == (db->split ? 1 : 0),
 	     sweeps = db->split ? tw->number > 1 : beats;
 	if (!(beats && db->split) && nam_co_start(s, txn_gc, tw, 0) != NULL)
 		tw->helpers++;
@@ -236,7 +236,7 @@ txn_worker_open(struct txn_db *db, struct net_worker *w, struct txn_worker **out
 	 * that. */
 	if (beats && db->split)
 		tw->keeper.pulses = nam_co_start(s, txn_pulse, tw, 0) != NULL;
-	if (settles && !db->bystander && nam_co_start(s, txn_sweep, tw, 0) != NULL)
+	if (recovers && !db->bystander && nam_co_start(s, txn_recoverer, tw, 0) != NULL)
 		tw->helpers++;
 	if (sweeps && !db->bystander && nam_co_start(s, txn_reclaim, tw, 128 << 10) != NULL)
 		tw->helpers++;

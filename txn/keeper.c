@@ -102,7 +102,7 @@ ask(struct txn_worker *tw, unsigned region)
 			give_up(tw);
 		return;
 	case NAM_REFUSED:
-		k->shut_out = true;
+		k->fenced = true;
 		k->wanted = 0;
 		give_up(tw);
 		return;
@@ -159,7 +159,7 @@ static void
 want(struct txn_worker *tw, unsigned region)
 {
 	struct txn_keeper *k = &tw->keeper;
-	if (k->shut_out || (k->ended >> region & 1))
+	if (k->fenced || (k->ended >> region & 1))
 		return;
 	k->wanted |= UINT64_C(1) << region;
 	if (!k->runs)
@@ -171,7 +171,7 @@ static nam_status
 state(const struct txn_worker *tw, unsigned region)
 {
 	const struct txn_keeper *k = &tw->keeper;
-	if (k->shut_out)
+	if (k->fenced)
 		return NAM_REFUSED;
 	if (k->ended >> region & 1)
 		return NAM_GONE;

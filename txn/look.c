@@ -322,7 +322,7 @@ struct heads {
 	uint64_t at[HEADS];
 	struct txn_extent head[HEADS];
 	unsigned n;
-	uint64_t last[NET_REGIONS], stride[NET_REGIONS]; /* by region; stride 0: no prediction */
+	uint64_t last[NET_REGIONS], stride[NET_REGIONS]; /* by region; stride 0 = no prediction */
 };
 
 static void

@@ -43,7 +43,7 @@ struct sweep {
 	struct txn_worker *tw;
 	struct txn_table_view *v;
 	uint64_t before;             /* the horizon when it began */
-	uint64_t lock, word, deaths; /* lock 0: the lock is not ours any more; word 0: nothing has
+	uint64_t lock, word, deaths; /* lock 0 = the lock is not ours any more; word 0 = nothing has
 				      * changed yet */
 	nam_status st;
 	struct txn_look look;

@@ -36,7 +36,7 @@ struct attempt {
 	struct txn_commit_line line;
 	struct txn_intent_head head;
 	struct txn_intent_entry
-	    *entry; /* NULL: the write set is not whole, so nothing is decided or listed */
+	    *entry; /* NULL = the write set is not whole, so nothing is decided or listed */
 	bool valid; /* the commit line is this attempt's */
 	bool decided;
 	uint64_t locked; /* listed blocks still locked by it */
@@ -536,7 +536,7 @@ not_recovered(struct txn_worker *tw, struct unrecovered *u, const struct tso_lap
 }
 
 void
-txn_sweep(void *worker)
+txn_recoverer(void *worker)
 {
 	struct txn_worker *tw = worker;
 	struct tso *t = tw->db->tso;

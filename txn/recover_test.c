@@ -244,13 +244,13 @@ count_entry(void *arg, net_addr block)
 static void
 entries(struct fixture *fix)
 {
-	uint64_t settled = 0;
+	uint64_t recovered = 0;
 	for (unsigned p = 0; p < fix->procs; p++) {
 		struct txn_stats st;
 		txn_worker_stats(fix->tw[p], &st);
-		settled += st.finished + st.undone;
+		recovered += st.finished + st.undone;
 	}
-	if (settled == 0)
+	if (recovered == 0)
 		return;
 	net_sleep(fix->w[0], 60000000);
 	unsigned n = 0;

@@ -93,7 +93,7 @@ struct txn_table {
 	 * checksum. */
 	bool (*same_key)(
 	    const struct txn_table *t, const void *row, uint32_t len, const void *key, uint32_t key_len);
-	/* The blobs a payload names: fills out[0..max), returns how many. NULL: the table has
+	/* The blobs a payload names: fills out[0..max), returns how many. NULL = the table has
 	 * none. */
 	unsigned (*blobs)(
 	    const struct txn_table *t, const void *row, uint32_t len, struct txn_blob *out, unsigned max);

@@ -195,7 +195,7 @@ struct txn_kept {
 struct txn_keeper {
 	uint64_t wanted; /* by region: broken, and a new connection is asked for */
 	uint64_t ended;  /* by region: the node's process has ended, or it came back empty */
-	bool shut_out, runs, pulses;
+	bool fenced, runs, pulses;
 	bool asking; /* a connection is being dialled */
 	struct txn_kept region[NET_REGIONS];
 };
@@ -820,7 +820,7 @@ bool txn_head_newest(const struct rec_block *img, net_addr at, uint64_t *newest)
 bool txn_index_unstick(struct txn_worker *tw, struct idx_hash *ix);
 /* Looks for owners that have stopped, and recovers them. A coroutine of the worker that
  * recovers. */
-void txn_sweep(void *worker);
+void txn_recoverer(void *worker);
 
 /* gc.c */
 void txn_junk_add(struct txn_worker *tw, struct txn_junk j);

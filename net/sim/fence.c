@@ -51,9 +51,9 @@ leg_arrived(struct net_sim *s, struct sim_call *c)
 	struct sim_proc *p = s->proc;
 	while (p != NULL && p->identity != leg->of->identity)
 		p = p->next;
-	bool gave_up = p != NULL && (p->shut >> leg->node->region & 1);
+	bool gave_up = p != NULL && (p->fenced >> leg->node->region & 1);
 	if (p != NULL)
-		p->shut |= UINT64_C(1) << leg->node->region;
+		p->fenced |= UINT64_C(1) << leg->node->region;
 	for (struct sim_qp *qp = s->qp; p != NULL && qp != NULL; qp = qp->next)
 		if (qp->worker->proc == p && qp->node == leg->node && !qp->cut) {
 			s->stats.fences++;
@@ -71,8 +71,8 @@ void
 net_sim_disarm(struct net_sim *s, struct sim_proc *p)
 {
 	for (unsigned r = 1; r <= s->cfg.nodes; r++)
-		p->shut |= UINT64_C(1) << r;
-	atomic_store(&p->net->shut_out, true);
+		p->fenced |= UINT64_C(1) << r;
+	atomic_store(&p->net->fenced, true);
 	for (struct sim_qp *qp = s->qp; qp != NULL; qp = qp->next)
 		if (qp->worker->proc == p && !qp->cut)
 			net_sim_qp_break(s, qp, 0, false, 0);
@@ -81,7 +81,7 @@ net_sim_disarm(struct net_sim *s, struct sim_proc *p)
 bool
 net_sim_shut(const struct net *n)
 {
-	return ((const struct sim_proc *)n->env_priv)->shut != 0;
+	return ((const struct sim_proc *)n->env_priv)->fenced != 0;
 }
 
 nam_status
@@ -89,7 +89,7 @@ net_sim_fence(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct
 {
 	struct sim_worker *sw = w->env_priv;
 	struct net_sim *s = sw->sim;
-	if (sw->proc->shut != 0)
+	if (sw->proc->fenced != 0)
 		return nam_fail(err, NAM_REFUSED, "this process has been fenced itself");
 	if (grace_ns > 0 && net_sim_ask(w, identity, grace_ns, err) == NAM_BUSY)
 		return NAM_BUSY;

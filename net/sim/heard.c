@@ -184,7 +184,7 @@ net_sim_ask(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct n
 	struct net_sim *s = sw->sim;
 	struct sim_proc *p = find(s, identity);
 	uint64_t until = s->now + grace_ns, step = grace_ns / 16 + 1;
-	if (p == NULL || p->asked == NULL || p->shut != 0)
+	if (p == NULL || p->asked == NULL || p->fenced != 0)
 		return NAM_OK;
 	net_sleep(w, 2 * net_sim_flight_ns(s));
 	while (!can_answer(s, p)) {

@@ -50,7 +50,7 @@ turn(struct net_sim *s, struct sim_call *c)
 	l->due = false;
 	/* Requests of a fenced process are not served any more. */
 	if (l->ch == NULL || l->node->paused || l->node->down ||
-	    (l->back.worker->proc->shut >> l->node->region & 1))
+	    (l->back.worker->proc->fenced >> l->node->region & 1))
 		return;
 	if (net_link_turn(&l->link, s->desk, s->now) == NET_LINK_SERVED)
 		look_at(l, SERVE_NS);

@@ -138,7 +138,7 @@ struct sim_proc {
 	struct net *net; /* NULL once closed */
 	unsigned id;
 	uint64_t identity;
-	uint64_t shut;   /* by region: the node has fenced it */
+	uint64_t fenced; /* by region: the node has fenced it */
 	uint64_t parted; /* by region: they do not reach each other */
 	struct sim_heal {
 		struct sim_call call;
