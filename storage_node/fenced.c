@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-enum { SHUT_FIRST = 16, SHUT_MAX = 16 << 20 };
+enum { FENCED_FIRST = 16, FENCED_MAX = 16 << 20 };
 
 /* Its slot, or the slot where it would be. */
 static uint32_t *
@@ -25,8 +25,8 @@ slot(const struct sn_fenced *s, uint64_t identity)
 static bool
 grow(struct sn_fenced *s)
 {
-	size_t cap = s->cap != 0 ? 2 * s->cap : SHUT_FIRST;
-	if (cap > SHUT_MAX)
+	size_t cap = s->cap != 0 ? 2 * s->cap : FENCED_FIRST;
+	if (cap > FENCED_MAX)
 		return false;
 	uint32_t *place = calloc(2 * cap, sizeof *place);
 	uint64_t *identity = place != NULL ? realloc(s->identity, cap * sizeof *identity) : NULL;
