@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-enum { MOST = 200, DEEPEST = 200 }; /* names beyond that stay as they are */
+enum { MOST = 600, DEEPEST = 600 }; /* names beyond that stay as they are */
 
 struct names {
 	struct nam_arena *a;
@@ -25,15 +25,18 @@ begins_anew(const struct sql_node *n)
 	       n->kind == SQL_NODE_RECURSE;
 }
 
-/* The tables of one FROM list. */
+/* The tables of one FROM list; out NULL: they are only counted. */
 static void
 gather(struct sql_node *n, struct sql_access **out, unsigned *count, unsigned depth)
 {
 	if (n == NULL || depth > DEEPEST)
 		return;
 	struct sql_access *a = sql_node_access(n);
-	if (a != NULL && a->alias != NULL && *count < SQL_TABLES_MAX)
-		out[(*count)++] = a;
+	if (a != NULL && a->alias != NULL) {
+		if (out != NULL)
+			out[*count] = a;
+		++*count;
+	}
 	if (begins_anew(n))
 		return;
 	gather(n->child, out, count, depth + 1);
@@ -96,9 +99,12 @@ inner(struct names *s, struct sql_node *n, unsigned depth)
 static void
 scope(struct names *s, struct sql_node *n)
 {
-	struct sql_access *list[SQL_TABLES_MAX];
-	unsigned count = 0;
+	unsigned count = 0, most = 0;
 	if (n == NULL || s->depth >= DEEPEST)
+		return;
+	gather(n, NULL, &most, 0);
+	struct sql_access **list = nam_arena_take(s->a, (most + 1) * sizeof *list);
+	if (list == NULL)
 		return;
 	s->depth++;
 	gather(n, list, &count, 0);

@@ -5,12 +5,14 @@
 #include <sql/plan/selectivity.h>
 
 bool
-sql_plan_joinable(const struct bind *b, const struct bind_cond *c, uint64_t have, uint64_t one)
+sql_plan_joinable(
+    const struct bind *b, const struct bind_cond *c, const struct sql_set *have, const struct sql_set *one)
 {
-	if (!sql_plan_open(b, c) || c->l == NULL || c->lmask == 0 || c->rmask == 0)
+	if (!sql_plan_open(b, c) || c->l == NULL)
 		return false;
-	return ((c->lmask & ~have) == 0 && (c->rmask & ~one) == 0) ||
-	       ((c->rmask & ~have) == 0 && (c->lmask & ~one) == 0);
+	bool either = (sql_set_within(&c->lmask, have) && sql_set_within(&c->rmask, one)) ||
+		      (sql_set_within(&c->rmask, have) && sql_set_within(&c->lmask, one));
+	return either && !sql_set_is_empty(&c->lmask) && !sql_set_is_empty(&c->rmask);
 }
 
 bool
@@ -77,8 +79,8 @@ keeps_right(const struct sql_node *left, struct sql_expr **lkey, const struct sq
 }
 
 struct sql_node *
-sql_plan_hash_join(struct bind *b, struct sql_node *left, uint64_t lmask, struct sql_node *right,
-    uint64_t rmask, enum ast_join_kind kind)
+sql_plan_hash_join(struct bind *b, struct sql_node *left, const struct sql_set *lmask, struct sql_node *right,
+    const struct sql_set *rmask, enum ast_join_kind kind)
 {
 	struct sql_op_join *n = sql_new_join(b, NULL, b->from.width);
 	if (n == NULL)
@@ -95,7 +97,7 @@ sql_plan_hash_join(struct bind *b, struct sql_node *left, uint64_t lmask, struct
 		    c->implied != (i >= b->where.conds && n->keys == 0))
 			continue;
 		share *= sql_sel_join(b, c->l, c->r);
-		bool l_is_left = (c->lmask & ~lmask) == 0;
+		bool l_is_left = sql_set_within(&c->lmask, lmask);
 		lkey[n->keys] = l_is_left ? c->ul : c->ur;
 		rkey[n->keys++] = l_is_left ? c->ur : c->ul;
 		c->used = true;
@@ -123,7 +125,8 @@ sql_plan_hash_join(struct bind *b, struct sql_node *left, uint64_t lmask, struct
 		return NULL;
 	n->node.est_rows = left->est_rows * right->est_rows * share;
 	n->node.est_rows = n->node.est_rows < 1 ? 1 : n->node.est_rows;
-	if (!sql_plan_push_down(b, &n->node, lmask | rmask, false))
+	struct sql_set both = sql_set_or(lmask, rmask);
+	if (!sql_plan_push_down(b, &n->node, &both, false))
 		return NULL;
 	if (kind != AST_JOIN_INNER) { /* the rest of ON says which pairs match, not which rows come
 				       * out */
@@ -139,23 +142,24 @@ sql_plan_hash_join(struct bind *b, struct sql_node *left, uint64_t lmask, struct
 
 /* ---- outer joins ----------------------------------------------------------------- */
 
-static uint64_t
-tables(unsigned first, unsigned end)
+static void
+add_rejected(const struct bind *b, const struct bind_cond *c, struct sql_set *m)
 {
-	return (UINT64_C(1) << end) - (UINT64_C(1) << first);
+	struct sql_set more = sql_bind_rejects(b, c->e);
+	sql_set_add(m, &more);
 }
 
 /* Tables that a condition of outer join o's surroundings rejects when they are NULL. */
-static uint64_t
+static struct sql_set
 rejected(const struct bind *b, unsigned o)
 {
-	uint64_t m = 0;
+	struct sql_set m = sql_set_none();
 	while (true) {
 		const struct bind_outer *j = &b->joins.outer[o];
 		unsigned region = sql_bind_region(b, j->first, j->last, o);
 		for (unsigned i = 0; i < b->where.conds; i++)
 			if (b->where.cond[i].home == region)
-				m |= sql_bind_rejects(b, b->where.cond[i].e);
+				add_rejected(b, &b->where.cond[i], &m);
 		if (region == 0)
 			return m;
 		/* the join around it: what is above filters the side it preserves, its ON the other
@@ -168,7 +172,7 @@ rejected(const struct bind *b, unsigned o)
 		if (right == (kind == AST_JOIN_LEFT)) {
 			for (unsigned i = 0; i < b->where.conds; i++)
 				if (b->where.cond[i].home == 3 + 3 * around)
-					m |= sql_bind_rejects(b, b->where.cond[i].e);
+					add_rejected(b, &b->where.cond[i], &m);
 			return m;
 		}
 		o = around;
@@ -184,9 +188,9 @@ sql_plan_reduce(struct bind *b)
 			struct bind_outer *o = &b->joins.outer[k];
 			if (o->kind == AST_JOIN_INNER)
 				continue;
-			uint64_t m = rejected(b, k);
-			bool left = (m & tables(o->first, o->mid)) != 0;
-			bool right = (m & tables(o->mid, o->last + 1)) != 0;
+			struct sql_set m = rejected(b, k), l = sql_set_range(o->first, o->mid),
+				       r = sql_set_range(o->mid, o->last + 1);
+			bool left = sql_set_meets(&m, &l), right = sql_set_meets(&m, &r);
 			enum ast_join_kind was = o->kind;
 			if (o->kind == AST_JOIN_FULL && left)
 				o->kind = right ? AST_JOIN_INNER : AST_JOIN_LEFT;
@@ -224,11 +228,12 @@ sql_plan_outer_at(const struct bind *b, unsigned first, unsigned end)
 /* Moves conditions of one region that use these tables only to another. constant: also those of no
  * table. */
 static void
-move(struct bind *b, unsigned from, unsigned to, uint64_t only, bool constant)
+move(struct bind *b, unsigned from, unsigned to, const struct sql_set *only, bool constant)
 {
 	for (unsigned i = 0; i < b->where.conds; i++) {
 		struct bind_cond *c = &b->where.cond[i];
-		if (c->home == from && !c->used && (c->mask & ~only) == 0 && (c->mask != 0 || constant))
+		if (c->home == from && !c->used && sql_set_within(&c->mask, only) &&
+		    (constant || !sql_set_is_empty(&c->mask)))
 			c->home = to;
 	}
 }
@@ -236,7 +241,8 @@ move(struct bind *b, unsigned from, unsigned to, uint64_t only, bool constant)
 /* Few rows of the side that stays look up the other side's by primary key, when that is all that ON
  * says. */
 static struct sql_node *
-outer_lookup(struct bind *b, struct sql_node *stay, uint64_t mask, struct sql_node *other, unsigned table)
+outer_lookup(
+    struct bind *b, struct sql_node *stay, const struct sql_set *mask, struct sql_node *other, unsigned table)
 {
 	const struct sql_costs *c = b->in->costs ? b->in->costs : &sql_costs_standard;
 	if (other->kind != SQL_NODE_SCAN || other->filter != NULL ||
@@ -252,7 +258,7 @@ outer_lookup(struct bind *b, struct sql_node *stay, uint64_t mask, struct sql_no
 	unsigned conds = 0, probes;
 	for (unsigned i = 0; i < b->where.conds; i++)
 		conds += sql_plan_open(b, &b->where.cond[i]);
-	if (conds != b->from.table[table].tab->keys)
+	if (conds != b->from.table[table]->tab->keys)
 		return NULL;
 	struct sql_expr **key = sql_plan_full_key(b, table, mask, &probes, NULL);
 	struct sql_node *n = key ? sql_plan_lookup(b, stay, mask, table, key) : NULL;
@@ -267,7 +273,7 @@ alone(const struct bind *b, unsigned first, unsigned end, unsigned *one)
 {
 	unsigned n = 0;
 	for (unsigned k = first; k < end; k++)
-		if (b->from.table[k].flats == 0) {
+		if (b->from.table[k]->flats == 0) {
 			*one = k;
 			n++;
 		}
@@ -275,19 +281,20 @@ alone(const struct bind *b, unsigned first, unsigned end, unsigned *one)
 }
 
 struct sql_node *
-sql_plan_outer(struct bind *b, unsigned outer, bool first, uint64_t *mask)
+sql_plan_outer(struct bind *b, unsigned outer, bool first, struct sql_set *mask)
 {
 	const struct bind_outer *o = &b->joins.outer[outer];
 	unsigned around = b->where.home, left = 1 + 3 * outer, right = left + 1, on = left + 2, one;
-	uint64_t lt = tables(o->first, o->mid), rt = tables(o->mid, o->last + 1), have;
-	bool lateral = o->kind == AST_JOIN_LEFT && o->mid == o->last && b->from.table[o->mid].lateral != NULL;
+	struct sql_set lt = sql_set_range(o->first, o->mid), rt = sql_set_range(o->mid, o->last + 1), have;
+	bool lateral =
+	    o->kind == AST_JOIN_LEFT && o->mid == o->last && b->from.table[o->mid]->lateral != NULL;
 	if (o->kind == AST_JOIN_LEFT) {
-		move(b, around, left, lt, first);
+		move(b, around, left, &lt, first);
 		if (!lateral)
-			move(b, on, right, rt, true);
+			move(b, on, right, &rt, true);
 	} else if (o->kind == AST_JOIN_RIGHT) {
-		move(b, around, right, rt, first);
-		move(b, on, left, lt, true);
+		move(b, around, right, &rt, first);
+		move(b, on, left, &lt, true);
 	}
 	struct sql_node *l, *r, *n = NULL;
 	b->where.home = left;
@@ -302,17 +309,17 @@ sql_plan_outer(struct bind *b, unsigned outer, bool first, uint64_t *mask)
 	 * latter */
 	b->where.home = on;
 	for (unsigned i = 0; i < b->where.conds; i++)
-		if (b->where.cond[i].home == on && b->where.cond[i].mask == 0)
+		if (b->where.cond[i].home == on && sql_set_is_empty(&b->where.cond[i].mask))
 			b->where.cond[i].mask = lt;
 	if (lateral)
-		n = sql_plan_lateral(b, l, lt, o->mid, true);
+		n = sql_plan_lateral(b, l, &lt, o->mid, true);
 	else if (o->kind == AST_JOIN_LEFT && alone(b, o->mid, o->last + 1, &one))
-		n = outer_lookup(b, l, lt, r, one);
+		n = outer_lookup(b, l, &lt, r, one);
 	else if (o->kind == AST_JOIN_RIGHT && alone(b, o->first, o->mid, &one))
-		n = outer_lookup(b, r, rt, l, one);
-	if (n == NULL && (lateral || (n = sql_plan_hash_join(b, l, lt, r, rt, o->kind)) == NULL))
+		n = outer_lookup(b, r, &rt, l, one);
+	if (n == NULL && (lateral || (n = sql_plan_hash_join(b, l, &lt, r, &rt, o->kind)) == NULL))
 		return NULL;
 	b->where.home = around;
-	*mask = lt | rt;
-	return sql_plan_push_down(b, n, *mask, first) ? n : NULL;
+	*mask = sql_set_or(&lt, &rt);
+	return sql_plan_push_down(b, n, mask, first) ? n : NULL;
 }

@@ -31,12 +31,15 @@ give_back(struct bind *b, const bool *used)
 bool
 sql_plan_lateral_item(struct bind *b, struct plan_item *item, unsigned *items, unsigned k)
 {
-	struct plan_item some[SQL_TABLES_MAX], rest[SQL_TABLES_MAX];
+	struct plan_item *some = sql_bind_take(b, *items * sizeof *some),
+			 *rest = sql_bind_take(b, *items * sizeof *rest);
 	unsigned somes = 0, rests = 0;
-	uint64_t need = sql_plan_lateral_needs(b, b->from.table[k].lateral), before = 0;
+	struct sql_set need = sql_plan_lateral_needs(b, b->from.table[k]->lateral), before = sql_set_none();
 	bool *used;
+	if (some == NULL || rest == NULL)
+		return false;
 	for (unsigned i = 0; i < *items; i++)
-		if (item[i].mask & need)
+		if (sql_set_meets(&item[i].mask, &need))
 			some[somes++] = item[i];
 		else
 			rest[rests++] = item[i];
@@ -63,12 +66,12 @@ sql_plan_lateral_item(struct bind *b, struct plan_item *item, unsigned *items, u
 	} else {
 		rests = 0;
 	}
-	if ((left = sql_plan_lateral(b, left, before, k, false)) == NULL)
+	if ((left = sql_plan_lateral(b, left, &before, k, false)) == NULL)
 		return false;
 	for (unsigned i = 0; i < rests; i++)
 		item[i] = rest[i];
-	item[rests] =
-	    (struct plan_item){ .node = left, .mask = before | UINT64_C(1) << k, .table = SQL_TABLES_MAX };
+	sql_set_put(&before, k);
+	item[rests] = (struct plan_item){ .node = left, .mask = before, .table = SQL_TABLES_MAX };
 	*items = rests + 1;
 	return true;
 }

@@ -11,7 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ASKED_MAX = 200, ELEMENTS_GUESS = 10 };
+enum {
+	ASKED_MAX = 200,
+	ELEMENTS_GUESS = 10,
+	/* each operator over FROM has room for all columns of all of its tables */
+	PLAN_BYTES = 1 << 30
+};
 
 struct sql_node *
 sql_plan_node(struct bind *b, enum sql_node_kind kind, struct sql_node *child, unsigned cols)
@@ -93,15 +98,15 @@ sql_plan_filter(struct bind *b, struct sql_node *n, struct sql_expr **e, unsigne
 /* The value of a key column that this condition gives, NULL = none. given: tables whose rows are at
  * hand. */
 static struct sql_expr *
-key_value(const struct bind_cond *c, unsigned index, enum cat_type type, uint64_t given)
+key_value(const struct bind_cond *c, unsigned index, enum cat_type type, const struct sql_set *given)
 {
 	if (c->l == NULL)
 		return NULL;
 	for (int side = 0; side < 2; side++) {
 		const struct sql_expr *col = side ? c->r : c->l;
 		struct sql_expr *v = side ? c->l : c->r, *uv = side ? c->ul : c->ur;
-		uint64_t mask = side ? c->lmask : c->rmask;
-		if (col->kind != SQL_COLUMN || col->index != index || (mask & ~given) != 0)
+		const struct sql_set *mask = side ? &c->lmask : &c->rmask;
+		if (col->kind != SQL_COLUMN || col->index != index || !sql_set_within(mask, given))
 			continue;
 		if (v->type == type)
 			return v;
@@ -142,7 +147,7 @@ key_each(struct bind *b, unsigned index, enum cat_type type, struct bind_cond **
 	for (unsigned i = 0; i < b->where.conds; i++) {
 		struct bind_cond *c = &b->where.cond[i];
 		if (!sql_plan_open(b, c) || !sql_expr_is_any(c->e) || c->e->args[0]->kind != SQL_COLUMN ||
-		    c->e->args[0]->index != index || sql_bind_tables_of(b, c->e->args[1]) != 0)
+		    c->e->args[0]->index != index || sql_bind_speaks_of_table(b, c->e->args[1]))
 			continue;
 		enum cat_type t = cat_type_element(c->e->args[1]->type);
 		if (t != type && !(cat_type_is_int(t) && cat_type_is_int(type)))
@@ -160,16 +165,17 @@ may_give(const struct bind *b, const struct bind_cond *c, unsigned k)
 {
 	if (sql_plan_open(b, c))
 		return true;
-	if (c->home != b->where.home || c->l == NULL || c->mask != UINT64_C(1) << k)
+	struct sql_set one = sql_set_one(k);
+	if (c->home != b->where.home || c->l == NULL || !sql_set_equal(&c->mask, &one))
 		return false;
-	const struct sql_expr *v = c->lmask == 0 ? c->l : c->r;
+	const struct sql_expr *v = sql_set_is_empty(&c->lmask) ? c->l : c->r;
 	return v->kind == SQL_CONST || v->kind == SQL_PARAM;
 }
 
 bool
-sql_plan_has_key(const struct bind *b, unsigned k, uint64_t given)
+sql_plan_has_key(const struct bind *b, unsigned k, const struct sql_set *given)
 {
-	const struct bind_table *t = &b->from.table[k];
+	const struct bind_table *t = b->from.table[k];
 	unsigned i = 0;
 	for (bool found = true; found && i < t->tab->keys; i += found) {
 		unsigned col = t->tab->key[i];
@@ -183,9 +189,9 @@ sql_plan_has_key(const struct bind *b, unsigned k, uint64_t given)
 }
 
 struct sql_expr **
-sql_plan_full_key(struct bind *b, unsigned k, uint64_t given, unsigned *probes, unsigned *each)
+sql_plan_full_key(struct bind *b, unsigned k, const struct sql_set *given, unsigned *probes, unsigned *each)
 {
-	const struct bind_table *t = &b->from.table[k];
+	const struct bind_table *t = b->from.table[k];
 	unsigned keys = t->tab->keys;
 	*probes = 1;
 	if (each != NULL)
@@ -222,7 +228,7 @@ sql_plan_full_key(struct bind *b, unsigned k, uint64_t given, unsigned *probes, 
 	}
 	if (each != NULL)
 		*each = 0;
-	if (keys != 1 || given != 0)
+	if (keys != 1 || !sql_set_is_empty(given))
 		return NULL;
 	enum cat_type type = t->tab->column[t->tab->key[0]].type;
 	struct bind_cond *c = key_list(b, t->base + t->tab->key[0], type);
@@ -241,7 +247,7 @@ sql_plan_full_key(struct bind *b, unsigned k, uint64_t given, unsigned *probes, 
 bool
 sql_plan_access(struct bind *b, struct sql_access *a, unsigned k)
 {
-	const struct bind_table *t = &b->from.table[k];
+	const struct bind_table *t = b->from.table[k];
 	a->tab = t->tab;
 	a->alias = t->ast->alias;
 	a->base = t->base;
@@ -293,7 +299,7 @@ cheap_first(struct bind *b, struct sql_expr **e, unsigned n)
 
 /* Conditions over these tables alone go into n's filter. first: also those over no table at all. */
 bool
-sql_plan_push_down(struct bind *b, struct sql_node *n, uint64_t tables, bool first)
+sql_plan_push_down(struct bind *b, struct sql_node *n, const struct sql_set *tables, bool first)
 {
 	struct sql_expr **e = sql_bind_take(b, (b->where.conds + 1) * sizeof *e);
 	unsigned count = 0;
@@ -302,7 +308,8 @@ sql_plan_push_down(struct bind *b, struct sql_node *n, uint64_t tables, bool fir
 	n->est_seen = n->est_rows;
 	for (unsigned i = 0; i < b->where.conds; i++) {
 		struct bind_cond *c = &b->where.cond[i];
-		if (!sql_plan_open(b, c) || (c->mask & ~tables) != 0 || (c->mask == 0 && !first))
+		if (!sql_plan_open(b, c) || !sql_set_within(&c->mask, tables) ||
+		    (!first && sql_set_is_empty(&c->mask)))
 			continue;
 		c->used = true;
 		if (c->implied)
@@ -320,7 +327,7 @@ sql_plan_push_down(struct bind *b, struct sql_node *n, uint64_t tables, bool fir
 static struct sql_node *
 derived(struct bind *b, unsigned k, bool first)
 {
-	struct bind_table *t = &b->from.table[k];
+	struct bind_table *t = b->from.table[k];
 	if (t->sub != NULL)
 		t->sub->whole = true;
 	else if (!sql_plan_push_into(b, k) || (t->sub = sql_plan_child(b, t->from)) == NULL)
@@ -329,7 +336,8 @@ derived(struct bind *b, unsigned k, bool first)
 	if (n == NULL || !sql_plan_access(b, &n->acc, k))
 		return NULL;
 	n->node.est_rows = t->sub->est_rows;
-	return sql_plan_push_down(b, &n->node, UINT64_C(1) << k, first) ? &n->node : NULL;
+	struct sql_set one = sql_set_one(k);
+	return sql_plan_push_down(b, &n->node, &one, first) ? &n->node : NULL;
 }
 
 static double
@@ -347,16 +355,17 @@ static struct sql_node *
 base_of(struct bind *b, unsigned k, bool first)
 {
 	unsigned probes, each;
-	if (b->from.table[k].sub != NULL || b->from.table[k].from != NULL)
+	struct sql_set one = sql_set_one(k), none = sql_set_none();
+	if (b->from.table[k]->sub != NULL || b->from.table[k]->from != NULL)
 		return derived(b, k, first);
-	struct sql_expr **key = sql_plan_full_key(b, k, 0, &probes, &each);
+	struct sql_expr **key = sql_plan_full_key(b, k, &none, &probes, &each);
 	struct sql_node *n = NULL;
 	if (key != NULL) {
 		struct sql_op_get *g = sql_new_get(b, NULL, b->from.width);
 		if (g == NULL || !sql_plan_access(b, &g->acc, k))
 			return NULL;
 		g->key = key;
-		g->keys = b->from.table[k].tab->keys;
+		g->keys = b->from.table[k]->tab->keys;
 		g->probes = probes;
 		g->each = each;
 		n = &g->node;
@@ -368,22 +377,22 @@ base_of(struct bind *b, unsigned k, bool first)
 		n = &s->node;
 		n->est_rows = sql_sel_rows(b, k);
 	}
-	return sql_plan_push_down(b, n, UINT64_C(1) << k, first) ? n : NULL;
+	return sql_plan_push_down(b, n, &one, first) ? n : NULL;
 }
 
 unsigned *
-sql_plan_columns_of(struct bind *b, uint64_t tables, unsigned *count)
+sql_plan_columns_of(struct bind *b, const struct sql_set *tables, unsigned *count)
 {
 	unsigned *out = sql_bind_take(b, b->from.width * sizeof *out);
 	*count = 0;
 	for (unsigned k = 0; out != NULL && k < b->from.tables; k++)
-		for (unsigned c = 0; (tables >> k & 1) && c < b->from.table[k].tab->columns; c++)
-			if (b->from.table[k].used[c])
-				out[(*count)++] = b->from.table[k].base + c;
+		for (unsigned c = 0; sql_set_has(tables, k) && c < b->from.table[k]->tab->columns; c++)
+			if (b->from.table[k]->used[c])
+				out[(*count)++] = b->from.table[k]->base + c;
 	for (unsigned k = 0; out != NULL && k < b->from.tables; k++)
-		if ((tables >> k & 1) && b->from.table[k].row_at != 0) {
-			out[(*count)++] = b->from.table[k].row_at;
-			out[(*count)++] = b->from.table[k].row_at + 1;
+		if (sql_set_has(tables, k) && b->from.table[k]->row_at != 0) {
+			out[(*count)++] = b->from.table[k]->row_at;
+			out[(*count)++] = b->from.table[k]->row_at + 1;
 		}
 	return out;
 }
@@ -391,49 +400,51 @@ sql_plan_columns_of(struct bind *b, uint64_t tables, unsigned *count)
 unsigned *
 sql_plan_columns(struct bind *b, unsigned *count)
 {
-	return sql_plan_columns_of(b, UINT64_MAX, count);
+	struct sql_set all = sql_set_all();
+	return sql_plan_columns_of(b, &all, count);
 }
 
 enum cat_type
 sql_plan_column_type(const struct bind *b, unsigned index)
 {
-	unsigned k = 0;
 	if (b->from.rows_at != 0 && index >= b->from.rows_at)
 		return CAT_INT8;
-	while (index >= b->from.table[k].base + b->from.table[k].tab->columns)
-		k++;
-	return b->from.table[k].tab->column[index - b->from.table[k].base].type;
+	unsigned k = sql_bind_table_at(b, index);
+	return b->from.table[k]->tab->column[index - b->from.table[k]->base].type;
 }
 
 /* Rows of `left` find their rows of table k by its primary key. */
 struct sql_node *
-sql_plan_lookup(struct bind *b, struct sql_node *left, uint64_t have, unsigned k, struct sql_expr **key)
+sql_plan_lookup(
+    struct bind *b, struct sql_node *left, const struct sql_set *have, unsigned k, struct sql_expr **key)
 {
 	struct sql_op_get *n = sql_new_get(b, left, b->from.width);
 	if (n == NULL || !sql_plan_access(b, &n->acc, k))
 		return NULL;
 	n->key = key;
-	n->keys = b->from.table[k].tab->keys;
+	n->keys = b->from.table[k]->tab->keys;
 	n->probes = 1;
 	n->node.est_rows = left->est_rows;
 	n->pass = sql_plan_columns_of(b, have, &n->passes);
-	return n->pass && sql_plan_push_down(b, &n->node, have | UINT64_C(1) << k, false) ? &n->node : NULL;
+	struct sql_set with = *have;
+	sql_set_put(&with, k);
+	return n->pass && sql_plan_push_down(b, &n->node, &with, false) ? &n->node : NULL;
 }
 
 struct sql_node *
-sql_plan_region(struct bind *b, unsigned first, unsigned end, uint64_t *have)
+sql_plan_region(struct bind *b, unsigned first, unsigned end, struct sql_set *have)
 {
-	struct plan_item item[SQL_TABLES_MAX];
+	struct plan_item *item = sql_bind_take(b, (end - first) * sizeof *item);
 	unsigned items = 0, region = b->where.home;
-	if (end - first > 1 && !sql_plan_derive(b))
+	if (item == NULL || (end - first > 1 && !sql_plan_derive(b)))
 		return NULL;
 	for (unsigned k = first; k < end;) {
-		if (b->from.table[k].flats > 0) {
+		if (b->from.table[k]->flats > 0) {
 			k++;
 			continue;
 		}
 		unsigned outer = sql_plan_outer_at(b, k, end);
-		if (outer == b->joins.outers && b->from.table[k].lateral != NULL) {
+		if (outer == b->joins.outers && b->from.table[k]->lateral != NULL) {
 			if (!sql_plan_lateral_item(b, item, &items, k++))
 				return NULL;
 			continue;
@@ -441,7 +452,7 @@ sql_plan_region(struct bind *b, unsigned first, unsigned end, uint64_t *have)
 		struct plan_item *it = &item[items++];
 		if (outer == b->joins.outers) {
 			it->table = k;
-			it->mask = UINT64_C(1) << k;
+			it->mask = sql_set_one(k);
 			it->node = base_of(b, k, k == first);
 			k++;
 		} else {
@@ -473,17 +484,17 @@ struct sql_node *
 sql_plan_from(struct bind *b)
 {
 	struct sql_node *n;
-	uint64_t have;
+	struct sql_set have = sql_set_none();
 	b->where.home = 0;
 	if (b->from.tables == 0) {
 		if ((n = sql_plan_node(b, SQL_NODE_ONE, NULL, 0)) == NULL)
 			return NULL;
-		return sql_plan_push_down(b, n, 0, true) ? n : NULL;
+		return sql_plan_push_down(b, n, &have, true) ? n : NULL;
 	}
 	if (never(b)) {
 		if ((n = sql_plan_node(b, SQL_NODE_ONE, NULL, b->from.width)) == NULL)
 			return NULL;
-		return sql_plan_push_down(b, n, 0, true) ? n : NULL;
+		return sql_plan_push_down(b, n, &have, true) ? n : NULL;
 	}
 	sql_plan_reduce(b);
 	sql_plan_semi_begin(b);
@@ -514,6 +525,7 @@ sql_plan_make(const struct ast_stmt *st, const struct sql_bind_in *in, struct ca
 		return NULL;
 	}
 	nam_arena_init(&p->arena, 8 << 10);
+	p->arena.limit = PLAN_BYTES;
 	p->kind = st->kind;
 	p->ast = st;
 	p->params = st->params;

@@ -17,7 +17,6 @@
 #include <sql/parse/ast.h>
 #include <sql/sql.h>
 
-enum { SQL_TABLES_MAX = 60 };
 #define SQL_KEPT_KEY (~0u)
 
 /* The kinds of operators; op.h has a struct for each. */

@@ -8,7 +8,7 @@
  * SQL_TABLES_MAX). */
 struct plan_item {
 	struct sql_node *node;
-	uint64_t mask;
+	struct sql_set mask;
 	unsigned table;
 };
 
@@ -25,46 +25,48 @@ bool sql_plan_access(struct bind *b, struct sql_access *a, unsigned k);
 /* bind/lateral.c: rows of left beside what table k, which uses them, gives; keep_left: beside
  * NULLs if it gives none. */
 struct sql_node *sql_plan_lateral(
-    struct bind *b, struct sql_node *left, uint64_t have, unsigned k, bool keep_left);
-/* Tables whose columns it uses. */
-uint64_t sql_plan_lateral_needs(const struct bind *b, const struct sql_sub *s);
+    struct bind *b, struct sql_node *left, const struct sql_set *have, unsigned k, bool keep_left);
+/* Tables whose columns it speaks of. */
+struct sql_set sql_plan_lateral_needs(const struct bind *b, const struct sql_sub *s);
 /*
  * lateral.c: the operands so far with LATERAL item k among them: joined with all of them, or with
  * those alone that it uses.
  */
 bool sql_plan_lateral_item(struct bind *b, struct plan_item *item, unsigned *items, unsigned k);
 bool sql_plan_filter(struct bind *b, struct sql_node *n, struct sql_expr **e, unsigned count);
-bool sql_plan_push_down(struct bind *b, struct sql_node *n, uint64_t tables, bool first);
-unsigned *sql_plan_columns_of(struct bind *b, uint64_t tables, unsigned *count);
+bool sql_plan_push_down(struct bind *b, struct sql_node *n, const struct sql_set *tables, bool first);
+unsigned *sql_plan_columns_of(struct bind *b, const struct sql_set *tables, unsigned *count);
 /* Tables first..end-1 of region b->where.home, joined. */
-struct sql_node *sql_plan_region(struct bind *b, unsigned first, unsigned end, uint64_t *have);
+struct sql_node *sql_plan_region(struct bind *b, unsigned first, unsigned end, struct sql_set *have);
 
 /* Keys for table k out of conditions over given tables, which count as used then. NULL = no full
  * key. */
 /* each (not NULL): the number + 1 of the key that is an array, each element of which makes a key;
  * 0 = none is. */
 struct sql_expr **sql_plan_full_key(
-    struct bind *b, unsigned k, uint64_t given, unsigned *probes, unsigned *each);
-/* True if there is one. Conditions on table k alone count even if its scan evaluates them. */
-bool sql_plan_has_key(const struct bind *b, unsigned k, uint64_t given);
+    struct bind *b, unsigned k, const struct sql_set *given, unsigned *probes, unsigned *each);
+/* Is there one? Conditions on table k alone count even if its scan asks them. */
+bool sql_plan_has_key(const struct bind *b, unsigned k, const struct sql_set *given);
 struct sql_node *sql_plan_lookup(
-    struct bind *b, struct sql_node *left, uint64_t have, unsigned k, struct sql_expr **key);
+    struct bind *b, struct sql_node *left, const struct sql_set *have, unsigned k, struct sql_expr **key);
 
 /* order.c: what follows from the region's equalities: a = b AND b = 5: a = 5; then its operands
  * joined. */
 bool sql_plan_derive(struct bind *b);
-struct sql_node *sql_plan_order(struct bind *b, const struct plan_item *item, unsigned items, uint64_t *have);
+struct sql_node *sql_plan_order(
+    struct bind *b, const struct plan_item *item, unsigned items, struct sql_set *have);
 
 /* join.c */
-bool sql_plan_joinable(const struct bind *b, const struct bind_cond *c, uint64_t have, uint64_t one);
-struct sql_node *sql_plan_hash_join(struct bind *b, struct sql_node *left, uint64_t lmask,
-    struct sql_node *right, uint64_t rmask, enum ast_join_kind kind);
+bool sql_plan_joinable(
+    const struct bind *b, const struct bind_cond *c, const struct sql_set *have, const struct sql_set *one);
+struct sql_node *sql_plan_hash_join(struct bind *b, struct sql_node *left, const struct sql_set *lmask,
+    struct sql_node *right, const struct sql_set *rmask, enum ast_join_kind kind);
 /* Outer joins whose NULLs a condition rejects become inner joins. */
 void sql_plan_reduce(struct bind *b);
 /* The widest outer join that begins at table `first` and ends before `end`; b->joins.outers:
  * none. */
 unsigned sql_plan_outer_at(const struct bind *b, unsigned first, unsigned end);
-struct sql_node *sql_plan_outer(struct bind *b, unsigned outer, bool first, uint64_t *mask);
+struct sql_node *sql_plan_outer(struct bind *b, unsigned outer, bool first, struct sql_set *mask);
 
 /* What is kept of a join's other side: its columns, and keys that are none of them. */
 bool sql_plan_place_keys(struct bind *b, struct sql_op_join *n);

@@ -198,10 +198,10 @@ enter(struct bind *in, const struct bind_cond *said, unsigned base)
 	if (c.e->kind == SQL_CONST && !c.e->value.null && c.e->value.v.i != 0)
 		return true;
 	c.mask = sql_bind_tables_of(in, c.e);
-	c.lmask = c.l ? sql_bind_tables_of(in, c.l) : 0;
-	c.rmask = c.r ? sql_bind_tables_of(in, c.r) : 0;
+	c.lmask = c.l ? sql_bind_tables_of(in, c.l) : sql_set_none();
+	c.rmask = c.r ? sql_bind_tables_of(in, c.r) : sql_set_none();
 	for (unsigned k = 1; k < c.ins; k++)
-		if (sql_bind_tables_of(in, c.in[k]) != 0)
+		if (sql_bind_speaks_of_table(in, c.in[k]))
 			c.uin = NULL;
 	in->where.home = 0;
 	struct bind_cond *to = sql_bind_cond_add(in);
@@ -213,10 +213,11 @@ enter(struct bind *in, const struct bind_cond *said, unsigned base)
 bool
 sql_plan_push_into(struct bind *b, unsigned k)
 {
-	struct bind_table *t = &b->from.table[k];
+	struct bind_table *t = b->from.table[k];
+	struct sql_set one = sql_set_one(k);
 	for (unsigned i = 0; i < b->where.conds; i++) {
 		struct bind_cond *c = &b->where.cond[i];
-		if (!sql_plan_open(b, c) || c->mask != UINT64_C(1) << k || sql_expr_has_sub(c->e) ||
+		if (!sql_plan_open(b, c) || !sql_set_equal(&c->mask, &one) || sql_expr_has_sub(c->e) ||
 		    sql_expr_volatile(c->e) || (b->around.unnest && sql_bind_speaks_of_outer(c->e)) ||
 		    !may_enter(t->from, c->e, t->base))
 			continue;

@@ -36,7 +36,7 @@ struct column {
 double
 sql_sel_rows(struct bind *b, unsigned k)
 {
-	const struct bind_table *t = &b->from.table[k];
+	const struct bind_table *t = b->from.table[k];
 	double rows;
 	if (t->sub != NULL)
 		return t->sub->est_rows;
@@ -53,12 +53,10 @@ sql_sel_rows(struct bind *b, unsigned k)
 static bool
 column_at(struct bind *b, unsigned index, struct column *out)
 {
-	unsigned k = 0;
-	while (k < b->from.tables && index >= b->from.table[k].base + b->from.table[k].tab->columns)
-		k++;
+	unsigned k = sql_bind_table_at(b, index);
 	if (k == b->from.tables)
 		return false;
-	struct bind_table *t = &b->from.table[k];
+	struct bind_table *t = b->from.table[k];
 	unsigned c = index - t->base;
 	const struct cat_column *col = &t->tab->column[c];
 	*out = (struct column){ .index = index, .type = col->type, .rows = sql_sel_rows(b, k) };
@@ -535,12 +533,12 @@ sql_sel_join(struct bind *b, const struct sql_expr *l, const struct sql_expr *r)
 		return clamp(meet(b, &cl, &cr, nl, nr));
 	double nulls = (1 - (lcol && cl.stats ? cl.stats->null_frac : 0)) *
 		       (1 - (rcol && cr.stats ? cr.stats->null_frac : 0));
+	unsigned tables = b->from.tables;
 	/* tables that are not known: each row of the larger one finds one of the smaller one */
-	for (unsigned side = 0; side < 2; side++) {
-		uint64_t m = sql_bind_tables_of(b, side ? r : l);
-		for (unsigned k = 0; k < b->from.tables; k++)
-			if (m >> k & 1)
-				rows[side] = fmax(rows[side], sql_sel_rows(b, k));
+	for (unsigned side = 0; side < 2 && (nl <= 0 || nr <= 0); side++) {
+		struct sql_set m = sql_bind_tables_of(b, side ? r : l);
+		for (unsigned k = sql_set_first(&m, tables); k < tables; k = sql_set_next(&m, k, tables))
+			rows[side] = fmax(rows[side], sql_sel_rows(b, k));
 	}
 	double n;
 	if (nl > 0 && nr > 0)

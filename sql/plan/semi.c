@@ -43,7 +43,7 @@ static struct sql_sub *
 candidate(const struct bind *b, const struct bind_cond *c, bool *anti)
 {
 	const struct sql_expr *e = c->e;
-	if (c->home != 0 || c->used || c->mask == 0)
+	if (c->home != 0 || c->used || sql_set_is_empty(&c->mask))
 		return NULL;
 	*anti = e->kind == SQL_NOT;
 	if (*anti)
@@ -91,7 +91,7 @@ sql_plan_semi_begin(struct bind *b)
 {
 	unsigned operands = 0;
 	for (unsigned k = 0; k < b->from.tables; k++)
-		operands += b->from.table[k].flats == 0;
+		operands += b->from.table[k]->flats == 0;
 	for (unsigned i = 0; i < b->where.conds; i++) {
 		struct bind_cond *c = &b->where.cond[i];
 		bool anti;
@@ -99,8 +99,8 @@ sql_plan_semi_begin(struct bind *b)
 		c->semi = false;
 		if (s == NULL)
 			continue;
-		if (operands > 1 && (c->mask & (c->mask - 1)) == 0) {
-			unsigned k = (unsigned)__builtin_ctzll(c->mask);
+		if (operands > 1 && !sql_set_is_many(&c->mask)) {
+			unsigned k = sql_set_first(&c->mask, b->from.tables);
 			if (share(b, s, anti, sql_sel_rows(b, k)) < FEW_PASS)
 				continue; /* it makes the joins above smaller: the scan asks it */
 		}
@@ -114,19 +114,27 @@ sql_plan_semi_begin(struct bind *b)
  */
 
 /* Tables whose columns come out of n. */
-static uint64_t
-gives(const struct bind *b, const struct sql_node *n)
+static void
+gives(const struct bind *b, const struct sql_node *n, struct sql_set *out)
 {
-	uint64_t m = 0;
 	const struct sql_access *a = sql_node_access(n);
 	for (unsigned k = 0; a != NULL && k < b->from.tables; k++)
-		if (b->from.table[k].flats == 0 && b->from.table[k].base == a->base)
-			m |= UINT64_C(1) << k;
+		if (b->from.table[k]->flats == 0 && b->from.table[k]->base == a->base)
+			sql_set_put(out, k);
 	if (n->kind == SQL_NODE_DERIVED || n->kind == SQL_NODE_SCAN)
-		return m;
+		return;
 	if (n->child != NULL)
-		m |= gives(b, n->child);
-	return n->kind == SQL_NODE_JOIN ? m | gives(b, n->build) : m;
+		gives(b, n->child, out);
+	if (n->kind == SQL_NODE_JOIN)
+		gives(b, n->build, out);
+}
+
+static bool
+gives_all(const struct bind *b, const struct sql_node *n, const struct sql_set *tables)
+{
+	struct sql_set m = sql_set_none();
+	gives(b, n, &m);
+	return sql_set_within(tables, &m);
 }
 
 /* True if it is an outer join. */
@@ -144,18 +152,18 @@ keeps_rows(const struct sql_node *n)
  * the one with the fewest rows.
  */
 static struct sql_node **
-place(const struct bind *b, struct sql_node **top, uint64_t tables)
+place(const struct bind *b, struct sql_node **top, const struct sql_set *tables)
 {
 	struct sql_node **best = top, **at = top;
 	while (true) {
 		struct sql_node *n = *at;
 		if (keeps_rows(n))
 			return best;
-		if (n->kind == SQL_NODE_JOIN && (tables & ~gives(b, n->build)) == 0)
+		if (n->kind == SQL_NODE_JOIN && gives_all(b, n->build, tables))
 			at = &n->build;
 		else if ((n->kind == SQL_NODE_JOIN || n->kind == SQL_NODE_SEMI ||
 			     (n->kind == SQL_NODE_GET && n->child != NULL)) &&
-			 (tables & ~gives(b, n->child)) == 0)
+			 gives_all(b, n->child, tables))
 			at = &n->child;
 		else
 			return best;
@@ -275,7 +283,7 @@ sql_plan_semi(struct bind *b, struct sql_node *root)
 		if (!c->semi)
 			continue;
 		struct sql_sub *s = anti ? c->e->args[0]->sub : c->e->sub;
-		struct sql_node **at = place(b, &root, c->mask);
+		struct sql_node **at = place(b, &root, &c->mask);
 		if (asks_alone(b, *at, s)) {
 			struct sql_expr *both[2] = { (*at)->filter, c->e };
 			if (!sql_plan_filter(b, *at, both[0] ? both : both + 1, both[0] ? 2 : 1))

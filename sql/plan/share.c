@@ -82,6 +82,16 @@ share(struct bind *b, struct sql_op_join *n, struct sql_op_join *owner)
 	return true;
 }
 
+/* Joins that visit() may come by. */
+static unsigned
+joins_in(const struct sql_node *n)
+{
+	if (n == NULL)
+		return 0;
+	bool goes_on = n->kind == SQL_NODE_SEMI || n->kind == SQL_NODE_JOIN || n->kind == SQL_NODE_GET;
+	return !goes_on ? 0 : (n->kind == SQL_NODE_JOIN) + joins_in(n->child) + joins_in(n->build);
+}
+
 static bool
 visit(struct bind *b, struct sql_node *n, struct sql_op_join **seen, unsigned *count)
 {
@@ -105,7 +115,7 @@ visit(struct bind *b, struct sql_node *n, struct sql_op_join **seen, unsigned *c
 bool
 sql_plan_share(struct bind *b, struct sql_node *n)
 {
-	struct sql_op_join *seen[SQL_TABLES_MAX];
+	struct sql_op_join **seen = sql_bind_take(b, joins_in(n) * sizeof *seen);
 	unsigned count = 0;
-	return visit(b, n, seen, &count);
+	return seen != NULL && visit(b, n, seen, &count);
 }

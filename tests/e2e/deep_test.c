@@ -151,11 +151,11 @@ wide_joins(void **state)
 	assert_string_equal(ask(&t, "create table t (a int primary key)"), "CREATE TABLE");
 	assert_string_equal(ask(&t, "insert into t values (1), (2), (3)"), "INSERT 0 3");
 	for (unsigned k = 0; k < 3; k++) {
-		char *text = joins(kind[k], 60);
+		char *text = joins(kind[k], 280);
 		assert_string_equal(ask(&t, text), "3; SELECT 1");
 		free(text);
-		text = joins(kind[k], 64);
-		assert_true(strstr(ask(&t, text), "ERROR 54011") != NULL);
+		text = joins(kind[k], 320);
+		assert_true(strstr(ask(&t, text), "ERROR 54001") != NULL);
 		free(text);
 	}
 	test_client_close(&t);

@@ -1286,9 +1286,10 @@ SELECT 1{1600 x , #};
 CREATE TABLE lk (z int{31 x , c# int}, PRIMARY KEY (z{31 x , c#}));
 CREATE TABLE lkb (z int{32 x , c# int}, PRIMARY KEY (z{32 x , c#}));
 --! 54011
-SELECT count(*) FROM lk z{59 x , lk c#};
+CREATE TABLE lf (a int);
+SELECT count(*) FROM lf z{511 x , lf c#};
 --> 0
-SELECT count(*) FROM lk z{60 x , lk c#};
+SELECT count(*) FROM lf z{512 x , lf c#};
 --! 54011
 SELECT -1 IN (0{65533 x , #}), 65533 IN (0{65533 x , #});
 --> f,t

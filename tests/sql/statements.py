@@ -542,6 +542,32 @@ def locking(m):
     m.add("create table as", "DROP TABLE made, made2, made3")
 
 
+def many_tables(m):
+    """More tables than a machine word has bits, joined in every way; dice of its own."""
+    dice = random.Random(len(m.out))
+    for n in (61, 64, 65, 70, 90, 130, 200):
+        for form in range(8):
+            text = "u a0"
+            for i in range(1, n):
+                near = max(0, i - dice.choice((1, 2, 5)))
+                kind = dice.choice(["JOIN"] * form + ["LEFT JOIN"] * 4 + ["RIGHT JOIN", "FULL JOIN"])
+                item = dice.choice(["u"] * 8 + ["(SELECT k FROM u WHERE i < 3)", "(SELECT k, count(*) AS i FROM u GROUP BY k)"])
+                if form == 7:
+                    text += " %s %s a%d USING (k)" % (kind, item, i)
+                else:
+                    more = dice.choice([""] * 9 + [" AND a%d.k < 12" % i])
+                    text += " %s %s a%d ON a%d.k = a%d.k%s" % (kind, item, i, i, near, more)
+            ask = ", ".join("count(a%d.k), sum(a%d.k)" % (k, k) for k in (0, n // 3, n // 2, 63 if n > 64 else 1, n - 1))
+            where = dice.choice(["", " WHERE a%d.k > 4" % dice.randrange(n), " WHERE a%d.k IS NULL OR a%d.k < 9" % (
+                dice.randrange(n), dice.randrange(n))])
+            m.add("many tables", "SELECT count(*), %s FROM %s%s" % (ask, text, where))
+    for n in (61, 65, 70):
+        commas = ", ".join("u a%d" % i for i in range(n))
+        chain = " AND ".join("a%d.k = a%d.k" % (i, dice.randrange(i)) for i in range(1, n))
+        m.add("many tables", "SELECT a%d.k, a0.s, a60.i FROM %s WHERE %s ORDER BY 1" % (n - 1, commas, chain))
+        m.add("many tables", "SELECT * FROM %s WHERE %s AND a%d.k = 3" % (commas, chain, n - 1))
+
+
 def asked(m):
     """asked.sql: a statement per line, as it stands; "-- feature" above those of one."""
     feature = None
@@ -557,7 +583,7 @@ def make(seed=15):
     # NAM_SEED and NAM_RANDOM: other dice, and how many whole queries by dice
     m = Maker(int(os.environ.get("NAM_SEED", seed)))
     for part in (arithmetic, bits, comparisons, casts, strings, patterns, maths, dates, number_formats, arrays, queries, errors, asked, alterations,
-                 locking, pushed):
+                 locking, pushed, many_tables):
         part(m)
     whole.queries(m, int(os.environ.get("NAM_RANDOM", 2000)))
     views = ["CREATE VIEW inner%d (a, b, c) AS %s" % (k, q) for k, q in enumerate(INNER)]

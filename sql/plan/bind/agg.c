@@ -145,8 +145,8 @@ static unsigned
 row_of(const struct bind *b, const struct ast_expr *star)
 {
 	unsigned k = b->from.lo;
-	while (k < b->from.hi && (b->from.table[k].within || b->from.table[k].joined ||
-				     strcmp(b->from.table[k].alias, star->qual ? star->qual : "") != 0))
+	while (k < b->from.hi && (b->from.table[k]->within || b->from.table[k]->joined ||
+				     strcmp(b->from.table[k]->alias, star->qual ? star->qual : "") != 0))
 		k++;
 	return k < b->from.hi ? k : b->from.tables;
 }
@@ -420,7 +420,7 @@ whole_row(struct bind *b, const struct ast_expr *star, const struct sql_agg *g, 
 		    b, star->position, "42P01", "missing FROM-clause entry for table \"%s\"", star->qual);
 		return NULL;
 	}
-	bool keyed = k < b->from.tables && b->from.table[k].tab->keys > 0;
+	bool keyed = k < b->from.tables && b->from.table[k]->tab->keys > 0;
 	if (star->qual == NULL || g->kind != SQL_COUNT || distinct || (b->joins.outers > 0 && !keyed)) {
 		sql_bind_fail(b, star->position, "0A000", "whole-row references are not supported yet");
 		return NULL;
@@ -428,7 +428,7 @@ whole_row(struct bind *b, const struct ast_expr *star, const struct sql_agg *g, 
 	struct cat_datum one = { .type = CAT_INT4, .v.i = 1 };
 	if (b->joins.outers == 0)
 		return sql_expr_const(b->a, one, star->position);
-	const struct ast_expr *key = sql_bind_ast_column(b, k, b->from.table[k].tab->key[0], star->position);
+	const struct ast_expr *key = sql_bind_ast_column(b, k, b->from.table[k]->tab->key[0], star->position);
 	return key ? sql_bind_expr(b, key) : NULL;
 }
 

@@ -43,28 +43,46 @@ sql_bind_column_name(const struct bind_table *t, unsigned column)
 	return t->tab->column[column].name;
 }
 
+struct bind_table *
+sql_bind_next_table(struct bind *b)
+{
+	if (b->from.tables == b->from.cap) {
+		unsigned cap = b->from.cap ? b->from.cap * 2 : 4;
+		struct bind_table **more = sql_bind_take(b, cap * sizeof *more);
+		if (more == NULL)
+			return NULL;
+		if (b->from.tables > 0)
+			memcpy(more, b->from.table, b->from.tables * sizeof *more);
+		b->from.table = more;
+		b->from.cap = cap;
+	}
+	struct bind_table *t = sql_bind_take(b, sizeof *t);
+	if (t != NULL)
+		b->from.table[b->from.tables++] = t;
+	return t;
+}
+
 /* The next FROM item, for a table of the catalog or one like it. */
 static bool
 add(struct bind *b, const struct ast_table *t, const struct cat_table *tab, struct sql_node *sub)
 {
 	for (unsigned k = 0; k < b->from.tables; k++)
-		if (!b->from.table[k].within && strcmp(b->from.table[k].alias, t->alias) == 0)
+		if (!b->from.table[k]->within && strcmp(b->from.table[k]->alias, t->alias) == 0)
 			return sql_bind_fail(
 			    b, t->position, "42712", "table name \"%s\" specified more than once", t->alias);
 	if (t->renames > tab->columns)
 		return sql_bind_fail(b, t->position, "42P10",
 		    "table \"%s\" has %u columns available but %u columns specified", t->alias, tab->columns,
 		    t->renames);
-	struct bind_table *bt = &b->from.table[b->from.tables];
+	struct bind_table *bt = sql_bind_next_table(b);
+	if (bt == NULL)
+		return false;
 	*bt =
 	    (struct bind_table){ .tab = tab, .ast = t, .alias = t->alias, .sub = sub, .base = b->from.width };
 	bt->used = sql_bind_take(b, tab->columns);
 	bt->hidden = sql_bind_take(b, tab->columns);
-	if (bt->used == NULL || bt->hidden == NULL)
-		return false;
 	b->from.width += tab->columns;
-	b->from.tables++;
-	return true;
+	return bt->used != NULL && bt->hidden != NULL;
 }
 
 bool
@@ -144,7 +162,7 @@ sql_bind_find_column(
 	unsigned found = 0;
 	bool table_seen = false;
 	for (unsigned k = b->from.lo; k < b->from.hi; k++) {
-		const struct bind_table *t = &b->from.table[k];
+		const struct bind_table *t = b->from.table[k];
 		if (t->within || (qual != NULL && strcmp(qual, t->alias) != 0))
 			continue;
 		table_seen = true;
@@ -176,13 +194,13 @@ sql_bind_find_column(
 	if (found > 1)
 		return sql_bind_fail(b, position, "42702", "column reference \"%s\" is ambiguous", name);
 	for (unsigned k = b->from.lo; qual == NULL && k < b->from.hi; k++)
-		if (!b->from.table[k].within && strcmp(b->from.table[k].alias, name) == 0)
+		if (!b->from.table[k]->within && strcmp(b->from.table[k]->alias, name) == 0)
 			return sql_bind_fail(
 			    b, position, "0A000", "whole-row references are not supported yet");
 	bool tables = false;
 	for (unsigned k = b->from.lo; k < b->from.hi; k++)
-		tables |= !b->from.table[k].within && b->from.table[k].tab->store.id != 0 &&
-			  (qual == NULL || strcmp(b->from.table[k].alias, qual) == 0);
+		tables |= !b->from.table[k]->within && b->from.table[k]->tab->store.id != 0 &&
+			  (qual == NULL || strcmp(b->from.table[k]->alias, qual) == 0);
 	if (tables && sql_system_column(name))
 		return sql_bind_fail(b, position, "0A000", "system columns (%s) are not supported yet", name);
 	if (qual == NULL)
@@ -202,8 +220,9 @@ sql_bind_ast_column(struct bind *b, unsigned table, unsigned column, int positio
 			.typmod = -1,
 			.len = table + 1,
 			.i = column,
-			.text = table < SQL_TABLES_MAX ? sql_bind_column_name(&b->from.table[table], column)
-						       : b->joins.merged[table - SQL_TABLES_MAX].name };
+			.text = sql_bind_merged(b, table) != NULL
+				    ? sql_bind_merged(b, table)->name
+				    : sql_bind_column_name(b->from.table[table], column) };
 	return e;
 }
 
@@ -346,18 +365,36 @@ sql_bind_same(struct bind *b, const struct ast_expr *x, const struct ast_expr *y
 	return true;
 }
 
-uint64_t
+static void
+tables_of(const struct bind *b, const struct sql_expr *e, struct sql_set *out)
+{
+	if (e->kind == SQL_COLUMN) {
+		unsigned k = sql_bind_table_at(b, e->index);
+		if (k < b->from.tables)
+			sql_set_put(out, k);
+		return;
+	}
+	for (unsigned i = 0; i < e->nargs; i++)
+		tables_of(b, e->args[i], out);
+}
+
+struct sql_set
 sql_bind_tables_of(const struct bind *b, const struct sql_expr *e)
 {
-	uint64_t m = 0;
-	if (e->kind == SQL_COLUMN)
-		for (unsigned k = 0; k < b->from.tables; k++)
-			if (e->index >= b->from.table[k].base &&
-			    e->index < b->from.table[k].base + b->from.table[k].tab->columns)
-				return UINT64_C(1) << k;
-	for (unsigned i = 0; i < e->nargs; i++)
-		m |= sql_bind_tables_of(b, e->args[i]);
+	struct sql_set m = sql_set_none();
+	tables_of(b, e, &m);
 	return m;
+}
+
+bool
+sql_bind_speaks_of_table(const struct bind *b, const struct sql_expr *e)
+{
+	if (e->kind == SQL_COLUMN && sql_bind_table_at(b, e->index) < b->from.tables)
+		return true;
+	for (unsigned i = 0; i < e->nargs; i++)
+		if (sql_bind_speaks_of_table(b, e->args[i]))
+			return true;
+	return false;
 }
 
 /* ---- parameters ------------------------------------------------------------------ */
@@ -459,9 +496,9 @@ column(struct bind *b, const struct ast_expr *e)
 			sql_bind_guess_column(b, e);
 		return outer;
 	}
-	if (k >= SQL_TABLES_MAX)
-		return sql_bind_expr(b, b->joins.merged[k - SQL_TABLES_MAX].e);
-	struct bind_table *t = &b->from.table[k];
+	if (sql_bind_merged(b, k) != NULL)
+		return sql_bind_expr(b, sql_bind_merged(b, k)->e);
+	struct bind_table *t = b->from.table[k];
 	if (b->agg.grouped && !b->agg.inside && b->around.asked) {
 		sql_bind_fail(b, e->position, "42803",
 		    "subquery uses ungrouped column \"%s.%s\" from outer query", t->alias,
@@ -779,7 +816,7 @@ struct bind_cond *
 sql_bind_cond_add(struct bind *b)
 {
 	if (b->where.conds == b->where.cap) {
-		unsigned cap = b->where.cap ? b->where.cap * 2 : 8;
+		unsigned cap = b->where.cap ? b->where.cap * 2 : 4;
 		struct bind_cond *more = sql_bind_take(b, cap * sizeof *more);
 		if (more == NULL)
 			return NULL;
@@ -789,43 +826,42 @@ sql_bind_cond_add(struct bind *b)
 		b->where.cap = cap;
 	}
 	struct bind_cond *c = &b->where.cond[b->where.conds++];
-	*c = (struct bind_cond){ .home = b->where.home };
+	c->home = b->where.home; /* the rest of it is zeros */
 	return c;
 }
 
 bool
 sql_bind_cond_eq(struct bind *b, const struct ast_expr *l, const struct ast_expr *r, int position)
 {
-	struct bind_cond c = { .home = b->where.home };
-	if ((c.l = sql_bind_expr(b, l)) == NULL || (c.r = sql_bind_expr(b, r)) == NULL ||
-	    !op_params(b, "=", c.l, c.r) ||
-	    (c.e = sql_expr_op(b->a, "=", c.l, c.r, position, b->err)) == NULL)
+	struct sql_expr *x, *y, *e;
+	if ((x = sql_bind_expr(b, l)) == NULL || (y = sql_bind_expr(b, r)) == NULL ||
+	    !op_params(b, "=", x, y) || (e = sql_expr_op(b->a, "=", x, y, position, b->err)) == NULL)
 		return false;
-	c.lmask = sql_bind_tables_of(b, c.l);
-	c.rmask = sql_bind_tables_of(b, c.r);
-	c.mask = c.lmask | c.rmask;
-	struct sql_expr *pair[2] = { c.l, c.r };
+	struct sql_expr *pair[2] = { x, y };
 	struct cat_err ignored;
-	if (c.e->kind == SQL_CALL && c.e->nargs == 2) {
+	if (e->kind == SQL_CALL && e->nargs == 2) {
 		/* what the operator compares, which is not always of the common type: text and
 		 * char(n), real and numeric */
-		pair[0] = c.e->args[0];
-		pair[1] = c.e->args[1];
+		pair[0] = e->args[0];
+		pair[1] = e->args[1];
 	}
-	if (sql_expr_unify(b->a, pair, 2, "=", &ignored)) {
-		c.ul = pair[0];
-		c.ur = pair[1];
-	} else {
-		c.l = c.r = NULL;
+	bool unified = sql_expr_unify(b->a, pair, 2, "=", &ignored);
+	struct bind_cond *c = sql_bind_cond_add(b);
+	if (c == NULL)
+		return false;
+	c->e = e;
+	if (e->kind == SQL_CONST) /* NULL = a: it uses no table any more */
+		return true;
+	tables_of(b, x, &c->lmask);
+	tables_of(b, y, &c->rmask);
+	c->mask = sql_set_or(&c->lmask, &c->rmask);
+	if (unified) {
+		c->l = x;
+		c->r = y;
+		c->ul = pair[0];
+		c->ur = pair[1];
 	}
-	if (c.e->kind == SQL_CONST) { /* NULL = a: it uses no table any more */
-		c.l = c.r = NULL;
-		c.mask = c.lmask = c.rmask = 0;
-	}
-	struct bind_cond *to = sql_bind_cond_add(b);
-	if (to != NULL)
-		*to = c;
-	return to != NULL;
+	return true;
 }
 
 static bool
@@ -846,14 +882,14 @@ cond_in(struct bind *b, const struct ast_expr *e)
 	if (!sql_expr_unify(b->a, c.uin, e->nargs, "IN", &ignored))
 		c.uin = NULL;
 	for (unsigned i = 0; i < e->nargs; i++) {
-		c.mask |= sql_bind_tables_of(b, c.in[i]);
-		if (i > 0 && sql_bind_tables_of(b, c.in[i]) != 0)
+		tables_of(b, c.in[i], &c.mask);
+		if (i > 0 && sql_bind_speaks_of_table(b, c.in[i]))
 			c.uin = NULL;
 	}
 	if (c.e->kind == SQL_CONST) {
 		c.in = c.uin = NULL;
 		c.ins = 0;
-		c.mask = 0;
+		c.mask = sql_set_none();
 	}
 	struct bind_cond *to = sql_bind_cond_add(b);
 	if (to != NULL)
@@ -895,5 +931,5 @@ sql_bind_conds(struct bind *b, const struct ast_expr *e)
 		return false;
 	c->e = x;
 	c->mask = sql_bind_tables_of(b, x);
-	return sql_bind_or_parts(b, x, c->mask);
+	return sql_bind_or_parts(b, x, &c->mask);
 }

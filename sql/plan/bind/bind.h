@@ -5,6 +5,7 @@
 
 #include <sql/compat/postgres.h>
 #include <sql/plan/op.h>
+#include <sql/plan/set.h>
 
 struct bind_table {
 	const struct cat_table *tab; /* of a derived table: made for its columns, without
@@ -56,10 +57,10 @@ struct bind_cte {
 /* One condition of WHERE or ON. */
 struct bind_cond {
 	struct sql_expr *e;
-	uint64_t mask; /* tables it uses */
+	struct sql_set mask; /* tables it uses */
 	/* l = r, as written and as unified; NULL = it is nothing of that kind */
 	struct sql_expr *l, *r, *ul, *ur;
-	uint64_t lmask, rmask;
+	struct sql_set lmask, rmask;
 	/* in[0] IN (in[1..]) */
 	struct sql_expr **in, **uin;
 	unsigned ins;
@@ -158,13 +159,14 @@ struct bind_set {
 
 /* The tables of a FROM list. */
 struct bind_from {
-	struct bind_table table[SQL_TABLES_MAX];
-	unsigned tables, lo, hi; /* visible: lo <= k < hi */
-	unsigned width;          /* columns of its wide batch */
-	unsigned rows_at;        /* where those begin that say which rows are to be locked, 0: there
+	struct bind_table **table; /* a table stays where it is when others come */
+	unsigned tables, cap;
+	unsigned lo, hi;      /* visible: lo <= k < hi */
+	unsigned width;       /* columns of its wide batch */
+	unsigned rows_at;     /* where those begin that say which rows are to be locked, 0: there
 			       * are none */
-	unsigned item, items;    /* the item that is bound now, of so many */
-	bool flattens;           /* queries in it need not be operands */
+	unsigned item, items; /* the item that is bound now, of so many */
+	bool flattens;        /* queries in it need not be operands */
 	/* its select list may be that of such a query: the columns in it are read only if an
 	 * operator needs them */
 	bool lazy;
@@ -265,6 +267,34 @@ struct bind {
 	struct bind_answer answer;
 };
 
+/* The merged column that stands for such a table; NULL: it is a table. */
+static inline struct bind_merged *
+sql_bind_merged(const struct bind *b, unsigned table)
+{
+	return table < SQL_TABLES_MAX ? NULL : &b->joins.merged[table - SQL_TABLES_MAX];
+}
+
+/* The table that a column of the wide batch belongs to; from.tables: none. */
+static inline unsigned
+sql_bind_table_at(const struct bind *b, unsigned column)
+{
+	/* bases rise with the numbers: the last that is not behind the column */
+	unsigned lo = 0, hi = b->from.tables;
+	while (hi - lo > 8) {
+		unsigned mid = (lo + hi) / 2;
+		if (b->from.table[mid]->base <= column)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	while (hi > lo && b->from.table[hi - 1]->base > column)
+		hi--;
+	if (hi == lo)
+		return b->from.tables;
+	const struct bind_table *t = b->from.table[hi - 1];
+	return column < t->base + t->tab->columns ? hi - 1 : b->from.tables;
+}
+
 void *sql_bind_take(struct bind *b, size_t n);
 struct sql_expr *sql_bind_expr(struct bind *b, const struct ast_expr *e);
 /* sql_bind_expr, and a parameter without a type gets this one; an untyped literal stays as it
@@ -310,7 +340,7 @@ struct bind_cond *sql_bind_cond_add(struct bind *b);
 const struct ast_expr *sql_bind_or_common(struct bind *b, const struct ast_expr *e);
 /* If a bound condition over these tables is an OR: adds the conditions, each over one table, that
  * follow from it. */
-bool sql_bind_or_parts(struct bind *b, struct sql_expr *e, uint64_t tables);
+bool sql_bind_or_parts(struct bind *b, struct sql_expr *e, const struct sql_set *tables);
 bool sql_bind_cond_eq(struct bind *b, const struct ast_expr *l, const struct ast_expr *r, int position);
 /* lock.c: sql_bind_locks, before sql_plan_from, finds the tables whose rows are locked;
  * sql_bind_lock_node, after it, checks that they may be, and makes the operator. */
@@ -318,13 +348,17 @@ bool sql_bind_locks(struct bind *b, const struct ast_select *q);
 struct sql_op_lock *sql_bind_lock_node(
     struct bind *b, const struct ast_select *q, struct sql_node *child, unsigned first);
 bool sql_bind_add_table(struct bind *b, const struct ast_table *t);
+/* One more table, all zeros, that counts from now on. NULL = no memory. */
+struct bind_table *sql_bind_next_table(struct bind *b);
 /* Finds a column. qual may be NULL. On false *err says why. */
 bool sql_bind_find_column(
     struct bind *b, const char *qual, const char *name, int position, unsigned *table, unsigned *column);
 bool sql_bind_locate(struct bind *b, const struct ast_expr *e, unsigned *table, unsigned *column);
 bool sql_bind_same(struct bind *b, const struct ast_expr *x, const struct ast_expr *y);
 bool sql_bind_has_agg(struct bind *b, const struct ast_expr *e);
-uint64_t sql_bind_tables_of(const struct bind *b, const struct sql_expr *e);
+struct sql_set sql_bind_tables_of(const struct bind *b, const struct sql_expr *e);
+/* True if e reads a column of b's FROM list. */
+bool sql_bind_speaks_of_table(const struct bind *b, const struct sql_expr *e);
 const char *sql_bind_column_name(const struct bind_table *t, unsigned column);
 bool sql_bind_fail(struct bind *b, int position, const char *sqlstate, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
@@ -418,9 +452,9 @@ bool sql_bind_using_column(
 /* The region that table `first` to `last` belong to, besides outer join `but`. */
 unsigned sql_bind_region(const struct bind *b, unsigned first, unsigned last, unsigned but);
 /* Tables any of which makes e NULL when it is all NULL itself. */
-uint64_t sql_bind_nulls(const struct bind *b, const struct sql_expr *e);
+struct sql_set sql_bind_nulls(const struct bind *b, const struct sql_expr *e);
 /* Tables without which (all NULL) the condition is not true. */
-uint64_t sql_bind_rejects(const struct bind *b, const struct sql_expr *e);
+struct sql_set sql_bind_rejects(const struct bind *b, const struct sql_expr *e);
 
 /* sub.c: two: NULL is as good as false here. */
 struct sql_expr *sql_bind_sub(struct bind *b, const struct ast_expr *e, bool two);

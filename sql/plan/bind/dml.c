@@ -12,7 +12,7 @@ sql_bind_target(struct bind *b, const struct ast_table *t)
 		return false;
 	b->from.lo = 0;
 	b->from.hi = 1;
-	b->plan->tab = b->from.table[0].tab;
+	b->plan->tab = b->from.table[0]->tab;
 	b->plan->arena_base = b->plan->arenas;
 	b->plan->arenas += 3;
 	if (b->plan->tab->system)
@@ -60,10 +60,10 @@ sql_bind_returning(struct bind *b, const struct ast_stmt *st)
 		}
 		bool any = false;
 		for (unsigned k = b->from.lo; k < b->from.hi; k++) {
-			if (t->e->qual && strcmp(t->e->qual, b->from.table[k].alias) != 0)
+			if (t->e->qual && strcmp(t->e->qual, b->from.table[k]->alias) != 0)
 				continue;
 			any = true;
-			for (unsigned c = 0; c < b->from.table[k].tab->columns; c++)
+			for (unsigned c = 0; c < b->from.table[k]->tab->columns; c++)
 				if (!returns(b, sql_bind_ast_column(b, k, c, t->e->position), NULL, &n))
 					return false;
 		}
@@ -364,7 +364,7 @@ victims(struct bind *b, const struct ast_expr *where, bool all_columns)
 	if (!condition(b, where, &b->plan->recheck))
 		return false;
 	if (all_columns)
-		memset(b->from.table[0].used, 1, b->plan->tab->columns);
+		memset(b->from.table[0]->used, 1, b->plan->tab->columns);
 	if ((b->plan->root = sql_plan_from(b)) == NULL)
 		return false;
 	struct sql_access *a = sql_node_access(b->plan->root);

@@ -38,8 +38,8 @@ column(struct bind *b, unsigned table, unsigned c)
 	if (e != NULL)
 		*e = (struct ast_expr){ .kind = AST_COLUMN,
 			.typmod = -1,
-			.qual = b->from.table[table].alias,
-			.text = sql_bind_column_name(&b->from.table[table], c) };
+			.qual = b->from.table[table]->alias,
+			.text = sql_bind_column_name(b->from.table[table], c) };
 	return e;
 }
 
@@ -132,9 +132,9 @@ sql_bind_dml_from(struct bind *b, const struct ast_stmt *st)
 		return false;
 	unsigned assigned = k.q.targets;
 	for (unsigned t = 1; t < b->from.tables; t++)
-		for (unsigned c = 0; c < b->from.table[t].tab->columns; c++)
-			if (b->from.table[t].used[c] &&
-			    !ask_for(b, &k, column(b, t, c), 0, b->from.table[t].base + c))
+		for (unsigned c = 0; c < b->from.table[t]->tab->columns; c++)
+			if (b->from.table[t]->used[c] &&
+			    !ask_for(b, &k, column(b, t, c), 0, b->from.table[t]->base + c))
 				return false;
 	f->width = b->from.width + st->sets;
 	p->from = f;

@@ -69,12 +69,14 @@ can_flatten(struct bind *b, const struct bind *child)
 	    b->from.tables + child->from.tables + b->from.items - b->from.item > SQL_TABLES_MAX)
 		return false;
 	for (unsigned k = 0; k < child->from.tables; k++)
-		if (child->from.table[k].lateral != NULL)
+		if (child->from.table[k]->lateral != NULL)
 			return false;
 	for (unsigned i = 0; i < child->answer.columns; i++) {
 		const struct sql_expr *e = child->answer.output[i];
-		if (sql_expr_has_sub(e) || sql_expr_volatile(e) || size_of(e) > LARGEST ||
-		    (missing && sql_bind_nulls(child, e) == 0))
+		if (sql_expr_has_sub(e) || sql_expr_volatile(e) || size_of(e) > LARGEST)
+			return false;
+		struct sql_set nulls = missing ? sql_bind_nulls(child, e) : sql_set_none();
+		if (missing && sql_set_is_empty(&nulls))
 			return false;
 	}
 	return true;
@@ -91,14 +93,20 @@ take_over(struct bind *b, const struct bind *child, unsigned at)
 		if (to == NULL)
 			return false;
 		*to = child->where.cond[i];
-		to->mask <<= at;
-		to->lmask <<= at;
-		to->rmask <<= at;
+		to->mask = sql_set_moved(&to->mask, at);
+		to->lmask = sql_set_moved(&to->lmask, at);
+		to->rmask = sql_set_moved(&to->rmask, at);
 		to->home = to->home == 0 ? region : to->home + 3 * outers;
 	}
-	if (b->joins.inside == NULL && child->joins.outers > 0 &&
-	    (b->joins.inside = sql_bind_take(b, SQL_TABLES_MAX * sizeof *b->joins.inside)) == NULL)
-		return false;
+	if (child->joins.outers > 0) {
+		struct bind_outer *more =
+		    sql_bind_take(b, (b->joins.insides + child->joins.outers) * sizeof *more);
+		if (more == NULL)
+			return false;
+		if (b->joins.insides > 0)
+			memcpy(more, b->joins.inside, b->joins.insides * sizeof *more);
+		b->joins.inside = more;
+	}
 	for (unsigned k = 0; k < child->joins.outers; k++) {
 		const struct bind_outer *o = &child->joins.outer[k];
 		b->joins.inside[b->joins.insides++] =
@@ -112,8 +120,10 @@ flatten(struct bind *b, const struct ast_table *t, struct bind *child)
 {
 	unsigned at = b->from.tables;
 	for (unsigned k = 0; k < child->from.tables; k++) {
-		struct bind_table *to = &b->from.table[b->from.tables++];
-		*to = child->from.table[k];
+		struct bind_table *to = sql_bind_next_table(b);
+		if (to == NULL)
+			return false;
+		*to = *child->from.table[k];
 		to->within = true;
 		memcpy(to->used, to->was_used, to->tab->columns);
 	}
@@ -121,8 +131,8 @@ flatten(struct bind *b, const struct ast_table *t, struct bind *child)
 	if (!sql_bind_add_source(b, t, NULL, child->answer.column, child->answer.columns) ||
 	    !take_over(b, child, at))
 		return false;
-	b->from.table[b->from.tables - 1].flat = child->answer.output;
-	b->from.table[b->from.tables - 1].flats = child->from.tables;
+	b->from.table[b->from.tables - 1]->flat = child->answer.output;
+	b->from.table[b->from.tables - 1]->flats = child->from.tables;
 	return true;
 }
 
@@ -133,18 +143,16 @@ sql_bind_add_query(struct bind *b, const struct ast_table *t, struct bind *child
 		return flatten(b, t, child);
 	if (!sql_bind_add_source(b, t, NULL, child->answer.column, child->answer.columns))
 		return false;
-	b->from.table[b->from.tables - 1].from = child;
+	b->from.table[b->from.tables - 1]->from = child;
 	return true;
 }
 
 static void
 use(struct bind *b, const struct sql_expr *e)
 {
-	for (unsigned k = 0; e->kind == SQL_COLUMN && k < b->from.tables; k++) {
-		const struct bind_table *t = &b->from.table[k];
-		if (e->index >= t->base && e->index < t->base + t->tab->columns)
-			t->used[e->index - t->base] = 1;
-	}
+	unsigned at = e->kind == SQL_COLUMN ? sql_bind_table_at(b, e->index) : b->from.tables;
+	if (at < b->from.tables)
+		b->from.table[at]->used[e->index - b->from.table[at]->base] = 1;
 	for (unsigned k = 0; k < e->nargs; k++)
 		use(b, e->args[k]);
 }

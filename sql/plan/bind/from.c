@@ -75,7 +75,7 @@ lateral(struct bind *b, const struct ast_table *t)
 	struct sql_node *n = child ? sql_bind_child_select(b, child, t->sub) : NULL;
 	if (n == NULL || !sql_bind_add_source(b, t, n, child->answer.column, child->answer.columns))
 		return false;
-	b->from.table[b->from.tables - 1].from = child;
+	b->from.table[b->from.tables - 1]->from = child;
 	return sql_bind_lateral_done(b, s, n, from);
 }
 

@@ -15,7 +15,7 @@ hidden_by_alias(struct bind *b, const char *qual)
 {
 	for (const struct bind *p = b; p != NULL; p = p->around.up)
 		for (unsigned k = 0; k < p->from.tables; k++) {
-			const struct bind_table *t = &p->from.table[k];
+			const struct bind_table *t = p->from.table[k];
 			if (t->within || t->ast == NULL || t->ast->name == NULL || t->alias == NULL ||
 			    strcmp(t->ast->name, qual) != 0 || strcmp(t->alias, qual) == 0)
 				continue;
@@ -41,7 +41,7 @@ sql_bind_guess_column(struct bind *b, const struct ast_expr *e)
 	sql_guess_init(&g, e->text);
 	for (const struct bind *p = b; p != NULL; p = p->around.up)
 		for (unsigned k = 0; k < p->from.tables; k++) {
-			const struct bind_table *t = &p->from.table[k];
+			const struct bind_table *t = p->from.table[k];
 			if (t->within || t->alias == NULL)
 				continue;
 			unsigned penalty = e->qual != NULL ? sql_guess_distance(e->qual, t->alias) : 0;

@@ -32,50 +32,52 @@ sql_bind_region(const struct bind *b, unsigned first, unsigned last, unsigned bu
 
 /* ---- what a condition rejects ---------------------------------------------------- */
 
-uint64_t
+/* The tables that of() gives for e's arguments; all: only those that it gives for each of them. */
+static struct sql_set
+of_args(const struct bind *b, const struct sql_expr *e, bool all,
+    struct sql_set (*of)(const struct bind *b, const struct sql_expr *e))
+{
+	struct sql_set m = all ? sql_set_all() : sql_set_none();
+	for (unsigned k = 0; k < e->nargs; k++) {
+		struct sql_set one = of(b, e->args[k]);
+		if (all)
+			sql_set_keep(&m, &one);
+		else
+			sql_set_add(&m, &one);
+	}
+	return m;
+}
+
+struct sql_set
 sql_bind_nulls(const struct bind *b, const struct sql_expr *e)
 {
-	uint64_t m = 0;
 	switch (e->kind) {
 	case SQL_COLUMN:
 		return sql_bind_tables_of(b, e);
 	case SQL_CALL:
-		if (e->fn->flags & SQL_FN_NULLS)
-			return 0;
-		for (unsigned k = 0; k < e->nargs; k++)
-			m |= sql_bind_nulls(b, e->args[k]);
-		return m;
+		return e->fn->flags & SQL_FN_NULLS ? sql_set_none() : of_args(b, e, false, sql_bind_nulls);
 	case SQL_NOT:
 	case SQL_IN:
 		return sql_bind_nulls(b, e->args[0]);
 	case SQL_AND:
 	case SQL_OR:
 	case SQL_COALESCE:
-		m = UINT64_MAX;
-		for (unsigned k = 0; k < e->nargs; k++)
-			m &= sql_bind_nulls(b, e->args[k]);
-		return m;
+		return of_args(b, e, true, sql_bind_nulls);
 	default:
-		return 0;
+		return sql_set_none();
 	}
 }
 
-uint64_t
+struct sql_set
 sql_bind_rejects(const struct bind *b, const struct sql_expr *e)
 {
-	uint64_t m = 0;
 	switch (e->kind) {
 	case SQL_AND:
-		for (unsigned k = 0; k < e->nargs; k++)
-			m |= sql_bind_rejects(b, e->args[k]);
-		return m;
+		return of_args(b, e, false, sql_bind_rejects);
 	case SQL_OR:
-		m = UINT64_MAX;
-		for (unsigned k = 0; k < e->nargs; k++)
-			m &= sql_bind_rejects(b, e->args[k]);
-		return m;
+		return of_args(b, e, true, sql_bind_rejects);
 	case SQL_IS_NULL:
-		return e->negate ? sql_bind_nulls(b, e->args[0]) : 0;
+		return e->negate ? sql_bind_nulls(b, e->args[0]) : sql_set_none();
 	default:
 		return sql_bind_nulls(b, e);
 	}
@@ -102,10 +104,10 @@ side(struct bind *b, unsigned lo, unsigned hi, const char *name, const char *whi
 static void
 hide(struct bind *b, unsigned t, unsigned c)
 {
-	if (t >= SQL_TABLES_MAX)
-		b->joins.merged[t - SQL_TABLES_MAX].hidden = true;
+	if (sql_bind_merged(b, t) != NULL)
+		sql_bind_merged(b, t)->hidden = true;
 	else
-		b->from.table[t].hidden[c] = 1;
+		b->from.table[t]->hidden[c] = 1;
 }
 
 static bool
@@ -196,9 +198,9 @@ natural(struct bind *b, struct bind_join *j)
 	    !columns(b, a->first, a->mid - 1, left, &n))
 		return false;
 	for (unsigned k = 0; k < n; k++) {
-		const char *name = left[k].table >= SQL_TABLES_MAX
-				       ? b->joins.merged[left[k].table - SQL_TABLES_MAX].name
-				       : sql_bind_column_name(&b->from.table[left[k].table], left[k].column);
+		const struct bind_merged *m = sql_bind_merged(b, left[k].table);
+		const char *name =
+		    m != NULL ? m->name : sql_bind_column_name(b->from.table[left[k].table], left[k].column);
 		unsigned t, c;
 		struct cat_err keep = *b->err;
 		b->from.lo = a->mid;
@@ -227,8 +229,8 @@ merged(const struct bind_using *u)
 static bool
 columns(struct bind *b, unsigned first, unsigned last, struct bind_ref *out, unsigned *n)
 {
-	if (first + b->from.table[last].flats == last) {
-		for (unsigned c = 0; c < b->from.table[last].tab->columns; c++)
+	if (first + b->from.table[last]->flats == last) {
+		for (unsigned c = 0; c < b->from.table[last]->tab->columns; c++)
 			out[(*n)++] = (struct bind_ref){ last, c };
 		return true;
 	}
@@ -268,7 +270,7 @@ sql_bind_star(struct bind *b, struct bind_ref **out, unsigned *n)
 		return false;
 	for (unsigned k = 0; k < b->from.tables;) {
 		unsigned last = k;
-		while (b->from.table[last].within)
+		while (b->from.table[last]->within)
 			last++;
 		for (unsigned j = 0; j < b->joins.n; j++)
 			if (b->joins.join[j].ast->first == k && b->joins.join[j].ast->last > last)
@@ -296,12 +298,12 @@ rename_join(struct bind *b, const struct ast_join *a)
 		    "join expression \"%s\" has %u columns available but %u columns specified", a->alias, n,
 		    a->renames);
 	for (unsigned k = 0; k < b->from.tables; k++)
-		if ((k < a->first || k > a->last) && !b->from.table[k].within &&
-		    strcmp(b->from.table[k].alias, a->alias) == 0)
+		if ((k < a->first || k > a->last) && !b->from.table[k]->within &&
+		    strcmp(b->from.table[k]->alias, a->alias) == 0)
 			return sql_bind_fail(
 			    b, 0, "42712", "table name \"%s\" specified more than once", a->alias);
 	for (unsigned k = a->first; k <= a->last; k++) {
-		struct bind_table *t = &b->from.table[k];
+		struct bind_table *t = b->from.table[k];
 		unsigned cols = t->tab->columns;
 		const char **as = sql_bind_take(b, cols * sizeof *as);
 		if (as == NULL)
@@ -316,10 +318,10 @@ rename_join(struct bind *b, const struct ast_join *a)
 		if (b->joins.merged[m].first >= a->first && b->joins.merged[m].last <= a->last)
 			b->joins.merged[m].alias = a->alias;
 	for (unsigned k = 0; k < a->renames; k++) {
-		if (ref[k].table >= SQL_TABLES_MAX)
-			b->joins.merged[ref[k].table - SQL_TABLES_MAX].name = a->rename[k];
+		if (sql_bind_merged(b, ref[k].table) != NULL)
+			sql_bind_merged(b, ref[k].table)->name = a->rename[k];
 		else
-			b->from.table[ref[k].table].as[ref[k].column] = a->rename[k];
+			b->from.table[ref[k].table]->as[ref[k].column] = a->rename[k];
 	}
 	return true;
 }
@@ -331,7 +333,7 @@ sql_bind_join_star(struct bind *b, const char *alias, struct bind_ref **out, uns
 	for (unsigned k = b->joins.n; k-- > 0;) {
 		const struct ast_join *a = b->joins.join[k].ast;
 		bool own = a->alias != NULL && strcmp(a->alias, alias) == 0 &&
-			   strcmp(b->from.table[a->first].alias, alias) == 0;
+			   strcmp(b->from.table[a->first]->alias, alias) == 0;
 		bool of_using = a->using_alias != NULL && strcmp(a->using_alias, alias) == 0;
 		if (!own && !of_using)
 			continue;
@@ -354,7 +356,7 @@ sql_bind_using_column(
 	for (unsigned k = 0; k < b->joins.n; k++) {
 		const struct bind_join *j = &b->joins.join[k];
 		if (j->ast->using_alias == NULL || strcmp(j->ast->using_alias, alias) != 0 ||
-		    b->from.table[j->ast->first].joined || j->ast->first < b->from.lo ||
+		    b->from.table[j->ast->first]->joined || j->ast->first < b->from.lo ||
 		    j->ast->last >= b->from.hi)
 			continue;
 		*known = true;

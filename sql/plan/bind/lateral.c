@@ -34,23 +34,27 @@ sql_bind_lateral_done(struct bind *b, struct sql_sub *s, struct sql_node *root, 
 		return false;
 	/* what it needs of no row beside it, but of one outside of the whole query, is the same for
 	 * all rows */
-	b->from.table[b->from.tables - 1].lateral = s->slots > 0 ? s : NULL;
+	b->from.table[b->from.tables - 1]->lateral = s->slots > 0 ? s : NULL;
 	return true;
 }
 
-uint64_t
+struct sql_set
 sql_plan_lateral_needs(const struct bind *b, const struct sql_sub *s)
 {
-	uint64_t m = 0;
-	for (unsigned k = 0; k < s->slots; k++)
-		m |= sql_bind_tables_of(b, s->tied[k]);
+	struct sql_set m = sql_set_none();
+	for (unsigned k = 0; k < s->slots; k++) {
+		struct sql_set one = sql_bind_tables_of(b, s->tied[k]);
+		sql_set_add(&m, &one);
+	}
 	return m;
 }
 
 struct sql_node *
-sql_plan_lateral(struct bind *b, struct sql_node *left, uint64_t have, unsigned k, bool keep_left)
+sql_plan_lateral(
+    struct bind *b, struct sql_node *left, const struct sql_set *have, unsigned k, bool keep_left)
 {
-	struct sql_sub *s = b->from.table[k].lateral;
+	struct sql_sub *s = b->from.table[k]->lateral;
+	struct sql_set need = sql_plan_lateral_needs(b, s), with = *have;
 	struct sql_op_lateral *n = sql_new_lateral(b, left, b->from.width);
 	if (n == NULL || !sql_plan_access(b, &n->acc, k))
 		return NULL;
@@ -58,8 +62,8 @@ sql_plan_lateral(struct bind *b, struct sql_node *left, uint64_t have, unsigned 
 		sql_bind_fail(b, 0, "0A000", "FOR UPDATE and FOR SHARE beside LATERAL are not supported yet");
 		return NULL;
 	}
-	if ((sql_plan_lateral_needs(b, s) & ~have) != 0) {
-		sql_bind_fail(b, b->from.table[k].ast->position, "0A000",
+	if (!sql_set_within(&need, have)) {
+		sql_bind_fail(b, b->from.table[k]->ast->position, "0A000",
 		    "LATERAL over the other side of this kind of join is not supported yet");
 		return NULL;
 	}
@@ -73,7 +77,8 @@ sql_plan_lateral(struct bind *b, struct sql_node *left, uint64_t have, unsigned 
 	for (unsigned i = 0; i < n->passes; i++)
 		n->type[i] = sql_plan_column_type(b, n->pass[i]);
 	n->node.est_rows = left->est_rows * s->root->est_rows;
-	if (!sql_plan_push_down(b, &n->node, have | UINT64_C(1) << k, false))
+	sql_set_put(&with, k);
+	if (!sql_plan_push_down(b, &n->node, &with, false))
 		return NULL;
 	if (keep_left) { /* the condition says which partners match, not which rows come out */
 		n->on = n->node.filter;

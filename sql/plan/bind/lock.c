@@ -18,7 +18,7 @@ refused(struct bind *b, int position, const char *what, const char *why)
 static bool
 one(struct bind *b, unsigned k, const struct ast_lock *l, int position)
 {
-	struct bind_table *t = &b->from.table[k];
+	struct bind_table *t = b->from.table[k];
 	bool named = l->ofs > 0;
 	if (t->ast->func != NULL)
 		return !named || refused(b, position, l->what, "cannot be applied to a function");
@@ -59,7 +59,7 @@ sql_bind_locks(struct bind *b, const struct ast_select *q)
 			bool meant = l->ofs == 0;
 			int position = 0;
 			for (unsigned n = 0; n < l->ofs; n++)
-				if (strcmp(l->of[n], b->from.table[k].ast->alias) == 0) {
+				if (strcmp(l->of[n], b->from.table[k]->ast->alias) == 0) {
 					meant = true;
 					position = l->of_at[n];
 				}
@@ -91,7 +91,7 @@ sql_bind_lock_node(struct bind *b, const struct ast_select *q, struct sql_node *
 	if (n == NULL || (n->lock = sql_bind_take(b, b->from.tables * sizeof *n->lock)) == NULL)
 		return NULL;
 	for (unsigned k = 0; k < b->from.tables; k++) {
-		const struct bind_table *t = &b->from.table[k];
+		const struct bind_table *t = b->from.table[k];
 		if (t->row_at == 0)
 			continue;
 		if (nullable(b, k)) {

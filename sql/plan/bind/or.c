@@ -219,13 +219,15 @@ cannot_fail(const struct sql_expr *e)
 
 /* The conjuncts of e over that table alone, as one condition. *out NULL = there is none. */
 static bool
-alone(struct bind *b, struct sql_expr *e, uint64_t table, struct sql_expr **out)
+alone(struct bind *b, struct sql_expr *e, unsigned table, struct sql_expr **out)
 {
 	struct sql_expr **part = e->kind == SQL_AND ? e->args : &e, *take[PARTS_MAX];
 	unsigned parts = e->kind == SQL_AND ? e->nargs : 1, n = 0;
-	for (unsigned k = 0; k < parts && n < PARTS_MAX; k++)
-		if (sql_bind_tables_of(b, part[k]) == table && cannot_fail(part[k]))
+	for (unsigned k = 0; k < parts && n < PARTS_MAX; k++) {
+		struct sql_set of = sql_bind_tables_of(b, part[k]), one = sql_set_one(table);
+		if (sql_set_equal(&of, &one) && cannot_fail(part[k]))
 			take[n++] = part[k];
+	}
 	*out = NULL;
 	if (n == 1)
 		*out = take[0];
@@ -235,13 +237,14 @@ alone(struct bind *b, struct sql_expr *e, uint64_t table, struct sql_expr **out)
 }
 
 bool
-sql_bind_or_parts(struct bind *b, struct sql_expr *e, uint64_t tables)
+sql_bind_or_parts(struct bind *b, struct sql_expr *e, const struct sql_set *tables)
 {
 	bool on = b->where.home > 0 && (b->where.home - 1) % 3 == 2;
-	if (e->kind != SQL_OR || e->nargs > BRANCHES_MAX || (tables & (tables - 1)) == 0 || on)
+	if (e->kind != SQL_OR || e->nargs > BRANCHES_MAX || !sql_set_is_many(tables) || on)
 		return true;
-	for (uint64_t left = tables; left != 0; left &= left - 1) {
-		uint64_t table = left & -left;
+	unsigned all = b->from.tables;
+	const struct sql_set of = *tables; /* conditions move when they become more */
+	for (unsigned table = sql_set_first(&of, all); table < all; table = sql_set_next(&of, table, all)) {
 		struct sql_expr *way[BRANCHES_MAX];
 		unsigned n = 0;
 		for (; n < e->nargs; n++) {
@@ -255,7 +258,7 @@ sql_bind_or_parts(struct bind *b, struct sql_expr *e, uint64_t tables)
 		struct bind_cond *c = sql_bind_cond_add(b);
 		if (c == NULL || (c->e = sql_expr_make(b->a, SQL_OR, way, n, false, 0, b->err)) == NULL)
 			return false;
-		c->mask = table;
+		c->mask = sql_set_one(table);
 	}
 	return true;
 }

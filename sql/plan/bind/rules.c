@@ -70,7 +70,7 @@ sql_bind_add_view(struct bind *b, const struct ast_table *t, const struct cat_ta
 		    b, t->position, "0A000", "view \"%s\" does not fit its tables any more", view->name);
 	if (!sql_bind_add_query(b, as, child))
 		return false;
-	b->from.table[b->from.tables - 1].view = true;
+	b->from.table[b->from.tables - 1]->view = true;
 	return true;
 }
 
@@ -87,12 +87,14 @@ over(struct bind *b, const struct cat_table *tab)
 	s->err = b->err;
 	s->in = b->in;
 	s->plan = b->plan;
-	s->from.table[0] = (struct bind_table){ .tab = tab, .ast = t, .alias = t->alias };
-	s->from.table[0].used = sql_bind_take(b, tab->columns);
-	s->from.table[0].hidden = sql_bind_take(b, tab->columns);
-	if (s->from.table[0].used == NULL || s->from.table[0].hidden == NULL)
+	struct bind_table *own = sql_bind_next_table(s);
+	if (own == NULL)
 		return NULL;
-	s->from.tables = 1;
+	*own = (struct bind_table){ .tab = tab, .ast = t, .alias = t->alias };
+	own->used = sql_bind_take(b, tab->columns);
+	own->hidden = sql_bind_take(b, tab->columns);
+	if (own->used == NULL || own->hidden == NULL)
+		return NULL;
 	s->from.width = tab->columns;
 	return s;
 }

@@ -31,10 +31,10 @@ push(struct bind *b, struct bind_list *l, struct ast_expr *e, const char *name)
 static bool
 push_table(struct bind *b, struct bind_list *l, unsigned k, bool all, int position)
 {
-	for (unsigned c = 0; c < b->from.table[k].tab->columns; c++)
-		if ((all || !b->from.table[k].hidden[c]) &&
+	for (unsigned c = 0; c < b->from.table[k]->tab->columns; c++)
+		if ((all || !b->from.table[k]->hidden[c]) &&
 		    !push(b, l, sql_bind_ast_column(b, k, c, position),
-			sql_bind_column_name(&b->from.table[k], c)))
+			sql_bind_column_name(b->from.table[k], c)))
 			return false;
 	return true;
 }
@@ -125,7 +125,7 @@ push_outside(struct bind *b, struct bind_list *l, const struct ast_expr *star)
 {
 	for (const struct bind *x = b->around.up; x != NULL; x = x->around.up)
 		for (unsigned k = x->from.lo; k < x->from.hi; k++) {
-			const struct bind_table *t = &x->from.table[k];
+			const struct bind_table *t = x->from.table[k];
 			if (t->within || t->joined || strcmp(t->alias, star->qual) != 0)
 				continue;
 			for (unsigned c = 0; c < t->tab->columns; c++) {
@@ -171,8 +171,8 @@ select_list(struct bind *b, const struct ast_select *q, struct bind_list *l)
 				return false;
 			continue;
 		}
-		while (k < b->from.tables && (b->from.table[k].within || b->from.table[k].joined ||
-						 strcmp(b->from.table[k].alias, t->e->qual) != 0))
+		while (k < b->from.tables && (b->from.table[k]->within || b->from.table[k]->joined ||
+						 strcmp(b->from.table[k]->alias, t->e->qual) != 0))
 			k++;
 		if (k == b->from.tables && !push_outside(b, l, t->e))
 			return false;
@@ -238,10 +238,10 @@ add_group(struct bind *b, const struct ast_expr *e, unsigned *at, unsigned item,
 
 /* Grouped by a whole primary key, the table's other columns depend on it: those used come
  * along. */
-static bool depend_sub(struct bind *b, const struct ast_select *q, uint64_t tables);
+static bool depend_sub(struct bind *b, const struct ast_select *q, const struct sql_set *tables);
 
 static bool
-depend(struct bind *b, const struct ast_expr *e, uint64_t tables)
+depend(struct bind *b, const struct ast_expr *e, const struct sql_set *tables)
 {
 	if (e == NULL)
 		return true;
@@ -252,7 +252,7 @@ depend(struct bind *b, const struct ast_expr *e, uint64_t tables)
 		struct cat_err keep = *b->err;
 		bool there = sql_bind_locate(b, e, &t, &c);
 		*b->err = keep; /* it may be a name of the output */
-		return !there || t >= SQL_TABLES_MAX || !(tables >> t & 1) ||
+		return !there || sql_bind_merged(b, t) != NULL || !sql_set_has(tables, t) ||
 		       add_group(b, e, NULL, NO_ITEM, NULL);
 	}
 	if (e->kind == AST_SUB && !depend_sub(b, e->select, tables))
@@ -264,7 +264,7 @@ depend(struct bind *b, const struct ast_expr *e, uint64_t tables)
 }
 
 static bool
-depend_all(struct bind *b, struct ast_expr *const *e, unsigned n, uint64_t tables)
+depend_all(struct bind *b, struct ast_expr *const *e, unsigned n, const struct sql_set *tables)
 {
 	for (unsigned i = 0; i < n; i++)
 		if (!depend(b, e[i], tables))
@@ -275,7 +275,7 @@ depend_all(struct bind *b, struct ast_expr *const *e, unsigned n, uint64_t table
 /* What a subquery says of the columns: names of its own may come along for nothing, which changes
  * no group. */
 static bool
-depend_sub(struct bind *b, const struct ast_select *q, uint64_t tables)
+depend_sub(struct bind *b, const struct ast_select *q, const struct sql_set *tables)
 {
 	for (unsigned i = 0; i < q->targets; i++)
 		if (!depend(b, q->target[i].e, tables))
@@ -297,9 +297,9 @@ depend_sub(struct bind *b, const struct ast_select *q, uint64_t tables)
 static bool
 add_dependent(struct bind *b, const struct ast_select *q, const struct bind_list *l, const unsigned *leaf)
 {
-	uint64_t tables = 0;
+	struct sql_set tables = sql_set_none();
 	for (unsigned k = 0; k < b->from.tables; k++) {
-		const struct bind_table *t = &b->from.table[k];
+		const struct bind_table *t = b->from.table[k];
 		unsigned have = 0;
 		for (unsigned i = 0; i < t->tab->keys; i++)
 			for (unsigned g = 0; g < q->groups; g++)
@@ -310,20 +310,20 @@ add_dependent(struct bind *b, const struct ast_select *q, const struct bind_list
 					break;
 				}
 		if (t->tab->keys > 0 && have == t->tab->keys)
-			tables |= UINT64_C(1) << k;
+			sql_set_put(&tables, k);
 	}
-	if (tables == 0)
+	if (sql_set_is_empty(&tables))
 		return true;
 	for (unsigned i = 0; i < l->n; i++)
-		if (!depend(b, l->t[i].e, tables))
+		if (!depend(b, l->t[i].e, &tables))
 			return false;
 	for (unsigned i = 0; i < q->orders; i++)
-		if (!depend(b, q->order[i].e, tables))
+		if (!depend(b, q->order[i].e, &tables))
 			return false;
 	for (unsigned i = 0; i < q->windows; i++)
-		if (!depend(b, q->window[i], tables))
+		if (!depend(b, q->window[i], &tables))
 			return false;
-	return depend(b, q->having, tables);
+	return depend(b, q->having, &tables);
 }
 
 static bool
@@ -677,7 +677,7 @@ static bool
 note_used(struct bind *b)
 {
 	for (unsigned k = 0; k < b->from.tables; k++) {
-		struct bind_table *t = &b->from.table[k];
+		struct bind_table *t = b->from.table[k];
 		if ((t->was_used = sql_bind_take(b, t->tab->columns)) == NULL)
 			return false;
 		memcpy(t->was_used, t->used, t->tab->columns);

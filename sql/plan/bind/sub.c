@@ -120,9 +120,11 @@ ties_in(const struct sql_sub *s, const struct sql_expr *e, bool *seen)
 static bool
 is_tie(const struct bind_cond *c)
 {
-	if (c->home != 0 || c->l == NULL || c->used || (c->lmask == 0) == (c->rmask == 0))
+	if (c->home != 0 || c->l == NULL || c->used ||
+	    sql_set_is_empty(&c->lmask) == sql_set_is_empty(&c->rmask))
 		return false;
-	const struct sql_expr *out = c->lmask == 0 ? c->l : c->r, *in = c->lmask == 0 ? c->r : c->l;
+	bool left = sql_set_is_empty(&c->lmask);
+	const struct sql_expr *out = left ? c->l : c->r, *in = left ? c->r : c->l;
 	return sql_bind_speaks_of_outer(out) && !sql_bind_speaks_of_outer(in);
 }
 
@@ -270,8 +272,9 @@ sql_bind_sub_set(struct bind *b, const struct ast_select *q, struct sql_expr **o
 		if (!is_tie(c))
 			continue;
 		found += ties_in(s, c->l, seen) + ties_in(s, c->r, seen);
-		left[keys] = c->lmask == 0 ? c->ul : c->ur;
-		key[keys++] = c->lmask == 0 ? c->ur : c->ul;
+		bool out_left = sql_set_is_empty(&c->lmask);
+		left[keys] = out_left ? c->ul : c->ur;
+		key[keys++] = out_left ? c->ur : c->ul;
 	}
 	if (found < s->ties || keys == 0)
 		return true;
