@@ -524,20 +524,6 @@ str(const char *s)
 	return (struct cat_str){ s, (uint32_t)strlen(s) };
 }
 
-/* "character varying(20)", "numeric(10,2)", "integer". */
-static void
-type_text(const struct cat_column *c, char out[41])
-{
-	if (c->type == CAT_TEXT && c->typmod > 0)
-		snprintf(out, 41, "character varying(%d)", c->typmod);
-	else if (c->type == CAT_BPCHAR && c->typmod >= 0)
-		snprintf(out, 41, "character(%d)", c->typmod);
-	else if (c->type == CAT_NUMERIC && c->typmod >= 0)
-		snprintf(out, 41, "numeric(%d,%d)", c->typmod >> 16, c->typmod & 0xffff);
-	else
-		snprintf(out, 41, "%s", cat_type_name(c->type));
-}
-
 static nam_status
 fill_put(const struct cat_table *sys, struct txn *t, const union cat_val *v, struct txn_put *p,
     struct nam_arena *arena)
@@ -698,7 +684,7 @@ cat_write(struct cat *c, struct txn *t, const struct cat_table *def, bool extras
 		for (unsigned k = 0; k < def->keys; k++)
 			if (def->key[k] == i)
 				key = k + 1;
-		type_text(x, type[i]);
+		cat_type_full(x->type, x->typmod, type[i]);
 		const union cat_val cv[C_ALL] = {
 			[C_TABLE].i = def->store.id,
 			[C_NUMBER].i = i + 1,

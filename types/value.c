@@ -53,6 +53,57 @@ cat_type_name(enum cat_type t)
 }
 
 const char *
+cat_type_said(enum cat_type t, int32_t typmod)
+{
+	if (!cat_type_is_varchar(t, typmod))
+		return cat_type_name(t);
+	return cat_type_is_array(t) ? "character varying[]" : "character varying";
+}
+
+static const char *
+interval_fields(int32_t typmod)
+{
+	enum {
+		Y = CAT_FIELD_YEAR,
+		MO = CAT_FIELD_MONTH,
+		D = CAT_FIELD_DAY,
+		H = CAT_FIELD_HOUR,
+		M = CAT_FIELD_MINUTE,
+		S = CAT_FIELD_SECOND
+	};
+	static const struct {
+		int32_t fields;
+		const char *name;
+	} known[] = { { Y, " year" }, { MO, " month" }, { D, " day" }, { H, " hour" }, { M, " minute" },
+		{ S, " second" }, { Y | MO, " year to month" }, { D | H, " day to hour" },
+		{ D | H | M, " day to minute" }, { D | H | M | S, " day to second" },
+		{ H | M, " hour to minute" }, { H | M | S, " hour to second" },
+		{ M | S, " minute to second" } };
+	for (unsigned k = 0; k < sizeof known / sizeof *known; k++)
+		if (known[k].fields == typmod)
+			return known[k].name;
+	return "";
+}
+
+const char *
+cat_type_full(enum cat_type t, int32_t typmod, char out[CAT_TYPE_TEXT])
+{
+	enum cat_type each = cat_type_element(t);
+	const char *end = cat_type_is_array(t) ? "[]" : "";
+	if (typmod > CAT_VARCHAR && (each == CAT_TEXT || each == CAT_BPCHAR))
+		snprintf(
+		    out, CAT_TYPE_TEXT, "character%s(%d)%s", each == CAT_TEXT ? " varying" : "", typmod, end);
+	else if (typmod >= 0 && each == CAT_NUMERIC)
+		snprintf(out, CAT_TYPE_TEXT, "numeric(%d,%d)%s", typmod >> 16, typmod & 0xffff, end);
+	else if (typmod >= 0 && each == CAT_INTERVAL)
+		snprintf(out, CAT_TYPE_TEXT, "interval%s%s", interval_fields(typmod), end);
+	else
+		snprintf(out, CAT_TYPE_TEXT, "%s",
+		    each == CAT_BPCHAR ? (*end ? "bpchar[]" : "bpchar") : cat_type_said(t, typmod));
+	return out;
+}
+
+const char *
 cat_type_word(enum cat_type t)
 {
 	if (cat_type_is_array(t))
@@ -281,7 +332,7 @@ bool
 cat_value_fit(
     enum cat_type type, int32_t typmod, union cat_val *v, struct nam_arena *arena, struct cat_err *err)
 {
-	if (typmod < 0)
+	if (typmod < 0 || (typmod == CAT_VARCHAR && cat_type_element(type) == CAT_TEXT))
 		return true;
 	if (cat_type_is_array(type))
 		return cat_array_fit(type, typmod, &v->s, arena, err);

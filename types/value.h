@@ -10,7 +10,8 @@
  *	FLOAT8      double
  *	FLOAT4      double that a float holds
  *	NUMERIC     str: bytes that only types/numeric.h looks into
- *	TEXT        str: UTF-8, not 0-terminated, no 0 byte inside. varchar(n) is TEXT with typmod n
+ *	TEXT        str: UTF-8, not 0-terminated, no 0 byte inside. varchar(n) is TEXT with typmod n, varchar
+ *                  without a length TEXT with typmod CAT_VARCHAR
  *	BPCHAR      str: char(n), padded with spaces to n characters; they do not count when it is
  *                  compared
  *	DATE        int64 days since 2000-01-01; INT64_MAX / INT64_MIN = infinity / -infinity
@@ -79,9 +80,29 @@ cat_type_is_known(int64_t t)
 	return t >= 0 && (t & ~(int64_t)CAT_ARRAY) > CAT_UNKNOWN && (t & ~(int64_t)CAT_ARRAY) < CAT_TYPES;
 }
 
+/* The typmod of varchar without a length, which has text's values and another name. */
+enum { CAT_VARCHAR = 0 };
+/* Is it varchar, or an array of varchar? */
+static inline bool
+cat_type_is_varchar(enum cat_type t, int32_t typmod)
+{
+	return typmod >= CAT_VARCHAR && cat_type_element(t) == CAT_TEXT;
+}
+/* The typmod of a value that is computed from one: a varchar stays one, of any length. */
+static inline int32_t
+cat_type_loose(enum cat_type t, int32_t typmod)
+{
+	return cat_type_is_varchar(t, typmod) ? CAT_VARCHAR : -1;
+}
+
 /* "integer", "bigint", "double precision", "numeric", "text", "boolean", "date", "timestamp without
  * time zone" */
 const char *cat_type_name(enum cat_type t);
+/* cat_type_name of a type and its typmod, which may make text varchar. */
+const char *cat_type_said(enum cat_type t, int32_t typmod);
+/* With its length, or precision: "character varying(20)", "numeric(10,2)", "integer". */
+enum { CAT_TYPE_TEXT = 41 };
+const char *cat_type_full(enum cat_type t, int32_t typmod, char out[CAT_TYPE_TEXT]);
 /* PostgreSQL's own word for it: "int4", "bpchar", "timestamptz" */
 const char *cat_type_word(enum cat_type t);
 /* The type of such a word; varchar is TEXT. CAT_UNKNOWN = namdb has no such type. */
@@ -223,7 +244,7 @@ union cat_val cat_value_copy(enum cat_type type, union cat_val v, struct nam_are
  * never longer than before. False if there is no memory. */
 bool cat_value_canonical(enum cat_type type, struct cat_str s, struct cat_str *out, struct nam_arena *arena);
 
-/* typmods: varchar(n), char(n): n. numeric(p,s): p << 16 | s. interval: its fields. Of an array:
+/* typmods: varchar(n), char(n): n; varchar: CAT_VARCHAR. numeric(p,s): p << 16 | s. interval: its fields. Of an array:
  * that of its elements. */
 
 #endif

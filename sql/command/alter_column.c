@@ -368,7 +368,7 @@ same_bytes(const struct cat_column *was, const struct cat_column *is)
 	if (was->typmod == is->typmod || is->typmod == -1)
 		return true;
 	if (was->type == CAT_TEXT)
-		return was->typmod != -1 && was->typmod <= is->typmod;
+		return is->typmod == CAT_VARCHAR || (was->typmod > CAT_VARCHAR && was->typmod <= is->typmod);
 	return was->type == CAT_NUMERIC && was->typmod != -1 &&
 	       (was->typmod & 0xffff) == (is->typmod & 0xffff) && was->typmod <= is->typmod;
 }

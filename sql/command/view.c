@@ -39,13 +39,14 @@ replaces(const struct cat_table *was, const struct cat_table *def, struct cat_er
 		return cat_error(err, "42P16", "cannot drop columns from view");
 	for (unsigned i = 0; i < was->columns; i++) {
 		const struct cat_column *a = &was->column[i], *b = &def->column[i];
+		char old[CAT_TYPE_TEXT], new[CAT_TYPE_TEXT];
 		if (strcmp(a->name, b->name) != 0)
 			return cat_error(err, "42P16", "cannot change name of view column \"%s\" to \"%s\"",
 			    a->name, b->name);
 		if (a->type != b->type || a->typmod != b->typmod)
 			return cat_error(err, "42P16",
 			    "cannot change data type of view column \"%s\" from %s to %s", a->name,
-			    cat_type_name(a->type), cat_type_name(b->type));
+			    cat_type_full(a->type, a->typmod, old), cat_type_full(b->type, b->typmod, new));
 	}
 	return true;
 }

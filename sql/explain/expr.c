@@ -263,14 +263,8 @@ in(const struct place *at, const struct sql_node *n, const struct sql_expr *e)
 static void
 type_of(const struct place *at, const struct sql_expr *e)
 {
-	if (e->typmod > 0 && e->type == CAT_TEXT)
-		sql_text_add(at->t, "character varying(%d)", e->typmod);
-	else if (e->typmod > 0 && e->type == CAT_BPCHAR)
-		sql_text_add(at->t, "character(%d)", e->typmod);
-	else if (e->typmod >= 0 && e->type == CAT_NUMERIC)
-		sql_text_add(at->t, "numeric(%d,%d)", e->typmod >> 16, e->typmod & 0xffff);
-	else
-		sql_text_add(at->t, "%s", type_name(e->type));
+	char type[CAT_TYPE_TEXT];
+	sql_text_add(at->t, "%s", cat_type_full(e->type, e->typmod, type));
 }
 
 /* a[1], a[2:], (...)[k]. Which bounds a slice has: bits of index. */

@@ -190,7 +190,10 @@ sql_expr_call(struct nam_arena *a, const struct sql_fn *fn, struct sql_expr **ar
 static struct sql_expr *
 relabel(struct nam_arena *a, struct sql_expr *e, enum cat_type to, struct cat_err *err)
 {
-	struct sql_expr *c = nam_arena_copy(a, e, sizeof *e);
+	/* a column whose number comes later is told by its node: that one stays, with one above it */
+	bool later = e->kind == SQL_COLUMN && e->index == SQL_COLUMN_LATER;
+	struct sql_expr *c =
+	    later ? over(a, SQL_COALESCE, to, &e, 1, e->position, err) : nam_arena_copy(a, e, sizeof *e);
 	if (c == NULL)
 		return no_memory(err);
 	if (c->kind == SQL_CALL && c->call == NULL)
@@ -239,6 +242,17 @@ sql_expr_coerce(
 	return sql_expr_fold(a, c);
 }
 
+struct sql_expr *
+sql_expr_name(struct nam_arena *a, struct sql_expr *e, int32_t typmod, struct cat_err *err)
+{
+	if (e->typmod == typmod)
+		return e;
+	struct sql_expr *c = relabel(a, e, e->type, err);
+	if (c != NULL)
+		c->typmod = typmod;
+	return c;
+}
+
 static bool
 has_typmod(enum cat_type t)
 {
@@ -250,7 +264,8 @@ has_typmod(enum cat_type t)
 static struct sql_expr *
 fit(struct nam_arena *a, struct sql_expr *e, const struct sql_fn *fn, int32_t typmod, struct cat_err *err)
 {
-	if (typmod < 0 || e->typmod == typmod || !has_typmod(e->type))
+	if (typmod < 0 || e->typmod == typmod || !has_typmod(e->type) ||
+	    (typmod == CAT_VARCHAR && cat_type_is_varchar(e->type, typmod)))
 		return e;
 	struct sql_expr *c = sql_expr_call(a, fn, &e, 1, e->position, err);
 	if (c == NULL)
@@ -275,6 +290,8 @@ span(struct nam_arena *a, const struct sql_expr *e, int32_t fields, struct cat_e
 	if (!cat_value_in(CAT_INTERVAL, fields, e->value.v.s, &d.v, a, err))
 		return fail(err, e->position);
 	struct sql_expr *c = sql_expr_const(a, d, e->position);
+	if (c != NULL)
+		c->typmod = fields;
 	return c ? c : no_memory(err);
 }
 
@@ -291,6 +308,8 @@ sql_expr_cast(struct nam_arena *a, struct sql_expr *e, enum cat_type to, int32_t
 	if (is_span(e, to, typmod))
 		return span(a, e, typmod, err);
 	e = sql_expr_coerce(a, e, to, SQL_CAST_EXPLICIT, err);
+	if (e != NULL && (typmod < 0 || (typmod == CAT_VARCHAR && cat_type_element(to) == CAT_TEXT)))
+		return sql_expr_name(a, e, typmod, err);
 	return e ? fit(a, e, &sql_fn_fit_explicit, typmod, err) : NULL;
 }
 
@@ -321,8 +340,9 @@ sql_expr_settle(struct nam_arena *a, struct sql_expr *e, struct cat_err *err)
 
 /* ---- common types ------------------------------------------------------------------ */
 
-bool
-sql_expr_unify(struct nam_arena *a, struct sql_expr **e, unsigned n, const char *what, struct cat_err *err)
+/* To one type, whatever its name. */
+static bool
+unify(struct nam_arena *a, struct sql_expr **e, unsigned n, const char *what, struct cat_err *err)
 {
 	/* The first type that is known, and then every wider one that the others turn into. */
 	enum cat_type t = CAT_UNKNOWN;
@@ -348,6 +368,34 @@ sql_expr_unify(struct nam_arena *a, struct sql_expr **e, unsigned n, const char 
 		if ((e[k] = sql_expr_coerce(a, e[k], t, SQL_CAST_IMPLICIT, err)) == NULL)
 			return false;
 	return true;
+}
+
+/* Text and varchar turn into each other: the first that is known gives the name. */
+bool
+sql_expr_unify(struct nam_arena *a, struct sql_expr **e, unsigned n, const char *what, struct cat_err *err)
+{
+	enum cat_type t = CAT_UNKNOWN;
+	bool varchar = false;
+	for (unsigned k = 0; k < n && t == CAT_UNKNOWN; k++) {
+		t = e[k]->type;
+		varchar = cat_type_is_varchar(t, e[k]->typmod);
+	}
+	if (!unify(a, e, n, what, err))
+		return false;
+	for (unsigned k = 0; k < n; k++)
+		if (varchar != cat_type_is_varchar(e[k]->type, e[k]->typmod) &&
+		    (e[k] = sql_expr_name(a, e[k], varchar ? CAT_VARCHAR : -1, err)) == NULL)
+			return false;
+	return true;
+}
+
+int32_t
+sql_expr_typmod(struct sql_expr *const *e, unsigned n)
+{
+	for (unsigned k = 1; k < n; k++)
+		if (e[k]->typmod != e[0]->typmod)
+			return cat_type_loose(e[0]->type, e[0]->typmod);
+	return e[0]->typmod;
 }
 
 /* ---- AND, OR, NOT, IS NULL, CASE, COALESCE, IN ------------------------------------------ */
@@ -385,6 +433,7 @@ sql_expr_make(struct nam_arena *a, enum sql_expr_kind kind, struct sql_expr **in
 {
 	static const char *const words[] = { [SQL_AND] = "AND", [SQL_OR] = "OR", [SQL_NOT] = "NOT" };
 	enum cat_type type = CAT_BOOL;
+	int32_t typmod = -1;
 	NAM_ASSERT(n > 0 && kind > SQL_CALL);
 	struct sql_expr **args = nam_arena_copy(a, in, n * sizeof *in);
 	if (args == NULL)
@@ -407,6 +456,7 @@ sql_expr_make(struct nam_arena *a, enum sql_expr_kind kind, struct sql_expr **in
 		if (!sql_expr_unify(a, args, n, "COALESCE", err))
 			return NULL;
 		type = args[0]->type;
+		typmod = sql_expr_typmod(args, n);
 		break;
 	case SQL_CASE: {
 		NAM_ASSERT(n % 2 == 1);
@@ -427,12 +477,13 @@ sql_expr_make(struct nam_arena *a, enum sql_expr_kind kind, struct sql_expr **in
 		for (unsigned k = 0; k + 1 < n; k += 2)
 			args[k + 1] = then[k / 2 + 1];
 		type = then[0]->type;
+		typmod = sql_expr_typmod(then, half);
 		break;
 	}
 	default: {
 		NAM_ASSERT(kind == SQL_IN && n >= 2);
 		struct cat_err no;
-		bool common = sql_expr_unify(a, args, n, "IN", &no);
+		bool common = unify(a, args, n, "IN", &no);
 		if (common && cat_type_is_ordered(args[0]->type))
 			break;
 		if (!common && strcmp(no.sqlstate, "42804") != 0) {
@@ -447,6 +498,7 @@ sql_expr_make(struct nam_arena *a, enum sql_expr_kind kind, struct sql_expr **in
 	if (e == NULL)
 		return NULL;
 	e->negate = negate;
+	e->typmod = typmod;
 	if (kind == SQL_IN && !sql_in_prepare(a, e))
 		return no_memory(err);
 	return sql_expr_fold(a, e);

@@ -57,6 +57,8 @@ struct sql_expr {
 struct sql_expr *sql_expr_const(struct nam_arena *a, struct cat_datum d, int position);
 struct sql_expr *sql_expr_column(
     struct nam_arena *a, unsigned index, enum cat_type type, int32_t typmod, int position);
+/* The index of a column whose number the maker's caller writes into the node later. */
+#define SQL_COLUMN_LATER UINT32_MAX
 /* CAT_UNKNOWN: the first place that uses the node decides, and writes the type into it. Use one
  * node per parameter then. */
 struct sql_expr *sql_expr_param(struct nam_arena *a, unsigned index, enum cat_type type, int position);
@@ -114,6 +116,10 @@ enum cat_type sql_array_param(const char *name, const struct sql_expr *const *ar
 /* Brings n expressions to one common type (CASE branches, IN lists, VALUES columns, join keys). */
 bool sql_expr_unify(
     struct nam_arena *a, struct sql_expr **e, unsigned n, const char *what, struct cat_err *err);
+/* After that: the typmod of the result. */
+int32_t sql_expr_typmod(struct sql_expr *const *e, unsigned n);
+/* e, its values as they are, under another typmod: text (-1), varchar (CAT_VARCHAR), numeric. */
+struct sql_expr *sql_expr_name(struct nam_arena *a, struct sql_expr *e, int32_t typmod, struct cat_err *err);
 /* An untyped literal becomes text (select-list rule). Returns e or a cast of it. */
 struct sql_expr *sql_expr_settle(struct nam_arena *a, struct sql_expr *e, struct cat_err *err);
 

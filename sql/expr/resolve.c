@@ -261,6 +261,7 @@ extreme(
 	if (e == NULL)
 		return NULL;
 	e->type = args[0]->type;
+	e->typmod = sql_expr_typmod(args, n);
 	return sql_expr_fold(a, e);
 }
 
@@ -314,7 +315,9 @@ sql_expr_func(struct nam_arena *a, const char *name, struct sql_expr **in, unsig
 		    err, "42804", "could not determine polymorphic type because input has type unknown");
 		return NULL;
 	}
-	if (f != NULL && f->flags & SQL_FN_ANY) {
+	/* an untyped literal has a type of its own there; a parameter has none before it is settled */
+	bool bare = f != NULL && strcmp(name, "pg_typeof") == 0 && args[0]->kind == SQL_CONST;
+	if (f != NULL && f->flags & SQL_FN_ANY && !bare) {
 		for (unsigned k = 0; k < n; k++)
 			if ((args[k] = sql_expr_settle(a, args[k], err)) == NULL)
 				return NULL;

@@ -227,8 +227,11 @@ element_type(struct sql_convert *c, const PgQuery__TypeName *t, enum cat_type *t
 		c->err->position = t->location >= 0 ? t->location + 1 : 0;
 		return false;
 	}
-	if (t->n_typmods == 0)
+	if (t->n_typmods == 0) {
+		if (strcmp(name, "varchar") == 0 || strcmp(name, "_varchar") == 0)
+			*typmod = CAT_VARCHAR;
 		return true;
+	}
 	int32_t a = typmod_at(t, 0), b = t->n_typmods > 1 ? typmod_at(t, 1) : 0;
 	if ((strcmp(name, "varchar") == 0 || *type == CAT_BPCHAR) && t->n_typmods == 1) {
 		const char *said = *type == CAT_BPCHAR ? "char" : name;

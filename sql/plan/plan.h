@@ -129,6 +129,7 @@ struct sql_agg {
 	struct sql_expr *separator;
 	struct sql_expr *filter;
 	enum cat_type arg_type, type;
+	int32_t typmod;
 	const struct ast_expr *ast;
 
 	/* DISTINCT or ORDER BY: rows are kept (group, arguments, sort keys) and added when all are

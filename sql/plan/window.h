@@ -31,6 +31,7 @@ struct sql_win_fn {
 	enum sql_win_kind kind;
 	enum sql_agg_kind agg;
 	enum cat_type arg_type, type;
+	int32_t typmod;
 	unsigned arg[3], args;
 	unsigned spec;
 	enum ast_frame mode;

@@ -1301,14 +1301,14 @@ SET namdb.statement_memory = '2MB';
 SELECT count(*) FROM (SELECT DISTINCT a FROM generate_series(1, 1000000) AS a) AS x;
 --! 53200
 
--- [differ-varchar] differ
+-- [differ-typeof] differ
 CREATE TABLE dvc (a varchar(3), b varchar, c text);
 INSERT INTO dvc VALUES ('a', 'b', 'c');
-SELECT pg_typeof(a), pg_typeof(a::varchar(2)), pg_typeof(c), pg_typeof(a || 'x') FROM dvc;
---> character varying,character varying,text,text
-SELECT pg_typeof(b), pg_typeof(coalesce(a, 'x')), pg_typeof('x') FROM dvc;
---> text,text,text
---pg> character varying,character varying,unknown
+SELECT pg_typeof(a), pg_typeof(b), pg_typeof(c), pg_typeof(a || 'x'), pg_typeof(coalesce(a, 'x')), pg_typeof('x') FROM dvc;
+--> character varying,character varying,text,text,character varying,unknown
+SELECT pg_typeof(pg_typeof(1)), pg_typeof(current_user);
+--> text,text
+--pg> regtype,name
 
 -- [differ-text] pg
 SELECT 'B' < 'a', 'Z' < 'ä', upper('straße éa'), lower('ÉΑ'), 'ÉA' ILIKE 'éa';

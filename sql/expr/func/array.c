@@ -82,7 +82,10 @@ sql_expr_array(struct nam_arena *a, struct sql_expr **in, unsigned n, int positi
 		return NULL;
 	if (!sql_array_of(args[0]->type, &type, err))
 		return fail(err, position);
-	return sql_expr_fold(a, typed_call(a, &fn_make, args, n, type, position, err));
+	struct sql_expr *e = typed_call(a, &fn_make, args, n, type, position, err);
+	if (e != NULL)
+		e->typmod = sql_expr_typmod(args, n);
+	return sql_expr_fold(a, e);
 }
 
 /* ---- subscripts --------------------------------------------------------------------------- */
@@ -146,8 +149,10 @@ sql_expr_subscript(struct nam_arena *a, struct sql_expr *array, struct sql_expr 
 	}
 	struct sql_expr *e = typed_call(a, slice ? &fn_slice : &fn_index, args, n,
 	    slice ? array->type : cat_type_element(array->type), position, err);
-	if (e != NULL)
+	if (e != NULL) {
 		e->index = (lower ? 1u : 0) | (upper ? 2u : 0);
+		e->typmod = array->typmod;
+	}
 	return sql_expr_fold(a, e);
 }
 
@@ -362,18 +367,20 @@ shape_of(const char *name, unsigned n)
  * common type. */
 static bool
 common(struct nam_arena *a, const char *shape, struct sql_expr *const *args, unsigned n, enum cat_type *out,
-    struct cat_err *err)
+    int32_t *typmod, struct cat_err *err)
 {
 	struct sql_expr *e[SQL_FN_ARGS];
 	unsigned m = 0;
 	*out = CAT_UNKNOWN;
+	*typmod = -1;
 	for (unsigned k = 0; k < n; k++) {
 		enum cat_type t = args[k]->type;
 		if ((shape[k] != 'A' && shape[k] != 'E') || t == CAT_UNKNOWN)
 			continue;
 		if (cat_type_is_array(t) != (shape[k] == 'A'))
 			return false;
-		if ((e[m++] = sql_expr_outer(a, 0, shape[k] == 'A' ? cat_type_element(t) : t, -1, 0)) == NULL)
+		t = shape[k] == 'A' ? cat_type_element(t) : t;
+		if ((e[m++] = sql_expr_outer(a, 0, t, cat_type_loose(t, args[k]->typmod), 0)) == NULL)
 			return sql_oom(err);
 	}
 	if (m == 0)
@@ -382,6 +389,7 @@ common(struct nam_arena *a, const char *shape, struct sql_expr *const *args, uns
 	if (!sql_expr_unify(a, e, m, "", &ignored))
 		return false;
 	*out = e[0]->type;
+	*typmod = e[0]->typmod;
 	return true;
 }
 
@@ -426,8 +434,9 @@ sql_array_call(struct nam_arena *a, const char *name, struct sql_expr **args, un
 {
 	const struct shape *s = shape_of(name, n);
 	enum cat_type elem;
+	int32_t typmod;
 	*none = true;
-	if (s == NULL || !common(a, s->args, args, n, &elem, err))
+	if (s == NULL || !common(a, s->args, args, n, &elem, &typmod, err))
 		return NULL;
 	for (unsigned k = 0; k < n; k++) {
 		const struct sql_fn *fn;
@@ -449,7 +458,10 @@ sql_array_call(struct nam_arena *a, const char *name, struct sql_expr **args, un
 		return fail(err, position);
 	if (!bring(a, s->args, args, n, elem, err))
 		return NULL;
-	return sql_expr_fold(a, typed_call(a, s->fn, args, n, type, position, err));
+	struct sql_expr *e = typed_call(a, s->fn, args, n, type, position, err);
+	if (e != NULL && s->ret == 'A')
+		e->typmod = typmod;
+	return sql_expr_fold(a, e);
 }
 
 struct sql_expr *

@@ -139,12 +139,7 @@ static bool
 k_typeof(struct sql_row *r)
 {
 	const struct sql_expr *e = r->e->args[0];
-	/* varchar(n) is text with a length; varchar without a length is text */
-	if (e->typmod >= 0 && e->type == CAT_TEXT)
-		return said(r, "character varying");
-	if (e->typmod >= 0 && e->type == cat_type_array_of(CAT_TEXT))
-		return said(r, "character varying[]");
-	return said(r, cat_type_name(e->type));
+	return said(r, cat_type_said(e->type, e->typmod));
 }
 
 static bool

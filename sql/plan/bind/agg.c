@@ -313,6 +313,8 @@ arguments(struct bind *b, const struct ast_expr *e, struct sql_agg *g, struct sq
 	if ((g->arg = arg[0]) == NULL)
 		return false;
 	g->arg_type = g->arg->type;
+	if (g->kind == SQL_ARRAY_AGG || cat_type_is_array(g->arg_type))
+		g->typmod = cat_type_loose(g->arg_type, g->arg->typmod);
 	if (sql_agg_type(g->kind, g->arg_type, &g->type, e->position, b->err))
 		return true;
 	/* it may have been called by another of its names */
@@ -474,8 +476,9 @@ sql_bind_aggregate(struct bind *b, const struct ast_expr *e, enum sql_agg_kind k
 	}
 	for (unsigned k = 0; k < b->agg.calls; k++)
 		if (sql_bind_same(b, b->agg.call[k].ast, e))
-			return sql_expr_column(b->a, b->agg.groups + k, b->agg.call[k].type, -1, e->position);
-	struct sql_agg g = { .kind = kind, .type = CAT_INT8, .ast = e };
+			return sql_expr_column(
+			    b->a, b->agg.groups + k, b->agg.call[k].type, b->agg.call[k].typmod, e->position);
+	struct sql_agg g = { .kind = kind, .type = CAT_INT8, .typmod = -1, .ast = e };
 	b->agg.inside = true;
 	bool ok = call(b, e, &g);
 	b->agg.inside = false;
@@ -492,5 +495,5 @@ sql_bind_aggregate(struct bind *b, const struct ast_expr *e, enum sql_agg_kind k
 		b->agg.call_cap = cap;
 	}
 	b->agg.call[b->agg.calls++] = g;
-	return sql_expr_column(b->a, b->agg.groups + b->agg.calls - 1, g.type, -1, e->position);
+	return sql_expr_column(b->a, b->agg.groups + b->agg.calls - 1, g.type, g.typmod, e->position);
 }

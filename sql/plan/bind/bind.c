@@ -646,6 +646,34 @@ func(struct bind *b, const struct ast_expr *e)
 	return sql_expr_func(b->a, e->text, a, e->nargs, e->position, b->err);
 }
 
+/*
+ * nullif(x, y) answers x as x = y has it: as a number of the wider type, and never as a varchar.
+ * arg: those of CASE WHEN x = y THEN NULL ELSE x END.
+ */
+static bool
+null_if(struct bind *b, const struct ast_expr *e, struct sql_expr **arg)
+{
+	struct sql_expr *x = arg[2], *y = NULL;
+	enum cat_type as = CAT_UNKNOWN;
+	if (cat_type_category(x->type) == 'N') {
+		if (arg[0]->kind == SQL_CALL)
+			as = arg[0]->args[0]->type;
+		else if ((y = sql_bind_expr(b, e->args[0]->args[1])) == NULL)
+			return false;
+		else
+			as = y->type;
+	}
+	bool wider = !cat_type_is_float(x->type) && (cat_type_is_float(as) || as == CAT_NUMERIC);
+	if (wider && as != x->type)
+		arg[2] = sql_expr_cast(b->a, x, as == CAT_FLOAT4 ? CAT_FLOAT8 : as, -1, x->position, b->err);
+	else if (x->type == CAT_TEXT)
+		arg[2] = sql_expr_name(b->a, x, -1, b->err);
+	/* NULL is of the type, so that it does not matter to the length */
+	if (arg[2] != NULL && arg[1]->type == CAT_UNKNOWN && arg[2]->type != CAT_UNKNOWN)
+		arg[1] = sql_expr_cast(b->a, arg[1], arg[2]->type, arg[2]->typmod, e->position, b->err);
+	return arg[1] != NULL && arg[2] != NULL;
+}
+
 static struct sql_expr *
 many(struct bind *b, const struct ast_expr *e)
 {
@@ -684,6 +712,8 @@ many(struct bind *b, const struct ast_expr *e)
 				sql_bind_fix_param(b, a[i], type);
 			sql_bind_fix_param(b, a[e->nargs - 1], type);
 		}
+		if (e->text != NULL && e->nargs == 3 && strcmp(e->text, "nullif") == 0 && !null_if(b, e, a))
+			return NULL;
 		break;
 	case AST_COALESCE:
 		kind = SQL_COALESCE;

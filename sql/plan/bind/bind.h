@@ -330,7 +330,7 @@ bool sql_bind_srf_in(const struct bind *b, const struct sql_expr *e);
 bool sql_bind_series(struct bind *b, const struct ast_expr *f, struct sql_expr **e, enum cat_type *type);
 /* f in FROM, and the types of its columns. */
 struct sql_node *sql_bind_srf_source(
-    struct bind *b, const struct ast_expr *f, bool ordinality, enum cat_type **type);
+    struct bind *b, const struct ast_expr *f, bool ordinality, enum cat_type **type, int32_t **typmod);
 /* 42883 if values of that type cannot be compared; what: "equality", "ordering". */
 bool sql_bind_ordered(struct bind *b, enum cat_type t, const char *what, int position);
 bool sql_bind_conds(struct bind *b, const struct ast_expr *e);

@@ -169,8 +169,9 @@ sql_bind_add_function(struct bind *b, const struct ast_table *t)
 	in->nest.nodes = b->nest.nodes;
 	bool numbers = strcmp(t->func->text, "generate_series") == 0;
 	enum cat_type one, *type = &one;
+	int32_t none = -1, *typmod = &none;
 	struct sql_node *n = numbers ? series(in, t->func, t->ordinality ? 2 : 1, &one)
-				     : sql_bind_srf_source(in, t->func, t->ordinality, &type);
+				     : sql_bind_srf_source(in, t->func, t->ordinality, &type, &typmod);
 	b->nest.nodes = in->nest.nodes;
 	if (n == NULL)
 		return false;
@@ -181,7 +182,7 @@ sql_bind_add_function(struct bind *b, const struct ast_table *t)
 	for (unsigned k = 0; k < cols; k++) {
 		bool alias = own == 1 && strcmp(t->alias, t->name) != 0;
 		col[k].type = k < own ? type[k] : CAT_INT8;
-		col[k].typmod = -1;
+		col[k].typmod = k < own ? typmod[k] : -1;
 		snprintf(col[k].name, sizeof col[k].name, "%s",
 		    k == own ? "ordinality"
 		    : alias  ? t->alias

@@ -37,15 +37,19 @@ match(struct bind *b, const struct ast_cte *c, struct bind *in, unsigned i, cons
 	if (pair[0] == NULL || pair[1] == NULL || !sql_expr_unify(b->a, pair, 2, "UNION", b->err))
 		return NULL;
 	*left = pair[0];
-	if (pair[0]->type != col->type && self->selves > 0) {
+	int32_t typmod = sql_expr_typmod(pair, 2);
+	if ((pair[0]->type != col->type || typmod != col->typmod) && self->selves > 0) {
+		char first[CAT_TYPE_TEXT], all[CAT_TYPE_TEXT];
 		sql_bind_fail(b, 0, "42804",
 		    "recursive query \"%s\" column %u has type %s in non-recursive term but type %s overall",
-		    c->name, i + 1, cat_type_name(col->type), cat_type_name(pair[0]->type));
+		    c->name, i + 1, cat_type_full(col->type, col->typmod, first),
+		    cat_type_full(pair[0]->type, typmod, all));
 		snprintf(b->err->hint, sizeof b->err->hint,
 		    "Cast the output of the non-recursive term to the correct type.");
 		return NULL;
 	}
 	col->type = pair[0]->type;
+	col->typmod = typmod;
 	if (type != CAT_UNKNOWN)
 		return pair[1];
 	in->answer.output[i] = pair[1];

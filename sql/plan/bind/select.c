@@ -626,7 +626,7 @@ values(struct bind *b, const struct ast_select *q, struct bind_list *l, struct b
 		if (name == NULL || text == NULL)
 			return NULL;
 		*name = (struct ast_expr){ .kind = AST_DEFAULT, .text = text };
-		struct sql_expr *x = sql_expr_column(b->a, c, col[0]->type, -1, 0);
+		struct sql_expr *x = sql_expr_column(b->a, c, col[0]->type, sql_expr_typmod(col, q->rows), 0);
 		if (!push(b, l, name, text) || x == NULL || !out_push(b, o, x))
 			return NULL;
 	}

@@ -104,7 +104,8 @@ match(struct bind *b, struct sql_column *col, struct bind *left, struct bind_bra
 	if (pair[0] == NULL || pair[1] == NULL || !sql_expr_unify(b->a, pair, 2, what, b->err))
 		return false;
 	col[i].type = pair[0]->type;
-	col[i].typmod = lt == rt && lt != CAT_UNKNOWN && ltm == x->typmod ? ltm : -1;
+	/* a cast of a column to varchar, or to text, is one of its name only */
+	col[i].typmod = sql_expr_typmod(pair, 2);
 	if (lt == CAT_UNKNOWN)
 		left->answer.output[i] = pair[0];
 	if (rt == CAT_UNKNOWN)

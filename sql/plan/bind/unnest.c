@@ -6,10 +6,11 @@
 
 /* The array that argument k of the call is, or that the whole call makes; type: of a row. */
 static struct sql_expr *
-array_of(struct bind *b, const struct ast_expr *f, unsigned k, enum cat_type *type)
+array_of(struct bind *b, const struct ast_expr *f, unsigned k, enum cat_type *type, int32_t *typmod)
 {
 	const struct sql_set_function *s = sql_set_function(f->text);
 	struct ast_expr call = *f;
+	*typmod = -1;
 	if (strcmp(f->text, "generate_series") == 0) {
 		struct sql_expr **arg = sql_bind_take(b, (f->nargs + 1) * sizeof *arg);
 		if (arg == NULL || !sql_bind_series(b, f, arg, type))
@@ -31,6 +32,7 @@ array_of(struct bind *b, const struct ast_expr *f, unsigned k, enum cat_type *ty
 		return NULL;
 	}
 	*type = s->rows ? x->type : cat_type_element(x->type);
+	*typmod = cat_type_loose(x->type, x->typmod);
 	return x;
 }
 
@@ -93,6 +95,7 @@ sql_bind_srf_call(struct bind *b, const struct ast_expr *e)
 {
 	struct bind_srf *s = b->srf.now;
 	enum cat_type type;
+	int32_t typmod;
 	if (b->agg.inside || b->win.not_in != NULL) {
 		sql_bind_fail(b, e->position, "0A000",
 		    "%s function calls cannot contain set-returning function calls",
@@ -107,12 +110,12 @@ sql_bind_srf_call(struct bind *b, const struct ast_expr *e)
 	if (!plain_call(b, e) || !room(b, s))
 		return NULL;
 	b->srf.now = NULL;
-	struct sql_expr *x = array_of(b, e, 0, &type);
+	struct sql_expr *x = array_of(b, e, 0, &type, &typmod);
 	b->srf.now = s;
 	if (x == NULL)
 		return NULL;
 	s->array[s->sets] = x;
-	s->row[s->sets] = sql_expr_column(b->a, ROW_BASE + s->sets, type, -1, e->position);
+	s->row[s->sets] = sql_expr_column(b->a, ROW_BASE + s->sets, type, typmod, e->position);
 	return s->row[s->sets++];
 }
 
@@ -241,7 +244,7 @@ sql_bind_srf_arrays(struct bind *b, struct sql_op_project *p)
 			s->apart[p->es] = 1;
 			s->types[p->es] = s->row[k]->type;
 			p->e[p->es] = s->array[k];
-			row[k] = sql_expr_column(b->a, p->es++, s->row[k]->type, -1, 0);
+			row[k] = sql_expr_column(b->a, p->es++, s->row[k]->type, s->row[k]->typmod, 0);
 			if (row[k] == NULL)
 				return false;
 		}
@@ -274,7 +277,8 @@ sql_bind_srf_node(struct bind *b, struct sql_node *n)
 /* ---- FROM ------------------------------------------------------------------------------------ */
 
 struct sql_node *
-sql_bind_srf_source(struct bind *b, const struct ast_expr *f, bool ordinality, enum cat_type **type)
+sql_bind_srf_source(
+    struct bind *b, const struct ast_expr *f, bool ordinality, enum cat_type **type, int32_t **typmod)
 {
 	unsigned arrays = arrays_of(f), cols = arrays + ordinality;
 	b->agg.not_in = "functions in FROM";
@@ -284,12 +288,13 @@ sql_bind_srf_source(struct bind *b, const struct ast_expr *f, bool ordinality, e
 	struct sql_expr **e = sql_bind_take(b, arrays * sizeof *e);
 	struct sql_node *p = one && e ? sql_plan_project(b, one, e, arrays) : NULL;
 	uint8_t *set = sql_bind_take(b, cols);
-	struct sql_op_unnest *n = p && set ? unnest(b, p, cols, set) : NULL;
+	*typmod = sql_bind_take(b, arrays * sizeof **typmod);
+	struct sql_op_unnest *n = p && set && *typmod ? unnest(b, p, cols, set) : NULL;
 	if (n == NULL)
 		return NULL;
 	memset(set, 1, arrays);
 	for (unsigned k = 0; k < arrays; k++)
-		if ((e[k] = array_of(b, f, k, &n->type[k])) == NULL)
+		if ((e[k] = array_of(b, f, k, &n->type[k], &(*typmod)[k])) == NULL)
 			return NULL;
 	if (ordinality)
 		n->type[arrays] = CAT_INT8;

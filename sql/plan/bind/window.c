@@ -242,6 +242,8 @@ agg_call_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f, stru
 	if (f->agg != SQL_ARRAY_AGG && (arg[0] = sql_expr_settle(b->a, arg[0], b->err)) == NULL)
 		return false;
 	f->arg_type = arg[0]->type;
+	if (f->agg == SQL_ARRAY_AGG || cat_type_is_array(f->arg_type))
+		f->typmod = cat_type_loose(f->arg_type, arg[0]->typmod);
 	if (!sql_agg_type(f->agg, f->arg_type, &f->type, e->position, b->err))
 		return false;
 	f->args = n;
@@ -255,6 +257,7 @@ call_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f)
 	unsigned n = e->over->fargs, least = 1, most = 1;
 	bool agg = sql_agg_find(e->text, &f->agg), win = !agg && kind_of(e->text, &f->kind, &least, &most);
 	struct sql_expr **arg = sql_bind_take(b, (n + 1) * sizeof *arg);
+	f->typmod = -1;
 	if (arg == NULL)
 		return false;
 	for (unsigned k = 0; k < n; k++) {
@@ -320,6 +323,7 @@ call_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f)
 			arg[2] = pair[1];
 		}
 		f->type = arg[0]->type;
+		f->typmod = cat_type_loose(f->type, arg[0]->typmod);
 		break;
 	default:
 		f->type = CAT_INT8;
@@ -344,7 +348,8 @@ reference(struct bind *b, unsigned fn, int position)
 	struct sql_window *w = b->win.all;
 	if (!room(b, &w->ref, w->refs, &w->ref_cap, sizeof *w->ref))
 		return NULL;
-	struct sql_expr *x = sql_expr_column(b->a, UINT32_MAX, w->fn[fn].type, -1, position);
+	struct sql_expr *x =
+	    sql_expr_column(b->a, SQL_COLUMN_LATER, w->fn[fn].type, w->fn[fn].typmod, position);
 	w->ref[w->refs].e = x;
 	w->ref[w->refs++].fn = fn;
 	return x;
