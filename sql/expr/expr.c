@@ -190,7 +190,7 @@ sql_expr_call(struct nam_arena *a, const struct sql_fn *fn, struct sql_expr **ar
 static struct sql_expr *
 relabel(struct nam_arena *a, struct sql_expr *e, enum cat_type to, struct cat_err *err)
 {
-	/* a column whose number comes later is told by its node: that one stays, with one above it */
+	/* a column gets its number later through its node: no copy of it would get one */
 	bool later = e->kind == SQL_COLUMN && e->index == SQL_COLUMN_LATER;
 	struct sql_expr *c =
 	    later ? over(a, SQL_COALESCE, to, &e, 1, e->position, err) : nam_arena_copy(a, e, sizeof *e);

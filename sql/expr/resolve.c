@@ -315,7 +315,7 @@ sql_expr_func(struct nam_arena *a, const char *name, struct sql_expr **in, unsig
 		    err, "42804", "could not determine polymorphic type because input has type unknown");
 		return NULL;
 	}
-	/* an untyped literal has a type of its own there; a parameter has none before it is settled */
+	/* pg_typeof tells that a literal is untyped */
 	bool bare = f != NULL && strcmp(name, "pg_typeof") == 0 && args[0]->kind == SQL_CONST;
 	if (f != NULL && f->flags & SQL_FN_ANY && !bare) {
 		for (unsigned k = 0; k < n; k++)
