@@ -80,6 +80,10 @@ struct scan {
 static bool
 bad(const struct scan *c, struct cat_str whole, struct cat_err *err)
 {
+	struct cat_str zone;
+	if (cat_zone_name_in(whole, &zone))
+		return cat_error(err, "0A000", "time zone \"%.*s\" is not supported yet",
+		    (int)(zone.len > 60 ? 60 : zone.len), zone.p);
 	return cat_error(err, "22007", "invalid input syntax for type %s: \"%.*s\"", c->type,
 	    (int)(whole.len > 200 ? 200 : whole.len), whole.p);
 }
@@ -256,7 +260,9 @@ one_word(struct scan *c)
 		c->at++;
 	int m = month_name(w, n);
 	if (m) {
-		if (c->month)
+		bool small = c->nums > 0 && c->digits[0] < 3;
+		/* a number before it is a day then, one of two would be the month */
+		if (c->month || (small && (c->nums == 2 || c->num[0] < 1 || c->num[0] > 31)))
 			return false;
 		c->month = m;
 		if (peek(c) == '-' || peek(c) == '/')

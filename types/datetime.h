@@ -59,4 +59,11 @@ bool cat_interval_trunc(
     struct cat_str part, struct cat_interval v, struct cat_interval *out, struct cat_err *err);
 bool cat_date_trunc(struct cat_str part, int64_t us, int64_t *out, struct cat_err *err);
 
+/* types/zone.c: is it the name of a zone that PostgreSQL has and namdb has not (CET, Europe/Paris)?
+ * Is it POSIX's letters and digits (CET-1)? */
+bool cat_zone_is_name(struct cat_str s);
+bool cat_zone_is_posix(struct cat_str s);
+/* The first such name, CET or Europe/Paris, in a date's text. */
+bool cat_zone_name_in(struct cat_str text, struct cat_str *name);
+
 #endif

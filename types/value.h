@@ -10,8 +10,8 @@
  *	FLOAT8      double
  *	FLOAT4      double that a float holds
  *	NUMERIC     str: bytes that only types/numeric.h looks into
- *	TEXT        str: UTF-8, not 0-terminated, no 0 byte inside. varchar(n) is TEXT with typmod n,
- *                  varchar without a length TEXT with typmod CAT_VARCHAR
+ *	TEXT        str: UTF-8, not 0-terminated, no 0 byte inside. varchar(n) is TEXT with typmod
+ *                  n, varchar without a length TEXT with typmod CAT_VARCHAR
  *	BPCHAR      str: char(n), padded with spaces to n characters; they do not count when it is
  *                  compared
  *	DATE        int64 days since 2000-01-01; INT64_MAX / INT64_MIN = infinity / -infinity

@@ -468,9 +468,10 @@ delete_(struct sql_convert *c, const PgQuery__DeleteStmt *s, struct ast_stmt *st
 	return targets(c, s->returning_list, s->n_returning_list, &st->returning, &st->returnings);
 }
 
-/* BEGIN's and SET TRANSACTION's options. */
+/* BEGIN's and SET TRANSACTION's options. DEFERRABLE lets a transaction wait for a snapshot in which
+ * it cannot fail; without the wait it is one like any other. */
 static bool
-modes(struct sql_convert *c, PgQuery__Node *const *list, size_t n, struct ast_stmt *st)
+modes(PgQuery__Node *const *list, size_t n, struct ast_stmt *st)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (list[i]->node_case != PG_QUERY__NODE__NODE_DEF_ELEM)
@@ -487,8 +488,6 @@ modes(struct sql_convert *c, PgQuery__Node *const *list, size_t n, struct ast_st
 					d->arg->a_const->val_case == PG_QUERY__A__CONST__VAL_IVAL &&
 					d->arg->a_const->ival->ival != 0;
 			st->read_write = !st->read_only;
-		} else if (strcmp(d->defname, "transaction_deferrable") == 0) {
-			return sql_convert_no(c, "DEFERRABLE transactions are", d->location);
 		}
 	}
 	return true;
@@ -504,7 +503,7 @@ transaction(struct sql_convert *c, const PgQuery__TransactionStmt *s, struct ast
 		st->start = true; /* fallthrough */
 	case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_BEGIN:
 		st->kind = AST_BEGIN;
-		return modes(c, s->options, s->n_options, st);
+		return modes(s->options, s->n_options, st);
 	case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_COMMIT:
 		st->kind = AST_COMMIT;
 		return true;
@@ -555,7 +554,7 @@ set(struct sql_convert *c, const PgQuery__VariableSetStmt *s, struct ast_stmt *s
 			return sql_convert_no(c, "SET TRANSACTION SNAPSHOT is", -1);
 		st->kind = AST_SET_TRANSACTION;
 		st->session_default = s->name[0] == 'S';
-		return modes(c, s->args, s->n_args, st);
+		return modes(s->args, s->n_args, st);
 	}
 	if (s->kind == PG_QUERY__VARIABLE_SET_KIND__VAR_RESET_ALL) {
 		st->reset = true;

@@ -43,7 +43,8 @@ const PgQuery__IntoClause *sql_convert_into_of(const PgQuery__SelectStmt *s);
 bool sql_convert_collation(struct sql_convert *c, const PgQuery__CollateClause *k);
 bool sql_convert_no_into(struct sql_convert *c, const PgQuery__IntoClause *into);
 /* An option of CREATE TABLE ... WITH. */
-bool sql_convert_table_option(struct sql_convert *c, const PgQuery__DefElem *d, struct ast_stmt *st);
+bool sql_convert_table_options(
+    struct sql_convert *c, PgQuery__Node *const *list, size_t n, struct ast_stmt *st);
 bool sql_convert_copy(struct sql_convert *c, const PgQuery__CopyStmt *s, struct ast_stmt *st);
 /* convert_dml.c */
 bool sql_convert_sets(

@@ -28,9 +28,10 @@ into(struct sql_convert *c, const PgQuery__IntoClause *k, struct ast_stmt *st)
 		return sql_convert_no(c, "tablespaces are", -1);
 	if (k->access_method != NULL && k->access_method[0])
 		return sql_convert_no(c, "access methods are", -1);
-	for (size_t i = 0; i < k->n_options; i++)
-		if (!sql_convert_table_option(c, k->options[i]->def_elem, st))
-			return false;
+	if (k->on_commit > PG_QUERY__ON_COMMIT_ACTION__ONCOMMIT_NOOP)
+		return cat_error(c->err, "42P16", "ON COMMIT can only be used on temporary tables");
+	if (!sql_convert_table_options(c, k->options, k->n_options, st))
+		return false;
 	st->nnames = (unsigned)k->n_col_names;
 	if ((st->names = sql_convert_take(c, st->nnames * sizeof *st->names)) == NULL)
 		return false;

@@ -1,6 +1,7 @@
 /* convert_ddl.c -- CREATE TABLE and DROP TABLE to ours. */
 #include <sql/parse/convert.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -211,7 +212,13 @@ constraint(struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt 
 	case PG_QUERY__CONSTR_TYPE__CONSTR_PRIMARY:
 		return key(c, k, st, col ? col->name : NULL);
 	case PG_QUERY__CONSTR_TYPE__CONSTR_NULL:
-		return true;
+		if (col == NULL || !col->not_null)
+			return true;
+		cat_error(c->err, "42601",
+		    "conflicting NULL/NOT NULL declarations for column \"%.63s\" of table \"%.63s\"",
+		    col->name, st->table.name);
+		c->err->position = k->location + 1;
+		return false;
 	case PG_QUERY__CONSTR_TYPE__CONSTR_NOTNULL:
 		if (col != NULL)
 			col->not_null = true;
@@ -283,29 +290,109 @@ element(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *st)
 	return true;
 }
 
-bool
-sql_convert_table_option(struct sql_convert *c, const PgQuery__DefElem *d, struct ast_stmt *st)
+/* PostgreSQL's storage parameters: they are checked, and then there is nothing they could be said
+ * to. */
+static const struct storage {
+	const char *name;
+	char kind; /* b: boolean, i: integer, f: number */
+	double least, most;
+} storage[] = {
+	{ "fillfactor", 'i', 10, 100 },
+	{ "toast_tuple_target", 'i', 128, 8160 },
+	{ "parallel_workers", 'i', 0, 1024 },
+	{ "user_catalog_table", 'b', 0, 0 },
+	{ "vacuum_truncate", 'b', 0, 0 },
+	{ "autovacuum_enabled", 'b', 0, 0 },
+	{ "autovacuum_vacuum_threshold", 'i', 0, INT32_MAX },
+	{ "autovacuum_vacuum_insert_threshold", 'i', -1, INT32_MAX },
+	{ "autovacuum_analyze_threshold", 'i', 0, INT32_MAX },
+	{ "autovacuum_vacuum_cost_limit", 'i', 1, 10000 },
+	{ "autovacuum_vacuum_cost_delay", 'f', 0, 100 },
+	{ "autovacuum_freeze_min_age", 'i', 0, 1000000000 },
+	{ "autovacuum_freeze_max_age", 'i', 100000, 2000000000 },
+	{ "autovacuum_freeze_table_age", 'i', 0, 2000000000 },
+	{ "autovacuum_multixact_freeze_min_age", 'i', 0, 1000000000 },
+	{ "autovacuum_multixact_freeze_max_age", 'i', 10000, 2000000000 },
+	{ "autovacuum_multixact_freeze_table_age", 'i', 0, 2000000000 },
+	{ "log_autovacuum_min_duration", 'i', -1, INT32_MAX },
+	{ "autovacuum_vacuum_scale_factor", 'f', 0, 100 },
+	{ "autovacuum_vacuum_insert_scale_factor", 'f', 0, 100 },
+	{ "autovacuum_analyze_scale_factor", 'f', 0, 100 },
+};
+
+/* What the parameter is said to be, as text; NULL: only its name stands there, which is true. */
+static const char *
+said(struct sql_convert *c, const PgQuery__DefElem *d)
 {
 	const PgQuery__Node *a = d->arg;
-	if (strcmp(d->defname, "fillfactor") == 0) {
-		int v = a != NULL && a->node_case == PG_QUERY__NODE__NODE_INTEGER ? a->integer->ival : 0;
-		return (v >= 10 && v <= 100) ||
-		       cat_error(c->err, "22023", "value %d out of bounds for option \"fillfactor\"", v);
-	}
-	if (strncmp(d->defname, "autovacuum_", 11) == 0 || strcmp(d->defname, "toast_tuple_target") == 0 ||
-	    strcmp(d->defname, "parallel_workers") == 0)
-		return true; /* there is nothing they could be said to */
+	if (a == NULL)
+		return NULL;
+	if (a->node_case == PG_QUERY__NODE__NODE_INTEGER)
+		return nam_arena_printf(c->arena, "%d", a->integer->ival);
+	if (a->node_case == PG_QUERY__NODE__NODE_FLOAT)
+		return a->float_->fval;
+	if (a->node_case == PG_QUERY__NODE__NODE_BOOLEAN)
+		return a->boolean->boolval ? "true" : "false";
+	if (a->node_case == PG_QUERY__NODE__NODE_TYPE_NAME && a->type_name->n_names > 0)
+		return sql_convert_word(a->type_name->names[a->type_name->n_names - 1]);
+	return sql_convert_word(a);
+}
+
+static bool
+stored(struct sql_convert *c, const struct storage *p, const char *value)
+{
+	struct cat_str s = { value ? value : "true", value ? (uint32_t)strlen(value) : 4 };
+	enum cat_type type = p->kind == 'b' ? CAT_BOOL : CAT_FLOAT8;
+	union cat_val v;
+	if (!cat_value_in(type, -1, s, &v, c->arena, NULL))
+		return cat_error(c->err, "22023", "invalid value for %s option \"%s\": %.60s",
+		    p->kind == 'b'   ? "boolean"
+		    : p->kind == 'i' ? "integer"
+				     : "floating point",
+		    p->name, s.p);
+	double x = p->kind == 'i' ? rint(v.f) : v.f;
+	return p->kind == 'b' || (x >= p->least && x <= p->most) ||
+	       cat_error(c->err, "22023", "value %.60s out of bounds for option \"%s\"", s.p, p->name);
+}
+
+static bool
+option(struct sql_convert *c, const PgQuery__DefElem *d, struct ast_stmt *st)
+{
+	const char *value = said(c, d);
+	union cat_val v = { 0 };
+	struct cat_str s = { value ? value : "", value ? (uint32_t)strlen(value) : 0 };
+	if (strcmp(d->defname, "oids") == 0)
+		return (value != NULL && cat_value_in(CAT_BOOL, -1, s, &v, c->arena, NULL) && !v.i) ||
+		       cat_error(c->err, "0A000", "tables declared WITH OIDS are not supported");
 	if (strcmp(d->defname, "versions") == 0) {
-		int v =
-		    d->arg && d->arg->node_case == PG_QUERY__NODE__NODE_INTEGER ? d->arg->integer->ival : 0;
-		if (v < 2 || v > 8) {
-			cat_error(c->err, "22023", "value of \"versions\" must be between 2 and 8");
-			return false;
-		}
-		st->versions = (unsigned)v;
+		if (!cat_value_in(CAT_INT4, -1, s, &v, c->arena, NULL) || v.i < 2 || v.i > 8)
+			return cat_error(c->err, "22023", "value of \"versions\" must be between 2 and 8");
+		st->versions = (unsigned)v.i;
 		return true;
 	}
-	return cat_error(c->err, "22023", "unrecognized parameter \"%.63s\"", d->defname);
+	const char *name = d->defname;
+	if (d->defnamespace != NULL && strcmp(d->defnamespace, "toast") == 0)
+		return strncmp(name, "autovacuum_", 11) == 0 ||
+		       cat_error(c->err, "22023", "unrecognized parameter \"%.63s\"", name);
+	for (unsigned k = 0; k < sizeof storage / sizeof *storage; k++)
+		if (strcmp(storage[k].name, name) == 0)
+			return stored(c, &storage[k], value);
+	return cat_error(c->err, "22023", "unrecognized parameter \"%.63s\"", name);
+}
+
+bool
+sql_convert_table_options(struct sql_convert *c, PgQuery__Node *const *list, size_t n, struct ast_stmt *st)
+{
+	for (size_t i = 0; i < n; i++) {
+		const PgQuery__DefElem *d = list[i]->def_elem;
+		for (size_t k = 0; k < i; k++)
+			if (strcmp(list[k]->def_elem->defname, d->defname) == 0)
+				return cat_error(c->err, "22023",
+				    "parameter \"%.63s\" specified more than once", d->defname);
+		if (!option(c, d, st))
+			return false;
+	}
+	return true;
 }
 
 static bool
@@ -332,10 +419,7 @@ create(struct sql_convert *c, const PgQuery__CreateStmt *s, struct ast_stmt *st)
 	for (size_t i = 0; i < s->n_table_elts; i++)
 		if (!element(c, s->table_elts[i], st))
 			return false;
-	for (size_t i = 0; i < s->n_options; i++)
-		if (!sql_convert_table_option(c, s->options[i]->def_elem, st))
-			return false;
-	return true;
+	return sql_convert_table_options(c, s->options, s->n_options, st);
 }
 
 static bool

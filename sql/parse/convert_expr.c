@@ -199,7 +199,12 @@ sql_convert_collation(struct sql_convert *c, const PgQuery__CollateClause *k)
 			return true;
 	char what[120];
 	snprintf(what, sizeof what, "collation \"%.63s\" is", name ? name : "");
-	return sql_convert_no(c, what, k->location);
+	/* those of a locale: de_DE, de_DE.utf8, de-x-icu */
+	if (name == NULL || strchr(name, '_') != NULL || strstr(name, "-x-icu") != NULL)
+		return sql_convert_no(c, what, k->location);
+	cat_error(c->err, "42704", "collation \"%.63s\" for encoding \"UTF8\" does not exist", name);
+	c->err->position = k->location + 1;
+	return false;
 }
 
 static bool
@@ -754,7 +759,9 @@ convert(struct sql_convert *c, const PgQuery__Node *n)
 		    (e = sql_convert_node(c, AST_COLLATE, n->collate_clause->location, 1)) == NULL ||
 		    (e->args[0] = sql_convert_expr(c, n->collate_clause->arg)) == NULL)
 			return NULL;
-		return e;
+		e->text = sql_convert_str(
+		    c, sql_convert_word(n->collate_clause->collname[n->collate_clause->n_collname - 1]));
+		return e->text ? e : NULL;
 	case PG_QUERY__NODE__NODE_GROUPING_SET:
 		return no(c, "grouping sets are", n->grouping_set->location);
 	case PG_QUERY__NODE__NODE_GROUPING_FUNC:

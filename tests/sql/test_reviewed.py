@@ -41,6 +41,11 @@ def reviewed():
     return out
 
 
+def in_order(text, rows):
+    """Rows whose order the statement does not say, in an order of their own."""
+    return rows if not rows or "ORDER BY" in text else rows[:1] + sorted(rows[1:], key=repr)
+
+
 def compare(setup, asked):
     """Both answer the same list. Prints how it went."""
     texts = setup + [t for _, t in asked]
@@ -54,7 +59,7 @@ def compare(setup, asked):
         check(want[k][1] is None and got[k][1] is None, "setting up: %s: %s %s" % (t, want[k][1], got[k][1:]))
     equal, later, wrong = 0, [], []
     for (feature, text), (rows, state), (our_rows, our_state, said) in zip(asked, want[len(setup):], got[len(setup):]):
-        if our_state == state and our_rows == rows:
+        if our_state == state and in_order(text, our_rows) == in_order(text, rows):
             equal += 1
         elif our_state == "0A000":
             later.append("%s: %s (PostgreSQL: %s)" % (text, said, state or "rows"))

@@ -317,10 +317,7 @@ zone_of(struct cat_str s, int64_t *us, struct cat_err *err)
 		*us = west ? -v.us : v.us;
 		return true;
 	}
-	bool name = s.len > 0;
-	for (uint32_t k = 0; k < s.len; k++)
-		name &= (s.p[k] | 32) >= 'a' && (s.p[k] | 32) <= 'z' ? true : s.p[k] == '/' || s.p[k] == '_';
-	if (name && memchr(s.p, '/', s.len) != NULL)
+	if (cat_zone_is_name(s) || cat_zone_is_posix(s))
 		return cat_error(err, "0A000", "time zone \"%.*s\" is not supported yet",
 		    (int)(s.len > 60 ? 60 : s.len), s.p);
 	return cat_error(

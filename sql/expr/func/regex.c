@@ -242,7 +242,8 @@ named_class(struct compile *c, struct sql_regex_set *s)
 	size_t n = (size_t)(close - c->p);
 	for (unsigned k = 0; k < SQL_CHAR_CLASSES; k++) {
 		if (strlen(names[k]) == n && memcmp(names[k], c->p, n) == 0) {
-			s->in |= (uint16_t)(1 << k);
+			bool cased = strcmp(names[k], "upper") == 0 || strcmp(names[k], "lower") == 0;
+			s->in |= (uint16_t)(1 << (cased && c->re->fold ? 0 : k)); /* 0: alpha */
 			c->p = close + 2;
 			return true;
 		}

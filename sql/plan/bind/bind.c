@@ -570,6 +570,13 @@ op_params(struct bind *b, const char *op, struct sql_expr *l, struct sql_expr *r
 static struct sql_expr *
 op(struct bind *b, const struct ast_expr *e)
 {
+	if (e->nargs == 2 && e->args[0]->kind == AST_COLLATE && e->args[1]->kind == AST_COLLATE &&
+	    strcmp(e->args[0]->text, e->args[1]->text) != 0) {
+		sql_bind_fail(b, e->args[1]->position, "42P21",
+		    "collation mismatch between explicit collations \"%s\" and \"%s\"", e->args[0]->text,
+		    e->args[1]->text);
+		return NULL;
+	}
 	struct sql_expr *l = e->nargs == 2 ? sql_bind_expr(b, e->args[0]) : NULL;
 	struct sql_expr *r = e->nargs == 2 && l == NULL ? NULL : sql_bind_expr(b, e->args[e->nargs - 1]);
 	if (r == NULL)

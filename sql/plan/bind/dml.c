@@ -162,6 +162,9 @@ sql_bind_set_columns(struct bind *b, const struct ast_target *set, unsigned n, s
 		return false;
 	for (unsigned i = 0; i < n; i++) {
 		unsigned c;
+		if (sql_system_column(set[i].name))
+			return sql_bind_fail(b, set[i].position, "0A000",
+			    "cannot assign to system column \"%s\"", set[i].name);
 		if (!column_of(b, set[i].name, set[i].position, &c))
 			return false;
 		for (unsigned k = 0; k < i; k++)

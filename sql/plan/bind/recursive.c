@@ -96,15 +96,14 @@ sql_bind_recursive(struct bind *b, const struct ast_cte *c, struct bind_cte *sel
 {
 	const struct ast_select *q = c->q;
 	struct bind_cte *around = b->nest.cte;
+	self->next = around;
+	b->nest.cte = self;
 	/* A WITH of its own: what the recursive term reads of it again and again is kept. */
 	if (!sql_bind_with(b, q->with, NULL))
 		return NULL;
-	for (struct bind_cte *w = b->nest.cte; w != around; w = w->next)
+	for (struct bind_cte *w = b->nest.cte; w != self; w = w->next)
 		w->run->refs = 1;
-	self->next = b->nest.cte;
-	b->nest.cte = self;
 	struct sql_node *first = base(b, q, column, columns);
-	b->nest.cte = self->next;
 	struct sql_cte *work = sql_bind_take(b, sizeof *work);
 	struct sql_sub *own = sql_bind_take(b, sizeof *own);
 	if (first == NULL || work == NULL || own == NULL)
@@ -124,10 +123,7 @@ sql_bind_recursive(struct bind *b, const struct ast_cte *c, struct bind_cte *sel
 	if (left == NULL || (work->type = sql_bind_take(b, *columns * sizeof *work->type)) == NULL)
 		return NULL;
 	unsigned from = b->plan->arenas;
-	self->next = b->nest.cte;
-	b->nest.cte = self;
 	struct sql_node *again = term(b, c, q->set[q->sets - 1].q, self, left);
-	b->nest.cte = self->next;
 	if (again == NULL)
 		return NULL;
 	bool cast = false;
@@ -147,5 +143,7 @@ sql_bind_recursive(struct bind *b, const struct ast_cte *c, struct bind_cte *sel
 	n->own = own->arenas;
 	n->owns = own->narenas;
 	n->node.est_rows = first->est_rows * 10;
-	return sql_bind_with_done(b, q->with, &n->node) ? &n->node : NULL;
+	bool done = sql_bind_with_done(b, q->with, &n->node);
+	b->nest.cte = around;
+	return done ? &n->node : NULL;
 }
