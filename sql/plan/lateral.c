@@ -75,3 +75,50 @@ sql_plan_lateral_item(struct bind *b, struct plan_item *item, unsigned *items, u
 	*items = rests + 1;
 	return true;
 }
+
+/*
+ * Makes the left side of a left join begin at table `low` or before: at the beginning of its region,
+ * whose operands are joined by inner joins, or with the left join around it. The rows are the same,
+ * because conditions over both sides stay above. Does nothing where this cannot be.
+ */
+static bool
+reach(struct bind *b, unsigned outer, unsigned low)
+{
+	struct bind_outer *o = &b->joins.outer[outer];
+	unsigned region = sql_bind_region(b, o->first, o->last, outer), around = (region - 1) / 3;
+	if (o->first <= low)
+		return true;
+	if (o->kind != AST_JOIN_LEFT)
+		return false;
+	if (region == 0) {
+		o->first = 0;
+		return true;
+	}
+	const struct bind_outer *a = &b->joins.outer[around];
+	if ((region - 1) % 3 == 1) { /* the right side: what is left of the join is not at hand */
+		if (a->mid <= low)
+			o->first = a->mid;
+		return a->mid <= low;
+	}
+	if (!reach(b, around, low))
+		return false;
+	o->first = a->first;
+	return true;
+}
+
+void
+sql_plan_widen(struct bind *b)
+{
+	for (unsigned k = 0; k < b->from.tables && b->joins.outers > 0; k++) {
+		const struct sql_sub *s = b->from.table[k].lateral;
+		uint64_t need = s != NULL ? sql_plan_lateral_needs(b, s) : 0;
+		unsigned region = need != 0 ? sql_bind_region(b, k, k, UINT32_MAX) : 0;
+		if (region == 0)
+			continue;
+		unsigned outer = (region - 1) / 3, low = (unsigned)__builtin_ctzll(need);
+		const struct bind_outer *o = &b->joins.outer[outer];
+		/* on the right it is the item of LEFT JOIN LATERAL, else that side's own join */
+		if ((region - 1) % 3 == 0 || o->mid == o->last)
+			reach(b, outer, low);
+	}
+}

@@ -497,6 +497,7 @@ sql_plan_from(struct bind *b)
 		return sql_plan_push_down(b, n, &have, true) ? n : NULL;
 	}
 	sql_plan_reduce(b);
+	sql_plan_widen(b);
 	sql_plan_semi_begin(b);
 	n = sql_plan_region(b, 0, b->from.tables, &have);
 	return n != NULL ? sql_plan_semi(b, n) : NULL;

@@ -132,26 +132,26 @@ class Query:
     def tables(self, most=3):
         """A FROM list and its columns."""
         text, scope = self.source([], 1)
+        near = scope  # what stands behind the last comma: ON may speak of that alone, LATERAL of all
         for _ in range(self.dice.randrange(most)):
             kind = self.pick(",", "JOIN", "JOIN", "LEFT JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "CROSS JOIN")
             if kind == ",":
-                # what is joined may not speak of what stands before the comma
                 right, more = self.source(scope, 1)
-                text, scope = "%s CROSS JOIN %s" % (text, right), scope + more
+                text, scope, near = "%s, %s" % (text, right), scope + more, more
                 continue
             right, more = self.source([] if kind in ("RIGHT JOIN", "FULL JOIN") else scope, 1)
             on = ""
             if kind == "FULL JOIN":  # PostgreSQL wants to hash or to merge
                 type = self.pick("int", "text")
-                sides = self.column(scope, type), self.column(more, type)
+                sides = self.column(near, type), self.column(more, type)
                 if None in sides:
                     continue
                 on = " ON %s = %s" % self.pick(sides, sides, ("upper((%s)::text)" % sides[0], "(%s)::text" % sides[1]))
             elif kind != "CROSS JOIN":
-                on = " ON " + self.condition(scope + more, 2)
-                if self.odds(0.5) and self.column(scope, "int") and self.column(more, "int"):
-                    on = " ON %s = %s%s" % (self.column(scope, "int"), self.column(more, "int"), self.pick("", " AND" + on[3:]))
-            text, scope = "%s %s %s%s" % (text, kind, right, on), scope + more
+                on = " ON " + self.condition(near + more, 2)
+                if self.odds(0.5) and self.column(near, "int") and self.column(more, "int"):
+                    on = " ON %s = %s%s" % (self.column(near, "int"), self.column(more, "int"), self.pick("", " AND" + on[3:]))
+            text, scope, near = "%s %s %s%s" % (text, kind, right, on), scope + more, near + more
         return text, scope
 
     # -- whole queries
@@ -166,7 +166,8 @@ class Query:
         """A call that answers rows, for a select list."""
         return self.pick(
             lambda: "generate_series(1, abs(%s) %% 3)" % self.integer(scope, 0), lambda: "unnest(ARRAY[%s, 7])" % self.integer(scope, 0),
-            lambda: "%s + generate_series(1, 2)" % self.integer(scope, 0), lambda: "string_to_table(%s, NULL)" % self.text(scope, 0),
+            # of a NULL that its planner sees, PostgreSQL makes one row
+            lambda: "coalesce(%s, 0) + generate_series(1, 2)" % self.integer(scope, 0), lambda: "string_to_table(%s, NULL)" % self.text(scope, 0),
             lambda: "generate_series(1, 2) * unnest(ARRAY[1, %s])" % self.integer(scope, 0))()
 
     def done(self, head, items, rest, cut=True):

@@ -467,3 +467,15 @@ SELECT f = 'a', f = tx, f < w, f = c, f IN ('a', 'b'), f = ANY (fa), f = ANY (wa
 SELECT n + 1, n * n, -n, abs(n), round(n, 1), n::int, n::float8, n / 3 FROM rvc
 -- regular expressions that fold case
 SELECT '日本語' ~* '[[:upper:]]', 'ab1' ~* '^[[:lower:]]+$', 'AB' ~* '^[[:lower:]]+$', 'ß1' ~* '[[:upper:]]$', 'Ab' ~ '^[[:upper:]]+$', '日' ~ '[[:upper:]]', 'A日' ~* '[^[:lower:]]'
+-- LATERAL behind a comma's LEFT JOIN
+SELECT a.i, b.i, l.x FROM rt a, rt b LEFT JOIN LATERAL (SELECT a.j + b.i AS x) l ON l.x > 4 ORDER BY 1, 2, 3
+SELECT a.i, b.i, l.x, c.s FROM rt a, rt b LEFT JOIN LATERAL (SELECT a.j AS x) l ON l.x = b.i LEFT JOIN rtext c ON c.id = l.x ORDER BY 1, 2, 3, 4
+SELECT a.i, b.i, l.x, c.s FROM rt a JOIN rt b ON a.j = b.j LEFT JOIN rtext c ON c.id = b.i, rt d LEFT JOIN LATERAL (SELECT a.j + d.i AS x WHERE b.i > 1) l ON l.x = 4 WHERE d.i < 3 ORDER BY 1, 2, 3, 4
+SELECT a.i, d.i, l.x, m.y FROM rt a, (rt d LEFT JOIN LATERAL (SELECT a.j + d.i AS x) l ON l.x = 4) LEFT JOIN LATERAL (SELECT a.i + l.x AS y) m ON m.y > 5 ORDER BY 1, 2, 3, 4
+SELECT a.i, d.i, l.x, c.id FROM rt a, (rt d CROSS JOIN LATERAL (SELECT a.j + d.i AS x) l) LEFT JOIN rtext c ON c.id = l.x ORDER BY 1, 2, 3, 4
+SELECT a.i, d.i, l.x, c.id FROM rt a LEFT JOIN (rt d LEFT JOIN LATERAL (SELECT a.j + d.i AS x) l ON l.x = 4) ON a.i = d.i, rtext c ORDER BY 1, 2, 3, 4
+SELECT a.i, d.i, l.x FROM rt a LEFT JOIN rt b ON a.i = b.j, rt d LEFT JOIN LATERAL (SELECT b.j + d.i AS x) l ON l.x = 4 WHERE a.i = 2 ORDER BY 1, 2, 3
+SELECT a.i, d.i, l.x FROM rt a FULL JOIN rt b ON a.i = b.j, rt d LEFT JOIN LATERAL (SELECT b.j + d.i AS x) l ON l.x = 4 WHERE d.i = 2 ORDER BY 1, 2, 3
+SELECT a.i, d.i, l.x FROM rt a, rt e RIGHT JOIN rt d ON e.i = d.j LEFT JOIN LATERAL (SELECT a.j + d.i AS x) l ON l.x = 4 ORDER BY 1, 2, 3
+SELECT a.i, d.i, g FROM rt a, rt d LEFT JOIN generate_series(1, a.j) g ON g = d.i ORDER BY 1, 2, 3
+SELECT a.i, d.i, g, h FROM rt a, rt d LEFT JOIN generate_series(1, a.j) g ON g = d.i LEFT JOIN unnest(ARRAY[a.i, g]) h ON h > 1 WHERE a.i < 3 ORDER BY 1, 2, 3, 4
