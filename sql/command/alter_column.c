@@ -432,7 +432,11 @@ sql_alter_type(struct sql_alter *a, const struct ast_alter *k)
 		if (!assignable(a, k, c, "result of USING clause for column",
 			"You might need to add an explicit cast."))
 			return false;
-		from->using_ = NULL;
+		/* a literal has the type of the column, any other default one of its own */
+		if (dflt != NULL && dflt[0] != '\'')
+			col->dflt = dflt;
+		else
+			from->using_ = NULL;
 		if (dflt != NULL && strcmp(dflt, "NULL") != 0 &&
 		    !assignable(a, k, c, "default for column", ""))
 			return false;

@@ -479,3 +479,16 @@ SELECT a.i, d.i, l.x FROM rt a FULL JOIN rt b ON a.i = b.j, rt d LEFT JOIN LATER
 SELECT a.i, d.i, l.x FROM rt a, rt e RIGHT JOIN rt d ON e.i = d.j LEFT JOIN LATERAL (SELECT a.j + d.i AS x) l ON l.x = 4 ORDER BY 1, 2, 3
 SELECT a.i, d.i, g FROM rt a, rt d LEFT JOIN generate_series(1, a.j) g ON g = d.i ORDER BY 1, 2, 3
 SELECT a.i, d.i, g, h FROM rt a, rt d LEFT JOIN generate_series(1, a.j) g ON g = d.i LEFT JOIN unnest(ARRAY[a.i, g]) h ON h > 1 WHERE a.i < 3 ORDER BY 1, 2, 3, 4
+-- the last digit of degrees and radians
+SELECT degrees(x), radians(x), degrees(x * 7), radians(x * 7) FROM unnest(ARRAY[0.1, 0.2, 0.3, 0.7, 1, 2, 3.3, 45, 90, 123.456]::float8[]) x
+-- ALTER TYPE with a default of another type
+CREATE TABLE rdef (i int, a varchar(4) DEFAULT true, b text DEFAULT 0.5, c text DEFAULT 'x', d text DEFAULT NULL, e int DEFAULT 5)
+ALTER TABLE rdef ALTER a TYPE boolean USING false
+ALTER TABLE rdef ALTER b TYPE float8 USING 1
+ALTER TABLE rdef ALTER c TYPE int USING 1
+ALTER TABLE rdef ALTER d TYPE int USING 1
+ALTER TABLE rdef ALTER e TYPE boolean USING true
+ALTER TABLE rdef ALTER e TYPE text USING 'x'
+ALTER TABLE rdef ALTER e TYPE numeric USING 1.5
+INSERT INTO rdef (i) VALUES (1)
+SELECT * FROM rdef

@@ -26,8 +26,10 @@ FLOAT1(f_sin, isinf(x), sin(x))
 FLOAT1(f_cos, isinf(x), cos(x))
 FLOAT1(f_tan, isinf(x), tan(x))
 FLOAT1(f_atan, false, atan(x))
-FLOAT1(f_degrees, false, x *(180 / M_PI))
-FLOAT1(f_radians, false, x *(M_PI / 180))
+/* by PostgreSQL's constant, so that the last digit is its */
+#define RADIANS_PER_DEGREE 0.0174532925199432957692
+FLOAT1(f_degrees, false, x / RADIANS_PER_DEGREE)
+FLOAT1(f_radians, false, x *RADIANS_PER_DEGREE)
 FLOAT1(f_asin, x<-1 || x> 1, asin(x))
 FLOAT1(f_acos, x<-1 || x> 1, acos(x))
 FLOAT1(f_sinh, false, sinh(x))
