@@ -1,9 +1,166 @@
-/* math.c -- the rarer mathematics: gcd and lcm, factorials, buckets, scales of numeric. */
-#include <sql/expr/expr_internal.h>
+/* math.c -- mathematical functions but for trigonometry: rounding, roots, logarithms, powers; gcd and
+ * lcm, factorials, buckets, scales of numeric. */
+#include <sql/expr/func/number.h>
 #include <types/numeric.h>
 
 #include <math.h>
 #include <string.h>
+
+/* ---- double precision ------------------------------------------------------------------ */
+
+#define FLOAT1(name, EXPR)                                                                                   \
+	static bool name(struct sql_row *r)                                                                  \
+	{                                                                                                    \
+		double x = r->a[0].f;                                                                        \
+		r->out.f = (EXPR);                                                                           \
+		return true;                                                                                 \
+	}
+FLOAT1(f_ceil, ceil(x))
+FLOAT1(f_floor, floor(x))
+FLOAT1(f_round, rint(x))
+FLOAT1(f_trunc, trunc(x))
+FLOAT1(f_sign, x > 0 ? 1 : x < 0 ? -1 : 0)
+FLOAT1(f_cbrt, cbrt(x))
+
+static bool
+f_sqrt(struct sql_row *r)
+{
+	if (r->a[0].f < 0)
+		return cat_error(r->env->err, "2201F", "cannot take square root of a negative number");
+	r->out.f = sqrt(r->a[0].f);
+	return true;
+}
+
+static bool
+f_exp(struct sql_row *r)
+{
+	double x = r->a[0].f, v = exp(x);
+	r->out.f = v;
+	return (isinf(v) || v == 0) && !isinf(x) ? sql_float_range(v, r->env->err) : true;
+}
+
+static bool
+log_of(struct sql_row *r, double (*fn)(double))
+{
+	double x = r->a[0].f;
+	if (x == 0)
+		return cat_error(r->env->err, "2201E", "cannot take logarithm of zero");
+	if (x < 0)
+		return cat_error(r->env->err, "2201E", "cannot take logarithm of a negative number");
+	r->out.f = fn(x);
+	return true;
+}
+
+static bool
+f_ln(struct sql_row *r)
+{
+	return log_of(r, log);
+}
+
+static bool
+f_log10(struct sql_row *r)
+{
+	return log_of(r, log10);
+}
+
+static bool
+f_power(struct sql_row *r)
+{
+	double x = r->a[0].f, y = r->a[1].f;
+	if (x == 0 && y < 0)
+		return cat_error(r->env->err, "2201F", "zero raised to a negative power is undefined");
+	if (x < 0 && y != floor(y) && !isnan(y))
+		return cat_error(r->env->err, "2201F",
+		    "a negative number raised to a non-integer power yields a complex result");
+	double v = pow(x, y);
+	r->out.f = v;
+	if ((isinf(v) || (v == 0 && x != 0)) && !isinf(x) && !isinf(y))
+		return sql_float_range(v, r->env->err);
+	return true;
+}
+
+/* ---- numeric: rounding, roots, logarithms, powers -------------------------------------- */
+
+#define NUM1(name, fn)                                                                                       \
+	static bool name(struct sql_row *r)                                                                  \
+	{                                                                                                    \
+		return fn(r->a[0].s, &r->out.s, r->env->arena, r->env->err);                                 \
+	}
+NUM1(n_ceil, cat_num_ceil)
+NUM1(n_floor, cat_num_floor)
+NUM1(n_sqrt, cat_num_sqrt)
+NUM1(n_exp, cat_num_exp)
+NUM1(n_ln, cat_num_ln)
+
+static bool
+n_power(struct sql_row *r)
+{
+	return cat_num_power(r->a[0].s, r->a[1].s, &r->out.s, r->env->arena, r->env->err);
+}
+
+static bool
+n_log(struct sql_row *r)
+{
+	return cat_num_log(r->a[0].s, r->a[1].s, &r->out.s, r->env->arena, r->env->err);
+}
+
+static bool
+n_log10(struct sql_row *r)
+{
+	struct cat_str ten;
+	return cat_num_from_int(10, &ten, r->env->arena, r->env->err) &&
+	       cat_num_log(ten, r->a[0].s, &r->out.s, r->env->arena, r->env->err);
+}
+
+static int
+places(const struct sql_row *r)
+{
+	int64_t s = r->n > 1 ? r->a[1].i : 0;
+	return s > 20000 ? 20000 : s < -20000 ? -20000 : (int)s;
+}
+
+static bool
+n_round(struct sql_row *r)
+{
+	return cat_num_round(r->a[0].s, places(r), &r->out.s, r->env->arena, r->env->err);
+}
+
+static bool
+n_trunc(struct sql_row *r)
+{
+	return cat_num_trunc(r->a[0].s, places(r), &r->out.s, r->env->arena, r->env->err);
+}
+
+static bool
+n_sign(struct sql_row *r)
+{
+	if (cat_num_is_nan(r->a[0].s)) {
+		r->out = r->a[0];
+		return true;
+	}
+	return cat_num_from_int(cat_num_sign(r->a[0].s), &r->out.s, r->env->arena, r->env->err);
+}
+
+static bool
+n_scale(struct sql_row *r)
+{
+	r->out_null = cat_num_is_nan(r->a[0].s) || cat_num_is_inf(r->a[0].s);
+	r->out.i = cat_num_scale(r->a[0].s);
+	return true;
+}
+
+/* The whole part of a quotient. */
+static bool
+n_whole_div(struct sql_row *r)
+{
+	struct cat_str m, d, q;
+	struct nam_arena *a = r->env->arena;
+	struct cat_err *err = r->env->err;
+	if (cat_num_is_inf(r->a[0].s))
+		return cat_num_div(r->a[0].s, r->a[1].s, &r->out.s, a, err);
+	return cat_num_mod(r->a[0].s, r->a[1].s, &m, a, err) && cat_num_sub(r->a[0].s, m, &d, a, err) &&
+	       cat_num_div(d, r->a[1].s, &q, a, err) && cat_num_trunc(q, 0, &r->out.s, a, err);
+}
 
 /* ---- integers ------------------------------------------------------------------------ */
 
@@ -240,6 +397,20 @@ k_bucket_numeric(struct sql_row *r)
 		name, 0, n, { __VA_ARGS__ }, ret, NULL, f                                                    \
 	}
 
+#define OP1(op, t, f)                                                                                        \
+	{                                                                                                    \
+		op, SQL_FN_OP, 1, { t }, t, NULL, f                                                          \
+	}
+#define F1(name, t, f)                                                                                       \
+	{                                                                                                    \
+		name, 0, 1, { t }, t, NULL, f                                                                \
+	}
+#define F2(name, a, b, ret, f)                                                                               \
+	{                                                                                                    \
+		name, 0, 2, { a, b }, ret, NULL, f                                                           \
+	}
+#define BOTH(name, f, n) F1(name, CAT_FLOAT8, f), F1(name, CAT_NUMERIC, n)
+
 const struct sql_fn sql_fns_math[] = {
 	F("factorial", 1, N, k_factorial, CAT_INT8),
 	F("min_scale", 1, CAT_INT4, k_min_scale, N),
@@ -252,5 +423,30 @@ const struct sql_fn sql_fns_math[] = {
 	F("lcm", 2, N, k_lcm, N, N),
 	F("width_bucket", 4, CAT_INT4, k_bucket_float, F8, F8, F8, CAT_INT4),
 	F("width_bucket", 4, CAT_INT4, k_bucket_numeric, N, N, N, CAT_INT4),
+	{ "^", SQL_FN_OP, 2, { CAT_FLOAT8, CAT_FLOAT8 }, CAT_FLOAT8, NULL, f_power },
+	{ "^", SQL_FN_OP, 2, { CAT_NUMERIC, CAT_NUMERIC }, CAT_NUMERIC, NULL, n_power },
+	BOTH("ceil", f_ceil, n_ceil),
+	BOTH("ceiling", f_ceil, n_ceil),
+	BOTH("floor", f_floor, n_floor),
+	BOTH("round", f_round, n_round),
+	F2("round", CAT_NUMERIC, CAT_INT4, CAT_NUMERIC, n_round),
+	BOTH("trunc", f_trunc, n_trunc),
+	F2("trunc", CAT_NUMERIC, CAT_INT4, CAT_NUMERIC, n_trunc),
+	BOTH("sign", f_sign, n_sign),
+	BOTH("sqrt", f_sqrt, n_sqrt),
+	OP1("|/", CAT_FLOAT8, f_sqrt),
+	OP1("||/", CAT_FLOAT8, f_cbrt),
+	BOTH("exp", f_exp, n_exp),
+	BOTH("ln", f_ln, n_ln),
+	BOTH("log", f_log10, n_log10),
+	BOTH("log10", f_log10, n_log10),
+	F2("log", CAT_NUMERIC, CAT_NUMERIC, CAT_NUMERIC, n_log),
+	F2("power", CAT_FLOAT8, CAT_FLOAT8, CAT_FLOAT8, f_power),
+	F2("power", CAT_NUMERIC, CAT_NUMERIC, CAT_NUMERIC, n_power),
+	F2("pow", CAT_FLOAT8, CAT_FLOAT8, CAT_FLOAT8, f_power),
+	F2("pow", CAT_NUMERIC, CAT_NUMERIC, CAT_NUMERIC, n_power),
+	F2("div", CAT_NUMERIC, CAT_NUMERIC, CAT_NUMERIC, n_whole_div),
+	{ "scale", 0, 1, { CAT_NUMERIC }, CAT_INT4, NULL, n_scale },
+	F1("cbrt", CAT_FLOAT8, f_cbrt),
 	{ 0 },
 };
