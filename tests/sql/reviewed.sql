@@ -492,3 +492,27 @@ ALTER TABLE rdef ALTER e TYPE text USING 'x'
 ALTER TABLE rdef ALTER e TYPE numeric USING 1.5
 INSERT INTO rdef (i) VALUES (1)
 SELECT * FROM rdef
+-- arithmetic of smallint and real, comparisons of char(n), bytea and uuid
+SELECT x + y, x - y, x * y, x / nullif(y, 0), x % nullif(y, 0), -x, +x, @x, ~x, abs(x), x & y, x | y, x # y, x << 3, x >> 2, x << 17, mod(x, nullif(y, 0)), pg_typeof(x / 1::smallint) FROM (VALUES (7::smallint, -2::smallint), (-100, 3), (0, 0), (NULL, 1)) v(x, y)
+SELECT 32767::smallint + 1::smallint
+SELECT (-32768)::smallint - 1::smallint
+SELECT 200::smallint * 200::smallint
+SELECT (-32768)::smallint / (-1)::smallint
+SELECT (-32768)::smallint % (-1)::smallint
+SELECT 1::smallint / 0::smallint
+SELECT 1::smallint % 0::smallint
+SELECT -((-32768)::smallint)
+SELECT abs((-32768)::smallint)
+SELECT (-2147483648) / (-1)
+SELECT x + y, x - y, x * y, x / y, -x, +x, @x, abs(x), pg_typeof(x / y) FROM (VALUES (1.5::real, 3::real), (0.1, 0.3), ('Infinity', 2), ('NaN', 0), (-7.25, '-Infinity'), (NULL, 0)) v(x, y)
+SELECT 3e38::real + 3e38::real
+SELECT 3e38::real * 10::real
+SELECT 1e-30::real * 1e-30::real
+SELECT 1e-30::real / 1e30::real
+SELECT 1::real / 0::real
+SELECT 1::float8 / 0
+SELECT 1e300::float8 * 1e300
+SELECT 1e-300::float8 / 1e300
+SELECT x = y, x <> y, x < y, x <= y, x > y, x >= y, x LIKE y::text, x NOT LIKE 'a%', octet_length(x) FROM (VALUES ('a'::char(3), 'a '::char(5)), ('b', 'a'), ('A', 'a'), (NULL, 'x'), ('', ' ')) v(x, y)
+SELECT x = y, x <> y, x < y, x <= y, x > y, x >= y FROM (VALUES ('\x00ff'::bytea, '\x00'::bytea), ('\xff', '\x7f'), ('', '\x00'), ('a', 'a'), (NULL, 'x')) v(x, y)
+SELECT x = y, x <> y, x < y, x <= y, x > y, x >= y FROM (VALUES ('a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid, 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12'::uuid), ('ffffffff-ffff-ffff-ffff-ffffffffffff', '00000000-0000-0000-0000-000000000000'), (NULL, '00000000-0000-0000-0000-000000000000')) v(x, y)

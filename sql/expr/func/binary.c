@@ -10,27 +10,6 @@
 
 enum { TEXT_MAX = 256 << 20 };
 
-static int
-cmp(struct cat_str x, struct cat_str y)
-{
-	union cat_val a = { .s = x }, b = { .s = y };
-	return cat_value_cmp(CAT_BYTEA, a, b);
-}
-
-#define COMPARE(name, op)                                                                                    \
-	static bool name(struct sql_frame *f)                                                                \
-	{                                                                                                    \
-		int64_t *o = f->out->i;                                                                      \
-		SQL_BINARY(f, struct cat_str, s, o[k] = cmp(x, y) op 0);                                     \
-		return true;                                                                                 \
-	}
-COMPARE(b_eq, ==)
-COMPARE(b_ne, !=)
-COMPARE(b_lt, <)
-COMPARE(b_le, <=)
-COMPARE(b_gt, >)
-COMPARE(b_ge, >=)
-
 static bool
 k_length(struct sql_row *r)
 {
@@ -463,28 +442,12 @@ k_new_uuid(struct sql_row *r)
 #define B CAT_BYTEA
 #define U CAT_UUID
 #define I CAT_INT4
-#define CMP(op, t, f)                                                                                        \
-	{                                                                                                    \
-		op, SQL_FN_OP, 2, { t, t }, CAT_BOOL, f, NULL                                                \
-	}
 #define FN(name, n, ret, f, ...)                                                                             \
 	{                                                                                                    \
 		name, 0, n, { __VA_ARGS__ }, ret, NULL, f                                                    \
 	}
 
 const struct sql_fn sql_fns_binary[] = {
-	CMP("=", B, b_eq),
-	CMP("<>", B, b_ne),
-	CMP("<", B, b_lt),
-	CMP("<=", B, b_le),
-	CMP(">", B, b_gt),
-	CMP(">=", B, b_ge),
-	CMP("=", U, b_eq),
-	CMP("<>", U, b_ne),
-	CMP("<", U, b_lt),
-	CMP("<=", U, b_le),
-	CMP(">", U, b_gt),
-	CMP(">=", U, b_ge),
 	{ "||", SQL_FN_OP, 2, { B, B }, B, NULL, k_join },
 	FN("length", 1, I, k_length, B),
 	FN("octet_length", 1, I, k_length, B),

@@ -29,6 +29,13 @@ text_cmp(struct cat_str x, struct cat_str y)
 	return c ? c : (x.len > y.len) - (x.len < y.len);
 }
 
+/* char(n): the blanks behind it do not count. */
+static inline int
+char_cmp(struct cat_str x, struct cat_str y)
+{
+	return cat_value_cmp(CAT_BPCHAR, (union cat_val){ .s = x }, (union cat_val){ .s = y });
+}
+
 #define LOOP(name, T, m, TEST)                                                                               \
 	static bool name(struct sql_frame *f)                                                                \
 	{                                                                                                    \
@@ -60,6 +67,12 @@ LOOP(n_lt, struct cat_str, s, cat_num_cmp(x, y) < 0)
 LOOP(n_le, struct cat_str, s, cat_num_cmp(x, y) <= 0)
 LOOP(n_gt, struct cat_str, s, cat_num_cmp(x, y) > 0)
 LOOP(n_ge, struct cat_str, s, cat_num_cmp(x, y) >= 0)
+LOOP(c_eq, struct cat_str, s, char_cmp(x, y) == 0)
+LOOP(c_ne, struct cat_str, s, char_cmp(x, y) != 0)
+LOOP(c_lt, struct cat_str, s, char_cmp(x, y) < 0)
+LOOP(c_le, struct cat_str, s, char_cmp(x, y) <= 0)
+LOOP(c_gt, struct cat_str, s, char_cmp(x, y) > 0)
+LOOP(c_ge, struct cat_str, s, char_cmp(x, y) >= 0)
 
 /* ---- LIKE ----------------------------------------------------------------------- */
 
@@ -188,7 +201,7 @@ const struct sql_fn sql_fn_least = { .name = "least", .flags = SQL_FN_NULLS, .ro
 	{                                                                                                    \
 		op, SQL_FN_OP, 2, { a, b }, CAT_BOOL, f, NULL                                                \
 	}
-#define ALL(op, i, f, t, n)                                                                                  \
+#define ALL(op, i, f, t, n, c)                                                                               \
 	CMP(op, CAT_INT2, CAT_INT2, i), CMP(op, CAT_INT2, CAT_INT4, i), CMP(op, CAT_INT4, CAT_INT2, i),      \
 	    CMP(op, CAT_INT2, CAT_INT8, i), CMP(op, CAT_INT8, CAT_INT2, i),                                  \
 	    CMP(op, CAT_FLOAT4, CAT_FLOAT4, f), CMP(op, CAT_FLOAT4, CAT_FLOAT8, f),                          \
@@ -197,17 +210,22 @@ const struct sql_fn sql_fn_least = { .name = "least", .flags = SQL_FN_NULLS, .ro
 	    CMP(op, CAT_TEXT, CAT_TEXT, t), CMP(op, CAT_FLOAT8, CAT_FLOAT8, f),                              \
 	    CMP(op, CAT_NUMERIC, CAT_NUMERIC, n), CMP(op, CAT_DATE, CAT_DATE, i),                            \
 	    CMP(op, CAT_TIMESTAMP, CAT_TIMESTAMP, i), CMP(op, CAT_TIMESTAMPTZ, CAT_TIMESTAMPTZ, i),          \
-	    CMP(op, CAT_TIME, CAT_TIME, i), CMP(op, CAT_BOOL, CAT_BOOL, i)
+	    CMP(op, CAT_TIME, CAT_TIME, i), CMP(op, CAT_BOOL, CAT_BOOL, i),                                  \
+	    CMP(op, CAT_BYTEA, CAT_BYTEA, t), CMP(op, CAT_UUID, CAT_UUID, t),                                \
+	    CMP(op, CAT_BPCHAR, CAT_BPCHAR, c)
 
 const struct sql_fn sql_fns_compare[] = {
-	ALL("=", i_eq, f_eq, t_eq, n_eq),
-	ALL("<>", i_ne, f_ne, t_ne, n_ne),
-	ALL("<", i_lt, f_lt, t_lt, n_lt),
-	ALL("<=", i_le, f_le, t_le, n_le),
-	ALL(">", i_gt, f_gt, t_gt, n_gt),
-	ALL(">=", i_ge, f_ge, t_ge, n_ge),
+	ALL("=", i_eq, f_eq, t_eq, n_eq, c_eq),
+	ALL("<>", i_ne, f_ne, t_ne, n_ne, c_ne),
+	ALL("<", i_lt, f_lt, t_lt, n_lt, c_lt),
+	ALL("<=", i_le, f_le, t_le, n_le, c_le),
+	ALL(">", i_gt, f_gt, t_gt, n_gt, c_gt),
+	ALL(">=", i_ge, f_ge, t_ge, n_ge, c_ge),
 	{ "~~", SQL_FN_OP, 2, { CAT_TEXT, CAT_TEXT }, CAT_BOOL, k_like, NULL },
 	{ "!~~", SQL_FN_OP, 2, { CAT_TEXT, CAT_TEXT }, CAT_BOOL, k_not_like, NULL },
+	/* patterns meet the blanks of char(n), too */
+	{ "~~", SQL_FN_OP, 2, { CAT_BPCHAR, CAT_TEXT }, CAT_BOOL, k_like, NULL },
+	{ "!~~", SQL_FN_OP, 2, { CAT_BPCHAR, CAT_TEXT }, CAT_BOOL, k_not_like, NULL },
 	{ "~~*", SQL_FN_OP, 2, { CAT_TEXT, CAT_TEXT }, CAT_BOOL, NULL, k_ilike },
 	{ "!~~*", SQL_FN_OP, 2, { CAT_TEXT, CAT_TEXT }, CAT_BOOL, NULL, k_not_ilike },
 	{ 0 },

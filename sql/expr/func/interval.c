@@ -1,6 +1,6 @@
 /* interval.c -- operators and functions on intervals, times of day and timestamps with time
  * zone. */
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/func/number.h>
 #include <types/datetime.h>
 #include <types/interval.h>
 #include <types/numeric.h>
@@ -71,7 +71,7 @@ k_divided(struct sql_row *r)
 {
 	struct cat_interval v;
 	if (r->a[1].f == 0)
-		return cat_error(r->env->err, "22012", "division by zero");
+		return sql_div_zero(r->env->err);
 	return cat_interval_scale(span(r, 0), r->a[1].f, true, &v, r->env->err) && give(r, v);
 }
 

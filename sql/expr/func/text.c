@@ -660,6 +660,7 @@ const struct sql_fn sql_fns_text[] = {
 	V("char_length", 1, I, k_length, T),
 	V("character_length", 1, I, k_length, T),
 	V("octet_length", 1, I, k_octet_length, T),
+	V("octet_length", 1, I, k_octet_length, CAT_BPCHAR),
 	V("bit_length", 1, I, k_octet_length, T),
 	F("lower", 1, T, k_lower, T),
 	F("upper", 1, T, k_upper, T),
