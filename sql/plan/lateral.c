@@ -77,9 +77,9 @@ sql_plan_lateral_item(struct bind *b, struct plan_item *item, unsigned *items, u
 }
 
 /*
- * Makes the left side of a left join begin at table `low` or before: at the beginning of its region,
- * whose operands are joined by inner joins, or with the left join around it. The rows are the same,
- * because conditions over both sides stay above. Does nothing where this cannot be.
+ * Makes the left side of a left join begin at table `low` or before: at the beginning of its
+ * region, whose operands are joined by inner joins, or with the left join around it. The rows stay
+ * the same, because conditions over both sides stay above. False: this cannot be; nothing changed.
  */
 static bool
 reach(struct bind *b, unsigned outer, unsigned low)

@@ -63,7 +63,7 @@ struct sql_node *sql_plan_hash_join(struct bind *b, struct sql_node *left, const
     struct sql_node *right, const struct sql_set *rmask, enum ast_join_kind kind);
 /* Outer joins whose NULLs a condition rejects become inner joins. */
 void sql_plan_reduce(struct bind *b);
-/* lateral.c: a, b LEFT JOIN LATERAL (... a ...) becomes (a CROSS JOIN b) LEFT JOIN LATERAL (...). */
+/* lateral.c: a, b LEFT JOIN LATERAL (..a..) becomes (a CROSS JOIN b) LEFT JOIN LATERAL (..). */
 void sql_plan_widen(struct bind *b);
 /* The widest outer join that begins at table `first` and ends before `end`; b->joins.outers:
  * none. */

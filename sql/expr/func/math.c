@@ -1,5 +1,7 @@
-/* math.c -- mathematical functions but for trigonometry: rounding, roots, logarithms, powers; gcd and
- * lcm, factorials, buckets, scales of numeric. */
+/*
+ * math.c -- mathematical functions but for trigonometry: rounding, roots, logarithms, powers; gcd
+ * and lcm, factorials, buckets, scales of numeric.
+ */
 #include <sql/expr/func/number.h>
 #include <types/numeric.h>
 

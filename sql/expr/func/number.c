@@ -139,11 +139,12 @@ same(struct sql_row *r)
 	return true;
 }
 
-/*
- * ---- double precision and real: infinite results come only from infinite arguments. A real is a
- * double that a float holds; rounding twice is rounding once, a double being more than twice as wide
- */
+/* ---- double precision and real ----------------------------------------------------------- */
 
+/*
+ * Infinite results come only from infinite arguments. A real is a double that a float holds;
+ * rounding twice is rounding once, a double being more than twice as wide.
+ */
 static inline int
 new_inf(double v, double x, double y)
 {
