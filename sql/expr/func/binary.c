@@ -1,5 +1,5 @@
 /* binary.c -- functions and operators on bytea and uuid; bytes as text: hex, base64, escape. */
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/func/table.h>
 #include <types/binary.h>
 
 #include <openssl/evp.h>
@@ -442,40 +442,36 @@ k_new_uuid(struct sql_row *r)
 #define B CAT_BYTEA
 #define U CAT_UUID
 #define I CAT_INT4
-#define FN(name, n, ret, f, ...)                                                                             \
-	{                                                                                                    \
-		name, 0, n, { __VA_ARGS__ }, ret, NULL, f                                                    \
-	}
 
 const struct sql_fn sql_fns_binary[] = {
 	{ "||", SQL_FN_OP, 2, { B, B }, B, NULL, k_join },
-	FN("length", 1, I, k_length, B),
-	FN("octet_length", 1, I, k_length, B),
-	FN("bit_length", 1, I, k_bit_length, B),
-	FN("substring", 2, B, k_substring, B, I),
-	FN("substring", 3, B, k_substring, B, I, I),
-	FN("substr", 2, B, k_substring, B, I),
-	FN("substr", 3, B, k_substring, B, I, I),
-	FN("position", 2, I, k_position, B, B),
-	FN("get_byte", 2, I, k_get_byte, B, I),
-	FN("set_byte", 3, B, k_set_byte, B, I, I),
-	FN("md5", 1, CAT_TEXT, k_md5, B),
-	FN("sha256", 1, B, k_sha256, B),
-	FN("sha512", 1, B, k_sha512, B),
-	FN("encode", 2, CAT_TEXT, k_encode, B, CAT_TEXT),
-	FN("decode", 2, B, k_decode, CAT_TEXT, CAT_TEXT),
-	FN("sha224", 1, B, k_sha224, B),
-	FN("sha384", 1, B, k_sha384, B),
-	FN("get_bit", 2, I, k_get_bit, B, CAT_INT8),
-	FN("set_bit", 3, B, k_set_bit, B, CAT_INT8, I),
-	FN("bit_count", 1, CAT_INT8, k_bit_count, B),
-	FN("btrim", 2, B, k_btrim, B, B),
-	FN("ltrim", 2, B, k_ltrim, B, B),
-	FN("rtrim", 2, B, k_rtrim, B, B),
-	FN("overlay", 3, B, k_overlay, B, B, I),
-	FN("overlay", 4, B, k_overlay, B, B, I, I),
-	FN("convert_from", 2, CAT_TEXT, k_convert_from, B, CAT_TEXT),
-	FN("convert_to", 2, B, k_convert_to, CAT_TEXT, CAT_TEXT),
+	F("length", 1, I, k_length, B),
+	F("octet_length", 1, I, k_length, B),
+	F("bit_length", 1, I, k_bit_length, B),
+	F("substring", 2, B, k_substring, B, I),
+	F("substring", 3, B, k_substring, B, I, I),
+	F("substr", 2, B, k_substring, B, I),
+	F("substr", 3, B, k_substring, B, I, I),
+	F("position", 2, I, k_position, B, B),
+	F("get_byte", 2, I, k_get_byte, B, I),
+	F("set_byte", 3, B, k_set_byte, B, I, I),
+	F("md5", 1, CAT_TEXT, k_md5, B),
+	F("sha256", 1, B, k_sha256, B),
+	F("sha512", 1, B, k_sha512, B),
+	F("encode", 2, CAT_TEXT, k_encode, B, CAT_TEXT),
+	F("decode", 2, B, k_decode, CAT_TEXT, CAT_TEXT),
+	F("sha224", 1, B, k_sha224, B),
+	F("sha384", 1, B, k_sha384, B),
+	F("get_bit", 2, I, k_get_bit, B, CAT_INT8),
+	F("set_bit", 3, B, k_set_bit, B, CAT_INT8, I),
+	F("bit_count", 1, CAT_INT8, k_bit_count, B),
+	F("btrim", 2, B, k_btrim, B, B),
+	F("ltrim", 2, B, k_ltrim, B, B),
+	F("rtrim", 2, B, k_rtrim, B, B),
+	F("overlay", 3, B, k_overlay, B, B, I),
+	F("overlay", 4, B, k_overlay, B, B, I, I),
+	F("convert_from", 2, CAT_TEXT, k_convert_from, B, CAT_TEXT),
+	F("convert_to", 2, B, k_convert_to, CAT_TEXT, CAT_TEXT),
 	{ "gen_random_uuid", SQL_FN_VOLATILE | SQL_FN_EACH, 0, { 0 }, U, NULL, k_new_uuid },
 	{ 0 },
 };

@@ -1,6 +1,7 @@
 /* interval.c -- operators and functions on intervals, times of day and timestamps with time
  * zone. */
 #include <sql/expr/func/number.h>
+#include <sql/expr/func/table.h>
 #include <types/datetime.h>
 #include <types/interval.h>
 #include <types/numeric.h>
@@ -360,7 +361,7 @@ k_span_of_tz(struct sql_row *r)
 	return shift(r, r->a[1].i, span(r, 0).us);
 }
 
-#define V  CAT_INTERVAL
+#define IV CAT_INTERVAL
 #define D  CAT_DATE
 #define T  CAT_TIME
 #define TS CAT_TIMESTAMP
@@ -370,59 +371,55 @@ k_span_of_tz(struct sql_row *r)
 	{                                                                                                    \
 		op, SQL_FN_OP, 2, { a, b }, ret, NULL, f                                                     \
 	}
-#define FN(name, n, ret, f, ...)                                                                             \
-	{                                                                                                    \
-		name, 0, n, { __VA_ARGS__ }, ret, NULL, f                                                    \
-	}
 
 const struct sql_fn sql_fns_interval[] = {
-	OP("+", V, V, V, k_add),
-	OP("-", V, V, V, k_sub),
-	{ "-", SQL_FN_OP, 1, { V }, V, NULL, k_neg },
-	{ "+", SQL_FN_OP, 1, { V }, V, NULL, k_plus },
-	OP("*", V, F8, V, k_times),
-	OP("*", F8, V, V, k_times_left),
-	OP("/", V, F8, V, k_divided),
-	OP("=", V, V, CAT_BOOL, k_eq),
-	OP("<>", V, V, CAT_BOOL, k_ne),
-	OP("<", V, V, CAT_BOOL, k_lt),
-	OP("<=", V, V, CAT_BOOL, k_le),
-	OP(">", V, V, CAT_BOOL, k_gt),
-	OP(">=", V, V, CAT_BOOL, k_ge),
-	OP("+", TS, V, TS, k_ts_plus),
-	OP("+", V, TS, TS, k_plus_ts),
-	OP("-", TS, V, TS, k_ts_minus),
-	OP("-", TS, TS, V, k_ts_diff),
-	OP("+", TZ, V, TZ, k_ts_plus),
-	OP("+", V, TZ, TZ, k_plus_ts),
-	OP("-", TZ, V, TZ, k_ts_minus),
-	OP("-", TZ, TZ, V, k_ts_diff),
-	OP("+", D, V, TS, k_date_plus),
-	OP("+", V, D, TS, k_plus_date),
-	OP("-", D, V, TS, k_date_minus),
-	OP("+", T, V, T, k_time_plus),
-	OP("+", V, T, T, k_plus_time),
-	OP("-", T, V, T, k_time_minus),
-	OP("-", T, T, V, k_time_diff),
+	OP("+", IV, IV, IV, k_add),
+	OP("-", IV, IV, IV, k_sub),
+	{ "-", SQL_FN_OP, 1, { IV }, IV, NULL, k_neg },
+	{ "+", SQL_FN_OP, 1, { IV }, IV, NULL, k_plus },
+	OP("*", IV, F8, IV, k_times),
+	OP("*", F8, IV, IV, k_times_left),
+	OP("/", IV, F8, IV, k_divided),
+	OP("=", IV, IV, CAT_BOOL, k_eq),
+	OP("<>", IV, IV, CAT_BOOL, k_ne),
+	OP("<", IV, IV, CAT_BOOL, k_lt),
+	OP("<=", IV, IV, CAT_BOOL, k_le),
+	OP(">", IV, IV, CAT_BOOL, k_gt),
+	OP(">=", IV, IV, CAT_BOOL, k_ge),
+	OP("+", TS, IV, TS, k_ts_plus),
+	OP("+", IV, TS, TS, k_plus_ts),
+	OP("-", TS, IV, TS, k_ts_minus),
+	OP("-", TS, TS, IV, k_ts_diff),
+	OP("+", TZ, IV, TZ, k_ts_plus),
+	OP("+", IV, TZ, TZ, k_plus_ts),
+	OP("-", TZ, IV, TZ, k_ts_minus),
+	OP("-", TZ, TZ, IV, k_ts_diff),
+	OP("+", D, IV, TS, k_date_plus),
+	OP("+", IV, D, TS, k_plus_date),
+	OP("-", D, IV, TS, k_date_minus),
+	OP("+", T, IV, T, k_time_plus),
+	OP("+", IV, T, T, k_plus_time),
+	OP("-", T, IV, T, k_time_minus),
+	OP("-", T, T, IV, k_time_diff),
 	OP("+", D, T, TS, k_date_time),
 	OP("+", T, D, TS, k_time_date),
-	FN("extract", 2, CAT_NUMERIC, k_extract, CAT_TEXT, V),
-	FN("extract", 2, CAT_NUMERIC, k_extract, CAT_TEXT, T),
-	FN("date_part", 2, F8, k_date_part, CAT_TEXT, V),
-	FN("date_part", 2, F8, k_date_part, CAT_TEXT, T),
-	FN("date_trunc", 2, V, k_trunc, CAT_TEXT, V),
-	FN("justify_hours", 1, V, k_justify_hours, V),
-	FN("justify_days", 1, V, k_justify_days, V),
-	FN("justify_interval", 1, V, k_justify_interval, V),
-	FN("isfinite", 1, CAT_BOOL, k_finite, V),
-	FN("age", 2, V, k_age, TS, TS),
-	FN("age", 2, V, k_age, TZ, TZ),
-	{ "age", SQL_FN_VOLATILE, 1, { TS }, V, NULL, k_age_now },
-	{ "age", SQL_FN_VOLATILE, 1, { TZ }, V, NULL, k_age_now },
-	FN("make_time", 3, T, k_make_time, CAT_INT4, CAT_INT4, F8),
-	FN("timezone", 2, TZ, k_zone_of_ts, CAT_TEXT, TS),
-	FN("timezone", 2, TS, k_zone_of_tz, CAT_TEXT, TZ),
-	FN("timezone", 2, TZ, k_span_of_ts, V, TS),
-	FN("timezone", 2, TS, k_span_of_tz, V, TZ),
+	F("extract", 2, CAT_NUMERIC, k_extract, CAT_TEXT, IV),
+	F("extract", 2, CAT_NUMERIC, k_extract, CAT_TEXT, T),
+	F("date_part", 2, F8, k_date_part, CAT_TEXT, IV),
+	F("date_part", 2, F8, k_date_part, CAT_TEXT, T),
+	F("date_trunc", 2, IV, k_trunc, CAT_TEXT, IV),
+	F("justify_hours", 1, IV, k_justify_hours, IV),
+	F("justify_days", 1, IV, k_justify_days, IV),
+	F("justify_interval", 1, IV, k_justify_interval, IV),
+	F("isfinite", 1, CAT_BOOL, k_finite, IV),
+	F("age", 2, IV, k_age, TS, TS),
+	F("age", 2, IV, k_age, TZ, TZ),
+	{ "age", SQL_FN_VOLATILE, 1, { TS }, IV, NULL, k_age_now },
+	{ "age", SQL_FN_VOLATILE, 1, { TZ }, IV, NULL, k_age_now },
+	F("make_time", 3, T, k_make_time, CAT_INT4, CAT_INT4, F8),
+	F("timezone", 2, TZ, k_zone_of_ts, CAT_TEXT, TS),
+	F("timezone", 2, TS, k_zone_of_tz, CAT_TEXT, TZ),
+	F("timezone", 2, TZ, k_span_of_ts, IV, TS),
+	F("timezone", 2, TS, k_span_of_tz, IV, TZ),
 	{ 0 },
 };

@@ -3,6 +3,7 @@
  * and lcm, factorials, buckets, scales of numeric.
  */
 #include <sql/expr/func/number.h>
+#include <sql/expr/func/table.h>
 #include <types/numeric.h>
 
 #include <math.h>
@@ -10,13 +11,6 @@
 
 /* ---- double precision ------------------------------------------------------------------ */
 
-#define FLOAT1(name, EXPR)                                                                                   \
-	static bool name(struct sql_row *r)                                                                  \
-	{                                                                                                    \
-		double x = r->a[0].f;                                                                        \
-		r->out.f = (EXPR);                                                                           \
-		return true;                                                                                 \
-	}
 FLOAT1(f_ceil, ceil(x))
 FLOAT1(f_floor, floor(x))
 FLOAT1(f_round, rint(x))
@@ -83,11 +77,6 @@ f_power(struct sql_row *r)
 
 /* ---- numeric: rounding, roots, logarithms, powers -------------------------------------- */
 
-#define NUM1(name, fn)                                                                                       \
-	static bool name(struct sql_row *r)                                                                  \
-	{                                                                                                    \
-		return fn(r->a[0].s, &r->out.s, r->env->arena, r->env->err);                                 \
-	}
 NUM1(n_ceil, cat_num_ceil)
 NUM1(n_floor, cat_num_floor)
 NUM1(n_sqrt, cat_num_sqrt)
@@ -394,19 +383,7 @@ k_bucket_numeric(struct sql_row *r)
 
 #define F8 CAT_FLOAT8
 #define N  CAT_NUMERIC
-#define F(name, n, ret, f, ...)                                                                              \
-	{                                                                                                    \
-		name, 0, n, { __VA_ARGS__ }, ret, NULL, f                                                    \
-	}
 
-#define OP1(op, t, f)                                                                                        \
-	{                                                                                                    \
-		op, SQL_FN_OP, 1, { t }, t, NULL, f                                                          \
-	}
-#define F1(name, t, f)                                                                                       \
-	{                                                                                                    \
-		name, 0, 1, { t }, t, NULL, f                                                                \
-	}
 #define F2(name, a, b, ret, f)                                                                               \
 	{                                                                                                    \
 		name, 0, 2, { a, b }, ret, NULL, f                                                           \

@@ -174,13 +174,6 @@ FLOATS(sub, -, 0, 0)
 FLOATS(mul, *, (v == 0) & (x != 0) & (y != 0), 0)
 FLOATS(div, /, (v == 0) & (x != 0) & (isinf(y) == 0), (y == 0) & (x == x))
 
-#define FLOAT1(name, EXPR)                                                                                   \
-	static bool name(struct sql_row *r)                                                                  \
-	{                                                                                                    \
-		double x = r->a[0].f;                                                                        \
-		r->out.f = (EXPR);                                                                           \
-		return true;                                                                                 \
-	}
 FLOAT1(f_neg, -x)
 FLOAT1(f_abs, fabs(x))
 /* ---- numeric ---------------------------------------------------------------------------- */
@@ -202,11 +195,6 @@ NUM2(n_mul, cat_num_mul)
 NUM2(n_div, cat_num_div)
 NUM2(n_mod, cat_num_mod)
 
-#define NUM1(name, fn)                                                                                       \
-	static bool name(struct sql_row *r)                                                                  \
-	{                                                                                                    \
-		return fn(r->a[0].s, &r->out.s, r->env->arena, r->env->err);                                 \
-	}
 NUM1(n_neg, cat_num_neg)
 NUM1(n_abs, cat_num_abs)
 /* ---- the table --------------------------------------------------------------------------- */
@@ -230,14 +218,6 @@ NUM1(n_abs, cat_num_abs)
 #define OP1V(op, t, f)                                                                                       \
 	{                                                                                                    \
 		op, SQL_FN_OP, 1, { t }, t, f, NULL                                                          \
-	}
-#define OP1(op, t, f)                                                                                        \
-	{                                                                                                    \
-		op, SQL_FN_OP, 1, { t }, t, NULL, f                                                          \
-	}
-#define F1(name, t, f)                                                                                       \
-	{                                                                                                    \
-		name, 0, 1, { t }, t, NULL, f                                                                \
 	}
 #define F1V(name, t, f)                                                                                      \
 	{                                                                                                    \

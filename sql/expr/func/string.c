@@ -1,5 +1,5 @@
 /* string.c -- format() and quoting; Unicode escapes; counting NULLs. */
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/func/table.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -418,10 +418,6 @@ k_num_nonnulls(struct sql_row *r)
 
 #define T CAT_TEXT
 #define I CAT_INT4
-#define F(name, n, ret, f, ...)                                                                              \
-	{                                                                                                    \
-		name, 0, n, { __VA_ARGS__ }, ret, NULL, f                                                    \
-	}
 #define ANY(name, n, ret, f)                                                                                 \
 	{                                                                                                    \
 		name, SQL_FN_ANY | SQL_FN_NULLS, n, { 0 }, ret, NULL, f                                      \

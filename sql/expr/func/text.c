@@ -3,7 +3,7 @@
  *
  * Upper and lower case are the C library's simple mappings (C.UTF-8), one character to one.
  */
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/func/table.h>
 #include <types/numeric.h>
 
 #include <locale.h>
@@ -644,14 +644,6 @@ k_to_hex(struct sql_row *r)
 
 #define T CAT_TEXT
 #define I CAT_INT4
-#define F(name, n, ret, f, ...)                                                                              \
-	{                                                                                                    \
-		name, 0, n, { __VA_ARGS__ }, ret, NULL, f                                                    \
-	}
-#define V(name, n, ret, f, ...)                                                                              \
-	{                                                                                                    \
-		name, 0, n, { __VA_ARGS__ }, ret, f, NULL                                                    \
-	}
 
 const struct sql_fn sql_fns_text[] = {
 	{ "||", SQL_FN_OP, 2, { T, T }, T, k_join, NULL },

@@ -4,6 +4,7 @@
  * The rules are those of PostgreSQL's formatting. Names are English, as with lc_time C.
  */
 #include <sql/expr/func/format/datefmt.h>
+#include <sql/expr/func/table.h>
 #include <types/datetime.h>
 #include <types/interval.h>
 
@@ -508,10 +509,6 @@ k_interval_to_char(struct sql_row *r)
 #define T  CAT_TEXT
 #define TS CAT_TIMESTAMP
 #define TZ CAT_TIMESTAMPTZ
-#define F(name, n, ret, f, ...)                                                                              \
-	{                                                                                                    \
-		name, 0, n, { __VA_ARGS__ }, ret, NULL, f                                                    \
-	}
 
 const struct sql_fn sql_fns_datefmt[] = {
 	F("to_char", 2, T, k_ts_to_char, TS, T),

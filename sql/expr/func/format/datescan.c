@@ -4,6 +4,7 @@
  * Which field takes how much of the text, and which contradict each other, is as in PostgreSQL.
  */
 #include <sql/expr/func/format/datefmt.h>
+#include <sql/expr/func/table.h>
 #include <types/datetime.h>
 
 #include <math.h>
@@ -540,10 +541,6 @@ k_from_epoch(struct sql_row *r)
 
 #define T  CAT_TEXT
 #define TZ CAT_TIMESTAMPTZ
-#define F(name, n, ret, f, ...)                                                                              \
-	{                                                                                                    \
-		name, 0, n, { __VA_ARGS__ }, ret, NULL, f                                                    \
-	}
 
 const struct sql_fn sql_fns_datescan[] = {
 	F("to_date", 2, CAT_DATE, k_to_date, T, T),

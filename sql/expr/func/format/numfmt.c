@@ -5,7 +5,7 @@
  * what a '9' writes depends on how many places the template has before the point and how many the
  * number fills.
  */
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/func/table.h>
 #include <types/numeric.h>
 
 #include <float.h>
@@ -868,10 +868,6 @@ k_to_number(struct sql_row *r)
 }
 
 #define T CAT_TEXT
-#define F(name, n, ret, f, ...)                                                                              \
-	{                                                                                                    \
-		name, 0, n, { __VA_ARGS__ }, ret, NULL, f                                                    \
-	}
 
 const struct sql_fn sql_fns_numfmt[] = {
 	F("to_char", 2, T, k_int_to_char, CAT_INT4, T),
