@@ -592,10 +592,12 @@ project_next(struct sql_exec *x, struct sql_node *n)
 	const struct sql_batch *in = &n->child->out;
 	x->env.arena = x->arena[n->arena];
 	for (unsigned k = 0; k < p->es; k++) {
-		if (p->e[k]->kind == SQL_COLUMN)
+		if (p->e[k]->kind == SQL_COLUMN) {
 			n->out.col[k] = in->col[p->e[k]->index];
-		else if (!sql_eval(p->e[k], in, n->child->sel, (unsigned)rows, &x->env, &n->out.col[k]))
+			n->out.col[k].type = p->e[k]->type; /* a cast may be of the name only */
+		} else if (!sql_eval(p->e[k], in, n->child->sel, (unsigned)rows, &x->env, &n->out.col[k])) {
 			return -1;
+		}
 	}
 	n->out.n = in->n;
 	n->sel = n->child->sel;

@@ -181,7 +181,9 @@ own_origins(struct sql_op_join *o, const uint32_t *row)
 	for (unsigned c = 0; c < o->build_cols; c++)
 		r->origin[o->build_col[c]] = from;
 	for (unsigned k = 0; k < o->keys && row != NULL && !o->keep_probe; k++)
-		if (o->key[k]->kind == SQL_COLUMN && r->origin[o->key[k]->index].row == NULL)
+		/* equal char(n) may be of columns whose values differ */
+		if (o->key[k]->kind == SQL_COLUMN && o->key[k]->type != CAT_BPCHAR &&
+		    r->origin[o->key[k]->index].row == NULL)
 			r->origin[o->key[k]->index] = from;
 }
 

@@ -243,14 +243,22 @@ sql_expr_coerce(
 }
 
 struct sql_expr *
-sql_expr_name(struct nam_arena *a, struct sql_expr *e, int32_t typmod, struct cat_err *err)
+sql_expr_as(struct nam_arena *a, struct sql_expr *e, enum cat_type type, int32_t typmod)
 {
-	if (e->typmod == typmod)
+	struct cat_err ignored;
+	if (e->type == type && e->typmod == typmod)
 		return e;
-	struct sql_expr *c = relabel(a, e, e->type, err);
+	struct sql_expr *c = relabel(a, e, type, &ignored);
 	if (c != NULL)
 		c->typmod = typmod;
 	return c;
+}
+
+struct sql_expr *
+sql_expr_name(struct nam_arena *a, struct sql_expr *e, int32_t typmod, struct cat_err *err)
+{
+	struct sql_expr *c = sql_expr_as(a, e, e->type, typmod);
+	return c ? c : no_memory(err);
 }
 
 static bool
@@ -427,6 +435,18 @@ in_pairs(
 	return n == 2 ? eq[0] : sql_expr_make(a, negate ? SQL_AND : SQL_OR, eq, n - 1, false, position, err);
 }
 
+/* x IN (y, ...), one of them char(n), another that is no constant text: = says which it is. */
+static bool
+chars_beside_text(struct sql_expr *const *arg, unsigned n)
+{
+	bool is = false;
+	for (unsigned k = 1; k < n && !is; k++)
+		is = arg[k]->kind != SQL_CONST &&
+		     ((arg[0]->type == CAT_BPCHAR && arg[k]->type == CAT_TEXT) ||
+			 (arg[0]->type == CAT_TEXT && arg[k]->type == CAT_BPCHAR));
+	return is;
+}
+
 struct sql_expr *
 sql_expr_make(struct nam_arena *a, enum sql_expr_kind kind, struct sql_expr **in, unsigned n, bool negate,
     int position, struct cat_err *err)
@@ -482,11 +502,11 @@ sql_expr_make(struct nam_arena *a, enum sql_expr_kind kind, struct sql_expr **in
 	}
 	default: {
 		NAM_ASSERT(kind == SQL_IN && n >= 2);
-		struct cat_err no;
-		bool common = unify(a, args, n, "IN", &no);
+		struct cat_err no = { .sqlstate = "" };
+		bool common = !chars_beside_text(in, n) && unify(a, args, n, "IN", &no);
 		if (common && cat_type_is_ordered(args[0]->type))
 			break;
-		if (!common && strcmp(no.sqlstate, "42804") != 0) {
+		if (!common && no.sqlstate[0] != 0 && strcmp(no.sqlstate, "42804") != 0) {
 			*err = no;
 			return NULL;
 		}

@@ -118,6 +118,8 @@ bool sql_expr_unify(
     struct nam_arena *a, struct sql_expr **e, unsigned n, const char *what, struct cat_err *err);
 /* After that: the typmod of the result. */
 int32_t sql_expr_typmod(struct sql_expr *const *e, unsigned n);
+/* e as one of that type, whose values have the same bytes, and of that typmod. NULL: no memory. */
+struct sql_expr *sql_expr_as(struct nam_arena *a, struct sql_expr *e, enum cat_type type, int32_t typmod);
 /* e, its values as they are, under another typmod: text (-1), varchar (CAT_VARCHAR), numeric. */
 struct sql_expr *sql_expr_name(struct nam_arena *a, struct sql_expr *e, int32_t typmod, struct cat_err *err);
 /* An untyped literal becomes text (select-list rule). Returns e or a cast of it. */

@@ -58,8 +58,13 @@ sql_expr_harmless(const struct sql_expr *e)
 struct sql_expr *
 sql_expr_put(struct nam_arena *a, struct sql_expr *e, unsigned base, unsigned n, struct sql_expr *const *with)
 {
-	if (e->kind == SQL_COLUMN)
-		return e->index >= base && e->index < base + n ? with[e->index - base] : e;
+	if (e->kind == SQL_COLUMN) {
+		bool in = e->index >= base && e->index < base + n;
+		return in && with[e->index - base] != NULL
+			   ? sql_expr_as(a, with[e->index - base], e->type, e->typmod)
+		       : in ? NULL
+			    : e;
+	}
 	if (e->nargs == 0)
 		return e;
 	struct sql_expr *to = nam_arena_copy(a, e, sizeof *e);

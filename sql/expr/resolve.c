@@ -212,6 +212,20 @@ call(struct nam_arena *a, const struct sql_fn *f, struct sql_expr **args, unsign
 	return sql_expr_fold(a, e);
 }
 
+/* varchar beside char(n) is compared as that, which text is not: none of them is text itself. */
+static bool
+as_char(struct nam_arena *a, const char *op, struct sql_expr **arg, struct cat_err *err)
+{
+	if (strspn(op, "<>=") != strlen(op))
+		return true;
+	for (unsigned k = 0; k < 2; k++)
+		if (arg[k]->type == CAT_TEXT && arg[k]->typmod >= CAT_VARCHAR &&
+		    arg[1 - k]->type == CAT_BPCHAR &&
+		    (arg[k] = sql_expr_coerce(a, arg[k], CAT_BPCHAR, SQL_CAST_IMPLICIT, err)) == NULL)
+			return false;
+	return true;
+}
+
 struct sql_expr *
 sql_expr_op(struct nam_arena *a, const char *op, struct sql_expr *left, struct sql_expr *right, int position,
     struct cat_err *err)
@@ -220,6 +234,8 @@ sql_expr_op(struct nam_arena *a, const char *op, struct sql_expr *left, struct s
 		op = "<>";
 	struct sql_expr *args[2] = { left ? left : right, right };
 	unsigned n = left ? 2 : 1;
+	if (n == 2 && !as_char(a, op, args, err))
+		return NULL;
 	enum cat_type type[2] = { args[0]->type, args[1]->type };
 	bool ambiguous = false, array = n == 2 && (cat_type_is_array(type[0]) || cat_type_is_array(type[1]));
 	const struct sql_fn *f = NULL;

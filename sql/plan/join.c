@@ -35,6 +35,9 @@ sql_plan_place_keys(struct bind *b, struct sql_op_join *n)
 		if (e->kind == SQL_COLUMN)
 			for (c = 0; c < n->build_cols && n->build_col[c] != e->index;)
 				c++;
+		/* a varchar that is compared as char(n) is kept as both */
+		if (c < n->build_cols && cat_type_is_str(e->type) && n->build_type[c] != e->type)
+			c = n->build_cols;
 		if (c == n->build_cols) {
 			c = n->build_width++;
 			n->kept[c] = SQL_KEPT_KEY;

@@ -23,7 +23,7 @@ outside(struct bind *b, const struct sql_sub *s, struct sql_expr *e)
 	if (e->kind == SQL_OUTER)
 		for (unsigned k = 0; k < s->slots; k++)
 			if (s->slot[k] == e->index)
-				return s->tied[k];
+				return sql_expr_as(b->a, s->tied[k], e->type, e->typmod);
 	if (e->nargs == 0)
 		return e;
 	struct sql_expr *to = nam_arena_copy(b->a, e, sizeof *e);

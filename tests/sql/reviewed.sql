@@ -516,3 +516,94 @@ SELECT 1e-300::float8 / 1e300
 SELECT x = y, x <> y, x < y, x <= y, x > y, x >= y, x LIKE y::text, x NOT LIKE 'a%', octet_length(x) FROM (VALUES ('a'::char(3), 'a '::char(5)), ('b', 'a'), ('A', 'a'), (NULL, 'x'), ('', ' ')) v(x, y)
 SELECT x = y, x <> y, x < y, x <= y, x > y, x >= y FROM (VALUES ('\x00ff'::bytea, '\x00'::bytea), ('\xff', '\x7f'), ('', '\x00'), ('a', 'a'), (NULL, 'x')) v(x, y)
 SELECT x = y, x <> y, x < y, x <= y, x > y, x >= y FROM (VALUES ('a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid, 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12'::uuid), ('ffffffff-ffff-ffff-ffff-ffffffffffff', '00000000-0000-0000-0000-000000000000'), (NULL, '00000000-0000-0000-0000-000000000000')) v(x, y)
+-- W6: definitions with varchar
+CREATE TABLE rw1 (id int PRIMARY KEY, a varchar(4), b varchar, c text, d varchar(6)[])
+INSERT INTO rw1 VALUES (1, 'abcd', 'anything', 'any', '{abcdef}')
+ALTER TABLE rw1 ALTER a TYPE varchar
+INSERT INTO rw1 VALUES (2, 'longer than four', 'b', 'c', NULL)
+ALTER TABLE rw1 ALTER a TYPE varchar(4)
+ALTER TABLE rw1 ALTER b TYPE varchar(3)
+ALTER TABLE rw1 ALTER b TYPE varchar(10)
+ALTER TABLE rw1 ALTER c TYPE varchar
+ALTER TABLE rw1 ALTER c TYPE varchar(2)
+ALTER TABLE rw1 ALTER c TYPE varchar(3)
+ALTER TABLE rw1 ALTER d TYPE varchar(3)[]
+ALTER TABLE rw1 ALTER d TYPE varchar[]
+ALTER TABLE rw1 ADD e varchar DEFAULT 'x'
+SELECT *, pg_typeof(a), pg_typeof(b), pg_typeof(c), pg_typeof(d), pg_typeof(e) FROM rw1 ORDER BY id
+INSERT INTO rw1 (id, b) VALUES (3, 'eleven char')
+INSERT INTO rw1 (id, c) VALUES (3, 'four')
+CREATE VIEW rw2 AS SELECT a, b, c FROM rw1
+CREATE OR REPLACE VIEW rw2 AS SELECT a, b::varchar AS b, c FROM rw1
+CREATE OR REPLACE VIEW rw2 AS SELECT a::text AS a, b, c FROM rw1
+CREATE OR REPLACE VIEW rw2 AS SELECT a, b, c, id FROM rw1
+INSERT INTO rw1 (id, a) VALUES (4, 'r') RETURNING pg_typeof(a), pg_typeof(b), a
+UPDATE rw1 SET a = a || '!' WHERE id = 4 RETURNING a, pg_typeof(a)
+PREPARE rw5 AS SELECT a FROM rw1 WHERE a = $1
+EXECUTE rw5('r!')
+SELECT a FROM rw1 WHERE a IN ('abcd', 'r!') AND b IS NOT NULL OR a = ANY ('{r!}'::varchar[]) ORDER BY 1
+SELECT a FROM rw1 WHERE a::text = 'r!' OR a::varchar = 'abcd' OR c::char(5) = 'any' ORDER BY 1
+SELECT x.a FROM rw1 x JOIN rw1 y ON x.a::text = y.a JOIN rw1 z ON z.a::varchar(9) = y.a::varchar ORDER BY 1
+SELECT a::text, count(*) FROM rw1 GROUP BY a::text ORDER BY a::text
+SELECT a, count(*) FROM rw1 GROUP BY a HAVING a::varchar(1) > '' ORDER BY a::varchar
+SELECT a::text FROM rw1 GROUP BY a ORDER BY 1
+SELECT DISTINCT a::varchar, b::text FROM rw1 ORDER BY 1, 2
+SELECT pg_typeof(current_date::varchar), pg_typeof(1::varchar(3)), pg_typeof(true::varchar), pg_typeof(varchar 'x'), pg_typeof(varchar(2) 'xyz'), pg_typeof(cast('x' AS varchar))
+SELECT pg_typeof(NULL::varchar || NULL), pg_typeof('{a,b}'::varchar[] || 'c'::varchar), pg_typeof('{a,b}'::varchar[] || '{c}'::text[]), pg_typeof('{a}'::text[] || '{c}'::varchar[])
+SELECT 'a'::varchar = 'a'::text, 'a'::varchar = 'a'::char(3), 'a ' = 'a'::char(3), 'a '::varchar = 'a'::char(3), 'a '::text = 'a'::char(3)
+SELECT pg_typeof(coalesce(NULL, NULL)), pg_typeof(CASE WHEN false THEN NULL END), pg_typeof(nullif(NULL, NULL)), pg_typeof(greatest(NULL, 'x'::varchar)), pg_typeof(ARRAY[NULL, 'x'::varchar]), pg_typeof((SELECT NULL)), pg_typeof((SELECT 'x'))
+-- casts that change no byte, over columns
+SELECT ts::timestamptz, ts, tz::timestamp, t::char(5)::bpchar || '|' FROM rrel ORDER BY id
+SELECT x::timestamptz FROM (SELECT ts AS x FROM rrel) q ORDER BY 1
+SELECT x::timestamptz, y FROM (SELECT ts AS x, id AS y FROM rrel OFFSET 0) q ORDER BY 2
+SELECT (SELECT ts::timestamptz), (SELECT r.ts::timestamptz FROM rrel x WHERE x.id = r.id) FROM rrel r ORDER BY 1
+SELECT ts::timestamptz, count(*) FROM rrel GROUP BY ts::timestamptz ORDER BY 1
+SELECT ts::timestamptz, count(*) FROM rrel GROUP BY ts ORDER BY 1
+SELECT max(ts::timestamptz), min(ts)::timestamptz, array_agg(ts::timestamptz ORDER BY id), count(DISTINCT ts::timestamptz) FROM rrel
+SELECT DISTINCT ts::timestamptz FROM rrel ORDER BY 1
+SELECT DISTINCT ON (ts::timestamptz) ts::timestamptz, id FROM rrel ORDER BY 1, id
+SELECT ts::timestamptz FROM rrel UNION SELECT tz FROM rrel ORDER BY 1
+SELECT ts FROM rrel UNION ALL SELECT tz FROM rrel ORDER BY 1
+SELECT lag(ts::timestamptz) OVER (ORDER BY id), first_value(ts) OVER (ORDER BY id)::timestamptz, max(ts::timestamptz) OVER () FROM rrel ORDER BY id
+SELECT a.ts::timestamptz, b.ts::timestamptz FROM rrel a JOIN rrel b ON a.ts::timestamptz = b.tz ORDER BY a.id, b.id
+SELECT a.ts::timestamptz, b.ts::timestamptz FROM rrel a LEFT JOIN rrel b ON a.id = b.id + 1 ORDER BY a.id
+SELECT coalesce(ts::timestamptz, tz), CASE WHEN id > 1 THEN ts::timestamptz END FROM rrel ORDER BY id
+SELECT ARRAY[ts::timestamptz, tz], ts::timestamptz::text, (ts::timestamptz)::date FROM rrel ORDER BY id
+WITH q AS MATERIALIZED (SELECT ts::timestamptz AS x, id FROM rrel) SELECT a.x, b.x FROM q a JOIN q b USING (id) ORDER BY id
+SELECT v.x::timestamptz FROM (VALUES (timestamp '2020-01-01'), (NULL)) v(x) ORDER BY 1
+SELECT x::timestamptz FROM unnest(ARRAY[timestamp '2020-01-01']) x
+SELECT l.x FROM rrel r, LATERAL (SELECT r.ts::timestamptz AS x) l ORDER BY 1
+SELECT t::bpchar, count(*) FROM (VALUES ('a'), ('a '), ('b')) v(t) GROUP BY t::bpchar ORDER BY 1, 2
+SELECT count(DISTINCT t::bpchar), count(DISTINCT t) FROM (VALUES ('a'), ('a '), ('b')) v(t)
+SELECT count(*) FROM rrel a JOIN rrel b ON a.t::bpchar = b.t::bpchar
+SELECT a.id, b.id FROM rrel a JOIN rrel b ON a.t::bpchar = b.t ORDER BY 1, 2
+SELECT id FROM rrel WHERE t::bpchar IN ('a', 'z') ORDER BY 1
+SELECT id FROM rrel WHERE t::bpchar IN (SELECT t::bpchar FROM rrel WHERE id = 1) ORDER BY 1
+SELECT id FROM rrel a WHERE EXISTS (SELECT 1 FROM rrel b WHERE b.t::bpchar = a.t::bpchar AND b.id <> a.id) ORDER BY 1
+SELECT rank() OVER (ORDER BY t::bpchar), count(*) OVER (PARTITION BY t::bpchar) FROM rrel ORDER BY id
+SELECT t::bpchar FROM rrel UNION SELECT 'a'::bpchar ORDER BY 1
+SELECT t::bpchar FROM rrel INTERSECT SELECT 'a'::bpchar
+SELECT id FROM rrel ORDER BY t::bpchar, id DESC
+SELECT t::bpchar = 'a   ', t = 'a   ', greatest(t::bpchar, 'a'), nullif(t::bpchar, 'a') IS NULL FROM rrel ORDER BY id
+UPDATE rrel SET tz = ts RETURNING tz, ts::timestamptz
+INSERT INTO rrel (id, tz) SELECT id + 10, ts FROM rrel RETURNING tz
+-- varchar beside char(n)
+SELECT f = c, c = f, t = c, c = t, f < c, c <= f, f <> c, c > f FROM rbp
+SELECT f IN (c), f IN (c, 'x'), c IN (f), c IN (f, 'x'), t IN (c), t IN (c,'x'), c IN (t), c IN (t,'x') FROM rbp
+SELECT f IN (SELECT c FROM rbp), c IN (SELECT f FROM rbp), t IN (SELECT c FROM rbp), c IN (SELECT t FROM rbp) FROM rbp
+SELECT f NOT IN (SELECT c FROM rbp), c NOT IN (SELECT t FROM rbp WHERE t <> 'a'), f = ALL (SELECT c FROM rbp) FROM rbp
+SELECT (SELECT count(*) FROM rbp x JOIN rbp y ON x.f = y.c), (SELECT count(*) FROM rbp x JOIN rbp y ON y.c = x.f), (SELECT count(*) FROM rbp x JOIN rbp y ON x.t = y.c)
+SELECT count(*) FROM rbp x JOIN (SELECT c AS f FROM rbp) y USING (f)
+SELECT count(*) FROM (SELECT c AS f FROM rbp) y NATURAL JOIN (SELECT f FROM rbp) x
+SELECT count(*) FROM rbp x WHERE EXISTS (SELECT 1 FROM rbp y WHERE y.c = x.f)
+SELECT count(*) FROM rbp x WHERE NOT EXISTS (SELECT 1 FROM rbp y WHERE y.c = x.f)
+SELECT f IS DISTINCT FROM c, c IS NOT DISTINCT FROM f, nullif(f, c), nullif(c, f), nullif(c, t), nullif(t, c) FROM rbp
+SELECT CASE f WHEN c THEN 1 ELSE 0 END, CASE c WHEN f THEN 1 ELSE 0 END, f BETWEEN c AND c, c = ANY (ARRAY[f]), f = ANY (ARRAY[c]), c = ANY ('{a }'::varchar[]), f = ANY ('{a}'::char(3)[]), f <> ALL (ARRAY[c]) FROM rbp
+SELECT x.f, y.c, z.f FROM rbp x JOIN rbp y ON x.f = y.c JOIN rbp z ON y.c = z.f WHERE x.f = 'a' ORDER BY 1, 2, 3
+SELECT k.c, r.f FROM rbpk k JOIN rbp r ON k.c = r.f ORDER BY 1, 2
+SELECT k.v, r.c FROM rbpv k JOIN rbp r ON k.v = r.c ORDER BY 1, 2
+SELECT * FROM rbpv WHERE v = 'a'::char(3) ORDER BY 1
+SELECT * FROM rbpk WHERE c = 'a  '::varchar ORDER BY 1
+SELECT x.f, count(*) FROM rbp x JOIN rbpk k ON x.f = k.c GROUP BY x.f ORDER BY 1
+SELECT x.f, k.c, count(*) FROM rbpk k JOIN rbp x ON k.c = x.f GROUP BY x.f, k.c ORDER BY 1, 2
+INSERT INTO rtext VALUES (9, 'z') RETURNING id::text, upper(s), s || 'x', (SELECT 1), CASE WHEN true THEN s END, coalesce(s, 'x'), id + 1, s::varchar(1)

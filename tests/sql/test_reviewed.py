@@ -25,6 +25,15 @@ SETUP = [
     "CREATE TABLE rbig (a int)",
     "INSERT INTO rbig VALUES (2147483647)",
     "CREATE TABLE rdup (a int PRIMARY KEY, b int NOT NULL)",
+    "CREATE TABLE rrel (id int PRIMARY KEY, ts timestamp, tz timestamptz, t text)",
+    "INSERT INTO rrel VALUES (1, '2020-01-01', '2020-01-01 00:00+00', 'a'), (2, '2020-01-02', '2020-01-01 00:00+02', 'a '), "
+    "(3, NULL, NULL, 'b'), (4, '2020-01-01', '2020-01-02 00:00+00', NULL)",
+    "CREATE TABLE rbp (f varchar(5), c char(3), t text)",
+    "INSERT INTO rbp VALUES ('a ', 'a', 'a '), ('a', 'a', 'a'), ('b', 'a', 'b  '), (NULL, 'b', NULL)",
+    "CREATE TABLE rbpk (c char(3) PRIMARY KEY)",
+    "INSERT INTO rbpk VALUES ('a'), ('b'), ('c')",
+    "CREATE TABLE rbpv (v varchar PRIMARY KEY)",
+    "INSERT INTO rbpv VALUES ('a'), ('a '), ('b')",
     "CREATE TABLE rchk (a int PRIMARY KEY, b int CHECK (b > 0))",
 ]
 

@@ -130,10 +130,11 @@ wrong(struct cat_err *err, int position, const char *what)
 
 /* The operator over an x and an element, and what types it wants them to be. */
 static struct sql_expr *
-each_of(struct nam_arena *a, const char *op, enum cat_type *x, enum cat_type *elem, int position,
-    struct cat_err *err)
+each_of(struct nam_arena *a, const char *op, enum cat_type *x, enum cat_type *elem, const int32_t typmod[2],
+    int position, struct cat_err *err)
 {
-	struct sql_expr *l = sql_expr_outer(a, 0, *x, -1, 0), *r = sql_expr_outer(a, 1, *elem, -1, 0);
+	struct sql_expr *l = sql_expr_outer(a, 0, *x, typmod[0], 0),
+			*r = sql_expr_outer(a, 1, *elem, typmod[1], 0);
 	if (l == NULL || r == NULL) {
 		sql_oom(err);
 		return NULL;
@@ -180,10 +181,11 @@ sql_expr_any(struct nam_arena *a, const char *op, struct sql_expr *x, struct sql
 	if (!cat_type_is_array(array->type))
 		return wrong(err, position, "array on right side") ? x : NULL;
 	enum cat_type l = x->type, r = cat_type_element(array->type);
-	struct sql_expr *each = each_of(a, op, &l, &r, position, err);
+	const int32_t typmod[2] = { x->typmod, array->typmod };
+	struct sql_expr *each = each_of(a, op, &l, &r, typmod, position, err);
 	if (each == NULL || (x = sql_expr_coerce(a, x, l, SQL_CAST_IMPLICIT, err)) == NULL ||
 	    (array = sql_expr_coerce(a, array, cat_type_array_of(r), SQL_CAST_IMPLICIT, err)) == NULL ||
-	    (each = each_of(a, op, &l, &r, position, err)) == NULL)
+	    (each = each_of(a, op, &l, &r, typmod, position, err)) == NULL)
 		return NULL;
 	struct any *y = nam_arena_zero(a, sizeof *y);
 	struct sql_expr *args[2] = { x, array };

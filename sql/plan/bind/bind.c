@@ -661,17 +661,16 @@ static bool
 null_if(struct bind *b, const struct ast_expr *e, struct sql_expr **arg)
 {
 	struct sql_expr *x = arg[2], *y = NULL;
-	enum cat_type as = CAT_UNKNOWN;
-	if (cat_type_category(x->type) == 'N') {
-		if (arg[0]->kind == SQL_CALL)
-			as = arg[0]->args[0]->type;
-		else if ((y = sql_bind_expr(b, e->args[0]->args[1])) == NULL)
+	enum cat_type as = arg[0]->kind == SQL_CALL ? arg[0]->args[0]->type : CAT_UNKNOWN;
+	bool text = cat_type_category(x->type) == 'S';
+	if (cat_type_category(x->type) == 'N' && as == CAT_UNKNOWN) {
+		if ((y = sql_bind_expr(b, e->args[0]->args[1])) == NULL)
 			return false;
-		else
-			as = y->type;
+		as = y->type;
 	}
-	bool wider = !cat_type_is_float(x->type) && (cat_type_is_float(as) || as == CAT_NUMERIC);
-	if (wider && as != x->type)
+	bool wider = cat_type_category(x->type) == 'N' && !cat_type_is_float(x->type) &&
+		     (cat_type_is_float(as) || as == CAT_NUMERIC);
+	if ((wider || (text && cat_type_category(as) == 'S')) && as != x->type)
 		arg[2] = sql_expr_cast(b->a, x, as == CAT_FLOAT4 ? CAT_FLOAT8 : as, -1, x->position, b->err);
 	else if (x->type == CAT_TEXT)
 		arg[2] = sql_expr_name(b->a, x, -1, b->err);

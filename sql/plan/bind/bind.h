@@ -328,6 +328,8 @@ struct sql_node *sql_bind_srf_node(struct bind *b, struct sql_node *n);
 bool sql_bind_srf_in(const struct bind *b, const struct sql_expr *e);
 /* from.c: arguments of generate_series, brought to one type, which is that of its rows. */
 bool sql_bind_series(struct bind *b, const struct ast_expr *f, struct sql_expr **e, enum cat_type *type);
+/* select.c: the name of an answer's column without AS. */
+const char *sql_bind_name_of(const struct ast_expr *e);
 /* f in FROM, and the types of its columns. */
 struct sql_node *sql_bind_srf_source(
     struct bind *b, const struct ast_expr *f, bool ordinality, enum cat_type **type, int32_t **typmod);

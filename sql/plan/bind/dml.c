@@ -29,7 +29,7 @@ returns(struct bind *b, const struct ast_expr *e, const char *name, unsigned *n)
 	if (x == NULL || (x = sql_expr_settle(b->a, x, b->err)) == NULL)
 		return false;
 	if (name == NULL)
-		name = e->kind == AST_COLUMN || e->kind == AST_FUNC ? e->text : "?column?";
+		name = sql_bind_name_of(e);
 	b->plan->returning[(*n)++] = x;
 	to->type = x->type;
 	to->typmod = x->typmod;

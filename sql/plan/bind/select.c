@@ -112,8 +112,8 @@ name_in(const struct ast_expr *e, int *strength)
 	}
 }
 
-static const char *
-name_of(const struct ast_expr *e)
+const char *
+sql_bind_name_of(const struct ast_expr *e)
 {
 	int strength;
 	return name_in(e, &strength);
@@ -152,7 +152,7 @@ select_list(struct bind *b, const struct ast_select *q, struct bind_list *l)
 	for (unsigned i = 0; i < q->targets; i++) {
 		const struct ast_target *t = &q->target[i];
 		if (t->e->kind != AST_STAR) {
-			if (!push(b, l, t->e, t->name ? t->name : name_of(t->e)))
+			if (!push(b, l, t->e, t->name ? t->name : sql_bind_name_of(t->e)))
 				return false;
 			continue;
 		}
