@@ -360,7 +360,8 @@ comparison(struct bind *b, struct sql_sub *s, const struct ast_expr *e, struct s
 		struct sql_expr *pair[2] = { l, r };
 		struct cat_err ignored;
 		if (cat_type_category(l->type) == 'S' && one[i]->kind == SQL_CALL && one[i]->nargs == 2) {
-			pair[0] = one[i]->args[0]; /* text and char(n): what the operator compares */
+			/* text and char(n): what the operator compares */
+			pair[0] = one[i]->args[0];
 			pair[1] = one[i]->args[1];
 		}
 		if (hash && !sql_expr_unify(b->a, pair, 2, "=", &ignored))
