@@ -244,7 +244,7 @@ over_rows(const struct ast_expr *e, unsigned *left)
 	if (*left == 0 || --*left == 0)
 		return true;
 	bool is =
-	    e->kind == AST_WINDOW ||
+	    e->kind == AST_WINDOW || e->kind == AST_SUB || /* with an aggregate of this query? */
 	    (e->kind == AST_FUNC && (e->star || sql_agg_find(e->text, &k) || sql_set_function(e->text)));
 	for (unsigned i = 0; i < e->nargs && !is; i++)
 		is = over_rows(e->args[i], left);

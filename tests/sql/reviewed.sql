@@ -36,6 +36,8 @@ SELECT (lag(i) OVER (ORDER BY i))::bigint, (max(s) OVER ())::varchar, (first_val
 SELECT (lag(d) OVER (ORDER BY i))::timestamptz, rank() OVER (ORDER BY i) + sum(i) OVER () FROM (VALUES (1, '2020-01-01'::timestamp), (2, NULL)) v(i, d) ORDER BY (lag(i) OVER (ORDER BY i))::bigint
 SELECT (lag(f) OVER (ORDER BY f))::text || '!', CASE WHEN n > 2 THEN lead(f) OVER (ORDER BY f) ELSE f::text END, coalesce(lag(f) OVER (ORDER BY f), tx) FROM rvc ORDER BY 1, 2
 -- W4: aggregates of the query outside
+SELECT (SELECT min(q1.i) FROM rt q2 LIMIT 1), generate_series(1, 3) FROM rt q1 ORDER BY 1, 2
+SELECT (SELECT q1.i), generate_series(1, 2) FROM rt q1 ORDER BY 1, 2
 SELECT (SELECT count(*) FILTER (WHERE o <> 0) FROM (VALUES (1)) t0(i)) FROM (VALUES (2), (3)) t1(o)
 SELECT (SELECT count(o) FROM (VALUES (1)) t0(i)) FROM (VALUES (2), (3)) t1(o)
 SELECT (SELECT sum(o) FROM (VALUES (1), (2)) t0(i) LIMIT 1) FROM (VALUES (2), (3)) t1(o)
