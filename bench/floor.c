@@ -1,5 +1,6 @@
 /*
- * floor.c -- the checkout's memory traffic and nothing else: a bound no layout of ours can move.
+ * floor.c -- the checkout's memory traffic and nothing else: a bound that no layout of rows can
+ * move.
  *
  * Per transaction 3 random 1 KiB reads, 3 random 1 KiB writes, 7 CASes, 4 appends
  * of 128 bytes and 1 of 256, by plain memcpy on memory already touched.

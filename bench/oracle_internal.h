@@ -1,6 +1,6 @@
 /*
- * oracle_internal.h -- what the parts of `namdb bench oracle` share: what is asked for, one run as
- * all its processes see it, and what it came to.
+ * oracle_internal.h -- parts of `namdb bench oracle`: the parameters, one run as all its processes
+ * see it, and its results.
  *
  * Times are net_now_ns of the run: of the machine, or of the simulated cluster.
  */

@@ -1,6 +1,6 @@
 /*
- * oracle_table.c -- what a run of `namdb bench oracle` came to, from what its clients wrote down;
- * and its picture.
+ * oracle_table.c -- the results of a run of `namdb bench oracle`, from its clients' records; and
+ * its picture.
  *
  * A client has, at any moment, the last snapshot that it got. Its age: for how long has the newest
  * commit that it covers been answered? What is missing: for how long has the oldest commit that it

@@ -1,4 +1,4 @@
-/* questions.h -- what `namdb bench sql` asks, in lists. Inside of bench. */
+/* questions.h -- the questions of `namdb bench sql`, in lists. Inside of bench. */
 #ifndef NAM_BENCH_QUESTIONS_H
 #define NAM_BENCH_QUESTIONS_H
 

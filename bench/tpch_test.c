@@ -1,6 +1,6 @@
 /*
- * tpch_test.c -- the rows of scale 0.1 against what §4.2 of the specification says of them, and
- * against each other.
+ * tpch_test.c -- compares the rows of scale 0.1 with §4.2 of the specification, and with each
+ * other.
  *
  * Formulas are written here a second time, from the specification, so that a mistake in
  * tpch_rows.c is not its own judge.

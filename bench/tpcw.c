@@ -1,5 +1,5 @@
-/* tpcw.c -- runs the checkout, its memory floor and its peer side by side, and says what came
- * out. */
+/* tpcw.c -- runs the checkout, its memory floor and its peer side by side, and prints the
+ * results. */
 #include "tpcw_internal.h"
 
 #include <base/clock.h>

@@ -1,4 +1,4 @@
-/* tpcw_internal.h -- what the parts of the checkout bench share: its parameters and its rows. */
+/* tpcw_internal.h -- parameters and rows of the checkout bench. */
 #ifndef NAM_BENCH_TPCW_INTERNAL_H
 #define NAM_BENCH_TPCW_INTERNAL_H
 

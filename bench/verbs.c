@@ -1,5 +1,5 @@
 /*
- * verbs.c -- `namdb bench verbs`: what the fabric does, one kind of operation at a time, beside
+ * verbs.c -- `namdb bench verbs`: measures the fabric, one kind of operation at a time, beside
  * plain TCP.
  *
  * Each size has its runs; in each run its operations and the peer take turns, a slice each. So a

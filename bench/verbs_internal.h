@@ -1,5 +1,5 @@
-/* verbs_internal.h -- what the parts of `namdb bench verbs` share: what is asked for, and what one
- * slice came to. */
+/* verbs_internal.h -- parts of `namdb bench verbs`: the parameters, and the results of one
+ * slice. */
 #ifndef NAM_BENCH_VERBS_INTERNAL_H
 #define NAM_BENCH_VERBS_INTERNAL_H
 

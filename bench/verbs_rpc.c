@@ -1,5 +1,6 @@
 /*
- * verbs_rpc.c -- the peer of `namdb bench verbs`: what a program does over TCP that has no fabric.
+ * verbs_rpc.c -- the peer of `namdb bench verbs`: requests and responses over TCP, as of a program
+ * without a fabric.
  *
  * A request is 8 bytes: how long the answer shall be, and a number. The answer is so many bytes,
  * the first 8 of them the request's. Both ends block. The client keeps `depth` requests out: it

@@ -1,5 +1,5 @@
-/* catalog_internal.h -- what catalog.c (the cache), system.c (rows of the system tables) and ddl.c
- * (changes) share. */
+/* catalog_internal.h -- structures of catalog.c (the cache), system.c (rows of the system tables)
+ * and ddl.c (changes). */
 #ifndef NAM_CATALOG_INTERNAL_H
 #define NAM_CATALOG_INTERNAL_H
 

@@ -1,5 +1,5 @@
 /*
- * check.h -- a judge of recorded histories: is what clients saw possible at an isolation level?
+ * check.h -- a judge of recorded histories: are the clients' reads possible at an isolation level?
  *
  *	struct chk_options opt = { .level = CHK_SNAPSHOT, .witnesses = 8 };
  *	struct chk *c = chk_open();

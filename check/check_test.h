@@ -1,4 +1,4 @@
-/* check_test.h -- histories written small, and what the judge must say of them. */
+/* check_test.h -- histories in a short form, and the verdicts that the judge must give. */
 #ifndef NAM_CHECK_TEST_H
 #define NAM_CHECK_TEST_H
 

@@ -1,4 +1,4 @@
-/* input_test.c -- what is no history is refused, with the place where it stops being one; nothing
+/* input_test.c -- a file that is no history is refused, with the place of the fault; no input
  * crashes. */
 #include "check_test.h"
 

@@ -1,4 +1,4 @@
-/* judge.c -- from bytes to a verdict, and what is remembered of each finding. */
+/* judge.c -- from bytes to a verdict, and the records of findings. */
 #include "check_internal.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* memory.c -- what a judge takes, in one list: whatever happens, chk_close gives all of it back. */
+/* memory.c -- a judge's memory, in one list: chk_close gives back all of it, also after an
+ * error. */
 #include "check_internal.h"
 
 #include <stdarg.h>

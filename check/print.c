@@ -1,4 +1,4 @@
-/* print.c -- what was found, for people and as JSON. */
+/* print.c -- prints the findings, for people and as JSON. */
 #include "check_internal.h"
 
 #include <inttypes.h>

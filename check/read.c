@@ -1,5 +1,4 @@
-/* read.c -- JSON lines into a history. Strict: what is not understood stops with its line and
- * column. */
+/* read.c -- JSON lines into a history. Strict: a fault stops the judge with its line and column. */
 #include "check_internal.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /*
- * stamps.c -- the check by timestamps, for histories in which the server said them: replays all
+ * stamps.c -- the check by timestamps, for histories with the server's timestamps: replays all
  * starts and commits in their order, so each external read has one right answer. Linear but for one
  * sort.
  *

@@ -1,6 +1,6 @@
 /*
- * doctor.c -- `namdb doctor`: can this machine serve and use namdb, over RDMA too, and if not, what
- * would mend it?
+ * doctor.c -- `namdb doctor`: can this machine serve and use namdb, also over RDMA, and if not,
+ * what fixes it?
  *
  * Looks at devices and limits, then tries: a small storage node of its own on each
  * address with a device, and a queue pair to it, whose first acts are a READ and a

@@ -1,4 +1,4 @@
-/* shell.c -- the shell's loop: cuts text into statements, runs them, prints what they answer. */
+/* shell.c -- the shell's loop: cuts text into statements, runs them, prints the answers. */
 #include "shell.h"
 
 #include <base/clock.h>

@@ -1,4 +1,4 @@
-/* shell_main.c -- the options that `namdb sql` and `namdb demo` share, and what they do with
+/* shell_main.c -- options that `namdb sql` and `namdb demo` share, and running a shell with
  * them. */
 #include "shell.h"
 

@@ -1,6 +1,5 @@
 /*
- * shell_query.c -- what the shell asks of the catalog for its own commands, and psql's patterns of
- * names.
+ * shell_query.c -- the shell's own queries of the catalog, and psql's patterns of names.
  */
 #include "shell_query.h"
 

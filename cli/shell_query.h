@@ -1,6 +1,5 @@
 /*
- * shell_query.h -- what the shell's commands share that ask the catalog: queries of their own,
- * texts, psql's patterns.
+ * shell_query.h -- for shell commands that ask the catalog: their queries, texts, psql's patterns.
  */
 #ifndef NAM_CLI_SHELL_QUERY_H
 #define NAM_CLI_SHELL_QUERY_H

@@ -1,4 +1,4 @@
-/* status.c -- `namdb status`: asks each storage node what it says of itself, by one-sided READs. */
+/* status.c -- `namdb status`: reads the state of each storage node by one-sided READs. */
 #include "cli.h"
 
 #include <base/clock.h>

@@ -1,4 +1,4 @@
-/* cn_internal.h -- what cn.c (workers) and session.c (sessions) share. */
+/* cn_internal.h -- structures of cn.c (workers) and session.c (sessions). */
 #ifndef NAM_COMPUTE_NODE_INTERNAL_H
 #define NAM_COMPUTE_NODE_INTERNAL_H
 

@@ -1,4 +1,4 @@
-/* test_client.h -- what a session answers, as text that a test can compare. */
+/* test_client.h -- a session's answers, as text that a test can compare. */
 #ifndef NAM_TESTS_TEST_CLIENT_H
 #define NAM_TESTS_TEST_CLIENT_H
 

@@ -1,4 +1,4 @@
-/* numeric_internal.h -- what numeric.c and numeric_math.c share: a numeric taken apart. */
+/* numeric_internal.h -- shared by numeric.c and numeric_math.c: a numeric taken apart. */
 #ifndef NAM_CATALOG_NUMERIC_INTERNAL_H
 #define NAM_CATALOG_NUMERIC_INTERNAL_H
 

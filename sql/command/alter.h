@@ -1,5 +1,5 @@
-/* alter.h -- an ALTER TABLE under way: what alter.c (rules, and the order of things) and
- * alter_column.c (columns) share. */
+/* alter.h -- an ALTER TABLE under way: shared by alter.c (rules, and their order) and
+ * alter_column.c (columns). */
 #ifndef NAM_SQL_ALTER_H
 #define NAM_SQL_ALTER_H
 

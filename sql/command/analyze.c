@@ -1,5 +1,5 @@
-/* analyze.c -- ANALYZE: a sample of a table's rows, and what it says about each column, into the
- * catalog. */
+/* analyze.c -- ANALYZE: takes a sample of a table's rows, and writes each column's statistics into
+ * the catalog. */
 #include <base/hash.h>
 #include <base/rng.h>
 #include <catalog/stats.h>

@@ -1,4 +1,4 @@
-/* view.c -- CREATE VIEW and DROP VIEW: a query's text with a name, and what depends on what. */
+/* view.c -- CREATE VIEW and DROP VIEW: a query's text with a name, and dependencies. */
 #include <sql/command/command.h>
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* error.h -- what went wrong, as PostgreSQL says it: statuses from below, notices, where in the
- * text it is. Inside of sql. */
+/* error.h -- errors in PostgreSQL's words: statuses from below, notices, positions in the text.
+ * Inside of sql. */
 #ifndef NAM_SQL_ERROR_H
 #define NAM_SQL_ERROR_H
 

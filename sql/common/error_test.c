@@ -1,5 +1,5 @@
-/* error_test.c -- what a user is told of each status: a SQLSTATE, words, and advice that can be
- * followed. */
+/* error_test.c -- the message of each status: a SQLSTATE, words, and advice that the user can
+ * follow. */
 #include <sql/common/error.h>
 
 #include <setjmp.h>

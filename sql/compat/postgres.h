@@ -1,6 +1,6 @@
 /*
- * postgres.h -- names PostgreSQL 15 has: what it knows and we do not is "not supported yet"
- * (0A000), not unknown.
+ * postgres.h -- names PostgreSQL 15 has: a name that it has and namdb has not is "not supported
+ * yet" (0A000), not unknown.
  *
  * Asked only when a name was not found here, so that whatever is added to namdb needs no change in
  * the list. Inside of sql.

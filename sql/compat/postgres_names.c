@@ -1,5 +1,5 @@
 /*
- * postgres_names.c -- what PostgreSQL 15 has, by name: functions and operators with their
+ * postgres_names.c -- names of PostgreSQL 15: functions and operators with their
  * arguments, types, settings.
  *
  * Generated once from the catalogs of a PostgreSQL 15 (pg_proc, pg_operator, pg_type, pg_settings),

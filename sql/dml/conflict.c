@@ -1,6 +1,6 @@
 /*
- * conflict.c -- INSERT ... ON CONFLICT: looks every key up, inserts what is not there, changes what
- * is.
+ * conflict.c -- INSERT ... ON CONFLICT: looks every key up, inserts missing rows, changes existing
+ * ones.
  *
  * A batch goes in rounds: a key comes once in each, so a second row of the same key meets what the
  * first one left. What this command has written is remembered by key: DO UPDATE may not touch it

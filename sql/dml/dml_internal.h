@@ -1,4 +1,4 @@
-/* dml_internal.h -- rows on their way to txn: what the files here share. */
+/* dml_internal.h -- rows on their way to txn: shared by the files of this folder. */
 #ifndef NAM_SQL_DML_INTERNAL_H
 #define NAM_SQL_DML_INTERNAL_H
 

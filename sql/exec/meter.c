@@ -1,4 +1,4 @@
-/* meter.c -- charging operators for what they do: see meter.h. */
+/* meter.c -- charging operators for their work: see meter.h. */
 #include <base/clock.h>
 #include <sql/exec/meter.h>
 #include <sql/plan/op.h>

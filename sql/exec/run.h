@@ -1,6 +1,5 @@
 /*
- * run.h -- a user's session, and what a plan finds there when it is run: its transaction, arenas,
- * settings. Inside of sql.
+ * run.h -- a user's session, as plans use it: its transaction, arenas, settings. Inside of sql.
  *
  * session/ opens it and moves it from state to state; commands and DML run plans in it.
  */

@@ -1,4 +1,4 @@
-/* set.c -- one query's rows after the other's; those of one that are, or are not, among the
+/* set.c -- one query's rows after the other's; rows of one that are, or are not, among the
  * other's. */
 #include <sql/exec/rowset.h>
 #include <sql/exec/state.h>

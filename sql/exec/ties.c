@@ -1,5 +1,5 @@
-/* ties.c -- FETCH FIRST n ROWS WITH TIES: and those behind that the order does not tell from the
- * last one. */
+/* ties.c -- FETCH FIRST n ROWS WITH TIES: also the rows behind them that the order finds equal to
+ * the last one. */
 #include <sql/exec/state.h>
 
 static bool

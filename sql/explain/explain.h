@@ -1,4 +1,4 @@
-/* explain.h -- what EXPLAIN found out, for out.c to write down. Inside of sql. */
+/* explain.h -- EXPLAIN's findings, which out.c prints. Inside of sql. */
 #ifndef NAM_SQL_EXPLAIN_H
 #define NAM_SQL_EXPLAIN_H
 

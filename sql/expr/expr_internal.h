@@ -1,5 +1,5 @@
-/* expr_internal.h -- what the files here and in func/ share: the table of functions, and what a
- * kernel gets. */
+/* expr_internal.h -- shared by the files here and in func/: the table of functions, and a kernel's
+ * arguments. */
 #ifndef NAM_SQL_EXPR_INTERNAL_H
 #define NAM_SQL_EXPR_INTERNAL_H
 

@@ -1,4 +1,4 @@
-/* put.c -- an expression over a query's answer said again in terms of what that query reads. */
+/* put.c -- turns an expression over a query's result into one over that query's inputs. */
 #include <sql/expr/expr_internal.h>
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* convert.c -- libpg_query's statements to ours. */
+/* convert.c -- libpg_query's statements to sql's tree. */
 #include <sql/expr/expr.h>
 #include <sql/parse/convert.h>
 

@@ -1,4 +1,5 @@
-/* convert.h -- libpg_query's tree to ours; inside of sql, on the parser's thread only. */
+/* convert.h -- libpg_query's tree to sql's own (ast.h); inside of sql, on the parser's thread
+ * only. */
 #ifndef NAM_SQL_CONVERT_H
 #define NAM_SQL_CONVERT_H
 

@@ -1,4 +1,4 @@
-/* convert_array.c -- ARRAY[...], subscripts, op ANY (array) to ours. */
+/* convert_array.c -- ARRAY[...], subscripts, op ANY (array) to sql's tree. */
 #include <sql/parse/convert.h>
 
 struct ast_expr *

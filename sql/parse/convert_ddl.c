@@ -1,4 +1,4 @@
-/* convert_ddl.c -- CREATE TABLE and DROP TABLE to ours. */
+/* convert_ddl.c -- CREATE TABLE and DROP TABLE to sql's tree. */
 #include <sql/parse/convert.h>
 
 #include <math.h>

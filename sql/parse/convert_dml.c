@@ -1,5 +1,5 @@
-/* convert_dml.c -- what INSERT, UPDATE and DELETE add to a select: assignments, ON CONFLICT, FROM
- * and USING. */
+/* convert_dml.c -- parts of INSERT, UPDATE and DELETE that a select does not have: assignments, ON
+ * CONFLICT, FROM and USING. */
 #include <sql/parse/convert.h>
 
 #include <stdio.h>

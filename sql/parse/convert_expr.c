@@ -1,4 +1,4 @@
-/* convert_expr.c -- libpg_query's expressions to ours, said with fewer kinds of words. */
+/* convert_expr.c -- libpg_query's expressions to sql's tree, with fewer kinds of nodes. */
 #include <sql/compat/postgres.h>
 #include <sql/parse/convert.h>
 #include <types/interval.h>

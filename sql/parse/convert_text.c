@@ -1,4 +1,4 @@
-/* convert_text.c -- libpg_query's trees back to text: what the catalog keeps of defaults, checks
+/* convert_text.c -- libpg_query's trees back to text, in which the catalog keeps defaults, checks
  * and views. */
 #include <sql/parse/convert.h>
 

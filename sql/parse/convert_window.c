@@ -1,5 +1,5 @@
-/* convert_window.c -- OVER and WINDOW: names of windows are looked up here, so that what follows
- * sees none. */
+/* convert_window.c -- OVER and WINDOW: names of windows are looked up here, so that later steps see
+ * none. */
 #include <sql/expr/expr.h>
 #include <sql/parse/convert.h>
 

@@ -1,4 +1,4 @@
-/* parse_test.c -- what the parser refuses before it can hurt, and what it makes of the rest. */
+/* parse_test.c -- texts that are refused before they can hurt, and the trees of others. */
 #include <base/clock.h>
 #include <base/rng.h>
 #include <sql/parse/parse.h>

@@ -1,4 +1,5 @@
-/* cost.c -- formulas: what operators take, and the figures of a plan's nodes from the leaves up. */
+/* cost.c -- formulas: the costs of operators, and the figures of a plan's nodes from the leaves
+ * up. */
 #include <sql/plan/cost.h>
 #include <sql/plan/op.h>
 #include <sql/plan/window.h>

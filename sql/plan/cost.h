@@ -1,6 +1,6 @@
 /*
- * cost.h -- what an operator takes, in microseconds: round trips, bytes over the fabric, memory and
- * CPU.
+ * cost.h -- the cost of an operator, in microseconds: round trips, bytes over the fabric, memory
+ * and CPU.
  *
  * After Binnig et al. 2016, §3.2 and §5.1: the cost of an access is w * |R| * c per byte, with one
  * c for the fabric and one for memory; here c also has a part per round trip and per row. The

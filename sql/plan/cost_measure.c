@@ -1,5 +1,5 @@
-/* cost_measure.c -- what this process's fabric and processor take, measured once when it starts: a
- * few milliseconds. */
+/* cost_measure.c -- measures the costs of this process's fabric and processor once when it starts:
+ * takes a few milliseconds. */
 #include <base/clock.h>
 #include <base/hash.h>
 #include <base/rng.h>

@@ -1,4 +1,4 @@
-/* plan_internal.h -- what plan.c and join.c share. */
+/* plan_internal.h -- shared by plan.c and join.c. */
 #ifndef NAM_SQL_PLAN_INTERNAL_H
 #define NAM_SQL_PLAN_INTERNAL_H
 

@@ -1,5 +1,5 @@
 /*
- * selectivity.c -- shares of rows, from what ANALYZE found.
+ * selectivity.c -- shares of rows, from ANALYZE's statistics.
  *
  * A comparison of a column with a constant is looked up among the common values and in the
  * histogram. Any other condition over one column is asked of these values themselves: what share

@@ -1,6 +1,6 @@
 /*
  * share.c -- one table kept twice for joins over the same keys: once is enough. The first of the
- * two keeps what both need of it; the second asks the first one's.
+ * two keeps the columns that both need; the second uses the first one's table.
  */
 #include <sql/plan/plan_internal.h>
 

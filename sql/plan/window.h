@@ -1,4 +1,4 @@
-/* window.h -- window functions, bound: what exec/window.c runs and bind/window.c makes. Inside of
+/* window.h -- window functions, bound: bind/window.c makes them, exec/window.c runs them. Inside of
  * sql. */
 #ifndef NAM_SQL_WINDOW_H
 #define NAM_SQL_WINDOW_H

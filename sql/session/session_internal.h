@@ -1,6 +1,6 @@
 /*
- * session_internal.h -- what session.c (transactions), stmt.c (plans) and utility.c (everything
- * without a plan) share.
+ * session_internal.h -- shared by session.c (transactions), stmt.c (plans) and utility.c
+ * (statements without a plan).
  */
 #ifndef NAM_SQL_SESSION_INTERNAL_H
 #define NAM_SQL_SESSION_INTERNAL_H

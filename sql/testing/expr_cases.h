@@ -1,4 +1,4 @@
-/* expr_cases.h -- expressions and what PostgreSQL 15 answers: type|value, or ERR sqlstate
+/* expr_cases.h -- expressions and PostgreSQL 15's answers: type|value, or ERR sqlstate
  * message. */
 #ifndef NAM_SQL_EXPR_CASES_H
 #define NAM_SQL_EXPR_CASES_H

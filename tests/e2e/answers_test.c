@@ -1,5 +1,5 @@
 /*
- * answers_test.c -- what SQL statements answer, end to end: rows with '|' and ';', ~ for NULL, then
+ * answers_test.c -- answers of SQL statements, end to end: rows with '|' and ';', ~ for NULL, then
  * the command's tag; or the SQLSTATE and message. Checked against PostgreSQL 15's rules by hand,
  * line by line.
  */

@@ -1,5 +1,5 @@
 /*
- * arrays_test.c -- arrays: what they read and write, their operators and functions, and as columns.
+ * arrays_test.c -- arrays: input and output, operators and functions, columns of arrays.
  * The answers are PostgreSQL 15's.
  */
 #include "golden.h"

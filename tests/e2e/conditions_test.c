@@ -1,4 +1,4 @@
-/* conditions_test.c -- EXPLAIN says what rows are asked: conditions in PostgreSQL 15's words,
+/* conditions_test.c -- EXPLAIN shows the conditions on rows in PostgreSQL 15's words,
  * wherever the plans are alike. */
 #include "golden.h"
 

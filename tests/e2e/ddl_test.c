@@ -1,5 +1,5 @@
 /*
- * ddl_test.c -- what definitions do to rows: DEFAULT, CHECK, sequences, views, ALTER TABLE.
+ * ddl_test.c -- effects of definitions on rows: DEFAULT, CHECK, sequences, views, ALTER TABLE.
  * Statement and answer, as in answers_test.c; the answers are PostgreSQL 15's.
  */
 #include "golden.h"

@@ -1,4 +1,5 @@
-/* fuzzed_test.c -- texts that once hurt, found by tests/fuzz: what PostgreSQL answers them. */
+/* fuzzed_test.c -- texts that once hurt, found by tests/fuzz: they must get PostgreSQL's
+ * answers. */
 #include "golden.h"
 
 static const struct golden texts[] = {

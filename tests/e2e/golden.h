@@ -1,5 +1,5 @@
-/* golden.h -- statements and what they must answer, in order, in one session: as ask() of
- * embedded.h writes it down. */
+/* golden.h -- statements and their right answers, in order, in one session, in the form of ask() of
+ * embedded.h. */
 #ifndef NAM_TESTS_GOLDEN_H
 #define NAM_TESTS_GOLDEN_H
 

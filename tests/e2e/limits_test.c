@@ -1,4 +1,5 @@
-/* limits_test.c -- statement_timeout and the memory limits end what would go on or grow. */
+/* limits_test.c -- statement_timeout and the memory limits end statements that take too long or too
+ * much. */
 #include "embedded.h"
 
 static const char *const long_ones[] = {

@@ -1,4 +1,4 @@
-/* pages_test.c -- scans that remember (catalog/pages.c): what they answer while rows change under
+/* pages_test.c -- scans with kept pages (catalog/pages.c): their answers while rows change under
  * them. */
 #include "golden.h"
 

@@ -1,4 +1,4 @@
-/* stats_test.c -- ANALYZE and nam_stats: what PostgreSQL 15's pg_stats says of the same rows. */
+/* stats_test.c -- ANALYZE and nam_stats: compared with PostgreSQL 15's pg_stats of equal rows. */
 #include "golden.h"
 
 #define STATS "select attname, null_frac, n_distinct, most_common_vals, most_common_freqs "

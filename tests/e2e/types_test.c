@@ -1,5 +1,5 @@
 /*
- * types_test.c -- what each type reads, writes, converts, compares and computes. The answers are
+ * types_test.c -- input, output, casts, comparisons and arithmetic of each type. The answers are
  * PostgreSQL 15's.
  */
 #include "golden.h"

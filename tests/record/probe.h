@@ -1,6 +1,5 @@
 /*
- * probe.h -- what a process does beside its load, so that its death and the others' patience can be
- * measured.
+ * probe.h -- work of a process beside its load, which measures its death and the others' waits.
  *
  * Two tables: held (a row for each process that ever comes) and pulse (a row for each place that
  * one process at a time fills). A process that probes

@@ -1,5 +1,5 @@
 /*
- * record.c -- clients that write down what they did and saw, for `namdb check`.
+ * record.c -- clients that record their operations and answers, for `namdb check`.
  *
  *	record --backend namdb|postgres --where STRING --workload
  *list|bank|register|checkout --level rc|rr|ser

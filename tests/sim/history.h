@@ -1,6 +1,6 @@
 /*
- * history.h -- what clients saw of a database, and a judge of it that knows nothing of how it
- * works.
+ * history.h -- the operations and answers of a database's clients, and a judge of them that shares
+ * no code with the database.
  *
  * Everything is numbers: an object is (table, id), a state of it is a value that
  * is unique in the run, 0 = it is not there. Transactions carry the snapshot of

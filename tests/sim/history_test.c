@@ -1,4 +1,4 @@
-/* history_test.c -- the judge decides from what others saw whether a transaction in doubt took
+/* history_test.c -- the judge decides from other transactions' reads whether one in doubt took
  * place. */
 #include "history.h"
 

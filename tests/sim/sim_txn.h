@@ -1,5 +1,4 @@
-/* sim_txn.h -- what the files of sim_txn share: one simulated cluster and all that happens on
- * it. */
+/* sim_txn.h -- shared by the files of sim_txn: one simulated cluster and all that happens on it. */
 #ifndef NAM_TESTS_SIM_TXN_H
 #define NAM_TESTS_SIM_TXN_H
 

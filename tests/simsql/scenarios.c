@@ -1,4 +1,5 @@
-/* scenarios.c -- what victims do. Expected answers are from thinking, not from asking. */
+/* scenarios.c -- the victims' statements. The expected answers are derived by hand, not copied from
+ * a run. */
 #include "crash.h"
 
 /*

@@ -1,4 +1,4 @@
-/* array.h -- arrays in expressions: what array*.c share, and give to the files of expr/. */
+/* array.h -- arrays in expressions: shared by array*.c and the files of expr/. */
 #ifndef NAM_SQL_EXPR_ARRAY_H
 #define NAM_SQL_EXPR_ARRAY_H
 

@@ -1,5 +1,5 @@
-/* json_make.c -- json made of values: to_json, json_build_object, json_build_array; what json_agg
- * adds up. */
+/* json_make.c -- json made of values: to_json, json_build_object, json_build_array; the parts of
+ * json_agg. */
 #include <sql/expr/expr_internal.h>
 #include <types/datetime.h>
 #include <types/json.h>

@@ -1,4 +1,4 @@
-/* dml.c -- INSERT, UPDATE, DELETE: what each column of the new row is. */
+/* dml.c -- INSERT, UPDATE, DELETE: the value of each column of the new row. */
 #include <sql/common/guess_relation.h>
 #include <sql/plan/bind/bind.h>
 

@@ -1,6 +1,5 @@
 /*
- * guess.c -- a HINT for a name that is not there: what of the names that could stand there looks
- * like it.
+ * guess.c -- a HINT for a name that does not exist: the possible name that looks most like it.
  */
 #include <sql/common/guess_relation.h>
 #include <sql/plan/bind/bind.h>

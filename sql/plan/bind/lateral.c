@@ -1,5 +1,5 @@
-/* lateral.c -- FROM items that use those before them: their queries as subqueries, the
- * operator that runs them. */
+/* lateral.c -- FROM items that use items before them: their queries as subqueries, the operator
+ * that runs them. */
 #include <sql/plan/bind/bind.h>
 #include <sql/plan/plan_internal.h>
 #include <sql/plan/sub.h>

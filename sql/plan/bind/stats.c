@@ -1,4 +1,4 @@
-/* stats.c -- nam_stats in FROM: what ANALYZE found, a row per column, as PostgreSQL's pg_stats
+/* stats.c -- nam_stats in FROM: ANALYZE's statistics, a row per column, as PostgreSQL's pg_stats
  * shows it. */
 #include <catalog/stats.h>
 #include <sql/common/error.h>

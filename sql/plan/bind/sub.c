@@ -1,5 +1,4 @@
-/* sub.c -- subqueries in expressions: what they need of the outer row, and when they need
- * nothing. */
+/* sub.c -- subqueries in expressions: the values that they need of the outer row, if any. */
 #include <sql/plan/bind/bind.h>
 #include <sql/plan/selectivity.h>
 #include <sql/plan/sub.h>

@@ -1,4 +1,4 @@
-/* datefmt.h -- a template for dates, cut into its fields and what stands between them. Inside of
+/* datefmt.h -- a template for dates, cut into its fields and the texts between them. Inside of
  * sql. */
 #ifndef NAM_SQL_DATEFMT_H
 #define NAM_SQL_DATEFMT_H
