@@ -110,12 +110,13 @@ void
 sql_plan_widen(struct bind *b)
 {
 	for (unsigned k = 0; k < b->from.tables && b->joins.outers > 0; k++) {
-		const struct sql_sub *s = b->from.table[k].lateral;
-		uint64_t need = s != NULL ? sql_plan_lateral_needs(b, s) : 0;
-		unsigned region = need != 0 ? sql_bind_region(b, k, k, UINT32_MAX) : 0;
+		const struct sql_sub *s = b->from.table[k]->lateral;
+		struct sql_set need = s != NULL ? sql_plan_lateral_needs(b, s) : sql_set_none();
+		unsigned low = sql_set_first(&need, b->from.tables);
+		unsigned region = low < b->from.tables ? sql_bind_region(b, k, k, UINT32_MAX) : 0;
 		if (region == 0)
 			continue;
-		unsigned outer = (region - 1) / 3, low = (unsigned)__builtin_ctzll(need);
+		unsigned outer = (region - 1) / 3;
 		const struct bind_outer *o = &b->joins.outer[outer];
 		/* on the right it is the item of LEFT JOIN LATERAL, else that side's own join */
 		if ((region - 1) % 3 == 0 || o->mid == o->last)
