@@ -18,6 +18,8 @@ LONG = {
 }
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SENTENCE = re.compile(r"(?:^|[.:;!?] +|\* +|// +|# +|\| +)(Who|Whoever)\b(?! +(?:may|can|owns|sees|uses|holds|does|is|knows)\b[^.]*\?)")
+# Words by which prose hides its actor. A text in quotes may have them.
+HIDDEN = re.compile(r"\b(he|him|his|whoever|whom|somebody|anew)\b", re.I)
 NAMED = re.compile(r"(?<![\w./*-])((?:[a-z_0-9]+/)*[a-z_0-9]{2,}\.(?:c|h|py|sh|cmake))\b(?![.(])")
 
 
@@ -84,6 +86,13 @@ def who(name, text):
             yield n, "a sentence begins with Who: name the actor with a noun of docs/GLOSSARY.md"
 
 
+def hidden(name, text):
+    rows = comments(text) if name.endswith((".c", ".h")) else list(enumerate(text.split("\n"), 1))
+    for n, line in rows:
+        for word in HIDDEN.findall(re.sub(r'"[^"]*"|`[^`]*`', "", line)):
+            yield n, "%r hides the actor: name it with a noun of docs/GLOSSARY.md" % word
+
+
 def known_files():
     try:
         out = subprocess.run(["git", "-C", HERE, "ls-files"], capture_output=True, text=True, check=True).stdout
@@ -101,6 +110,7 @@ def judge(name, text, known):
     if name.endswith((".c", ".h", ".md")):
         yield from named_files(name, text, known)
         yield from who(name, text)
+        yield from hidden(name, text)
 
 
 SELF = [
@@ -109,6 +119,8 @@ SELF = [
     (".c", "/* see nowhere_at_all.c */", "/* see tidy.py */", "no file"),
     (".h", "/* Whoever reads waits. */", "/* A reader waits. */", "sentence"),
     (".md", "It ends. Who waits is woken.", "It ends. A waiter is woken.", "sentence"),
+    (".c", "/* The owner, if he lives. */", "/* The owner, if it lives. */", "hides"),
+    (".md", "Made anew by somebody.", "Made again by the reader of `whom`.", "hides"),
 ]
 
 
