@@ -534,7 +534,8 @@ victim_main(const char *role, int out, const char *at, enum net_kind kind)
 		_exit(50 + (int)atomic_load(&was_wrong));
 	if (atomic_load(&gone) != THREADS || net_membership(the_net) != NET_FENCED)
 		_exit(5);
-	if (strcmp(role, "gives-up") == 0 && (atomic_load(&asked) == 0 || strstr(why, "given itself up") == NULL))
+	if (strcmp(role, "gives-up") == 0 &&
+	    (atomic_load(&asked) == 0 || strstr(why, "given itself up") == NULL))
 		_exit(6);
 	if (strcmp(role, "gives-up") != 0 && strstr(why, "was silent") == NULL)
 		_exit(7);

@@ -46,7 +46,7 @@ struct idx_hash {
 	struct idx_left left[IDX_LEFT]; /* with left_busy */
 	_Atomic uint64_t owner;         /* a  relaxed; the owner's word for the resize lock */
 	atomic_bool doubt;              /* a  relaxed; this process may have left it locked */
-	_Atomic uint64_t rest_until; /* a  relaxed; no memory: no early splits before it */
+	_Atomic uint64_t rest_until;    /* a  relaxed; no memory: no early splits before it */
 };
 
 /* In a probe, the results of the lookup. */
