@@ -91,7 +91,7 @@ stale_twins_are_caught(void **state)
 		char words[200] = "";
 		uint64_t at = 0, seed = 0, last;
 		nam_fault_on = want[i];
-		while (words[0] == 0 && ++seed <= (i == 0 ? 1 : 60)) {
+		while (words[0] == 0 && ++seed <= (i == 0 ? 1 : 600)) {
 			last = stale_world(seed, 0, words);
 			/* The end: where the new table is written. */
 			for (at = last > 14 ? last - 14 : 1; words[0] == 0 && at <= last; at++)

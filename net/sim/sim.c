@@ -45,8 +45,10 @@ static void
 freed(struct net_sim *s, struct sim_call *c)
 {
 	struct sim_worker *sw = (struct sim_worker *)(void *)((char *)c - offsetof(struct sim_worker, freed));
-	(void)s;
 	sw->waits = false;
+	if (net_sim_busy(sw))
+		return; /* for longer than it was when this event was made */
+	net_sim_wire_told(s, sw);
 	net_sim_touch(sw);
 	if (nam_sched_ready(sw->sched))
 		net_sim_ready(sw);
@@ -89,6 +91,7 @@ env_worker_open(struct net_worker *w, struct nam_err *err)
 		return nam_fail(err, NAM_NOMEM, "no memory for a scheduler");
 	}
 	sw->id = s->workers++;
+	sw->told_end = &sw->told;
 	p->workers++;
 	*s->worker_end = sw;
 	s->worker_end = &sw->next;
@@ -368,9 +371,6 @@ play(struct net_sim *s, const struct sim_event *e)
 	case SIM_DONE:
 		net_sim_wire_done(s, e->what);
 		break;
-	case SIM_TOLD:
-		net_sim_wire_told(s, e->what);
-		break;
 	case SIM_TIMER: {
 		struct sim_timer *t = e->what;
 		t->fired = true;
@@ -416,6 +416,8 @@ run_ready(struct net_sim *s)
 		sw->queued = false;
 		if (!net_sim_runs(sw->proc) || net_sim_busy(sw))
 			continue; /* stopped since; it is queued again when it goes on */
+		if (sw->told != NULL)
+			net_sim_wire_told(s, sw);
 		net_sim_charge(sw, (uint64_t)nam_sched_run(sw->sched) * s->cfg.turn_ns);
 		net_sim_settle(sw);
 		if (nam_sched_ready(sw->sched))

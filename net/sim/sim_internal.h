@@ -29,7 +29,7 @@
 #include <net/net_internal.h>
 #include <net/sim/sim.h>
 
-enum sim_kind { SIM_ARRIVE, SIM_EXECUTE, SIM_DONE, SIM_TIMER, SIM_CALL, SIM_TOLD };
+enum sim_kind { SIM_ARRIVE, SIM_EXECUTE, SIM_DONE, SIM_TIMER, SIM_CALL };
 enum {
 	SIM_KIND_BITS = 3,
 	SIM_TIMEOUT_NS = 50000000
@@ -214,7 +214,8 @@ struct sim_worker {
 	/* CPU time: the time charged since s->now, the end of the thread's busy time, and whether
 	 * an event waits for that end. */
 	uint64_t debt, busy_until;
-	uint64_t worked; /* since net_sim_use_begin */
+	uint64_t worked;                   /* since net_sim_use_begin */
+	struct sim_verb *told, **told_end; /* completions that came while it was busy */
 	bool waits;
 	struct sim_call freed;
 	struct sim_worker *next, *next_touched, *next_ready;
@@ -257,7 +258,8 @@ extern const struct net_provider net_sim_provider;
 void net_sim_wire_arrive(struct net_sim *s, struct sim_verb *v);
 void net_sim_wire_execute(struct net_sim *s, struct sim_verb *v);
 void net_sim_wire_done(struct net_sim *s, struct sim_verb *v);
-void net_sim_wire_told(struct net_sim *s, struct sim_verb *v);
+/* The worker's thread is free, and polls. */
+void net_sim_wire_told(struct net_sim *s, struct sim_worker *sw);
 void net_sim_wire_free(struct net_sim *s);
 uint64_t net_sim_flight_ns(struct net_sim *s);
 /* An unsignaled WRITE of a node; from is borrowed until it has executed or qp is cut. */

@@ -72,6 +72,48 @@ run_load(uint64_t seed, unsigned workers, unsigned rounds, struct net_sim_stats 
 	return hash;
 }
 
+/* Sleeps for less time than a turn costs, so that its thread has always something to run. */
+static void
+naps(void *arg)
+{
+	struct load *l = arg;
+	for (unsigned i = 0; i < l->rounds; i++)
+		net_sleep(l->w, 100);
+}
+
+static bool
+has_worked(void *arg)
+{
+	const struct load *l = arg;
+	return l->done == l->rounds;
+}
+
+/* A thread that never rests still polls: its other coroutines get their completions. */
+static void
+a_busy_thread_polls(void **state)
+{
+	(void)state;
+	struct net_sim *s;
+	struct net *n;
+	const struct net_sim_config cfg = { .seed = 5, .nodes = 2, .region_bytes = 1 << 20, .turn_ns = 1000 };
+	assert_int_equal(net_sim_open(&s, &cfg), NAM_OK);
+	assert_int_equal(net_sim_attach(s, &n), NAM_OK);
+	struct load nap = { .rounds = 2000 }, work = { .rounds = 50 };
+	assert_int_equal(net_worker_open(n, &nap.w, NULL), NAM_OK);
+	work.w = nap.w;
+	for (unsigned i = 0; i < 2; i++)
+		assert_non_null(nam_co_start(net_worker_sched(nap.w), naps, &nap, 0));
+	assert_non_null(nam_co_start(net_worker_sched(nap.w), client, &work, 0));
+	uint64_t from = net_sim_now_ns(s);
+	assert_true(net_sim_run(s, has_worked, &work));
+	/* 50 times some 10 us, beside 4 ms of naps */
+	assert_true(net_sim_now_ns(s) - from < 1000000);
+	assert_true(net_sim_run(s, NULL, NULL));
+	net_worker_close(nap.w);
+	net_close(n);
+	net_sim_close(s);
+}
+
 static void
 same_seed_same_run(void **state)
 {
@@ -360,6 +402,7 @@ main(int argc, char **argv)
 	}
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(same_seed_same_run),
+		cmocka_unit_test(a_busy_thread_polls),
 		cmocka_unit_test(deadlock),
 		cmocka_unit_test(spinners),
 		cmocka_unit_test(superblock),

@@ -293,29 +293,12 @@ wire_post(struct net_endpoint *ep, struct net_batch *b, struct net_op *op)
 	net_sim_fault_post(s, qp);
 }
 
-/* The poster's process learns of it when its code runs. */
 static void
-finish_or_defer(struct net_sim *s, struct sim_verb *v)
+finish(struct net_sim *s, struct sim_verb *v)
 {
 	struct sim_qp *qp = v->qp;
-	struct sim_proc *p = qp->worker->proc;
 	struct net_op *op = v->op;
 	struct net_batch *b = v->b;
-	if (qp->cut || v->orphan) {
-		verb_give(s, v);
-		return;
-	}
-	if (p->paused) {
-		v->idle = true;
-		v->next = NULL;
-		*p->deferred_end = v;
-		p->deferred_end = &v->next;
-		return;
-	}
-	if (net_sim_busy(qp->worker)) { /* no coroutine polls */
-		net_sim_queue_push(&s->queue, qp->worker->busy_until, SIM_TOLD, v);
-		return;
-	}
 	struct net_endpoint *ep = qp_endpoint(qp);
 	bool lost = net_node_lost(ep->node);
 	if (op != NULL)
@@ -330,13 +313,49 @@ finish_or_defer(struct net_sim *s, struct sim_verb *v)
 		net_op_done(ep, b, op, lost ? NAM_GONE : NAM_OK);
 	else if (lost)
 		net_quiet_failed(ep, NAM_GONE);
-	net_sim_settle(qp->worker);
 }
 
-void
-net_sim_wire_told(struct net_sim *s, struct sim_verb *v)
+/* The poster's process gets the completion when its code runs and its thread polls. */
+static void
+finish_or_defer(struct net_sim *s, struct sim_verb *v, bool polls)
 {
-	finish_or_defer(s, v);
+	struct sim_qp *qp = v->qp;
+	struct sim_worker *sw = qp->worker;
+	struct sim_proc *p = sw->proc;
+	if (qp->cut || v->orphan) {
+		verb_give(s, v);
+		return;
+	}
+	if (p->paused) {
+		v->idle = true;
+		v->next = NULL;
+		*p->deferred_end = v;
+		p->deferred_end = &v->next;
+		return;
+	}
+	if (polls) {
+		finish(s, v);
+		return;
+	}
+	v->next = NULL;
+	*sw->told_end = v;
+	sw->told_end = &v->next;
+	if (!net_sim_busy(sw))
+		net_sim_wire_told(s, sw);
+}
+
+/* The thread polls: it gets all completions that have come, before its coroutines run again. */
+void
+net_sim_wire_told(struct net_sim *s, struct sim_worker *sw)
+{
+	struct sim_verb *v = sw->told;
+	sw->told = NULL;
+	sw->told_end = &sw->told;
+	for (struct sim_verb *next; v != NULL; v = next) {
+		next = v->next;
+		finish_or_defer(s, v, true);
+	}
+	net_sim_settle(sw);
 }
 
 void
@@ -388,7 +407,7 @@ net_sim_wire_done(struct net_sim *s, struct sim_verb *v)
 			leave(s, h);
 		}
 	}
-	finish_or_defer(s, v);
+	finish_or_defer(s, v, false);
 }
 
 void
@@ -402,7 +421,7 @@ net_sim_wire_resume(struct net_sim *s, struct sim_proc *p)
 				  * first */
 	for (struct sim_verb *next; v != NULL; v = next) {
 		next = v->next;
-		finish_or_defer(s, v);
+		finish_or_defer(s, v, false);
 	}
 }
 
