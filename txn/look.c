@@ -24,7 +24,8 @@ enum {
 	TURN_BLOCKS = 8,   /* looked at between two looks at the clock */
 	TURN_ENTRIES = 64, /* entries of the index between two looks at the clock */
 	HEADS = 16,        /* READ together */
-	WAIT_NS = 100000
+	WAIT_NS = 100000,
+	LONE_LEASES = 2 /* so long a sweep waits for a lock to go */
 };
 
 /* One worker's part. */
@@ -142,8 +143,8 @@ static nam_status
 empty(struct part *p, net_addr at, uint64_t word)
 {
 	struct txn_worker *tw = p->t->tw;
-	/* A lock of a dead owner is freed. Locks of live owners are found by their index
-	 * entries. */
+	/* A lock of a dead owner is freed. If a live owner has it locked, the block is judged when
+	 * its index entries are known. */
 	if ((word & REC_LOCK) && txn_unlock_dead(tw, at, word) == NAM_OK) {
 		nam_status st = net_read1(tw->w, at, &word, sizeof word, NULL);
 		if (st != NAM_OK)
@@ -163,8 +164,11 @@ block(struct part *p, const struct rec_block *there, net_addr at, bool old)
 	if (img == NULL)
 		return NAM_NOMEM;
 	nam_status st = txn_rec_fetch(p->t, v, img, at, p->at, &x, &p->arena);
+	/* M7: a collector that died had left half a directory, and it has been emptied since, by us
+	 * or by another process. Else the block is younger than our snapshot, and so is all that it
+	 * names. */
 	if (st == NAM_ABSENT)
-		return NAM_OK; /* younger than our snapshot, and so is all that it names */
+		return old && txn_rec_newest(v, img) == REC_NO_SLOT ? empty(p, at, img->word) : NAM_OK;
 	if (st == NAM_OK)
 		st = use_blobs(p, x);
 	/* Its deleter may have died. If the deleter lives, its collector and ours both come here;
@@ -416,21 +420,41 @@ by_turns(const void *a, const void *b, void *part)
 }
 
 /*
- * A block to which no entry leads is found only by a sweep, and a later sweep is not certain. So
- * the lock of a dead owner is freed now, though the CID for it may have to be waited for. A live
- * owner frees its lock itself.
+ * M7: a block to which no entry leads is found only by a sweep, and a later sweep is not certain.
+ * So its lock has to go now. The lock of a dead owner is freed, though the CID for it may have to
+ * be waited for. A live owner frees its lock itself, but does not give the block out: it finishes a
+ * dead collector's work, or its insert looked the key up before the entry was removed. *free: the
+ * block is the sweep's. NAM_BUSY: the lock stays for long, as one in doubt does (txn_doubt); this
+ * sweep fails, and the next one looks again.
  */
 static nam_status
-free_lone(struct txn *t, struct txn_empty *e)
+free_lone(struct txn *t, const struct txn_table_view *v, struct txn_empty *e, bool *free)
 {
 	struct txn_worker *tw = t->tw;
 	net_addr at = { e->at };
-	nam_status st = tw->leaving ? NAM_CANCELLED : txn_pin_move(tw, &t->pin);
-	if (st == NAM_OK)
-		st = txn_unlock_dead_by(tw, at, e->word, NULL);
-	if (st == NAM_OK)
-		st = net_read1(tw->w, at, &e->word, sizeof e->word, NULL);
-	return st == NAM_BUSY || st == NAM_CORRUPT ? NAM_OK : st;
+	struct rec_block b;
+	uint64_t end = net_now_ns(tw->w) + LONE_LEASES * tso_lease_ns(tw->db->tso);
+	*free = false;
+	for (;;) {
+		bool stops = tw->leaving || atomic_load(&tw->db->failed);
+		nam_status st = stops ? NAM_CANCELLED : txn_pin_move(tw, &t->pin);
+		if (st == NAM_OK)
+			st = txn_unlock_dead_by(tw, at, e->word, NULL);
+		if (st == NAM_CORRUPT || (st == NAM_BUSY && nam_fault(SWEEP_PASSES)))
+			return NAM_OK;
+		if (st == NAM_OK || st == NAM_BUSY)
+			st = net_read1(tw->w, at, &b, v->head_bytes, NULL);
+		if (st != NAM_OK)
+			return st;
+		e->word = b.word;
+		if (!rec_is_locked(&b) && txn_rec_dir_whole(v, &b, at)) {
+			*free = txn_rec_newest(v, &b) == REC_NO_SLOT;
+			return NAM_OK;
+		}
+		if (net_now_ns(tw->w) >= end)
+			return NAM_BUSY;
+		net_sleep(tw->w, WAIT_NS);
+	}
 }
 
 /*
@@ -459,13 +483,14 @@ entries(struct txn *t, struct txn_look *l)
 		struct txn_junk j = { .view = l->v, .at = { e->at } };
 		if (++p.turn % TURN_ENTRIES == 0)
 			txn_give_way(t->tw);
-		if (e->entries == 0 && (e->word & REC_LOCK) && (st = free_lone(t, e)) != NAM_OK)
+		bool lone = e->entries == 0;
+		if (lone && (e->word & REC_LOCK) && (st = free_lone(t, l->v, e, &lone)) != NAM_OK)
 			break;
 		if (e->entries == 1) {
 			j.kind = JUNK_EMPTY;
 			j.aux = e->hash;
 			st = add_junk(f, j);
-		} else if (e->entries == 0 && (e->word & REC_LOCK) == 0) {
+		} else if (lone) {
 			j.kind = JUNK_BLOCK;
 			j.cid = j.aux = e->word;
 			st = add_junk(f, j);

@@ -202,6 +202,9 @@ rec_dir_check(const struct rec_block *b, unsigned n, uint64_t at)
  *   M6  A sweep looks at an extent of blocks at one snapshot, and writes that snapshot into the
  *       extent's head as its `horizon`, which only rises. Memory that the sweep finds free is used
  *       when the watermark has passed all of these horizons.
+ *   M7  A completed sweep has judged each block of an earlier generation by a whole directory. A
+ *       block without a version and without an index entry is its: it waits until no process has
+ *       that block locked. A process that frees a lock of a dead owner does not give the block out.
  */
 #define TXN_ANCHOR_MAGIC  UINT64_C(0x33304341584e5400)
 #define TXN_ANCHOR_CLOSED UINT64_C(0x33304c43584e5400)
