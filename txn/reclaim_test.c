@@ -2,6 +2,7 @@
  * reclaim_test.c -- memory that a dead process had at hand is found again: by a process that dies
  * at each verb of the sweep, and by the next one.
  */
+#include <base/fault.h>
 #include <txn/testing/fixture.h>
 
 enum {
@@ -288,6 +289,123 @@ test_crash_of_who_sweeps(void **state)
 	assert_true(died > 60 && begun > 20);
 }
 
+/* ---- memory is handed over while the sweeping process has begun a generation, and its lists are
+ * still of the earlier one ---- */
+
+static struct {
+	uint64_t pause;         /* the sweeping process stalls so long after `sweep` was WRITTEN */
+	unsigned early, nobody; /* hand-overs before a list was emptied; memory that was lost */
+} giver;
+
+static void *
+memory(struct fixture *fix, uint64_t at)
+{
+	return (char *)net_sim_memory(fix->sim, net_region_of((net_addr){ at })) +
+	       net_offset_of((net_addr){ at });
+}
+
+static bool
+in_tree(struct fixture *fix, uint64_t cell, uint64_t at)
+{
+	const struct txn_free_cell *c = cell != 0 ? memory(fix, cell) : NULL;
+	return c != NULL && ((cell <= at && at < cell + c->what) || in_tree(fix, c->next, at) ||
+				in_tree(fix, c->other, at));
+}
+
+static bool
+in_partial(struct fixture *fix, uint64_t extent, uint64_t at)
+{
+	while (extent != 0) {
+		const struct txn_extent *e = memory(fix, extent);
+		if (extent + e->used <= at && at < extent + NET_EXTENT)
+			return true;
+		extent = e->partial;
+	}
+	return false;
+}
+
+/* Adds to giver.nobody for each of the two pieces that is not on the list of the present
+ * generation. */
+static void
+look_for(struct fixture *fix, uint64_t rest, uint64_t block)
+{
+	const struct txn_anchor *an = memory(fix, fix->tab[0].anchor.bits);
+	uint64_t generation = txn_generation(an->sweep);
+	giver.nobody += !in_tree(fix, txn_list_at(an->rest, generation), rest);
+	giver.nobody += !in_partial(fix, txn_list_at(an->partial, generation), block);
+}
+
+static void
+handed_over(struct fixture *fix)
+{
+	struct victim v;
+	struct tso_pin pin;
+	const struct txn_anchor *an = memory(fix, fix->tab[0].anchor.bits);
+	struct txn_table_view *view = fix->tab[0].view;
+	die(fix, &v);
+	taken = false;
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[SWEEPS]), take_main, fix, 128 << 10));
+	while (an->sweep == 0)
+		net_sleep(fix->w[0], 500);
+	net_sleep(fix->w[0], giver.pause);
+	net_sim_freeze(fix->sim, fix->net[SWEEPS], LEASE_NS / 4);
+	struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(insert_blob(t, &fix->tab[0], 500, BLOB), NAM_OK);
+	commit_all(t);
+	const struct txn_alloc *a = view->alloc[fix->tw[0]->number];
+	unsigned region = 1;
+	while (region < NET_REGIONS - 1 && a->block[region].at == a->block[region].end)
+		region++;
+	uint64_t rest = a->aux.at, block = a->block[region].at;
+	assert_true(txn_generation(a->sweep) == 1 && rest < a->aux.end && block < a->block[region].end);
+	giver.early += an->sweep == 1 && (txn_list_at(an->rest, 1) | an->rest >> TXN_LIST_SHIFT) == 0;
+	assert_int_equal(tso_pin_now(fix->tw[0]->tso, &pin), NAM_OK);
+	assert_true(txn_hand_over(
+	    fix->tw[0], view, view->alloc[fix->tw[0]->number], net_now_ns(fix->w[0]) + LEASE_NS));
+	tso_unpin(fix->tw[0]->tso, &pin);
+	look_for(fix, rest, block);
+	least = at_nodes(fix);
+	net_sleep(fix->w[0], SOON_NS);
+	assert_int_equal(sweeps(fix, SWEEPS), 1);
+	look_for(fix, rest, block);
+	if (giver.nobody == 0)
+		judge(fix, SWEEPS);
+	bury(fix, &v);
+	while (!taken)
+		net_sleep(fix->w[0], 100000);
+}
+
+static void
+hand_over_at_all_moments(void)
+{
+	giver.early = giver.nobody = 0;
+	for (giver.pause = 0; giver.pause < 20000; giver.pause += 500)
+		run(3, 3, 1 + giver.pause / 500, handed_over);
+	printf("%u hand-overs before a list was emptied, %u pieces lost\n", giver.early, giver.nobody);
+}
+
+static void
+test_handed_over(void **state)
+{
+	(void)state;
+	hand_over_at_all_moments();
+	assert_true(giver.early > 5);
+	assert_int_equal(giver.nobody, 0);
+}
+
+#ifdef NAM_TWINS
+static void
+test_twin(void **state)
+{
+	(void)state;
+	nam_fault_on = NAM_FAULT_LIST_VOID;
+	printf("fault %s: ", nam_fault_name[nam_fault_on]);
+	hand_over_at_all_moments();
+	nam_fault_on = NAM_FAULT_NONE;
+	assert_true(giver.nobody > 0);
+}
+#endif
+
 /* ---- an older snapshot keeps the versions it shows ---- */
 
 static void
@@ -340,6 +458,10 @@ main(void)
 		cmocka_unit_test(test_found),
 		cmocka_unit_test(test_crash_of_who_sweeps),
 		cmocka_unit_test(test_pinned),
+		cmocka_unit_test(test_handed_over),
+#ifdef NAM_TWINS
+		cmocka_unit_test(test_twin),
+#endif
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,7 +168,7 @@ rec_dir_check(const struct rec_block *b, unsigned n, uint64_t at)
  *            slot area.
  * rest       memory for archives and blobs given back: likewise, a tree of stretches. Bits 63..54
  *            of each of these heads are the generation of the memory; a list of another generation
- *            counts as empty.
+ *            counts as empty (M8).
  * sweeper    0, or the lock word of the process that sweeps the table or releases it. CAS.
  * sweep      2g - 1: sweep g is under way; 2g: it is over. Memory taken since it began is of
  *            generation g, all memory taken before is older. Written by the holder of `sweeper`.
@@ -205,6 +205,9 @@ rec_dir_check(const struct rec_block *b, unsigned n, uint64_t at)
  *   M7  A completed sweep has judged each block of an earlier generation by a whole directory. A
  *       block without a version and without an index entry is its: it waits until no process has
  *       that block locked. A process that frees a lock of a dead owner does not give the block out.
+ *   M8  A sweep WRITEs `sweep` before it touches a list, so no list is of a later generation than
+ *       `sweep` tells. Memory of the generation that `sweep` tells takes the place of a list of an
+ *       earlier one; only memory of an earlier generation is left to the sweep.
  */
 #define TXN_ANCHOR_MAGIC  UINT64_C(0x33304341584e5400)
 #define TXN_ANCHOR_CLOSED UINT64_C(0x33304c43584e5400)

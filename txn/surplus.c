@@ -71,12 +71,26 @@ out_of_time(struct giving *g)
 	return net_now_ns(g->tw->w) > g->end;
 }
 
-/* A sweep has begun: the list is of a later generation, and the sweep finds the memory that we
- * have. */
-static bool
-is_void(const struct giving *g, uint64_t head)
+/*
+ * Whether memory may be put before this list. NAM_ABSENT: no, because a later sweep has begun; it
+ * finds the memory that we have.
+ *
+ * A list of another generation may also be of an earlier one: the sweep that made ours the present
+ * generation has not emptied this list yet, or was cut short before it did. `sweep` tells the two
+ * apart: it is WRITTEN before the lists are, and READ here behind the list. An earlier list counts
+ * as empty, so ours takes its place; the sweep empties lists of earlier generations only.
+ */
+static nam_status
+may_put(const struct giving *g, uint64_t head)
 {
-	return head >> TXN_LIST_SHIFT != txn_list(g->generation, 0) >> TXN_LIST_SHIFT;
+	uint64_t sweep;
+	if (head >> TXN_LIST_SHIFT == txn_list(g->generation, 0) >> TXN_LIST_SHIFT)
+		return NAM_OK;
+	nam_status st =
+	    net_read1(g->tw->w, head_at(g, offsetof(struct txn_anchor, sweep)), &sweep, sizeof sweep, NULL);
+	if (st == NAM_OK && (txn_generation(sweep) != g->generation || nam_fault(LIST_VOID)))
+		return NAM_ABSENT;
+	return st;
 }
 
 /* ---- onto the lists ---- */
@@ -93,7 +107,7 @@ give_partial(struct giving *g, struct txn_stretch s)
 	uint64_t ext = extent_of(s.at), head, seen;
 	net_addr at = head_at(g, offsetof(struct txn_anchor, partial));
 	nam_status st = net_read1(w, at, &head, 8, NULL);
-	while (st == NAM_OK && !is_void(g, head)) {
+	while (st == NAM_OK && (st = may_put(g, head)) == NAM_OK) {
 		uint64_t next[2] = { s.at - ext, txn_list_at(head, g->generation) };
 		st = net_write1(w, (net_addr){ ext + offsetof(struct txn_extent, used) }, next, 16, NULL);
 		if (st == NAM_OK)
@@ -103,7 +117,7 @@ give_partial(struct giving *g, struct txn_stretch s)
 		head = seen;
 	}
 	txn_give_way(g->tw);
-	return st == NAM_OK;
+	return st == NAM_OK || st == NAM_ABSENT;
 }
 
 /* items: pairs (address, what). */
@@ -123,7 +137,7 @@ hang_up(struct giving *g, size_t anchor_offset, uint64_t at, uint32_t offset, st
 	net_addr anchor = head_at(g, anchor_offset);
 	uint64_t head, seen;
 	nam_status st = net_read1(w, anchor, &head, 8, NULL);
-	while (st == NAM_OK && !is_void(g, head)) {
+	while (st == NAM_OK && (st = may_put(g, head)) == NAM_OK) {
 		c->other = txn_list_at(head, g->generation);
 		st = net_write1(w, (net_addr){ at + offset }, c, sizeof *c, NULL);
 		if (st == NAM_OK)
@@ -132,7 +146,7 @@ hang_up(struct giving *g, size_t anchor_offset, uint64_t at, uint32_t offset, st
 			break;
 		head = seen;
 	}
-	return st;
+	return st == NAM_ABSENT ? NAM_OK : st;
 }
 
 /* Makes a tree of up to PORTION cells, with the remains of other trees as branches, and puts it on
