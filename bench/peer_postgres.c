@@ -162,8 +162,8 @@ start(struct peer_postgres *p)
 	    "-c max_connections=10 -c timezone=UTC",
 	    p->dir);
 	if (!run(p, "initdb", "-D", data, "-U", "judge", "-A", "trust", "-E", "UTF8", "--lc-collate=C",
-		"--lc-ctype=C.UTF-8", "--lc-messages=C", "--no-sync", NULL) ||
-	    !run(p, "pg_ctl", "-D", data, "-w", "-t", "120", "-l", log, "-o", option, "start", NULL))
+		"--lc-ctype=C.UTF-8", "--lc-messages=C", "--no-sync", (char *)NULL) ||
+	    !run(p, "pg_ctl", "-D", data, "-w", "-t", "120", "-l", log, "-o", option, "start", (char *)NULL))
 		return complain("it did not start; %s/log says why", p->dir);
 	return p->started = true;
 }
@@ -362,7 +362,7 @@ peer_postgres_close(struct peer_postgres *p)
 	if (p->fd >= 0)
 		close(p->fd);
 	snprintf(data, sizeof data, "%s/data", p->dir);
-	if (p->started && !run(p, "pg_ctl", "-D", data, "-m", "immediate", "-w", "stop", NULL))
+	if (p->started && !run(p, "pg_ctl", "-D", data, "-m", "immediate", "-w", "stop", (char *)NULL))
 		complain("it did not stop; its files are in %s", p->dir);
 	else if (p->started)
 		nftw(p->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);

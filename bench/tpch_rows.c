@@ -231,7 +231,7 @@ retail_price(int64_t part)
 static void
 put_name(struct line *l)
 {
-	int64_t seen[5];
+	int64_t seen[5] = { 0 };
 	for (unsigned k = 0; k < 5;) {
 		int64_t c = tpch_roll(&l->d, 0, tpch_colors.n - 1);
 		bool again = false;

@@ -55,7 +55,7 @@ sql_set_one(unsigned k)
 static inline struct sql_set
 sql_set_all(void)
 {
-	struct sql_set s;
+	struct sql_set s = { { 0 } };
 #pragma GCC unroll 8
 	for (unsigned i = 0; i < SQL_SET_WORDS; i++)
 		s.w[i] = UINT64_MAX;
@@ -99,10 +99,10 @@ sql_set_and(const struct sql_set *x, const struct sql_set *y)
 static inline struct sql_set
 sql_set_without(const struct sql_set *x, const struct sql_set *y)
 {
-	struct sql_set s;
+	struct sql_set s = *x;
 #pragma GCC unroll 8
 	for (unsigned i = 0; i < SQL_SET_WORDS; i++)
-		s.w[i] = x->w[i] & ~y->w[i];
+		s.w[i] &= ~y->w[i];
 	return s;
 }
 
