@@ -206,7 +206,7 @@ bench_progress(const char *fmt, ...)
 	if (isatty(STDERR_FILENO)) {
 		fprintf(stderr, "\r%-*s", PROGRESS_WIDTH, line);
 	} else if (progress_told == 0) {
-		progress_told = now; /* what is soon over says nothing but its end */
+		progress_told = now; /* short steps print only their final line */
 	} else if (now - progress_told > PROGRESS_EVERY_NS) {
 		progress_told = now;
 		fprintf(stderr, "%s\n", line);

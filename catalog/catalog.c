@@ -156,7 +156,7 @@ name_hash(const char *name)
 }
 
 static struct cat_entry *
-shot_find(const struct cat_shot *s, const char *name)
+shot_find(const struct cat_snapshot *s, const char *name)
 {
 	for (uint64_t h = name_hash(name);; h++) {
 		struct cat_entry *e = s->slot[h & s->mask];
@@ -166,19 +166,19 @@ shot_find(const struct cat_shot *s, const char *name)
 }
 
 static bool
-shot_covers(const struct cat_shot *s, tso_cid at, tso_cid noted)
+shot_covers(const struct cat_snapshot *s, tso_cid at, tso_cid noted)
 {
 	return at >= s->from && (at <= s->at || noted <= s->at);
 }
 
 /* n names at most. */
-static struct cat_shot *
+static struct cat_snapshot *
 shot_new(unsigned n)
 {
 	uint64_t slots = 8;
 	while (slots < 2 * (uint64_t)n)
 		slots *= 2;
-	struct cat_shot *s = calloc(1, sizeof *s + slots * sizeof s->slot[0]);
+	struct cat_snapshot *s = calloc(1, sizeof *s + slots * sizeof s->slot[0]);
 	if (s == NULL)
 		return NULL;
 	s->mask = slots - 1;
@@ -191,7 +191,7 @@ shot_new(unsigned n)
 }
 
 static void
-shot_add(struct cat_shot *s, struct cat_entry *e)
+shot_add(struct cat_snapshot *s, struct cat_entry *e)
 {
 	uint64_t h = name_hash(e->def.name);
 	while (s->slot[h & s->mask] != NULL)
@@ -210,7 +210,7 @@ by_name(const void *a, const void *b)
 
 /* Frees a shot. Its tables that no other shot lists are buried. Under lock. */
 static void
-shot_free(struct cat *c, struct cat_shot *s, tso_cid gone)
+shot_free(struct cat *c, struct cat_snapshot *s, tso_cid gone)
 {
 	for (unsigned i = 0; i < s->tables; i++)
 		if (--s->table[i]->shots == 0 && !s->table[i]->fresh)
@@ -220,7 +220,7 @@ shot_free(struct cat *c, struct cat_shot *s, tso_cid gone)
 }
 
 /* Pins the newest shot. *slot: where; NULL = the lock is held instead. */
-static struct cat_shot *
+static struct cat_snapshot *
 pin(struct cat *c, struct cat_hazard **slot)
 {
 	if (reader == UINT32_MAX)
@@ -231,10 +231,10 @@ pin(struct cat *c, struct cat_hazard **slot)
 		return atomic_load(&c->head);
 	}
 	*slot = &c->hazard[reader];
-	for (struct cat_shot *s = atomic_load(&c->head);;) {
+	for (struct cat_snapshot *s = atomic_load(&c->head);;) {
 		atomic_store(&(*slot)->shot, s); /* sequentially consistent: seen before the next
 						  * load */
-		struct cat_shot *again = atomic_load(&c->head);
+		struct cat_snapshot *again = atomic_load(&c->head);
 		if (again == s)
 			return s;
 		s = again;
@@ -251,7 +251,7 @@ unpin(struct cat *c, struct cat_hazard *slot)
 }
 
 static bool
-pinned(struct cat *c, const struct cat_shot *s)
+pinned(struct cat *c, const struct cat_snapshot *s)
 {
 	for (unsigned i = 0; i < CAT_READERS; i++)
 		if (atomic_load(&c->hazard[i].shot) == s)
@@ -264,8 +264,8 @@ static void
 sweep(struct cat *c)
 {
 	tso_cid watermark = tso_watermark(c->oracle);
-	struct cat_shot *newer = atomic_load(&c->head);
-	for (struct cat_shot *s; newer != NULL && (s = newer->older) != NULL;) {
+	struct cat_snapshot *newer = atomic_load(&c->head);
+	for (struct cat_snapshot *s; newer != NULL && (s = newer->older) != NULL;) {
 		if (s->at < watermark && !pinned(c, s)) {
 			newer->older = s->older;
 			shot_free(c, s, newer->at);
@@ -288,7 +288,7 @@ sweep(struct cat *c)
 static struct cat_entry *
 known(struct cat *c, const char *name, uint32_t id, uint32_t generation)
 {
-	for (struct cat_shot *s = atomic_load(&c->head); s != NULL; s = s->older) {
+	for (struct cat_snapshot *s = atomic_load(&c->head); s != NULL; s = s->older) {
 		struct cat_entry *e = shot_find(s, name);
 		if (e != NULL && e->def.store.id == id && e->def.generation == generation)
 			return e;
@@ -302,7 +302,7 @@ known(struct cat *c, const char *name, uint32_t id, uint32_t generation)
 /* Takes tables off c->fresh that a newer shot lists, or that were dropped before a shot listed
  * them. Under lock. */
 static void
-settle_fresh(struct cat *c, tso_cid at)
+decide_fresh(struct cat *c, tso_cid at)
 {
 	for (struct cat_entry **link = &c->fresh, *e; (e = *link) != NULL;) {
 		if (e->shots == 0 && e->born > at) {
@@ -319,13 +319,13 @@ settle_fresh(struct cat *c, tso_cid at)
 
 /* Puts a shot where it belongs, newest first. Under lock. */
 static void
-publish(struct cat *c, struct cat_shot *s)
+publish(struct cat *c, struct cat_snapshot *s)
 {
-	struct cat_shot *head = atomic_load(&c->head);
+	struct cat_snapshot *head = atomic_load(&c->head);
 	if (head == NULL || s->at >= head->at) {
 		s->older = head;
 		atomic_store(&c->head, s);
-		settle_fresh(c, s->at);
+		decide_fresh(c, s->at);
 		return;
 	}
 	while (head->older != NULL && head->older->at > s->at)
@@ -362,7 +362,7 @@ reload(struct cat *c, struct txn_worker *tw, struct txn *t, const struct txn_lim
 		goto out;
 
 	pthread_mutex_lock(&c->lock);
-	struct cat_shot *s = shot_new(rows.n + CAT_SYSTEM);
+	struct cat_snapshot *s = shot_new(rows.n + CAT_SYSTEM);
 	if (s == NULL) {
 		st = NAM_NOMEM;
 		goto out_unlock;
@@ -405,10 +405,10 @@ out:
  * when NAM_OK. For the rare case that the newest does not.
  */
 static nam_status
-cover(struct cat *c, struct txn *t, struct cat_shot **out)
+cover(struct cat *c, struct txn *t, struct cat_snapshot **out)
 {
 	tso_cid at = txn_snapshot(t);
-	struct cat_shot *s;
+	struct cat_snapshot *s;
 	for (int round = 0;; round++) {
 		tso_cid noted = tso_noted(c->oracle);
 		pthread_mutex_lock(&c->lock);
@@ -447,7 +447,7 @@ cat_find(struct cat *c, struct txn *t, const char *name, const struct cat_table 
 	}
 	struct cat_hazard *slot;
 	tso_cid at = txn_snapshot(t), noted = tso_noted(c->oracle);
-	struct cat_shot *s = pin(c, &slot);
+	struct cat_snapshot *s = pin(c, &slot);
 	bool covered = s != NULL && shot_covers(s, at, noted);
 	struct cat_entry *e = covered ? shot_find(s, name) : NULL;
 	unpin(c, slot);
@@ -473,7 +473,7 @@ tables_by_name(const void *a, const void *b)
 nam_status
 cat_list(struct cat *c, struct txn *t, const struct cat_table ***out, unsigned *n, struct nam_arena *arena)
 {
-	struct cat_shot *s;
+	struct cat_snapshot *s;
 	nam_status st = cover(c, t, &s);
 	if (st != NAM_OK)
 		return st;
@@ -504,7 +504,7 @@ out:
 nam_status
 cat_shows(struct cat *c, struct txn *t, uint32_t table, net_addr anchor, bool *yes)
 {
-	struct cat_shot *s;
+	struct cat_snapshot *s;
 	tso_cid at = txn_snapshot(t);
 	nam_status st = cover(c, t, &s);
 	if (st != NAM_OK)
@@ -535,7 +535,7 @@ cat_version(struct cat *c, struct txn *t)
 	if (noted <= at)
 		return noted; /* the newest change there is: t sees it */
 	pthread_mutex_lock(&c->lock);
-	struct cat_shot *s = atomic_load(&c->head);
+	struct cat_snapshot *s = atomic_load(&c->head);
 	while (s != NULL && !(at >= s->from && at <= s->at))
 		s = s->older;
 	uint64_t version = s ? s->from : at;
@@ -574,8 +574,8 @@ cat_close(struct cat *c)
 	if (c == NULL)
 		return;
 	txn_on_orphan(c->db, NULL, NULL);
-	struct cat_shot *older;
-	for (struct cat_shot *s = atomic_load(&c->head); s != NULL; s = older) {
+	struct cat_snapshot *older;
+	for (struct cat_snapshot *s = atomic_load(&c->head); s != NULL; s = older) {
 		older = s->older;
 		shot_free(c, s, 0);
 	}

@@ -141,7 +141,7 @@ nam_status cat_describe(
  * nothing. */
 struct cat_overlay *cat_leave(struct cat *c, const struct txn *t);
 /* Call it after txn_commit or txn_abort, with the cid of txn_commit; 0 = t was rolled back. */
-void cat_settled(struct cat *c, struct txn_worker *tw, struct cat_overlay *o, tso_cid cid);
+void cat_decided(struct cat *c, struct txn_worker *tw, struct cat_overlay *o, tso_cid cid);
 
 /* ---- rows (catalog/row.c; drawing in catalog/row_format.h) ------------------- */
 

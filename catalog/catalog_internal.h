@@ -36,17 +36,17 @@ struct cat_entry {
 
 /* A catalog snapshot: the whole catalog as snapshots from..at see it. The newest one is also right
  * beyond `at`, until a newer note comes. */
-struct cat_shot {
-	tso_cid from, at;         /* i */
-	struct cat_shot *older;   /* lock */
-	unsigned tables;          /* i */
-	struct cat_entry **table; /* i  by name */
-	uint64_t mask;            /* i */
-	struct cat_entry *slot[]; /* i  open addressing by name */
+struct cat_snapshot {
+	tso_cid from, at;           /* i */
+	struct cat_snapshot *older; /* lock */
+	unsigned tables;            /* i */
+	struct cat_entry **table;   /* i  by name */
+	uint64_t mask;              /* i */
+	struct cat_entry *slot[];   /* i  open addressing by name */
 };
 
 struct cat_hazard {
-	_Alignas(64) _Atomic(struct cat_shot *) shot;
+	_Alignas(64) _Atomic(struct cat_snapshot *) shot;
 };
 
 /* What one transaction has changed, newest first. */
@@ -65,7 +65,7 @@ struct cat_overlay {
 
 struct cat {
 	struct cat_hazard hazard[CAT_READERS]; /* a */
-	_Atomic(struct cat_shot *) head;       /* a  stored under lock */
+	_Atomic(struct cat_snapshot *) head;   /* a  stored under lock */
 	_Atomic unsigned overlays;             /* a how many; stored under lock. A
 					        * transaction sees its own. */
 	_Atomic uint64_t seen[CAT_SEEN];       /* a  by id: 24 bits of id, 40 of rows */

@@ -103,7 +103,7 @@ commit(struct fixture *fix, unsigned p, struct txn *t)
 	tso_cid cid = 0;
 	struct cat_overlay *changed = cat_leave(fix->cat[p], t);
 	nam_status st = txn_commit(t, &cid);
-	cat_settled(fix->cat[p], fix->tw[p], changed, st == NAM_OK ? cid : 0);
+	cat_decided(fix->cat[p], fix->tw[p], changed, st == NAM_OK ? cid : 0);
 	return st;
 }
 
@@ -112,7 +112,7 @@ abandon(struct fixture *fix, unsigned p, struct txn *t)
 {
 	struct cat_overlay *changed = cat_leave(fix->cat[p], t);
 	txn_abort(t);
-	cat_settled(fix->cat[p], fix->tw[p], changed, 0);
+	cat_decided(fix->cat[p], fix->tw[p], changed, 0);
 }
 
 static const struct cat_table *
@@ -487,7 +487,7 @@ churn(struct fixture *fix)
 	settle(fix);
 	for (unsigned p = 0; p < PROCS; p++) {
 		unsigned shots = 0;
-		for (struct cat_shot *s = atomic_load(&fix->cat[p]->head); s != NULL; s = s->older)
+		for (struct cat_snapshot *s = atomic_load(&fix->cat[p]->head); s != NULL; s = s->older)
 			shots++;
 		assert_in_range(shots, 1, 10);
 	}
@@ -515,7 +515,7 @@ struct_used_again(struct fixture *fix)
 	next = begin(fix, 0, TXN_READ_COMMITTED);
 	assert_ptr_equal(next, t);
 	assert_int_equal(create(fix, 0, next, "second"), NAM_OK);
-	cat_settled(fix->cat[0], fix->tw[0], changed, cid);
+	cat_decided(fix->cat[0], fix->tw[0], changed, cid);
 	assert_def(find(fix, 0, next, "second"), "second");
 	abandon(fix, 0, next);
 	settle(fix);

@@ -256,7 +256,7 @@ cat_leave(struct cat *c, const struct txn *t)
 }
 
 void
-cat_settled(struct cat *c, struct txn_worker *tw, struct cat_overlay *o, tso_cid cid)
+cat_decided(struct cat *c, struct txn_worker *tw, struct cat_overlay *o, tso_cid cid)
 {
 	if (o == NULL)
 		return;

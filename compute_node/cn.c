@@ -26,7 +26,7 @@ tell_end(struct cn *cn)
 }
 
 static void *
-teller_thread(void *arg)
+ender_thread(void *arg)
 {
 	tell_end(arg);
 	return NULL;
@@ -46,7 +46,7 @@ watch_end(void *arg)
 	cn->ended = true;
 	bool asked = cn->on_end != NULL;
 	pthread_mutex_unlock(&cn->end_lock);
-	if (asked && pthread_create(&cn->teller, NULL, teller_thread, cn) == 0)
+	if (asked && pthread_create(&cn->ender, NULL, ender_thread, cn) == 0)
 		cn->telling = true;
 	else if (asked)
 		tell_end(cn);
@@ -77,7 +77,7 @@ open_worker(struct cn_worker *w, struct nam_err *err)
 		return st;
 	if ((st = txn_worker_open(cn->db, w->place.net, &w->place.txn)) != NAM_OK)
 		return nam_fail(err, st, "cannot open a transaction worker: %s", nam_status_text(st));
-	if (w != cn->heart && w != cn->settler && cn->cat == NULL &&
+	if (w != cn->heart && w != cn->recoverer && cn->cat == NULL &&
 	    (st = cat_open(w->place.txn, &cn->cat)) != NAM_OK)
 		return nam_fail(err, st, "cannot open the catalog: %s", nam_status_text(st));
 	if (cn->measure && w->place.worker == 0)
@@ -202,9 +202,9 @@ start_worker(struct cn *cn, unsigned i, struct nam_err *err)
 		    err, NAM_NOMEM, "cannot start a thread: raise the limit on processes (ulimit -u)");
 	char name[16];
 	snprintf(name, sizeof name, "namdb-worker-%u", i % 100);
-	pthread_setname_np(w->thread, w == cn->heart     ? "namdb-heart"
-				      : w == cn->settler ? "namdb-recoverer"
-							 : name);
+	pthread_setname_np(w->thread, w == cn->heart       ? "namdb-heart"
+				      : w == cn->recoverer ? "namdb-recoverer"
+							   : name);
 	pthread_mutex_lock(&w->lock);
 	while (!w->open)
 		pthread_cond_wait(&w->opened, &w->lock);
@@ -248,7 +248,7 @@ cn_open(struct cn **out, const struct cn_config *cfg, struct nam_err *err)
 	if (cn == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory for a compute node");
 	cn->heart = &cn->worker[workers];
-	cn->settler = &cn->worker[workers + 1];
+	cn->recoverer = &cn->worker[workers + 1];
 	pthread_mutex_init(&cn->end_lock, NULL);
 	cn->txn = cfg->txn;
 	cn->txn.split = true;
@@ -274,9 +274,9 @@ cn_open(struct cn **out, const struct cn_config *cfg, struct nam_err *err)
 		*err = warning;
 		goto fail_parser;
 	}
-	struct nam_err settler = { 0 };
-	if ((st = start_worker(cn, workers + 1, &settler)) != NAM_OK) {
-		*err = st == NAM_GONE && warning.text[0] != 0 ? warning : settler;
+	struct nam_err cause = { 0 };
+	if ((st = start_worker(cn, workers + 1, &cause)) != NAM_OK) {
+		*err = st == NAM_GONE && warning.text[0] != 0 ? warning : cause;
 		err->status = st;
 		goto fail_heart;
 	}
@@ -299,7 +299,7 @@ fail_workers:
 	atomic_store(&cn->closing, true);
 	for (unsigned i = cn->workers; i-- > 0;)
 		stop_worker(&cn->worker[i]);
-	stop_worker(cn->settler);
+	stop_worker(cn->recoverer);
 fail_heart:
 	atomic_store(&cn->closing, true);
 	stop_worker(cn->heart);
@@ -322,10 +322,10 @@ cn_close(struct cn *cn)
 	atomic_store(&cn->closing, true);
 	for (unsigned i = cn->workers; i-- > 0;)
 		stop_worker(&cn->worker[i]);
-	stop_worker(cn->settler);
+	stop_worker(cn->recoverer);
 	stop_worker(cn->heart); /* last: it closes what all of them share */
 	if (cn->telling)
-		pthread_join(cn->teller, NULL);
+		pthread_join(cn->ender, NULL);
 	pthread_mutex_destroy(&cn->end_lock);
 	for (unsigned i = 0; i < cn->workers + 2; i++) {
 		pthread_mutex_destroy(&cn->worker[i].lock);

@@ -42,9 +42,9 @@ struct cn {
 	struct cat *cat;
 	struct sql_parser *parser;
 	unsigned workers;
-	struct cn_worker *heart;   /* beats, and does nothing else: on mapped memory no verb
+	struct cn_worker *heart;     /* beats, and does nothing else: on mapped memory no verb
 				    * parks. Behind worker[] */
-	struct cn_worker *settler; /* the recoverer: recovers processes that have stopped;
+	struct cn_worker *recoverer; /* the recoverer: recovers processes that have stopped;
 				    * runs no jobs. Behind the heart */
 	_Atomic unsigned next;
 	_Atomic unsigned sessions;
@@ -54,8 +54,8 @@ struct cn {
 	void (*on_end)(void *arg, const char *why); /* end_lock  NULL = none, or it has been
 						     * called */
 	void *on_end_arg;                           /* end_lock */
-	pthread_t teller;                           /* the heart's, then cn_close's: calls on_end */
-	bool telling;                               /* likewise: teller is running */
+	pthread_t ender;                            /* the heart's, then cn_close's: calls on_end */
+	bool telling;                               /* likewise: ender is running */
 	struct cn_worker worker[];
 };
 

@@ -171,7 +171,7 @@ namdb_batch_end(namdb_batch *b)
 		cat_error(&db->err, "22P04", "the last row has not been ended: namdb_batch_row ends it");
 	} else {
 		struct sql_sink sink;
-		lib_settle(db);
+		lib_end_statement(db);
 		lib_clear(db);
 		lib_sink(db, &sink);
 		sink.copy_in = copy_in;

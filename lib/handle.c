@@ -185,7 +185,7 @@ namdb_exec(namdb *db, const char *sql)
 	if (sql == NULL || !lib_enter(db))
 		return NAMDB_MISUSE;
 	struct sql_sink sink;
-	lib_settle(db);
+	lib_end_statement(db);
 	lib_clear(db);
 	lib_sink(db, &sink);
 	bool ok = cn_exec(db->s, sql, strlen(sql), &sink, &db->err);

@@ -62,7 +62,7 @@ void lib_sink(struct namdb *db, struct sql_sink *out);
 void lib_clear(struct namdb *db);
 /* Call it before the session is used for something else: it copies the rows that the running
  * statement has still to give into that statement's memory. */
-void lib_settle(struct namdb *db);
+void lib_end_statement(struct namdb *db);
 /* The session is about to end: no statement has a plan any more. */
 void lib_forget_all(struct namdb *db);
 

@@ -154,7 +154,7 @@ keep(struct namdb_stmt *st, const struct sql_batch_view *b, unsigned from)
 }
 
 void
-lib_settle(struct namdb *db)
+lib_end_statement(struct namdb *db)
 {
 	struct namdb_stmt *st = db->running;
 	const struct sql_batch_view *rows;
@@ -225,7 +225,7 @@ namdb_prepare(namdb *db, const char *sql, namdb_stmt **out)
 	*out = NULL;
 	if (sql == NULL || !lib_enter(db))
 		return NAMDB_MISUSE;
-	lib_settle(db);
+	lib_end_statement(db);
 	lib_clear(db);
 	int rc = prepare(db, sql, out);
 	lib_leave(db);
@@ -240,7 +240,7 @@ namdb_finalize(namdb_stmt *st)
 	struct namdb *db = st->db;
 	if (lib_enter(db)) {
 		drop_rows(st);
-		lib_settle(db); /* the session does one thing at a time */
+		lib_end_statement(db); /* the session does one thing at a time */
 		forget(st);
 		lib_leave(db);
 	} else if (db->open) {
@@ -339,7 +339,7 @@ step(namdb_stmt *st)
 		return st->last;
 	}
 	if (st->run != RUNNING) {
-		lib_settle(db);
+		lib_end_statement(db);
 		lib_clear(db);
 		drop_rows(st);
 		st->nomem = false;

@@ -341,7 +341,7 @@ sql_expr_assign(struct nam_arena *a, struct sql_expr *e, enum cat_type to, int32
 }
 
 struct sql_expr *
-sql_expr_settle(struct nam_arena *a, struct sql_expr *e, struct cat_err *err)
+sql_expr_default_type(struct nam_arena *a, struct sql_expr *e, struct cat_err *err)
 {
 	return e->type == CAT_UNKNOWN ? sql_expr_coerce(a, e, CAT_TEXT, SQL_CAST_IMPLICIT, err) : e;
 }
@@ -469,7 +469,7 @@ sql_expr_make(struct nam_arena *a, enum sql_expr_kind kind, struct sql_expr **in
 		break;
 	case SQL_IS_NULL:
 		NAM_ASSERT(n == 1);
-		if ((args[0] = sql_expr_settle(a, args[0], err)) == NULL)
+		if ((args[0] = sql_expr_default_type(a, args[0], err)) == NULL)
 			return NULL;
 		break;
 	case SQL_COALESCE:

@@ -123,11 +123,11 @@ struct sql_expr *sql_expr_as(struct nam_arena *a, struct sql_expr *e, enum cat_t
 /* e, its values as they are, under another typmod: text (-1), varchar (CAT_VARCHAR), numeric. */
 struct sql_expr *sql_expr_name(struct nam_arena *a, struct sql_expr *e, int32_t typmod, struct cat_err *err);
 /* An untyped literal becomes text (select-list rule). Returns e or a cast of it. */
-struct sql_expr *sql_expr_settle(struct nam_arena *a, struct sql_expr *e, struct cat_err *err);
+struct sql_expr *sql_expr_default_type(struct nam_arena *a, struct sql_expr *e, struct cat_err *err);
 
-/* put.c: e with with[0..n) in place of columns base..base+n-1, of the same types. NULL = no
+/* substitute.c: e with with[0..n) in place of columns base..base+n-1, of the same types. NULL = no
  * memory. */
-struct sql_expr *sql_expr_put(
+struct sql_expr *sql_expr_substitute(
     struct nam_arena *a, struct sql_expr *e, unsigned base, unsigned n, struct sql_expr *const *with);
 /* has_sub: true if e has a subquery. volatile: true if it calls a function with effects, or with
  * results that differ from row to row. */

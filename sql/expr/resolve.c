@@ -269,7 +269,7 @@ extreme(
     struct nam_arena *a, bool greatest, struct sql_expr **args, unsigned n, int position, struct cat_err *err)
 {
 	if (n == 1)
-		return sql_expr_settle(a, args[0], err);
+		return sql_expr_default_type(a, args[0], err);
 	if (!sql_expr_unify(a, args, n, greatest ? "GREATEST" : "LEAST", err))
 		return NULL;
 	struct sql_expr *e =
@@ -335,7 +335,7 @@ sql_expr_func(struct nam_arena *a, const char *name, struct sql_expr **in, unsig
 	bool bare = f != NULL && strcmp(name, "pg_typeof") == 0 && args[0]->kind == SQL_CONST;
 	if (f != NULL && f->flags & SQL_FN_ANY && !bare) {
 		for (unsigned k = 0; k < n; k++)
-			if ((args[k] = sql_expr_settle(a, args[k], err)) == NULL)
+			if ((args[k] = sql_expr_default_type(a, args[k], err)) == NULL)
 				return NULL;
 	}
 	if (f != NULL)

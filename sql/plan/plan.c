@@ -561,8 +561,8 @@ sql_plan_make(const struct ast_stmt *st, const struct sql_bind_in *in, struct ca
 		default:
 			ok = sql_bind_delete(b, st);
 		}
-	ok =
-	    ok && sql_bind_with_done(b, st->with, p->root) && sql_plan_unasked(b, p) && sql_plan_narrow(b, p);
+	ok = ok && sql_bind_with_done(b, st->with, p->root) && sql_plan_prune_columns(b, p) &&
+	     sql_plan_prune_output(b, p);
 	for (unsigned i = 0; ok && i < p->params; i++)
 		if (p->param[i] == CAT_UNKNOWN)
 			ok = cat_error(err, "42P18", "could not determine data type of parameter $%u", i + 1);

@@ -82,10 +82,10 @@ void sql_plan_patience(struct sql_plan *p, const struct sql_costs *c);
  * now it does. */
 bool sql_plan_push_into(struct bind *b, unsigned k);
 /* share.c: joins of a FROM list that would keep the same rows. */
-bool sql_plan_share(struct bind *b, struct sql_node *n);
-/* unasked.c: when all of a plan is there: drops the columns that no operator needs. */
-bool sql_plan_unasked(struct bind *b, struct sql_plan *p);
-/* narrow.c: the last step, when all of a plan is there. */
-bool sql_plan_narrow(struct bind *b, struct sql_plan *p);
+bool sql_plan_share_builds(struct bind *b, struct sql_node *n);
+/* prune_columns.c: when all of a plan is there: drops the columns that no operator needs. */
+bool sql_plan_prune_columns(struct bind *b, struct sql_plan *p);
+/* prune_output.c: the last step, when all of a plan is there. */
+bool sql_plan_prune_output(struct bind *b, struct sql_plan *p);
 
 #endif

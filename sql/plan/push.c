@@ -157,9 +157,9 @@ put(struct bind *in, struct sql_expr **x, unsigned base)
 	const struct bind_query *w = in->answer.query;
 	if (*x == NULL)
 		return true;
-	*x = sql_expr_put(in->a, *x, base, w->shown, w->o.e);
+	*x = sql_expr_substitute(in->a, *x, base, w->shown, w->o.e);
 	if (*x != NULL && in->agg.grouped)
-		*x = sql_expr_put(in->a, *x, 0, in->agg.groups, in->agg.key);
+		*x = sql_expr_substitute(in->a, *x, 0, in->agg.groups, in->agg.key);
 	return *x != NULL || cat_error(in->err, "53200", "out of memory");
 }
 

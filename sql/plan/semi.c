@@ -217,7 +217,7 @@ pairs(struct bind *b, struct sql_op_semi *m)
 		if ((as.tied[k] = sql_expr_column(
 			 b->a, s->extra + k, s->tied[k]->type, s->tied[k]->typmod, 0)) == NULL)
 			return cat_error(b->err, "53200", "out of memory");
-	struct sql_expr *moved = sql_expr_put(b->a, s->rest, 0, s->keys + s->extra, to);
+	struct sql_expr *moved = sql_expr_substitute(b->a, s->rest, 0, s->keys + s->extra, to);
 	if (moved == NULL || (m->rest = outside(b, &as, moved)) == NULL)
 		return cat_error(b->err, "53200", "out of memory");
 	return true;

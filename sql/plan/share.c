@@ -113,7 +113,7 @@ visit(struct bind *b, struct sql_node *n, struct sql_op_join **seen, unsigned *c
 }
 
 bool
-sql_plan_share(struct bind *b, struct sql_node *n)
+sql_plan_share_builds(struct bind *b, struct sql_node *n)
 {
 	struct sql_op_join **seen = sql_bind_take(b, joins_in(n) * sizeof *seen);
 	unsigned count = 0;

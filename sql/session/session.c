@@ -62,7 +62,7 @@ count(struct sql_session *s)
 static void
 ended(struct sql_session *s, struct cat_overlay *changed, tso_cid cid)
 {
-	cat_settled(s->cfg.cat, s->cfg.tw, changed, cid);
+	cat_decided(s->cfg.cat, s->cfg.tw, changed, cid);
 	s->ddl = false;
 	s->upserts = false;
 	s->t = NULL;

@@ -334,7 +334,7 @@ mini_eval(const char *text, int mode, struct nam_arena *a, struct cat_datum *out
 		mini_syntax(&m);
 		return false;
 	}
-	if ((e = sql_expr_settle(a, e, err)) == NULL)
+	if ((e = sql_expr_default_type(a, e, err)) == NULL)
 		return false;
 	env.params = m.holes;
 	struct cat_datum d;

@@ -166,7 +166,7 @@ sql_expr_any(struct nam_arena *a, const char *op, struct sql_expr *x, struct sql
 	if (x->type == CAT_UNKNOWN && compares && cat_type_is_array(array->type))
 		x = sql_expr_coerce(a, x, cat_type_element(array->type), SQL_CAST_IMPLICIT, err);
 	else
-		x = sql_expr_settle(a, x, err);
+		x = sql_expr_default_type(a, x, err);
 	if (x == NULL)
 		return NULL;
 	if (array->type == CAT_UNKNOWN) {

@@ -193,7 +193,7 @@ sql_expr_json_row(
 		return NULL;
 	}
 	for (unsigned i = 0; i < n; i++)
-		if ((args[i] = sql_expr_settle(a, args[i], err)) == NULL)
+		if ((args[i] = sql_expr_default_type(a, args[i], err)) == NULL)
 			return NULL;
 	return sql_expr_call(a, n == 1 ? &fn_item : &fn_pair, args, n, position, err);
 }

@@ -263,7 +263,7 @@ static bool
 text(struct bind *b, struct sql_expr **e)
 {
 	if ((*e)->type == CAT_UNKNOWN)
-		*e = sql_expr_settle(b->a, *e, b->err);
+		*e = sql_expr_default_type(b->a, *e, b->err);
 	else if ((*e)->type != CAT_TEXT)
 		*e = sql_expr_cast(b->a, *e, CAT_TEXT, -1, (*e)->position, b->err);
 	return *e != NULL;
@@ -309,7 +309,7 @@ arguments(struct bind *b, const struct ast_expr *e, struct sql_agg *g, struct sq
 	if ((g->kind == SQL_BOOL_AND || g->kind == SQL_BOOL_OR) && arg[0]->type == CAT_UNKNOWN)
 		arg[0] = sql_expr_cast(b->a, arg[0], CAT_BOOL, -1, arg[0]->position, b->err);
 	else
-		arg[0] = sql_expr_settle(b->a, arg[0], b->err);
+		arg[0] = sql_expr_default_type(b->a, arg[0], b->err);
 	if ((g->arg = arg[0]) == NULL)
 		return false;
 	g->arg_type = g->arg->type;
@@ -383,7 +383,7 @@ later(struct bind *b, const struct ast_expr *e, struct sql_agg *g)
 				    "in an aggregate with DISTINCT, ORDER BY expressions must appear in "
 				    "argument list");
 			struct sql_expr *x = sql_bind_expr_as(b, o, CAT_TEXT);
-			if (x == NULL || (x = sql_expr_settle(b->a, x, b->err)) == NULL)
+			if (x == NULL || (x = sql_expr_default_type(b->a, x, b->err)) == NULL)
 				return false;
 			col = g->cols;
 			g->col[g->cols++] = x;

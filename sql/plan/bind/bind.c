@@ -512,7 +512,7 @@ column(struct bind *b, const struct ast_expr *e)
 		return NULL;
 	}
 	if (t->flats > 0)
-		return sql_bind_flat_column(b, t, c);
+		return sql_bind_pulled_column(b, t, c);
 	t->used[c] = 1;
 	const struct cat_column *col = &t->tab->column[c];
 	return sql_expr_column(b->a, t->base + c, col->type, col->typmod, e->position);
@@ -749,7 +749,7 @@ static struct sql_expr *
 collate(struct bind *b, const struct ast_expr *e)
 {
 	struct sql_expr *x = sql_bind_expr_as(b, e->args[0], CAT_TEXT);
-	if (x == NULL || (x = sql_expr_settle(b->a, x, b->err)) == NULL)
+	if (x == NULL || (x = sql_expr_default_type(b->a, x, b->err)) == NULL)
 		return NULL;
 	if (cat_type_category(cat_type_element(x->type)) == 'S')
 		return x;

@@ -24,8 +24,9 @@ struct bind_table {
 	uint8_t *hidden; /* per column: merged into another one by USING */
 	bool view;
 	/*
-	 * A query in FROM that is no operand of its own, because its tables are operands (flat.c):
-	 * the `flats` before it, whose names are hidden (within). Its columns are flat[].
+	 * A query in FROM that is no operand of its own, because its tables are operands
+	 * (pull_up.c): the `flats` before it, whose names are hidden (within). Its columns are
+	 * flat[].
 	 */
 	struct sql_expr **flat;
 	unsigned flats;
@@ -395,17 +396,17 @@ bool sql_bind_add_cte(struct bind *b, const struct ast_table *t, bool *ok);
 bool sql_bind_add_function(struct bind *b, const struct ast_table *t);
 bool sql_bind_add_derived(struct bind *b, const struct ast_table *t);
 /*
- * flat.c: may_flatten: true if q's text allows its tables to replace it in b's FROM list. Then bind
- * it by a child with columns behind b's. The other adds a FROM item with child's answers: by its
- * tables, if that is possible, else with operators of its own.
+ * pull_up.c: may_flatten: true if q's text allows its tables to replace it in b's FROM list. Then
+ * bind it by a child with columns behind b's. The other adds a FROM item with child's answers: by
+ * its tables, if that is possible, else with operators of its own.
  */
 bool sql_bind_may_flatten(struct bind *b, struct bind *child, const struct ast_select *q);
 bool sql_bind_add_query(struct bind *b, const struct ast_table *t, struct bind *child);
 /* Column c of a query that is no operand. */
-struct sql_expr *sql_bind_flat_column(struct bind *b, const struct bind_table *t, unsigned c);
+struct sql_expr *sql_bind_pulled_column(struct bind *b, const struct bind_table *t, unsigned c);
 /* Once all of FROM is there: from numbers of items to numbers of tables. first, last: of each
  * item. */
-bool sql_bind_flat_outers(struct bind *b, const unsigned *first, const unsigned *last);
+bool sql_bind_pulled_outers(struct bind *b, const unsigned *first, const unsigned *last);
 /* stats.c: what ANALYZE found, as a table. */
 bool sql_bind_add_stats(struct bind *b, const struct ast_table *t);
 /* functions.c: nam_functions in FROM, for a table of that name that the catalog does not have. */

@@ -26,7 +26,7 @@ returns(struct bind *b, const struct ast_expr *e, const char *name, unsigned *n)
 {
 	struct sql_column *to = &b->plan->column[*n];
 	struct sql_expr *x = e ? sql_bind_expr_as(b, e, CAT_TEXT) : NULL;
-	if (x == NULL || (x = sql_expr_settle(b->a, x, b->err)) == NULL)
+	if (x == NULL || (x = sql_expr_default_type(b->a, x, b->err)) == NULL)
 		return false;
 	if (name == NULL)
 		name = sql_bind_name_of(e);

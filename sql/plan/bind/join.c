@@ -437,5 +437,5 @@ sql_bind_from(struct bind *b, const struct ast_select *q)
 	b->agg.not_in = "WHERE";
 	if (q->where != NULL && !sql_bind_conds(b, q->where))
 		return false;
-	return sql_bind_flat_outers(b, at.first, at.last);
+	return sql_bind_pulled_outers(b, at.first, at.last);
 }

@@ -227,7 +227,7 @@ add_group(struct bind *b, const struct ast_expr *e, unsigned *at, unsigned item,
 		}
 	struct sql_expr *k = sql_bind_expr(b, e);
 	sql_bind_fix_param(b, k, CAT_TEXT);
-	if (k == NULL || (k = sql_expr_settle(b->a, k, b->err)) == NULL)
+	if (k == NULL || (k = sql_expr_default_type(b->a, k, b->err)) == NULL)
 		return false;
 	if (!sql_bind_ordered(b, k->type, "equality", e->position))
 		return false;
@@ -406,7 +406,7 @@ static struct sql_expr *
 settled(struct bind *b, struct sql_expr *e)
 {
 	sql_bind_fix_param(b, e, CAT_TEXT);
-	return e ? sql_expr_settle(b->a, e, b->err) : NULL;
+	return e ? sql_expr_default_type(b->a, e, b->err) : NULL;
 }
 
 bool

@@ -214,7 +214,7 @@ rest_of_exists(struct bind *b, struct sql_expr **rest, unsigned rests, unsigned 
 		if (!place_columns(b, rest[i], to, keys, *out, n))
 			return false;
 	for (unsigned i = 0; i < rests; i++)
-		if ((rest[i] = sql_expr_put(b->a, rest[i], 0, b->from.width, to)) == NULL)
+		if ((rest[i] = sql_expr_substitute(b->a, rest[i], 0, b->from.width, to)) == NULL)
 			return cat_error(b->err, "53200", "out of memory");
 	s->extra = *n;
 	s->rest = rests == 1 ? rest[0] : sql_expr_make(b->a, SQL_AND, rest, rests, false, 0, b->err);

@@ -253,8 +253,8 @@ sql_bind_srf_arrays(struct bind *b, struct sql_op_project *p)
 			continue;
 		s->around = true;
 		if (!carry(b, item[i], p, with) ||
-		    (s->last[i] = sql_expr_put(b->a, item[i], 0, wide, with)) == NULL ||
-		    (s->last[i] = sql_expr_put(b->a, s->last[i], ROW_BASE, s->sets, row)) == NULL)
+		    (s->last[i] = sql_expr_substitute(b->a, item[i], 0, wide, with)) == NULL ||
+		    (s->last[i] = sql_expr_substitute(b->a, s->last[i], ROW_BASE, s->sets, row)) == NULL)
 			return cat_error(b->err, "53200", "out of memory");
 	}
 	s->cols = p->node.out.cols = p->es;

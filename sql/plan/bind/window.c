@@ -115,7 +115,7 @@ spec_of(struct bind *b, const struct ast_expr *e, unsigned *out)
 		return false;
 	for (unsigned k = 0; k < keys; k++) {
 		struct sql_expr *x = sql_bind_expr_as(b, e->args[o->fargs + k], CAT_TEXT);
-		if (x == NULL || (x = sql_expr_settle(b->a, x, b->err)) == NULL)
+		if (x == NULL || (x = sql_expr_default_type(b->a, x, b->err)) == NULL)
 			return false;
 		struct sql_sort_key *key = &spec.key[k];
 		if (!slot_of(b, x, &key->col))
@@ -239,7 +239,7 @@ agg_call_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f, stru
 		else if (arg[k]->type != CAT_TEXT && (arg[k] = sql_expr_cast(b->a, arg[k], CAT_TEXT, -1,
 							  arg[k]->position, b->err)) == NULL)
 			return false;
-	if (f->agg != SQL_ARRAY_AGG && (arg[0] = sql_expr_settle(b->a, arg[0], b->err)) == NULL)
+	if (f->agg != SQL_ARRAY_AGG && (arg[0] = sql_expr_default_type(b->a, arg[0], b->err)) == NULL)
 		return false;
 	f->arg_type = arg[0]->type;
 	if (f->agg == SQL_ARRAY_AGG || cat_type_is_array(f->arg_type))

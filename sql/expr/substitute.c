@@ -1,4 +1,4 @@
-/* put.c -- turns an expression over a query's result into one over that query's inputs. */
+/* substitute.c -- turns an expression over a query's result into one over that query's inputs. */
 #include <sql/expr/expr_internal.h>
 
 #include <string.h>
@@ -56,7 +56,8 @@ sql_expr_harmless(const struct sql_expr *e)
 }
 
 struct sql_expr *
-sql_expr_put(struct nam_arena *a, struct sql_expr *e, unsigned base, unsigned n, struct sql_expr *const *with)
+sql_expr_substitute(
+    struct nam_arena *a, struct sql_expr *e, unsigned base, unsigned n, struct sql_expr *const *with)
 {
 	if (e->kind == SQL_COLUMN) {
 		bool in = e->index >= base && e->index < base + n;
@@ -74,7 +75,7 @@ sql_expr_put(struct nam_arena *a, struct sql_expr *e, unsigned base, unsigned n,
 	to->pure = e->kind != SQL_SUB && (e->kind != SQL_CALL || !(e->fn->flags & SQL_FN_VOLATILE));
 	to->rows = each;
 	for (unsigned k = 0; k < e->nargs; k++) {
-		if ((to->args[k] = sql_expr_put(a, e->args[k], base, n, with)) == NULL)
+		if ((to->args[k] = sql_expr_substitute(a, e->args[k], base, n, with)) == NULL)
 			return NULL;
 		to->pure &= to->args[k]->pure;
 		to->rows |= to->args[k]->rows;

@@ -1,5 +1,5 @@
 /*
- * flat.c -- queries in FROM that only rename, compute and filter become part of the query around
+ * pull_up.c -- queries in FROM that only rename, compute and filter become part of the query around
  * them: their tables are its operands, so that one plan is made of both.
  *
  * FROM (SELECT a + 1 AS x FROM t, u WHERE c) q: t and u take q's place in the list, with hidden
@@ -158,7 +158,7 @@ use(struct bind *b, const struct sql_expr *e)
 }
 
 struct sql_expr *
-sql_bind_flat_column(struct bind *b, const struct bind_table *t, unsigned c)
+sql_bind_pulled_column(struct bind *b, const struct bind_table *t, unsigned c)
 {
 	b->nest.nodes += size_of(t->flat[c]);
 	use(b, t->flat[c]);
@@ -166,7 +166,7 @@ sql_bind_flat_column(struct bind *b, const struct bind_table *t, unsigned c)
 }
 
 bool
-sql_bind_flat_outers(struct bind *b, const unsigned *first, const unsigned *last)
+sql_bind_pulled_outers(struct bind *b, const unsigned *first, const unsigned *last)
 {
 	for (unsigned k = 0; k < b->joins.outers; k++) {
 		struct bind_outer *o = &b->joins.outer[k];

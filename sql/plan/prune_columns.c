@@ -1,6 +1,7 @@
 /*
- * unasked.c -- columns that no operator above needs are neither computed nor read below: columns of
- * queries in FROM, views and WITH that the query around them does not use, also aggregates.
+ * prune_columns.c -- columns that no operator above needs are neither computed nor read below:
+ * columns of queries in FROM, views and WITH that the query around them does not use, also
+ * aggregates.
  *
  * From the top down, operator by operator; columns keep their numbers. NULL replaces an expression,
  * and an aggregate that only counts replaces an aggregate. Operators that keep or pass rows as a
@@ -226,7 +227,7 @@ visit(struct bind *b, struct sql_node *n, const struct asked *by)
 }
 
 bool
-sql_plan_unasked(struct bind *b, struct sql_plan *p)
+sql_plan_prune_columns(struct bind *b, struct sql_plan *p)
 {
 	bool ok = visit(b, p->root, &everything);
 	for (struct sql_sub *s = p->subs; ok && s != NULL; s = s->next) {

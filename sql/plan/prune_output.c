@@ -1,6 +1,7 @@
 /*
- * narrow.c -- columns that no operator above a join needs are not carried through it: keys that
- * were compared, columns that a filter below has read. Done last, when all expressions are there.
+ * prune_output.c -- columns that no operator above a join needs are not carried through it: keys
+ * that were compared, columns that a filter below has read. Done last, when all expressions are
+ * there.
  */
 #include <sql/plan/plan_internal.h>
 #include <sql/plan/sub.h>
@@ -117,7 +118,7 @@ visit(struct bind *b, struct sql_node *n, bool inside)
 	bool over = n->kind == SQL_NODE_AGG || n->kind == SQL_NODE_PROJECT;
 	if (over && joined(n->child) && !top(b, n))
 		return false;
-	if (!inside && joined(n) && !sql_plan_share(b, n))
+	if (!inside && joined(n) && !sql_plan_share_builds(b, n))
 		return false;
 	struct sql_node **k;
 	for (struct sql_inputs i = sql_inputs(n); (k = sql_input_next(&i)) != NULL;)
@@ -128,7 +129,7 @@ visit(struct bind *b, struct sql_node *n, bool inside)
 }
 
 bool
-sql_plan_narrow(struct bind *b, struct sql_plan *p)
+sql_plan_prune_output(struct bind *b, struct sql_plan *p)
 {
 	bool ok = visit(b, p->root, false);
 	for (struct sql_sub *s = p->subs; ok && s != NULL; s = s->next)
