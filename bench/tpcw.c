@@ -295,7 +295,8 @@ usage(FILE *to)
 	    "  --cluster NAME, --secret-file F   as for namdb sql\n"
 	    "  --seed N         of the carts (default 1)\n"
 	    "  --peer sqlite    the same transaction on SQLite in memory, in turn with ours\n"
-	    "  --json           one object on stdout\n");
+	    "  --json           one object on stdout\n"
+	    "  --sim MODEL      in virtual time on a model of machines; see --sim fdr4x --help\n");
 }
 
 static bool
@@ -566,6 +567,9 @@ measure(
 int
 bench_tpcw(int argc, char **argv)
 {
+	for (int i = 1; i < argc; i++)
+		if (strncmp(argv[i], "--sim", 5) == 0)
+			return bench_tpcw_sim(argc, argv);
 	struct tpcw_params p;
 	struct nam_err err = { 0 };
 	struct embedded e = { 0 };

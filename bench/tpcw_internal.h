@@ -3,6 +3,7 @@
 #define NAM_BENCH_TPCW_INTERNAL_H
 
 #include <base/hist.h>
+#include <bench/bench.h>
 #include <compute_node/cn.h>
 
 #include <stdatomic.h>
@@ -110,5 +111,10 @@ struct tpcw_side {
 	atomic_bool full; /* a checkout found no memory: all clients stop */
 };
 extern const struct tpcw_ops tpcw_native, tpcw_sql;
+/* Reads these products once, so that what is measured later runs with a warm pointer cache. */
+nam_status tpcw_native_warm(struct tpcw_side *s, const struct cn_place *pl, uint64_t from, uint64_t to);
+
+/* tpcw_sim.c: `namdb bench tpcw --sim MODEL`, whose options are its own. An exit code. */
+int bench_tpcw_sim(int argc, char **argv);
 
 #endif

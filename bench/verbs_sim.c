@@ -225,8 +225,14 @@ static const struct verbs_sim_load scale[] = {
 	{ .code = NET_FAA, .size = 8, .hot = true, .machines = 8, .threads = 16, .window = 6 },
 };
 
-static const char *
-limit_of(const struct net_sim_use *node, const struct net_sim_use *machine, double *share)
+double
+bench_verbs_sim_busiest(const struct net_sim_use *u)
+{
+	return fmax(fmax(fmax(u->rnic, u->in), fmax(u->out, u->atomics)), u->address);
+}
+
+const char *
+bench_verbs_sim_limit(const struct net_sim_use *node, const struct net_sim_use *machine, double *share)
 {
 	const struct {
 		const char *name;
@@ -299,7 +305,7 @@ curve(const struct net_sim_model *m, bool json, struct nam_err *err)
 		nam_status st = bench_verbs_sim_run(m, &l, &rate, &ns, err);
 		if (st != NAM_OK)
 			return st;
-		const char *limit = limit_of(&node, &machine, &share);
+		const char *limit = bench_verbs_sim_limit(&node, &machine, &share);
 		if (json)
 			printf("%s{\"verb\": \"%s\", \"size\": %u, \"one_word\": %s, \"machines\": %u, "
 			       "\"threads\": %u, \"window\": %u, "

@@ -19,6 +19,11 @@ struct verbs_sim_load {
 nam_status bench_verbs_sim_run(const struct net_sim_model *m, const struct verbs_sim_load *l, double *rate,
     double *latency_ns, struct nam_err *err);
 
+/* The name of what is busiest of a storage node and a client machine, and its share of the time. */
+const char *bench_verbs_sim_limit(
+    const struct net_sim_use *node, const struct net_sim_use *machine, double *share);
+double bench_verbs_sim_busiest(const struct net_sim_use *u);
+
 /* The tables of `namdb bench verbs --sim NAME`. An exit code. */
 int bench_verbs_sim(const char *name, bool json);
 

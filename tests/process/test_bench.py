@@ -113,6 +113,38 @@ def test_verbs():
             same(("read8_%s_ratio" % provider) in got["metrics"], True, got)
 
 
+def test_models():
+    """Verbs and checkouts on a model of RNICs, in virtual time: near what is published, the same every time, and checked."""
+    for model in ("fdr4x", "cx6"):
+        r = run("bench", "verbs", "--sim", model, "--json", timeout=120)
+        same(r.rc, 0, r)
+        got = json.loads(r.out)
+        check(len(got["calibration"]) >= 2 and len(got["curve"]) >= 8, r.out)
+        for c in got["calibration"]:
+            check(0.8 <= c["model"] / c["published"] <= 1.25, c)
+        for p in got["curve"]:
+            check(p["ops"] > 0 and p["latency_ns"] > 0 and 0 <= p["utilisation"] < 1.02, p)
+    args = ("bench", "tpcw", "--sim", "fdr4x", "--nodes", "2+2", "--clients", "1,8", "--products", "500", "--seconds", "0.002",
+            "--json")
+    first = run(*args, timeout=120)
+    same(first.rc, 0, first)
+    points = json.loads(first.out)["points"]
+    same([p["clients"] for p in points], [1, 8])
+    for p in points:
+        same(p["check_errors"], 0, p)
+        check(p["throughput_tps"] > 0 and 0 < p["p50_us"] <= p["p99_us"], p)
+        # three products of 1 KB are read and written
+        check(p["bytes_out_per_txn"] > 3000 and p["bytes_in_per_txn"] > 3000 and p["verbs_per_txn"] >= 15, p)
+    check(points[1]["throughput_tps"] > 3 * points[0]["throughput_tps"], points)
+    same(run(*args, timeout=120).out, first.out, "one seed, one run")
+    for bad in (("--sim", "none"), ("--sim",), ("--sim", "cx6", "--nodes", "4"), ("--sim", "cx6", "--nodes", "0+1"),
+                ("--sim", "cx6", "--clients", "0"), ("--sim", "cx6", "--clients", "5000"), ("--sim", "cx6", "more")):
+        r = run("bench", "tpcw", *bad, timeout=20)
+        same((r.rc, r.out), (2, ""), bad)
+        same(len(r.err.splitlines()), 1, r)
+    same(run("bench", "verbs", "--sim", "none", timeout=20).rc, 2)
+
+
 def test_verbs_longest():
     """Longer than one verb may be, and so few at once that buffers stay of a sane size."""
     if house.SANITIZE == "thread":
