@@ -197,6 +197,14 @@ net_real_on_asked(struct net *n, enum net_answer_life (*fn)(void *arg), void *ar
 	pthread_mutex_unlock(&n->workers_lock);
 }
 
+/* A node's answer and a question may both end the membership: one line says so. */
+static void
+log_end(struct net *n)
+{
+	if (!atomic_exchange(&n->end_logged, true))
+		nam_log(NAM_LOG_WARN, "%s", net_membership_why(n));
+}
+
 void
 net_monitor_answer(struct net *n)
 {
@@ -241,7 +249,7 @@ net_monitor_answer(struct net *n)
 	}
 	pthread_mutex_unlock(&m->lock);
 	if (!lives)
-		nam_log(NAM_LOG_WARN, "%s", net_membership_why(n));
+		log_end(n);
 }
 
 /* ---- the end of connections --------------------------------------------------------- */
@@ -311,7 +319,7 @@ ask(struct net_node *node, const char *why)
 		    "this process has been fenced: it was silent for longer than its lease, and another "
 		    "process has recovered it; it has to connect again");
 		atomic_store(&n->fenced, true);
-		nam_log(NAM_LOG_WARN, "%s", net_membership_why(n));
+		log_end(n);
 	}
 	if (!atomic_load(&n->fenced) && !there) {
 		nam_log(

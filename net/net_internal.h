@@ -157,6 +157,7 @@ struct net {
 	atomic_bool disarmed;      /* mapped memory is not a node's memory any more; set before it
 				    * is replaced (disarm.c) */
 	_Atomic(const char *) why; /* a  one line once fenced is set */
+	atomic_bool end_logged;    /* `why` has been logged */
 	char lost_why[256];        /* under workers_lock until lost_told, then never changed */
 	atomic_bool lost_told;
 	pthread_mutex_t workers_lock; /* over the list, asked_fn and asked_arg */
