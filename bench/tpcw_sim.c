@@ -258,7 +258,8 @@ cluster_open(struct cluster *c, struct nam_err *err)
 		if (st == NAM_OK)
 			st = net_worker_open(m->net, &m->duty_net, err);
 		for (unsigned i = 0; st == NAM_OK && i < m->threads; i++) {
-			m->thread[i] = (struct thread){ .c = c, .machine = k, .number = number++ };
+			m->thread[i] = (struct thread){ .c = c, .machine = k, .number = number };
+			number++;
 			st = net_worker_open(m->net, &m->thread[i].place.net, err);
 		}
 	}
