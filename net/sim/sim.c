@@ -464,13 +464,6 @@ net_sim_run(struct net_sim *s, bool (*until)(void *arg), void *arg)
 	}
 }
 
-void
-net_sim_compute(struct net_worker *w, uint64_t ns)
-{
-	struct sim_worker *sw = w->env_priv;
-	net_sim_charge(sw, ns);
-}
-
 uint64_t
 net_sim_now_ns(const struct net_sim *s)
 {

@@ -109,8 +109,6 @@ void *net_sim_memory(struct net_sim *sim, unsigned region);
 void net_sim_use_begin(struct net_sim *sim);
 void net_sim_use_node(const struct net_sim *sim, unsigned region, struct net_sim_use *out);
 void net_sim_use_process(const struct net *n, struct net_sim_use *out);
-/* The calling coroutine's thread computes for so long. */
-void net_sim_compute(struct net_worker *w, uint64_t ns);
 
 /* ---- faults ----------------------------------------------------------------- */
 
