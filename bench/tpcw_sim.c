@@ -61,7 +61,10 @@ struct cluster {
 	unsigned machines, clients;
 	atomic_bool stop;
 	uint64_t begin_ns, end_ns, commits, aborts; /* of the time measured */
-	struct net_sim_use node, other_node, compute;
+	struct net_sim_use node, other_node;
+	struct net_sim_use compute; /* of the first machine, which has as many clients as any */
+	/* of all compute machines */
+	uint64_t messages, bytes_in, bytes_out;
 	uint64_t bad;
 	bool over;
 	nam_status status;
@@ -170,6 +173,13 @@ look(struct cluster *c)
 			*to = u;
 	}
 	net_sim_use_process(c->machine[0].net, &c->compute);
+	for (unsigned k = 0; k < c->machines; k++) {
+		struct net_sim_use u;
+		net_sim_use_process(c->machine[k].net, &u);
+		c->messages += u.messages;
+		c->bytes_in += u.bytes_in;
+		c->bytes_out += u.bytes_out;
+	}
 }
 
 static void
@@ -299,9 +309,9 @@ report(const struct sim_params *p, const struct cluster *c, const char *comma)
 	bool home = bench_verbs_sim_busiest(&c->node) >= bench_verbs_sim_busiest(&c->other_node);
 	const struct net_sim_use *node = home ? &c->node : &c->other_node;
 	const char *limit = bench_verbs_sim_limit(node, &c->compute, &share);
-	double messages = (double)c->compute.messages * c->machines / commits;
-	double out = (double)c->compute.bytes_out * c->machines / commits;
-	double in = (double)c->compute.bytes_in * c->machines / commits;
+	double messages = (double)c->messages / commits;
+	double out = (double)c->bytes_out / commits;
+	double in = (double)c->bytes_in / commits;
 	double p50 = (double)nam_hist_quantile(&all, 0.5) / 1e3,
 	       p99 = (double)nam_hist_quantile(&all, 0.99) / 1e3;
 	if (p->json)
