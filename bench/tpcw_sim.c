@@ -209,9 +209,13 @@ measure(struct cluster *c)
 	atomic_store(&c->stop, true);
 	while (!ended(c))
 		net_sleep(w, 10000);
-	for (unsigned k = 0; k < c->machines; k++)
+	for (unsigned k = 0; k < c->machines; k++) {
+		/* its clients stopped early, so the rate would be wrong */
+		if (atomic_load(&c->machine[k].side.full))
+			good(c, NAM_FULL, "the orders do not fit; measure for less time (--seconds)");
 		for (unsigned i = 0; i < c->machine[k].threads; i++)
 			c->bad += c->machine[k].thread[i].slice.errors;
+	}
 }
 
 static void
