@@ -96,9 +96,9 @@ known(struct sim_nic *nic, const struct net_sim_model *m, uint32_t qp)
 	return hit;
 }
 
-/* A message passes the RNIC: when it is through. */
+/* A message passes the RNIC: when it is through. *later: what it waits for beside others, ps. */
 static uint64_t
-pass(struct net_sim *s, struct sim_nic *nic, uint32_t qp, bool own, uint64_t at)
+pass(struct net_sim *s, struct sim_nic *nic, uint32_t qp, bool own, uint64_t at, uint64_t *later)
 {
 	const struct net_sim_model *m = s->cfg.model;
 	bool miss = !known(nic, m, qp);
@@ -108,7 +108,9 @@ pass(struct net_sim *s, struct sim_nic *nic, uint32_t qp, bool own, uint64_t at)
 	nic->messages++;
 	nic->misses += miss;
 	uint64_t cost = m->message_ps + (miss ? m->miss_ps : 0);
-	return serve(&nic->unit, at, cost) + cost + (miss ? m->dma_ns * UINT64_C(1000) : 0);
+	if (miss)
+		*later += m->dma_ns * UINT64_C(1000);
+	return serve(&nic->unit, at, cost) + cost;
 }
 
 static uint64_t
@@ -154,7 +156,12 @@ carries(const struct sim_verb *v)
 	return v->code == NET_WRITE || v->code == NET_WRITE_IMM;
 }
 
-/* ---- a verb's way -------------------------------------------------------------------- */
+/*
+ * ---- a verb's way --------------------------------------------------------------------
+ *
+ * A resource serves in the order of the calls. So each call is made at the time it is about, and
+ * what keeps only one message waiting is added behind the resources.
+ */
 
 /* A service's answers go from the storage node to the client's window. */
 static struct sim_nic *
@@ -181,18 +188,17 @@ net_sim_nic_forget(struct sim_verb *v)
 }
 
 uint64_t
-net_sim_nic_leave(struct net_sim *s, struct sim_verb *v, uint64_t now)
+net_sim_nic_leave(struct net_sim *s, struct sim_verb *v)
 {
 	const struct net_sim_model *m = s->cfg.model;
 	struct sim_qp *qp = v->qp;
 	struct sim_nic *nic = poster(v);
 	uint32_t payload = carries(v) ? v->len : 0;
+	uint64_t later = payload > m->inline_max ? m->dma_ns * UINT64_C(1000) : 0;
 	nic->out++;
 	v->counted = true;
-	uint64_t at = pass(s, nic, qp->id, true, now * 1000);
-	if (payload > m->inline_max)
-		at += m->dma_ns * UINT64_C(1000);
-	return whole(send(nic, m, qp->id, payload, at) + flight(s));
+	uint64_t at = pass(s, nic, qp->id, true, s->now * 1000, &later);
+	return whole(send(nic, m, qp->id, payload, at) + later + flight(s));
 }
 
 uint64_t
@@ -200,17 +206,16 @@ net_sim_nic_arrive(struct net_sim *s, const struct sim_verb *v)
 {
 	const struct net_sim_model *m = s->cfg.model;
 	struct sim_nic *nic = target(v);
-	uint64_t at = receive(nic, m, v->qp->id, carries(v) ? v->len : 0, s->now * 1000);
-	at = pass(s, nic, v->qp->id, false, at);
+	uint64_t later = carries(v) ? 0 : m->dma_ns * UINT64_C(1000);
+	uint64_t at = pass(s, nic, v->qp->id, false, s->now * 1000, &later);
+	at = receive(nic, m, v->qp->id, carries(v) ? v->len : 0, at);
 	if (v->code == NET_CAS || v->code == NET_FAA) {
 		struct sim_resource *word = &nic->word[v->off >> 3 & (SIM_WORDS - 1)];
 		at = serve(&nic->atomics, at, m->atomic_ps);
 		/* one that waits for its word does not hold up others */
 		at = serve(word, at, m->address_ns * UINT64_C(1000));
 	}
-	if (!carries(v))
-		at += m->dma_ns * UINT64_C(1000);
-	return whole(at);
+	return whole(at + later);
 }
 
 uint64_t

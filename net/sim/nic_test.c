@@ -254,6 +254,55 @@ cores(void **state)
 	assert_near(play(&l, &r), four, 0.03);
 }
 
+/*
+ * A thread that posts many verbs in one turn gives them to its RNIC one by one. Verbs of other
+ * threads pass in between: they do not wait for what is posted later.
+ */
+static void
+burst(void *arg)
+{
+	struct place *p = arg;
+	struct net_op op[64];
+	struct net_batch b;
+	uint64_t word;
+	while (net_now_ns(p->w) < p->r->end) {
+		net_batch_init(&b, p->w, op, 64, NULL);
+		for (unsigned i = 0; i < 64; i++)
+			net_read(&b, net_at(1, NET_EXTENT), &word, 8);
+		assert_int_equal(net_run(&b), NAM_OK);
+	}
+}
+
+static void
+order(void **state)
+{
+	(void)state;
+	struct net_sim_model m = plain;
+	const struct load l = { &m, NET_READ, 8, 1, 2, 1, 0, 2000000 };
+	struct run r = { .l = &l };
+	struct net_sim *s;
+	struct net *n;
+	struct place p[2];
+	const struct net_sim_config cfg = { .seed = 3, .nodes = 1, .region_bytes = REGION, .model = &m };
+	m.post_ns = 500; /* a burst takes 32 us */
+	assert_int_equal(net_sim_open(&s, &cfg), NAM_OK);
+	assert_int_equal(net_sim_attach(s, &n), NAM_OK);
+	r.begin = net_sim_now_ns(s) + 100000;
+	r.end = r.begin + l.for_ns;
+	for (unsigned i = 0; i < 2; i++) {
+		p[i] = (struct place){ .r = &r, .s = s, .n = n, .i = i };
+		assert_int_equal(net_worker_open(n, &p[i].w, NULL), NAM_OK);
+	}
+	assert_non_null(nam_co_start(net_worker_sched(p[0].w), burst, &p[0], 0));
+	assert_non_null(nam_co_start(net_worker_sched(p[1].w), client, &p[1], 0));
+	assert_true(net_sim_run(s, NULL, NULL));
+	assert_near((double)r.latency / (double)r.ops, 2003 + 500, 0.01);
+	for (unsigned i = 0; i < 2; i++)
+		net_worker_close(p[i].w);
+	net_close(n);
+	net_sim_close(s);
+}
+
 /* Same seed, same run; no model, no figures. */
 static void
 repeats(void **state)
@@ -283,6 +332,7 @@ main(void)
 		cmocka_unit_test(messages),
 		cmocka_unit_test(atomics),
 		cmocka_unit_test(cores),
+		cmocka_unit_test(order),
 		cmocka_unit_test(repeats),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

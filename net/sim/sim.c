@@ -362,6 +362,9 @@ play(struct net_sim *s, const struct sim_event *e)
 	s->stats.events++;
 	sim_note(s, e->at, e->order);
 	switch ((enum sim_kind)(e->order & ((1 << SIM_KIND_BITS) - 1))) {
+	case SIM_LEAVE:
+		net_sim_wire_leave(s, e->what);
+		break;
 	case SIM_ARRIVE:
 		net_sim_wire_arrive(s, e->what);
 		break;

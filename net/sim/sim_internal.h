@@ -29,7 +29,7 @@
 #include <net/net_internal.h>
 #include <net/sim/sim.h>
 
-enum sim_kind { SIM_ARRIVE, SIM_EXECUTE, SIM_DONE, SIM_TIMER, SIM_CALL };
+enum sim_kind { SIM_ARRIVE, SIM_EXECUTE, SIM_DONE, SIM_TIMER, SIM_CALL, SIM_LEAVE };
 enum {
 	SIM_KIND_BITS = 3,
 	SIM_TIMEOUT_NS = 50000000
@@ -255,6 +255,7 @@ struct net_sim {
 
 /* wire.c */
 extern const struct net_provider net_sim_provider;
+void net_sim_wire_leave(struct net_sim *s, struct sim_verb *v);
 void net_sim_wire_arrive(struct net_sim *s, struct sim_verb *v);
 void net_sim_wire_execute(struct net_sim *s, struct sim_verb *v);
 void net_sim_wire_done(struct net_sim *s, struct sim_verb *v);
@@ -316,7 +317,7 @@ void net_sim_serve_free(struct sim_node *node);
  * arrive: when a verb that has reached it executes. answer: when the answer of one that executes
  * now reaches the poster's machine. land: when an answer that has reached it now is all there.
  */
-uint64_t net_sim_nic_leave(struct net_sim *s, struct sim_verb *v, uint64_t now);
+uint64_t net_sim_nic_leave(struct net_sim *s, struct sim_verb *v);
 uint64_t net_sim_nic_arrive(struct net_sim *s, const struct sim_verb *v);
 uint64_t net_sim_nic_answer(struct net_sim *s, const struct sim_verb *v);
 uint64_t net_sim_nic_land(struct net_sim *s, struct sim_verb *v);

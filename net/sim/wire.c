@@ -169,21 +169,41 @@ qp_endpoint(const struct sim_qp *qp)
 	return qp->worker->w->ep[qp->node->region];
 }
 
+/* From its RNIC on, which has just got it. */
 static void
-leave(struct net_sim *s, struct sim_verb *v)
+fly(struct net_sim *s, struct sim_verb *v, uint64_t there)
 {
 	struct sim_qp *qp = v->qp;
-	uint64_t now = s->now + qp->worker->debt;
-	uint64_t there = s->cfg.model != NULL ? net_sim_nic_leave(s, v, now) : now + net_sim_flight_ns(s);
 	there += net_sim_fault_delay_ns(s, qp);
 	/* it stalled before the verb */
 	if (qp->worker->proc->mapped && qp->worker->proc->paused)
 		there += qp->worker->proc->resume_at - s->now;
 	qp->last_arrive = sim_later(qp->last_arrive, there); /* S1 */
+	net_sim_queue_push(&s->queue, qp->last_arrive, SIM_ARRIVE, v);
+}
+
+void
+net_sim_wire_leave(struct net_sim *s, struct sim_verb *v)
+{
+	fly(s, v, net_sim_nic_leave(s, v));
+}
+
+/* The posting thread gives it to the RNIC: later than now, if the thread has posted others in this
+ * turn. A model's resources are asked at that time, so that they serve in the order of time. */
+static void
+leave(struct net_sim *s, struct sim_verb *v)
+{
+	struct sim_qp *qp = v->qp;
+	uint64_t debt = qp->worker->debt;
 	v->idle = false;
 	if (answers(v->code))
 		qp->out++;
-	net_sim_queue_push(&s->queue, qp->last_arrive, SIM_ARRIVE, v);
+	if (s->cfg.model == NULL)
+		fly(s, v, s->now + debt + net_sim_flight_ns(s));
+	else if (debt == 0)
+		net_sim_wire_leave(s, v);
+	else
+		net_sim_queue_push(&s->queue, s->now + debt, SIM_LEAVE, v);
 }
 
 static void
