@@ -6,6 +6,7 @@
 #ifndef NAM_BENCH_BENCH_H
 #define NAM_BENCH_BENCH_H
 
+#include <base/hist.h>
 #include <net/net.h>
 
 #include <getopt.h>
@@ -75,6 +76,19 @@ bool bench_take_numbers(char *list, uint64_t low, uint64_t high, unsigned *out, 
 /* Names of a list, each one of `count`: which of them are there. False if the list is none of
  * these. */
 bool bench_take_names(char *list, const char *const *name, unsigned count, bool *there);
+
+/* What one client of transactions did, or several together. */
+struct bench_slice {
+	uint64_t commits, aborts, errors;
+	uint64_t most;      /* commits wanted of this client; UINT64_MAX: as many as there is time
+			     * for */
+	double cpu_seconds; /* of the whole process, while it ran */
+	struct nam_hist latency_ns;
+	struct net_counts counts;
+};
+
+/* Adds what one did to `into`, except `most`. */
+void bench_slice_add(struct bench_slice *into, const struct bench_slice *from);
 
 /* Metrics, one after the other, as lines or as members of a JSON object. comma is "" at first. */
 struct bench_metrics {

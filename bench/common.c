@@ -144,6 +144,17 @@ bench_options(int argc, char **argv, const struct option *opt, struct bench_comm
 }
 
 void
+bench_slice_add(struct bench_slice *into, const struct bench_slice *from)
+{
+	into->commits += from->commits;
+	into->aborts += from->aborts;
+	into->errors += from->errors;
+	into->cpu_seconds += from->cpu_seconds;
+	nam_hist_merge(&into->latency_ns, &from->latency_ns);
+	net_counts_add(&into->counts, &from->counts);
+}
+
+void
 bench_metric(struct bench_metrics *m, const char *name, double value)
 {
 	if (m->json)

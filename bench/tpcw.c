@@ -62,7 +62,7 @@ struct job {
 	uint64_t from, to;
 	_Atomic uint64_t *done;
 	const atomic_bool *stop;
-	struct tpcw_slice slice;
+	struct bench_slice slice;
 	nam_status status;
 	uint64_t bad;
 };
@@ -187,7 +187,7 @@ cpu_seconds(void)
 }
 
 static double
-slice(struct cn *cn, struct gate *g, struct tpcw_side *side, double seconds, struct tpcw_slice *sum)
+slice(struct cn *cn, struct gate *g, struct tpcw_side *side, double seconds, struct bench_slice *sum)
 {
 	const struct tpcw_params *p = side->p;
 	unsigned n = p->workers * p->clients;
@@ -213,11 +213,7 @@ slice(struct cn *cn, struct gate *g, struct tpcw_side *side, double seconds, str
 	uint64_t commits = 0;
 	for (unsigned i = 0; i < n; i++) {
 		commits += j[i].slice.commits;
-		sum->commits += j[i].slice.commits;
-		sum->aborts += j[i].slice.aborts;
-		sum->errors += j[i].slice.errors;
-		nam_hist_merge(&sum->latency_ns, &j[i].slice.latency_ns);
-		net_counts_add(&sum->counts, &j[i].slice.counts);
+		bench_slice_add(sum, &j[i].slice);
 	}
 	free(j);
 	return (double)commits / took;
@@ -504,12 +500,12 @@ measure(
     struct cn *cn, struct gate *g, struct tpcw_side *side, struct tpcw_floor *fl, struct tpcw_sqlite *peer)
 {
 	const struct tpcw_params *p = side->p;
-	static struct tpcw_slice sum;
+	static struct bench_slice sum;
 	double tps[BENCH_RUNS_MAX], floor_tps[BENCH_RUNS_MAX], peer_tps[BENCH_RUNS_MAX],
 	    floor_ratio[BENCH_RUNS_MAX], peer_ratio[BENCH_RUNS_MAX];
 	double pause = p->seconds < WARM_SECONDS ? p->seconds : WARM_SECONDS;
 	{ /* One slice warms caches and pointer cache; it does not count. */
-		static struct tpcw_slice warm;
+		static struct bench_slice warm;
 		slice(cn, g, side, pause, &warm);
 		sum.errors += warm.errors;
 	}

@@ -2,7 +2,6 @@
 #ifndef NAM_BENCH_TPCW_INTERNAL_H
 #define NAM_BENCH_TPCW_INTERNAL_H
 
-#include <base/hist.h>
 #include <bench/bench.h>
 #include <compute_node/cn.h>
 
@@ -50,16 +49,6 @@ struct tpcw_params {
 	uint64_t seed;
 };
 
-/* What one slice of one worker did. */
-struct tpcw_slice {
-	uint64_t commits, aborts, errors;
-	uint64_t most;      /* commits wanted of this client; UINT64_MAX: as many as there is time
-			     * for */
-	double cpu_seconds; /* of the whole process, while it ran */
-	struct nam_hist latency_ns;
-	struct net_counts counts;
-};
-
 /* One checkout as every implementation runs it. */
 struct tpcw_cart {
 	int64_t order, customer;
@@ -95,7 +84,7 @@ struct tpcw_ops {
 	    _Atomic uint64_t *done);
 	/* A client: checkouts until *stop. */
 	void (*client)(struct tpcw_side *s, const struct cn_place *pl, unsigned client,
-	    struct tpcw_slice *out, const atomic_bool *stop);
+	    struct bench_slice *out, const atomic_bool *stop);
 	/* Counts what does not hold; prints each kind on stderr. */
 	uint64_t (*check)(struct tpcw_side *s, const struct cn_place *pl);
 	void (*finish)(struct tpcw_side *s, const struct cn_place *pl);

@@ -192,7 +192,7 @@ checkout(struct tpcw_side *s, const struct cn_place *pl, const struct tpcw_cart 
 }
 
 static void
-client(struct tpcw_side *s, const struct cn_place *pl, unsigned number, struct tpcw_slice *out,
+client(struct tpcw_side *s, const struct cn_place *pl, unsigned number, struct bench_slice *out,
     const atomic_bool *stop)
 {
 	struct nam_arena a;

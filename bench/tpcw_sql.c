@@ -170,7 +170,7 @@ checkout(
 }
 
 static void
-client(struct tpcw_side *side, const struct cn_place *pl, unsigned number, struct tpcw_slice *out,
+client(struct tpcw_side *side, const struct cn_place *pl, unsigned number, struct bench_slice *out,
     const atomic_bool *stop)
 {
 	struct sql_session *s = session(pl);

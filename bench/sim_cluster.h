@@ -1,0 +1,95 @@
+/*
+ * sim_cluster.h -- a bench by many clients in virtual time, on machines that a model describes
+ * (net/sim/nic.h): the cluster, the time measured and its report. A bench gives its tables and its
+ * clients.
+ *
+ * Each compute machine is one process: a worker for the heart, recovery and sweeps, and a worker
+ * for each of its client threads. The code under test is the code that runs elsewhere. The model's
+ * turns are all that is charged for computing beside verbs.
+ */
+#ifndef NAM_BENCH_SIM_CLUSTER_H
+#define NAM_BENCH_SIM_CLUSTER_H
+
+#include <bench/bench.h>
+#include <compute_node/cn.h>
+#include <net/sim/sim.h>
+
+#include <stdatomic.h>
+
+enum { BENCH_SIM_POINTS = 32, BENCH_SIM_TABLES = 8 };
+
+/* What the options say. */
+struct bench_sim {
+	const struct net_sim_model *model;
+	unsigned number[BENCH_SIM_POINTS], points;
+	bool threads;        /* number[] are threads of a compute machine; else clients of all */
+	unsigned coroutines; /* clients that share a thread */
+	unsigned compute, storage;
+	double seconds; /* virtual */
+	uint64_t seed;
+	bool json;
+};
+
+/* One point: what was measured with a number of clients. */
+struct bench_sim_point {
+	unsigned clients, threads; /* threads: of a compute machine, at most */
+	double seconds;
+	/* commits and aborts: of the time measured; the rest, and `ever` commits: of all time */
+	struct bench_slice sum;
+	uint64_t ever;
+	/* all compute machines, in the time measured */
+	uint64_t messages, bytes_in, bytes_out;
+	uint64_t bad; /* what does not hold */
+};
+
+/*
+ * A bench. A machine's part of it is `side_size` bytes, zeroed at first; every call but begin and
+ * full runs in a coroutine.
+ */
+struct bench_sim_user {
+	const char *bench; /* its name */
+	const void *params;
+	size_t side_size;
+	void (*usage)(FILE *to);
+	/* Takes an option that is not of every bench. */
+	bool (*take)(void *params, int letter, char *value);
+	/* Bytes that its tables need of all storage nodes, and entries of a pointer cache. */
+	uint64_t (*bytes)(const void *params);
+	size_t (*entries)(const void *params);
+	/* Fills a machine's side. counts: one of each client, as the slices lie in the cluster. */
+	void (*begin)(void *side, const struct bench_sim *p, unsigned machine, struct net_counts *counts);
+	/* The side's tables, for txn_table_open by the other machines. How many. */
+	unsigned (*tables)(void *side, struct txn_table *out[BENCH_SIM_TABLES]);
+	/* The first machine makes the tables, opens and fills them. */
+	nam_status (*prepare)(void *side, const struct cn_place *pl);
+	nam_status (*load)(void *side, const struct cn_place *pl);
+	/* The others read the rows once, so that their pointer caches are warm. */
+	nam_status (*warm)(void *side, const struct cn_place *pl);
+	/* A client, until *stop. number: of all machines' clients, from 0. */
+	void (*client)(void *side, const struct cn_place *pl, unsigned number, struct bench_slice *out,
+	    const atomic_bool *stop);
+	/* NULL, or why clients of the side stopped early, so that the rate would be wrong. */
+	const char *(*full)(void *side);
+	/* Counts what does not hold. side[machine]: all sides. */
+	uint64_t (*check)(void *const *side, unsigned machines, const struct cn_place *pl);
+	/* Columns or members of its own; may be NULL. point NULL: the columns' heads. */
+	void (*more)(const struct bench_sim_point *point, const struct bench_sim *p);
+};
+
+/* The options of every bench for getopt_long; a bench's own come before them. */
+#define BENCH_SIM_OPTIONS                                                                                    \
+	{ "sim", 1, NULL, 'm' }, { "clients", 1, NULL, 'c' }, { "threads", 1, NULL, 't' },                   \
+	    { "coroutines", 1, NULL, 'k' }, { "nodes", 1, NULL, 'n' }, { "seconds", 1, NULL, 's' },          \
+	    { "seed", 1, NULL, 'S' }, { "json", 0, NULL, 'j' }, { "help", 0, NULL, 'h' },                    \
+	{                                                                                                    \
+		0                                                                                            \
+	}
+/* The common options' lines of the usage. clients, nodes, seconds: defaults as they are shown. */
+void bench_sim_usage(FILE *to, const char *clients, const char *nodes, const char *seconds);
+
+/* Reads the options into p, which has the defaults, and into params; runs each point. An exit
+ * code. */
+int bench_sim_main(int argc, char **argv, const struct option *opt, struct bench_sim *p, void *params,
+    const struct bench_sim_user *u);
+
+#endif
