@@ -41,10 +41,11 @@ struct net_sim_model {
 	uint32_t contexts, requests;
 	uint32_t miss_ps;
 	/* a core: 450 cycles and the like */
-	uint32_t cores;   /* of a machine; more workers than cores share them */
-	uint32_t post_ns; /* posting a verb */
-	uint32_t poll_ns; /* taking its completion */
-	uint32_t turn_ns; /* a coroutine's turn */
+	uint32_t cores;       /* of a machine; more workers than cores share them */
+	uint32_t post_ns;     /* posting a verb */
+	uint32_t doorbell_ns; /* telling the RNIC: once for what a batch posts on a queue pair */
+	uint32_t poll_ns;     /* taking a completion */
+	uint32_t turn_ns;     /* a coroutine's turn */
 };
 
 /* NULL: no model has that name. */

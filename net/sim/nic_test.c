@@ -45,6 +45,7 @@ struct place {
 	struct net *n;
 	struct net_worker *w;
 	unsigned i;
+	uint64_t bursts, burst_ns;
 };
 
 static void
@@ -265,11 +266,13 @@ burst(void *arg)
 	struct net_op op[64];
 	struct net_batch b;
 	uint64_t word;
-	while (net_now_ns(p->w) < p->r->end) {
+	for (uint64_t from; (from = net_now_ns(p->w)) < p->r->end;) {
 		net_batch_init(&b, p->w, op, 64, NULL);
 		for (unsigned i = 0; i < 64; i++)
 			net_read(&b, net_at(1, NET_EXTENT), &word, 8);
 		assert_int_equal(net_run(&b), NAM_OK);
+		p->bursts++;
+		p->burst_ns += net_now_ns(p->w) - from;
 	}
 }
 
@@ -284,7 +287,9 @@ order(void **state)
 	struct net *n;
 	struct place p[2];
 	const struct net_sim_config cfg = { .seed = 3, .nodes = 1, .region_bytes = REGION, .model = &m };
-	m.post_ns = 500; /* a burst takes 32 us */
+	m.post_ns = 500;     /* a burst takes 32 us */
+	m.doorbell_ns = 300; /* once for its 64 verbs, once for each of the other thread's */
+	m.poll_ns = 50;
 	assert_int_equal(net_sim_open(&s, &cfg), NAM_OK);
 	assert_int_equal(net_sim_attach(s, &n), NAM_OK);
 	r.begin = net_sim_now_ns(s) + 100000;
@@ -296,7 +301,8 @@ order(void **state)
 	assert_non_null(nam_co_start(net_worker_sched(p[0].w), burst, &p[0], 0));
 	assert_non_null(nam_co_start(net_worker_sched(p[1].w), client, &p[1], 0));
 	assert_true(net_sim_run(s, NULL, NULL));
-	assert_near((double)r.latency / (double)r.ops, 2003 + 500, 0.01);
+	assert_near((double)r.latency / (double)r.ops, 2003 + 500 + 300 + 50, 0.01);
+	assert_near((double)p[0].burst_ns / (double)p[0].bursts, 64 * 500 + 300 + 64 * 50, 0.003);
 	for (unsigned i = 0; i < 2; i++)
 		net_worker_close(p[i].w);
 	net_close(n);

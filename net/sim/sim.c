@@ -39,6 +39,7 @@ net_sim_settle(struct sim_worker *sw)
 		return;
 	sw->busy_until = sim_later(sw->busy_until, sw->sim->now) + sw->debt;
 	sw->debt = 0;
+	sw->turn++;
 }
 
 static void
@@ -85,6 +86,7 @@ env_worker_open(struct net_worker *w, struct nam_err *err)
 	sw->sim = s;
 	sw->proc = p;
 	sw->w = w;
+	sw->turn = 1;
 	sw->sched = nam_sched_open();
 	if (sw->sched == NULL) {
 		free(sw);

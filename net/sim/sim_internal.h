@@ -94,7 +94,10 @@ struct sim_qp {
 	struct sim_node *node;
 	struct sim_qp *next; /* all of the simulator's, until it closes */
 	uint32_t id;         /* counted from 1 */
-	bool cut;            /* closed by its worker: no verb of it executes any more */
+	/* the turn and the batch of its last doorbell */
+	uint64_t rung_turn;
+	const struct net_batch *rung_batch;
+	bool cut; /* closed by its worker: no verb of it executes any more */
 	/*
 	 * A connection breaks in two steps, because its ends learn of it at different times. First
 	 * the node does not execute verbs posted behind `last` (deaf), except a part of a WRITE
@@ -215,6 +218,7 @@ struct sim_worker {
 	 * an event waits for that end. */
 	uint64_t debt, busy_until;
 	uint64_t worked;                   /* since net_sim_use_begin */
+	uint64_t turn;                     /* counted from 1 */
 	struct sim_verb *told, **told_end; /* completions that came while it was busy */
 	bool waits;
 	struct sim_call freed;

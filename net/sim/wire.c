@@ -257,6 +257,20 @@ in_place(struct net_endpoint *ep, struct net_batch *b, struct net_op *op)
 		net_op_done(ep, b, op, NAM_OK);
 }
 
+/* Verbs that one batch posts on one queue pair share a doorbell. */
+static void
+charge_post(struct sim_qp *qp, const struct net_batch *b)
+{
+	struct sim_worker *sw = qp->worker;
+	const struct net_sim_model *m = sw->sim->cfg.model;
+	net_sim_charge(sw, sw->sim->cfg.post_ns);
+	if (m == NULL || (qp->rung_turn == sw->turn && qp->rung_batch == b))
+		return;
+	qp->rung_turn = sw->turn;
+	qp->rung_batch = b;
+	net_sim_charge(sw, m->doorbell_ns);
+}
+
 static void
 wire_post(struct net_endpoint *ep, struct net_batch *b, struct net_op *op)
 {
@@ -302,7 +316,7 @@ wire_post(struct net_endpoint *ep, struct net_batch *b, struct net_op *op)
 	}
 	s->stats.verbs++;
 	p->verbs++;
-	net_sim_charge(qp->worker, s->cfg.post_ns);
+	charge_post(qp, b);
 	if (qp->held != NULL || ((v->flags & NET_FENCE) && qp->out != 0)) { /* S3 */
 		*qp->held_end = v;
 		qp->held_end = &v->next;
