@@ -5,7 +5,18 @@
 
 #include <string.h>
 
-enum { CHUNK = 32, WHOLE_MAX = 640 /* blocks up to this are READ whole */ };
+enum {
+	CHUNK = 32,
+	WHOLE_MAX = 640, /* blocks up to this are READ whole */
+	/*
+	 * Of 256 hints so many may be wrong. A wrong hint costs a round trip, a right one saves
+	 * the bytes of a slot: some 0.2 us of 2.5. In place it costs half a block more, and saves
+	 * as much.
+	 */
+	HINT_WRONG_FAR = 20,
+	HINT_WRONG_NEAR = 128,
+	HINT_MEMORY = 16,
+};
 
 void
 txn_read_set_add(struct txn *t, net_addr at, uint64_t newest)
@@ -134,6 +145,31 @@ hint_of(const struct txn_table_view *v, const struct txn_row *row)
 	return (uint8_t)(1 + txn_rec_newest(v, row->block));
 }
 
+static uint8_t *
+hint_wrong(struct txn_worker *tw, const struct txn_table *tab)
+{
+	return &tw->hint_wrong[tab->id % TXN_HINT_TABLES];
+}
+
+/* True if a READ by this table's hints is likely to be cheaper than one of the whole block. Other
+ * processes that write a row make this one's hint wrong. */
+static bool
+hint_pays(struct txn_worker *tw, const struct txn_table *tab, net_addr at)
+{
+	uint8_t wrong = *hint_wrong(tw, tab);
+	return wrong <= HINT_WRONG_FAR ||
+	       (wrong <= HINT_WRONG_NEAR && net_direct(tw->w, at, tab->view->block_bytes) != NULL);
+}
+
+/* A moving mean over some HINT_MEMORY hints. */
+static void
+hint_judged(struct txn_worker *tw, const struct txn_table *tab, bool right)
+{
+	uint8_t *wrong = hint_wrong(tw, tab);
+	*wrong = (uint8_t)(right ? *wrong - (*wrong + HINT_MEMORY - 1) / HINT_MEMORY
+				 : *wrong + (255 - *wrong + HINT_MEMORY - 1) / HINT_MEMORY);
+}
+
 /* READs the directory and one slot of a block into its image; the other slots are marked as not
  * READ. */
 static uint8_t
@@ -162,6 +198,7 @@ struct getting {
 	struct nam_arena *arena;
 	net_addr at[CHUNK]; /* where the pointer cache says that it is, 0 = not known */
 	struct rec_block *img[CHUNK];
+	uint8_t hint[CHUNK];   /* of the cache: 0 = none */
 	uint8_t hinted[CHUNK]; /* how it was READ: 0 = whole, else 1 + the slot */
 	uint8_t slot[CHUNK];   /* where the version is, REC_NO_SLOT = not found out */
 	uint8_t miss[CHUNK];   /* keys that are not in the cache */
@@ -190,7 +227,7 @@ read_known(struct getting *x)
 		idx_ptrs_prefetch(ptrs, g[i].hash);
 	net_batch_init(b, x->t->tw->w, x->t->op, TXN_OPS, &x->t->counts);
 	for (unsigned i = 0; i < x->n; i++) {
-		uint8_t hint;
+		uint8_t hint = 0;
 		x->hinted[i] = 0;
 		x->slot[i] = REC_NO_SLOT;
 		x->at[i].bits = 0;
@@ -205,7 +242,10 @@ read_known(struct getting *x)
 		x->img[i] = nam_arena_take(x->arena, v->block_bytes);
 		if (x->img[i] == NULL)
 			return NAM_NOMEM;
-		if (hint == 0 || hint > v->slots || v->block_bytes <= WHOLE_MAX || nam_fault(NO_DIRECTORY))
+		if (v->block_bytes <= WHOLE_MAX || hint > v->slots)
+			hint = 0; /* not worth a judgement */
+		x->hint[i] = hint;
+		if (hint == 0 || !hint_pays(x->t->tw, g[i].table, x->at[i]) || nam_fault(NO_DIRECTORY))
 			net_read(b, x->at[i], x->img[i], v->block_bytes);
 		else
 			x->hinted[i] = read_hinted(b, v, x->at[i], x->img[i], hint);
@@ -233,6 +273,7 @@ read_whole(struct getting *x)
 		enum rec_found f = txn_rec_resolve(v, x->img[i], x->at[i], x->t->pin.at, &k);
 		if (f == REC_HERE && txn_rec_newest(v, x->img[i]) == k) {
 			x->slot[i] = (uint8_t)k;
+			hint_judged(x->t->tw, x->g[i].table, true);
 			continue;
 		}
 		x->hinted[i] = 0;
@@ -259,8 +300,13 @@ judge_known(struct getting *x)
 			(void)inserted_here(x->t, q);
 		} else if (q->status == NAM_OK && q->row.block != NULL) {
 			q->row.partial = x->hinted[i] != 0;
-			if (x->hinted[i] == 0)
-				idx_ptrs_put(ptrs, q->hash, x->at[i], hint_of(q->table->view, &q->row));
+			uint8_t seen = x->hinted[i] == 0 ? hint_of(q->table->view, &q->row) : 0;
+			if (seen != 0 && seen != x->hint[i])
+				idx_ptrs_put(ptrs, q->hash, x->at[i], seen);
+			/* If an older version is the one, the hint would not have sufficed. */
+			if (seen != 0 && x->hint[i] != 0)
+				hint_judged(
+				    x->t->tw, q->table, seen == x->hint[i] && q->row.cid == q->row.newest);
 		}
 		if (fatal != NAM_OK)
 			return fatal;

@@ -200,6 +200,8 @@ struct txn_keeper {
 	struct txn_kept region[NET_REGIONS];
 };
 
+enum { TXN_HINT_TABLES = 64 };
+
 struct txn_worker {
 	struct txn_db *db;
 	struct net_worker *w;
@@ -241,6 +243,8 @@ struct txn_worker {
 	struct net_counts background; /* counters of those coroutines */
 	uint32_t gc_generation;
 	uint32_t last_round_trips;
+	/* read.c: how often a table's hints are wrong, of 256 */
+	uint8_t hint_wrong[TXN_HINT_TABLES];
 	struct txn_stats stats;
 };
 

@@ -319,6 +319,100 @@ test_full_doorbell(void **state)
 	run(1, 2, 1, full_doorbell);
 }
 
+/* ---- which slot was newest? The cache remembers; other writers make it wrong ---- */
+
+enum { WIDE = 1000, WIDE_KEYS = 4, WIDE_BLOCK = 64 + 2 * (32 + WIDE) };
+
+/* READs key k by process p. Its value, and what that cost. */
+static int64_t
+wide_get(struct fixture *fix, unsigned p, struct txn_table *tab, uint64_t k, struct net_counts *cost)
+{
+	struct txn *t = begin(fix, p, TXN_REPEATABLE_READ);
+	struct net_counts before = *txn_counts(t);
+	struct txn_get g = { .table = tab, .key = &k, .key_len = 8, .hash = nam_hash(&k, 8, tab->id) };
+	assert_int_equal(txn_get(t, &g, 1, &fix->a), NAM_OK);
+	assert_int_equal(g.status, NAM_OK);
+	cost->round_trips = txn_counts(t)->round_trips - before.round_trips;
+	cost->bytes_in = txn_counts(t)->bytes_in - before.bytes_in;
+	int64_t v;
+	memcpy(&v, (const char *)g.row.bytes + 8, 8);
+	assert_int_equal(txn_commit(t, NULL), NAM_OK);
+	return v;
+}
+
+static void
+wide_set(struct fixture *fix, unsigned p, struct txn_table *tab, uint64_t k, int64_t v)
+{
+	char bytes[WIDE] = { 0 };
+	struct txn *t = begin(fix, p, TXN_REPEATABLE_READ);
+	struct txn_get g = { .table = tab, .key = &k, .key_len = 8, .hash = nam_hash(&k, 8, tab->id) };
+	memcpy(bytes, &k, 8);
+	memcpy(bytes + 8, &v, 8);
+	assert_int_equal(txn_get(t, &g, 1, &fix->a), NAM_OK);
+	if (g.status == NAM_ABSENT) {
+		struct txn_put put = {
+			.table = tab, .key = &k, .key_len = 8, .hash = g.hash, .bytes = bytes, .len = WIDE
+		};
+		assert_int_equal(txn_insert(t, &put, 1), NAM_OK);
+	} else {
+		assert_int_equal(txn_lock(t, tab, &g.row), NAM_OK);
+		assert_int_equal(txn_update(t, tab, &g.row, bytes, WIDE), NAM_OK);
+	}
+	commit_all(t);
+}
+
+/*
+ * While another process writes, the hints of this one are wrong: after some, it READs whole blocks,
+ * so that a row costs one round trip again. While it writes alone, they are right: a row costs the
+ * bytes of one slot.
+ */
+static void
+hints(struct fixture *fix)
+{
+	struct txn_table tab[2];
+	struct net_counts c;
+	tab[0] = (struct txn_table){
+		.id = 10, .slots = 2, .row_max = WIDE, .has_key = true, .same_key = row_same_key
+	};
+	assert_int_equal(txn_table_create(fix->tw[0], &tab[0]), NAM_OK);
+	tab[1] = tab[0];
+	for (unsigned p = 0; p < 2; p++)
+		assert_int_equal(txn_table_open(fix->db[p], &tab[p]), NAM_OK);
+	for (uint64_t k = 0; k < WIDE_KEYS; k++) {
+		wide_set(fix, 0, &tab[0], k, 0);
+		assert_int_equal(wide_get(fix, 0, &tab[0], k, &c), 0);
+		assert_int_equal(wide_get(fix, 0, &tab[0], k, &c), 0);
+		assert_int_equal(c.round_trips, 1);
+		assert_true(c.bytes_in < WIDE_BLOCK * 2 / 3);
+	}
+	uint64_t twice = 0;
+	for (int64_t i = 1; i <= 20; i++)
+		for (uint64_t k = 0; k < WIDE_KEYS; k++) {
+			wide_set(fix, 1, &tab[1], k, i);
+			assert_int_equal(wide_get(fix, 0, &tab[0], k, &c), i);
+			assert_true(c.round_trips <= 2);
+			twice += c.round_trips == 2;
+			assert_true(i < 3 || c.round_trips == 1);
+		}
+	assert_true(twice >= 1 && twice <= 4);
+	for (int64_t i = 100; i < 140; i++)
+		for (uint64_t k = 0; k < WIDE_KEYS; k++) {
+			wide_set(fix, 0, &tab[0], k, i);
+			assert_int_equal(wide_get(fix, 0, &tab[0], k, &c), i);
+			assert_int_equal(c.round_trips, 1);
+		}
+	assert_true(c.bytes_in < WIDE_BLOCK * 2 / 3);
+	for (unsigned p = 0; p < 2; p++)
+		txn_table_close(fix->db[p], &tab[p]);
+}
+
+static void
+test_hints(void **state)
+{
+	(void)state;
+	run(2, 2, 1, hints);
+}
+
 int
 main(void)
 {
@@ -328,6 +422,7 @@ main(void)
 		cmocka_unit_test(test_budgets),
 		cmocka_unit_test(test_increments),
 		cmocka_unit_test(test_full_doorbell),
+		cmocka_unit_test(test_hints),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
