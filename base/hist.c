@@ -41,6 +41,15 @@ nam_hist_merge(struct nam_hist *into, const struct nam_hist *from)
 		into->bucket[i] += from->bucket[i];
 }
 
+void
+nam_hist_subtract(struct nam_hist *h, const struct nam_hist *earlier)
+{
+	h->count -= earlier->count;
+	h->sum -= earlier->sum;
+	for (unsigned i = 0; i < NAM_HIST_BUCKETS; i++)
+		h->bucket[i] -= earlier->bucket[i];
+}
+
 uint64_t
 nam_hist_quantile(const struct nam_hist *h, double q)
 {

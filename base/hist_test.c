@@ -81,6 +81,13 @@ merge_is_the_same_as_one(void **state)
 	}
 	nam_hist_merge(a, b);
 	assert_memory_equal(a, all, sizeof *a);
+	/* less what was there before: all but the maximum as if it had never been */
+	*a = *all;
+	for (int i = 0; i < 1000; i++)
+		nam_hist_add(a, nam_rng_below(&dice, 1000000) / 2);
+	nam_hist_subtract(a, all);
+	assert_true(
+	    a->count == 1000 && nam_hist_quantile(a, 1) <= 508000 && nam_hist_quantile(a, 0.5) < 300000);
 	free(a);
 }
 

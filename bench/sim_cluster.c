@@ -12,7 +12,6 @@ enum {
 	THREADS_MAX = 63,
 	CLIENTS_MAX = 1 << 16,
 	COROUTINES_MAX = 64,
-	WARM_NS = 1000000,
 	STACK = 256 << 10,
 };
 
@@ -46,7 +45,8 @@ struct cluster {
 	unsigned machines, clients;
 	atomic_bool stop;
 	uint64_t begin_ns, end_ns;
-	struct net_sim_use node, other_node;
+	struct net_sim_use node; /* the busiest storage node */
+	unsigned node_number;
 	struct net_sim_use compute; /* of the first machine, which has as many clients as any */
 	struct bench_sim_point point;
 	bool over;
@@ -139,16 +139,16 @@ ended(const struct cluster *c)
 	return all;
 }
 
-/* The storage node with the oracle, and the busiest of the others. */
 static void
 look(struct cluster *c)
 {
 	for (unsigned r = 1; r <= c->p->storage; r++) {
 		struct net_sim_use u;
 		net_sim_use_node(c->sim, r, &u);
-		struct net_sim_use *to = r == 1 ? &c->node : &c->other_node;
-		if (r <= 2 || u.messages > to->messages)
-			*to = u;
+		if (r > 1 && bench_verbs_sim_busiest(&u) <= bench_verbs_sim_busiest(&c->node))
+			continue;
+		c->node = u;
+		c->node_number = r;
 	}
 	net_sim_use_process(c->machine[0].net, &c->compute);
 	for (unsigned k = 0; k < c->machines; k++) {
@@ -176,7 +176,7 @@ measure(struct cluster *c)
 				good(c, NAM_NOMEM, "starting a client");
 			}
 		}
-	net_sleep(w, WARM_NS);
+	net_sleep(w, (uint64_t)(c->p->warm * 1e9));
 	sums(c, before);
 	c->begin_ns = net_sim_now_ns(c->sim);
 	net_sim_use_begin(c->sim);
@@ -186,6 +186,8 @@ measure(struct cluster *c)
 	struct bench_slice *sum = &c->point.sum;
 	sums(c, sum);
 	uint64_t commits = sum->commits - before->commits, aborts = sum->aborts - before->aborts;
+	struct nam_hist latency = sum->latency_ns;
+	nam_hist_subtract(&latency, &before->latency_ns);
 	free(before);
 	atomic_store(&c->stop, true);
 	while (!ended(c))
@@ -201,6 +203,7 @@ measure(struct cluster *c)
 	c->point.seconds = (double)(c->end_ns - c->begin_ns) / 1e9;
 	sum->commits = commits;
 	sum->aborts = aborts;
+	sum->latency_ns = latency;
 }
 
 static void
@@ -331,9 +334,10 @@ report(const struct cluster *c, const char *comma)
 	const struct bench_sim *p = c->p;
 	double share, commits = at->sum.commits != 0 ? (double)at->sum.commits : 1;
 	double tps = (double)at->sum.commits / at->seconds;
-	bool home = bench_verbs_sim_busiest(&c->node) >= bench_verbs_sim_busiest(&c->other_node);
-	const struct net_sim_use *node = home ? &c->node : &c->other_node;
-	const char *limit = bench_verbs_sim_limit(node, &c->compute, &share);
+	const char *limit = bench_verbs_sim_limit(&c->node, &c->compute, &share);
+	char where[40] = "";
+	if (strcmp(limit, "one address") == 0)
+		snprintf(where, sizeof where, " %u:0x%llx", c->node_number, (unsigned long long)c->node.hot);
 	double messages = (double)at->messages / commits;
 	double out = (double)at->bytes_out / commits;
 	double in = (double)at->bytes_in / commits;
@@ -350,14 +354,14 @@ report(const struct cluster *c, const char *comma)
 		    at->clients, tps, p50, p99, aborts, messages, out, in);
 		if (c->u->more != NULL)
 			c->u->more(at, p);
-		printf("\"limit\": \"%s\", \"utilisation\": %.3f, \"check_errors\": %llu}", limit, share,
-		    (unsigned long long)at->bad);
+		printf("\"limit\": \"%s%s\", \"utilisation\": %.3f, \"check_errors\": %llu}", limit, where,
+		    share, (unsigned long long)at->bad);
 	} else {
 		printf("%7u %12.0f %9.1f %9.1f %9.4f %7.1f %9.0f %9.0f  ",
 		    p->threads ? at->threads : at->clients, tps, p50, p99, aborts, messages, out, in);
 		if (c->u->more != NULL)
 			c->u->more(at, p);
-		printf("%s %.0f %%\n", limit, share * 100);
+		printf("%s%s %.0f %%\n", limit, where, share * 100);
 	}
 	fflush(stdout);
 }
@@ -403,7 +407,8 @@ bench_sim_usage(FILE *to, const char *clients, const char *nodes, const char *se
 	    "  --threads LIST   instead: client threads of each compute machine\n"
 	    "  --coroutines N   clients that share a thread (default 1)\n"
 	    "  --nodes C+S      compute machines and storage nodes (default %s)\n"
-	    "  --seconds S      virtual time measured, after 1 ms (default %s)\n"
+	    "  --seconds S      virtual time measured (default %s)\n"
+	    "  --warm S         virtual time before it (default 0.001)\n"
 	    "  --seed N         of the clients' dice and the wire's jitter (default 1)\n"
 	    "  --json           one object on stdout\n",
 	    clients, nodes, seconds);
@@ -444,6 +449,8 @@ take(int letter, char *v, struct bench_sim *p)
 		return take_nodes(v, p);
 	case 's':
 		return bench_take_seconds(v, &p->seconds);
+	case 'w':
+		return bench_take_seconds(v, &p->warm);
 	case 'S':
 		if (!bench_take_numbers(v, 0, UINT32_MAX, &x, 1, &n))
 			return false;
@@ -462,6 +469,7 @@ options(int argc, char **argv, const struct option *opt, struct bench_sim *p, vo
     const struct bench_sim_user *u)
 {
 	optind = 0;
+	p->warm = 0.001;
 	for (int l; (l = getopt_long(argc, argv, "h", opt, NULL)) != -1;) {
 		if (l == 'h') {
 			u->usage(stdout);

@@ -25,7 +25,7 @@ struct bench_sim {
 	bool threads;        /* number[] are threads of a compute machine; else clients of all */
 	unsigned coroutines; /* clients that share a thread */
 	unsigned compute, storage;
-	double seconds; /* virtual */
+	double seconds, warm; /* virtual; warm: bench_sim_main has its default */
 	uint64_t seed;
 	bool json;
 };
@@ -80,7 +80,8 @@ struct bench_sim_user {
 #define BENCH_SIM_OPTIONS                                                                                    \
 	{ "sim", 1, NULL, 'm' }, { "clients", 1, NULL, 'c' }, { "threads", 1, NULL, 't' },                   \
 	    { "coroutines", 1, NULL, 'k' }, { "nodes", 1, NULL, 'n' }, { "seconds", 1, NULL, 's' },          \
-	    { "seed", 1, NULL, 'S' }, { "json", 0, NULL, 'j' }, { "help", 0, NULL, 'h' },                    \
+	    { "warm", 1, NULL, 'w' }, { "seed", 1, NULL, 'S' }, { "json", 0, NULL, 'j' },                    \
+	    { "help", 0, NULL, 'h' },                                                                        \
 	{                                                                                                    \
 		0                                                                                            \
 	}

@@ -152,6 +152,18 @@ whole(uint64_t ps)
 	return (ps + 999) / 1000;
 }
 
+static void
+vote(struct sim_nic *nic, uint64_t off)
+{
+	unsigned i = off >> 3 & (SIM_WORDS - 1);
+	if (nic->voted[i].votes == 0)
+		nic->voted[i].off = off;
+	if (nic->voted[i].off == off)
+		nic->voted[i].votes++;
+	else
+		nic->voted[i].votes--;
+}
+
 static bool
 carries(const struct sim_verb *v)
 {
@@ -216,6 +228,7 @@ net_sim_nic_arrive(struct net_sim *s, const struct sim_verb *v)
 		at = serve(&nic->atomics, at, m->atomic_ps);
 		/* one that waits for its word does not hold up others */
 		at = serve(word, at, m->address_ns * UINT64_C(1000));
+		vote(nic, v->off);
 	}
 	return whole(at + later);
 }
@@ -262,6 +275,7 @@ forget(struct sim_nic *nic)
 		nic->send[p].busy = nic->receive[p].busy = 0;
 	for (unsigned i = 0; i < SIM_WORDS; i++)
 		nic->word[i].busy = 0;
+	memset(nic->voted, 0, sizeof nic->voted);
 }
 
 void
@@ -288,8 +302,11 @@ use_of(const struct net_sim *s, const struct sim_nic *nic, struct net_sim_use *o
 		in = sim_later(in, nic->receive[p].busy);
 		sent = sim_later(sent, nic->send[p].busy);
 	}
-	for (unsigned i = 0; i < SIM_WORDS; i++)
+	for (unsigned i = 0; i < SIM_WORDS; i++) {
+		if (nic->word[i].busy > word)
+			out->hot = nic->voted[i].off;
 		word = sim_later(word, nic->word[i].busy);
+	}
 	out->rnic = (double)nic->unit.busy / ps;
 	out->in = (double)in / ps;
 	out->out = (double)sent / ps;

@@ -57,6 +57,7 @@ const struct net_sim_model *net_sim_model_at(unsigned i);
 struct net_sim_use {
 	double rnic, in, out;      /* in and out: of its busiest port */
 	double atomics, address;   /* address: of the busiest one */
+	uint64_t hot;              /* its offset in the region */
 	double core;               /* of its workers' threads, mean */
 	uint64_t messages, misses; /* misses: of contexts and work requests */
 	uint64_t bytes_in, bytes_out;

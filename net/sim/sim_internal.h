@@ -130,8 +130,13 @@ struct sim_nic {
 	struct sim_resource unit, atomics;
 	struct sim_resource send[NET_SIM_PORTS], receive[NET_SIM_PORTS];
 	struct sim_resource word[SIM_WORDS]; /* addresses of atomics, by their low bits */
-	uint32_t *context;                   /* model->contexts queue pairs; NULL: no model */
-	uint64_t out;                        /* work requests of the machine that are out */
+	/* of each of those, the offset that is most of its atomics, if one is (a vote) */
+	struct {
+		uint64_t off;
+		uint32_t votes;
+	} voted[SIM_WORDS];
+	uint32_t *context; /* model->contexts queue pairs; NULL: no model */
+	uint64_t out;      /* work requests of the machine that are out */
 	uint64_t messages, misses, bytes_in, bytes_out;
 };
 
