@@ -42,6 +42,7 @@ struct tpcw_params {
 	uint64_t transactions; /* a run ends when so many have committed, whatever the time; 0 = by
 			        * time */
 	uint64_t products;
+	uint64_t orders; /* the indexes have room for so many from the start */
 	enum net_kind fabric;
 	const char *storage; /* NULL = embedded */
 	const char *secret_file, *cluster;

@@ -48,6 +48,10 @@ prepare(struct tpcw_side *s, const struct cn_place *pl)
 		if (st == NAM_OK)
 			st = txn_table_open(txn_worker_db(pl->txn), t[i]);
 	}
+	if (st == NAM_OK && s->p->orders != 0)
+		st = txn_table_reserve(pl->txn, &s->order, s->p->orders);
+	if (st == NAM_OK && s->p->orders != 0)
+		st = txn_table_reserve(pl->txn, &s->line, s->p->orders * TPCW_ITEMS);
 	s->opened = st == NAM_OK;
 	return st;
 }

@@ -8,8 +8,8 @@ static uint64_t
 bytes(const void *params)
 {
 	const struct tpcw_params *p = params;
-	return p->products * 4096 + (UINT64_C(2) << 30); /* blocks of the products, and what clients
-							  * insert */
+	/* blocks of the products, what clients insert, and 64 bytes of index an entry at most */
+	return p->products * 4096 + p->orders * (TPCW_ITEMS + 1) * 64 + (UINT64_C(2) << 30);
 }
 
 static size_t
@@ -19,7 +19,7 @@ entries(const void *params)
 }
 
 /* The parameters are read by all machines, and the options' seed is theirs as well. */
-static struct tpcw_params params = { .products = 30000 };
+static struct tpcw_params params = { .products = 30000, .orders = 200000 };
 
 static void
 begin(void *side, const struct bench_sim *p, unsigned machine, struct net_counts *counts)
@@ -90,7 +90,9 @@ usage(FILE *to)
 	fprintf(to,
 	    "usage: namdb bench tpcw --sim MODEL [options]\n"
 	    "The checkout in virtual time, on machines of a model: fdr4x (the NAM paper's cluster) or cx6.\n"
-	    "  --products N     products of about 1 KB (default 30000)\n");
+	    "  --products N     products of about 1 KB (default 30000)\n"
+	    "  --orders N       the indexes have room for so many orders from the start; 0: they\n"
+	    "                   grow from nothing, which holds inserts up (default 200000)\n");
 	bench_sim_usage(to, "1,10,20,30,40,50,60,70", "4+3", "0.01");
 }
 
@@ -99,6 +101,10 @@ take(void *arg, int letter, char *v)
 {
 	struct tpcw_params *p = arg;
 	unsigned n, x;
+	if (letter == 'o' && bench_take_numbers(v, 0, 10000000, &x, 1, &n)) {
+		p->orders = x;
+		return true;
+	}
 	if (letter != 'p' || !bench_take_numbers(v, TPCW_ITEMS, 10000000, &x, 1, &n))
 		return false;
 	p->products = x;
@@ -108,7 +114,8 @@ take(void *arg, int letter, char *v)
 int
 bench_tpcw_sim(int argc, char **argv)
 {
-	static const struct option opt[] = { { "products", 1, NULL, 'p' }, BENCH_SIM_OPTIONS };
+	static const struct option opt[] = { { "products", 1, NULL, 'p' }, { "orders", 1, NULL, 'o' },
+		BENCH_SIM_OPTIONS };
 	static const struct bench_sim_user user = { .bench = "tpcw",
 		.params = &params,
 		.side_size = sizeof(struct tpcw_side),

@@ -110,6 +110,12 @@ txn_table_create(struct txn_worker *tw, struct txn_table *t)
 	return st;
 }
 
+nam_status
+txn_table_reserve(struct txn_worker *tw, struct txn_table *t, uint64_t rows)
+{
+	return t->view->index == NULL ? NAM_OK : idx_hash_reserve(tw->w, t->view->index, rows, NULL);
+}
+
 /* The resize lock names its owner as lock words do, so that a process which finds it held can tell
  * whether the owner is dead. No coroutine of this process uses the index when the slot changes. */
 void

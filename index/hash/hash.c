@@ -10,9 +10,10 @@
 #include <string.h>
 
 enum {
-	CHUNK = 32,    /* probes per doorbell: what fits the stack of a coroutine */
-	TRIES = 64,    /* looks at a directory that changes each time */
-	EARLY_STEP = 3 /* an entry so far from home makes the table be split: lookups READ 2
+	CHUNK = 32,      /* probes per doorbell: what fits the stack of a coroutine */
+	TRIES = 64,      /* looks at a directory that changes each time */
+	RESERVED = 1000, /* entries of a sub-table: few of them begin splits */
+	EARLY_STEP = 3   /* an entry so far from home makes the table be split: lookups READ 2
 		        * buckets */
 };
 #define INSERT_WAIT_NS UINT64_C(1000000000)
@@ -397,6 +398,40 @@ idx_insert(struct net_worker *w, struct idx_probe *p, unsigned n, struct net_cou
 			worst = st;
 	}
 	return worst;
+}
+
+/* ---- reserve ------------------------------------------------------------------- */
+
+/* Splits the sub-table of this hash until it is so deep. */
+static nam_status
+deepen(struct net_worker *w, struct idx_hash *ix, uint64_t hash, unsigned depth, struct net_counts *acct)
+{
+	struct split_wait wait = { 0 };
+	for (;;) {
+		struct chain c;
+		nam_status st = chain_read(w, ix, hash, &c, acct);
+		if (st != NAM_OK || idx_word_depth(c.word) >= depth)
+			return st;
+		st = idx_resize(w, ix, hash, c.word, acct);
+		if (st == NAM_BUSY && split_wait(&wait, w, INSERT_WAIT_NS))
+			continue;
+		if (st != NAM_OK)
+			return st;
+	}
+}
+
+nam_status
+idx_hash_reserve(struct net_worker *w, struct idx_hash *ix, uint64_t entries, struct net_counts *acct)
+{
+	unsigned depth = IDX_DEPTH_FIRST;
+	nam_status st = NAM_OK;
+	while (depth < IDX_DEPTH_MAX && entries >> depth > RESERVED)
+		depth++;
+	/* From few deep tables to many: the directory doubles while it is short. */
+	for (unsigned d = IDX_DEPTH_FIRST + 1; st == NAM_OK && d <= depth; d++)
+		for (uint64_t prefix = 0; st == NAM_OK && prefix < UINT64_C(1) << (d - 1); prefix++)
+			st = deepen(w, ix, prefix, d, acct);
+	return st;
 }
 
 /* ---- remove ---------------------------------------------------------------------- */

@@ -47,6 +47,8 @@ struct idx_hash {
 	_Atomic uint64_t owner;         /* a  relaxed; the owner's word for the resize lock */
 	atomic_bool doubt;              /* a  relaxed; this process may have left it locked */
 	_Atomic uint64_t rest_until;    /* a  relaxed; no memory: no early splits before it */
+	atomic_bool resizing;           /* a  a thread of this process has the resize lock or asks
+					 * for it */
 };
 
 /* In a probe, the results of the lookup. */

@@ -125,6 +125,44 @@ has(struct net_worker *w, struct idx_hash *ix, uint64_t hash, uint32_t block)
 	return n;
 }
 
+/* Room made before: what is there stays, and the entries come without a split. */
+static void
+reserve_script(struct model *m, struct net_worker *w)
+{
+	enum { BEFORE = 300, N = 20000 };
+	struct idx_shape s, was;
+	for (uint32_t i = 0; i < BEFORE; i++)
+		assert_int_equal(put(m, w, m->ix[0], key_hash(m, i), i), NAM_OK);
+	assert_int_equal(idx_hash_reserve(w, m->ix[0], N, NULL), NAM_OK);
+	assert_int_equal(idx_hash_shape(w, m->ix[0], &was), NAM_OK);
+	assert_true(was.tables == 32 && was.splits == 30 && was.slots >= N * 3 / 2);
+	assert_int_equal(was.live, BEFORE);
+	assert_int_equal(was.holder, 0);
+	for (uint32_t i = BEFORE; i < N; i++)
+		assert_int_equal(put(m, w, m->ix[0], key_hash(m, i), i), NAM_OK);
+	assert_int_equal(idx_hash_shape(w, m->ix[0], &s), NAM_OK);
+	assert_true(s.splits <= was.splits + 2); /* one that many keys happen to fall on */
+	was = s;
+	assert_int_equal(idx_hash_reserve(w, m->ix[0], N, NULL), NAM_OK); /* there is enough */
+	assert_int_equal(idx_hash_shape(w, m->ix[0], &s), NAM_OK);
+	assert_int_equal(s.splits, was.splits);
+	for (uint32_t i = 0; i < N; i++)
+		assert_int_equal(has(w, m->ix[0], key_hash(m, i), i), 1);
+	/* as far as the memory goes */
+	assert_int_equal(idx_hash_reserve(w, m->ix[0], 1000000, NULL), NAM_FULL);
+	for (uint32_t i = 0; i < N; i++)
+		assert_int_equal(has(w, m->ix[0], key_hash(m, i), i), 1);
+	assert_int_equal(idx_hash_shape(w, m->ix[0], &s), NAM_OK);
+	assert_int_equal(s.holder, 0);
+}
+
+static void
+reserve(void **state)
+{
+	(void)state;
+	scripted(reserve_script, 40);
+}
+
 static void
 budgets_script(struct model *m, struct net_worker *w)
 {
@@ -613,6 +651,7 @@ main(void)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reserve),
 		cmocka_unit_test(budgets),
 		cmocka_unit_test(limits),
 		cmocka_unit_test(full_and_on),

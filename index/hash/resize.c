@@ -544,8 +544,8 @@ unlock:
 	return st != NAM_OK ? st : end;
 }
 
-nam_status
-idx_resize(struct net_worker *w, struct idx_hash *ix, uint64_t hash, uint64_t word, struct net_counts *acct)
+static nam_status
+resize(struct net_worker *w, struct idx_hash *ix, uint64_t hash, uint64_t word, struct net_counts *acct)
 {
 	uint64_t seen, owner = atomic_load_explicit(&ix->owner, memory_order_relaxed);
 	nam_status st = net_cas1(w, IDX_AT(ix->anchor, lock), 0, owner, &seen, acct);
@@ -556,6 +556,17 @@ idx_resize(struct net_worker *w, struct idx_hash *ix, uint64_t hash, uint64_t wo
 	if (seen != 0)
 		return NAM_BUSY;
 	return resize_locked(w, ix, owner, hash, word, acct);
+}
+
+/* One thread of a process asks for the lock: the others would only make its word hot. */
+nam_status
+idx_resize(struct net_worker *w, struct idx_hash *ix, uint64_t hash, uint64_t word, struct net_counts *acct)
+{
+	if (atomic_load_explicit(&ix->resizing, memory_order_relaxed) || atomic_exchange(&ix->resizing, true))
+		return NAM_BUSY;
+	nam_status st = resize(w, ix, hash, word, acct);
+	atomic_store(&ix->resizing, false);
+	return st;
 }
 
 nam_status
