@@ -39,10 +39,11 @@ struct idx_hash *idx_hash_open(net_addr anchor, const struct idx_memory *mem);
 void idx_hash_close(struct idx_hash *ix);
 
 /*
- * Makes room for so many entries, so that they come without splits: for a table about to be filled,
- * or one that many clients fill. A split costs some dozen round trips, one index makes one at a time,
- * and inserts that need the same sub-table wait. 16 KiB of memory for some 1,000 entries. Entries are
- * kept, and others may use the index meanwhile. NAM_FULL: no memory for all, but for some.
+ * Makes room for so many entries, so that they come without splits: for a table about to be
+ * filled, or one that many clients fill. A split costs some dozen round trips, one index makes one
+ * at a time, and inserts that need the same sub-table wait. 16 KiB of memory for some 1,000
+ * entries. Entries are kept, and others may use the index meanwhile. NAM_FULL: no memory for all,
+ * but for some.
  */
 nam_status idx_hash_reserve(
     struct net_worker *w, struct idx_hash *ix, uint64_t entries, struct net_counts *acct);

@@ -380,6 +380,12 @@ net_worker_rouse(struct net_worker *w)
 	w->net->env->rouse(w);
 }
 
+void
+net_worker_tell(struct net_worker *w)
+{
+	w->net->env->tell(w);
+}
+
 uint64_t
 net_now_ns(struct net_worker *w)
 {

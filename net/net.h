@@ -235,6 +235,9 @@ void net_worker_run(struct net_worker *w, bool (*until)(void *arg), void *arg);
 /* Any thread: rouse a sleeping worker so that it looks at until() again. */
 void net_worker_rouse(struct net_worker *w);
 
+/* Any thread: the worker's idle hooks are called soon, also if it sleeps. */
+void net_worker_tell(struct net_worker *w);
+
 /* fn(arg) is called each time the ready queue has run dry, before polling: the
  * place to send what several coroutines asked for, as one. At most 8 hooks. */
 void net_worker_on_idle(struct net_worker *w, void (*fn)(void *arg), void *arg);

@@ -125,6 +125,7 @@ struct net_env {
 	void (*worker_close)(struct net_worker *w);
 	void (*worker_run)(struct net_worker *w, bool (*until)(void *), void *arg);
 	void (*rouse)(struct net_worker *w);
+	void (*tell)(struct net_worker *w);
 	uint64_t (*now)(struct net_worker *w);
 	void (*sleep)(struct net_worker *w, uint64_t ns);
 	uint64_t (*cpu)(const struct net_worker *w);

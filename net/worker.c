@@ -176,13 +176,19 @@ real_rouse(struct net_worker *w)
 		;
 }
 
+static void
+real_tell(struct net_worker *w)
+{
+	atomic_store(&w->news, true);
+	real_rouse(w);
+}
+
 void
 net_workers_news(struct net *n)
 {
 	pthread_mutex_lock(&n->workers_lock);
 	for (struct net_worker *w = n->first_worker; w != NULL; w = w->next_worker) {
-		atomic_store(&w->news, true);
-		real_rouse(w);
+		real_tell(w);
 	}
 	pthread_mutex_unlock(&n->workers_lock);
 }
@@ -390,6 +396,7 @@ const struct net_env net_env_real = {
 	.worker_close = real_close,
 	.worker_run = real_run,
 	.rouse = real_rouse,
+	.tell = real_tell,
 	.now = real_now,
 	.cpu = real_cpu,
 	.timeout = real_timeout,

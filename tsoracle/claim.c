@@ -70,32 +70,175 @@ claim_ready(struct tso_claim *c, nam_status st)
 		nam_co_wake(c->waiter);
 }
 
+/* Gives the flight's claims their CIDs. */
 static void
-flight_done(struct net_batch *b)
+flight_end(struct tso_flight *f, nam_status st, uint64_t cid)
 {
-	struct tso_flight *f = b->tag;
 	struct tso_worker *tw = f->owner;
-	uint64_t cid = f->op.seen;
 	struct tso_claim *c = f->first;
 	f->busy = false;
 	/* Waking only makes coroutines ready: none runs before this function is done. */
 	for (unsigned i = 0; i < f->n; i++) {
 		struct tso_claim *next = c->next;
-		if (b->status == NAM_OK) {
+		if (st == NAM_OK) {
 			c->cid = cid++;
 			claim_append(tw, c);
 		}
-		claim_ready(c, b->status);
+		claim_ready(c, st);
 		c = next;
 	}
-	if (b->status == NAM_OK)
+	if (st == NAM_OK)
 		tso_raise(&tw->t->next_low, cid);
 	open_publish(tw);
+}
+
+/*
+ * A common FETCH_ADD. One for each commit makes the counter hot when many processes commit: some
+ * millions a second, whatever the network. If a FETCH_ADD takes much longer than a READ of the same
+ * node, the workers of a process take turns: one is out at a time, for all that asked before it was
+ * posted. (In place, on mapped memory, neither is measured.)
+ * Each worker has published its promise before it asks (`floor`), so whose thread posts makes no
+ * difference to others. A thread that is held up with a common FETCH_ADD holds up its process, as
+ * with any claim that it does not use; the heart sees it (hang.c).
+ */
+enum { COMMON_WORKERS = 4 };
+
+static bool
+is_hot(const struct tso *t)
+{
+	uint64_t faa = atomic_load_explicit(&t->common.faa, memory_order_relaxed);
+	uint64_t read = atomic_load_explicit(&t->common.read, memory_order_relaxed);
+	if (atomic_load_explicit(&t->common.always, memory_order_relaxed))
+		return true;
+	return faa > read + read / 2 && read != 0 &&
+	       atomic_load_explicit(&t->workers, memory_order_relaxed) >= COMMON_WORKERS;
+}
+
+static void
+faa_post(struct tso_worker *tw, struct tso_flight *f, void (*done)(struct net_batch *b))
+{
+	f->posted_ns = tw->stats.claim_faas % TSO_SAMPLE == 0 ? net_now_ns(tw->w) : 0;
+	net_batch_init(&f->batch, tw->w, &f->op, 1, f->first->acct);
+	f->batch.tag = f;
+	net_faa(&f->batch, net_plus(tw->t->anchor, offsetof(struct tso_anchor, counter)), f->n);
+	tw->stats.claim_faas++;
+	tw->claim_posting = true;
+	net_post_then(&f->batch, done);
+	tw->claim_posting = false;
+}
+
+static void
+faa_took(const struct tso_flight *f)
+{
+	struct tso_worker *tw = f->owner;
+	if (f->posted_ns != 0 && !tw->claim_posting)
+		tso_took(&tw->t->common.faa, net_now_ns(tw->w) - f->posted_ns);
+}
+
+static void
+flight_done(struct net_batch *b)
+{
+	struct tso_flight *f = b->tag;
+	faa_took(f);
+	flight_end(f, b->status, f->op.seen);
+}
+
+/* True if a flight of this worker waits for a common FETCH_ADD, posted or not. */
+static bool
+rides(const struct tso_worker *tw)
+{
+	for (unsigned i = 0; i < TSO_FLIGHTS; i++)
+		if (tw->flight[i].rides && !atomic_load(&tw->flight[i].landed))
+			return true;
+	return false;
+}
+
+/* Nothing is out: a worker that waits is to post the next. One that came while this thread had
+ * `busy` did not post: so the look at the riders comes after. Under `telling`. */
+static void
+hand_on(struct tso_common *k)
+{
+	atomic_store(&k->busy, false);
+	const struct tso_flight *f = atomic_load(&k->riders);
+	if (f != NULL)
+		net_worker_tell(f->owner->w);
+}
+
+static void
+common_done(struct net_batch *b)
+{
+	struct tso_flight *all = b->tag;
+	struct tso_worker *tw = all->owner;
+	struct tso_common *k = &tw->t->common;
+	uint64_t cid = all->op.seen;
+	faa_took(all);
+	/* A worker that sees its flight landed may close: it waits until it has been told. */
+	atomic_fetch_add(&k->telling, 1);
+	for (struct tso_flight *f = tw->common_first, *next; f != NULL; f = next) {
+		struct tso_worker *owner = f->owner;
+		next = f->next;
+		f->status = b->status;
+		f->cid = cid;
+		cid += f->n;
+		atomic_store(&f->landed, true); /* the owner's again */
+		net_worker_tell(owner->w);
+	}
+	hand_on(k);
+	atomic_fetch_sub(&k->telling, 1);
+}
+
+/* A worker posts only what it waits for itself: so its thread stays in its loop until then. */
+static void
+common_go(struct tso_worker *tw)
+{
+	struct tso_common *k = &tw->t->common;
+	struct tso_flight *all = &tw->common;
+	if (!rides(tw) || atomic_exchange(&k->busy, true))
+		return;
+	if (!rides(tw)) { /* it landed meanwhile */
+		atomic_fetch_add(&k->telling, 1);
+		hand_on(k);
+		atomic_fetch_sub(&k->telling, 1);
+		return;
+	}
+	tw->common_first = atomic_exchange(&k->riders, NULL);
+	all->n = 0;
+	for (struct tso_flight *f = tw->common_first; f != NULL; f = f->next)
+		all->n += f->n;
+	all->first = tw->common_first->first;
+	all->owner = tw;
+	faa_post(tw, all, common_done);
+}
+
+static void
+ride(struct tso_worker *tw, struct tso_flight *f)
+{
+	struct tso_common *k = &tw->t->common;
+	f->rides = true;
+	f->next = atomic_load(&k->riders);
+	while (!atomic_compare_exchange_weak(&k->riders, &f->next, f))
+		;
+	common_go(tw);
+}
+
+void
+tso_share_claims(struct tso *t)
+{
+	atomic_store(&t->common.always, true);
 }
 
 void
 tso_claims_flush(struct tso_worker *tw)
 {
+	for (unsigned i = 0; i < TSO_FLIGHTS; i++) {
+		struct tso_flight *f = &tw->flight[i];
+		if (f->rides && atomic_load(&f->landed)) {
+			f->rides = false;
+			atomic_store(&f->landed, false);
+			flight_end(f, f->status, f->cid);
+		}
+	}
+	common_go(tw); /* of what earlier calls left */
 	if (tw->claim_asking == NULL)
 		return;
 	struct tso_flight *f = &tw->flight[tw->flight_at];
@@ -111,13 +254,12 @@ tso_claims_flush(struct tso_worker *tw)
 	/* Promise first: the FETCH_ADD returns no CID below this. */
 	f->floor = atomic_load(&tw->t->next_low);
 	f->busy = true;
-	open_publish(tw);
-	net_batch_init(&f->batch, tw->w, &f->op, 1, f->first->acct);
-	f->batch.tag = f;
-	net_faa(&f->batch, net_plus(tw->t->anchor, offsetof(struct tso_anchor, counter)), f->n);
-	tw->stats.claim_faas++;
 	f->owner = tw;
-	net_post_then(&f->batch, flight_done);
+	open_publish(tw);
+	if (is_hot(tw->t))
+		ride(tw, f);
+	else
+		faa_post(tw, f, flight_done);
 }
 
 /* The baseline: CIDs were dealt out beforehand; this worker's are every clients-th. Those it skips

@@ -168,6 +168,8 @@ beat(void *arg)
 	check(tso_join(w, anchor, &p->tso) == NAM_OK, "not joined");
 	if (p == &proc[1])
 		p->tso->idle_after_ns = IDLE_NS;
+	else
+		tso_share_claims(p->tso);
 	check(tso_worker_open(p->tso, w, &tw) == NAM_OK, "no worker");
 	atomic_store(&p->joined, true);
 	while (!atomic_load(&p->heart_ends)) {

@@ -4,6 +4,7 @@
 #include <base/assert.h>
 #include <base/fault.h>
 
+#include <sched.h>
 #include <stdlib.h>
 
 enum { TWIN_PIECE = 2 }; /* marks in the first of two READs, see base/fault.h */
@@ -62,6 +63,8 @@ static void
 snap_done(struct net_batch *b)
 {
 	struct tso_worker *tw = b->tag;
+	if (tw->posted_ns != 0 && !tw->posting)
+		tso_took(&tw->t->common.read, net_now_ns(tw->w) - tw->posted_ns);
 	if (b->status == NAM_OK && advance(tw)) {
 		/* There may be more marks behind the window: go on until one is missing. */
 		if (tw->window_next < TSO_WINDOW_MAX)
@@ -107,6 +110,7 @@ snap_post(struct tso_worker *tw)
 			net_read(
 			    &tw->batch, net_plus(t->vector_at, at + one), tw->bytes + one, tw->window - one);
 		tw->stats.snapshot_reads++;
+		tw->posted_ns = tw->stats.snapshot_reads % TSO_SAMPLE == 0 ? net_now_ns(tw->w) : 0;
 		tw->posting = true;
 		net_post_then(&tw->batch, snap_done);
 		tw->posting = false;
@@ -389,6 +393,8 @@ tso_worker_close(struct tso_worker *tw)
 	NAM_ASSERT(tw->pin_first == NULL || atomic_load(&tw->t->abandoned));
 	NAM_ASSERT(tw->claim_first == NULL || atomic_load(&tw->t->abandoned));
 	NAM_ASSERT(!tw->in_flight);
+	while (atomic_load(&tw->t->common.telling) != 0)
+		sched_yield();
 	net_worker_off_idle(tw->w, on_idle, tw);
 	/* The ticking thread may be reading its promises: they stay, without effect, until
 	 * tso_close. */

@@ -13,6 +13,7 @@ enum {
 	TSO_WINDOW_MIN = 256,
 	TSO_WINDOW_MAX = 16 << 10,
 	TSO_FLIGHTS = 4,
+	TSO_SAMPLE = 8, /* of so many verbs one is timed */
 };
 
 #define TSO_NONE UINT64_MAX
@@ -42,6 +43,18 @@ struct tso_watch {
 	uint64_t look_ns;
 	uint64_t still_ns; /* how long its loop has turned while the claim made no progress */
 	uint64_t quiet_ns; /* and how long, since, its thread has used no CPU time */
+};
+
+struct tso_flight;
+
+/* See claim.c: "A common FETCH_ADD". */
+struct tso_common {
+	_Atomic(struct tso_flight *) riders; /* wait for the next one, through ->next */
+	atomic_bool busy;                    /* one is out; or a thread that may post it looks */
+	atomic_bool always;                  /* for tests */
+	_Atomic unsigned telling;            /* threads that tell others of a landed one */
+	/* ns, relaxed: what a FETCH_ADD of the counter took of late, and a READ of marks */
+	_Atomic uint64_t faa, read;
 };
 
 /*
@@ -106,6 +119,7 @@ struct tso {
 	struct tso_owner_slot *slots;        /* t  where the slots are READ into */
 	_Atomic unsigned high;               /* a  as last READ by any coroutine */
 	_Atomic uint64_t n_holes, n_seals, n_fenced;
+	struct tso_common common;
 	/* stuck.c */
 	_Atomic uint64_t stuck_at;                /* a 1 + the prefix when a wait for more ended
 						   * with NAM_STUCK, 0 = never */
@@ -133,6 +147,12 @@ struct tso_flight {
 	uint64_t floor; /* next_low when it was posted */
 	struct tso_worker *owner;
 	bool busy;
+	uint64_t posted_ns;
+	bool rides; /* a common FETCH_ADD is to bring its CIDs; the poster's until it has landed */
+	struct tso_flight *next;
+	uint64_t cid;
+	nam_status status;
+	atomic_bool landed;
 };
 
 struct tso_worker {
@@ -154,6 +174,7 @@ struct tso_worker {
 	struct tso_waiter *asking, **asking_end; /* wait for a READ not posted yet */
 	struct tso_waiter *riding;               /* covered by the READ in flight */
 	bool in_flight, posting, again;
+	uint64_t posted_ns;
 	uint64_t base;     /* first CID of the READ in flight */
 	uint64_t stop_at;  /* the CID at which the last READ found no mark of its lap, ... */
 	uint8_t stop_byte; /* ... and the byte it found */
@@ -171,6 +192,9 @@ struct tso_worker {
 	void *home_lost_arg;
 	struct tso_flight flight[TSO_FLIGHTS];
 	unsigned flight_at;
+	struct tso_flight common; /* posted for the flights at common_first, of any worker */
+	struct tso_flight *common_first;
+	bool claim_posting;
 	uint64_t own_next; /* TSO_PREASSIGNED: the next CID of this place */
 	struct tso_stats stats;
 	char stuck[320]; /* tso_stuck_text */
@@ -214,6 +238,13 @@ uint64_t tso_hangs_after_ns(const struct tso *t, const struct net_worker *w);
 /* Records that the mark may have been made, or may still be, until this worker has a new connection
  * to home. */
 void tso_doubt(struct tso_worker *tw, tso_cid cid);
+/* A verb to home took so long: a moving mean. Threads that store at once lose a sample. */
+static inline void
+tso_took(_Atomic uint64_t *mean, uint64_t ns)
+{
+	uint64_t was = atomic_load_explicit(mean, memory_order_relaxed);
+	atomic_store_explicit(mean, was == 0 ? ns : was - was / 8 + ns / 8, memory_order_relaxed);
+}
 void tso_claims_flush(struct tso_worker *tw);
 nam_status tso_hint_raise(struct net_worker *w, struct tso *t, tso_cid to);
 

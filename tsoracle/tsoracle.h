@@ -137,6 +137,9 @@ struct tso_claim {
  * it). With a pin of this worker, to the end of the mark.
  */
 void tso_claim_start(struct tso_worker *tw, struct tso_claim *c, tso_cid floor, struct net_counts *acct);
+/* Claims of all workers share their FETCH_ADDs from now on, not only while the counter is hot. For
+ * tests. */
+void tso_share_claims(struct tso *t);
 nam_status tso_claim_wait(struct tso_worker *tw, struct tso_claim *c);
 /* tso_claim_wait with limits; tso_claim_wait itself waits for others' promises without any. Not
  * NAM_OK: write nothing with that CID and do not mark it; it becomes a hole. */

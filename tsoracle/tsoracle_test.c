@@ -594,6 +594,87 @@ test_budgets(void **state)
 		run(1, 4096, seed, budgets);
 }
 
+/* ---- several workers: their claims share a FETCH_ADD ---- */
+
+enum { SHARERS = 8, SHARED_CLAIMS = 300 };
+
+struct sharer {
+	struct fixture *fix;
+	struct net_worker *w;
+	struct tso_worker *tw;
+	bool ended;
+};
+
+static void
+sharer_main(void *arg)
+{
+	struct sharer *s = arg;
+	struct fixture *fix = s->fix;
+	for (unsigned i = 0; i < SHARED_CLAIMS; i++) {
+		struct tso_pin pin;
+		struct tso_claim c[2];
+		unsigned n = 1 + (i % 16 == 0);
+		assert_int_equal(tso_snapshot(s->tw, &pin, NULL), NAM_OK);
+		for (unsigned k = 0; k < n; k++)
+			tso_claim_start(s->tw, &c[k], 0, NULL);
+		for (unsigned k = 0; k < n; k++) {
+			assert_int_equal(tso_claim_wait(s->tw, &c[k]), NAM_OK);
+			assert_true(c[k].cid > pin.at); /* no prefix may pass an open claim */
+			assert_false(fix->claimed[count_of(fix, c[k].cid)]++);
+		}
+		net_sleep(s->w, nam_rng_below(net_rng(s->w), 3000));
+		for (unsigned k = 0; k < n; k++) {
+			assert_true(tso_prefix(fix->p[0].tso) < c[k].cid);
+			tso_mark_wait(s->tw, &c[k], 0);
+		}
+		tso_unpin(s->tw, &pin);
+	}
+	s->ended = true;
+}
+
+/* FETCH_ADDs for SHARERS x SHARED_CLAIMS claims. */
+static uint64_t
+share(struct fixture *fix)
+{
+	struct sharer s[SHARERS];
+	struct tso_stats before, after;
+	tso_stats(fix->p[0].tso, &before);
+	for (unsigned i = 0; i < SHARERS; i++) {
+		s[i] = (struct sharer){ .fix = fix };
+		assert_int_equal(net_worker_open(fix->p[0].net, &s[i].w, NULL), NAM_OK);
+		assert_int_equal(tso_worker_open(fix->p[0].tso, s[i].w, &s[i].tw), NAM_OK);
+	}
+	for (unsigned i = 0; i < SHARERS; i++)
+		assert_non_null(nam_co_start(net_worker_sched(s[i].w), sharer_main, &s[i], 64 << 10));
+	for (unsigned i = 0; i < SHARERS; i++)
+		while (!s[i].ended)
+			net_sleep(fix->p[0].w, 10000);
+	tso_stats(fix->p[0].tso, &after);
+	for (unsigned i = 0; i < SHARERS; i++) {
+		tso_worker_close(s[i].tw);
+		net_worker_close(s[i].w);
+	}
+	return after.claim_faas - before.claim_faas;
+}
+
+static void
+shared(struct fixture *fix)
+{
+	/* The counter is not hot: no claim waits for another one. */
+	uint64_t alone = share(fix);
+	assert_true(alone >= SHARERS * SHARED_CLAIMS);
+	tso_share_claims(fix->p[0].tso);
+	assert_true(share(fix) < alone * 3 / 4);
+}
+
+static void
+test_shared(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 5; seed++)
+		run(2, 1 << 16, seed, shared);
+}
+
 /* ---- joining, moment by moment ---- */
 
 enum { STEP_NS = 200, STEPS = 150, STILL_NS = 7 * TICK_NS / 2 };
@@ -1100,6 +1181,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(test_preassigned),
 		cmocka_unit_test(test_notes),
 		cmocka_unit_test(test_budgets),
+		cmocka_unit_test(test_shared),
 		cmocka_unit_test(test_slow_joiners),
 		cmocka_unit_test(test_join_at_a_beat),
 		cmocka_unit_test(test_slow_wakers),

@@ -179,6 +179,8 @@ alloc_of(struct txn_worker *tw, struct txn_table_view *v)
 	struct txn_alloc *a = v->alloc[tw->number];
 	if (a == NULL) {
 		a = calloc(1, sizeof *a);
+		if (a != NULL)
+			a->region = tw->rr; /* random: workers begin at different nodes */
 		v->alloc[tw->number] = a;
 	}
 	return a;
@@ -574,8 +576,8 @@ block_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at, uint64
 	a->takes++;
 	st = NAM_FULL;
 	for (unsigned i = 0; i < db->nregions; i++) {
-		unsigned r = db->regions[tw->rr++ % db->nregions];
-		struct txn_stretch *s = &a->block[r];
+		unsigned turn = tw->rr++, cuts = db->nregions < TXN_CUTS ? db->nregions : TXN_CUTS;
+		struct txn_stretch *s = &a->block[turn % cuts];
 		if (s->at == s->end && a->spare.n == 0 && !adopted) {
 			adopted = true;
 			if ((st = adopt(tw, v, a, BLOCKS)) != NAM_OK ||
@@ -583,6 +585,7 @@ block_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at, uint64
 				return st;
 		}
 		if (s->at == s->end && a->spare.n == 0) {
+			unsigned r = db->regions[(cuts < db->nregions ? a->region++ : turn) % db->nregions];
 			st = new_extent(tw, v, a, r, v->vital && i + 1 == db->nregions);
 			if (st == NAM_GONE || st == NAM_FULL)
 				continue;

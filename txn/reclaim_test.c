@@ -353,8 +353,8 @@ handed_over(struct fixture *fix)
 	assert_int_equal(insert_blob(t, &fix->tab[0], 500, BLOB), NAM_OK);
 	commit_all(t);
 	const struct txn_alloc *a = view->alloc[fix->tw[0]->number];
-	unsigned region = 1;
-	while (region < NET_REGIONS - 1 && a->block[region].at == a->block[region].end)
+	unsigned region = 0;
+	while (region < TXN_CUTS - 1 && a->block[region].at == a->block[region].end)
 		region++;
 	uint64_t rest = a->aux.at, block = a->block[region].at;
 	assert_true(txn_generation(a->sweep) == 1 && rest < a->aux.end && block < a->block[region].end);

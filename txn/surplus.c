@@ -394,7 +394,7 @@ txn_hand_over(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc 
 	struct giving g = {
 		.tw = tw, .v = v, .m = &m, .generation = txn_generation(m.sweep), .end = end, .all = true
 	};
-	for (unsigned r = 0; r < NET_REGIONS; r++)
+	for (unsigned r = 0; r < TXN_CUTS; r++)
 		g.all = give_partial(&g, m.block[r]) && g.all;
 	for (uint32_t i = 0; i < m.spare.n; i++)
 		g.all = give_partial(&g, m.spare.item[i]) && g.all;
@@ -484,7 +484,7 @@ anything(const struct txn_alloc *a)
 		     a->wholes + (a->aux.end - a->aux.at);
 	for (unsigned c = 0; c < TXN_BLOB_CLASSES; c++)
 		n += a->blob[c].n;
-	for (unsigned r = 0; r < NET_REGIONS; r++)
+	for (unsigned r = 0; r < TXN_CUTS; r++)
 		n += a->block[r].end - a->block[r].at;
 	return n > 0;
 }

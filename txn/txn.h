@@ -128,8 +128,8 @@ void txn_on_orphan(struct txn_db *db,
 /* Opens/closes this process's view of it. open: no I/O. */
 nam_status txn_table_open(struct txn_db *db, struct txn_table *t);
 void txn_table_close(struct txn_db *db, struct txn_table *t);
-/* Makes room in the index of an open table for so many rows in all, so that inserts do not wait while
- * it grows (idx_hash_reserve). In a coroutine. */
+/* Makes room in the index of an open table for so many rows in all, so that inserts do not wait
+ * while it grows (idx_hash_reserve). In a coroutine. */
 nam_status txn_table_reserve(struct txn_worker *tw, struct txn_table *t, uint64_t rows);
 /* Gives the table's memory back once every snapshot that could see it has ended (dropped = CID of
  * the drop). Copies the fields it needs from t, so the caller may close t afterwards. In a

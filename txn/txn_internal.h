@@ -47,8 +47,13 @@ struct txn_whole {
 	uint32_t entry;
 };
 
+/* Extents of blocks that a worker cuts from in turn: so a table's rows are spread over the nodes,
+ * and many nodes do not make a worker take much memory that it does not need. */
+enum { TXN_CUTS = 4 };
+
 struct txn_alloc {
-	struct txn_stretch block[NET_REGIONS];
+	struct txn_stretch block[TXN_CUTS];
+	unsigned region;            /* of more nodes than that: how many extents were asked for */
 	struct txn_stretches spare; /* further stretches of blocks */
 	struct txn_stretch aux;
 	struct txn_stretches rest; /* and of archives and blobs */

@@ -125,6 +125,12 @@ env_rouse(struct net_worker *w)
 	(void)w; /* until() is looked at after each event */
 }
 
+static void
+env_tell(struct net_worker *w)
+{
+	net_sim_touch(w->env_priv);
+}
+
 static uint64_t
 env_now(struct net_worker *w)
 {
@@ -179,6 +185,7 @@ static const struct net_env sim_env = {
 	.worker_close = env_worker_close,
 	.worker_run = env_worker_run,
 	.rouse = env_rouse,
+	.tell = env_tell,
 	.now = env_now,
 	.cpu = env_cpu,
 	.timeout = env_timeout,
