@@ -28,6 +28,9 @@ int bench_messages(int argc, char **argv);
 /* One client is paused: the others' snapshots, with commit ids claimed and dealt out beforehand.
  * argv[0] is "oracle". */
 int bench_oracle(int argc, char **argv);
+/* SmallBank and TATP, for real or on a model. argv[0] is "smallbank" or "tatp". */
+int bench_smallbank(int argc, char **argv);
+int bench_tatp(int argc, char **argv);
 
 enum { BENCH_RUNS_MAX = 99 };
 /* Of at most BENCH_RUNS_MAX values; of none 0. */
@@ -80,14 +83,16 @@ bool bench_take_names(char *list, const char *const *name, unsigned count, bool 
 /* What one client of transactions did, or several together. */
 struct bench_slice {
 	uint64_t commits, aborts, errors;
+	uint64_t refused;   /* ended as the workload wants it, without a change: neither of them */
 	uint64_t most;      /* commits wanted of this client; UINT64_MAX: as many as there is time
 			     * for */
+	unsigned round;     /* given: a client of another round draws other transactions */
 	double cpu_seconds; /* of the whole process, while it ran */
 	struct nam_hist latency_ns;
 	struct net_counts counts;
 };
 
-/* Adds what one did to `into`, except `most`. */
+/* Adds what one did to `into`, except what was given. */
 void bench_slice_add(struct bench_slice *into, const struct bench_slice *from);
 
 /* Metrics, one after the other, as lines or as members of a JSON object. comma is "" at first. */

@@ -149,6 +149,7 @@ bench_slice_add(struct bench_slice *into, const struct bench_slice *from)
 	into->commits += from->commits;
 	into->aborts += from->aborts;
 	into->errors += from->errors;
+	into->refused += from->refused;
 	into->cpu_seconds += from->cpu_seconds;
 	nam_hist_merge(&into->latency_ns, &from->latency_ns);
 	net_counts_add(&into->counts, &from->counts);

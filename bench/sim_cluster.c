@@ -185,7 +185,8 @@ measure(struct cluster *c)
 	look(c);
 	struct bench_slice *sum = &c->point.sum;
 	sums(c, sum);
-	uint64_t commits = sum->commits - before->commits, aborts = sum->aborts - before->aborts;
+	uint64_t commits = sum->commits - before->commits, aborts = sum->aborts - before->aborts,
+		 refused = sum->refused - before->refused;
 	struct nam_hist latency = sum->latency_ns;
 	nam_hist_subtract(&latency, &before->latency_ns);
 	free(before);
@@ -193,17 +194,18 @@ measure(struct cluster *c)
 	while (!ended(c))
 		net_sleep(w, 10000);
 	for (unsigned k = 0; k < c->machines; k++) {
-		const char *full = c->u->full(c->side[k]);
+		const char *full = c->u->full != NULL ? c->u->full(c->side[k]) : NULL;
 		if (full != NULL)
 			good(c, NAM_FULL, full);
 	}
 	sums(c, sum);
 	c->point.bad += sum->errors;
-	c->point.ever = sum->commits;
+	c->point.ever = sum->commits + sum->refused;
 	c->point.seconds = (double)(c->end_ns - c->begin_ns) / 1e9;
 	sum->commits = commits;
 	sum->aborts = aborts;
 	sum->latency_ns = latency;
+	sum->refused = refused;
 }
 
 static void
@@ -490,6 +492,9 @@ options(int argc, char **argv, const struct option *opt, struct bench_sim *p, vo
 		    argv[optind], u->bench);
 		return 3;
 	}
+	const char *why = u->fits != NULL ? u->fits(params) : NULL;
+	if (why != NULL)
+		return bench_bad_use(u->bench, why);
 	for (unsigned i = 0; !p->threads && i < p->points; i++)
 		if (at_least(at_least(p->number[i], p->compute), p->coroutines) > THREADS_MAX) {
 			fprintf(stderr,
@@ -511,6 +516,12 @@ bench_sim_main(int argc, char **argv, const struct option *opt, struct bench_sim
 	for (unsigned i = 0; i < p->points; i++)
 		code |= point(p, u, p->number[i], i > 0 ? ", " : "");
 	if (p->json)
-		printf("]}\n");
+		printf("]");
+	if (u->published != NULL) {
+		printf("%s", p->json ? ", " : "");
+		bench_published(stdout, u->published, p->json);
+	}
+	if (p->json)
+		printf("}\n");
 	return code;
 }

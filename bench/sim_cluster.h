@@ -11,6 +11,7 @@
 #define NAM_BENCH_SIM_CLUSTER_H
 
 #include <bench/bench.h>
+#include <bench/published.h>
 #include <compute_node/cn.h>
 #include <net/sim/sim.h>
 
@@ -34,9 +35,9 @@ struct bench_sim {
 struct bench_sim_point {
 	unsigned clients, threads; /* threads: of a compute machine, at most */
 	double seconds;
-	/* commits and aborts: of the time measured; the rest, and `ever` commits: of all time */
+	/* commits, aborts and refused: of the time measured; the rest: of all time */
 	struct bench_slice sum;
-	uint64_t ever;
+	uint64_t ever; /* commits and refused, of all time */
 	/* all compute machines, in the time measured */
 	uint64_t messages, bytes_in, bytes_out;
 	uint64_t bad; /* what does not hold */
@@ -53,6 +54,8 @@ struct bench_sim_user {
 	void (*usage)(FILE *to);
 	/* Takes an option that is not of every bench. */
 	bool (*take)(void *params, int letter, char *value);
+	/* NULL, or why the options do not fit each other. May be NULL itself. */
+	const char *(*fits)(const void *params);
 	/* Bytes that its tables need of all storage nodes, and entries of a pointer cache. */
 	uint64_t (*bytes)(const void *params);
 	size_t (*entries)(const void *params);
@@ -68,10 +71,14 @@ struct bench_sim_user {
 	/* A client, until *stop. number: of all machines' clients, from 0. */
 	void (*client)(void *side, const struct cn_place *pl, unsigned number, struct bench_slice *out,
 	    const atomic_bool *stop);
-	/* NULL, or why clients of the side stopped early, so that the rate would be wrong. */
+	/* NULL, or why clients of the side stopped early, so that the rate would be wrong. May be
+	 * NULL itself. */
 	const char *(*full)(void *side);
 	/* Counts what does not hold. side[machine]: all sides. */
 	uint64_t (*check)(void *const *side, unsigned machines, const struct cn_place *pl);
+	/* Gives the tables' memory back, where the storage nodes outlive the run. For mix.h only. */
+	void (*drop)(void *side, const struct cn_place *pl);
+	const struct bench_published *published; /* ends with a NULL system; may be NULL */
 	/* Columns or members of its own; may be NULL. point NULL: the columns' heads. */
 	void (*more)(const struct bench_sim_point *point, const struct bench_sim *p);
 };

@@ -4,22 +4,19 @@
 
 #include <base/clock.h>
 #include <bench/bench.h>
+#include <bench/jobs.h>
 #include <net/region_format.h>
 #include <net/secret.h>
-#include <storage_node/sn.h>
 
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
-enum { EMBEDDED_NODES = 3, FLOOR_APPEND = 512 << 20, WARM_SECONDS = 1 };
+enum { FLOOR_APPEND = 512 << 20, WARM_SECONDS = 1 };
 
 void
 tpcw_product_fill(struct tpcw_product *r, int64_t id)
@@ -47,15 +44,9 @@ again:
 
 /* ---- coroutines on workers, and a thread that waits for them ---- */
 
-struct gate {
-	pthread_mutex_t mutex;
-	pthread_cond_t cond;
-	unsigned running;
-};
-
 struct job {
+	struct bench_job job;
 	struct tpcw_side *side;
-	struct gate *gate;
 	enum { JOB_PREPARE, JOB_LOAD, JOB_CLIENT, JOB_CHECK, JOB_FINISH, JOB_FLOOR } what;
 	struct tpcw_floor *floor;
 	unsigned number;
@@ -121,57 +112,23 @@ job_main(const struct cn_place *pl, void *arg)
 		j->status = floor_memory(j->floor, pl, j->side->p);
 		break;
 	}
-	pthread_mutex_lock(&j->gate->mutex);
-	if (--j->gate->running == 0)
-		pthread_cond_signal(&j->gate->cond);
-	pthread_mutex_unlock(&j->gate->mutex);
 }
 
 static nam_status
-start(struct cn *cn, struct gate *g, unsigned worker, struct job *j)
+start(struct cn *cn, struct bench_jobs *g, unsigned worker, struct job *j)
 {
-	j->gate = g;
-	pthread_mutex_lock(&g->mutex);
-	g->running++;
-	pthread_mutex_unlock(&g->mutex);
-	nam_status st = cn_start(cn, worker, job_main, j, 256 << 10);
-	if (st != NAM_OK) {
-		pthread_mutex_lock(&g->mutex);
-		g->running--;
-		pthread_mutex_unlock(&g->mutex);
-	}
-	return st;
-}
-
-/* Waits up to ms for all jobs; 0 = for ever. True if all have ended. */
-static bool
-wait_all(struct gate *g, unsigned ms)
-{
-	struct timespec until;
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += ms / 1000;
-	until.tv_nsec += ms % 1000 * 1000000L;
-	if (until.tv_nsec >= 1000000000L) {
-		until.tv_sec++;
-		until.tv_nsec -= 1000000000L;
-	}
-	pthread_mutex_lock(&g->mutex);
-	int rc = 0;
-	while (g->running > 0 && rc != ETIMEDOUT)
-		rc = ms ? pthread_cond_timedwait(&g->cond, &g->mutex, &until)
-			: pthread_cond_wait(&g->cond, &g->mutex);
-	bool all = g->running == 0;
-	pthread_mutex_unlock(&g->mutex);
-	return all;
+	j->job.run = job_main;
+	j->job.arg = j;
+	return bench_job_start(cn, g, worker, &j->job);
 }
 
 static nam_status
-one(struct cn *cn, struct gate *g, struct job *j)
+one(struct cn *cn, struct bench_jobs *g, struct job *j)
 {
 	nam_status st = start(cn, g, 0, j);
 	if (st != NAM_OK)
 		return st;
-	wait_all(g, 0);
+	bench_jobs_wait(g, 0);
 	return j->status;
 }
 
@@ -187,7 +144,7 @@ cpu_seconds(void)
 }
 
 static double
-slice(struct cn *cn, struct gate *g, struct tpcw_side *side, double seconds, struct bench_slice *sum)
+slice(struct cn *cn, struct bench_jobs *g, struct tpcw_side *side, double seconds, struct bench_slice *sum)
 {
 	const struct tpcw_params *p = side->p;
 	unsigned n = p->workers * p->clients;
@@ -205,9 +162,9 @@ slice(struct cn *cn, struct gate *g, struct tpcw_side *side, double seconds, str
 			sum->errors++;
 	}
 	/* By time, before that only when the memory is full; or when all have done their share. */
-	wait_all(g, p->transactions != 0 ? 0 : (unsigned)(seconds * 1e3));
+	bench_jobs_wait(g, p->transactions != 0 ? 0 : (unsigned)(seconds * 1e3));
 	atomic_store(&stop, true);
-	wait_all(g, 0);
+	bench_jobs_wait(g, 0);
 	double took = (double)(nam_clock_ns() - begin) / 1e9;
 	sum->cpu_seconds += cpu_seconds() - cpu;
 	uint64_t commits = 0;
@@ -221,25 +178,8 @@ slice(struct cn *cn, struct gate *g, struct tpcw_side *side, double seconds, str
 
 /* ---- embedded storage ---- */
 
-struct embedded {
-	struct sn_region *region[EMBEDDED_NODES];
-	struct net_local *local[EMBEDDED_NODES + 1];
-};
-
-/* First touch costs a page fault each: done before the clock runs. */
-static void
-touch(struct sn_region *r, const char *what)
-{
-	uint64_t size = sn_region_size(r), step = 64 << 20;
-	for (uint64_t at = 0; at < size; at += step) {
-		sn_region_touch(r, at, step);
-		bench_progress("%s %3d %%", what, (int)(at * 100 / size));
-	}
-	bench_progress_end("%s 100 %%", what);
-}
-
 static nam_status
-embed(struct embedded *e, const struct tpcw_params *p, struct nam_err *err)
+embed(struct bench_embedded *e, const struct tpcw_params *p, struct nam_err *err)
 {
 	/* Products take 2.1 KiB each (two versions), a checkout leaves 1.7 KiB; no core does more
 	 * than 500,000 a second. */
@@ -249,25 +189,9 @@ embed(struct embedded *e, const struct tpcw_params *p, struct nam_err *err)
 	double total = (double)p->products * 2300 + commits * 1700;
 	/* The floor's products lie on one node. */
 	uint64_t size =
-	    ((uint64_t)(total / EMBEDDED_NODES) + p->products * 1024 + FLOOR_APPEND / 2 + (64u << 20)) /
+	    ((uint64_t)(total / BENCH_EMBEDDED_NODES) + p->products * 1024 + FLOOR_APPEND / 2 + (64u << 20)) /
 	    NET_EXTENT * NET_EXTENT;
-	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-	if (size * EMBEDDED_NODES > memory / 10 * 6)
-		size = memory / 10 * 6 / EMBEDDED_NODES / NET_EXTENT * NET_EXTENT;
-	for (unsigned i = 0; i < EMBEDDED_NODES; i++) {
-		struct sn_region_config cfg = {
-			.id = i + 1, .size = size, .cluster = p->cluster, .numa = -1, .embedded = true
-		};
-		nam_status st = sn_region_open(&e->region[i], &cfg, err);
-		if (st != NAM_OK)
-			return st;
-		e->local[i] = sn_local(e->region[i]);
-		char what[64];
-		snprintf(what, sizeof what, "storage node %u of %u: touching %.1f GiB", i + 1, EMBEDDED_NODES,
-		    (double)size / (1 << 30));
-		touch(e->region[i], what);
-	}
-	return NAM_OK;
+	return bench_embedded_open(e, size, p->cluster, err);
 }
 
 /* ---- options ---- */
@@ -467,7 +391,7 @@ report(const struct tpcw_params *p, const struct metric *m, unsigned n)
 /* ---- loading, with a line that shows it ---- */
 
 static nam_status
-load_all(struct cn *cn, struct gate *g, struct tpcw_side *side)
+load_all(struct cn *cn, struct bench_jobs *g, struct tpcw_side *side)
 {
 	const struct tpcw_params *p = side->p;
 	enum { PER_WORKER = 4 };
@@ -484,7 +408,7 @@ load_all(struct cn *cn, struct gate *g, struct tpcw_side *side)
 		if (st != NAM_OK)
 			return st;
 	}
-	while (!wait_all(g, 200))
+	while (!bench_jobs_wait(g, 200))
 		bench_progress("loading %llu products %3d %%", (unsigned long long)p->products,
 		    (int)(atomic_load(&done) * 100 / p->products));
 	bench_progress_end("loading %llu products 100 %%", (unsigned long long)p->products);
@@ -496,8 +420,8 @@ load_all(struct cn *cn, struct gate *g, struct tpcw_side *side)
 
 /* The runs and the report of them. Gives the number of errors. */
 static uint64_t
-measure(
-    struct cn *cn, struct gate *g, struct tpcw_side *side, struct tpcw_floor *fl, struct tpcw_sqlite *peer)
+measure(struct cn *cn, struct bench_jobs *g, struct tpcw_side *side, struct tpcw_floor *fl,
+    struct tpcw_sqlite *peer)
 {
 	const struct tpcw_params *p = side->p;
 	static struct bench_slice sum;
@@ -568,9 +492,9 @@ bench_tpcw(int argc, char **argv)
 			return bench_tpcw_sim(argc, argv);
 	struct tpcw_params p;
 	struct nam_err err = { 0 };
-	struct embedded e = { 0 };
+	struct bench_embedded e = { 0 };
 	struct cn *cn = NULL;
-	struct gate g = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0 };
+	struct bench_jobs g = BENCH_JOBS;
 	struct tpcw_floor fl = { 0 };
 	struct tpcw_sqlite *peer = NULL;
 	unsigned char secret[64];
@@ -632,8 +556,6 @@ out:
 	free(counts); /* only now has the last commit been finished */
 	if (peer)
 		tpcw_sqlite_close(peer);
-	for (unsigned i = 0; i < EMBEDDED_NODES; i++)
-		if (e.region[i])
-			sn_region_close(e.region[i]);
+	bench_embedded_close(&e);
 	return code;
 }

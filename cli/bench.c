@@ -12,6 +12,8 @@ cli_bench(int argc, char **argv)
 {
 	if (argc >= 2 && strcmp(argv[1], "tpcw") == 0)
 		return bench_tpcw(argc - 1, argv + 1);
+	if (argc >= 2 && strcmp(argv[1], "smallbank") == 0)
+		return bench_smallbank(argc - 1, argv + 1);
 	if (argc >= 2 && strcmp(argv[1], "sql") == 0)
 		return bench_sql(argc - 1, argv + 1);
 	if (argc >= 2 && strcmp(argv[1], "tpch") == 0)
