@@ -59,6 +59,7 @@ attach(void *arg, struct net_worker *w)
 		return st;
 	db->log = log;
 	atomic_store(&db->intents, 0);
+	atomic_store(&db->served, 0);
 	for (struct txn_table_view *v = atomic_load(&db->views); v != NULL; v = v->next)
 		txn_index_owner(v);
 	return NAM_OK;

@@ -20,8 +20,8 @@
  *              | lock | owner | owner epoch | intent number | generation |
  *              +------+-------+-------------+---------------+------------+
  *   A process that meets a lock finds the intent, and knows by comparing `lock` whether it is still
- *   about that attempt. Of the collector's locks (TXN_INTENT_GC) the generation is 18..13 worker |
- *   12..0 count of that worker.
+ *   about that attempt. Of the collector's locks (TXN_INTENT_GC) the generation is 18..12 worker |
+ *   11..0 count of that worker.
  *
  * Always true
  *   I1  Before any slot is written, head and entries have landed whole: check covers all of them.
@@ -40,7 +40,7 @@
  *       last use, in any process, have ended: an intent whose generations are used up rests until
  *       tso_passed confirms this, and its commit line is emptied first. So no process still
  *       compares with the word of an earlier use, and no line of an earlier use proves a later one
- *       (I4). The collector's lock words come again after 2^13 of one worker. None of that worker's
+ *       (I4). The collector's lock words come again after 2^12 of one worker. None of that worker's
  *       verbs is under way then, because it waits for each. Other processes CAS such a word only
  *       when its owner has ended (T7) and hence takes no further lock.
  */
@@ -61,13 +61,15 @@ enum {
 	TXN_INTENT_GC = 1023,     /* no intent: the collector's locks */
 	TXN_INTENT_INDEX = 1022,  /* no intent: an index is being resized */
 	TXN_INTENTS_A_CHUNK = 16, /* one extent */
+	TXN_INTENTS_A_PIECE = 4,  /* that a worker takes at once */
 	TXN_CHUNKS = (TXN_INTENTS + 2) / TXN_INTENTS_A_CHUNK,
+	TXN_PIECES = (TXN_INTENTS + 2) / TXN_INTENTS_A_PIECE,
 	TXN_OWNER_BITS = 12,
 	TXN_EPOCH_BITS = 22,
 	TXN_INTENT_BITS = 10,
 	TXN_GENERATION_BITS = 19,
 	TXN_GENERATION_MAX = (1 << TXN_GENERATION_BITS) - 1,
-	TXN_GC_COUNT_BITS = 13, /* of the collector's generation; the worker's number above them */
+	TXN_GC_COUNT_BITS = 12, /* of the collector's generation; the worker's number above them */
 };
 
 #define TXN_WHAT_DELETED (UINT64_C(1) << 32) /* the bit a version's meta has for it */

@@ -9,27 +9,50 @@
 
 /* All 1,022 intents of the process are in use: a commit takes some ten microseconds, but a
  * statement may hold an intent for long. */
-enum { INTENT_LOOK_NS = 100000 };
+enum { INTENT_SOON_NS = 2000, INTENT_LOOK_NS = 100000 };
 
 /* ---- this attempt's lock word ---- */
 
-_Static_assert(TXN_CHUNKS <= 64, "chunks_kept has a bit for each");
+_Static_assert(TXN_CHUNKS <= 64, "chunk_asked has a bit for each");
 
 /*
- * Takes the intents of one more extent of the log: one that the slot's former owner left there, or
- * a new one. A place in the log for which there is no memory now is kept for the next try.
+ * Which intents this worker takes next: a piece that is its own already, or a new one. The last
+ * pieces are for those workers that have none yet.
  */
 static nam_status
-more_intents(struct txn_worker *tw)
+piece_take(struct txn_worker *tw, unsigned *piece)
 {
 	struct txn_db *db = tw->db;
-	unsigned chunk;
-	if (tw->chunks_kept != 0)
-		chunk = (unsigned)__builtin_ctzll(tw->chunks_kept);
-	else if (atomic_load(&db->intents) >= TXN_CHUNKS ||
-		 (chunk = atomic_fetch_add(&db->intents, 1)) >= TXN_CHUNKS)
-		return NAM_FULL;
-	tw->chunks_kept &= ~(UINT64_C(1) << chunk);
+	for (unsigned i = 0; i < TXN_PIECES; i++)
+		if (tw->piece_kept[i / 64] >> i % 64 & 1) {
+			tw->piece_kept[i / 64] &= ~(UINT64_C(1) << i % 64);
+			*piece = i;
+			return NAM_OK;
+		}
+	unsigned handed = atomic_load(&db->intents);
+	for (;;) {
+		unsigned others = tw->has_piece ? atomic_load(&db->workers) - atomic_load(&db->served) : 0;
+		if (handed + others >= TXN_PIECES)
+			return NAM_FULL;
+		if (atomic_compare_exchange_weak(&db->intents, &handed, handed + 1))
+			break;
+	}
+	if (!tw->has_piece)
+		atomic_fetch_add(&db->served, 1);
+	tw->has_piece = true;
+	*piece = handed;
+	return NAM_OK;
+}
+
+/* The extent of the log that holds a chunk of intents: the one that the slot's former owner left
+ * there, or a new one. One worker of the process at a time: NAM_BUSY. */
+static nam_status
+chunk_find(struct txn_worker *tw, unsigned chunk, net_addr *out)
+{
+	struct txn_db *db = tw->db;
+	uint64_t bit = UINT64_C(1) << chunk;
+	if (atomic_fetch_or(&db->chunk_asked, bit) & bit)
+		return NAM_BUSY;
 	net_addr at, word = net_plus(db->log, chunk * 8u);
 	nam_status st = net_read1(tw->w, word, &at.bits, 8, NULL);
 	if (st == NAM_OK && at.bits == 0) {
@@ -42,18 +65,31 @@ more_intents(struct txn_worker *tw)
 		if (st == NAM_OK)
 			st = net_write1(tw->w, word, &at.bits, 8, NULL);
 	}
+	atomic_fetch_and(&db->chunk_asked, ~bit);
+	*out = at;
+	return st;
+}
+
+/* Takes a piece of intents more. If there is no memory for it now, it is kept for the next try. */
+static nam_status
+more_intents(struct txn_worker *tw)
+{
+	unsigned piece;
+	net_addr at;
+	nam_status st = piece_take(tw, &piece);
 	if (st != NAM_OK)
-		tw->chunks_kept |= UINT64_C(1) << chunk;
-	for (unsigned i = 0; st == NAM_OK && i < TXN_INTENTS_A_CHUNK; i++) {
+		return st;
+	unsigned chunk = piece / (TXN_INTENTS_A_CHUNK / TXN_INTENTS_A_PIECE);
+	unsigned first = piece * TXN_INTENTS_A_PIECE;
+	st = chunk_find(tw, chunk, &at);
+	if (st != NAM_OK)
+		tw->piece_kept[piece / 64] |= UINT64_C(1) << piece % 64;
+	for (unsigned i = 0; st == NAM_OK && i < TXN_INTENTS_A_PIECE && first + i < TXN_INTENTS; i++) {
 		struct txn_intent *in = calloc(1, sizeof *in);
 		if (in == NULL)
 			return NAM_NOMEM;
-		in->at = net_plus(at, i * TXN_INTENT_BYTES);
-		in->number = chunk * TXN_INTENTS_A_CHUNK + i;
-		if (in->number >= TXN_INTENTS) {
-			free(in);
-			continue;
-		}
+		in->number = first + i;
+		in->at = net_plus(at, in->number % TXN_INTENTS_A_CHUNK * TXN_INTENT_BYTES);
 		in->next = tw->intent_free;
 		tw->intent_free = in;
 		tw->intents++;
@@ -118,7 +154,8 @@ txn_intents_drop(struct txn_worker *tw)
 	tw->intent_free = tw->intent_rests = NULL;
 	tw->intent_rests_end = &tw->intent_rests;
 	tw->intents = 0;
-	tw->chunks_kept = 0;
+	memset(tw->piece_kept, 0, sizeof tw->piece_kept);
+	tw->has_piece = false;
 }
 
 nam_status
@@ -127,16 +164,20 @@ txn_ensure_lock(struct txn *t)
 	struct txn_worker *tw = t->tw;
 	if (t->lock != 0)
 		return NAM_OK;
-	struct net_backoff pause = { .base_ns = INTENT_LOOK_NS, .cap_ns = INTENT_LOOK_NS };
+	struct net_backoff pause = { .base_ns = INTENT_SOON_NS, .cap_ns = INTENT_LOOK_NS };
 	while (tw->intent_free == NULL) {
-		nam_status st = rested(tw);
-		if (st == NAM_ABSENT)
-			st = more_intents(tw);
-		if (st == NAM_FULL && tw->intent_free == NULL && tw->intents > 0) {
+		/* One coroutine of the worker asks: the others use what it gets. */
+		nam_status st = NAM_BUSY;
+		if (!tw->intents_asked) {
+			tw->intents_asked = true;
+			st = rested(tw);
+			if (st == NAM_ABSENT)
+				st = more_intents(tw);
+			tw->intents_asked = false;
+		}
+		if (st == NAM_BUSY || (st == NAM_FULL && tw->intent_free == NULL && tw->intents > 0)) {
 			net_back_off(tw->w, &pause);
-			if ((st = txn_go_on(t)) != NAM_OK)
-				return st;
-			continue;
+			st = txn_go_on(t);
 		}
 		if (st != NAM_OK)
 			return st;

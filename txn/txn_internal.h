@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 
 enum {
-	TXN_WORKERS_MAX = 64,
+	TXN_WORKERS_MAX = 128,
 	TXN_OPS = 128,                 /* ops of one doorbell at most */
 	TXN_SMALL = 8,                 /* writes found by looking at all of them */
 	TXN_ASYNC_MAX = 48,            /* a commit with more writes waits for its last step before
@@ -141,7 +141,9 @@ struct txn_db {
 	uint64_t empty;                          /* by region: the node came back without the
 						  * cluster's memory */
 	_Atomic unsigned workers;                /* opened so far: worker numbers */
-	_Atomic unsigned intents;                /* chunks of intents handed out */
+	_Atomic unsigned intents;                /* pieces of intents handed out */
+	_Atomic unsigned served;                 /* workers that have a piece */
+	_Atomic uint64_t chunk_asked;            /* a worker asks for the extent of this chunk */
 	_Atomic(struct txn_table_view *) views;  /* all ever opened; freed at close */
 	uint32_t tick_us;
 	uint64_t since_ns; /* when it was opened */
@@ -218,9 +220,11 @@ struct txn_worker {
 	    **intent_rests_end; /* rest until every transaction open at their last use has ended
 				 * (I7), longest first */
 	unsigned intents;       /* free ones and those in use */
-	uint64_t chunks_kept;   /* places in the log that are ours, and for which there was no
-				 * memory */
-	unsigned joins;         /* tso_joins of the slot that the intents and all memory at hand
+	bool intents_asked;     /* a coroutine of this worker asks for more */
+	bool has_piece;
+	/* pieces that are ours, and for which there was no memory */
+	uint64_t piece_kept[TXN_PIECES / 64];
+	unsigned joins; /* tso_joins of the slot that the intents and all memory at hand
 				 * belong to */
 	struct txn *txn_pool;
 	struct txn *left; /* ended with an outcome that this process does not know */
