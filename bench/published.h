@@ -1,4 +1,5 @@
-/* published.h -- what others have published for a workload, to be printed beside our own figures. */
+/* published.h -- what others have published for a workload, to be printed beside our own
+ * figures. */
 #ifndef NAM_BENCH_PUBLISHED_H
 #define NAM_BENCH_PUBLISHED_H
 

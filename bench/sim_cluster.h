@@ -76,7 +76,8 @@ struct bench_sim_user {
 	const char *(*full)(void *side);
 	/* Counts what does not hold. side[machine]: all sides. */
 	uint64_t (*check)(void *const *side, unsigned machines, const struct cn_place *pl);
-	/* Gives the tables' memory back, where the storage nodes outlive the run. For mix.h only. */
+	/* Gives the tables' memory back, where the storage nodes outlive the run. For mix.h
+	 * only. */
 	void (*drop)(void *side, const struct cn_place *pl);
 	const struct bench_published *published; /* ends with a NULL system; may be NULL */
 	/* Columns or members of its own; may be NULL. point NULL: the columns' heads. */

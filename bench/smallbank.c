@@ -1,9 +1,10 @@
 /*
- * smallbank.c -- SmallBank: six short transactions on two tables of balances, nine in ten of them on
- * a few hot accounts.
+ * smallbank.c -- SmallBank: six short transactions on two tables of balances, nine in ten of them
+ * on a few hot accounts.
  *
  * The mix and the hot set are those of FORD and SMART-DTX. Money is whole cents. A payment that the
- * account cannot bear is refused: it changes nothing, and counts neither as a commit nor as an abort.
+ * account cannot bear is refused: it changes nothing, and counts neither as a commit nor as an
+ * abort.
  */
 #include "smallbank.h"
 
@@ -134,7 +135,8 @@ drop(void *side, const struct cn_place *pl)
 
 /* ---- transactions ---------------------------------------------------------------------------- */
 
-/* Which rows a transaction reads, and which of them it changes; the account is order.account[of]. */
+/* Which rows a transaction reads, and which of them it changes. The account is order.account[of].
+ */
 static const struct {
 	unsigned rows;
 	struct {
@@ -199,7 +201,8 @@ attempt(struct bank_side *s, const struct cn_place *pl, const struct bank_order 
 	*change = 0;
 	st = txn_get(t, get, n, a);
 	for (unsigned i = 0; st == NAM_OK && i < n; i++) {
-		st = get[i].status == NAM_ABSENT ? NAM_CORRUPT : get[i].status; /* every account exists */
+		/* every account exists */
+		st = get[i].status == NAM_ABSENT ? NAM_CORRUPT : get[i].status;
 		if (st == NAM_OK) {
 			cents[i] = ((const struct bank_account *)get[i].row.bytes)->cents;
 			*change -= cents[i];

@@ -303,6 +303,7 @@ net_worker_open(struct net *n, struct net_worker **out, struct nam_err *err)
 			w->async[w->async_count++] = ep;
 	}
 	pthread_mutex_lock(&n->workers_lock);
+	w->waiters_end = &w->waiters;
 	w->next_worker = n->first_worker;
 	n->first_worker = w;
 	pthread_mutex_unlock(&n->workers_lock);

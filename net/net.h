@@ -268,6 +268,16 @@ struct net_backoff {
 };
 uint64_t net_back_off(struct net_worker *w, struct net_backoff *b);
 
+/*
+ * Work of several round trips begins: waits while this worker has its share of the ops out that an
+ * RNIC bears, and lets those go first that wait already. However many ops are out, one of those
+ * that wait goes on each time that some ops of the worker have ended. net_admit_end: the work posts
+ * its own ops from now on. Until then it may wait for others, but holds nothing they wait for. In a
+ * coroutine.
+ */
+void net_admit(struct net_worker *w);
+void net_admit_end(struct net_worker *w);
+
 /* ---- operations --------------------------------------------------------- */
 
 enum net_code { NET_READ, NET_WRITE, NET_WRITE_IMM, NET_CAS, NET_FAA, NET_CODES };

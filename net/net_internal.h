@@ -168,9 +168,12 @@ struct net {
 	struct net_heard_table *table; /* heard.c; NULL = no node sends news */
 	_Atomic uint64_t news;         /* how many processes have left or died */
 	struct net *next_open;         /* disarm.c's */
-	bool has_local;                /* i  regions of this very process */
-	bool unlucky;                  /* a node has fenced this fresh identity before */
-	bool forked;                   /* this is a child of the process that opened it */
+	/* admit.c; a, relaxed: a late reader shares as before */
+	_Atomic uint64_t counted_ns;
+	_Atomic unsigned active;
+	bool has_local; /* i  regions of this very process */
+	bool unlucky;   /* a node has fenced this fresh identity before */
+	bool forked;    /* this is a child of the process that opened it */
 	uint32_t connect_ms;
 	char rdma_from[48]; /* "" = chosen by the route */
 };
@@ -212,6 +215,16 @@ struct net_worker {
 					 * or died */
 	unsigned news_sleepers;         /* o */
 	void *env_priv;
+
+	/* admit.c */
+	unsigned soon;   /* o  pieces of work that have been admitted and not posted */
+	unsigned out;    /* o  ops that have been posted and are not over */
+	uint64_t ended;  /* o  ops that were out */
+	uint64_t let_in; /* o  `ended` when work was admitted last */
+	struct net_waiter *waiters, **waiters_end; /* o */
+
+	_Atomic uint64_t admitted; /* a  relaxed: only whether it changes counts */
+	uint64_t admitted_before;  /* the net's workers_lock */
 };
 
 /* ---- for providers -------------------------------------------------------- */
@@ -233,6 +246,9 @@ net_node_lost(const struct net_node *node)
 	return atomic_load_explicit(&node->info.lost, memory_order_relaxed);
 }
 void net_node_set_lost(struct net_node *node);
+
+/* admit.c: an op has ended while coroutines wait to be admitted. */
+void net_admit_next(struct net_worker *w);
 
 /* ---- for the makers of a struct net ---------------------------------------- */
 

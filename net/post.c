@@ -129,8 +129,13 @@ net_op_done(struct net_endpoint *ep, struct net_batch *b, struct net_op *op, nam
 	if (st != NAM_OK)
 		b->status = st;
 	NAM_ASSERT(b->pending > 0);
+	struct net_worker *w = ep->w;
+	w->out--;
+	w->ended++;
 	if (--b->pending == 0)
 		batch_end(b);
+	if (__builtin_expect(w->waiters != NULL, 0))
+		net_admit_next(w);
 }
 
 void
@@ -234,6 +239,7 @@ post(struct net_batch *b, bool waited)
 			op->status = NAM_OK;
 			if (!(op->flags & NET_QUIET)) {
 				b->pending++;
+				w->out++;
 			}
 			ep->p->post(ep, b, op);
 		}

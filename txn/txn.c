@@ -138,7 +138,9 @@ txn_begin_by(struct txn_worker *tw, enum txn_iso iso, const struct txn_limits *l
 	if (l != NULL)
 		txn_set_limits(t, l);
 	struct tso_timeout p = txn_timeout(&t->limits);
+	net_admit(tw->w);
 	nam_status st = tso_snapshot_by(tw->tso, &t->pin, &p, &t->counts);
+	net_admit_end(tw->w);
 	t->pinned = st == NAM_OK;
 	if (st == NAM_OK)
 		txn_at_hand(tw);
