@@ -145,6 +145,50 @@ def test_models():
     same(run("bench", "verbs", "--sim", "none", timeout=20).rc, 2)
 
 
+def test_mixes():
+    """SmallBank and TATP: the data is right at the end, on the model, in this process and over a network."""
+    figures = ("throughput_tps", "p50_us", "p99_us", "aborts_per_txn", "refused_per_txn", "verbs_per_txn", "round_trips_per_txn",
+               "bytes_out_per_txn", "bytes_in_per_txn", "check_errors")
+    # Of TATP's transactions the specification expects 24 % to find no row.
+    refused = {"smallbank": (0, 0.4), "tatp": (0.25, 0.4)}
+    small = {"smallbank": ("--accounts", "2000", "--hot", "100"), "tatp": ("--subscribers", "1000")}
+    for name in ("smallbank", "tatp"):
+        def judge(got, figure):
+            same((got["bench"], figure["check_errors"]), (name, 0), got)
+            check(all(isinstance(figure.get(f), (int, float)) for f in figures), got)
+            check(figure["throughput_tps"] > 0 and 0 < figure["p50_us"] <= figure["p99_us"], got)
+            check(refused[name][0] <= figure["refused_per_txn"] <= refused[name][1], got)
+            check(figure["round_trips_per_txn"] > 1 and figure["verbs_per_txn"] > figure["round_trips_per_txn"], got)
+            check(got["published"] and all(p["system"] and p["figure"] and p["hardware"] for p in got["published"]), got)
+        args = ("bench", name, "--sim", "cx6", "--threads", "1,4", "--coroutines", "2", "--nodes", "2+2", "--seconds", "0.002",
+                "--json") + small[name]
+        first = run(*args, timeout=60)
+        same(first.rc, 0, first)
+        got = json.loads(first.out)
+        same([(p["threads"], p["clients"]) for p in got["points"]], [(1, 4), (4, 16)])
+        for p in got["points"]:
+            judge(got, p)
+        same(run(*args, timeout=60).out, first.out, "one seed, one run")
+        text = run("bench", name, "--sim", "cx6", "--clients", "2", "--seconds", "0.001", *small[name], timeout=60)
+        same(text.rc, 0, text)
+        for word in ("trips", "refused", "Published", "ConnectX-6"):
+            contains(text.out, word)
+        with House(nodes=2, size="128m") as h:
+            for more in ((), ("--storage", h.storage(), "--secret-file", h.secret, "--fabric", "tcp")):
+                r = run("bench", name, "--seconds", "0.2", "--clients", "4", "--json", *small[name], *more, timeout=60, env=h.env)
+                same(r.rc, 0, r)
+                judge(json.loads(r.out), json.loads(r.out)["metrics"])
+        for bad in (("--accounts", "1"), ("--subscribers", "0"), ("--workers", "0"), ("--seconds", "x"), ("--fabric", "tcp"),
+                    ("--nonsense",), ("more",), ("--sim", "none"), ("--sim", "cx6", "--threads", "128"),
+                    ("--sim", "cx6", "--coroutines", "0"), ("--sim", "cx6", "--nodes", "0+1"), ("--sim", "cx6", "more")):
+            r = run("bench", name, *bad, timeout=20)
+            same((r.rc, r.out), (2, ""), bad)
+    r = run("bench", "smallbank", "--accounts", "10", "--hot", "20", timeout=20)
+    same((r.rc, r.out), (2, ""), r)
+    contains(r.err, "fewer accounts than hot ones")
+    same(run("bench", "smallbank", "--isolation", "dirty", timeout=20).rc, 2)
+
+
 def test_verbs_longest():
     """Longer than one verb may be, and so few at once that buffers stay of a sane size."""
     if house.SANITIZE == "thread":
