@@ -30,7 +30,9 @@ static const char usage[] =
     "  --rings S           part of that memory for message rings to services; 0: host no services\n"
     "                      (default a 64th, at most 64m)\n"
     "  --shards N          threads that run services, 1..16 (default 1)\n"
-    "  --peers N           most connections at once (default 1024)\n"
+    "  --peers N           most connections at once (default 16384, or what the descriptors allow)\n"
+    "  --loops N           threads that serve tcp workers, 1..64 (default: one per core, at most 16);\n"
+    "                      for the busiest of them as many threads again come and go, up to 64\n"
     "  --help              this text\n"
     "\n"
     "The data lives as long as this process. SIGTERM or SIGINT ends it.\n"
@@ -55,6 +57,11 @@ complain(int code, const char *what)
 	return code;
 }
 
+enum {
+	PEERS = 16384,         /* unless --peers says otherwise */
+	OWN_DESCRIPTORS = 128, /* listeners, files, epoll: all but connections */
+};
+
 struct storage_config {
 	struct sn_region_config region;
 	struct sn_server_config server;
@@ -63,25 +70,27 @@ struct storage_config {
 	bool hosts; /* services */
 };
 
+static const struct option known[] = {
+	{ "id", required_argument, NULL, 'i' },
+	{ "size", required_argument, NULL, 's' },
+	{ "listen", required_argument, NULL, 'l' },
+	{ "rdma", required_argument, NULL, 'r' },
+	{ "cluster", required_argument, NULL, 'c' },
+	{ "secret-file", required_argument, NULL, 'f' },
+	{ "hugepages", required_argument, NULL, 'p' },
+	{ "numa", required_argument, NULL, 'n' },
+	{ "peers", required_argument, NULL, 'm' },
+	{ "loops", required_argument, NULL, 'L' },
+	{ "rings", required_argument, NULL, 'R' },
+	{ "shards", required_argument, NULL, 'S' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
 /* The command line. -1: go on; else the exit code. */
 static int
 options(int argc, char **argv, struct storage_config *c)
 {
-	static const struct option known[] = {
-		{ "id", required_argument, NULL, 'i' },
-		{ "size", required_argument, NULL, 's' },
-		{ "listen", required_argument, NULL, 'l' },
-		{ "rdma", required_argument, NULL, 'r' },
-		{ "cluster", required_argument, NULL, 'c' },
-		{ "secret-file", required_argument, NULL, 'f' },
-		{ "hugepages", required_argument, NULL, 'p' },
-		{ "numa", required_argument, NULL, 'n' },
-		{ "peers", required_argument, NULL, 'm' },
-		{ "rings", required_argument, NULL, 'R' },
-		{ "shards", required_argument, NULL, 'S' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
 	bool have_id = false;
 	uint64_t n;
 	optind = opterr = 0; /* GNU: 0 starts over */
@@ -136,6 +145,11 @@ options(int argc, char **argv, struct storage_config *c)
 				return complain(2, "--peers wants a number from 1 to 1000000");
 			c->server.peers_max = (unsigned)n;
 			break;
+		case 'L':
+			if (!nam_number(optarg, 1, 64, &n))
+				return complain(2, "--loops wants a number from 1 to 64");
+			c->server.loops = (unsigned)n;
+			break;
 		case 'R':
 			if (!nam_size(optarg, 0, UINT64_C(1) << 40, &c->serve.ring_bytes)) {
 				snprintf(
@@ -169,6 +183,32 @@ options(int argc, char **argv, struct storage_config *c)
 	return -1;
 }
 
+/*
+ * A connection is a descriptor: takes as many as we may. If they are too few for --peers, that is
+ * an error now; without --peers, so many peers are allowed as there are descriptors, so that one
+ * more is told so. -1: go on; else the exit code.
+ */
+static int
+take_descriptors(struct sn_server_config *c)
+{
+	struct rlimit files;
+	if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+		return -1;
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
+	unsigned long long may = files.rlim_cur;
+	char line[200];
+	if (may >= (c->peers_max != 0 ? c->peers_max : PEERS) + OWN_DESCRIPTORS)
+		return -1;
+	if (c->peers_max == 0 && may > OWN_DESCRIPTORS) {
+		c->peers_max = (unsigned)(may - OWN_DESCRIPTORS);
+		return -1;
+	}
+	snprintf(line, sizeof line, "--peers %u needs %u descriptors, but ulimit -Hn allows %llu",
+	    c->peers_max, c->peers_max + OWN_DESCRIPTORS, may);
+	return complain(1, line);
+}
+
 int
 cli_storage(int argc, char **argv)
 {
@@ -189,13 +229,8 @@ cli_storage(int argc, char **argv)
 	c.server.secret = secret;
 	c.server.secret_len = secret_len;
 
-	/* A connection is a descriptor: take as many as we may. */
-	struct rlimit files;
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-		files.rlim_cur = files.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &files);
-	}
-
+	if ((code = take_descriptors(&c.server)) >= 0)
+		return code;
 	struct sn_region *region;
 	nam_status st = sn_region_open(&region, &c.region, &err);
 	if (st != NAM_OK)

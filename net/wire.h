@@ -49,7 +49,7 @@
  *   W4  DEAD is sent only when a pidfd shows that the process has ended: one that the node took
  *       before the process proved that identity over the socket whose peer it is. LEFT is sent when
  *       no connection of the identity is open here (those of roles FENCE and ASK, and those that
- *       shards have, do not count), BACK when one is.
+ *       shards have, do not count), BACK when one is again.
  *   W5  role ASK ends no connection, refuses none and changes no state. Its grant says NET_NO_LIVES
  *       when the process has answered LIVES to this very question (nonce); NET_YES when it has
  *       answered GIVEN_UP, or has not answered within the grace, or has no control connection.

@@ -83,6 +83,7 @@ static void
 cut(struct sn_server *s, struct sn_conn *c)
 {
 	c->cut = true;
+	sn_list_add(&s->work, c, SN_WORK);
 	s->fencing = true;
 	if (c->stream != NULL)
 		sn_stream_end(s, c);
@@ -102,7 +103,8 @@ sn_fence_admit(struct sn_server *s, struct sn_conn *c)
 	if (sn_fenced_find(sn_region_fenced(s->region), c->hello.identity) != 0)
 		return NET_NO_MORE;
 	c->role = (enum net_role)c->hello.role;
-	for (struct sn_conn *p = s->peers; endpoint(c) && p != NULL; p = p->next)
+	for (struct sn_conn *p = sn_server_same(s, c->hello.identity); endpoint(c) && p != NULL;
+	     p = p->list[SN_SAME].next)
 		if (!p->cut && endpoint(p) && p->hello.identity == c->hello.identity &&
 		    p->hello.word == c->hello.word)
 			cut(s, p);
@@ -139,7 +141,8 @@ sn_fence_begin(struct sn_server *s, struct sn_conn *c)
 	size_t place = sn_fenced_add(fenced, identity);
 	c->fence_verdict = place != 0 ? NET_YES : NET_NO_ROOM;
 	s->fencing = true;
-	for (struct sn_conn *p = s->peers; c->fence_verdict != NET_NO_ROOM && p != NULL; p = p->next) {
+	for (struct sn_conn *p = sn_server_same(s, identity); c->fence_verdict != NET_NO_ROOM && p != NULL;
+	     p = p->list[SN_SAME].next) {
 		if (p->cut || p->hello.identity != identity)
 			continue;
 		if (p->role == NET_ROLE_SHM) {
@@ -184,7 +187,7 @@ sn_fence_ask(struct sn_server *s, struct sn_conn *c)
 	c->ask_nonce = ask.nonce;
 	c->ask_until_ns = nam_clock_ns() + ask.grace_ms * 1000000;
 	s->fencing = true;
-	for (struct sn_conn *p = s->peers; p != NULL; p = p->next)
+	for (struct sn_conn *p = sn_server_same(s, identity); p != NULL; p = p->list[SN_SAME].next)
 		if (!p->cut && p->hello.identity == identity && sn_news_carries(p))
 			sn_news_say(s, p, &ask);
 }
@@ -195,7 +198,7 @@ sn_fence_answered(struct sn_server *s, struct sn_conn *c, const struct net_news 
 	if (answer->nonce == 0)
 		return false;
 	/* An answer may also come when no process waits for it any more. */
-	for (struct sn_conn *p = s->peers; p != NULL; p = p->next) {
+	for (struct sn_conn *p = s->work; p != NULL; p = p->list[SN_WORK].next) {
 		if (p->role != NET_ROLE_ASK || p->cut || p->ask_nonce != answer->nonce ||
 		    p->ask_whom != c->hello.identity)
 			continue;
@@ -215,7 +218,7 @@ is_answered(const struct sn_server *s, const struct sn_conn *c, uint64_t now)
 	bool control = false, mapped = false;
 	if (c->fence_verdict != NET_YES || now >= c->ask_until_ns)
 		return true;
-	for (const struct sn_conn *p = s->peers; p != NULL; p = p->next)
+	for (const struct sn_conn *p = sn_server_same(s, c->ask_whom); p != NULL; p = p->list[SN_SAME].next)
 		if (!p->cut && p->hello.identity == c->ask_whom) {
 			control |= sn_news_carries(p);
 			mapped |= p->role == NET_ROLE_SHM;
@@ -258,8 +261,8 @@ sn_fence_work(struct sn_server *s)
 		close(d->pid_fd);
 		free(d);
 	}
-	for (struct sn_conn *c = s->peers, *next; c != NULL; c = next) {
-		next = c->next;
+	for (struct sn_conn *c = s->work, *next; c != NULL; c = next) {
+		next = c->list[SN_WORK].next;
 		if ((c->role == NET_ROLE_FENCE || c->role == NET_ROLE_ASK) && !c->cut) {
 			if (c->role == NET_ROLE_FENCE ? lives(s, c) : !is_answered(s, c, now)) {
 				s->fencing = true;

@@ -10,6 +10,7 @@
  * that peer FORGET: after it, all earlier news are void, and the peer asks again (WHO).
  */
 #include <base/clock.h>
+#include <base/hash.h>
 #include <storage_node/server_internal.h>
 
 #include <fcntl.h>
@@ -45,7 +46,7 @@ counts(const struct sn_conn *c)
 static bool
 is_here(const struct sn_server *s, uint64_t identity, const struct sn_conn *but)
 {
-	for (const struct sn_conn *p = s->peers; p != NULL; p = p->next)
+	for (const struct sn_conn *p = sn_server_same(s, identity); p != NULL; p = p->list[SN_SAME].next)
 		if (p != but && !p->cut && p->hello.identity == identity && counts(p))
 			return true;
 	return false;
@@ -58,6 +59,15 @@ is_dead(const struct sn_server *s, uint64_t identity)
 		if (s->dead[i] == identity)
 			return true;
 	return false;
+}
+
+/* The bit of an identity, and of others. */
+static uint64_t *
+told_left(struct sn_server *s, uint64_t identity, uint64_t *bit)
+{
+	uint64_t h = nam_mix(identity);
+	*bit = UINT64_C(1) << (h & 63);
+	return &s->told_left[(h >> 6) % (sizeof s->told_left / sizeof *s->told_left)];
 }
 
 /* ---- saying -------------------------------------------------------------------------- */
@@ -102,8 +112,15 @@ static void
 tell(struct sn_server *s, enum net_news_kind kind, uint64_t identity)
 {
 	const struct net_news news = { .magic = NET_NEWS_MAGIC, .kind = kind, .identity = identity };
-	for (struct sn_conn *p = s->peers; p != NULL; p = p->next)
-		if (!p->cut && sn_news_carries(p) && p->hello.identity != identity)
+	uint64_t bit, *told = told_left(s, identity, &bit);
+	/* No peer has heard that it left, so none waits for its coming back: otherwise each
+	 * process that comes costs a message to each other one. */
+	if (kind == NET_NEWS_BACK && (*told & bit) == 0)
+		return;
+	if (kind == NET_NEWS_LEFT)
+		*told |= bit;
+	for (struct sn_conn *p = s->hears; p != NULL; p = p->list[SN_HEARS].next)
+		if (!p->cut && p->hello.identity != identity)
 			sn_news_say(s, p, &news);
 }
 
@@ -120,6 +137,9 @@ sn_news_heard(struct sn_server *s, struct sn_conn *c, const struct net_news *new
 	answer.kind = is_dead(s, news->identity)         ? NET_NEWS_DEAD
 		      : is_here(s, news->identity, NULL) ? NET_NEWS_BACK
 							 : NET_NEWS_LEFT;
+	uint64_t bit, *told = told_left(s, news->identity, &bit);
+	if (answer.kind == NET_NEWS_LEFT)
+		*told |= bit;
 	sn_news_say(s, c, &answer);
 	return true;
 }
@@ -196,7 +216,7 @@ sn_news_end(struct sn_server *s, struct sn_held *h)
 {
 	uint64_t identity = h->identity;
 	/* Its connection may outlive it, in a child process. */
-	for (struct sn_conn *p = s->peers; p != NULL; p = p->next)
+	for (struct sn_conn *p = sn_server_same(s, identity); p != NULL; p = p->list[SN_SAME].next)
 		if (p->held == h)
 			p->held = NULL;
 	let_go(s, h);
@@ -218,7 +238,7 @@ sn_news_beat(struct sn_server *s)
 		return;
 	s->behind = false;
 	static const struct net_news forget = { .magic = NET_NEWS_MAGIC, .kind = NET_NEWS_FORGET };
-	for (struct sn_conn *p = s->peers; p != NULL; p = p->next) {
+	for (struct sn_conn *p = s->hears; p != NULL; p = p->list[SN_HEARS].next) {
 		if (p->cut || !send_rest(p) || (p->behind && !say(p, &forget))) {
 			s->behind |= !p->cut;
 			continue;

@@ -1,12 +1,13 @@
 /*
  * server.c -- the storage node's server: one event loop that accepts, shakes hands and beats.
- * Streams have threads of their own (streams.c).
+ * Streams are served by loops of their own (streams.c).
  *
  * A stranger (a peer that has not proved the secret) costs one small struct; limits keep strangers
  * few and short-lived. A peer that sends invalid bytes is dropped with one line in the log; the
  * others are not affected.
  */
 #include <base/clock.h>
+#include <base/hash.h>
 #include <base/log.h>
 #include <net/local.h>
 #include <net/provider/rdma.h>
@@ -35,8 +36,9 @@
 #include <unistd.h>
 
 enum {
-	STRANGERS_MAX = 128, /* by TCP, and as many by the UNIX socket */
-	PEERS_MAX = 1024,
+	STRANGERS_MIN = 128, /* by TCP, and as many by the UNIX socket; or ... */
+	STRANGERS_PART = 16, /* ... this part of the peers allowed */
+	PEERS_MAX = 16384,
 	HANDSHAKE_MS = 5000,
 	BEAT_NS = 10000000,
 	LOG_PER_SECOND = 10,
@@ -52,32 +54,51 @@ count_one(atomic_uint_fast64_t *c)
 
 /* ---- connections ------------------------------------------------------------- */
 
-static void
-list_add(struct sn_conn **list, struct sn_conn *c)
+void
+sn_list_add(struct sn_conn **list, struct sn_conn *c, enum sn_list which)
 {
-	c->prev = NULL;
-	c->next = *list;
+	if (c->list[which].in)
+		return;
+	c->list[which].in = true;
+	c->list[which].prev = NULL;
+	c->list[which].next = *list;
 	if (*list != NULL)
-		(*list)->prev = c;
+		(*list)->list[which].prev = c;
 	*list = c;
 }
 
-static void
-list_remove(struct sn_conn **list, struct sn_conn *c)
+void
+sn_list_remove(struct sn_conn **list, struct sn_conn *c, enum sn_list which)
 {
-	if (c->prev != NULL)
-		c->prev->next = c->next;
+	struct sn_conn *prev = c->list[which].prev, *next = c->list[which].next;
+	if (!c->list[which].in)
+		return;
+	c->list[which].in = false;
+	if (prev != NULL)
+		prev->list[which].next = next;
 	else
-		*list = c->next;
-	if (c->next != NULL)
-		c->next->prev = c->prev;
+		*list = next;
+	if (next != NULL)
+		next->list[which].prev = prev;
+}
+
+static struct sn_conn **
+same(const struct sn_server *s, uint64_t identity)
+{
+	return &s->same[nam_mix(identity) & s->same_mask];
+}
+
+struct sn_conn *
+sn_server_same(const struct sn_server *s, uint64_t identity)
+{
+	return *same(s, identity);
 }
 
 static void
 stranger_add(struct sn_server *s, struct sn_conn *c)
 {
 	struct sn_strangers *of = &s->strangers[c->local];
-	list_add(&of->newest, c);
+	sn_list_add(&of->newest, c, SN_ALL);
 	if (of->oldest == NULL)
 		of->oldest = c;
 	of->count++;
@@ -88,8 +109,8 @@ stranger_remove(struct sn_server *s, struct sn_conn *c)
 {
 	struct sn_strangers *of = &s->strangers[c->local];
 	if (of->oldest == c)
-		of->oldest = c->prev;
-	list_remove(&of->newest, c);
+		of->oldest = c->list[SN_ALL].prev;
+	sn_list_remove(&of->newest, c, SN_ALL);
 	of->count--;
 }
 
@@ -106,7 +127,10 @@ static void
 end_conn(struct sn_server *s, struct sn_conn *c)
 {
 	if (c->state == SN_OPEN) {
-		list_remove(&s->peers, c);
+		sn_list_remove(&s->peers, c, SN_ALL);
+		sn_list_remove(same(s, c->hello.identity), c, SN_SAME);
+		sn_list_remove(&s->hears, c, SN_HEARS);
+		sn_list_remove(&s->work, c, SN_WORK);
 		count_peers(s, s->peer_count - 1);
 	} else {
 		stranger_remove(s, c);
@@ -197,7 +221,7 @@ accept_some(struct sn_server *s, int listener)
 		count_one(&s->count.accepted);
 		/* The oldest stranger gives way to a new one. */
 		struct sn_strangers *of = &s->strangers[listener == s->unix_fd];
-		if (of->count >= STRANGERS_MAX)
+		if (of->count >= s->strangers_max)
 			sn_server_drop(
 			    s, of->oldest, "too many connections wait for a handshake, and it was the first");
 		struct sn_conn *c = calloc(1, sizeof *c);
@@ -374,11 +398,16 @@ take_proof(struct sn_server *s, struct sn_conn *c)
 	stranger_remove(s, c);
 	c->state = SN_OPEN;
 	c->got = 0;
-	list_add(&s->peers, c);
+	sn_list_add(&s->peers, c, SN_ALL);
+	sn_list_add(same(s, c->hello.identity), c, SN_SAME);
+	if (sn_news_carries(c))
+		sn_list_add(&s->hears, c, SN_HEARS);
+	if (later)
+		sn_list_add(&s->work, c, SN_WORK);
 	count_peers(s, s->peer_count + 1);
 	sn_news_come(s, c);
 	if (c->stream != NULL) {
-		/* Its thread hears it from now on. */
+		/* Its loop hears it from now on. */
 		epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
 		sn_stream_go(c);
 	}
@@ -471,6 +500,7 @@ beat(struct sn_server *s)
 		while (s->strangers[i].oldest != NULL && now >= s->strangers[i].oldest->deadline_ns)
 			sn_server_drop(s, s->strangers[i].oldest, "the handshake took too long");
 	sn_news_beat(s);
+	sn_streams_beat(s);
 	if (!s->accepting) {
 		s->accepting = true;
 		struct epoll_event e = { .events = EPOLLIN, .data.ptr = &s->tcp_fd };
@@ -765,6 +795,32 @@ watch_own(struct sn_server *s, int *fd)
 		       : epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, *fd, &e) == 0;
 }
 
+/* How many threads serve streams. */
+static unsigned
+loops_of(unsigned wanted)
+{
+	cpu_set_t cores;
+	if (wanted == 0)
+		wanted =
+		    sched_getaffinity(0, sizeof cores, &cores) == 0 ? (unsigned)CPU_COUNT(&cores) : SN_LOOPS;
+	else if (wanted > SN_LOOPS_MAX)
+		return SN_LOOPS_MAX;
+	else
+		return wanted;
+	return wanted < SN_LOOPS ? wanted : SN_LOOPS;
+}
+
+/* Peers are found by their identities: about one in each list. */
+static bool
+make_lists(struct sn_server *s)
+{
+	size_t lists = 64;
+	while (lists < s->peers_max && lists < 1 << 20)
+		lists *= 2;
+	s->same_mask = lists - 1;
+	return (s->same = calloc(lists, sizeof *s->same)) != NULL;
+}
+
 nam_status
 sn_server_open(
     struct sn_server **out, struct sn_region *r, const struct sn_server_config *cfg, struct nam_err *err)
@@ -781,10 +837,21 @@ sn_server_open(
 	s->size = sn_region_size(r);
 	s->accepting = true;
 	s->peers_max = cfg->peers_max != 0 ? cfg->peers_max : PEERS_MAX;
+	s->strangers_max = s->peers_max / STRANGERS_PART;
+	if (s->strangers_max < STRANGERS_MIN)
+		s->strangers_max = STRANGERS_MIN;
+	s->loops_max = loops_of(cfg->loops);
+	s->seats_max = s->loops_max * SN_SEATS_PER_LOOP;
+	if (s->seats_max < SN_SEATS_MIN)
+		s->seats_max = SN_SEATS_MIN;
+	if (s->seats_max > SN_SEATS_MAX)
+		s->seats_max = SN_SEATS_MAX;
 	s->handshake_ns = (uint64_t)(cfg->handshake_ms != 0 ? cfg->handshake_ms : HANDSHAKE_MS) * 1000000;
 	s->log_left = LOG_PER_SECOND;
 	nam_status st = NAM_OK;
-	if (cfg->secret_len > sizeof s->secret)
+	if (!make_lists(s))
+		st = nam_fail(err, NAM_NOMEM, "no memory for a server of %u peers", s->peers_max);
+	else if (cfg->secret_len > sizeof s->secret)
 		st = nam_fail(err, NAM_INVALID, "the secret is longer than %zu bytes", sizeof s->secret);
 	if (st == NAM_OK)
 		st = listen_tcp(s, cfg->listen != NULL ? cfg->listen : "127.0.0.1:7411", err);
@@ -840,6 +907,7 @@ sn_server_close(struct sn_server *s)
 			end_conn(s, s->strangers[i].newest);
 	while (s->peers != NULL)
 		end_conn(s, s->peers);
+	sn_streams_close(s);
 	sn_news_close(s);
 	sn_verbs_close(s);
 	pthread_mutex_destroy(&s->own_turn);
@@ -851,6 +919,7 @@ sn_server_close(struct sn_server *s)
 		if (fd[i] >= 0)
 			close(fd[i]);
 	explicit_bzero(s->secret, sizeof s->secret);
+	free(s->same);
 	pthread_mutex_destroy(&s->stream_lock);
 	free(s);
 }

@@ -11,40 +11,103 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 
-enum { SN_BUFFER = 64 << 10 };
+enum {
+	SN_BUFFER = 64 << 10,
+	SN_LOOPS_MAX = 64,
+	SN_LOOPS = 16, /* unless said otherwise */
+	SN_SEATS_MAX = 64,
+	SN_SEATS_MIN = 8,
+	SN_SEATS_PER_LOOP = 4,
+};
 
 /* States of a connection; each may only move to the next, or end. */
 enum sn_state { SN_HELLO, SN_PROOF, SN_OPEN };
 
-/* A worker's stream: only after the handshake, so strangers cost neither buffers nor a thread. */
-struct sn_stream {
-	pthread_t thread;
-	_Atomic int tid;
-	atomic_bool cut; /* it is to end */
-	sem_t go;
-	struct sn_server *s;
-	struct sn_conn *conn;
-	/* under stream_lock */
-	struct sn_stream *prev, *next;
-	bool over;
-	const char *why; /* over: the invalid bytes it sent, NULL = it left */
-	/* its thread's */
-	bool dirty;         /* stored plainly, no fence since */
-	struct net_ask ask; /* the ask in work */
-	uint64_t word[2];   /* CAS, FAA, IMM: its words */
-	bool busy;          /* ask has begun */
-	uint32_t moved;     /* so many of its payload bytes are done */
-	/* asks not understood yet: in[in_pos .. in_len); answers not sent yet: out[out_pos ..
-	 * out_len) */
-	uint32_t in_pos, in_len, out_pos, out_len;
+/* Of a stream that has bytes in work. Others have none: a thread's streams share its spare ones. */
+struct sn_buffers {
+	struct sn_buffers *next; /* among the thread's spare ones */
 	_Alignas(8) char in[SN_BUFFER];
 	_Alignas(8) char out[SN_BUFFER];
 };
 
+/* A worker's stream: only after the handshake, so strangers cost none. */
+struct sn_stream {
+	struct sn_conn *conn;
+	atomic_bool cut;      /* set before `turn` is waited for: no turn begins any more */
+	pthread_mutex_t turn; /* held while a thread serves it, and by the thread that ends it */
+	atomic_uint refs;     /* the connection or the loop's list of ended ones, and its seat */
+	/* under turn */
+	struct sn_loop *loop;
+	struct sn_buffers *buf; /* NULL = nothing is in work */
+	bool stuck;             /* it has more to send: its loop waits until the socket takes it */
+	bool dirty;             /* stored plainly, no fence since */
+	struct net_ask ask;     /* the ask in work */
+	uint64_t word[2];       /* CAS, FAA, IMM: its words */
+	bool busy;              /* ask has begun */
+	uint32_t moved;         /* so many of its payload bytes are done */
+	/* asks not understood yet: in[in_pos .. in_len); answers not sent yet: out[out_pos ..
+	 * out_len) */
+	uint32_t in_pos, in_len, out_pos, out_len;
+	uint32_t beat;  /* the last beat in which it had a turn, ... */
+	uint32_t turns; /* ... and how many there */
+	/* under the server's stream_lock */
+	struct sn_stream *prev, *next; /* among those that are over */
+	bool over;                     /* it is in that list */
+	const char *why;               /* over: the invalid bytes it sent, NULL = it left */
+	/* under the loop's lock, after its end */
+	struct sn_stream *ended;
+};
+
+struct sn_spare {
+	struct sn_buffers *first;
+	unsigned count;
+};
+
+/* A thread that serves one busy stream for a while. */
+struct sn_seat {
+	struct sn_server *s;
+	pthread_t thread;
+	_Atomic int tid;
+	sem_t go;
+	atomic_bool stop;
+	struct sn_stream *st;  /* the loop's until `go`, then the seat's */
+	struct sn_seat *next;  /* under stream_lock: among the free ones */
+	struct sn_spare spare; /* its thread's */
+};
+
+/* A thread that serves the other streams. */
+struct sn_loop {
+	struct sn_server *s;
+	pthread_t thread;
+	bool started; /* the server's thread */
+	_Atomic int tid;
+	int epoll_fd, wake_fd;
+	atomic_bool stop;
+	atomic_uint streams; /* a  so many it has */
+	atomic_uint active;  /* a  so many of them had a turn in this beat */
+	atomic_uint give;    /* a  it is to give so many of these (low half) to loop (high half) */
+	pthread_mutex_t lock;
+	struct sn_stream *ended; /* under lock: to be freed, after events that may name them */
+	/* its thread's */
+	struct sn_spare spare;
+};
+
 struct sn_ring_qp;
 
+/* The lists that a connection may be in. */
+enum sn_list {
+	SN_ALL,   /* strangers, or peers */
+	SN_SAME,  /* peers whose identities have the same hash */
+	SN_HEARS, /* peers that carry news */
+	SN_WORK,  /* peers for sn_fence_work: cut, or of role FENCE or ASK */
+	SN_LISTS
+};
+
 struct sn_conn {
-	struct sn_conn *prev, *next; /* in the server's list of strangers or of peers */
+	struct {
+		struct sn_conn *prev, *next;
+		bool in;
+	} list[SN_LISTS];
 	int fd;
 	enum sn_state state;
 	enum net_role role;
@@ -97,19 +160,24 @@ struct sn_server {
 	struct sn_strangers {
 		struct sn_conn *newest, *oldest;
 		unsigned count;
-	} strangers[2]; /* [local] */
-	struct sn_conn *peers;
-	bool no_memory;         /* the UNIX socket is for role LIFE only */
-	bool closing;           /* connections that end now are not reported */
-	bool behind;            /* news.c's: a peer's socket has not taken all messages */
-	struct sn_held *held;   /* news.c's, ... */
-	unsigned held_alone;    /* ... so many without a connection */
-	uint64_t dead[256];     /* news.c's: identities whose processes have ended, the last ones,
+	} strangers[2];        /* [local] */
+	struct sn_conn *peers; /* SN_ALL */
+	struct sn_conn **same; /* SN_SAME, by hash; same_mask + 1 of them */
+	struct sn_conn *hears; /* SN_HEARS */
+	struct sn_conn *work;  /* SN_WORK */
+	size_t same_mask;
+	bool no_memory;           /* the UNIX socket is for role LIFE only */
+	bool closing;             /* connections that end now are not reported */
+	bool behind;              /* news.c's: a peer's socket has not taken all messages */
+	struct sn_held *held;     /* news.c's, ... */
+	unsigned held_alone;      /* ... so many without a connection */
+	uint64_t dead[256];       /* news.c's: identities whose processes have ended, the last ones,
 				 * ... */
-	unsigned deads;         /* ... their number in all */
-	struct sn_dying *dying; /* fence.c's; */
-	bool fencing;           /* a fence or a question is under way */
-	unsigned peer_count, peers_max;
+	unsigned deads;           /* ... their number in all */
+	struct sn_dying *dying;   /* fence.c's; */
+	uint64_t told_left[1024]; /* news.c's: a bit per hash of an identity that was told LEFT */
+	bool fencing;             /* a fence or a question is under way */
+	unsigned peer_count, peers_max, strangers_max;
 	uint64_t handshake_ns;
 	unsigned log_left; /* lines that strangers may still cause in this second */
 	uint64_t log_refill_ns;
@@ -117,8 +185,22 @@ struct sn_server {
 		atomic_uint_fast64_t accepted, refused, dropped, peers, asks, immediates;
 	} count; /* a  relaxed */
 	pthread_mutex_t stream_lock;
-	struct sn_stream *streams; /* under stream_lock */
+	struct sn_stream *over; /* under stream_lock: ended by themselves */
+	unsigned loops_max;
+	atomic_uint loops; /* a  started */
+	atomic_uint beats; /* a  */
+	struct sn_loop loop[SN_LOOPS_MAX];
+	unsigned seats_max;
+	atomic_uint seats;         /* a  started, under stream_lock */
+	struct sn_seat *free_seat; /* under stream_lock */
+	struct sn_seat seat[SN_SEATS_MAX];
 };
+
+/* Puts a connection into a list, or takes it out of it; nothing if it is there, or not there. */
+void sn_list_add(struct sn_conn **list, struct sn_conn *c, enum sn_list which);
+void sn_list_remove(struct sn_conn **list, struct sn_conn *c, enum sn_list which);
+/* The first peer that may have that identity; the others follow in list[SN_SAME]. */
+struct sn_conn *sn_server_same(const struct sn_server *s, uint64_t identity);
 
 /* Ends a peer's connection, and its queue pair. c is gone. Not while c may lie in the loop's
  * events. */
@@ -203,18 +285,21 @@ bool sn_verbs_atomic(
     struct sn_server *s, uint8_t code, uint64_t offset, uint64_t arg, uint64_t want, uint64_t *seen);
 const char *sn_verbs_words(const struct sn_server *s, char out[160]);
 
-/* ---- streams.c: a thread per worker's stream. Called by the loop, except by the thread itself
- * ---- */
+/* ---- streams.c: workers' streams, on a few threads. Called by the server's thread ---- */
 
-/* Makes c->stream and its thread, which touches nothing before sn_stream_go. False: no memory, or
- * no thread. */
+/* Makes c->stream, which is not served before sn_stream_go. False: no memory, or no thread. */
 bool sn_stream_open(struct sn_server *s, struct sn_conn *c);
 void sn_stream_go(struct sn_conn *c);
-/* Ends it at once, in any state. c->fd is still open, but cannot be used any more. */
+/* Ends it at once, in any state. When this returns, no verb of it executes. c->fd is still open,
+ * but cannot be used any more. */
 void sn_stream_end(struct sn_server *s, struct sn_conn *c);
-/* A connection whose thread has ended (reported by over_fd), or NULL. *why: its invalid bytes, NULL
+/* A connection whose stream has ended (reported by over_fd), or NULL. *why: its invalid bytes, NULL
  * = it left. */
 struct sn_conn *sn_stream_over(struct sn_server *s, const char **why);
+/* Now and then: the loop with the most busy streams gives some to the loop with the fewest. */
+void sn_streams_beat(struct sn_server *s);
+/* Every stream must have ended. */
+void sn_streams_close(struct sn_server *s);
 
 /* ---- stream.c ---- */
 

@@ -288,7 +288,7 @@ silent_crowd(void **state)
 	struct nam_err err;
 	test_node_stop(&node);
 	struct sn_server_config sc = {
-		.secret = secret, .secret_len = strlen(secret), .handshake_ms = 60000
+		.secret = secret, .secret_len = strlen(secret), .handshake_ms = 60000, .peers_max = 1024
 	};
 	test_node_start(&node, 1, SIZE, &sc);
 	for (unsigned i = 0; i < N; i++) {

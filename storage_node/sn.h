@@ -3,13 +3,12 @@
  *
  * A region is the memory with its superblock (net/region_format.h). Embedded
  * use: open a region, give sn_local() to net_open, no sockets. A daemon adds a
- * server: a thread that answers handshakes and writes the heartbeat, and one per tcp
- * worker that executes its verbs with the same CPU atomics that shm peers use.
+ * server: a thread that answers handshakes and writes the heartbeat, and a few (loops) that
+ * execute the verbs of tcp workers with the same CPU atomics that shm peers use.
  *
- * Threads: a server runs on the thread that calls sn_server_run; those of the tcp workers are its
- * own, begin with their peers and end with them, at the latest in sn_server_close. sn_server_stop,
- * the counters and sn_server_streams may be called from any thread (stop: also from a signal
- * handler).
+ * Threads: a server runs on the thread that calls sn_server_run; its loops are its own,
+ * begin when tcp workers come, and end in sn_server_close. sn_server_stop, the counters and
+ * sn_server_streams may be called from any thread (stop: also from a signal handler).
  */
 #ifndef NAM_STORAGE_NODE_SN_H
 #define NAM_STORAGE_NODE_SN_H
@@ -86,7 +85,10 @@ struct sn_server_config {
 	bool no_shm;           /* offer no shared memory */
 	const char *rdma;      /* an address of an RDMA device here; "off"; NULL or "auto" = the
 			        * address listened at */
-	unsigned peers_max;    /* 0 = 1024 connections */
+	unsigned peers_max;    /* connections; 0 = 16384. Each costs a descriptor, one of the UNIX
+				* socket three */
+	unsigned loops;        /* threads that serve tcp workers' streams, at most 64; 0 = one per
+				* core, at most 16 */
 	uint32_t handshake_ms; /* 0 = 5000: slower peers are dropped */
 };
 
@@ -116,8 +118,8 @@ struct sn_server_counts {
 };
 void sn_server_counts(const struct sn_server *s, struct sn_server_counts *out);
 
-/* The threads that execute the verbs of the present tcp peers: at most cap of them in out; returns
- * how many there are. */
+/* The loops that have begun, which execute the verbs of tcp peers: at most cap of them in out;
+ * returns how many there are. */
 struct sn_stream_use {
 	int tid; /* 0 = it has not begun yet */
 	uint64_t cpu_ns;

@@ -60,10 +60,10 @@ answer(struct sn_stream *st, const uint64_t *seen)
 	if (st->ask.flags & NET_QUIET)
 		return;
 	struct net_answer a = { .code = st->ask.code, .len = st->ask.len };
-	memcpy(st->out + st->out_len, &a, sizeof a);
+	memcpy(st->buf->out + st->out_len, &a, sizeof a);
 	st->out_len += sizeof a;
 	if (seen != NULL) {
-		memcpy(st->out + st->out_len, seen, 8);
+		memcpy(st->buf->out + st->out_len, seen, 8);
 		st->out_len += 8;
 	}
 }
@@ -88,7 +88,7 @@ write_some(struct sn_server *s, struct sn_stream *st)
 	uint32_t tail = (uint32_t)(net_pad8(st->ask.len) - st->ask.len);
 	uint32_t n = piece(at, left, have);
 	if (n > 0) {
-		net_copy_in(s->base + at, st->in + st->in_pos, n);
+		net_copy_in(s->base + at, st->buf->in + st->in_pos, n);
 		st->dirty = true;
 		st->in_pos += n;
 		st->moved += n;
@@ -112,12 +112,12 @@ read_some(struct sn_server *s, struct sn_stream *st)
 		net_fence_stores_before_loads();
 		st->dirty = false;
 	}
-	net_copy_out(st->out + st->out_len, s->base + at, n);
+	net_copy_out(st->buf->out + st->out_len, s->base + at, n);
 	st->out_len += n;
 	st->moved += n;
 	if (st->moved < st->ask.len)
 		return false;
-	memset(st->out + st->out_len, 0, tail);
+	memset(st->buf->out + st->out_len, 0, tail);
 	st->out_len += tail;
 	return true;
 }
@@ -147,7 +147,7 @@ bring_near(const struct sn_server *s, const struct sn_stream *st)
 	uint32_t at = st->in_pos;
 	unsigned i = 0;
 	for (; i < AHEAD && at + sizeof a <= st->in_len; i++) {
-		memcpy(&a, st->in + at, sizeof a);
+		memcpy(&a, st->buf->in + at, sizeof a);
 		uint64_t offset = net_offset_of((net_addr){ a.at });
 		if (a.code == NET_WRITE || a.code == NET_WRITE_IMM || offset >= s->size)
 			break;
@@ -169,13 +169,13 @@ sn_stream_work(struct sn_server *s, struct sn_stream *st, const char **why)
 			if (have < sizeof st->ask)
 				break;
 			struct net_ask a;
-			memcpy(&a, st->in + st->in_pos, sizeof a);
+			memcpy(&a, st->buf->in + st->in_pos, sizeof a);
 			if ((*why = judge(s, &a)) != NULL)
 				return SN_GARBAGE;
 			uint32_t words = words_of(&a);
 			if (have < sizeof a + 8 * words || SN_BUFFER - st->out_len < ANSWER_MAX)
 				break;
-			memcpy(st->word, st->in + st->in_pos + sizeof a, 8 * words);
+			memcpy(st->word, st->buf->in + st->in_pos + sizeof a, 8 * words);
 			st->in_pos += (uint32_t)sizeof a + 8 * words;
 			st->ask = a;
 			st->moved = 0;
@@ -214,7 +214,7 @@ out:
 		st->in_pos = st->in_len = 0;
 	} else if (st->in_pos >= 8) {
 		uint32_t to = st->in_pos & 7;
-		memmove(st->in + to, st->in + st->in_pos, st->in_len - st->in_pos);
+		memmove(st->buf->in + to, st->buf->in + st->in_pos, st->in_len - st->in_pos);
 		st->in_len -= st->in_pos - to;
 		st->in_pos = to;
 	}

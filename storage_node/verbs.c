@@ -170,7 +170,7 @@ accept_peer(
 static struct sn_conn *
 find_token(struct sn_server *s, const uint8_t token[NET_VERBS_TOKEN])
 {
-	for (struct sn_conn *c = s->peers; c != NULL; c = c->next)
+	for (struct sn_conn *c = s->peers; c != NULL; c = c->list[SN_ALL].next)
 		if ((c->role == NET_ROLE_VERBS || c->role == NET_ROLE_RINGS_VERBS) && c->qp == NULL &&
 		    !c->cut && CRYPTO_memcmp(c->token, token, NET_VERBS_TOKEN) == 0)
 			return c;
@@ -304,7 +304,7 @@ device_gone(struct sn_server *s)
 	    "auto)",
 	    (unsigned)s->shake.region, s->verbs->caps.device);
 	for (struct sn_conn *c = s->peers, *next; c != NULL; c = next) {
-		next = c->next;
+		next = c->list[SN_ALL].next;
 		if (c->role == NET_ROLE_VERBS)
 			sn_server_end(s, c);
 	}
