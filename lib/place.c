@@ -139,7 +139,7 @@ option(struct wish *w, char *item, struct nam_err *err)
 		w->size = n;
 	} else if (strcmp(item, "nodes") == 0 && w->memory && nam_number(value, 1, NODES_MAX, &n)) {
 		w->nodes = (unsigned)n;
-	} else if (strcmp(item, "workers") == 0 && nam_number(value, 1, 62, &n)) {
+	} else if (strcmp(item, "workers") == 0 && nam_number(value, 1, 126, &n)) {
 		w->workers = (unsigned)n;
 	} else if (strcmp(item, "connect_ms") == 0 && !w->memory && nam_number(value, 1, 3600000, &n)) {
 		w->connect_ms = (uint32_t)n;

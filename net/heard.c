@@ -21,7 +21,7 @@
 #include <stdlib.h>
 
 enum {
-	BUCKETS = 512, /* a power of two */
+	BUCKETS = 2048, /* a power of two; with WAYS, four times the owner slots of a cluster */
 	WAYS = 8,
 };
 #define ASK_AGAIN_NS UINT64_C(1000000000) /* a question, or its answer, may have been dropped */

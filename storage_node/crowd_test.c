@@ -34,7 +34,7 @@ enum {
 	FIRST = 1000,
 	LOOPS = 2,
 	BUSY = 20000, /* READs of the busy peer */
-	RSS_PER_PEER = 8 << 10,
+	RSS_PER_PEER = 32 << 10 /* a fifth of two buffers */,
 };
 
 static const char secret[] = "sesame";

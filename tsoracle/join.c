@@ -15,11 +15,15 @@ enum { WAKE_LOOK_NS = 1000 }; /* another worker wakes the process: some round tr
 /* A vector that does not wrap while an owner lapses and is recovered, if the home region has room
  * for it. */
 enum { MARKS_MIN = 1 << 16, MARKS_A_MS = 5000, LEASES_OF_MARKS = 2, MARKS_SHARE = 16 };
+/* All slots that there can be, if they take no more of the home region than that. */
+enum { SLOTS_SHARE = 64 };
+/* A joiner READs so many slots more than are in use. */
+enum { SLOTS_AHEAD = 16 };
 
 __attribute__((constructor)) static void
 fold_layout(void)
 {
-	net_layout_fold("tso.owner", UINT64_C(2) << 48 | (uint64_t)TSO_EPOCH_BITS << 40 |
+	net_layout_fold("tso.owner", UINT64_C(3) << 48 | (uint64_t)TSO_EPOCH_BITS << 40 |
 					 (uint64_t)TSO_LAPS << 32 | sizeof(struct tso_owner_slot) << 8 |
 					 TSO_SEALED);
 }
@@ -41,7 +45,10 @@ tso_format(struct net_worker *w, unsigned region, uint32_t vector, enum tso_sche
 					marks * 2 <= home->size / MARKS_SHARE;)
 			marks *= 2;
 	NAM_ASSERT(marks >= 64 && (marks & (marks - 1)) == 0);
-	uint64_t owners_bytes = TSO_OWNERS * sizeof(struct tso_owner_slot);
+	unsigned slots = TSO_OWNERS;
+	if (home == NULL || slots * sizeof(struct tso_owner_slot) > home->size / SLOTS_SHARE)
+		slots = TSO_OWNERS_MIN;
+	uint64_t owners_bytes = slots * sizeof(struct tso_owner_slot);
 	uint64_t bytes = sizeof(struct tso_anchor) + owners_bytes + marks;
 	net_addr at;
 	nam_status st = net_extent_take(w, region, (unsigned)((bytes + NET_EXTENT - 1) / NET_EXTENT), &at);
@@ -54,6 +61,7 @@ tso_format(struct net_worker *w, unsigned region, uint32_t vector, enum tso_sche
 		.vector_at = net_plus(at, sizeof a + owners_bytes).bits,
 		.scheme = (uint64_t)scheme,
 		.clients = clients ? clients : 1,
+		.slots = slots,
 		.lease_ns = lease * UINT64_C(1000000),
 		.counter = (UINT64_C(1) << TSO_COUNT_BITS) + 1,
 		.hint = UINT64_C(1) << TSO_COUNT_BITS,
@@ -79,47 +87,71 @@ tso_published(const struct tso_anchor *a, const struct tso_owner_slot *slots, un
 	return prefix;
 }
 
-/* READs all that owners have published. */
+/* The slots that a READ brought: all below `high` as the anchor beside them showed it, and more. */
+struct slots {
+	struct tso_owner_slot *at;
+	unsigned n, cap;
+};
+
+/*
+ * READs all that owners have published. What lies at or above `high` was never used. A process that
+ * raises it later READs all slots later as well, and finds what this process has WRITTEN before.
+ */
 static nam_status
-published(
-    struct net_worker *w, struct tso *t, struct tso_anchor *a, struct tso_owner_slot *slots, uint64_t *prefix)
+published(struct net_worker *w, struct tso *t, struct tso_anchor *a, struct slots *s, uint64_t *prefix)
 {
-	struct net_op op[2];
-	struct net_batch b;
-	net_batch_init(&b, w, op, 2, NULL);
-	net_read(&b, t->anchor, a, sizeof *a);
-	net_read(&b, t->owners, slots, TSO_OWNERS * sizeof *slots);
-	nam_status st = net_run(&b);
-	if (st == NAM_OK)
-		*prefix = tso_published(a, slots, TSO_OWNERS);
-	return st;
+	s->n = atomic_load(&t->high) + SLOTS_AHEAD;
+	for (;;) {
+		struct net_op op[2];
+		struct net_batch b;
+		if (s->n > t->slots_max)
+			s->n = t->slots_max;
+		if (s->n > s->cap) {
+			struct tso_owner_slot *more = realloc(s->at, s->n * sizeof *more);
+			if (more == NULL)
+				return NAM_NOMEM;
+			s->at = more;
+			s->cap = s->n;
+		}
+		net_batch_init(&b, w, op, 2, NULL);
+		net_read(&b, t->anchor, a, sizeof *a);
+		net_read(&b, t->owners, s->at, (uint32_t)(s->n * sizeof *s->at));
+		nam_status st = net_run(&b);
+		if (st == NAM_OK && a->high > t->slots_max)
+			st = NAM_CORRUPT;
+		if (st != NAM_OK)
+			return st;
+		/* One slot beyond those in use, so that there is one to take. */
+		if (a->high < s->n || s->n == t->slots_max) {
+			*prefix = tso_published(a, s->at, s->n);
+			return NAM_OK;
+		}
+		s->n = (unsigned)a->high + SLOTS_AHEAD;
+	}
 }
 
 static nam_status
 take_slot(struct net_worker *w, struct tso *t)
 {
 	struct tso_anchor a;
-	struct tso_owner_slot *slots = malloc(TSO_OWNERS * sizeof *slots);
-	if (slots == NULL)
-		return NAM_NOMEM;
+	struct slots s = { 0 };
 	struct tso_promises first;
 	uint64_t prefix, seen;
 	nam_status st;
 	unsigned i = 0, epoch = 0;
 again:
-	st = published(w, t, &a, slots, &prefix);
+	st = published(w, t, &a, &s, &prefix);
 	/* A slot that is ours already: the CAS that took it broke with its connection. */
-	for (i = 0; st == NAM_OK && i < TSO_OWNERS; i++) {
-		epoch = tso_word_epoch(slots[i].word);
-		if (slots[i].word == tso_word(TSO_ACTIVE, epoch, t->identity) &&
+	for (i = 0; st == NAM_OK && i < s.n; i++) {
+		epoch = tso_word_epoch(s.at[i].word);
+		if (s.at[i].word == tso_word(TSO_ACTIVE, epoch, t->identity) &&
 		    ((uint64_t)i << 32 | epoch) != atomic_load(&t->home))
 			goto ours;
 	}
-	for (i = 0; st == NAM_OK && i < TSO_OWNERS; i++)
-		if (tso_word_state(slots[i].word) == TSO_FREE &&
-		    tso_word_epoch(slots[i].word) < TSO_EPOCH_MAX)
+	for (i = 0; st == NAM_OK && i < s.n; i++)
+		if (tso_word_state(s.at[i].word) == TSO_FREE && tso_word_epoch(s.at[i].word) < TSO_EPOCH_MAX)
 			break;
-	if (st == NAM_OK && i == TSO_OWNERS)
+	if (st == NAM_OK && i == s.n)
 		st = NAM_FULL;
 	if (st != NAM_OK)
 		goto out;
@@ -132,11 +164,11 @@ again:
 		if (seen == expect)
 			break;
 	}
-	epoch = i < TSO_OWNERS ? tso_word_epoch(slots[i].word) + 1 : 0;
+	epoch = i < s.n ? tso_word_epoch(s.at[i].word) + 1 : 0;
 	if (st == NAM_OK)
 		st = net_cas1(
-		    w, slot_at(t, i), slots[i].word, tso_word(TSO_ACTIVE, epoch, t->identity), &seen, NULL);
-	if (st == NAM_OK && seen != slots[i].word)
+		    w, slot_at(t, i), s.at[i].word, tso_word(TSO_ACTIVE, epoch, t->identity), &seen, NULL);
+	if (st == NAM_OK && seen != s.at[i].word)
 		goto again;
 	if (st != NAM_OK)
 		goto out;
@@ -151,7 +183,7 @@ ours:
 	st = net_write1(w, net_plus(slot_at(t, i), offsetof(struct tso_owner_slot, promises)), &first,
 	    sizeof first, NULL);
 	if (st == NAM_OK)
-		st = published(w, t, &a, slots, &prefix);
+		st = published(w, t, &a, &s, &prefix);
 	if (st != NAM_OK)
 		goto out;
 	atomic_store(&t->joined_at, first.seen);
@@ -164,7 +196,7 @@ ours:
 	tso_raise(&t->prefix, prefix);
 	tso_raise(&t->next_low, prefix + 1);
 out:
-	free(slots);
+	free(s.at);
 	return st;
 }
 
@@ -188,12 +220,14 @@ tso_join(struct net_worker *w, net_addr anchor, struct tso **out)
 	nam_status st = net_read1(w, anchor, &a, sizeof a, NULL);
 	if (st != NAM_OK)
 		return st;
-	if (a.magic != TSO_MAGIC || a.vector < 64 || (a.vector & (a.vector - 1)) != 0 || a.lease_ns == 0)
+	if (a.magic != TSO_MAGIC || a.vector < 64 || (a.vector & (a.vector - 1)) != 0 || a.lease_ns == 0 ||
+	    a.slots == 0 || a.slots > TSO_OWNERS)
 		return NAM_CORRUPT;
 	struct tso *t = calloc(1, sizeof *t);
 	if (t == NULL)
 		return NAM_NOMEM;
-	t->slots = malloc(TSO_OWNERS * sizeof *t->slots);
+	t->slots_max = (unsigned)a.slots;
+	t->slots = malloc(t->slots_max * sizeof *t->slots);
 	if (t->slots == NULL) {
 		free(t);
 		return NAM_NOMEM;
@@ -313,6 +347,12 @@ tso_owner(const struct tso *t)
 }
 
 unsigned
+tso_slots_used(const struct tso *t)
+{
+	return atomic_load(&t->high);
+}
+
+unsigned
 tso_epoch(const struct tso *t)
 {
 	return tso_home_epoch(atomic_load(&t->home));
@@ -369,9 +409,7 @@ come_back(struct tso_worker *tw, bool *lost)
 	unsigned slot = tso_home_slot(home), epoch = tso_home_epoch(home);
 	uint64_t idle = tso_word(TSO_IDLE, epoch, t->identity),
 		 active = tso_word(TSO_ACTIVE, epoch, t->identity);
-	struct tso_owner_slot *slots = malloc(TSO_OWNERS * sizeof *slots);
-	if (slots == NULL)
-		return NAM_NOMEM;
+	struct tso_owner_slot *slots = NULL;
 	for (;;) {
 		struct net_op op[3];
 		struct net_batch b;
@@ -379,6 +417,10 @@ come_back(struct tso_worker *tw, bool *lost)
 		unsigned n = atomic_load(&t->high);
 		if (n < slot + 1)
 			n = slot + 1;
+		free(slots);
+		slots = malloc(n * sizeof *slots);
+		if (slots == NULL)
+			return NAM_NOMEM;
 		net_batch_init(&b, tw->w, op, 3, NULL);
 		struct net_op *cas = net_cas(&b, slot_at(t, slot), idle, active);
 		net_read(&b, t->anchor, &a, sizeof a);
@@ -387,7 +429,7 @@ come_back(struct tso_worker *tw, bool *lost)
 		/* An earlier CAS, whose completion did not come, may have done it. */
 		*lost = st == NAM_OK && cas->seen != idle && cas->seen != active;
 		bool all = st == NAM_OK && a.high <= n;
-		if (st == NAM_OK && !all && a.high <= TSO_OWNERS)
+		if (st == NAM_OK && !all && a.high <= t->slots_max)
 			atomic_store(&t->high, (unsigned)a.high);
 		if (st == NAM_OK && !*lost && all && !nam_fault(WAKE_UNREAD))
 			tso_catch_up(tw, tso_published(&a, slots, n));

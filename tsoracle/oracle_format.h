@@ -1,7 +1,7 @@
 /*
  * oracle_format.h -- the oracle as every compute process sees it in the home node's memory.
  *
- *   anchor (struct tso_anchor, 256 B) -> owners (TSO_OWNERS x 128 B) and vector (V bytes)
+ *   anchor (struct tso_anchor, 256 B) -> owners (`slots` x 128 B) and vector (V bytes)
  *
  *   vector[c mod V]:      7             6           5..0
  *                    +--------------+-------------+----------+
@@ -73,7 +73,8 @@ struct tso_anchor {
 	uint64_t client_next; /* TSO_PREASSIGNED: FETCH_ADD hands out places */
 	uint64_t lease_ns;    /* an owner whose beat stalls for this long has lapsed */
 	uint64_t counter;     /* next CID, view in the high bits */
-	uint64_t pad1[7];
+	uint64_t slots;       /* owner slots: at least TSO_OWNERS_MIN, at most TSO_OWNERS */
+	uint64_t pad1[6];
 	uint64_t hint;
 	uint64_t high;
 	uint64_t pad2[14];

@@ -87,15 +87,17 @@ static void
 find_out(struct tso_worker *tw, bool seen)
 {
 	struct tso *t = tw->t;
-	struct tso_owner_slot *slots = malloc(TSO_OWNERS * sizeof *slots);
+	unsigned n = atomic_load(&t->high);
+	struct tso_owner_slot *slots = malloc((n + 1) * sizeof *slots);
 	uint64_t least = UINT64_MAX;
-	unsigned who = TSO_OWNERS;
+	unsigned who = n;
 	snprintf(tw->stuck, sizeof tw->stuck, "A compute process has stopped in the middle of a commit.");
-	if (slots == NULL || net_read1(tw->w, t->owners, slots, TSO_OWNERS * sizeof *slots, NULL) != NAM_OK) {
+	if (slots == NULL ||
+	    net_read1(tw->w, t->owners, slots, (uint32_t)(n * sizeof *slots), NULL) != NAM_OK) {
 		free(slots);
 		return;
 	}
-	for (unsigned i = 0; i < TSO_OWNERS; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		const struct tso_promises *p = &slots[i].promises;
 		unsigned state = tso_word_state(slots[i].word);
 		uint64_t promise = seen ? p->seen : p->open;
@@ -105,7 +107,7 @@ find_out(struct tso_worker *tw, bool seen)
 		least = promise;
 		who = i;
 	}
-	if (who < TSO_OWNERS)
+	if (who < n)
 		say(tw, who, tso_is_unrecovered(t, who, tso_word_epoch(slots[who].word)));
 	free(slots);
 }

@@ -21,6 +21,8 @@ enum {
 	LOOKS_OF_A_LEASE = 4, /* one look counts for no more than a lease divided by this, ... */
 	SLOW_LOOKS = 16,      /* ... or by this, if the round that looked was slow itself */
 	SEALED_LOOKS = 3,
+	LOOK_NS_A_SLOT = 64, /* see look_is_due */
+	LOOKS_IN_A_LEASE = 8,
 };
 
 static uint64_t
@@ -344,6 +346,61 @@ exchange(struct round *r, struct net_batch *b, uint64_t prefix)
 	return NAM_OK;
 }
 
+/*
+ * Each process READs all slots: with many processes the home node would do nothing else. So a look
+ * is due at most so often that all processes together READ 2 GB/s of slots: 128 bytes of each of
+ * `high` slots, by as many processes. Up to 176 slots that is every beat. Leases need a few looks
+ * however many slots there are.
+ */
+static bool
+look_is_due(const struct round *r)
+{
+	const struct tso *t = r->t;
+	uint64_t every = (uint64_t)LOOK_NS_A_SLOT * r->high * r->high;
+	if (every > t->lease_ns / LOOKS_IN_A_LEASE)
+		every = t->lease_ns / LOOKS_IN_A_LEASE;
+	return t->looked_ns == 0 || t->round_began - t->looked_ns >= every;
+}
+
+/* Lost while idle: tso_wake will see it as well, and take another slot. */
+static void
+miss_home(struct round *r)
+{
+	struct tso *t = r->t;
+	if (!r->own && atomic_load(&t->idle) == IDLE_YES && atomic_load(&t->home) == r->home)
+		atomic_store(&t->homeless, true);
+}
+
+/* A beat without a look: WRITEs our promises, and READs our own word. What the look before
+ * concluded still holds. */
+static nam_status
+only_beat(struct round *r, struct net_batch *b, uint64_t prefix)
+{
+	struct tso *t = r->t;
+	r->ours = t->mine_home == r->home;
+	r->mine = promise(r, prefix);
+	if ((!r->active && !r->ours) || atomic_load(&t->homeless))
+		return NAM_OK;
+	t->mine = r->mine;
+	t->mine_home = r->home;
+	net_write(b,
+	    net_plus(t->owners,
+		r->slot * sizeof(struct tso_owner_slot) + offsetof(struct tso_owner_slot, promises)),
+	    &r->mine, sizeof r->mine);
+	uint64_t word;
+	net_read(b, net_plus(t->owners, r->slot * sizeof(struct tso_owner_slot)), &word, sizeof word);
+	nam_status st = net_run(b);
+	if (st != NAM_OK)
+		return st;
+	atomic_store(&t->landed_ns, net_now_ns(r->w));
+	atomic_store(&t->heart, r->w);
+	atomic_store(&t->beat, r->mine.beat);
+	r->own =
+	    r->active || (tso_word_epoch(word) == r->mine.epoch && tso_word_identity(word) == t->identity);
+	miss_home(r);
+	return NAM_OK;
+}
+
 /* Judges the slots that the round READ. */
 static void
 judge_all(struct round *r)
@@ -463,21 +520,23 @@ tso_tick(struct tso_worker *tw)
 		return st;
 	if (atomic_load(&t->abandoned))
 		return NAM_GONE;
-	if (a.high <= TSO_OWNERS)
+	if (a.high <= t->slots_max)
 		atomic_store(&t->high, (unsigned)a.high);
 	r.high = atomic_load(&t->high);
 	uint64_t prefix = atomic_load(&t->prefix);
 	r.counter = a.counter;
 	r.joined = atomic_load(&t->joined_at);
-	atomic_store(&t->counters[(atomic_load(&t->beat) + 1) % 64], r.counter);
+	if (!look_is_due(&r))
+		return only_beat(&r, &b, prefix);
+	t->looked_ns = t->round_began;
+	atomic_store(&t->counters[(atomic_load(&t->looks) + 1) % 64], r.counter);
 	if ((st = exchange(&r, &b, prefix)) != NAM_OK)
 		return st;
 	judge_all(&r);
 	atomic_store(&t->beat, r.mine.beat);
+	uint64_t look = atomic_fetch_add(&t->looks, 1) + 1;
 	t->published = tso_published(&a, t->slots, r.high);
-	/* Lost while idle: tso_wake will see it as well, and take another slot. */
-	if (!r.own && atomic_load(&t->idle) == IDLE_YES && atomic_load(&t->home) == r.home)
-		atomic_store(&t->homeless, true);
+	miss_home(&r);
 	bool all = bound(&r);
 	if (all && r.min.oldest != TSO_NONE) {
 		tso_raise(&t->watermark, r.min.oldest);
@@ -489,7 +548,7 @@ tso_tick(struct tso_worker *tw)
 		st = lapse_all(&r);
 	if (st == NAM_OK && all && t->scheme == TSO_CLAIM)
 		st = fill_holes(tw, r.min.open < r.counter && !nam_fault(NO_OPEN) ? r.min.open : r.counter);
-	if (st == NAM_OK && r.active && r.mine.beat % HINT_EVERY == 0)
+	if (st == NAM_OK && r.active && look % HINT_EVERY == 0)
 		st = tso_hint_raise(w, t, atomic_load(&t->prefix));
 	if (st == NAM_OK && r.active)
 		st = maybe_idle(t, w);
@@ -499,14 +558,14 @@ tso_tick(struct tso_worker *tw)
 uint64_t
 tso_stamp(const struct tso *t)
 {
-	return atomic_load(&t->beat);
+	return atomic_load(&t->looks);
 }
 
-/* A beat that began after the stamp READ a counter above every snapshot taken before the stamp. */
+/* A look that began after the stamp READ a counter above every snapshot taken before the stamp. */
 bool
 tso_passed(const struct tso *t, uint64_t stamp)
 {
 	/* CIDs dealt out beforehand do not move the counter: then it proves nothing. */
-	return t->scheme == TSO_CLAIM && atomic_load(&t->beat) >= stamp + 2 &&
+	return t->scheme == TSO_CLAIM && atomic_load(&t->looks) >= stamp + 2 &&
 	       atomic_load(&t->watermark) + 1 >= atomic_load(&t->counters[(stamp + 2) % 64]);
 }

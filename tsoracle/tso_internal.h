@@ -67,6 +67,7 @@ struct tso {
 	uint64_t vector;                    /* i  V */
 	enum tso_scheme scheme;             /* i */
 	unsigned clients;                   /* i */
+	unsigned slots_max;                 /* i  owner slots that the oracle has */
 	uint64_t identity;                  /* i  of this process's net */
 	uint64_t lease_ns;                  /* i */
 	uint64_t idle_after_ns;             /* i  no pin for this long: the slot goes idle */
@@ -103,7 +104,7 @@ struct tso {
 	_Atomic uint64_t landed_ns;          /* a  when the last beat had landed */
 	_Atomic(struct net_worker *) heart;  /* a the worker that beat it; closed on its own thread,
 					      * on which tso_close must be called */
-	_Atomic uint64_t counters[64];       /* a the counter as beat i mod 64 READ it; a later
+	_Atomic uint64_t counters[64];       /* a the counter as look i mod 64 READ it; a later
 					      * value is also safe */
 	uint64_t quiet_since;                /* t  when the last pin was seen */
 	uint64_t round_began;                /* t  when this tick began */
@@ -117,6 +118,8 @@ struct tso {
 	bool before_known;                   /* t  each slot that counts was known to it */
 	unsigned before_active;              /* t  how many slots counted */
 	struct tso_owner_slot *slots;        /* t  where the slots are READ into */
+	uint64_t looked_ns;                  /* t  when they were READ last */
+	_Atomic uint64_t looks;              /* a  so many ticks READ them */
 	_Atomic unsigned high;               /* a  as last READ by any coroutine */
 	_Atomic uint64_t n_holes, n_seals, n_fenced;
 	struct tso_common common;

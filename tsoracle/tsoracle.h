@@ -27,7 +27,8 @@ typedef uint64_t tso_cid;
 enum tso_scheme { TSO_CLAIM, TSO_PREASSIGNED };
 
 enum {
-	TSO_OWNERS = 256,     /* compute processes at one time */
+	TSO_OWNERS = 4096,    /* compute processes at one time, at most */
+	TSO_OWNERS_MIN = 256, /* so many in a cluster whose home region is small */
 	TSO_NOTE_CATALOG = 1, /* this CID changed the catalog: caches older than it are stale */
 	TSO_NOTE_MEMORY =
 	    2, /* memory was left behind, or swept, or is wanted: look at the anchor before taking
@@ -63,8 +64,9 @@ unsigned tso_joins(const struct tso *t);
 nam_status tso_leave(struct net_worker *w, struct tso *t);
 void tso_close(struct tso *t);
 
-unsigned tso_owner(const struct tso *t); /* slot number 0..TSO_OWNERS-1 */
-unsigned tso_epoch(const struct tso *t); /* 22 bits, never 0 */
+unsigned tso_owner(const struct tso *t);      /* slot number 0..TSO_OWNERS-1 */
+unsigned tso_slots_used(const struct tso *t); /* no slot of that number or above was ever used */
+unsigned tso_epoch(const struct tso *t);      /* 22 bits, never 0 */
 /* Where an owner slot keeps a word for the room above (the slot's log). It stays with the slot. */
 net_addr tso_log_at(const struct tso *t, unsigned owner);
 

@@ -38,6 +38,7 @@ struct fixture {
 	net_addr anchor;
 	uint64_t first; /* CID of the view */
 	void (*body)(struct fixture *);
+	void (*prepare)(struct fixture *); /* after the oracle was made */
 	bool ok;
 	/* What really happened, by count of CID. */
 	uint8_t claimed[CIDS_MAX], marked[CIDS_MAX];
@@ -97,6 +98,8 @@ main_co(void *arg)
 	assert_int_equal(
 	    tso_format(fix->p[0].w, 1, fix->vector, fix->scheme, fix->clients, lease_ms, &fix->anchor),
 	    NAM_OK);
+	if (fix->prepare != NULL)
+		fix->prepare(fix);
 	for (unsigned i = 0; i < fix->procs; i++)
 		join(fix, i);
 	fix->body(fix);
@@ -107,8 +110,8 @@ main_co(void *arg)
 }
 
 static void
-run_scheme(unsigned procs, uint32_t vector, uint64_t seed, enum tso_scheme scheme, unsigned clients,
-    void (*body)(struct fixture *))
+run_prepared(unsigned procs, uint32_t vector, uint64_t seed, enum tso_scheme scheme, unsigned clients,
+    void (*body)(struct fixture *), uint64_t region_bytes, void (*prepare)(struct fixture *))
 {
 	struct fixture *fix = calloc(1, sizeof *fix);
 	assert_non_null(fix);
@@ -118,9 +121,10 @@ run_scheme(unsigned procs, uint32_t vector, uint64_t seed, enum tso_scheme schem
 	fix->scheme = scheme;
 	fix->clients = clients;
 	fix->body = body;
+	fix->prepare = prepare;
 	struct net_sim_config cfg = { .seed = seed,
 		.nodes = 1,
-		.region_bytes = 4 << 20,
+		.region_bytes = region_bytes,
 		.tear_permille = 300,
 		.reorder_permille = 300 };
 	assert_int_equal(net_sim_open(&fix->sim, &cfg), NAM_OK);
@@ -137,6 +141,13 @@ run_scheme(unsigned procs, uint32_t vector, uint64_t seed, enum tso_scheme schem
 	}
 	net_sim_close(fix->sim);
 	free(fix);
+}
+
+static void
+run_scheme(unsigned procs, uint32_t vector, uint64_t seed, enum tso_scheme scheme, unsigned clients,
+    void (*body)(struct fixture *))
+{
+	run_prepared(procs, vector, seed, scheme, clients, body, 4 << 20, NULL);
 }
 
 static void
@@ -241,7 +252,7 @@ all_quiet(struct fixture *fix)
 		assert_true(pin.at >= last);
 		tso_unpin(fix->p[i].tw, &pin);
 	}
-	net_sleep(fix->p[0].w, 10 * TICK_NS);
+	net_sleep(fix->p[0].w, 50000000); /* some looks, however many slots there are */
 	for (unsigned i = 0; i < fix->procs; i++)
 		assert_true(tso_watermark(fix->p[i].tso) >= last);
 }
@@ -1086,6 +1097,78 @@ owner_words(void **state)
 	}
 }
 
+/* ---- as many slots as there can be ---- */
+
+enum { USED_UP = TSO_OWNERS - 4 };
+
+/* All slots but the last four were in use once, and cannot be used again. */
+static void
+use_up(struct fixture *fix)
+{
+	struct tso_anchor *a = anchor_of(fix);
+	struct tso_owner_slot *s = (void *)((char *)a + (a->owners_at - fix->anchor.bits));
+	assert_int_equal(a->slots, TSO_OWNERS);
+	for (unsigned i = 0; i < USED_UP; i++)
+		s[i].word = tso_word(TSO_FREE, TSO_EPOCH_MAX, 0);
+	a->high = USED_UP;
+}
+
+static void
+last_slots(struct fixture *fix)
+{
+	struct tso *none;
+	for (unsigned i = 0; i < fix->procs; i++)
+		assert_int_equal(tso_owner(fix->p[i].tso), USED_UP + i);
+	busy(fix, 12, 30);
+	all_quiet(fix);
+	assert_int_equal(anchor_of(fix)->high, TSO_OWNERS);
+	assert_int_equal(tso_join(fix->p[4].w, fix->anchor, &none), NAM_FULL);
+	/* Beats go on at their pace, looks do not: else 4,096 processes would keep the home node
+	 * busy. */
+	uint64_t beats = atomic_load(&fix->p[1].tso->beat), looks = atomic_load(&fix->p[1].tso->looks);
+	struct tso_pin pin;
+	assert_int_equal(tso_pin_now(fix->p[1].tw, &pin), NAM_OK);
+	net_sleep(fix->p[0].w, 100 * TICK_NS);
+	beats = atomic_load(&fix->p[1].tso->beat) - beats;
+	looks = atomic_load(&fix->p[1].tso->looks) - looks;
+	tso_unpin(fix->p[1].tw, &pin);
+	assert_in_range(beats, 80, 101);
+	assert_in_range(looks, 8, 20);
+	/* One stops while it holds a claim: the others notice, in no more than twice the lease. */
+	struct tso_pin held;
+	struct tso_lapse l;
+	assert_int_equal(tso_pin_now(fix->p[0].tw, &held), NAM_OK);
+	assert_int_equal(tso_pin_now(fix->p[3].tw, &pin), NAM_OK);
+	struct tso_claim cl;
+	claim(fix, 3, &cl, 0);
+	net_sleep(fix->p[0].w, 50000000);
+	fix->p[3].stall = true;
+	assert_false(tso_lapsed(fix->p[0].tso, fix->p[0].w, USED_UP + 3, &l));
+	net_sleep(fix->p[0].w, 2 * lease_ms * UINT64_C(1000000));
+	assert_true(tso_lapsed(fix->p[0].tso, fix->p[0].w, USED_UP + 3, &l));
+	assert_int_equal(l.slot, USED_UP + 3);
+	fix->p[3].stall = false;
+	mark(fix, 3, &cl, 0);
+	tso_unpin(fix->p[3].tw, &pin);
+	tso_unpin(fix->p[0].tw, &held);
+	/* A slot given back is the next one taken. */
+	leave(fix, 2);
+	join(fix, 2);
+	assert_int_equal(tso_owner(fix->p[2].tso), USED_UP + 2);
+	assert_int_equal(tso_epoch(fix->p[2].tso), 2);
+	busy(fix, 8, 20);
+	all_quiet(fix);
+}
+static void
+test_last_slots(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 4; seed++) {
+		run_prepared(4, 4096, seed, TSO_CLAIM, 0, last_slots, 64 << 20, use_up);
+		run_prepared(4, 64, seed, TSO_CLAIM, 0, last_slots, 64 << 20, use_up);
+	}
+}
+
 /* ---- one slot, taken and given back very often ---- */
 
 static unsigned joins_wanted = 5000;
@@ -1191,6 +1274,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(test_read_under_way),
 		cmocka_unit_test(test_epochs),
 		cmocka_unit_test(owner_words),
+		cmocka_unit_test(test_last_slots),
 		cmocka_unit_test(test_joins),
 		cmocka_unit_test(test_next_view),
 	};

@@ -96,6 +96,8 @@ txn_give_way(struct txn_worker *tw)
 	tw->turned = net_now_ns(tw->w);
 }
 
+static_assert(TXN_WORKERS_MAX <= 1 << (TXN_GENERATION_BITS - TXN_GC_COUNT_BITS), "a worker's number fits");
+
 uint64_t
 txn_gc_lock(struct txn_worker *tw)
 {

@@ -540,9 +540,12 @@ txn_recoverer(void *worker)
 {
 	struct txn_worker *tw = worker;
 	struct tso *t = tw->db->tso;
-	struct unrecovered slot[TSO_OWNERS] = { 0 };
 	uint64_t freed = 0, deaths, news = 0;
 	net_account_to(&tw->background);
+	/* Only those of slots that were ever used are touched. */
+	struct unrecovered *slot;
+	while ((slot = calloc(TSO_OWNERS, sizeof *slot)) == NULL && !tw->stopping)
+		net_sleep(tw->w, SWEEP_NS);
 	while (!tw->stopping) {
 		net_sleep_or_news(tw->w, SWEEP_NS, &news);
 		/* Idle owners that lost their slots had no transactions to recover, but maybe
@@ -559,7 +562,7 @@ txn_recoverer(void *worker)
 				tw->untold = true;
 			}
 		}
-		for (unsigned i = 0; i < TSO_OWNERS && !tw->stopping; i++) {
+		for (unsigned i = 0; i < tso_slots_used(t) && !tw->stopping; i++) {
 			struct tso_lapse l;
 			struct tso_pin pin;
 			if (!tso_lapsed(t, tw->w, i, &l)) {
@@ -586,6 +589,7 @@ txn_recoverer(void *worker)
 		tell_all(tw);
 	}
 	tell_all(tw);
+	free(slot);
 	tw->helpers--;
 }
 

@@ -111,7 +111,7 @@ regions(struct audit *a)
 			const struct tso_anchor *t = memory(a, net_at(k, off).bits);
 			if (t->magic != TSO_MAGIC)
 				continue;
-			uint64_t bytes = sizeof *t + TSO_OWNERS * sizeof(struct tso_owner_slot) + t->vector;
+			uint64_t bytes = sizeof *t + t->slots * sizeof(struct tso_owner_slot) + t->vector;
 			claim_extents(
 			    a, net_at(k, off).bits, (bytes + NET_EXTENT - 1) / NET_EXTENT, "the oracle");
 			oracle = t;
@@ -143,7 +143,7 @@ static void
 logs(struct audit *a, const struct tso_anchor *oracle)
 {
 	const struct tso_owner_slot *slot = memory(a, oracle->owners_at);
-	for (unsigned i = 0; i < TSO_OWNERS; i++) {
+	for (unsigned i = 0; i < oracle->slots; i++) {
 		if (slot[i].log == 0 || !claim_extents(a, slot[i].log, 1, "a log"))
 			continue;
 		const uint64_t *chunk = memory(a, slot[i].log);

@@ -180,7 +180,7 @@ watch_main(void *arg)
 	it.under_way++;
 	while (!it.stop && net_now_ns(w) < until) {
 		net_sleep(w, LOOK_NS);
-		for (unsigned i = 0; i < TSO_OWNERS; i++) {
+		for (unsigned i = 0; i < TSO_OWNERS_MIN; i++) {
 			uint64_t by = tso_word_identity(s[i].word);
 			if (tso_word_state(s[i].word) != TSO_SEALED || it.settled_by[i] == by)
 				continue;
