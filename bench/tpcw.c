@@ -488,6 +488,9 @@ int
 bench_tpcw(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)
+		if (strncmp(argv[i], "2pc-", 4) == 0 || strncmp(argv[i], "--protocol=2pc-", 15) == 0)
+			return bench_tpcw_twopc(argc, argv);
+	for (int i = 1; i < argc; i++)
 		if (strncmp(argv[i], "--sim", 5) == 0)
 			return bench_tpcw_sim(argc, argv);
 	struct tpcw_params p;

@@ -106,5 +106,7 @@ nam_status tpcw_native_warm(struct tpcw_side *s, const struct cn_place *pl, uint
 
 /* tpcw_sim.c: `namdb bench tpcw --sim MODEL`, whose options are its own. An exit code. */
 int bench_tpcw_sim(int argc, char **argv);
+/* tpcw_twopc_main.c: `namdb bench tpcw --protocol 2pc-...`, likewise. */
+int bench_tpcw_twopc(int argc, char **argv);
 
 #endif

@@ -73,16 +73,6 @@ net_sim_model_find(const char *name)
 
 /* ---- resources ----------------------------------------------------------------------- */
 
-/* One that serves one at a time: from when on it serves us. All in ps. */
-static uint64_t
-serve(struct sim_resource *r, uint64_t at, uint64_t ps)
-{
-	uint64_t start = sim_later(at, r->free);
-	r->free = start + ps;
-	r->busy += ps;
-	return start;
-}
-
 /* True if the RNIC has the queue pair's context on its chip. It has it now. */
 static bool
 known(struct sim_nic *nic, const struct net_sim_model *m, uint32_t qp)
@@ -112,7 +102,7 @@ pass(struct net_sim *s, struct sim_nic *nic, uint32_t qp, bool own, uint64_t at,
 	uint64_t cost = m->message_ps + (miss ? m->miss_ps : 0);
 	if (miss)
 		*later += m->dma_ns * UINT64_C(1000);
-	return serve(&nic->unit, at, cost) + cost;
+	return sim_serve(&nic->unit, at, cost) + cost;
 }
 
 static uint64_t
@@ -127,7 +117,7 @@ send(struct sim_nic *nic, const struct net_sim_model *m, uint32_t qp, uint32_t p
 {
 	uint64_t bytes = bytes_of(m, payload), ps = bytes * m->port_ps;
 	nic->bytes_out += bytes;
-	return serve(&nic->send[qp % m->ports], at, ps) + ps;
+	return sim_serve(&nic->send[qp % m->ports], at, ps) + ps;
 }
 
 /* The last byte is there: at `at`, or later if other messages fill the port. */
@@ -136,7 +126,7 @@ receive(struct sim_nic *nic, const struct net_sim_model *m, uint32_t qp, uint32_
 {
 	uint64_t bytes = bytes_of(m, payload), ps = bytes * m->port_ps;
 	nic->bytes_in += bytes;
-	return serve(&nic->receive[qp % m->ports], at - sim_sooner(at, ps), ps) + ps;
+	return sim_serve(&nic->receive[qp % m->ports], at - sim_sooner(at, ps), ps) + ps;
 }
 
 static uint64_t
@@ -225,9 +215,9 @@ net_sim_nic_arrive(struct net_sim *s, const struct sim_verb *v)
 	at = receive(nic, m, v->qp->id, carries(v) ? v->len : 0, at);
 	if (v->code == NET_CAS || v->code == NET_FAA) {
 		struct sim_resource *word = &nic->word[v->off >> 3 & (SIM_WORDS - 1)];
-		at = serve(&nic->atomics, at, m->atomic_ps);
+		at = sim_serve(&nic->atomics, at, m->atomic_ps);
 		/* one that waits for its word does not hold up others */
-		at = serve(word, at, m->address_ns * UINT64_C(1000));
+		at = sim_serve(word, at, m->address_ns * UINT64_C(1000));
 		vote(nic, v->off);
 	}
 	return whole(at + later);
@@ -250,6 +240,26 @@ net_sim_nic_land(struct net_sim *s, struct sim_verb *v)
 	return whole(receive(poster(v), m, v->qp->id, carries(v) ? 0 : v->len, s->now * 1000));
 }
 
+/* ---- a two-sided message's way: its SEND, and a RECEIVE that waits for it ---------------- */
+
+uint64_t
+net_sim_nic_send(struct net_sim *s, struct sim_nic *nic, uint32_t qp, uint32_t len)
+{
+	const struct net_sim_model *m = s->cfg.model;
+	uint64_t later = len > m->inline_max ? m->dma_ns * UINT64_C(1000) : 0;
+	uint64_t at = pass(s, nic, qp, false, s->now * 1000, &later);
+	return whole(send(nic, m, qp, len, at) + later + flight(s));
+}
+
+uint64_t
+net_sim_nic_receive(struct net_sim *s, struct sim_nic *nic, uint32_t qp, uint32_t len)
+{
+	const struct net_sim_model *m = s->cfg.model;
+	uint64_t later = 0;
+	uint64_t at = pass(s, nic, qp, false, s->now * 1000, &later);
+	return whole(receive(nic, m, qp, len, at) + later);
+}
+
 bool
 net_sim_nic_open(const struct net_sim *s, struct sim_nic *nic)
 {
@@ -266,8 +276,8 @@ net_sim_nic_close(struct sim_nic *nic)
 
 /* ---- figures ------------------------------------------------------------------------- */
 
-static void
-forget(struct sim_nic *nic)
+void
+net_sim_nic_begin(struct sim_nic *nic)
 {
 	nic->unit.busy = nic->atomics.busy = 0;
 	nic->messages = nic->misses = nic->bytes_in = nic->bytes_out = 0;
@@ -283,15 +293,15 @@ net_sim_use_begin(struct net_sim *s)
 {
 	s->use_from = s->now;
 	for (unsigned r = 1; r <= s->cfg.nodes; r++)
-		forget(&s->node[r].nic);
+		net_sim_nic_begin(&s->node[r].nic);
 	for (struct sim_proc *p = s->proc; p != NULL; p = p->next)
-		forget(&p->nic);
+		net_sim_nic_begin(&p->nic);
 	for (struct sim_worker *sw = s->worker; sw != NULL; sw = sw->next)
 		sw->worked = 0;
 }
 
-static void
-use_of(const struct net_sim *s, const struct sim_nic *nic, struct net_sim_use *out)
+void
+net_sim_nic_use(const struct net_sim *s, const struct sim_nic *nic, struct net_sim_use *out)
 {
 	double ps = (double)(s->now - s->use_from) * 1e3;
 	memset(out, 0, sizeof *out);
@@ -321,7 +331,7 @@ use_of(const struct net_sim *s, const struct sim_nic *nic, struct net_sim_use *o
 void
 net_sim_use_node(const struct net_sim *s, unsigned region, struct net_sim_use *out)
 {
-	use_of(s, &s->node[region].nic, out);
+	net_sim_nic_use(s, &s->node[region].nic, out);
 }
 
 void
@@ -329,7 +339,7 @@ net_sim_use_process(const struct net *n, struct net_sim_use *out)
 {
 	const struct sim_proc *p = n->env_priv;
 	const struct net_sim *s = p->sim;
-	use_of(s, &p->nic, out);
+	net_sim_nic_use(s, &p->nic, out);
 	uint64_t worked = 0, workers = 0;
 	for (const struct sim_worker *sw = s->worker; sw != NULL; sw = sw->next)
 		if (sw->proc == p) {

@@ -334,6 +334,13 @@ uint64_t net_sim_nic_land(struct net_sim *s, struct sim_verb *v);
 void net_sim_nic_forget(struct sim_verb *v);
 bool net_sim_nic_open(const struct net_sim *s, struct sim_nic *nic);
 void net_sim_nic_close(struct sim_nic *nic);
+/* A two-sided message (mail.c): when one that is posted now reaches the other machine; when one that
+ * has reached it now lies in its memory. */
+uint64_t net_sim_nic_send(struct net_sim *s, struct sim_nic *nic, uint32_t qp, uint32_t len);
+uint64_t net_sim_nic_receive(struct net_sim *s, struct sim_nic *nic, uint32_t qp, uint32_t len);
+/* What net_sim_use_begin does for one RNIC, and what it did since then. */
+void net_sim_nic_begin(struct sim_nic *nic);
+void net_sim_nic_use(const struct net_sim *s, const struct sim_nic *nic, struct net_sim_use *out);
 
 /* The thread of sw has used so much CPU time: at once seen by its clock and what it posts, and by
  * all when net_sim_settle is called. */
@@ -370,6 +377,16 @@ static inline uint64_t
 sim_sooner(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
+}
+
+/* One that serves one at a time: from when on it serves us. All in ps. */
+static inline uint64_t
+sim_serve(struct sim_resource *r, uint64_t at, uint64_t ps)
+{
+	uint64_t start = sim_later(at, r->free);
+	r->free = start + ps;
+	r->busy += ps;
+	return start;
 }
 
 static inline void
