@@ -24,7 +24,7 @@ struct tpcw_twopc_session {
 	int64_t orders;
 	uint64_t ended_ns; /* its last commit */
 	bool over;         /* it has stopped, with no transaction open */
-	struct tpcw_slice slice;
+	struct bench_slice slice;
 };
 
 struct tpcw_twopc {
