@@ -10,7 +10,8 @@ static const uint64_t order_bit = UINT64_C(1) << 62, line_bit = UINT64_C(2) << 6
 
 enum { SESSION_SHIFT = 40 };
 
-/* ---- a client --------------------------------------------------------------------------------- */
+/* ---- a client
+ * --------------------------------------------------------------------------------- */
 
 static void
 next(struct tpcw_twopc_session *s)
@@ -105,7 +106,8 @@ tpcw_twopc_took(struct tpcw_twopc *t, nam_status st)
 		fprintf(stderr, "namdb bench: two-phase commit: %s\n", nam_status_text(st));
 }
 
-/* ---- open, close ------------------------------------------------------------------------------ */
+/* ---- open, close
+ * ------------------------------------------------------------------------------ */
 
 nam_status
 tpcw_twopc_open(struct tpcw_twopc *t, const struct tpcw_params *p, unsigned rms, unsigned sessions)
@@ -153,7 +155,8 @@ tpcw_twopc_close(struct tpcw_twopc *t)
 	free(t->session);
 }
 
-/* ---- the check, from outside ------------------------------------------------------------------ */
+/* ---- the check, from outside
+ * ------------------------------------------------------------------ */
 
 struct look {
 	uint64_t products, orders, lines, cap, wrong_stock, locked, unsorted;

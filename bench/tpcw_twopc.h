@@ -1,6 +1,6 @@
 /*
- * tpcw_twopc.h -- the checkout by snapshot isolation with two-phase commit (txn/twopc): what its runs
- * over a simulated network, over sockets and over messages in rings have in common.
+ * tpcw_twopc.h -- the checkout by snapshot isolation with two-phase commit (txn/twopc): what its
+ * runs over a simulated network, over sockets and over messages in rings have in common.
  */
 #ifndef NAM_BENCH_TPCW_TWOPC_H
 #define NAM_BENCH_TPCW_TWOPC_H
@@ -40,13 +40,15 @@ struct tpcw_twopc {
 	void (*work)(struct tpcw_twopc_session *s);
 };
 
-/* RMs with all products, a clock, sessions without clients and TMs. now_ns and work are set before. */
+/* RMs with all products, a clock, sessions without clients and TMs. now_ns and work are set
+ * before. */
 nam_status tpcw_twopc_open(
     struct tpcw_twopc *t, const struct tpcw_params *p, unsigned rms, unsigned sessions);
 void tpcw_twopc_close(struct tpcw_twopc *t);
 nam_status tpcw_twopc_session_open(
     struct tpcw_twopc_session *s, const struct txn_twopc_wire *client, const struct txn_twopc_wire *tm);
-/* Starts the session's first checkout; from then on its client's messages drive it until run->stop. */
+/* Starts the session's first checkout; from then on its client's messages drive it until
+ * run->stop. */
 void tpcw_twopc_begin(struct tpcw_twopc_session *s);
 /* Counts what a role made of a message. */
 void tpcw_twopc_took(struct tpcw_twopc *t, nam_status st);

@@ -1,6 +1,6 @@
 /*
- * tpcw_twopc_main.c -- `namdb bench tpcw --protocol 2pc-...`: the checkout by two-phase commit, on a
- * model (figure 6's baselines) or for real; a line for each number of clients.
+ * tpcw_twopc_main.c -- `namdb bench tpcw --protocol 2pc-...`: the checkout by two-phase commit, on
+ * a model (figure 6's baselines) or for real; a line for each number of clients.
  */
 #include "tpcw_twopc.h"
 
@@ -22,7 +22,8 @@ struct params {
 	struct tpcw_params tpcw;
 };
 
-/* ---- the table ---------------------------------------------------------------------------------- */
+/* ---- the table
+ * ---------------------------------------------------------------------------------- */
 
 static void
 machine_json(const char *name, const struct net_sim_mail_use *u)
@@ -103,7 +104,8 @@ on_a_model(const struct params *p)
 	return code;
 }
 
-/* ---- options ------------------------------------------------------------------------------------ */
+/* ---- options
+ * ------------------------------------------------------------------------------------ */
 
 static void
 usage(FILE *to)
@@ -119,8 +121,8 @@ usage(FILE *to)
 	    "  --nodes C+S      client machines, and machines with a resource manager; one more has the\n"
 	    "                   transaction manager (default 4+3)\n"
 	    "  --products N     products of about 1 KB (default 1000000)\n"
-	    "  --seconds S      virtual time measured, after 2 ms (default 0.2)\n"
-	    "  --work US        what a client computes for each checkout, microseconds (default 25)\n"
+	    "  --seconds S      virtual time measured, after 5 ms (default 0.2)\n"
+	    "  --work US        what a client computes for each checkout, microseconds (default 23)\n"
 	    "  --seed N         of the carts and of the model's dice (default 1)\n"
 	    "  --json           one object on stdout\n");
 }
@@ -200,7 +202,7 @@ bench_tpcw_twopc(int argc, char **argv)
 		.compute = 4,
 		.storage = 3,
 		.seconds = 0.2,
-		.work_us = 25,
+		.work_us = 23,
 		.tpcw = { .products = 1000000, .seed = 1 } };
 	const char *more = "see namdb bench tpcw --protocol 2pc-verbs --help";
 	optind = 0;

@@ -1,16 +1,16 @@
 /*
  * tpcw_twopc_sim.c -- two-phase commit in virtual time: the baselines of the NAM paper's figure 6.
  *
- * The machines are those of the paper's section 4.3: some with clients, one with each RM, one with the
- * TM. A session has a thread on each machine that it needs: its client's, its TM's, one of each RM,
- * which serves both.
+ * The machines are those of the paper's section 4.3: some with clients, one with each RM, one with
+ * the TM. A session has a thread on each machine that it needs: its client's, its TM's, one of
+ * each RM, which serves both.
  */
 #include "tpcw_twopc.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { WARM_NS = 2000000, DRAIN_NS = 1000000000 };
+enum { WARM_NS = 5000000, DRAIN_NS = 1000000000 };
 
 struct world;
 
@@ -34,7 +34,8 @@ struct world {
 	nam_status status;
 };
 
-/* ---- messages --------------------------------------------------------------------------------- */
+/* ---- messages
+ * --------------------------------------------------------------------------------- */
 
 static void
 send_from(struct session *s, unsigned from, unsigned to, const void *bytes, uint32_t len)
@@ -112,7 +113,8 @@ work(struct tpcw_twopc_session *s)
 	net_sim_mail_work(at->w->mail, at->client, at->w->p->work_ns);
 }
 
-/* ---- the run ---------------------------------------------------------------------------------- */
+/* ---- the run
+ * ---------------------------------------------------------------------------------- */
 
 static nam_status
 session_open(struct world *w, unsigned i)

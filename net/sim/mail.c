@@ -65,7 +65,8 @@ net_sim_stack_find(const char *model, const char *name)
 	return NULL;
 }
 
-/* ---- structures -------------------------------------------------------------------------------- */
+/* ---- structures
+ * -------------------------------------------------------------------------------- */
 
 /* One message on its way. Its event is, in turn: it leaves; it has reached the other machine. */
 struct letter {
@@ -84,7 +85,7 @@ struct thread {
 	net_sim_taker fn;
 	void *arg;
 	unsigned machine;
-	unsigned hardware, turn; /* polling: on which hardware thread, and which of its threads it is */
+	unsigned hardware, turn; /* polling: its hardware thread, its turn there */
 	uint64_t clock;          /* until when it is busy; in a handler: its time */
 	struct letter *first, **end;
 	unsigned waiting;
@@ -123,46 +124,67 @@ struct net_sim_mail {
 
 #define OF(type, call, member) ((type *)(void *)((char *)(call)-offsetof(type, member)))
 
-/* ---- the scheduler of a machine that polls ------------------------------------------------------ */
+/* ---- the scheduler of a machine that polls
+ * ------------------------------------------------------ */
+
+static void
+shuffle(struct nam_rng *r, unsigned *list, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		unsigned with = i + (unsigned)nam_rng_below(r, n - i), was = list[i];
+		list[i] = list[with];
+		list[with] = was;
+	}
+}
 
 /*
- * The system places threads on idle cores first, then on their siblings, then beside others; which
- * of these are idle at that moment is chance.
+ * The system places a machine's threads evenly: one on each core, then one on each core's other
+ * hardware thread, and so on. Which thread gets which place is chance, and differs from machine to
+ * machine: the system does not know which threads of different machines work together.
  */
+static void
+place_host(struct net_sim_mail *m, unsigned h, unsigned *list, unsigned *core)
+{
+	const struct net_sim_stack *k = m->stack;
+	struct host *host = &m->host[h];
+	unsigned n = 0, sides = k->hardware / k->cores, side = 0;
+	for (unsigned i = 0; i < m->threads; i++)
+		if (m->thread[i]->machine == h)
+			list[n++] = i;
+	shuffle(&m->rng, list, n);
+	for (unsigned i = 0; i < n; i++) {
+		struct thread *t = m->thread[list[i]];
+		unsigned c = i % k->cores, *first = core + k->cores;
+		if (c == 0) {
+			shuffle(&m->rng, core, k->cores);
+			side = i / k->cores % sides;
+			for (unsigned x = 0; side == 0 && x < k->cores; x++)
+				first[x] = (unsigned)nam_rng_below(&m->rng, sides);
+		}
+		t->hardware = (first[core[c]] + side) % sides * k->cores + core[c];
+		t->turn = host->core[t->hardware].threads++;
+	}
+	for (unsigned c = 0; c < k->hardware; c++) {
+		unsigned sibling = (c + k->cores) % (sides * k->cores);
+		host->core[c].shared =
+		    sibling != c && host->core[c].threads != 0 && host->core[sibling].threads != 0;
+		nam_rng_init(&host->core[c].rng, nam_rng_next(&m->rng));
+	}
+}
+
 static nam_status
 place(struct net_sim_mail *m)
 {
-	const struct net_sim_stack *k = m->stack;
-	unsigned *order = malloc(k->hardware * sizeof *order);
-	if (order == NULL)
+	unsigned cores = m->stack->cores;
+	unsigned *room = malloc((m->threads + 2 * cores) * sizeof *room);
+	if (room == NULL)
 		return NAM_NOMEM;
-	for (unsigned h = 0; h < m->hosts; h++) {
-		struct host *host = &m->host[h];
-		unsigned placed = 0;
-		for (unsigned i = 0; i < m->threads; i++) {
-			struct thread *t = m->thread[i];
-			unsigned round = placed % k->hardware;
-			if (t->machine != h)
-				continue;
-			for (unsigned c = 0; round == 0 && c < k->hardware; c++) {
-				unsigned from = c < k->cores ? 0 : k->cores;
-				unsigned with = from + (unsigned)nam_rng_below(&m->rng, c - from + 1);
-				order[c] = order[with];
-				order[with] = c;
-			}
-			t->hardware = order[round];
-			t->turn = host->core[t->hardware].threads++;
-			placed++;
-		}
-		for (unsigned c = 0; c < k->hardware; c++) {
-			unsigned sibling = c < k->cores ? c + k->cores : c - k->cores;
-			host->core[c].shared = sibling < k->hardware && host->core[c].threads != 0 &&
-					       host->core[sibling].threads != 0;
-			nam_rng_init(&host->core[c].rng, nam_rng_next(&m->rng));
-		}
-	}
+	for (unsigned c = 0; c < cores; c++)
+		room[m->threads + c] = c;
+	for (unsigned h = 0; h < m->hosts; h++)
+		place_host(m, h, room, room + m->threads);
 	m->placed = true;
-	free(order);
+	free(room);
 	return NAM_OK;
 }
 
@@ -177,9 +199,10 @@ slice_at(const struct net_sim_mail *m, struct core *c, uint64_t at)
 		if (c->slices == c->cap) {
 			c->cap = c->cap != 0 ? 2 * c->cap : 64;
 			c->ends = realloc(c->ends, c->cap * sizeof *c->ends);
-			NAM_ASSERT(c->ends != NULL); /* a simulation that lost its clock proves nothing */
+			NAM_ASSERT(c->ends != NULL); /* or a run proves nothing */
 		}
-		/* the thread's turn ends at the first tick after its share, wherever the tick is */
+		/* the thread's turn ends at the first tick after its share, wherever the tick
+		 * is */
 		uint64_t length = share + nam_rng_below(&c->rng, k->tick_ns + 1);
 		uint64_t begin = m->from_ns;
 		if (c->slices != 0)
@@ -219,7 +242,7 @@ static void
 charge(struct net_sim_mail *m, struct thread *t, uint64_t ns)
 {
 	struct host *host = &m->host[t->machine];
-	if (host->core[t->hardware].shared)
+	if (!m->stack->sockets && host->core[t->hardware].shared)
 		ns = ns * m->stack->shared_permille / 1000;
 	host->worked_ns += ns;
 	while (ns != 0) {
@@ -230,7 +253,8 @@ charge(struct net_sim_mail *m, struct thread *t, uint64_t ns)
 	}
 }
 
-/* ---- a message's way ---------------------------------------------------------------------------- */
+/* ---- a message's way
+ * ---------------------------------------------------------------------------- */
 
 /* CPU of the stack's core. */
 static uint64_t
@@ -349,7 +373,8 @@ takes(struct net_sim *s, struct sim_call *call)
 	take_later(t, s->now);
 }
 
-/* ---- the face ----------------------------------------------------------------------------------- */
+/* ---- the face
+ * ----------------------------------------------------------------------------------- */
 
 nam_status
 net_sim_mail_send(struct net_sim_mail *m, unsigned from, unsigned to, const void *bytes, uint32_t len)
@@ -404,7 +429,8 @@ nam_status
 net_sim_mail_open(
     struct net_sim_mail **out, struct net_sim *sim, const struct net_sim_stack *stack, unsigned machines)
 {
-	if (machines == 0 || stack->hardware == 0 || (!stack->sockets && sim->cfg.model == NULL))
+	if (machines == 0 || stack->cores == 0 || stack->hardware % stack->cores != 0 ||
+	    (!stack->sockets && sim->cfg.model == NULL))
 		return NAM_INVALID;
 	struct net_sim_mail *m = calloc(1, sizeof *m);
 	if (m == NULL || (m->host = calloc(machines, sizeof *m->host)) == NULL) {
@@ -464,7 +490,8 @@ net_sim_mail_close(struct net_sim_mail *m)
 	free(m);
 }
 
-/* ---- figures ------------------------------------------------------------------------------------ */
+/* ---- figures
+ * ------------------------------------------------------------------------------------ */
 
 void
 net_sim_mail_begin(struct net_sim_mail *m)

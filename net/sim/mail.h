@@ -9,15 +9,15 @@
  *
  * A stack is one of two kinds.
  *
- * Sockets: the kernel's network stack serves one message of the machine at a time, out or in, because
- * the interface has one queue, whose interrupts one core takes. A thread sleeps until a message comes,
- * so the hardware threads are shared as needed.
+ * Sockets: the kernel's network stack serves one message of the machine at a time, out or in,
+ * because the interface has one queue, whose interrupts one core takes. A thread sleeps until a
+ * message comes, so the hardware threads are shared as needed.
  *
  * Verbs: SENDs and RECEIVEs through the RNIC of the simulator's model (nic.h). A thread polls: it
- * keeps its hardware thread busy whether there is a message or not. The scheduler of the system gives
- * the polling threads of one hardware thread a slice each in turn; it does not know which have
- * messages. Beyond one polling thread on each hardware thread a message therefore waits for its
- * thread's slice, and a transaction that needs several machines waits for each of them.
+ * keeps its hardware thread busy whether there is a message or not. The scheduler of the system
+ * gives the polling threads of one hardware thread a slice each in turn; it does not know which
+ * have messages. Beyond one polling thread on each hardware thread a message therefore waits for
+ * its thread's slice, and a transaction that needs several machines waits for each of them.
  *
  * bench/README.md says where the numbers come from.
  */
@@ -29,18 +29,18 @@
 struct net_sim_stack {
 	const char *name, *what;
 	bool sockets;
-	uint32_t send_ns, take_ns; /* CPU of a message, of the stack's core or (verbs) of the thread */
-	uint32_t window;           /* a longer message costs the core as much for each such part; 0 = none */
+	uint32_t send_ns, take_ns; /* CPU of a message: of the stack's core; verbs: the thread's */
+	uint32_t window;           /* CPU of a longer message grows with it; 0 = of none */
 	/* sockets: a port of its own */
 	uint32_t wire_ns, jitter_ns; /* one way, beside CPU: interrupts, wake-ups, cables, switch */
 	uint32_t port_ps;            /* a byte, in one direction */
 	uint32_t mtu, header;        /* payload of a packet, and the bytes beside it */
 	/* the machine */
 	uint32_t turn_ns;                       /* a handler's turn, beside what it says it works */
-	uint32_t hardware;                      /* threads that the cores run at a time */
-	uint32_t cores;                         /* ... two of them share one, if there are fewer */
-	uint32_t shared_permille;               /* how long work takes when both are busy; 1000 = as long */
-	uint32_t latency_ns, slice_ns, tick_ns; /* of the scheduler: its period, the least slice, its clock */
+	uint32_t cores;                         /* of a machine */
+	uint32_t hardware;                      /* threads: as many as cores, or twice as many */
+	uint32_t shared_permille;               /* a core's work on each thread, if both are busy */
+	uint32_t latency_ns, slice_ns, tick_ns; /* scheduler: period, least slice, clock */
 };
 
 /* The stack of that name on that model's machines. NULL: none. */
@@ -48,20 +48,21 @@ const struct net_sim_stack *net_sim_stack_find(const char *model, const char *na
 
 struct net_sim_mail;
 
-/* Machines 0 to machines - 1. stack is borrowed; verbs: the simulator has a model. Closed before the
- * simulator, when no more events are played. */
+/* Machines 0 to machines - 1. stack is borrowed; verbs: the simulator has a model. Closed
+ * before the simulator, when no more events are played. */
 nam_status net_sim_mail_open(
     struct net_sim_mail **out, struct net_sim *sim, const struct net_sim_stack *stack, unsigned machines);
 void net_sim_mail_close(struct net_sim_mail *m);
 
 /* Called for each message, when its thread takes it; bytes are gone when it returns. */
 typedef void (*net_sim_taker)(void *arg, const void *bytes, uint32_t len);
-/* A thread of a machine; *number is its address. All threads are there before the first message. */
+/* A thread of a machine; *number is its address. All threads are there before the first
+ * message. */
 nam_status net_sim_mail_thread(
     struct net_sim_mail *m, unsigned machine, net_sim_taker fn, void *arg, unsigned *number);
 
-/* From the handler of thread `from`, or, before events are played, from anywhere. bytes are copied.
- * NAM_NOMEM. */
+/* From the handler of thread `from`, or, before events are played, from anywhere. bytes are
+ * copied. NAM_NOMEM. */
 nam_status net_sim_mail_send(
     struct net_sim_mail *m, unsigned from, unsigned to, const void *bytes, uint32_t len);
 /* The handler of that thread works for so long before what it sends next. */

@@ -334,8 +334,8 @@ uint64_t net_sim_nic_land(struct net_sim *s, struct sim_verb *v);
 void net_sim_nic_forget(struct sim_verb *v);
 bool net_sim_nic_open(const struct net_sim *s, struct sim_nic *nic);
 void net_sim_nic_close(struct sim_nic *nic);
-/* A two-sided message (mail.c): when one that is posted now reaches the other machine; when one that
- * has reached it now lies in its memory. */
+/* A two-sided message (mail.c): when one that is posted now reaches the other machine; when one
+ * that has reached it now lies in its memory. */
 uint64_t net_sim_nic_send(struct net_sim *s, struct sim_nic *nic, uint32_t qp, uint32_t len);
 uint64_t net_sim_nic_receive(struct net_sim *s, struct sim_nic *nic, uint32_t qp, uint32_t len);
 /* What net_sim_use_begin does for one RNIC, and what it did since then. */

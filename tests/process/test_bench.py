@@ -113,6 +113,43 @@ def test_verbs():
             same(("read8_%s_ratio" % provider) in got["metrics"], True, got)
 
 
+def twopc(protocol, *args):
+    r = run("bench", "tpcw", "--sim", "fdr4x", "--protocol", protocol, "--json", *args, timeout=120)
+    same(r.rc, 0, r)
+    got = json.loads(r.out)
+    same((got["sim"], got["protocol"]), ("fdr4x", protocol))
+    for p in got["points"]:
+        same(p["check_errors"], 0, p)
+        # three products of 1 KB are read, and written by way of the transaction manager
+        check(p["bytes_out_per_txn"] > 9000 and p["messages_per_txn"] > 12 and 0 < p["p50_us"] <= p["p99_us"], p)
+    return got["points"], r.out
+
+
+def test_twopc_models():
+    """Two-phase commit on the paper's cluster: its figure 6, and what limits each line of it."""
+    for protocol, paper, limit in (("2pc-ipoeth", 32000, "port"), ("2pc-ipoib", 22000, "the kernel's network stack")):
+        points, text = twopc(protocol, "--clients", "1,40", "--products", "20000", "--seconds", "0.04")
+        check(0.65 < points[1]["throughput_tps"] / paper < 1.35, points[1])
+        same(points[1]["machine"], "transaction manager", points[1])
+        check(points[1]["limit"].startswith(limit) and points[1]["utilisation"] > 0.9, points[1])
+        same(points[0]["limit"], "latency", points[0])
+    same(twopc(protocol, "--clients", "1,40", "--products", "20000", "--seconds", "0.04")[1], text, "one seed, one run")
+    points, _ = twopc("2pc-verbs", "--clients", "20,40,70", "--products", "300000", "--seconds", "0.06")
+    twenty, forty, seventy = points
+    check(0.65 < forty["throughput_tps"] / 1.1e6 < 1.35, forty)
+    check(forty["throughput_tps"] > 1.7 * twenty["throughput_tps"], points)
+    # beyond one thread that polls on each hardware thread messages wait for their threads' slices
+    check(seventy["throughput_tps"] < 0.5 * forty["throughput_tps"], points)
+    same((forty["limit"], seventy["limit"]), ("latency", "threads that poll, to a hardware thread"), points)
+    check(forty["resource_manager"]["wait_us"] < 1 < seventy["resource_manager"]["wait_us"], points)
+    for bad in (("--protocol", "2pc-ipoib"), ("--sim", "cx6", "--protocol", "2pc-ipoib"), ("--sim", "fdr4x", "--protocol", "2pc-"),
+                ("--sim", "fdr4x", "--protocol", "2pc-verbs", "--nodes", "4"), ("--sim", "fdr4x", "--protocol", "2pc-verbs", "x"),
+                ("--sim", "fdr4x", "--protocol", "2pc-verbs", "--clients", "0")):
+        r = run("bench", "tpcw", *bad, timeout=20)
+        same((r.rc, r.out), (2, ""), bad)
+        same(len(r.err.splitlines()), 1, r)
+
+
 def test_models():
     """Verbs and checkouts on a model of RNICs, in virtual time: near what is published, the same every time, and checked."""
     for model in ("fdr4x", "cx6"):

@@ -1,9 +1,10 @@
 /*
- * clock.c -- commit ids and snapshots, local to the transaction manager's machine: a counter, and a
- * ring of those that have ended; what the paper's bit vector is to its clients.
+ * clock.c -- commit ids and snapshots, local to the transaction manager's machine: a counter, and
+ * a ring of those that have ended; what the paper's bit vector is to its clients.
  *
  * C1  A CID is given out once. Slot (cid mod SLOTS) holds it when its transaction has ended.
- * C2  The snapshot rises by one where the next slot holds the next CID, so all below it have ended.
+ * C2  The snapshot rises by one where the next slot holds the next CID, so all below it have
+ * ended.
  * C3  A CID is given out only if it is less than SLOTS above the snapshot: a slot is free by then.
  */
 #include "twopc_internal.h"

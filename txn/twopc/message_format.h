@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What it says; from whom to whom; ts; what its items say beside their key. */
+/* Sender and receiver; what ts is; what items have beside their key. */
 enum txn_twopc_kind {
 	TXN_TWOPC_READ = 1,  /* client to RM; snapshot */
 	TXN_TWOPC_RECORDS,   /* RM to client; -; CID, status, record */

@@ -1,9 +1,10 @@
 /*
- * rm.c -- the resource manager: a partition of records, each with the CID of its version and a lock.
+ * rm.c -- the resource manager: a partition of records, each with the CID of its version and a
+ * lock.
  *
- * One version of a record is kept, as in the paper's prototype: a reader whose snapshot does not cover
- * it is told so. A lock does not stop readers: the transaction that holds it has not ended, so no
- * snapshot covers it, and the version that is there is the reader's.
+ * One version of a record is kept, as in the paper's prototype: a reader whose snapshot does not
+ * cover it is told so. A lock does not stop readers: the transaction that holds it has not ended,
+ * so no snapshot covers it, and the version that is there is the reader's.
  */
 #include "twopc_internal.h"
 
@@ -141,8 +142,12 @@ reads(struct txn_twopc_rm *rm, const struct txn_twopc_head *h, struct txn_twopc_
 			txn_twopc_put_item(answer, i->key, 0, NAM_ABSENT, NULL, 0);
 		else if (r->cid > h->ts)
 			txn_twopc_put_item(answer, i->key, r->cid, NAM_CONFLICT, NULL, 0);
-		else if (!txn_twopc_put_item(answer, i->key, r->cid, NAM_OK, r->bytes, r->len))
+		else if (answer->head.len + txn_twopc_item_bytes(r->len) +
+			     (h->items - n - 1) * sizeof(struct txn_twopc_item) >
+			 sizeof *answer) /* the others' items need room, too */
 			txn_twopc_put_item(answer, i->key, r->cid, NAM_FULL, NULL, 0);
+		else
+			txn_twopc_put_item(answer, i->key, r->cid, NAM_OK, r->bytes, r->len);
 		pthread_mutex_unlock(&s->mutex);
 	}
 }
@@ -245,7 +250,8 @@ txn_twopc_rm_take(struct txn_twopc_rm *rm, unsigned self, const struct txn_twopc
 	return NAM_OK;
 }
 
-/* ---- open, close, look ----------------------------------------------------------------------- */
+/* ---- open, close, look
+ * ----------------------------------------------------------------------- */
 
 nam_status
 txn_twopc_rm_open(struct txn_twopc_rm **out, uint64_t records)

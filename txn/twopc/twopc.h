@@ -2,10 +2,11 @@
  * twopc.h -- snapshot isolation with two-phase commit, as the NAM paper's section 4.1 has it: the
  * baseline that one-sided transactions are measured against.
  *
- * Three roles, which share nothing but messages. A resource manager (RM) holds a part of the records.
- * A transaction manager (TM) gives out commit ids and snapshots, and commits. A client reads records
- * at a snapshot, and asks the TM to commit new ones. A role is driven by its messages: the caller hands
- * each one that has arrived to `take`, which sends others through the caller's wire and never waits.
+ * Three roles, which share nothing but messages. A resource manager (RM) holds a part of the
+ * records. A transaction manager (TM) gives out commit ids and snapshots, and commits. A client
+ * reads records at a snapshot, and asks the TM to commit new ones. A role is driven by its
+ * messages: the caller hands each one that has arrived to `take`, which sends others through the
+ * caller's wire and never waits.
  *
  *	client          TM              RMs
  *	  |---- READ ------------------->|     the records at a snapshot
@@ -16,8 +17,8 @@
  *	  |<- OUTCOME ---|--- INSTALL -->|     the new records, and their CID; unlocks
  *	  |              |<-- INSTALLED -|     now snapshots may cover the CID
  *
- * A session is one client, with what serves it: a part of the TM, and one of each RM. Sessions of one
- * TM share its clock, those of one RM its partition; both may be used by several threads.
+ * A session is one client, with what serves it: a part of the TM, and one of each RM. Sessions of
+ * one TM share its clock, those of one RM its partition; both may be used by several threads.
  */
 #ifndef NAM_TXN_TWOPC_H
 #define NAM_TXN_TWOPC_H
@@ -29,8 +30,8 @@
 enum { TXN_TWOPC_CLIENT, TXN_TWOPC_TM, TXN_TWOPC_RM }; /* RM number r: TXN_TWOPC_RM + r */
 enum { TXN_TWOPC_RMS_MAX = 60 };
 
-/* Sends a message to an address of the session; bytes are copied. No message is lost or comes twice, in
- * whatever order they come. */
+/* Sends a message to an address of the session; bytes are copied. No message is lost or comes
+ * twice, in whatever order they come. */
 struct txn_twopc_wire {
 	void (*send)(void *arg, unsigned to, const void *bytes, uint32_t len);
 	void *arg;
@@ -96,8 +97,9 @@ nam_status txn_twopc_client_take(struct txn_twopc_client *c, const void *bytes, 
 /* Asks the TM for its newest snapshot. It has one after each commit, too. */
 void txn_twopc_snapshot(struct txn_twopc_client *c);
 /*
- * Reads keys at the client's snapshot, and begins a transaction with them. Over with NAM_OK; NAM_ABSENT:
- * one is not there; NAM_CONFLICT: one has a newer version, and the snapshot's is not kept.
+ * Reads keys at the client's snapshot, and begins a transaction with them. Over with NAM_OK;
+ * NAM_ABSENT: one is not there; NAM_CONFLICT: one has a newer version, and the snapshot's is not
+ * kept.
  */
 void txn_twopc_read(struct txn_twopc_client *c, const uint64_t *key, unsigned n);
 /* The record read as number i of the last txn_twopc_read; until the next. */
@@ -106,8 +108,8 @@ const void *txn_twopc_record(const struct txn_twopc_client *c, unsigned i, uint3
  * NAM_FULL: too much for a message. */
 nam_status txn_twopc_update(struct txn_twopc_client *c, unsigned i, const void *record, uint32_t len);
 nam_status txn_twopc_insert(struct txn_twopc_client *c, uint64_t key, const void *record, uint32_t len);
-/* Over with NAM_OK, which is final; NAM_CONFLICT: another transaction was first; NAM_DUPLICATE is also
- * NAM_CONFLICT; NAM_FULL: the TM has no CID. */
+/* Over with NAM_OK, which is final; NAM_CONFLICT: another transaction was first; NAM_DUPLICATE
+ * is also NAM_CONFLICT; NAM_FULL: the TM has no CID. */
 void txn_twopc_commit(struct txn_twopc_client *c);
 
 #endif
