@@ -10,8 +10,7 @@ static const uint64_t order_bit = UINT64_C(1) << 62, line_bit = UINT64_C(2) << 6
 
 enum { SESSION_SHIFT = 40 };
 
-/* ---- a client
- * --------------------------------------------------------------------------------- */
+/* ---- a client ---- */
 
 static void
 next(struct tpcw_twopc_session *s)
@@ -77,7 +76,8 @@ done(void *arg, nam_status st)
 		s->over = true;
 		return;
 	}
-	s->slice.aborts += st == NAM_CONFLICT;
+	bool counts = atomic_load_explicit(&s->run->counting, memory_order_relaxed);
+	s->slice.aborts += counts && st == NAM_CONFLICT;
 	if (st == NAM_CONFLICT && s->step == TPCW_TWOPC_READ) {
 		s->step = TPCW_TWOPC_SNAPSHOT;
 		txn_twopc_snapshot(s->client);
@@ -85,8 +85,10 @@ done(void *arg, nam_status st)
 	}
 	if (st == NAM_OK && s->step == TPCW_TWOPC_COMMIT) {
 		uint64_t now = s->run->now_ns(s);
-		s->slice.commits++;
-		nam_hist_add(&s->slice.latency_ns, now - s->ended_ns);
+		if (counts) {
+			s->slice.commits++;
+			nam_hist_add(&s->slice.latency_ns, now - s->ended_ns);
+		}
 		s->ended_ns = now;
 	}
 	next(s);
@@ -106,8 +108,7 @@ tpcw_twopc_took(struct tpcw_twopc *t, nam_status st)
 		fprintf(stderr, "namdb bench: two-phase commit: %s\n", nam_status_text(st));
 }
 
-/* ---- open, close
- * ------------------------------------------------------------------------------ */
+/* ---- open, close ---- */
 
 nam_status
 tpcw_twopc_open(struct tpcw_twopc *t, const struct tpcw_params *p, unsigned rms, unsigned sessions)
@@ -155,8 +156,7 @@ tpcw_twopc_close(struct tpcw_twopc *t)
 	free(t->session);
 }
 
-/* ---- the check, from outside
- * ------------------------------------------------------------------ */
+/* ---- the check, from outside ---- */
 
 struct look {
 	uint64_t products, orders, lines, cap, wrong_stock, locked, unsorted;

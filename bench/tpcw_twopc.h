@@ -34,6 +34,7 @@ struct tpcw_twopc {
 	struct txn_twopc_clock *clock;
 	struct tpcw_twopc_session *session;
 	atomic_bool stop;
+	atomic_bool counting; /* the time measured */
 	_Atomic uint64_t bad; /* messages that were none, and steps that failed */
 	/* The time of a session's client; and: it computes what it writes. */
 	uint64_t (*now_ns)(struct tpcw_twopc_session *s);
@@ -71,5 +72,23 @@ struct tpcw_twopc_point {
 	uint64_t bad;
 };
 nam_status tpcw_twopc_sim(struct tpcw_twopc_point *p, struct nam_err *err);
+
+/* Threads of this process: tpcw_twopc_tcp.c by sockets, tpcw_twopc_ring.c by messages in rings. */
+struct tpcw_twopc_real {
+	unsigned clients, rms;
+	double seconds;
+	enum net_kind fabric; /* of rings */
+	const struct tpcw_params *tpcw;
+	/* out */
+	double rate, p50_us, p99_us, aborts, cpu_us; /* cpu_us: of the whole process, a commit */
+	uint64_t bad;
+};
+nam_status tpcw_twopc_tcp(struct tpcw_twopc_real *p, struct nam_err *err);
+nam_status tpcw_twopc_ring(struct tpcw_twopc_real *p, struct nam_err *err);
+/* Lets the clients of other threads warm up and then counts for p->seconds; then they are to
+ * stop. */
+void tpcw_twopc_count(struct tpcw_twopc *t, struct tpcw_twopc_real *p);
+/* The figures of what was counted, and the check: no thread uses t any more. */
+void tpcw_twopc_sum(const struct tpcw_twopc *t, struct tpcw_twopc_real *p);
 
 #endif

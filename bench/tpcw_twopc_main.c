@@ -12,7 +12,8 @@
 enum { POINTS_MAX = 32, CLIENTS_MAX = 1024, MACHINES_MAX = 64 };
 
 struct params {
-	const char *protocol, *stack; /* stack: on a model, the end of the protocol's name */
+	const char *protocol, *stack; /* stack: the protocol's name after 2pc- */
+	enum net_kind fabric;
 	const struct net_sim_model *model;
 	unsigned clients[POINTS_MAX], points;
 	unsigned compute, storage;
@@ -22,8 +23,7 @@ struct params {
 	struct tpcw_params tpcw;
 };
 
-/* ---- the table
- * ---------------------------------------------------------------------------------- */
+/* ---- the table ---- */
 
 static void
 machine_json(const char *name, const struct net_sim_mail_use *u)
@@ -104,25 +104,69 @@ on_a_model(const struct params *p)
 	return code;
 }
 
-/* ---- options
- * ------------------------------------------------------------------------------------ */
+/* ---- for real ---- */
+
+static int
+for_real(const struct params *p)
+{
+	bool tcp = strcmp(p->stack, "tcp") == 0;
+	int code = 0;
+	if (p->json)
+		printf("{\"bench\": \"tpcw\", \"protocol\": \"%s\", \"resource_managers\": %u, \"points\": [",
+		    p->protocol, p->storage);
+	else
+		printf("%s, %u resource managers, all in this process\n\n%7s %11s %9s %9s %8s %11s\n",
+		    tcp ? "TCP sockets of this host" : "messages in rings", p->storage, "clients", "txn/s",
+		    "p50 us", "p99 us", "aborts", "CPU us/txn");
+	for (unsigned i = 0; i < p->points; i++) {
+		struct nam_err err = { 0 };
+		struct tpcw_twopc_real at = { .clients = p->clients[i],
+			.rms = p->storage,
+			.seconds = p->seconds,
+			.fabric = p->fabric,
+			.tpcw = &p->tpcw };
+		if ((tcp ? tpcw_twopc_tcp(&at, &err) : tpcw_twopc_ring(&at, &err)) != NAM_OK) {
+			fprintf(stderr, "namdb bench: %s\n", err.text);
+			code = 1;
+			break;
+		}
+		if (p->json)
+			printf("%s{\"clients\": %u, \"throughput_tps\": %.0f, \"p50_us\": %.2f, "
+			       "\"p99_us\": %.2f, \"aborts_per_txn\": %.5f, \"cpu_us_per_txn\": %.2f, "
+			       "\"check_errors\": %llu}",
+			    i > 0 ? ", " : "", at.clients, at.rate, at.p50_us, at.p99_us, at.aborts,
+			    at.cpu_us, (unsigned long long)at.bad);
+		else
+			printf("%7u %11.0f %9.1f %9.1f %8.4f %11.1f\n", at.clients, at.rate, at.p50_us,
+			    at.p99_us, at.aborts, at.cpu_us);
+		fflush(stdout);
+		code |= at.bad != 0;
+	}
+	if (p->json)
+		printf("]}\n");
+	return code;
+}
+
+/* ---- options ---- */
 
 static void
 usage(FILE *to)
 {
 	fprintf(to,
-	    "usage: namdb bench tpcw --sim MODEL --protocol PROTOCOL [options]\n"
-	    "The checkout by snapshot isolation with two-phase commit: the NAM paper's baselines. In "
-	    "virtual\n"
-	    "time, on machines of a model.\n"
-	    "  --protocol P     2pc-ipoeth, 2pc-ipoib (fdr4x) or 2pc-verbs (fdr4x, cx6)\n"
+	    "usage: namdb bench tpcw --protocol PROTOCOL [--sim MODEL] [options]\n"
+	    "The checkout by snapshot isolation with two-phase commit: the NAM paper's baselines.\n"
+	    "  --protocol P     with --sim, in virtual time on machines of a model: 2pc-ipoeth, 2pc-ipoib\n"
+	    "                   (fdr4x) or 2pc-verbs (fdr4x, cx6); for real, in one process: 2pc-tcp,\n"
+	    "                   sockets, or 2pc-messages, message rings of storage nodes\n"
 	    "  --clients LIST   client threads of all machines; a line for each number (default\n"
-	    "                   1,10,20,30,40,50,60,70)\n"
+	    "                   1,10,20,30,40,50,60,70; for real 1,2,4)\n"
 	    "  --nodes C+S      client machines, and machines with a resource manager; one more has the\n"
-	    "                   transaction manager (default 4+3)\n"
-	    "  --products N     products of about 1 KB (default 1000000)\n"
-	    "  --seconds S      virtual time measured, after 5 ms (default 0.2)\n"
-	    "  --work US        what a client computes for each checkout, microseconds (default 23)\n"
+	    "                   transaction manager (default 4+3; for real only S counts)\n"
+	    "  --products N     products of about 1 KB (default 1000000; for real 30000)\n"
+	    "  --seconds S      time measured (default 0.2 of the model, after 5 ms; for real 2)\n"
+	    "  --work US        with --sim: what a client computes for each checkout, in microseconds\n"
+	    "                   (default 23)\n"
+	    "  --fabric F       of 2pc-messages: auto, shm, tcp or verbs (default auto)\n"
 	    "  --seed N         of the carts and of the model's dice (default 1)\n"
 	    "  --json           one object on stdout\n");
 }
@@ -145,11 +189,27 @@ take_nodes(const char *v, struct params *p)
 static bool
 take_protocol(const char *v, struct params *p)
 {
-	static const char *const known[] = { "2pc-ipoeth", "2pc-ipoib", "2pc-verbs" };
+	static const char *const known[] = { "2pc-ipoeth", "2pc-ipoib", "2pc-verbs", "2pc-tcp",
+		"2pc-messages" };
 	p->protocol = v;
 	for (unsigned i = 0; i < sizeof known / sizeof known[0]; i++)
 		if (strcmp(v, known[i]) == 0) {
 			p->stack = v + 4;
+			return true;
+		}
+	return false;
+}
+
+static bool
+take_fabric(const char *v, struct params *p)
+{
+	static const struct {
+		const char *name;
+		enum net_kind kind;
+	} known[] = { { "auto", NET_AUTO }, { "shm", NET_SHM }, { "tcp", NET_TCP }, { "verbs", NET_VERBS } };
+	for (unsigned i = 0; i < sizeof known / sizeof known[0]; i++)
+		if (strcmp(v, known[i].name) == 0) {
+			p->fabric = known[i].kind;
 			return true;
 		}
 	return false;
@@ -183,6 +243,8 @@ take(int letter, char *v, struct params *p)
 			return false;
 		p->tpcw.seed = x;
 		return true;
+	case 'f':
+		return take_fabric(v, p);
 	case 'j':
 		return p->json = true;
 	default:
@@ -190,20 +252,32 @@ take(int letter, char *v, struct params *p)
 	}
 }
 
+/* What the options have not said. */
+static void
+defaults(struct params *p, bool real)
+{
+	static const unsigned model_clients[] = { 1, 10, 20, 30, 40, 50, 60, 70 },
+			      real_clients[] = { 1, 2, 4 };
+	if (p->points == 0) {
+		p->points = real ? 3 : 8;
+		memcpy(p->clients, real ? real_clients : model_clients, p->points * sizeof *p->clients);
+	}
+	if (p->tpcw.products == 0)
+		p->tpcw.products = real ? 30000 : 1000000;
+	if (p->seconds == 0)
+		p->seconds = real ? 2 : 0.2;
+}
+
 int
 bench_tpcw_twopc(int argc, char **argv)
 {
 	static const struct option opt[] = { { "sim", 1, NULL, 'm' }, { "protocol", 1, NULL, 'P' },
 		{ "clients", 1, NULL, 'c' }, { "nodes", 1, NULL, 'n' }, { "products", 1, NULL, 'p' },
-		{ "seconds", 1, NULL, 's' }, { "work", 1, NULL, 'w' }, { "seed", 1, NULL, 'S' },
-		{ "json", 0, NULL, 'j' }, { "help", 0, NULL, 'h' }, { 0 } };
-	struct params p = { .clients = { 1, 10, 20, 30, 40, 50, 60, 70 },
-		.points = 8,
-		.compute = 4,
-		.storage = 3,
-		.seconds = 0.2,
-		.work_us = 23,
-		.tpcw = { .products = 1000000, .seed = 1 } };
+		{ "seconds", 1, NULL, 's' }, { "work", 1, NULL, 'w' }, { "fabric", 1, NULL, 'f' },
+		{ "seed", 1, NULL, 'S' }, { "json", 0, NULL, 'j' }, { "help", 0, NULL, 'h' }, { 0 } };
+	struct params p = {
+		.compute = 4, .storage = 3, .work_us = 23, .fabric = NET_AUTO, .tpcw = { .seed = 1 }
+	};
 	const char *more = "see namdb bench tpcw --protocol 2pc-verbs --help";
 	optind = 0;
 	for (int l; (l = getopt_long(argc, argv, "h", opt, NULL)) != -1;) {
@@ -222,10 +296,12 @@ bench_tpcw_twopc(int argc, char **argv)
 		fprintf(stderr, "namdb bench: unexpected '%s'; %s\n", argv[optind], more);
 		return 2;
 	}
-	if (p.stack == NULL || p.model == NULL) {
-		fprintf(stderr, "namdb bench: %s needs --sim; %s\n", p.protocol != NULL ? p.protocol : "this",
-		    more);
+	bool real = p.stack != NULL && (strcmp(p.stack, "tcp") == 0 || strcmp(p.stack, "messages") == 0);
+	if (p.stack == NULL || real != (p.model == NULL)) {
+		fprintf(stderr, "namdb bench: %s %s --sim; %s\n", p.protocol != NULL ? p.protocol : "this",
+		    real ? "is not for" : "needs", more);
 		return 2;
 	}
-	return on_a_model(&p);
+	defaults(&p, real);
+	return real ? for_real(&p) : on_a_model(&p);
 }

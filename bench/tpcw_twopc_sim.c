@@ -34,8 +34,7 @@ struct world {
 	nam_status status;
 };
 
-/* ---- messages
- * --------------------------------------------------------------------------------- */
+/* ---- messages ---- */
 
 static void
 send_from(struct session *s, unsigned from, unsigned to, const void *bytes, uint32_t len)
@@ -113,8 +112,7 @@ work(struct tpcw_twopc_session *s)
 	net_sim_mail_work(at->w->mail, at->client, at->w->p->work_ns);
 }
 
-/* ---- the run
- * ---------------------------------------------------------------------------------- */
+/* ---- the run ---- */
 
 static nam_status
 session_open(struct world *w, unsigned i)
@@ -152,16 +150,6 @@ drained(void *arg)
 	for (unsigned i = 0; all && i < w->run.sessions; i++)
 		all = w->run.session[i].over && txn_twopc_tm_open_count(w->run.session[i].tm) == 0;
 	return all || time_over(arg);
-}
-
-static void
-sums(const struct world *w, uint64_t *commits, uint64_t *aborts)
-{
-	*commits = *aborts = 0;
-	for (unsigned i = 0; i < w->run.sessions; i++) {
-		*commits += w->run.session[i].slice.commits;
-		*aborts += w->run.session[i].slice.aborts;
-	}
 }
 
 /* The machine with the greatest share of a resource; where two are alike, the first of these. */
@@ -223,31 +211,26 @@ static nam_status
 measure(struct world *w, struct nam_err *err)
 {
 	struct tpcw_twopc_point *p = w->p;
-	uint64_t commits, aborts, commits_before, aborts_before;
+	struct bench_slice sum = { 0 };
 	for (unsigned i = 0; i < w->run.sessions; i++)
 		tpcw_twopc_begin(&w->run.session[i]);
 	bool alive = play(w, WARM_NS, time_over);
-	for (unsigned i = 0; i < w->run.sessions; i++)
-		memset(&w->run.session[i].slice.latency_ns, 0, sizeof(struct nam_hist));
-	sums(w, &commits_before, &aborts_before);
 	net_sim_mail_begin(w->mail);
+	atomic_store(&w->run.counting, true);
 	uint64_t from = net_sim_now_ns(w->sim);
 	alive = alive && play(w, (uint64_t)(p->seconds * 1e9), time_over);
+	atomic_store(&w->run.counting, false);
 	double seconds = (double)(net_sim_now_ns(w->sim) - from) / 1e9;
-	sums(w, &commits, &aborts);
-	commits -= commits_before;
-	aborts -= aborts_before;
-	look(w, commits);
-	struct nam_hist all = { 0 };
 	for (unsigned i = 0; i < w->run.sessions; i++)
-		nam_hist_merge(&all, &w->run.session[i].slice.latency_ns);
-	p->rate = (double)commits / seconds;
-	p->p50_us = (double)nam_hist_quantile(&all, 0.5) / 1e3;
-	p->p99_us = (double)nam_hist_quantile(&all, 0.99) / 1e3;
-	p->aborts = (double)aborts / (commits != 0 ? (double)commits : 1);
+		bench_slice_add(&sum, &w->run.session[i].slice);
+	look(w, sum.commits);
+	p->rate = (double)sum.commits / seconds;
+	p->p50_us = (double)nam_hist_quantile(&sum.latency_ns, 0.5) / 1e3;
+	p->p99_us = (double)nam_hist_quantile(&sum.latency_ns, 0.99) / 1e3;
+	p->aborts = (double)sum.aborts / (sum.commits != 0 ? (double)sum.commits : 1);
 	atomic_store(&w->run.stop, true);
 	alive = alive && play(w, DRAIN_NS, drained);
-	if (!alive || net_sim_now_ns(w->sim) >= w->until)
+	if (w->status == NAM_OK && (!alive || net_sim_now_ns(w->sim) >= w->until))
 		return nam_fail(err, NAM_CORRUPT, "a client waits for a message that does not come");
 	return w->status;
 }

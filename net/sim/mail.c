@@ -65,8 +65,7 @@ net_sim_stack_find(const char *model, const char *name)
 	return NULL;
 }
 
-/* ---- structures
- * -------------------------------------------------------------------------------- */
+/* ---- structures ---- */
 
 /* One message on its way. Its event is, in turn: it leaves; it has reached the other machine. */
 struct letter {
@@ -124,8 +123,7 @@ struct net_sim_mail {
 
 #define OF(type, call, member) ((type *)(void *)((char *)(call)-offsetof(type, member)))
 
-/* ---- the scheduler of a machine that polls
- * ------------------------------------------------------ */
+/* ---- the scheduler of a machine that polls ---- */
 
 static void
 shuffle(struct nam_rng *r, unsigned *list, unsigned n)
@@ -253,8 +251,7 @@ charge(struct net_sim_mail *m, struct thread *t, uint64_t ns)
 	}
 }
 
-/* ---- a message's way
- * ---------------------------------------------------------------------------- */
+/* ---- a message's way ---- */
 
 /* CPU of the stack's core. */
 static uint64_t
@@ -373,8 +370,7 @@ takes(struct net_sim *s, struct sim_call *call)
 	take_later(t, s->now);
 }
 
-/* ---- the face
- * ----------------------------------------------------------------------------------- */
+/* ---- the face ---- */
 
 nam_status
 net_sim_mail_send(struct net_sim_mail *m, unsigned from, unsigned to, const void *bytes, uint32_t len)
@@ -490,8 +486,7 @@ net_sim_mail_close(struct net_sim_mail *m)
 	free(m);
 }
 
-/* ---- figures
- * ------------------------------------------------------------------------------------ */
+/* ---- figures ---- */
 
 void
 net_sim_mail_begin(struct net_sim_mail *m)

@@ -128,7 +128,7 @@ txn_twopc_rm_load(struct txn_twopc_rm *rm, uint64_t key, const void *record, uin
 	return st;
 }
 
-/* ---- messages ------------------------------------------------------------------------------ */
+/* ---- messages ---- */
 
 static void
 reads(struct txn_twopc_rm *rm, const struct txn_twopc_head *h, struct txn_twopc_message *answer)
@@ -250,8 +250,7 @@ txn_twopc_rm_take(struct txn_twopc_rm *rm, unsigned self, const struct txn_twopc
 	return NAM_OK;
 }
 
-/* ---- open, close, look
- * ----------------------------------------------------------------------- */
+/* ---- open, close, look ---- */
 
 nam_status
 txn_twopc_rm_open(struct txn_twopc_rm **out, uint64_t records)

@@ -40,7 +40,7 @@ struct txn_twopc_wire {
 /* The RM that holds a key. */
 unsigned txn_twopc_home(uint64_t key, unsigned rms);
 
-/* ---- resource manager ---------------------------------------------------------------------- */
+/* ---- resource manager ---- */
 
 struct txn_twopc_rm;
 
@@ -61,7 +61,7 @@ struct txn_twopc_seen {
 void txn_twopc_rm_walk(
     const struct txn_twopc_rm *rm, void (*fn)(void *arg, const struct txn_twopc_seen *r), void *arg);
 
-/* ---- transaction manager ------------------------------------------------------------------- */
+/* ---- transaction manager ---- */
 
 /* Gives out CIDs, and knows the greatest one below which every transaction has ended. */
 struct txn_twopc_clock;
@@ -82,7 +82,7 @@ nam_status txn_twopc_tm_take(struct txn_twopc_tm *tm, const void *bytes, uint32_
 /* Transactions that have not ended: their INSTALLED are still to come. */
 unsigned txn_twopc_tm_open_count(const struct txn_twopc_tm *tm);
 
-/* ---- client -------------------------------------------------------------------------------- */
+/* ---- client ---- */
 
 struct txn_twopc_client;
 /* What it asked for is over (below); it may ask for the next. */

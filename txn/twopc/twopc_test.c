@@ -8,8 +8,7 @@
 
 #include <cmocka.h>
 
-/* ---- in any order
- * ------------------------------------------------------------------------------ */
+/* ---- in any order ---- */
 
 static void
 test_any_order(void **state)
@@ -68,8 +67,7 @@ test_hurtful(void **state)
 	assert_true(refused > 1000);
 }
 
-/* ---- one RM, message by message
- * ------------------------------------------------------------------ */
+/* ---- one RM, message by message ---- */
 
 struct talk {
 	struct txn_twopc_rm *rm;
@@ -171,8 +169,7 @@ test_rm(void **state)
 	txn_twopc_rm_close(t.rm);
 }
 
-/* ---- the clock
- * --------------------------------------------------------------------------------- */
+/* ---- the clock ---- */
 
 static void
 test_clock(void **state)
