@@ -73,7 +73,7 @@ struct tpcw_twopc_point {
 };
 nam_status tpcw_twopc_sim(struct tpcw_twopc_point *p, struct nam_err *err);
 
-/* Threads of this process: tpcw_twopc_tcp.c by sockets, tpcw_twopc_ring.c by messages in rings. */
+/* Threads of this process: by sockets, and by messages in rings. */
 struct tpcw_twopc_real {
 	unsigned clients, rms;
 	double seconds;

@@ -165,7 +165,7 @@ usage(FILE *to)
 	    "  --products N     products of about 1 KB (default 1000000; for real 30000)\n"
 	    "  --seconds S      time measured (default 0.2 of the model, after 5 ms; for real 2)\n"
 	    "  --work US        with --sim: what a client computes for each checkout, in microseconds\n"
-	    "                   (default 23)\n"
+	    "                   (default 22)\n"
 	    "  --fabric F       of 2pc-messages: auto, shm, tcp or verbs (default auto)\n"
 	    "  --seed N         of the carts and of the model's dice (default 1)\n"
 	    "  --json           one object on stdout\n");
@@ -276,7 +276,7 @@ bench_tpcw_twopc(int argc, char **argv)
 		{ "seconds", 1, NULL, 's' }, { "work", 1, NULL, 'w' }, { "fabric", 1, NULL, 'f' },
 		{ "seed", 1, NULL, 'S' }, { "json", 0, NULL, 'j' }, { "help", 0, NULL, 'h' }, { 0 } };
 	struct params p = {
-		.compute = 4, .storage = 3, .work_us = 23, .fabric = NET_AUTO, .tpcw = { .seed = 1 }
+		.compute = 4, .storage = 3, .work_us = 22, .fabric = NET_AUTO, .tpcw = { .seed = 1 }
 	};
 	const char *more = "see namdb bench tpcw --protocol 2pc-verbs --help";
 	optind = 0;

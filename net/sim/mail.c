@@ -8,7 +8,7 @@
 /* Sources of every number: bench/README.md, "The model". */
 #define E5_2660V2                                                                                            \
 	.turn_ns = 150, .hardware = 40, .cores = 20, .shared_permille = 1600, .latency_ns = 24000000,        \
-	.slice_ns = 3000000, .tick_ns = 4000000
+	.slice_ns = 3000000, .tick_ns = 4000000, .balance_ns = 64000000
 
 static const struct {
 	const char *model;
@@ -53,7 +53,8 @@ static const struct {
 		     .shared_permille = 1000,
 		     .latency_ns = 24000000,
 		     .slice_ns = 3000000,
-		     .tick_ns = 4000000 } },
+		     .tick_ns = 4000000,
+		     .balance_ns = 64000000 } },
 };
 
 const struct net_sim_stack *
@@ -84,8 +85,8 @@ struct thread {
 	net_sim_taker fn;
 	void *arg;
 	unsigned machine;
-	unsigned hardware, turn; /* polling: its hardware thread, its turn there */
-	uint64_t clock;          /* until when it is busy; in a handler: its time */
+	unsigned index; /* among the machine's threads */
+	uint64_t clock; /* until when it is busy; in a handler: its time */
 	struct letter *first, **end;
 	unsigned waiting;
 	bool due; /* its event is in the queue */
@@ -101,11 +102,18 @@ struct core {
 	struct nam_rng rng;
 };
 
+/* A place of a polling thread: its hardware thread, its turn there. */
+struct place {
+	unsigned hardware, turn;
+};
+
 struct host {
 	struct sim_nic nic;
 	struct sim_resource stack, in, out; /* sockets */
 	struct core *core;
 	unsigned threads;
+	struct place *place;    /* as many as threads */
+	unsigned *who, periods; /* who[period * threads + thread]: the thread's place */
 	uint64_t worked_ns, wait_ns, messages, deepest, bytes_in, bytes_out;
 };
 
@@ -140,27 +148,25 @@ shuffle(struct nam_rng *r, unsigned *list, unsigned n)
  * hardware thread, and so on. Which thread gets which place is chance, and differs from machine to
  * machine: the system does not know which threads of different machines work together.
  */
-static void
-place_host(struct net_sim_mail *m, unsigned h, unsigned *list, unsigned *core)
+static nam_status
+place_host(struct net_sim_mail *m, struct host *host, unsigned *core)
 {
 	const struct net_sim_stack *k = m->stack;
-	struct host *host = &m->host[h];
-	unsigned n = 0, sides = k->hardware / k->cores, side = 0;
-	for (unsigned i = 0; i < m->threads; i++)
-		if (m->thread[i]->machine == h)
-			list[n++] = i;
-	shuffle(&m->rng, list, n);
+	unsigned n = host->threads, sides = k->hardware / k->cores, side = 0, *first = core + k->cores;
+	host->place = calloc(n + 1, sizeof *host->place);
+	if (host->place == NULL)
+		return NAM_NOMEM;
 	for (unsigned i = 0; i < n; i++) {
-		struct thread *t = m->thread[list[i]];
-		unsigned c = i % k->cores, *first = core + k->cores;
+		unsigned c = i % k->cores;
 		if (c == 0) {
 			shuffle(&m->rng, core, k->cores);
 			side = i / k->cores % sides;
 			for (unsigned x = 0; side == 0 && x < k->cores; x++)
 				first[x] = (unsigned)nam_rng_below(&m->rng, sides);
 		}
-		t->hardware = (first[core[c]] + side) % sides * k->cores + core[c];
-		t->turn = host->core[t->hardware].threads++;
+		struct place *p = &host->place[i];
+		p->hardware = (first[core[c]] + side) % sides * k->cores + core[c];
+		p->turn = host->core[p->hardware].threads++;
 	}
 	for (unsigned c = 0; c < k->hardware; c++) {
 		unsigned sibling = (c + k->cores) % (sides * k->cores);
@@ -168,22 +174,51 @@ place_host(struct net_sim_mail *m, unsigned h, unsigned *list, unsigned *core)
 		    sibling != c && host->core[c].threads != 0 && host->core[sibling].threads != 0;
 		nam_rng_init(&host->core[c].rng, nam_rng_next(&m->rng));
 	}
+	return NAM_OK;
 }
 
 static nam_status
 place(struct net_sim_mail *m)
 {
 	unsigned cores = m->stack->cores;
-	unsigned *room = malloc((m->threads + 2 * cores) * sizeof *room);
-	if (room == NULL)
-		return NAM_NOMEM;
-	for (unsigned c = 0; c < cores; c++)
-		room[m->threads + c] = c;
-	for (unsigned h = 0; h < m->hosts; h++)
-		place_host(m, h, room, room + m->threads);
-	m->placed = true;
+	unsigned *room = malloc(2 * cores * sizeof *room);
+	nam_status st = room != NULL ? NAM_OK : NAM_NOMEM;
+	for (unsigned c = 0; room != NULL && c < cores; c++)
+		room[c] = c;
+	for (unsigned h = 0; st == NAM_OK && h < m->hosts; h++)
+		st = place_host(m, &m->host[h], room);
+	m->placed = st == NAM_OK;
 	free(room);
-	return NAM_OK;
+	return st;
+}
+
+/*
+ * The thread's place at that time, and until when. Where threads outnumber hardware threads the
+ * system moves them from time to time, so that no thread has a bad place for ever.
+ */
+static const struct place *
+place_at(struct net_sim_mail *m, const struct thread *t, uint64_t at, uint64_t *until)
+{
+	const struct net_sim_stack *k = m->stack;
+	struct host *h = &m->host[t->machine];
+	unsigned n = h->threads;
+	uint64_t period = 0;
+	*until = UINT64_MAX;
+	if (n > k->hardware && k->balance_ns != 0) {
+		period = (at - m->from_ns) / k->balance_ns;
+		*until = m->from_ns + (period + 1) * k->balance_ns;
+	}
+	while (h->periods <= period) {
+		unsigned *more = realloc(h->who, (h->periods + 1) * (size_t)n * sizeof *more);
+		NAM_ASSERT(more != NULL); /* or a run proves nothing */
+		h->who = more;
+		unsigned *now = more + h->periods * (size_t)n;
+		for (unsigned i = 0; i < n; i++)
+			now[i] = i;
+		shuffle(&m->rng, now, n);
+		h->periods++;
+	}
+	return &h->place[h->who[period * n + t->index]];
 }
 
 /* The slice of the hardware thread at that time. */
@@ -222,16 +257,22 @@ slice_at(const struct net_sim_mail *m, struct core *c, uint64_t at)
 
 /* When the thread runs next, from `at` on; *until: for how long. */
 static uint64_t
-runs_at(const struct net_sim_mail *m, const struct thread *t, uint64_t at, uint64_t *until)
+runs_at(struct net_sim_mail *m, const struct thread *t, uint64_t at, uint64_t *until)
 {
-	struct core *c = &m->host[t->machine].core[t->hardware];
 	*until = UINT64_MAX;
-	if (m->stack->sockets || c->threads <= 1)
-		return at;
-	unsigned i = slice_at(m, c, at);
-	for (; i % c->threads != t->turn; i = slice_at(m, c, at))
-		at = c->ends[i];
-	*until = c->ends[i];
+	while (!m->stack->sockets) {
+		uint64_t moved;
+		const struct place *p = place_at(m, t, at, &moved);
+		struct core *c = &m->host[t->machine].core[p->hardware];
+		*until = moved;
+		if (c->threads <= 1)
+			break;
+		unsigned i = slice_at(m, c, at);
+		*until = sim_sooner(c->ends[i], moved);
+		if (i % c->threads == p->turn)
+			break;
+		at = *until;
+	}
 	return at;
 }
 
@@ -240,11 +281,12 @@ static void
 charge(struct net_sim_mail *m, struct thread *t, uint64_t ns)
 {
 	struct host *host = &m->host[t->machine];
-	if (!m->stack->sockets && host->core[t->hardware].shared)
+	uint64_t until;
+	if (!m->stack->sockets && host->core[place_at(m, t, t->clock, &until)->hardware].shared)
 		ns = ns * m->stack->shared_permille / 1000;
 	host->worked_ns += ns;
 	while (ns != 0) {
-		uint64_t until, at = runs_at(m, t, t->clock, &until);
+		uint64_t at = runs_at(m, t, t->clock, &until);
 		uint64_t now = sim_sooner(ns, until - at);
 		t->clock = at + now;
 		ns -= now;
@@ -415,6 +457,7 @@ net_sim_mail_thread(struct net_sim_mail *m, unsigned machine, net_sim_taker fn, 
 		return NAM_NOMEM;
 	*t = (struct thread){ .take.fn = takes, .mail = m, .fn = fn, .arg = arg, .machine = machine };
 	t->end = &t->first;
+	t->index = m->host[machine].threads;
 	*number = m->threads;
 	m->thread[m->threads++] = t;
 	m->host[machine].threads++;
@@ -480,6 +523,8 @@ net_sim_mail_close(struct net_sim_mail *m)
 		for (unsigned c = 0; m->host[h].core != NULL && c < m->stack->hardware; c++)
 			free(m->host[h].core[c].ends);
 		free(m->host[h].core);
+		free(m->host[h].place);
+		free(m->host[h].who);
 	}
 	free(m->thread);
 	free(m->host);

@@ -41,6 +41,7 @@ struct net_sim_stack {
 	uint32_t hardware;                      /* threads: as many as cores, or twice as many */
 	uint32_t shared_permille;               /* a core's work on each thread, if both are busy */
 	uint32_t latency_ns, slice_ns, tick_ns; /* scheduler: period, least slice, clock */
+	uint32_t balance_ns;                    /* ... and how often it moves threads; 0 = never */
 };
 
 /* The stack of that name on that model's machines. NULL: none. */

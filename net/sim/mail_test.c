@@ -177,6 +177,7 @@ test_crowd(void **state)
 	struct net_sim_mail_use u;
 	double share;
 	k.cores = k.hardware = 8;
+	k.balance_ns = 2500000;
 	/* one thread a hardware thread, then two: on both machines, so each pair has a quarter
 	 * of the time */
 	double one = play(&k, 8, 2, 8, 0, 200000000, &u);
