@@ -4,6 +4,8 @@
 
 #include <bench/sim_cluster.h>
 
+#include <string.h>
+
 static uint64_t
 bytes(const void *params)
 {
@@ -92,7 +94,10 @@ usage(FILE *to)
 	    "The checkout in virtual time, on machines of a model: fdr4x (the NAM paper's cluster) or cx6.\n"
 	    "  --products N     products of about 1 KB (default 30000)\n"
 	    "  --orders N       the indexes have room for so many orders from the start; 0: they\n"
-	    "                   grow from nothing, which holds inserts up (default 200000)\n");
+	    "                   grow from nothing, which holds inserts up (default 200000)\n"
+	    "  --protocol P     rsi: this one (default); 2pc-ipoeth, 2pc-ipoib, 2pc-verbs: two-phase "
+	    "commit,\n"
+	    "                   with options of its own (--protocol 2pc-verbs --help)\n");
 	bench_sim_usage(to, "1,10,20,30,40,50,60,70", "4+3", "0.01");
 }
 
@@ -105,6 +110,8 @@ take(void *arg, int letter, char *v)
 		p->orders = x;
 		return true;
 	}
+	if (letter == 'P')
+		return strcmp(v, "rsi") == 0; /* the others: tpcw_twopc_main.c */
 	if (letter != 'p' || !bench_take_numbers(v, TPCW_ITEMS, 10000000, &x, 1, &n))
 		return false;
 	p->products = x;
@@ -115,7 +122,7 @@ int
 bench_tpcw_sim(int argc, char **argv)
 {
 	static const struct option opt[] = { { "products", 1, NULL, 'p' }, { "orders", 1, NULL, 'o' },
-		BENCH_SIM_OPTIONS };
+		{ "protocol", 1, NULL, 'P' }, BENCH_SIM_OPTIONS };
 	static const struct bench_sim_user user = { .bench = "tpcw",
 		.params = &params,
 		.side_size = sizeof(struct tpcw_side),

@@ -150,6 +150,25 @@ def test_twopc_models():
         same(len(r.err.splitlines()), 1, r)
 
 
+def test_twopc_for_real():
+    """Over sockets, and over message rings of storage nodes: every checkout is checked by the bench itself."""
+    for args in (("2pc-tcp",), ("2pc-messages",), ("2pc-messages", "--fabric", "tcp")):
+        r = run("bench", "tpcw", "--protocol", *args, "--clients", "1,3", "--nodes", "1+2", "--products", "200", "--seconds", "0.3",
+                "--json", timeout=60)
+        same(r.rc, 0, r)
+        got = json.loads(r.out)
+        same((got["protocol"], got["resource_managers"], [p["clients"] for p in got["points"]]), (args[0], 2, [1, 3]), got)
+        for p in got["points"]:
+            same(p["check_errors"], 0, p)
+            check(p["throughput_tps"] > 0 and 0 < p["p50_us"] <= p["p99_us"] and p["cpu_us_per_txn"] > 0, p)
+        # 200 products: they meet
+        check(got["points"][1]["aborts_per_txn"] > 0, got)
+    for bad in (("--protocol", "2pc-tcp", "--sim", "fdr4x"), ("--protocol", "2pc-messages", "--fabric", "sim"),
+                ("--sim", "fdr4x", "--protocol", "pigeon")):
+        r = run("bench", "tpcw", *bad, timeout=20)
+        same((r.rc, r.out), (2, ""), bad)
+
+
 def test_models():
     """Verbs and checkouts on a model of RNICs, in virtual time: near what is published, the same every time, and checked."""
     for model in ("fdr4x", "cx6"):
