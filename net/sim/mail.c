@@ -76,7 +76,7 @@ struct letter {
 	unsigned from, to;
 	uint64_t there; /* when it lies in the machine's memory */
 	uint32_t len;
-	char bytes[];
+	_Alignas(8) char bytes[];
 };
 
 struct thread {

@@ -55,7 +55,8 @@ nam_status net_sim_mail_open(
     struct net_sim_mail **out, struct net_sim *sim, const struct net_sim_stack *stack, unsigned machines);
 void net_sim_mail_close(struct net_sim_mail *m);
 
-/* Called for each message, when its thread takes it; bytes are gone when it returns. */
+/* Called for each message, when its thread takes it; bytes (aligned to 8) are gone when it
+ * returns. */
 typedef void (*net_sim_taker)(void *arg, const void *bytes, uint32_t len);
 /* A thread of a machine; *number is its address. All threads are there before the first
  * message. */

@@ -97,20 +97,20 @@ static nam_status
 say(struct talk *t, enum txn_twopc_kind kind, uint64_t txn, uint64_t ts, uint64_t key, uint64_t cid,
     const uint64_t *value)
 {
-	struct {
-		struct txn_twopc_head h;
-		struct txn_twopc_item i;
-		uint64_t value;
-	} m = { .i = { .key = key, .cid = cid, .len = value != NULL ? 8 : 0 } };
+	uint64_t room[8] = { 0 };
+	struct txn_twopc_head *h = (void *)room;
+	struct txn_twopc_item *i = (void *)(h + 1);
 	const struct txn_twopc_wire wire = { hear, t };
-	m.h = (struct txn_twopc_head){ .kind = (uint8_t)kind,
+	*i = (struct txn_twopc_item){ .key = key, .cid = cid, .len = value != NULL ? 8 : 0 };
+	if (value != NULL)
+		memcpy(i->record, value, 8);
+	*h = (struct txn_twopc_head){ .kind = (uint8_t)kind,
 		.from = kind == TXN_TWOPC_READ ? TXN_TWOPC_CLIENT : TXN_TWOPC_TM,
 		.items = 1,
-		.len = (uint32_t)(sizeof m.h + sizeof m.i + m.i.len),
+		.len = (uint32_t)sizeof *h + txn_twopc_item_bytes(i->len),
 		.txn = txn,
 		.ts = ts };
-	m.value = value != NULL ? *value : 0;
-	return txn_twopc_rm_take(t->rm, 0, &wire, &m, m.h.len);
+	return txn_twopc_rm_take(t->rm, 0, &wire, room, h->len);
 }
 
 static void
