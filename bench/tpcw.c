@@ -216,7 +216,8 @@ usage(FILE *to)
 	    "  --seed N         of the carts (default 1)\n"
 	    "  --peer sqlite    the same transaction on SQLite in memory, in turn with ours\n"
 	    "  --json           one object on stdout\n"
-	    "  --sim MODEL      in virtual time on a model of machines; see --sim fdr4x --help\n");
+	    "  --sim MODEL      in virtual time on a model of machines; see --sim fdr4x --help\n"
+	    "  --protocol 2pc-tcp|2pc-messages   two-phase commit instead; see --protocol 2pc-tcp --help\n");
 }
 
 static bool

@@ -169,6 +169,107 @@ test_rm(void **state)
 	txn_twopc_rm_close(t.rm);
 }
 
+/* ---- a TM, message by message ---- */
+
+struct desk {
+	unsigned sent[TXN_TWOPC_KINDS];
+	uint64_t snapshot;
+	uint32_t status;
+};
+
+static void
+count(void *arg, unsigned to, const void *bytes, uint32_t len)
+{
+	struct desk *d = arg;
+	const struct txn_twopc_head *h = bytes;
+	assert_true(txn_twopc_judge(bytes, len));
+	assert_true((h->kind == TXN_TWOPC_OUTCOME) == (to == TXN_TWOPC_CLIENT));
+	d->sent[h->kind]++;
+	if (h->kind == TXN_TWOPC_OUTCOME) {
+		d->snapshot = h->ts;
+		d->status = txn_twopc_first(h)->status;
+	}
+}
+
+/* One RM, so key 0 is its. ts: 1 = a yes. */
+static nam_status
+tell(struct txn_twopc_tm *tm, unsigned from, enum txn_twopc_kind kind, uint64_t txn, uint64_t ts)
+{
+	uint64_t room[8] = { 0 };
+	struct txn_twopc_head *h = (void *)room;
+	unsigned items = kind == TXN_TWOPC_REQUEST;
+	*h = (struct txn_twopc_head){ .kind = (uint8_t)kind,
+		.from = (uint8_t)from,
+		.items = (uint16_t)items,
+		.len = (uint32_t)sizeof *h + items * txn_twopc_item_bytes(0),
+		.txn = txn,
+		.ts = ts };
+	return txn_twopc_tm_take(tm, room, h->len);
+}
+
+static void
+test_tm(void **state)
+{
+	(void)state;
+	enum { CLIENT = TXN_TWOPC_CLIENT, RM = TXN_TWOPC_RM, PLACES = 8 };
+	struct desk d = { 0 };
+	const struct txn_twopc_wire wire = { count, &d };
+	struct txn_twopc_clock *c;
+	struct txn_twopc_tm *tm;
+	assert_int_equal(txn_twopc_clock_open(&c), NAM_OK);
+	assert_int_equal(txn_twopc_tm_open(&tm, c, 0, &wire), NAM_INVALID);
+	assert_int_equal(txn_twopc_tm_open(&tm, c, 1, &wire), NAM_OK);
+	uint64_t first = txn_twopc_clock_snapshot(c);
+	/* a no: aborted, the RM that said no need not be told, and the snapshot may go on */
+	assert_int_equal(tell(tm, CLIENT, TXN_TWOPC_REQUEST, 1, 1), NAM_OK);
+	assert_int_equal(d.sent[TXN_TWOPC_PREPARE], 1);
+	assert_int_equal(tell(tm, RM, TXN_TWOPC_INSTALLED, 1, 0), NAM_INVALID);
+	assert_int_equal(tell(tm, RM + 1, TXN_TWOPC_VOTE, 1, 1), NAM_INVALID);
+	assert_int_equal(tell(tm, RM, TXN_TWOPC_VOTE, 2, 1), NAM_INVALID);
+	assert_int_equal(tell(tm, RM, TXN_TWOPC_VOTE, 1, 0), NAM_OK);
+	assert_int_equal(d.status, NAM_CONFLICT);
+	assert_int_equal(d.sent[TXN_TWOPC_ABORT], 0);
+	assert_int_equal(d.snapshot, first + 1);
+	assert_int_equal(tell(tm, RM, TXN_TWOPC_VOTE, 1, 1), NAM_INVALID);
+	assert_int_equal(txn_twopc_tm_open_count(tm), 0);
+	/* as many commits as there are places are answered, with no record installed yet */
+	for (unsigned i = 0; i < PLACES; i++) {
+		assert_int_equal(tell(tm, CLIENT, TXN_TWOPC_REQUEST, 10 + i, 1), NAM_OK);
+		assert_int_equal(tell(tm, RM, TXN_TWOPC_VOTE, 10 + i, 1), NAM_OK);
+		assert_int_equal(d.status, NAM_OK);
+		assert_int_equal(d.snapshot, first + 1);
+	}
+	assert_int_equal(d.sent[TXN_TWOPC_INSTALL], PLACES);
+	/* the next one waits for a place, and begins when one is free */
+	unsigned prepares = d.sent[TXN_TWOPC_PREPARE];
+	assert_int_equal(tell(tm, CLIENT, TXN_TWOPC_REQUEST, 30, 1), NAM_OK);
+	assert_int_equal(d.sent[TXN_TWOPC_PREPARE], prepares);
+	assert_int_equal(txn_twopc_tm_open_count(tm), PLACES + 1);
+	assert_int_equal(tell(tm, CLIENT, TXN_TWOPC_REQUEST, 31, 1), NAM_INVALID);
+	assert_int_equal(tell(tm, RM, TXN_TWOPC_INSTALLED, 11, 0), NAM_OK);
+	assert_int_equal(d.sent[TXN_TWOPC_PREPARE], prepares + 1);
+	assert_int_equal(txn_twopc_clock_snapshot(c), first + 1); /* 10 is not installed */
+	assert_int_equal(tell(tm, RM, TXN_TWOPC_INSTALLED, 10, 0), NAM_OK);
+	assert_int_equal(txn_twopc_clock_snapshot(c), first + 3);
+	assert_int_equal(tell(tm, RM, TXN_TWOPC_VOTE, 30, 1), NAM_OK);
+	assert_int_equal(tell(tm, CLIENT, TXN_TWOPC_SNAPSHOT, 40, 0), NAM_OK);
+	assert_int_equal(d.snapshot, first + 3);
+	for (unsigned i = 2; i < PLACES; i++)
+		assert_int_equal(tell(tm, RM, TXN_TWOPC_INSTALLED, 10 + i, 0), NAM_OK);
+	assert_int_equal(tell(tm, RM, TXN_TWOPC_INSTALLED, 30, 0), NAM_OK);
+	assert_int_equal(txn_twopc_clock_snapshot(c), first + 2 + PLACES);
+	assert_int_equal(txn_twopc_tm_open_count(tm), 0);
+	/* no CID is left: refused, and the RM that has locked is told */
+	while (txn_twopc_clock_take(c) != 0)
+		continue;
+	assert_int_equal(tell(tm, CLIENT, TXN_TWOPC_REQUEST, 50, 1), NAM_OK);
+	assert_int_equal(tell(tm, RM, TXN_TWOPC_VOTE, 50, 1), NAM_OK);
+	assert_int_equal(d.status, NAM_FULL);
+	assert_int_equal(d.sent[TXN_TWOPC_ABORT], 1);
+	txn_twopc_tm_close(tm);
+	txn_twopc_clock_close(c);
+}
+
 /* ---- the clock ---- */
 
 static void
@@ -240,6 +341,7 @@ main(void)
 		cmocka_unit_test(test_any_order),
 		cmocka_unit_test(test_hurtful),
 		cmocka_unit_test(test_rm),
+		cmocka_unit_test(test_tm),
 		cmocka_unit_test(test_clock),
 		cmocka_unit_test(test_clock_of_threads),
 	};
