@@ -94,14 +94,17 @@ flight_end(struct tso_flight *f, nam_status st, uint64_t cid)
 
 /*
  * A common FETCH_ADD. One for each commit makes the counter hot when many processes commit: some
- * millions a second, whatever the network. If a FETCH_ADD takes much longer than a READ of the same
- * node, the workers of a process take turns: one is out at a time, for all that asked before it was
- * posted. (In place, on mapped memory, neither is measured.)
+ * millions a second, whatever the network. If a FETCH_ADD takes half as long again as a READ of the
+ * same node, the workers of a process take turns: one is out at a time, for all that asked before
+ * it was posted. (In place, on mapped memory, neither is measured.) If that does not suffice,
+ * because there are so many processes, each pauses in between, so long that a FETCH_ADD takes no
+ * longer than that: then claims wait in their process, where they gather, and not at the word.
+ *
  * Each worker has published its promise before it asks (`floor`), so whose thread posts makes no
  * difference to others. A thread that is held up with a common FETCH_ADD holds up its process, as
  * with any claim that it does not use; the heart sees it (hang.c).
  */
-enum { COMMON_WORKERS = 4 };
+enum { COMMON_WORKERS = 4, PAUSE_STEP_NS = 100, PAUSE_PART = 16, PAUSE_CAP_NS = 50000 };
 
 static bool
 is_hot(const struct tso *t)
@@ -110,6 +113,8 @@ is_hot(const struct tso *t)
 	uint64_t read = atomic_load_explicit(&t->common.read, memory_order_relaxed);
 	if (atomic_load_explicit(&t->common.always, memory_order_relaxed))
 		return true;
+	if (atomic_load_explicit(&t->common.pause, memory_order_relaxed) != 0)
+		return true;
 	return faa > read + read / 2 && read != 0 &&
 	       atomic_load_explicit(&t->workers, memory_order_relaxed) >= COMMON_WORKERS;
 }
@@ -117,7 +122,8 @@ is_hot(const struct tso *t)
 static void
 faa_post(struct tso_worker *tw, struct tso_flight *f, void (*done)(struct net_batch *b))
 {
-	f->posted_ns = tw->stats.claim_faas % TSO_SAMPLE == 0 ? net_now_ns(tw->w) : 0;
+	bool timed = f == &tw->common || tw->stats.claim_faas % TSO_SAMPLE == 0;
+	f->posted_ns = timed ? net_now_ns(tw->w) : 0;
 	net_batch_init(&f->batch, tw->w, &f->op, 1, f->first->acct);
 	f->batch.tag = f;
 	net_faa(&f->batch, net_plus(tw->t->anchor, offsetof(struct tso_anchor, counter)), f->n);
@@ -164,6 +170,26 @@ hand_on(struct tso_common *k)
 		net_worker_tell(f->owner->w);
 }
 
+/* A common FETCH_ADD has ended: how long until the next? Under `busy`. */
+static void
+pace(struct tso_worker *tw, const struct tso_flight *all)
+{
+	struct tso_common *k = &tw->t->common;
+	uint64_t now = net_now_ns(tw->w), took = now - all->posted_ns;
+	uint64_t read = atomic_load_explicit(&k->read, memory_order_relaxed);
+	uint64_t pause = atomic_load_explicit(&k->pause, memory_order_relaxed);
+	if (tw->claim_posting || read == 0)
+		return;
+	tso_took(&k->faa, took);
+	uint64_t step = PAUSE_STEP_NS + pause / PAUSE_PART;
+	if (took > read + read / 2)
+		pause = pause + step < PAUSE_CAP_NS ? pause + step : PAUSE_CAP_NS;
+	else
+		pause = pause > step ? pause - step : 0;
+	atomic_store_explicit(&k->pause, pause, memory_order_relaxed);
+	atomic_store_explicit(&k->next, now + pause, memory_order_relaxed);
+}
+
 static void
 common_done(struct net_batch *b)
 {
@@ -171,7 +197,7 @@ common_done(struct net_batch *b)
 	struct tso_worker *tw = all->owner;
 	struct tso_common *k = &tw->t->common;
 	uint64_t cid = all->op.seen;
-	faa_took(all);
+	pace(tw, all);
 	/* A worker that sees its flight landed may close: it waits until it has been told. */
 	atomic_fetch_add(&k->telling, 1);
 	for (struct tso_flight *f = tw->common_first, *next; f != NULL; f = next) {
@@ -187,13 +213,36 @@ common_done(struct net_batch *b)
 	atomic_fetch_sub(&k->telling, 1);
 }
 
+/* ns until a common FETCH_ADD may be posted. */
+static uint64_t
+paused(struct tso_worker *tw)
+{
+	uint64_t next = atomic_load_explicit(&tw->t->common.next, memory_order_relaxed);
+	uint64_t now = next != 0 ? net_now_ns(tw->w) : 0;
+	return next > now && next - now <= PAUSE_CAP_NS ? next - now : 0; /* clocks may jump */
+}
+
+static void
+wake_riders(struct tso_worker *tw)
+{
+	for (unsigned i = 0; i < TSO_FLIGHTS; i++)
+		if (tw->flight[i].rides && tw->flight[i].first->waiter != NULL)
+			nam_co_wake(tw->flight[i].first->waiter);
+}
+
 /* A worker posts only what it waits for itself: so its thread stays in its loop until then. */
 static void
 common_go(struct tso_worker *tw)
 {
 	struct tso_common *k = &tw->t->common;
 	struct tso_flight *all = &tw->common;
-	if (!rides(tw) || atomic_exchange(&k->busy, true))
+	if (!rides(tw) || atomic_load(&k->busy)) /* its poster hands on */
+		return;
+	if (paused(tw) != 0) {
+		wake_riders(tw); /* they sleep until then: claim_wait */
+		return;
+	}
+	if (atomic_exchange(&k->busy, true))
 		return;
 	if (!rides(tw)) { /* it landed meanwhile */
 		atomic_fetch_add(&k->telling, 1);
@@ -318,8 +367,14 @@ claim_wait(struct tso_worker *tw, struct tso_claim *c, bool ends, const struct t
 	struct net_backoff pause = { .base_ns = WRAP_LOOK_NS, .cap_ns = WRAP_LOOK_NS };
 	ends = ends && t->scheme == TSO_CLAIM; /* CIDs dealt out beforehand never become holes */
 	c->waiter = nam_co_self();
-	while (!c->ready)
-		nam_co_park();
+	while (!c->ready) {
+		uint64_t ns = rides(tw) && !atomic_load(&t->common.busy) ? paused(tw) : 0;
+		if (ns != 0)
+			net_sleep(tw->w, ns + PAUSE_STEP_NS); /* not less, by whatever clock */
+		common_go(tw); /* before it parks: no other thread need come by */
+		if (!c->ready && ns == 0)
+			nam_co_park();
+	}
 	c->waiter = NULL;
 	if (c->status != NAM_OK)
 		return c->status;

@@ -515,35 +515,62 @@ txn_rests_gather(struct txn_worker *tw, struct txn_table_view *v, struct txn_all
 
 /* ---- blocks ---- */
 
-/* kept: takes it from the reserve if no other memory is left. */
+/* Workers that put extents on the list at once: dice, else each makes the others' CAS fail. */
+enum { LIST_BASE_NS = 2000, LIST_CAP_NS = 256000 };
+
+/* Puts extents on the table's list: each names the one behind it, the last one the list's first. */
 static nam_status
-new_extent(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, unsigned region, bool kept)
+extents_list(
+    struct txn_worker *tw, struct txn_table_view *v, struct txn_extent *e, const net_addr *at, unsigned n)
 {
-	struct net_worker *w = tw->w;
-	net_addr at;
-	struct txn_extent e = { .table = v->table, .generation = txn_generation(a->sweep) };
-	nam_status st = net_extent_take(w, region, 1, &at);
-	if (st == NAM_FULL && kept)
-		st = txn_extent_kept(tw->db, w, region, &at);
-	if (st != NAM_OK)
-		return st;
 	net_addr head = head_at(v, offsetof(struct txn_anchor, blocks));
+	struct net_backoff pause = { .base_ns = LIST_BASE_NS, .cap_ns = LIST_CAP_NS, .dice = true };
+	struct net_op op[TXN_CUTS];
+	struct net_batch b;
 	uint64_t seen;
-	st = net_read1(w, head, &e.next, 8, NULL);
-	while (st == NAM_OK) {
-		st = net_write1(w, at, &e, sizeof e, NULL);
-		if (st == NAM_OK)
-			st = net_cas1(w, head, e.next, at.bits, &seen, NULL);
-		if (st != NAM_OK || seen == e.next)
-			break;
-		e.next = seen;
+	nam_status st = net_read1(tw->w, head, &e[n - 1].next, 8, NULL);
+	net_batch_init(&b, tw->w, op, TXN_CUTS, NULL);
+	for (unsigned i = 0; i + 1 < n; i++) {
+		e[i].next = at[i + 1].bits;
+		net_write(&b, at[i], &e[i], sizeof e[i]);
 	}
-	if (st != NAM_OK)
+	while (st == NAM_OK) {
+		net_write(&b, at[n - 1], &e[n - 1], sizeof e[n - 1]);
+		st = net_run(&b);
+		if (st == NAM_OK)
+			st = net_cas1(tw->w, head, e[n - 1].next, at[0].bits, &seen, NULL);
+		if (st != NAM_OK || seen == e[n - 1].next)
+			break;
+		net_back_off(tw->w, &pause);
+		st = net_read1(tw->w, head, &e[n - 1].next, 8, NULL);
+	}
+	return st;
+}
+
+/* Takes up to n extents of a region for blocks. kept: one from the reserve if no other memory is
+ * left. */
+static nam_status
+new_extents(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, unsigned region, unsigned n,
+    bool kept)
+{
+	net_addr at[TXN_CUTS];
+	struct txn_extent e[TXN_CUTS];
+	unsigned got = 0;
+	nam_status st = net_extents_take(tw->w, region, n, true, at, &got);
+	if (st == NAM_FULL && got == 0 && kept &&
+	    (st = txn_extent_kept(tw->db, tw->w, region, &at[0])) == NAM_OK)
+		got = 1;
+	if (got == 0)
 		return st;
-	/* If a sweep has begun meanwhile, that sweep finds the extent. */
-	if (e.generation == txn_generation(a->sweep))
-		txn_stretch_push(&a->spare, at.bits + sizeof e,
-		    at.bits + sizeof e + (uint64_t)v->per_extent * v->block_bytes);
+	uint64_t generation = txn_generation(a->sweep);
+	for (unsigned i = 0; i < got; i++)
+		e[i] = (struct txn_extent){ .table = v->table, .generation = generation };
+	if ((st = extents_list(tw, v, e, at, got)) != NAM_OK)
+		return st;
+	/* If a sweep has begun meanwhile, that sweep finds the extents. */
+	for (unsigned i = 0; i < got && generation == txn_generation(a->sweep); i++)
+		txn_stretch_push(&a->spare, at[i].bits + sizeof e[i],
+		    at[i].bits + sizeof e[i] + (uint64_t)v->per_extent * v->block_bytes);
 	return NAM_OK;
 }
 
@@ -585,8 +612,9 @@ block_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at, uint64
 				return st;
 		}
 		if (s->at == s->end && a->spare.n == 0) {
-			unsigned r = db->regions[(cuts < db->nregions ? a->region++ : turn) % db->nregions];
-			st = new_extent(tw, v, a, r, v->vital && i + 1 == db->nregions);
+			bool many = cuts < db->nregions;
+			unsigned r = db->regions[(many ? a->region++ : turn) % db->nregions];
+			st = new_extents(tw, v, a, r, many ? TXN_CUTS : 1, v->vital && i + 1 == db->nregions);
 			if (st == NAM_GONE || st == NAM_FULL)
 				continue;
 			if (st != NAM_OK)
