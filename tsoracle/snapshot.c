@@ -15,6 +15,7 @@ enum { TWIN_PIECE = 2 }; /* marks in the first of two READs, see base/fault.h */
  * seconds for an owner that has ended, until it is recovered.
  */
 enum { PREFIX_YIELDS = 64, PREFIX_BASE_NS = 5000, PREFIX_CAP_NS = 2000000, PREFIX_HOLD = 64 };
+enum { LOOK_SLACK_NS = 100 };
 
 void
 tso_raise(_Atomic uint64_t *at, uint64_t to)
@@ -190,6 +191,26 @@ pin_publish(struct tso_worker *tw)
 		atomic_store(&tw->oldest, now);
 }
 
+/*
+ * Another worker of this process has READ marks just now, or is about to: what it finds moves the
+ * prefix of all. So the workers that wait for a prefix READ in turn, two in the time of a READ.
+ * True: this one has slept, and may look at the prefix.
+ */
+static bool
+others_look(struct tso_worker *tw)
+{
+	struct tso *t = tw->t;
+	uint64_t gap = atomic_load_explicit(&t->common.read, memory_order_relaxed) / 2;
+	if (gap == 0) /* in place */
+		return false;
+	uint64_t now = net_now_ns(tw->w), last = atomic_load(&t->polled_ns);
+	if (now - last < gap) {
+		net_sleep(tw->w, gap - (now - last) + LOOK_SLACK_NS);
+		return true;
+	}
+	return !atomic_compare_exchange_strong(&t->polled_ns, &last, now);
+}
+
 static nam_status
 wait_for(struct tso_worker *tw, tso_cid cid, const struct tso_timeout *p)
 {
@@ -199,7 +220,13 @@ wait_for(struct tso_worker *tw, tso_cid cid, const struct tso_timeout *p)
 		.cap_ns = PREFIX_CAP_NS,
 		.hold = PREFIX_HOLD };
 	for (unsigned tries = 0; atomic_load(&tw->t->prefix) < cid; tries++) {
-		nam_status st = tso_refresh(tw, NULL);
+		nam_status st;
+		if (others_look(tw)) {
+			if ((st = tso_timeout_left(tw->w, p)) != NAM_OK)
+				return st;
+			continue;
+		}
+		st = tso_refresh(tw, NULL);
 		if (st != NAM_OK)
 			return st;
 		uint64_t now = atomic_load(&tw->t->prefix);

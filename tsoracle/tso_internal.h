@@ -125,6 +125,7 @@ struct tso {
 	_Atomic unsigned high;               /* a  as last READ by any coroutine */
 	_Atomic uint64_t n_holes, n_seals, n_fenced;
 	struct tso_common common;
+	_Atomic uint64_t polled_ns; /* a  when a worker that waits for a prefix READ marks last */
 	/* stuck.c */
 	_Atomic uint64_t stuck_at;                /* a 1 + the prefix when a wait for more ended
 						   * with NAM_STUCK, 0 = never */
