@@ -18,7 +18,7 @@ static const char usage[] =
     "usage: namdb storage --id N [options]\n"
     "Runs a storage node: memory that compute nodes reach over the network.\n"
     "\n"
-    "  --id N              number of this node, 1..63; each node of a cluster has its own (required)\n"
+    "  --id N              number of this node, 1..1023; each node of a cluster has its own (required)\n"
     "  --size S            memory to offer, such as 512m or 4g (default 1g)\n"
     "  --listen HOST:PORT  address to listen on (default 127.0.0.1:7411; port 0: any free port)\n"
     "  --rdma ADDRESS      address of the RDMA device to offer; off: offer none; auto: the device at the\n"
@@ -98,9 +98,9 @@ options(int argc, char **argv, struct storage_config *c)
 		char line[256];
 		switch (o) {
 		case 'i':
-			if (!nam_number(optarg, 1, 63, &n)) {
+			if (!nam_number(optarg, 1, 1023, &n)) {
 				snprintf(
-				    line, sizeof line, "--id %.60s is out of range; ids are 1..63", optarg);
+				    line, sizeof line, "--id %.60s is out of range; ids are 1..1023", optarg);
 				return complain(2, line);
 			}
 			c->region.id = (unsigned)n;
@@ -179,7 +179,7 @@ options(int argc, char **argv, struct storage_config *c)
 	if (optind < argc)
 		return complain(2, "it takes options only; see namdb storage --help");
 	if (!have_id)
-		return complain(2, "which node is this? say --id 1 (each storage node has its own, 1..63)");
+		return complain(2, "which node is this? say --id 1 (each storage node has its own, 1..1023)");
 	return -1;
 }
 

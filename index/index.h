@@ -26,7 +26,28 @@ struct idx_hash;
 struct idx_memory {
 	nam_status (*take)(void *arg, struct net_worker *w, net_addr *out);
 	void *arg;
+	/* The cluster's greatest region, 0 = 63; the same for each process, and for as long as the
+	 * index lives. */
+	unsigned region_max;
 };
+
+/* An entry, and a way of the pointer cache, name a block in 40 bits: region << shift | offset / 64.
+ * The region takes as many of them as the cluster's greatest needs, and at least 6. */
+static inline unsigned
+idx_block_shift(unsigned region_max)
+{
+	unsigned bits = 6;
+	while (region_max >> bits != 0)
+		bits++;
+	return 40 - bits;
+}
+/* So long a region may be in a cluster whose greatest region that is: an entry names each block of
+ * it. */
+static inline uint64_t
+idx_region_bytes(unsigned region_max)
+{
+	return UINT64_C(1) << (idx_block_shift(region_max) + 6);
+}
 
 /* Creates an empty index. *anchor: IDX_ANCHOR_BYTES of zeroed remote memory, given by the caller.
  * NAM_FULL: no memory. NAM_DUPLICATE: there is an index already. */
@@ -158,7 +179,8 @@ nam_status idx_walk_some(struct net_worker *w, struct idx_hash *ix, uint64_t *fr
  * it, and drop a wrong way. */
 struct idx_ptrs;
 enum { IDX_HINT_MAX = 15 };
-struct idx_ptrs *idx_ptrs_open(size_t entries); /* rounded up to a power of two; 8 bytes each */
+struct idx_ptrs *idx_ptrs_open(
+    size_t entries, unsigned region_max); /* rounded up to a power of two; 8 bytes each */
 void idx_ptrs_close(struct idx_ptrs *c);
 bool idx_ptrs_get(struct idx_ptrs *c, uint64_t hash, net_addr *block, uint8_t *hint);
 /* Before several gets: fetches the hash's cache line. */

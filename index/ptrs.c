@@ -3,7 +3,7 @@
  *
  * Eight ways to a cache line, each one word:
  *
- *	63 .......... 44  43 .. 40  39 ..... 34  33 ....... 0
+ *	63 .......... 44  43 .. 40  39 ..... 40-R 39-R .... 0
  *	+----------------+---------+------------+------------+   0: empty
  *	|  top of hash   |  hint   |   region   | offset / 64|   the top is 1 where the hash says 0
  *	+----------------+---------+------------+------------+
@@ -20,16 +20,17 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { WAYS = 8, TOP_SHIFT = 44, HINT_SHIFT = 40, REGION_SHIFT = 34 };
+enum { WAYS = 8, TOP_SHIFT = 44, HINT_SHIFT = 40 };
 
 struct idx_ptrs {
 	_Atomic uint64_t *way; /* relaxed: P1 */
 	uint64_t set_mask;     /* sets - 1 */
 	size_t bytes;
+	unsigned shift; /* 40 - R: where the region begins, as in an entry of an index */
 };
 
 struct idx_ptrs *
-idx_ptrs_open(size_t entries)
+idx_ptrs_open(size_t entries, unsigned region_max)
 {
 	size_t n = WAYS;
 	if (entries > (size_t)1 << 40)
@@ -40,6 +41,7 @@ idx_ptrs_open(size_t entries)
 	if (c == NULL)
 		return NULL;
 	c->bytes = n * sizeof *c->way;
+	c->shift = idx_block_shift(region_max);
 	c->set_mask = n / WAYS - 1;
 	c->way =
 	    mmap(NULL, c->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -110,9 +112,10 @@ idx_ptrs_get(struct idx_ptrs *c, uint64_t hash, net_addr *block, uint8_t *hint)
 	uint64_t word = load(&set[__builtin_ctz(found)]);
 	if (word >> TOP_SHIFT != top)
 		return false; /* replaced at this moment */
-	*block = net_at((unsigned)(word >> REGION_SHIFT) & (NET_REGIONS - 1),
-	    (word & ((UINT64_C(1) << REGION_SHIFT) - 1)) << 6);
 	*hint = (uint8_t)(word >> HINT_SHIFT & IDX_HINT_MAX);
+	word &= (UINT64_C(1) << HINT_SHIFT) - 1;
+	*block = net_at((unsigned)(word >> c->shift), (word & ((UINT64_C(1) << c->shift) - 1)) << 6);
+
 	return true;
 }
 
@@ -121,9 +124,9 @@ idx_ptrs_put(struct idx_ptrs *c, uint64_t hash, net_addr block, uint8_t hint)
 {
 	uint64_t region = net_region_of(block), off = net_offset_of(block), top = top_of(hash);
 	NAM_ASSERT(region > 0 && region < NET_REGIONS && (off & 63) == 0 && hint <= IDX_HINT_MAX);
-	if (off >> 6 >> REGION_SHIFT != 0)
+	if (off >> 6 >> c->shift != 0 || region >> (HINT_SHIFT - c->shift) != 0)
 		return; /* no index names such an address either */
-	uint64_t word = top << TOP_SHIFT | (uint64_t)hint << HINT_SHIFT | region << REGION_SHIFT | off >> 6;
+	uint64_t word = top << TOP_SHIFT | (uint64_t)hint << HINT_SHIFT | region << c->shift | off >> 6;
 	_Atomic uint64_t *set = set_of(c, hash);
 	unsigned into = ways_of(set, top); /* before an empty one: a key has one way */
 	if (into == 0)

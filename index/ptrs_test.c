@@ -22,7 +22,7 @@ static void
 keeps_what_was_put(void **state)
 {
 	(void)state;
-	struct idx_ptrs *c = idx_ptrs_open(1 << 16);
+	struct idx_ptrs *c = idx_ptrs_open(1 << 16, 0);
 	net_addr block;
 	uint8_t hint;
 	unsigned kept = 0;
@@ -59,13 +59,27 @@ keeps_what_was_put(void **state)
 	idx_ptrs_put(c, 0, net_at(1, 0), 0);
 	assert_true(idx_ptrs_get(c, 0, &block, &hint));
 	assert_int_equal(block.bits, net_at(1, 0).bits);
+	/* In a cluster of many nodes a region has more bits, and an offset fewer. */
+	struct idx_ptrs *many = idx_ptrs_open(1 << 10, 1000);
+	for (unsigned region = 1; region <= 1000; region += 37) {
+		last = net_at(region, idx_region_bytes(1000) - 64);
+		idx_ptrs_put(many, nam_mix(region), last, 15);
+		assert_true(idx_ptrs_get(many, nam_mix(region), &block, &hint));
+		assert_int_equal(block.bits, last.bits);
+		assert_int_equal(hint, 15);
+	}
+	idx_ptrs_close(many);
+	/* A region that the cluster does not have is not kept either. */
+	idx_ptrs_put(c, nam_mix(11), net_at(64, 0), 1);
+	if (idx_ptrs_get(c, nam_mix(11), &block, &hint))
+		assert_int_equal(block.bits, block_of(11).bits);
 	/* An address beyond the range of a word: not kept, and no other way is changed. */
 	idx_ptrs_put(c, nam_mix(9), net_at(1, UINT64_C(1) << 40), 1);
 	if (idx_ptrs_get(c, nam_mix(9), &block, &hint))
 		assert_int_equal(block.bits, block_of(9).bits);
 	idx_ptrs_close(c);
 	idx_ptrs_close(NULL);
-	assert_null(idx_ptrs_open(SIZE_MAX));
+	assert_null(idx_ptrs_open(SIZE_MAX, 0));
 }
 
 enum { THREADS = 4, ROUNDS = 200000, KEYS = 64 };
@@ -105,7 +119,7 @@ static void
 threads_meet_no_lies(void **state)
 {
 	(void)state;
-	struct idx_ptrs *c = idx_ptrs_open(8);
+	struct idx_ptrs *c = idx_ptrs_open(8, 0);
 	pthread_t t[THREADS];
 	for (unsigned i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_create(&t[i], NULL, quarrel, c), 0);

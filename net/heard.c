@@ -27,11 +27,12 @@ enum {
 #define ASK_AGAIN_NS UINT64_C(1000000000) /* a question, or its answer, may have been dropped */
 
 struct entry {
-	uint64_t identity; /* 0 = free */
-	uint64_t left;     /* nodes, a bit per region, whose last message is LEFT */
-	uint64_t here;     /* nodes whose last message is BACK */
-	uint64_t ask;      /* nodes that are to be asked */
-	uint64_t left_ns;  /* when the last LEFT came */
+	uint64_t identity;   /* 0 = free */
+	struct net_set left; /* nodes whose last message is LEFT */
+	struct net_set here; /* nodes whose last message is BACK */
+	struct net_set ask;  /* nodes that are to be asked, if ... */
+	bool asks;           /* ... there are any */
+	uint64_t left_ns;    /* when the last LEFT came */
 	uint64_t asked_ns;
 	uint64_t used_ns;
 	bool dead, told; /* told: it counts among the net's news */
@@ -39,21 +40,21 @@ struct entry {
 
 struct net_heard_table {
 	pthread_mutex_t lock;
-	uint64_t nodes;   /* i  nodes that must have sent news, a bit per region */
-	uint64_t ripe_ns; /* when to look for hints that are old enough, UINT64_MAX = there are
+	struct net_set nodes; /* i  nodes that must have sent news */
+	uint64_t ripe_ns;     /* when to look for hints that are old enough, UINT64_MAX = there are
 			   * none */
-	unsigned to_ask;  /* entries with a question */
+	unsigned to_ask;      /* entries with a question */
 	struct entry entry[BUCKETS * WAYS]; /* WAYS in a row are a bucket */
 };
 
 nam_status
 net_heard_open(struct net *n, struct nam_err *err)
 {
-	uint64_t nodes = 0;
+	struct net_set nodes = { { 0 } };
 	for (unsigned i = 0; i < n->count; i++)
 		if (n->node[i]->control_fd >= 0)
-			nodes |= UINT64_C(1) << n->node[i]->info.region;
-	if (nodes == 0)
+			net_set_add(&nodes, n->node[i]->info.region);
+	if (net_set_none(&nodes))
 		return NAM_OK;
 	struct net_heard_table *t = calloc(1, sizeof *t);
 	if (t == NULL)
@@ -96,7 +97,7 @@ find(struct net_heard_table *t, uint64_t identity, uint64_t now, bool make)
 	}
 	if (!make)
 		return NULL;
-	if (oldest->ask != 0)
+	if (oldest->asks)
 		t->to_ask--;
 	*oldest = (struct entry){ .identity = identity, .used_ns = now };
 	return oldest;
@@ -105,7 +106,7 @@ find(struct net_heard_table *t, uint64_t identity, uint64_t now, bool make)
 static bool
 has_left(const struct net_heard_table *t, const struct entry *e, uint64_t now)
 {
-	return e->left == t->nodes && now - e->left_ns >= NET_LEFT_NS;
+	return net_set_same(&e->left, &t->nodes) && now - e->left_ns >= NET_LEFT_NS;
 }
 
 enum net_heard
@@ -123,10 +124,13 @@ net_real_heard(struct net_worker *w, uint64_t identity)
 	pthread_mutex_lock(&t->lock);
 	struct entry *e = find(t, identity, now, true);
 	enum net_heard is = e->dead ? NET_DEAD : has_left(t, e, now) ? NET_LEFT : NET_UNHEARD;
-	uint64_t missing = t->nodes & ~(e->left | e->here);
+	struct net_set missing = net_set_minus(&t->nodes, &e->left);
+	missing = net_set_minus(&missing, &e->here);
 	e->used_ns = now;
-	if (is == NET_UNHEARD && missing != 0 && (e->asked_ns == 0 || now - e->asked_ns > ASK_AGAIN_NS)) {
-		t->to_ask += e->ask == 0;
+	if (is == NET_UNHEARD && !net_set_none(&missing) &&
+	    (e->asked_ns == 0 || now - e->asked_ns > ASK_AGAIN_NS)) {
+		t->to_ask += !e->asks;
+		e->asks = true;
 		e->ask = missing;
 		e->asked_ns = now;
 		wake = true;
@@ -141,29 +145,30 @@ void
 net_heard_take(struct net_node *node, uint32_t kind, uint64_t identity)
 {
 	struct net_heard_table *t = node->net->table;
-	uint64_t bit = UINT64_C(1) << node->info.region, now = nam_clock_ns();
+	unsigned region = node->info.region;
+	uint64_t now = nam_clock_ns();
 	bool news = false;
 	pthread_mutex_lock(&t->lock);
 	struct entry *e = find(t, identity, now, kind != NET_NEWS_BACK);
 	/* If no caller has asked about the identity, BACK is no news. */
 	if (e != NULL) {
 		if (kind == NET_NEWS_BACK) {
-			e->left &= ~bit;
-			e->here |= bit;
+			net_set_drop(&e->left, region);
+			net_set_add(&e->here, region);
 			e->told = e->dead;
 		} else {
 			/* A repeated LEFT does not begin the wait again. */
-			if (!(e->left & bit))
+			if (!net_set_has(&e->left, region))
 				e->left_ns = now;
-			e->left |= bit;
-			e->here &= ~bit;
+			net_set_add(&e->left, region);
+			net_set_drop(&e->here, region);
 		}
 		if (kind == NET_NEWS_DEAD && !e->dead) {
 			e->dead = true;
 			news = !e->told;
 			e->told = true;
 		}
-		if (!e->told && e->left == t->nodes && e->left_ns + NET_LEFT_NS < t->ripe_ns)
+		if (!e->told && net_set_same(&e->left, &t->nodes) && e->left_ns + NET_LEFT_NS < t->ripe_ns)
 			t->ripe_ns = e->left_ns + NET_LEFT_NS;
 	}
 	pthread_mutex_unlock(&t->lock);
@@ -177,14 +182,16 @@ void
 net_heard_forget(struct net_node *node)
 {
 	struct net_heard_table *t = node->net->table;
-	uint64_t bit = UINT64_C(1) << node->info.region;
+	unsigned region = node->info.region;
 	pthread_mutex_lock(&t->lock);
 	for (unsigned i = 0; i < BUCKETS * WAYS; i++) {
 		struct entry *e = &t->entry[i];
-		if (((e->left | e->here) & bit) != 0)
+		if (e->identity == 0)
+			continue;
+		if (net_set_has(&e->left, region) || net_set_has(&e->here, region))
 			e->asked_ns = 0;
-		e->left &= ~bit;
-		e->here &= ~bit;
+		net_set_drop(&e->left, region);
+		net_set_drop(&e->here, region);
 		e->told = e->dead;
 	}
 	pthread_mutex_unlock(&t->lock);
@@ -200,7 +207,7 @@ net_heard_ripen(struct net *n, uint64_t now)
 		t->ripe_ns = UINT64_MAX;
 		for (unsigned i = 0; i < BUCKETS * WAYS; i++) {
 			struct entry *e = &t->entry[i];
-			if (e->identity == 0 || e->told || e->left != t->nodes)
+			if (e->identity == 0 || e->told || !net_set_same(&e->left, &t->nodes))
 				continue;
 			if (has_left(t, e, now)) {
 				e->told = true;
@@ -223,18 +230,19 @@ unsigned
 net_heard_questions(struct net_node *node, uint64_t *identity, unsigned cap)
 {
 	struct net_heard_table *t = node->net->table;
-	uint64_t bit = UINT64_C(1) << node->info.region;
+	unsigned region = node->info.region;
 	unsigned got = 0;
 	pthread_mutex_lock(&t->lock);
 	for (unsigned i = 0, left = t->to_ask; i < BUCKETS * WAYS && left > 0 && got < cap; i++) {
 		struct entry *e = &t->entry[i];
-		if (e->ask == 0)
+		if (!e->asks)
 			continue;
 		left--;
-		if ((e->ask & bit) == 0)
+		if (!net_set_has(&e->ask, region))
 			continue;
-		e->ask &= ~bit;
-		t->to_ask -= e->ask == 0;
+		net_set_drop(&e->ask, region);
+		e->asks = !net_set_none(&e->ask);
+		t->to_ask -= !e->asks;
 		identity[got++] = e->identity;
 	}
 	pthread_mutex_unlock(&t->lock);

@@ -134,10 +134,10 @@ net_add_node(struct net *n, const struct net_provider *p, const struct net_node_
 	node->life_fd = -1;
 	node->net = n;
 	n->by_region[r] = node;
-	n->count = 0;
-	for (unsigned i = 1; i < NET_REGIONS; i++)
-		if (n->by_region[i] != NULL)
-			n->node[n->count++] = n->by_region[i];
+	unsigned at = n->count++;
+	for (; at > 0 && n->node[at - 1]->info.region > r; at--)
+		n->node[at] = n->node[at - 1];
+	n->node[at] = node;
 	if (out != NULL)
 		*out = node;
 	return NAM_OK;
@@ -339,16 +339,32 @@ net_worker_close(struct net_worker *w)
 	free(w);
 }
 
-uint64_t
-net_worker_broken(const struct net_worker *w)
+static bool
+is_broken(const struct net_endpoint *ep)
 {
-	uint64_t mask = 0;
-	for (unsigned i = 0; i < w->async_count; i++) {
-		const struct net_endpoint *ep = w->async[i];
-		if (__builtin_expect(ep->broke || net_node_lost(ep->node), 0))
-			mask |= UINT64_C(1) << ep->node->info.region;
-	}
-	return mask;
+	return __builtin_expect(ep->broke || net_node_lost(ep->node), 0);
+}
+
+bool
+net_worker_broken(const struct net_worker *w, struct net_set *out)
+{
+	unsigned i = 0;
+	while (i < w->async_count && !is_broken(w->async[i]))
+		i++;
+	if (__builtin_expect(i == w->async_count, 1))
+		return false;
+	*out = (struct net_set){ { 0 } };
+	for (; i < w->async_count; i++)
+		if (is_broken(w->async[i]))
+			net_set_add(out, w->async[i]->node->info.region);
+	return true;
+}
+
+bool
+net_worker_broke(const struct net_worker *w, unsigned region)
+{
+	const struct net_endpoint *ep = region < NET_REGIONS ? w->ep[region] : NULL;
+	return ep != NULL && ep->base == NULL && is_broken(ep);
 }
 
 struct net *
@@ -445,9 +461,11 @@ net_worker_counts(struct net_worker *w, unsigned region, struct net_counts *out)
 			*out = w->ep[region]->counts;
 		return;
 	}
-	for (unsigned i = 1; i < NET_REGIONS; i++)
-		if (w->ep[i] != NULL)
-			net_counts_add(out, &w->ep[i]->counts);
+	for (unsigned i = 0; i < w->net->count; i++) {
+		const struct net_endpoint *ep = w->ep[w->net->node[i]->info.region];
+		if (ep != NULL)
+			net_counts_add(out, &ep->counts);
+	}
 	/* A wait for three nodes at once is one round trip. */
 	out->round_trips = w->round_trips;
 }

@@ -49,7 +49,10 @@ typedef struct net_addr {
 	uint64_t bits;
 } net_addr;
 
-enum { NET_REGIONS = 64 }; /* regions are numbered 1..63; the format allows 16 bits */
+/* Regions are numbered 1..1023; an address has 16 bits for them, other formats have 10. Packed
+ * formats have 40 bits for an offset: a region is at most 1 TiB long. */
+enum { NET_REGIONS = 1024, NET_REGION_BITS = 10, NET_OFFSET_BITS = 40 };
+#define NET_REGION_SIZE_MAX (UINT64_C(1) << NET_OFFSET_BITS)
 
 static inline net_addr
 net_at(unsigned region, uint64_t offset)
@@ -73,6 +76,60 @@ net_plus(net_addr a, uint64_t bytes)
 }
 
 /* ---- opening ------------------------------------------------------------ */
+
+/* A set of regions. */
+struct net_set {
+	uint64_t word[NET_REGIONS / 64];
+};
+static inline void
+net_set_add(struct net_set *s, unsigned region)
+{
+	s->word[region / 64] |= UINT64_C(1) << region % 64;
+}
+static inline void
+net_set_drop(struct net_set *s, unsigned region)
+{
+	s->word[region / 64] &= ~(UINT64_C(1) << region % 64);
+}
+static inline bool
+net_set_has(const struct net_set *s, unsigned region)
+{
+	return region < NET_REGIONS && (s->word[region / 64] >> region % 64 & 1);
+}
+/* The first one from `from` on, NET_REGIONS = there is none. */
+static inline unsigned
+net_set_next(const struct net_set *s, unsigned from)
+{
+	while (from < NET_REGIONS) {
+		uint64_t rest = s->word[from / 64] >> from % 64;
+		if (rest != 0)
+			return from + (unsigned)__builtin_ctzll(rest);
+		from = (from / 64 + 1) * 64;
+	}
+	return NET_REGIONS;
+}
+static inline bool
+net_set_none(const struct net_set *s)
+{
+	return net_set_next(s, 0) == NET_REGIONS;
+}
+static inline bool
+net_set_same(const struct net_set *a, const struct net_set *b)
+{
+	bool same = true;
+	for (unsigned i = 0; i < NET_REGIONS / 64; i++)
+		same &= a->word[i] == b->word[i];
+	return same;
+}
+/* Those of a that are not in b. */
+static inline struct net_set
+net_set_minus(const struct net_set *a, const struct net_set *b)
+{
+	struct net_set left;
+	for (unsigned i = 0; i < NET_REGIONS / 64; i++)
+		left.word[i] = a->word[i] & ~b->word[i];
+	return left;
+}
 
 struct net;        /* one process's nodes, regions, and control connections */
 struct net_worker; /* one thread's endpoints (a queue pair per node) */
@@ -218,9 +275,11 @@ nam_status net_worker_reconnect(struct net_worker *w, unsigned region, struct na
 /* net_worker_reconnect, also for a connection that has not broken but is silent, and within most_ms
  * (0 = connect_ms). Not OK: the old connection is as it was. */
 nam_status net_worker_renew(struct net_worker *w, unsigned region, uint32_t most_ms, struct nam_err *err);
-/* Bitmask of regions this worker has lost its connection to, and of those declared lost. No verb;
- * its thread. */
-uint64_t net_worker_broken(const struct net_worker *w);
+/* The regions this worker has lost its connection to, and those declared lost: into *out. False:
+ * none. No verb; its thread. */
+bool net_worker_broken(const struct net_worker *w, struct net_set *out);
+/* Is this one among them? */
+bool net_worker_broke(const struct net_worker *w, unsigned region);
 struct net *net_worker_net(struct net_worker *w);
 struct nam_sched *net_worker_sched(struct net_worker *w);
 

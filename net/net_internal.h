@@ -109,12 +109,14 @@ struct net_endpoint {
 	struct net_node *node; /* i */
 	struct net_worker *w;  /* i */
 	const struct net_provider *p;
-	struct net_counts counts; /* o */
-	uint16_t quiet_status;    /* o  a quiet op failed; the next signaled one reports it */
-	bool broke;               /* o  until it is replaced */
-	uint32_t dial_ms;         /* of a new connection: how long connecting may take, 0 =
+	struct net_counts counts;       /* o */
+	uint16_t quiet_status;          /* o  a quiet op failed; the next signaled one reports it */
+	bool broke;                     /* o  until it is replaced */
+	uint64_t rung;                  /* o  the last post of the worker with an op for it, ... */
+	struct net_endpoint *next_rung; /* o  ... and the next one of these, by region */
+	uint32_t dial_ms;               /* of a new connection: how long connecting may take, 0 =
 				   * connect_ms */
-	void *priv;               /* provider's */
+	void *priv;                     /* provider's */
 };
 
 /* Replaces clock, sleep and loop of a struct net's workers. */
@@ -193,6 +195,7 @@ struct net_worker {
 	uint64_t number; /* i  its number among the net's workers, from 1 */
 	struct nam_rng rng;
 	uint64_t round_trips; /* o */
+	uint64_t posts;       /* o */
 	/* rings to services (channel.c) */
 	struct net_channel *channels; /* o */
 	unsigned channel_count;       /* sent, and not finished */
@@ -255,7 +258,7 @@ void net_admit_next(struct net_worker *w);
 /* An empty net with this environment; NULL without memory. Add nodes, then give it to its user. */
 struct net *net_new(const struct net_env *env, void *env_priv);
 /* Adds a node; info is copied. NAM_REFUSED when the region is there already, NAM_INVALID when out
- * of 1..63. */
+ * of 1..1023. */
 nam_status net_add_node(struct net *n, const struct net_provider *p, const struct net_node_info *info,
     struct net_node **out, struct nam_err *err);
 

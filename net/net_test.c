@@ -72,7 +72,7 @@ setup(void **state)
 		assert_int_equal(net_add_node(net, &paper, &info, NULL, &err), NAM_OK);
 		assert_int_equal(net_add_node(net, &paper, &info, NULL, &err), NAM_REFUSED);
 	}
-	struct net_node_info bad = { .region = 64, .size = 1 << 20 };
+	struct net_node_info bad = { .region = NET_REGIONS, .size = 1 << 20 };
 	assert_int_equal(net_add_node(net, &paper, &bad, NULL, &err), NAM_INVALID);
 	bad.region = 0;
 	assert_int_equal(net_add_node(net, &paper, &bad, NULL, &err), NAM_INVALID);

@@ -183,6 +183,18 @@ void_batch(struct net_batch *b)
 	}
 }
 
+/* True if an earlier op of the batch, of the same region, was refused. */
+static __attribute__((noinline)) bool
+is_poisoned(const struct net_batch *b, const struct net_op *op)
+{
+	unsigned region = net_region_of(op->at);
+	for (const struct net_op *o = b->op; o < op && region < NET_REGIONS; o++)
+		if (net_region_of(o->at) == region &&
+		    (o->status == NAM_INVALID || o->status == NAM_CANCELLED))
+			return true;
+	return false;
+}
+
 static void
 post(struct net_batch *b, bool waited)
 {
@@ -191,8 +203,10 @@ post(struct net_batch *b, bool waited)
 	struct net_counts none, *acct = b->acct != NULL ? b->acct : net_account();
 	struct net_endpoint *ep = NULL;
 	struct net_op *op = b->op, *end = op + b->n;
-	uint64_t bells = 0, poison = 0;
+	struct net_endpoint *bells = NULL; /* met so far, by region */
+	const uint64_t number = ++w->posts;
 	unsigned region = ~0u;
+	bool poison = false;
 	bool lost = false, reads = false, here = false;
 
 	b->posted = true;
@@ -209,13 +223,12 @@ post(struct net_batch *b, bool waited)
 			ep = r < NET_REGIONS ? w->ep[r] : NULL;
 			lost = ep != NULL && (net_node_lost(ep->node) || ep->broke);
 		}
-		if (__builtin_expect(ep == NULL || poison != 0 || !op_sound(ep, op), 0)) {
-			bool poisoned = r < NET_REGIONS && (poison >> r & 1);
+		if (__builtin_expect(ep == NULL || poison || !op_sound(ep, op), 0)) {
+			bool poisoned = poison && is_poisoned(b, op);
 			if (poisoned || ep == NULL || !op_sound(ep, op)) {
 				op->status = poisoned ? NAM_CANCELLED : NAM_INVALID;
 				b->status = (nam_status)op->status;
-				if (r < NET_REGIONS)
-					poison |= UINT64_C(1) << r;
+				poison |= r < NET_REGIONS;
 				continue;
 			}
 		}
@@ -224,8 +237,13 @@ post(struct net_batch *b, bool waited)
 			b->status = NAM_GONE;
 			continue;
 		}
-		if (!(bells >> r & 1)) {
-			bells |= UINT64_C(1) << r;
+		if (ep->rung != number) {
+			struct net_endpoint **at = &bells;
+			ep->rung = number;
+			while (*at != NULL && (*at)->node->info.region < r)
+				at = &(*at)->next_rung;
+			ep->next_rung = *at;
+			*at = ep;
 			ep->counts.doorbells++;
 			acct->doorbells++;
 		}
@@ -250,15 +268,13 @@ post(struct net_batch *b, bool waited)
 		void_batch(b);
 	if (waited && b->n != 0) {
 		w->round_trips++;
-		for (uint64_t m = bells; m != 0; m &= m - 1)
-			w->ep[__builtin_ctzll(m)]->counts.round_trips++;
+		for (ep = bells; ep != NULL; ep = ep->next_rung)
+			ep->counts.round_trips++;
 	}
 	if (w->async_count != 0)
-		for (uint64_t m = bells; m != 0; m &= m - 1) {
-			ep = w->ep[__builtin_ctzll(m)];
+		for (ep = bells; ep != NULL; ep = ep->next_rung)
 			if (ep->base == NULL && ep->p->ring != NULL)
 				ep->p->ring(ep);
-		}
 	if (--b->pending == 0)
 		batch_end(b);
 }

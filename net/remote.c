@@ -219,8 +219,8 @@ add(struct net *n, const char *address, enum net_kind fabric, struct nam_err *er
 	struct net_grant grant = { .verdict = NET_YES };
 	int fd = -1;
 	st = shake(host, port, address, &me, NET_ROLE_CONTROL, deadline(n), &fd, &welcome, &grant, err);
-	if (st == NAM_OK &&
-	    (welcome.size < NET_EXTENT || welcome.size >> 48 != 0 || welcome.region >= NET_REGIONS)) {
+	if (st == NAM_OK && (welcome.size < NET_EXTENT || welcome.size > NET_REGION_SIZE_MAX ||
+				welcome.region >= NET_REGIONS)) {
 		st = nam_fail(err, NAM_REFUSED, "%s describes itself in numbers that make no sense", address);
 		close(fd);
 	}

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -291,13 +292,14 @@ sleep_until_something(struct net_worker *w, bool (*until)(void *), void *arg)
 	struct pollfd fd[1 + NET_REGIONS + 2 * NET_CHANNELS];
 	uint64_t nap_ns = NAP_NS_MAX;
 	/* no op is out there */
-	struct net_endpoint *idle[1 + NET_REGIONS + NET_CHANNELS] = { NULL };
+	struct net_endpoint *idle[1 + NET_REGIONS + 2 * NET_CHANNELS];
 	nfds_t n = 0;
 	bool busy = false;
 	fd[n++] = (struct pollfd){ .fd = w->wake_fd, .events = POLLIN };
 	if (w->channels != NULL && !net_channels_may_sleep(w, fd, &n, &nap_ns))
 		return false;
 	busy = n > 1;
+	memset(idle, 0, n * sizeof *idle);
 	for (unsigned i = 0; i < w->async_count; i++) {
 		struct net_endpoint *ep = w->async[i];
 		short events = POLLIN;

@@ -166,7 +166,7 @@ regions(void **state)
 	struct sn_region *r = NULL;
 	const struct sn_region_config bad[] = {
 		{ .id = 0, .size = SIZE, .numa = -1 },
-		{ .id = 64, .size = SIZE, .numa = -1 },
+		{ .id = 1024, .size = SIZE, .numa = -1 },
 		{ .id = 1, .size = 1000, .numa = -1 },
 		{ .id = 1, .size = UINT64_MAX, .numa = -1 },
 		{ .id = 1, .size = SIZE, .numa = 1000 },

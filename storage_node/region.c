@@ -78,21 +78,34 @@ bind_memory(void *base, uint64_t size, int node, struct nam_err *err)
 	return NAM_OK;
 }
 
-nam_status
-sn_region_open(struct sn_region **out, const struct sn_region_config *cfg, struct nam_err *err)
+static nam_status
+judge(const struct sn_region_config *cfg, uint64_t size, struct nam_err *err)
 {
 	if (cfg->id == 0 || cfg->id >= NET_REGIONS)
 		return nam_fail(
 		    err, NAM_INVALID, "node id %u is out of range; ids are 1..%d", cfg->id, NET_REGIONS - 1);
-	uint64_t size = cfg->size / NET_EXTENT * NET_EXTENT;
 	if (size < SIZE_MIN)
 		return nam_fail(err, NAM_INVALID, "a region of %llu bytes is too small; give at least 1m",
 		    (unsigned long long)cfg->size);
+	if (size > NET_REGION_SIZE_MAX)
+		return nam_fail(err, NAM_INVALID,
+		    "%.1f TiB is more than a region can have, 1 TiB; run several storage nodes here",
+		    (double)size / (double)NET_REGION_SIZE_MAX);
 	uint64_t ram = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 	if (size > ram)
 		return nam_fail(err, NAM_NOMEM,
 		    "%.1f GiB is more than the %.1f GiB of memory here; give a smaller --size",
 		    (double)size / (1 << 30), (double)ram / (1 << 30));
+	return NAM_OK;
+}
+
+nam_status
+sn_region_open(struct sn_region **out, const struct sn_region_config *cfg, struct nam_err *err)
+{
+	uint64_t size = cfg->size / NET_EXTENT * NET_EXTENT;
+	nam_status fits = judge(cfg, size, err);
+	if (fits != NAM_OK)
+		return fits;
 	struct sn_region *r = calloc(1, sizeof *r);
 	if (r == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory for a region");

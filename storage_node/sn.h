@@ -26,7 +26,7 @@ struct sn_server;
 enum sn_huge { SN_HUGE_AUTO, SN_HUGE_ON, SN_HUGE_OFF };
 
 struct sn_region_config {
-	unsigned id;         /* 1..63 */
+	unsigned id;         /* 1..1023 */
 	uint64_t size;       /* rounded down to whole extents; at least 1 MiB */
 	const char *cluster; /* NULL or "": "namdb" */
 	enum sn_huge huge;   /* AUTO: reserved huge pages if there are, else transparent ones */

@@ -12,6 +12,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -22,16 +23,24 @@ enum {
 	LOOKS = 2, /* so many more looks before a refusal is reported */
 };
 
+/* One node. */
+struct seen {
+	uint64_t word;
+	bool gone;   /* no answer: its connection has broken */
+	net_addr at; /* where this process's own attempt puts the roster */
+};
+
 /* The state that a joining process has READ from the nodes named, in their order. */
 struct look {
 	struct net_worker *w;
 	struct net *n;
 	const struct txn_config *cfg;
 	unsigned nodes;
-	uint64_t word[NET_REGIONS];
-	bool gone[NET_REGIONS]; /* no answer: its connection has broken */
-	uint64_t mine;          /* the word of this process's own attempt, 0 = none */
-	uint64_t number;        /* the number that its cluster will have */
+	struct seen *seen; /* `nodes` of them */
+	struct net_op *op; /* likewise, for a look */
+	uint64_t mine;     /* the word of this process's own attempt, 0 = none */
+	uint64_t number;   /* the number that its cluster will have */
+	uint64_t first;    /* the number of its first attempt; the next one has the next number */
 	unsigned attempts;
 	unsigned refused; /* how often a refusal was due; the words have been READ again each
 			   * time */
@@ -63,17 +72,17 @@ named(const struct look *k, uint64_t region)
 static nam_status
 read_words(struct look *k)
 {
-	struct net_op op[NET_REGIONS];
+	const struct net_op *op = k->op;
 	struct net_batch b;
-	net_batch_init(&b, k->w, op, NET_REGIONS, NULL);
+	net_batch_init(&b, k->w, k->op, k->nodes, NULL);
 	for (unsigned i = 0; i < k->nodes; i++)
-		net_read(&b, member_at(node(k, i)->region), &k->word[i], 8);
+		net_read(&b, member_at(node(k, i)->region), &k->seen[i].word, 8);
 	(void)net_run(&b);
 	for (unsigned i = 0; i < k->nodes; i++) {
-		k->gone[i] = op[i].status == NAM_GONE;
-		if (k->gone[i])
-			k->word[i] = 0;
-		if (op[i].status != NAM_OK && !k->gone[i])
+		k->seen[i].gone = op[i].status == NAM_GONE;
+		if (k->seen[i].gone)
+			k->seen[i].word = 0;
+		if (op[i].status != NAM_OK && !k->seen[i].gone)
 			return nam_fail(k->err, (nam_status)op[i].status, "storage node %u (%s): %s",
 			    node(k, i)->region, node(k, i)->name, nam_status_text((nam_status)op[i].status));
 	}
@@ -90,7 +99,7 @@ set_word(struct look *k, unsigned i, uint64_t from, uint64_t to, bool *did)
 		return nam_fail(k->err, st, "storage node %u (%s): %s", node(k, i)->region, node(k, i)->name,
 		    nam_status_text(st));
 	*did = seen == from || seen == to;
-	k->word[i] = *did ? to : seen;
+	k->seen[i].word = *did ? to : seen;
 	return NAM_OK;
 }
 
@@ -102,8 +111,8 @@ let_go(struct look *k)
 	/* The home's word last: the others are judged by it. */
 	for (unsigned i = k->nodes; k->mine != 0 && i-- > 0;)
 		if (net_cas1(k->w, member_at(node(k, i)->region), k->mine, 0, &seen, NULL) == NAM_OK &&
-		    k->word[i] == k->mine)
-			k->word[i] = seen == k->mine ? 0 : seen;
+		    k->seen[i].word == k->mine)
+			k->seen[i].word = seen == k->mine ? 0 : seen;
 	k->mine = 0;
 }
 
@@ -151,11 +160,34 @@ listed(const struct txn_roster *r, uint64_t region)
 }
 
 static nam_status
+get_roster(struct net_worker *w, net_addr at, struct txn_roster *r)
+{
+	nam_status st = net_read1(w, at, r,
+	    (uint32_t)offsetof(struct txn_roster, node) + TXN_ROSTER_INLINE * sizeof r->node[0], NULL);
+	if (st == NAM_OK && (r->magic != TXN_ROSTER_MAGIC || r->nodes == 0 || r->nodes >= NET_REGIONS))
+		return NAM_CORRUPT;
+	if (st == NAM_OK && r->nodes > TXN_ROSTER_INLINE)
+		st = net_read1(w, net_plus(at, txn_roster_nodes_at(r->nodes)), r->node,
+		    (uint32_t)(r->nodes * sizeof r->node[0]), NULL);
+	return st;
+}
+
+static nam_status
+put_roster(struct net_worker *w, net_addr at, const struct txn_roster *r)
+{
+	const uint32_t head = offsetof(struct txn_roster, node);
+	const uint32_t members = (uint32_t)(r->nodes * sizeof r->node[0]);
+	if (r->nodes <= TXN_ROSTER_INLINE)
+		return net_write1(w, at, r, head + TXN_ROSTER_INLINE * sizeof r->node[0], NULL);
+	nam_status st = net_write1(w, net_plus(at, txn_roster_nodes_at(r->nodes)), r->node, members, NULL);
+	return st != NAM_OK ? st : net_write1(w, at, r, head, NULL);
+}
+
+static nam_status
 read_roster(struct look *k, unsigned i, struct txn_roster *r)
 {
-	nam_status st = net_read1(k->w, (net_addr){ txn_member_roster(k->word[i]) }, r, sizeof *r, NULL);
-	if (st == NAM_OK && (r->magic != TXN_ROSTER_MAGIC || r->nodes == 0 || r->nodes > NET_REGIONS ||
-				listed(r, r->home) == UINT_MAX))
+	nam_status st = get_roster(k->w, (net_addr){ txn_member_roster(k->seen[i].word) }, r);
+	if (st == NAM_OK && listed(r, r->home) == UINT_MAX)
 		st = NAM_CORRUPT;
 	for (unsigned m = 0; st == NAM_OK && m < r->nodes; m++)
 		r->node[m].name[TXN_ROSTER_NAME - 1] = 0;
@@ -208,11 +240,11 @@ join(struct look *k, unsigned by, struct txn_roster *r)
 	unsigned home = named(k, r->home);
 	for (unsigned i = 0; i < k->nodes; i++) {
 		unsigned m = listed(r, node(k, i)->region);
-		uint64_t roster = txn_member_roster(k->word[i]);
+		uint64_t roster = txn_member_roster(k->seen[i].word);
 		bool did;
-		if (k->word[i] == r->node[m].roster || k->gone[i])
+		if (k->seen[i].word == r->node[m].roster || k->seen[i].gone)
 			continue;
-		if (k->word[i] == r->maker) {
+		if (k->seen[i].word == r->maker) {
 			/* K4. The home names the cluster, else no member would. */
 			if ((st = set_word(k, i, r->maker, r->node[m].roster, &did)) != NAM_OK)
 				return st;
@@ -220,9 +252,9 @@ join(struct look *k, unsigned by, struct txn_roster *r)
 				return NAM_BUSY;
 			continue;
 		}
-		if (k->word[i] == 0 && i != home)
+		if (k->seen[i].word == 0 && i != home)
 			continue; /* the node came back empty: its incarnation shows it as well */
-		if (k->word[i] == 0)
+		if (k->seen[i].word == 0)
 			return nam_fail(k->err, NAM_GONE,
 			    "storage node %u (%s), the cluster's home, came back empty: the cluster's data "
 			    "is lost; "
@@ -247,12 +279,12 @@ static uint64_t
 under_way(const struct look *k)
 {
 	for (unsigned i = 0; i < k->nodes; i++) {
-		if (!txn_member_is_making(k->word[i]) || k->word[i] == k->mine)
+		if (!txn_member_is_making(k->seen[i].word) || k->seen[i].word == k->mine)
 			continue;
-		unsigned home = named(k, txn_member_home(k->word[i]));
+		unsigned home = named(k, txn_member_home(k->seen[i].word));
 		/* K3: an attempt that its home does not name any more makes no cluster. */
-		if (home == UINT_MAX || k->word[home] == k->word[i])
-			return k->word[i];
+		if (home == UINT_MAX || k->seen[home].word == k->seen[i].word)
+			return k->seen[i].word;
 	}
 	return 0;
 }
@@ -263,14 +295,33 @@ take_words(struct look *k, bool *all)
 {
 	unsigned home = node(k, 0)->region;
 	*all = true;
-	k->attempts++;
 	k->number = nam_rng_next(net_rng(k->w));
-	k->mine = txn_member_making(home, k->number, net_identity(k->n));
+	if (k->attempts == 0)
+		k->first = k->number;
+	k->mine = txn_member_making(home, k->first + k->attempts++, net_identity(k->n));
 	for (unsigned i = 0; i < k->nodes && *all; i++) {
-		nam_status st = set_word(k, i, k->word[i], k->mine, all);
+		nam_status st = set_word(k, i, k->seen[i].word, k->mine, all);
 		if (st != NAM_OK)
 			return st;
 	}
+	return NAM_OK;
+}
+
+/* In a cluster with high ids an index entry has fewer bits for an offset (hash_format.h). */
+static nam_status
+check_sizes(struct look *k)
+{
+	unsigned max = node(k, k->nodes - 1)->region;
+	uint64_t most = idx_region_bytes(max);
+	for (unsigned i = 0; i < k->nodes; i++)
+		if (node(k, i)->size > most)
+			return nam_fail(k->err, NAM_REFUSED,
+			    "storage node %u (%s) offers %llu GiB: in a cluster with a node %u each may "
+			    "offer "
+			    "at most %llu GiB; give the nodes lower ids, or this one a smaller --size",
+			    node(k, i)->region, node(k, i)->name,
+			    (unsigned long long)(node(k, i)->size >> 30), max,
+			    (unsigned long long)(most >> 30));
 	return NAM_OK;
 }
 
@@ -278,14 +329,17 @@ take_words(struct look *k, bool *all)
 static nam_status
 make(struct look *k, struct txn_roster *r)
 {
-	net_addr oracle, at[NET_REGIONS];
-	unsigned home = node(k, 0)->region, taken = 0;
+	net_addr oracle;
+	unsigned home = node(k, 0)->region, taken = 0, extents = txn_roster_extents(k->nodes);
 	bool did = false;
-	nam_status st = tso_format(
+	nam_status st = check_sizes(k);
+	if (st != NAM_OK)
+		return st;
+	st = tso_format(
 	    k->w, home, k->cfg->vector, k->cfg->scheme, k->cfg->clients, k->cfg->lease_ms, &oracle);
 	memset(r, 0, sizeof *r);
 	for (; st == NAM_OK && taken < k->nodes; taken += st == NAM_OK)
-		st = net_extent_take(k->w, node(k, taken)->region, 1, &at[taken]);
+		st = net_extent_take(k->w, node(k, taken)->region, extents, &k->seen[taken].at);
 	for (unsigned i = 0; st == NAM_OK && i < k->nodes; i++)
 		st = net_reserve_fill(k->w, node(k, i)->region);
 	if (st == NAM_OK) {
@@ -297,19 +351,21 @@ make(struct look *k, struct txn_roster *r)
 		r->nodes = k->nodes;
 	}
 	for (unsigned i = 0; st == NAM_OK && i < k->nodes; i++) {
-		r->node[i] =
-		    (struct txn_roster_node){ node(k, i)->region, node(k, i)->incarnation, at[i].bits, "" };
+		r->node[i] = (struct txn_roster_node){ node(k, i)->region, node(k, i)->incarnation,
+			k->seen[i].at.bits, "" };
 		snprintf(
 		    r->node[i].name, sizeof r->node[i].name, "%.*s", TXN_ROSTER_NAME - 1, node(k, i)->name);
 	}
 	for (unsigned i = 0; st == NAM_OK && i < k->nodes; i++)
-		st = net_write1(k->w, at[i], r, sizeof *r, NULL);
+		st = put_roster(k->w, k->seen[i].at, r);
 	if (st != NAM_OK)
 		return nam_fail(
 		    k->err, st, "cannot make a cluster out of these storage nodes: %s", nam_status_text(st));
-	if ((st = set_word(k, 0, k->mine, at[0].bits, &did)) == NAM_OK && !did) { /* K3 */
+	if ((st = set_word(k, 0, k->mine, k->seen[0].at.bits, &did)) == NAM_OK && !did) { /* K3 */
 		for (unsigned i = 0; i < taken; i++)
-			(void)net_extent_give(k->w, at[i]);
+			for (unsigned e = 0; e < extents; e++)
+				(void)net_extent_give(
+				    k->w, net_plus(k->seen[i].at, e * (uint64_t)NET_EXTENT));
 		return NAM_BUSY;
 	}
 	/* The cluster is made, or may be (a CAS without an answer): from here on this attempt does
@@ -317,7 +373,7 @@ make(struct look *k, struct txn_roster *r)
 	uint64_t mine = k->mine;
 	k->mine = 0;
 	for (unsigned i = 1; st == NAM_OK && i < k->nodes; i++)
-		st = set_word(k, i, mine, at[i].bits, &did);
+		st = set_word(k, i, mine, k->seen[i].at.bits, &did);
 	return st;
 }
 
@@ -331,12 +387,12 @@ look(struct look *k, struct txn_roster *r, uint64_t *waits, uint64_t *since)
 	nam_status st = read_words(k);
 	if (st != NAM_OK)
 		return st;
-	while (by < k->nodes && txn_member_roster(k->word[by]) == 0)
+	while (by < k->nodes && txn_member_roster(k->seen[by].word) == 0)
 		by++;
 	if (by < k->nodes)
 		return join(k, by, r);
 	for (unsigned i = 0; i < k->nodes; i++)
-		if (k->gone[i])
+		if (k->seen[i].gone)
 			return nam_fail(k->err, NAM_GONE, "storage node %u (%s): %s", node(k, i)->region,
 			    node(k, i)->name, nam_status_text(NAM_GONE));
 	uint64_t other = under_way(k), now = net_now_ns(k->w);
@@ -355,13 +411,14 @@ look(struct look *k, struct txn_roster *r, uint64_t *waits, uint64_t *since)
 	}
 	/* Only the home knows whether an attempt's cluster was made. */
 	for (unsigned i = 0; i < k->nodes; i++)
-		if (txn_member_is_making(k->word[i]) && named(k, txn_member_home(k->word[i])) == UINT_MAX)
+		if (txn_member_is_making(k->seen[i].word) &&
+		    named(k, txn_member_home(k->seen[i].word)) == UINT_MAX)
 			return nam_fail(k->err, NAM_REFUSED,
 			    "storage node %u (%s) was to be part of a cluster whose home is node %u, and is "
 			    "not yet: "
 			    "name node %u in --storage, too, or restart this one",
-			    node(k, i)->region, node(k, i)->name, txn_member_home(k->word[i]),
-			    txn_member_home(k->word[i]));
+			    node(k, i)->region, node(k, i)->name, txn_member_home(k->seen[i].word),
+			    txn_member_home(k->seen[i].word));
 	bool all;
 	let_go(k);
 	if ((st = take_words(k, &all)) != NAM_OK || !all)
@@ -369,27 +426,25 @@ look(struct look *k, struct txn_roster *r, uint64_t *waits, uint64_t *since)
 	return make(k, r);
 }
 
-nam_status
-txn_cluster_find(
-    struct net_worker *w, const struct txn_config *cfg, struct txn_roster *r, struct nam_err *err)
+static nam_status
+find(struct net_worker *w, struct look *k, struct txn_roster *r)
 {
-	struct look k = { .w = w, .n = net_worker_net(w), .cfg = cfg, .err = err };
+	struct nam_err *err = k->err;
 	uint64_t waits = 0, since = 0;
 	nam_status st;
-	k.nodes = net_node_count(k.n);
 	for (;;) {
-		st = look(&k, r, &waits, &since);
+		st = look(k, r, &waits, &since);
 		if (st == NAM_OK)
 			break;
-		if (st == NAM_BUSY && k.attempts < ATTEMPTS) {
+		if (st == NAM_BUSY && k->attempts < ATTEMPTS) {
 			net_sleep(w, LOOK_NS + nam_rng_below(net_rng(w), LOOK_NS));
 			continue;
 		}
 		/* The words of different nodes were READ at different moments: words that
 		 * contradict each other may agree when they are READ again. */
-		if ((st == NAM_REFUSED || st == NAM_GONE) && k.refused++ < LOOKS)
+		if ((st == NAM_REFUSED || st == NAM_GONE) && k->refused++ < LOOKS)
 			continue;
-		let_go(&k);
+		let_go(k);
 		if (st == NAM_BUSY)
 			st = nam_fail(err, NAM_BUSY,
 			    "other processes are making clusters out of these storage nodes: start again, "
@@ -397,12 +452,30 @@ txn_cluster_find(
 		return st;
 	}
 	/* The home's roster is the record. */
-	unsigned home = named(&k, r->home);
+	unsigned home = named(k, r->home);
 	net_addr at = { r->node[listed(r, r->home)].roster };
-	if (k.gone[home])
-		return nam_fail(err, NAM_GONE, "storage node %u (%s): %s", node(&k, home)->region,
-		    node(&k, home)->name, nam_status_text(NAM_GONE));
-	if ((st = net_read1(w, at, r, sizeof *r, NULL)) != NAM_OK)
+	if (k->seen[home].gone)
+		return nam_fail(err, NAM_GONE, "storage node %u (%s): %s", node(k, home)->region,
+		    node(k, home)->name, nam_status_text(NAM_GONE));
+	if ((st = get_roster(w, at, r)) != NAM_OK)
 		return nam_fail(err, st, "cannot read the cluster's record: %s", nam_status_text(st));
 	return NAM_OK;
+}
+
+nam_status
+txn_cluster_find(
+    struct net_worker *w, const struct txn_config *cfg, struct txn_roster *r, struct nam_err *err)
+{
+	struct look k = { .w = w, .n = net_worker_net(w), .cfg = cfg, .err = err };
+	nam_status st = NAM_NOMEM;
+	k.nodes = net_node_count(k.n);
+	k.seen = calloc(k.nodes, sizeof *k.seen);
+	k.op = calloc(k.nodes, sizeof *k.op);
+	if (k.seen == NULL || k.op == NULL)
+		nam_fail(err, NAM_NOMEM, "out of memory");
+	else
+		st = find(w, &k, r);
+	free(k.seen);
+	free(k.op);
+	return st;
 }

@@ -4,19 +4,20 @@
  * Root word 0 of every node (net/region_format.h) is its *membership word*:
  *
  * 	0                                   empty: the node belongs to no cluster.
- * 	63 one | 62..57 home | 56..40 attempt | 39..0 identity
+ * 	63 one | 62..53 home | 52..40 attempt | 39..0 identity
  * 	                                    a process of that identity makes a cluster out of it,
  *                                          whose home is that region.
  * 	address                             the node is a member: its roster is there (region of the
  *                                          node itself).
  *
- * The *roster* is struct txn_roster, in an extent of its own on each member: the cluster's number,
- * its members and their rosters. The home's roster is the cluster record: its roots and counters
- * are used, those of the other rosters are not.
+ * The *roster* is struct txn_roster, in extents of its own on each member: the cluster's number,
+ * its members and their rosters. One extent takes 64 members; the members of a larger cluster
+ * begin with the second extent, and up to 1,023 of them take two. The home's roster is the cluster
+ * record: its roots and counters are used, those of the other rosters are not.
  *
- * Behind the home's roster, from TXN_ROSTER_TABLES on: a word for each table's anchor, 0 = none,
- * changed by CAS. The last word of the extent names, by CAS from 0, an extent full of further
- * anchor words, and so on (tables.c).
+ * In the first extent of the home's roster, from TXN_ROSTER_TABLES on: a word for each table's
+ * anchor, 0 = none, changed by CAS. The last word of the extent names, by CAS from 0, an extent
+ * full of further anchor words, and so on (tables.c).
  *
  * Always true
  *   K1  A membership word changes by CAS only; once it is an address, it never changes. A roster
@@ -44,7 +45,8 @@ enum {
 	TXN_ROOT_MEMBER = 0,
 	TXN_ROSTER_ROOTS = 8,
 	TXN_ROSTER_NAME = 104,
-	TXN_ATTEMPT_BITS = 17,
+	TXN_ATTEMPT_BITS = 13,
+	TXN_ROSTER_INLINE = 64, /* members that fit into the first extent, before the tables */
 	TXN_ROSTER_TABLES = 16 << 10
 };
 
@@ -71,15 +73,31 @@ struct txn_roster {
 	struct txn_roster_node node[NET_REGIONS];
 };
 static_assert(offsetof(struct txn_roster, root) == 64, "roots have a line of their own");
-static_assert(sizeof(struct txn_roster) <= TXN_ROSTER_TABLES, "a roster is one extent, with its tables");
-static_assert(6 + TXN_ATTEMPT_BITS + NET_IDENTITY_BITS == 63, "an attempt's word");
+static_assert(offsetof(struct txn_roster, node) + TXN_ROSTER_INLINE * sizeof(struct txn_roster_node) <=
+		  TXN_ROSTER_TABLES,
+    "a roster and the words of tables share an extent");
+static_assert(NET_REGION_BITS + TXN_ATTEMPT_BITS + NET_IDENTITY_BITS == 63, "an attempt's word");
+
+/* Where the members lie, from the roster on. */
+static inline uint64_t
+txn_roster_nodes_at(uint64_t nodes)
+{
+	return nodes <= TXN_ROSTER_INLINE ? offsetof(struct txn_roster, node) : NET_EXTENT;
+}
+/* Extents, in a row. */
+static inline unsigned
+txn_roster_extents(uint64_t nodes)
+{
+	uint64_t bytes = nodes <= TXN_ROSTER_INLINE ? 0 : nodes * sizeof(struct txn_roster_node);
+	return 1 + (unsigned)((bytes + NET_EXTENT - 1) / NET_EXTENT);
+}
 
 #define TXN_MEMBER_MAKING (UINT64_C(1) << 63)
 
 static inline uint64_t
 txn_member_making(unsigned home, uint64_t attempt, uint64_t identity)
 {
-	return TXN_MEMBER_MAKING | (uint64_t)home << 57 |
+	return TXN_MEMBER_MAKING | (uint64_t)home << (63 - NET_REGION_BITS) |
 	       (attempt & ((1u << TXN_ATTEMPT_BITS) - 1)) << NET_IDENTITY_BITS | identity;
 }
 static inline bool
@@ -90,7 +108,7 @@ txn_member_is_making(uint64_t word)
 static inline unsigned
 txn_member_home(uint64_t word)
 {
-	return (unsigned)(word >> 57 & 63);
+	return (unsigned)(word >> (63 - NET_REGION_BITS)) & (NET_REGIONS - 1);
 }
 static inline uint64_t
 txn_member_identity(uint64_t word)

@@ -13,24 +13,24 @@ fold_layout(void)
 	idx_layout_fold();
 	net_layout_fold("txn.record", sizeof(struct rec_slot) << 16 | sizeof(struct rec_archive) << 8 | 5);
 	net_layout_fold(
-	    "txn.anchor", UINT64_C(5) << 32 | sizeof(struct txn_anchor) << 16 | TXN_ANCHOR_LEDGER);
+	    "txn.anchor", UINT64_C(6) << 32 | sizeof(struct txn_anchor) << 16 | TXN_ANCHOR_LEDGER);
 	net_layout_fold("txn.intent",
 	    (uint64_t)TXN_GC_COUNT_BITS << 48 | (uint64_t)TXN_GENERATION_BITS << 40 |
 		(uint64_t)TXN_EPOCH_BITS << 32 | TXN_INTENT_BYTES << 8 | sizeof(struct txn_intent_entry));
-	net_layout_fold("txn.cluster", UINT64_C(4) << 32 | sizeof(struct txn_roster));
+	net_layout_fold("txn.cluster", UINT64_C(5) << 32 | sizeof(struct txn_roster));
 }
 
 /* A node whose memory is not the memory that the cluster was made of is lost, whatever it holds
  * now. */
 static void
-find_empty(struct net *n, const struct txn_roster *r, uint64_t *empty, struct nam_err *err)
+find_empty(struct net *n, const struct txn_roster *r, struct net_set *empty, struct nam_err *err)
 {
 	for (unsigned i = 0; i < r->nodes; i++) {
 		const struct net_node_info *info = net_node_of(n, (unsigned)r->node[i].region);
 		if (info->incarnation == r->node[i].incarnation)
 			continue;
 		net_declare_lost(n, info->region);
-		*empty |= UINT64_C(1) << info->region;
+		net_set_add(empty, info->region);
 		nam_fail(err, NAM_OK,
 		    "storage node %u (%s) came back empty: what lay there is lost, statements that "
 		    "need it fail",
@@ -75,16 +75,19 @@ txn_db_open(struct net_worker *w, const struct txn_config *cfg, struct txn_db **
 	nam_status st = NAM_NOMEM;
 	if (err)
 		*err = (struct nam_err){ .status = NAM_OK };
-	if (db == NULL || r == NULL) {
+	if (db == NULL || r == NULL ||
+	    (db->regions = calloc(net_node_count(n), sizeof *db->regions)) == NULL) {
 		st = nam_fail(err, NAM_NOMEM, "out of memory");
 		goto fail;
 	}
+	/* All members are named (cluster.c), and a cluster's members never change. */
+	db->region_max = net_node(n, net_node_count(n) - 1)->region;
 	db->net = n;
 	db->tick_us = cfg->tick_us ? cfg->tick_us : 2000;
 	db->bystander = cfg->bystander;
 	db->since_ns = net_now_ns(w);
 	db->split = cfg->split;
-	db->ptrs = idx_ptrs_open(cfg->ptr_cache_entries ? cfg->ptr_cache_entries : 1u << 20);
+	db->ptrs = idx_ptrs_open(cfg->ptr_cache_entries ? cfg->ptr_cache_entries : 1u << 20, db->region_max);
 	if (db->ptrs == NULL) {
 		st = nam_fail(err, NAM_NOMEM, "out of memory");
 		goto fail;
@@ -122,6 +125,7 @@ fail:
 			tso_close(db->tso);
 		if (db->ptrs)
 			idx_ptrs_close(db->ptrs);
+		free(db->regions);
 	}
 	free(r);
 	free(db);
@@ -145,6 +149,7 @@ txn_db_close(struct net_worker *w, struct txn_db *db)
 			txn_alloc_free(v, i);
 		free(v);
 	}
+	free(db->regions);
 	free(db);
 }
 
@@ -214,13 +219,15 @@ txn_worker_open(struct txn_db *db, struct net_worker *w, struct txn_worker **out
 	tw->joins = tso_joins(db->tso);
 	tw->intent_rests_end = &tw->intent_rests;
 	tw->number = atomic_fetch_add(&db->workers, 1);
-	tw->rr = (unsigned)nam_rng_below(net_rng(w), NET_REGIONS);
+	tw->rr = (unsigned)nam_rng_below(net_rng(w), 64);
 	if (tw->number >= TXN_WORKERS_MAX) {
 		free(tw);
 		return NAM_FULL;
 	}
-	nam_status st = tso_worker_open(db->tso, w, &tw->tso);
+	tw->keeper.region = calloc(db->region_max + 1, sizeof *tw->keeper.region);
+	nam_status st = tw->keeper.region != NULL ? tso_worker_open(db->tso, w, &tw->tso) : NAM_NOMEM;
 	if (st != NAM_OK) {
+		free(tw->keeper.region);
 		free(tw);
 		return st;
 	}
@@ -274,6 +281,7 @@ txn_worker_close(struct txn_worker *tw)
 	while (tw->helpers > 0)
 		net_back_off(tw->w, &pause);
 	txn_keeper_close(tw);
+	free(tw->keeper.region);
 	tso_worker_close(tw->tso);
 	struct txn **end = &tw->txn_pool;
 	while (*end != NULL)

@@ -44,7 +44,7 @@ home_of(const struct txn_worker *tw)
 static bool
 is_broken(const struct txn_worker *tw, unsigned region)
 {
-	return net_worker_broken(tw->w) >> region & 1;
+	return net_worker_broke(tw->w, region);
 }
 
 static void
@@ -63,6 +63,13 @@ answers(struct txn_worker *tw, unsigned region)
 	       net_read1(tw->w, net_at(region, 0), &word, sizeof word, NULL) != NAM_GONE;
 }
 
+static void
+want_no_more(struct txn_keeper *k, unsigned region)
+{
+	net_set_drop(&k->wanted, region);
+	k->wants = !net_set_none(&k->wanted);
+}
+
 /* Asks one node for a connection, and records the result. */
 static void
 ask(struct txn_worker *tw, unsigned region)
@@ -70,7 +77,7 @@ ask(struct txn_worker *tw, unsigned region)
 	struct txn_keeper *k = &tw->keeper;
 	struct txn_kept *r = &k->region[region];
 	struct txn_db *db = tw->db;
-	uint64_t bit = UINT64_C(1) << region, began = net_now_ns(tw->w);
+	uint64_t began = net_now_ns(tw->w);
 	bool told = net_node_of(net_worker_net(tw->w), region)->lost;
 	struct nam_err err;
 	nam_status st = NAM_OK;
@@ -91,19 +98,20 @@ ask(struct txn_worker *tw, unsigned region)
 			tso_home_again(tw->tso, NAM_OK);
 		/* fall through */
 	case NAM_EXPIRED:
-		k->wanted &= ~bit;
+		want_no_more(k, region);
 		*r = (struct txn_kept){ 0 };
 		return;
 	case NAM_GONE:
 	case NAM_UNSUPPORTED:
-		k->ended |= bit;
-		k->wanted &= ~bit;
+		net_set_add(&k->ended, region);
+		want_no_more(k, region);
 		if (region == home_of(tw))
 			give_up(tw);
 		return;
 	case NAM_REFUSED:
 		k->fenced = true;
-		k->wanted = 0;
+		k->wanted = (struct net_set){ { 0 } };
+		k->wants = false;
 		give_up(tw);
 		return;
 	default:
@@ -133,11 +141,11 @@ keeper_main(void *worker)
 	struct txn_worker *tw = worker;
 	struct txn_keeper *k = &tw->keeper;
 	net_account_to(&tw->background);
-	while (k->wanted != 0 && !tw->no_heart) {
-		for (uint64_t left = k->wanted; left != 0; left &= left - 1) {
-			unsigned region = (unsigned)__builtin_ctzll(left);
-			if ((k->wanted >> region & 1) && net_now_ns(tw->w) >= k->region[region].next_ns &&
-			    !k->asking) {
+	while (k->wants && !tw->no_heart) {
+		struct net_set left = k->wanted;
+		for (unsigned region = 0; (region = net_set_next(&left, region)) < NET_REGIONS; region++) {
+			if (net_set_has(&k->wanted, region) &&
+			    net_now_ns(tw->w) >= k->region[region].next_ns && !k->asking) {
 				k->asking = true;
 				ask(tw, region);
 				k->asking = false;
@@ -146,7 +154,7 @@ keeper_main(void *worker)
 		/* A process that has given itself up makes no marks. */
 		if (tso_abandoned(tw->db->tso) || hopeless(tw))
 			tso_home_again(tw->tso, NAM_GONE);
-		if (k->wanted != 0)
+		if (k->wants)
 			net_sleep(tw->w, PAUSE_NS);
 	}
 	if (tso_in_doubt(tw->tso))
@@ -159,9 +167,10 @@ static void
 want(struct txn_worker *tw, unsigned region)
 {
 	struct txn_keeper *k = &tw->keeper;
-	if (k->fenced || (k->ended >> region & 1))
+	if (k->fenced || net_set_has(&k->ended, region))
 		return;
-	k->wanted |= UINT64_C(1) << region;
+	net_set_add(&k->wanted, region);
+	k->wants = true;
 	if (!k->runs)
 		k->runs = nam_co_start(net_worker_sched(tw->w), keeper_main, tw, 0) != NULL;
 }
@@ -173,9 +182,9 @@ state(const struct txn_worker *tw, unsigned region)
 	const struct txn_keeper *k = &tw->keeper;
 	if (k->fenced)
 		return NAM_REFUSED;
-	if (k->ended >> region & 1)
+	if (net_set_has(&k->ended, region))
 		return NAM_GONE;
-	return k->wanted >> region & 1 ? NAM_BUSY : NAM_OK;
+	return net_set_has(&k->wanted, region) ? NAM_BUSY : NAM_OK;
 }
 
 static void
@@ -234,12 +243,12 @@ void
 txn_reach(struct txn_worker *tw)
 {
 	const struct txn_keeper *k = &tw->keeper;
-	uint64_t broken = net_worker_broken(tw->w);
-	if (__builtin_expect(broken == 0, 1))
+	struct net_set broken;
+	if (__builtin_expect(!net_worker_broken(tw->w, &broken), 1))
 		return;
 	uint64_t now = net_now_ns(tw->w);
-	for (broken &= ~k->ended; broken != 0; broken &= broken - 1) {
-		unsigned region = (unsigned)__builtin_ctzll(broken);
+	broken = net_set_minus(&broken, &k->ended);
+	for (unsigned region = 0; (region = net_set_next(&broken, region)) < NET_REGIONS; region++) {
 		bool silent =
 		    k->region[region].silent_ns != 0 && now - k->region[region].silent_ns > ENTER_NS;
 		(void)txn_keep(tw, region, silent ? 0 : now + ENTER_NS);
@@ -298,9 +307,12 @@ nam_status
 txn_again_all(struct txn_worker *tw, uint64_t *until)
 {
 	nam_status st = NAM_OK;
-	uint64_t broken = net_worker_broken(tw->w) & ~tw->keeper.ended;
-	for (; st == NAM_OK && broken != 0; broken &= broken - 1)
-		st = txn_again(tw, net_at((unsigned)__builtin_ctzll(broken), 0), until);
+	struct net_set broken;
+	if (!net_worker_broken(tw->w, &broken))
+		return NAM_OK;
+	broken = net_set_minus(&broken, &tw->keeper.ended);
+	for (unsigned r = 0; st == NAM_OK && (r = net_set_next(&broken, r)) < NET_REGIONS; r++)
+		st = txn_again(tw, net_at(r, 0), until);
 	return st;
 }
 

@@ -326,15 +326,20 @@ struct heads {
 	uint64_t at[HEADS];
 	struct txn_extent head[HEADS];
 	unsigned n;
-	uint64_t last[NET_REGIONS], stride[NET_REGIONS]; /* by region; stride 0 = no prediction */
+	struct {
+		uint64_t last, stride; /* 0 = no prediction */
+	} * by;                        /* by region */
+	unsigned regions;
 };
 
 static void
 learn(struct heads *h, uint64_t at)
 {
 	unsigned r = net_region_of((net_addr){ at });
-	h->stride[r] = h->last[r] > at ? h->last[r] - at : 0;
-	h->last[r] = at;
+	if (r >= h->regions)
+		return;
+	h->by[r].stride = h->by[r].last > at ? h->by[r].last - at : 0;
+	h->by[r].last = at;
 }
 
 /* READs the head of one extent, together with those of extents that may follow it. */
@@ -348,10 +353,11 @@ read_heads(struct txn_worker *tw, struct heads *h, uint64_t at)
 	h->at[h->n++] = at;
 	for (uint64_t i = 1; more; i++) {
 		more = false;
-		for (unsigned r = 1; r < NET_REGIONS && h->n < HEADS; r++) {
-			if (h->stride[r] == 0 || net_offset_of((net_addr){ h->last[r] }) <= i * h->stride[r])
+		for (unsigned r = 1; r < h->regions && h->n < HEADS; r++) {
+			if (h->by[r].stride == 0 ||
+			    net_offset_of((net_addr){ h->by[r].last }) <= i * h->by[r].stride)
 				continue;
-			h->at[h->n++] = h->last[r] - i * h->stride[r];
+			h->at[h->n++] = h->by[r].last - i * h->by[r].stride;
 			more = h->n < HEADS;
 		}
 	}
@@ -370,14 +376,19 @@ static nam_status
 list_extents(struct txn *t, struct txn_look *l)
 {
 	struct txn_worker *tw = t->tw;
-	struct heads h = { .n = 0 };
+	struct heads h = { .n = 0, .regions = tw->db->region_max + 1 };
 	uint64_t next = 0;
+	h.by = calloc(h.regions, sizeof *h.by);
+	if (h.by == NULL)
+		return NAM_NOMEM;
 	nam_status st = net_read1(
 	    tw->w, net_plus(l->v->anchor, offsetof(struct txn_anchor, blocks)), &next, sizeof next, NULL);
 	while (st == NAM_OK && next != 0) {
 		unsigned k = 0;
-		if (!txn_grow((void **)&l->extent, l->extents, &l->extent_cap, sizeof *l->extent))
-			return NAM_NOMEM;
+		if (!txn_grow((void **)&l->extent, l->extents, &l->extent_cap, sizeof *l->extent)) {
+			st = NAM_NOMEM;
+			break;
+		}
 		l->extent[l->extents++] = next;
 		learn(&h, next);
 		while (k < h.n && h.at[k] != next)
@@ -393,6 +404,7 @@ list_extents(struct txn *t, struct txn_look *l)
 			st = NAM_CORRUPT;
 		next = h.head[k].next;
 	}
+	free(h.by);
 	return st;
 }
 

@@ -166,7 +166,7 @@ rec_dir_check(const struct rec_block *b, unsigned n, uint64_t at)
  *            nothing.
  * free       emptied blocks given back: likewise, a tree of txn_free_cell; a block's lies in its
  *            slot area.
- * rest       memory for archives and blobs given back: likewise, a tree of stretches. Bits 63..54
+ * rest       memory for archives and blobs given back: likewise, a tree of stretches. Bits 63..50
  *            of each of these heads are the generation of the memory; a list of another generation
  *            counts as empty (M8).
  * sweeper    0, or the lock word of the process that sweeps the table or releases it. CAS.
@@ -238,12 +238,14 @@ struct txn_anchor {
 };
 static_assert(sizeof(struct txn_anchor) == 128, "anchor is layout");
 
-/* An entry:  63..58 region | 57..30 number of the extent in it | 29 the index's | 28..0 the
+/* An entry:  63..54 region | 53..30 number of the extent in it | 29 the index's | 28..0 the
  * anchor's `sweep` when it was taken */
 #define TXN_LEDGER_INDEX (UINT64_C(1) << 29) /* without it: of archives and blobs */
 #define TXN_LEDGER_WHOSE (TXN_LEDGER_INDEX | (TXN_LEDGER_INDEX - 1))
-enum { TXN_LEDGER_REGION = 58, TXN_LEDGER_NUMBER = 30, TXN_LEDGER_SWEEPS = 29, TXN_LEDGER_PART = 16 };
-static_assert(NET_REGIONS <= 64, "a region fits an entry");
+enum { TXN_LEDGER_REGION = 54, TXN_LEDGER_NUMBER = 30, TXN_LEDGER_SWEEPS = 29, TXN_LEDGER_PART = 16 };
+static_assert(NET_REGIONS <= 1 << (64 - TXN_LEDGER_REGION), "a region fits an entry");
+static_assert(NET_REGION_SIZE_MAX / NET_EXTENT <= 1 << (TXN_LEDGER_REGION - TXN_LEDGER_NUMBER),
+    "a number of an extent fits an entry");
 
 /* 0 = the ledger cannot name such an extent. */
 static inline uint64_t
@@ -276,17 +278,19 @@ struct txn_free_cell {
 };
 static_assert(sizeof(struct txn_free_cell) == 24, "fits the smallest stretch, and a slot's head");
 
-enum { TXN_LIST_SHIFT = 54 };
+/* The head of a list:  63..50 generation | 49..40 region | 39..0 offset */
+enum { TXN_LIST_SHIFT = NET_REGION_BITS + NET_OFFSET_BITS };
 static inline uint64_t
 txn_list(uint64_t generation, uint64_t at)
 {
-	return generation << TXN_LIST_SHIFT | at;
+	return generation << TXN_LIST_SHIFT | at >> 48 << NET_OFFSET_BITS | (at & (NET_REGION_SIZE_MAX - 1));
 }
 /* Where the list begins, 0 = it is empty, or of another generation. */
 static inline uint64_t
 txn_list_at(uint64_t head, uint64_t generation)
 {
-	uint64_t at = head & ((UINT64_C(1) << TXN_LIST_SHIFT) - 1);
+	uint64_t low = head & ((UINT64_C(1) << TXN_LIST_SHIFT) - 1);
+	uint64_t at = low >> NET_OFFSET_BITS << 48 | (low & (NET_REGION_SIZE_MAX - 1));
 	return txn_list(generation, at) == head ? at : 0;
 }
 static inline uint64_t

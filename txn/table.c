@@ -59,7 +59,7 @@ static nam_status
 index_memory(void *arg, struct net_worker *w, net_addr *out)
 {
 	return txn_extents_take(
-	    arg, w, 1, TXN_LEDGER_INDEX, (unsigned)nam_rng_below(net_rng(w), NET_REGIONS), true, out, NULL);
+	    arg, w, 1, TXN_LEDGER_INDEX, (unsigned)nam_rng_below(net_rng(w), 64), true, out, NULL);
 }
 
 static uint64_t
@@ -102,7 +102,7 @@ txn_table_create(struct txn_worker *tw, struct txn_table *t)
 		st = txn_tables_enter(tw, t->anchor);
 	if (st == NAM_OK && t->has_key) {
 		struct txn_table_view v = { .db = db, .anchor = t->anchor, .vital = t->vital };
-		struct idx_memory mem = { .take = index_memory, .arg = &v };
+		struct idx_memory mem = { .take = index_memory, .arg = &v, .region_max = db->region_max };
 		st = idx_hash_create(tw->w, net_plus(t->anchor, TXN_ANCHOR_INDEX), &mem);
 	}
 	if (st != NAM_OK)
@@ -141,7 +141,7 @@ txn_table_open(struct txn_db *db, struct txn_table *t)
 	v->blob_table = *t;
 	v->blob_table.view = v;
 	txn_view_sizes(v, t->slots, t->row_max);
-	v->memory = (struct idx_memory){ .take = index_memory, .arg = v };
+	v->memory = (struct idx_memory){ .take = index_memory, .arg = v, .region_max = db->region_max };
 	if (t->has_key &&
 	    (v->index = idx_hash_open(net_plus(t->anchor, TXN_ANCHOR_INDEX), &v->memory)) == NULL) {
 		free(v);

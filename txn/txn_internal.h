@@ -137,14 +137,14 @@ struct txn_db {
 	net_addr cluster; /* the cluster record */
 	net_addr log;     /* the log directory of our slot */
 	struct idx_ptrs *ptrs;
-	unsigned regions[NET_REGIONS], nregions; /* up, rising */
-	uint64_t empty;                          /* by region: the node came back without the
-						  * cluster's memory */
-	_Atomic unsigned workers;                /* opened so far: worker numbers */
-	_Atomic unsigned intents;                /* pieces of intents handed out */
-	_Atomic unsigned served;                 /* workers that have a piece */
-	_Atomic uint64_t chunk_asked;            /* a worker asks for the extent of this chunk */
-	_Atomic(struct txn_table_view *) views;  /* all ever opened; freed at close */
+	unsigned *regions, nregions;            /* up, rising */
+	unsigned region_max;                    /* the cluster's greatest */
+	struct net_set empty;                   /* nodes that came back without its memory */
+	_Atomic unsigned workers;               /* opened so far: worker numbers */
+	_Atomic unsigned intents;               /* pieces of intents handed out */
+	_Atomic unsigned served;                /* workers that have a piece */
+	_Atomic uint64_t chunk_asked;           /* a worker asks for the extent of this chunk */
+	_Atomic(struct txn_table_view *) views; /* all ever opened; freed at close */
 	uint32_t tick_us;
 	uint64_t since_ns; /* when it was opened */
 	bool bystander;
@@ -200,11 +200,12 @@ struct txn_kept {
 };
 
 struct txn_keeper {
-	uint64_t wanted; /* by region: broken, and a new connection is asked for */
-	uint64_t ended;  /* by region: the node's process has ended, or it came back empty */
+	struct net_set wanted; /* broken, and a new connection is asked for */
+	bool wants;            /* there are any */
+	struct net_set ended;  /* the node's process has ended, or it came back empty */
 	bool fenced, runs, pulses;
-	bool asking; /* a connection is being dialled */
-	struct txn_kept region[NET_REGIONS];
+	bool asking;             /* a connection is being dialled */
+	struct txn_kept *region; /* by region, to the cluster's greatest */
 };
 
 enum { TXN_HINT_TABLES = 64 };
@@ -764,7 +765,7 @@ nam_status txn_lock_wait(struct txn *t, struct txn_write *w, struct rec_block *i
 static inline bool
 txn_node_ended(const struct txn_worker *tw, net_addr at)
 {
-	return tw->keeper.ended >> net_region_of(at) & 1;
+	return net_set_has(&tw->keeper.ended, net_region_of(at));
 }
 void txn_keeper_open(struct txn_worker *tw);
 void txn_keeper_close(struct txn_worker *tw);

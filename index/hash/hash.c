@@ -78,7 +78,7 @@ scan(const struct idx_bucket *b, uint64_t head, uint64_t sig, struct idx_probe *
 			return b->head == head ? FROZEN : ALIEN;
 		if (idx_entry_sig(e) == sig && idx_is_entry(e)) {
 			if (p->hits < IDX_HITS_MAX)
-				p->hit[p->hits].bits = idx_entry_block(e);
+				p->hit[p->hits].bits = idx_entry_block(e, p->ix->shift);
 			p->hits++;
 		}
 	}
@@ -359,7 +359,7 @@ insert_chunk(struct net_worker *w, struct idx_probe *p, unsigned n, struct net_c
 	for (unsigned i = 0; i < n; i++)
 		if (p[i].priv[IDX_SEEN_SLOT] != 0)
 			net_cas(&b, (net_addr){ p[i].priv[IDX_SEEN_SLOT] }, 0,
-			    idx_entry(p[i].hash, p[i].block.bits));
+			    idx_entry(p[i].hash, p[i].block.bits, p[i].ix->shift));
 	if (b.n > 0)
 		net_run(&b);
 	for (unsigned i = 0, got = 0; i < n; i++) {
@@ -376,7 +376,8 @@ insert_chunk(struct net_worker *w, struct idx_probe *p, unsigned n, struct net_c
 				continue;
 			}
 		}
-		nam_status st = insert_slow(w, &p[i], idx_entry(p[i].hash, p[i].block.bits), acct);
+		nam_status st =
+		    insert_slow(w, &p[i], idx_entry(p[i].hash, p[i].block.bits, p[i].ix->shift), acct);
 		if (st != NAM_OK)
 			worst = st;
 		else if (p[i].status == NAM_OK && p[i].priv[IDX_SEEN_STEP] >= EARLY_STEP)
@@ -391,7 +392,7 @@ idx_insert(struct net_worker *w, struct idx_probe *p, unsigned n, struct net_cou
 	nam_status worst = NAM_OK;
 	for (unsigned i = 0; i < n; i++)
 		/* the caller's block address */
-		NAM_ASSERT(idx_entry(p[i].hash, p[i].block.bits) != 0);
+		NAM_ASSERT(idx_entry(p[i].hash, p[i].block.bits, p[i].ix->shift) != 0);
 	for (unsigned i = 0; i < n; i += CHUNK) {
 		nam_status st = insert_chunk(w, p + i, n - i < CHUNK ? n - i : CHUNK, acct);
 		if (st != NAM_OK)
@@ -462,7 +463,7 @@ bucket_is_frozen(const struct idx_bucket *b)
 nam_status
 idx_remove(struct net_worker *w, struct idx_hash *ix, uint64_t hash, net_addr block, struct net_counts *acct)
 {
-	uint64_t entry = idx_entry(hash, block.bits);
+	uint64_t entry = idx_entry(hash, block.bits, ix->shift);
 	uint64_t left = 0; /* directory word of a frozen table the entry was removed from */
 	bool removed = false;
 	struct split_wait wait = { 0 };

@@ -20,7 +20,7 @@
  * directory        2^G words in pages of 2^11, 16 KiB each. Up to G = 11 the root leads to the only
  *                  page; above, its capacity is 22 and it leads to the list of pages, which also
  *                  takes 16 KiB. Doubling appends.
- * directory word   63   62 ........ 54  53 .. 48  47 .......... 14  13 ....... 5  4 ... 0
+ * directory word   63   62 ........ 54  53 .. 44  43 .......... 14  13 ....... 5  4 ... 0
  *                  0  | turn, high 9 | region  | offset / 16 Ki   | turn, low 9 | L
  *                  the address of a sub-table, its turn, its local depth. One of depth L with
  *                  prefix p stands in all words p + k * 2^L.
@@ -32,16 +32,23 @@
  *          +----------+-----+------+--------+--------------+
  *          | index tag|moved|  L   |  turn  |   prefix p   |
  *          +----------+-----+------+--------+--------------+
- *   slot    63 ............ 40  39 ...... 34  33 .............. 0
+ *   slot    63 ............ 40  39 ... 40-R  39-R ............. 0
  *          +------------------+-------------+--------------------+   0       never used
- *          | signature        | region 1-63 | offset / 64        |   TOMB    was removed
+ *          | signature        | region      | offset / 64        |   TOMB    was removed
  *          +------------------+-------------+--------------------+   FROZEN  it is being split
+ *
+ * R, the bits of a region, follows from the greatest region of the cluster, which never changes:
+ *
+ *   regions up to          63       127       255       511      1023
+ *   R                       6         7         8         9        10
+ *   blocks lie below    1 TiB   512 GiB   256 GiB   128 GiB    64 GiB   of each region
+ *   extents for them   2^24      2^23      2^22      2^21      2^20     of each region
  *
  * An entry holds 30 bits of its hash: 24 in it, and 6 more by its place, because the signature
  * holds the two low bits of the home bucket and an entry lies at most 3 buckets behind home
  * (wrapping inside the sub-table). So a splitter never reads a record. False candidates per lookup:
- * entries / 2^30. Limits: blocks aligned to 64, below 1 TiB of a region; 2^22 sub-tables = 64 GiB,
- * about 4e9 entries.
+ * entries / 2^30. Limits: blocks aligned to 64, in 64 TiB of all regions together; 2^22 sub-tables
+ * = 64 GiB, about 4e9 entries.
  *
  * Access
  *   a slot      0 -> entry, entry -> TOMB, 0 -> FROZEN: any worker, by CAS; no other change, ever.
@@ -121,7 +128,10 @@ enum {
 	IDX_PAGE_LOG2 = 11,  /* ... behind a directory of one page, and one spare: one extent */
 	IDX_PAGE_WORDS = 1 << IDX_PAGE_LOG2,
 	IDX_PAGES = 1 << (IDX_DEPTH_MAX - IDX_PAGE_LOG2),
-	IDX_TURN_BITS = 18
+	IDX_TURN_BITS = 18,
+	IDX_REGION_MAX = 1023,
+	IDX_BLOCK_BITS = 40, /* of an entry: region and offset / 64 */
+	IDX_WORD_REGION = 44
 };
 
 #define IDX_TOMB   UINT64_C(1)
@@ -152,6 +162,7 @@ static_assert(IDX_BUCKET_SHIFT + 2 == IDX_SIG_BITS, "a signature ends with two b
 static_assert(IDX_PAGE_WORDS * 8 == IDX_TABLE_BYTES && IDX_PAGES * 8 <= IDX_TABLE_BYTES,
     "pages are taken as sub-tables are");
 static_assert(IDX_PROBES == 4, "those two bits tell how far from home an entry lies");
+static_assert(IDX_WORD_REGION + 10 == 54 && IDX_REGION_MAX < 1 << 10, "a region fits a directory word");
 static_assert(IDX_TABLES_PER_EXTENT * IDX_TABLE_BYTES == IDX_EXTENT_BYTES, "sub-tables fill an extent");
 
 static inline uint64_t
@@ -159,24 +170,27 @@ idx_low(unsigned bits)
 {
 	return (UINT64_C(1) << bits) - 1;
 }
-/* The entry of a hash and a block, 0 = such an address cannot be indexed. */
+/* The entry of a hash and a block, 0 = such an address cannot be indexed. shift: 40 - R
+ * (idx_block_shift in index.h). */
 static inline uint64_t
-idx_entry(uint64_t hash, uint64_t block)
+idx_entry(uint64_t hash, uint64_t block, unsigned shift)
 {
 	uint64_t region = block >> 48, off = block & idx_low(48);
-	if (region - 1 >= 63 || (off & 63) != 0 || off >> 40 != 0)
+	if (region == 0 || region >> (IDX_BLOCK_BITS - shift) != 0 || (off & 63) != 0 ||
+	    off >> shift >> 6 != 0)
 		return 0;
-	return hash << 40 | region << 34 | off >> 6;
+	return hash << IDX_BLOCK_BITS | region << shift | off >> 6;
 }
+/* Whatever R is: a region is not 0, so an entry's low 40 bits are 2^30 at least. */
 static inline int
 idx_is_entry(uint64_t slot)
 {
-	return (slot >> 34 & 63) != 0;
+	return (slot & idx_low(IDX_BLOCK_BITS)) >> 30 != 0;
 }
 static inline uint64_t
-idx_entry_block(uint64_t slot)
+idx_entry_block(uint64_t slot, unsigned shift)
 {
-	return (slot >> 34 & 63) << 48 | (slot & idx_low(34)) << 6;
+	return (slot & idx_low(IDX_BLOCK_BITS)) >> shift << 48 | (slot & idx_low(shift)) << 6;
 }
 static inline uint64_t
 idx_entry_sig(uint64_t slot)
@@ -205,12 +219,14 @@ idx_home_of_entry(uint64_t slot, unsigned b)
 static inline uint64_t
 idx_word(uint64_t table, unsigned depth, uint64_t turn)
 {
-	return (turn >> 9 & 511) << 54 | table | (turn & 511) << 5 | depth;
+	return (turn >> 9 & 511) << 54 | table >> 48 << IDX_WORD_REGION | (table & idx_low(IDX_WORD_REGION)) |
+	       (turn & 511) << 5 | depth;
 }
 static inline uint64_t
 idx_word_table(uint64_t word)
 {
-	return word & idx_low(54) & ~(uint64_t)(IDX_TABLE_BYTES - 1);
+	return (word & idx_low(54)) >> IDX_WORD_REGION << 48 |
+	       (word & idx_low(IDX_WORD_REGION) & ~(uint64_t)(IDX_TABLE_BYTES - 1));
 }
 static inline unsigned
 idx_word_depth(uint64_t word)
@@ -226,7 +242,8 @@ idx_word_turn(uint64_t word)
 static inline int
 idx_word_sane(uint64_t word, unsigned dir_depth)
 {
-	return word >> 63 == 0 && (word >> 48 & 63) != 0 && idx_word_depth(word) <= dir_depth;
+	return word >> 63 == 0 && (word & idx_low(54)) >> IDX_WORD_REGION != 0 &&
+	       idx_word_depth(word) <= dir_depth;
 }
 
 /* Root words. */
@@ -253,7 +270,8 @@ idx_root_cap(uint64_t root)
 static inline int
 idx_root_sane(uint64_t root)
 {
-	return root >> 48 != 0 && root >> 48 < 64 && idx_root_depth(root) <= idx_root_cap(root) &&
+	return root >> 48 != 0 && root >> 48 <= IDX_REGION_MAX &&
+	       idx_root_depth(root) <= idx_root_cap(root) &&
 	       (idx_root_cap(root) == IDX_PAGE_LOG2 || idx_root_cap(root) == IDX_DEPTH_MAX) &&
 	       (root & (IDX_TABLE_BYTES - 1)) >> 10 == 0;
 }

@@ -37,6 +37,7 @@ struct idx_left {
 struct idx_hash {
 	net_addr anchor;                /* i */
 	uint64_t tag;                   /* i  16 bits that all bucket headers of this index carry */
+	unsigned shift;                 /* i  idx_block_shift */
 	struct idx_memory mem;          /* i  a copy; mem.arg is borrowed until close */
 	_Atomic(struct idx_dir *) dir;  /* a  release / acquire; NULL = cold */
 	struct idx_reclaim reclaim;     /* i  now == NULL: no sub-table is reclaimed */

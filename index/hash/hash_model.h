@@ -362,7 +362,7 @@ static void
 model_start(struct model *m, const struct model_config *cfg)
 {
 	*m = (struct model){ .cfg = *cfg };
-	m->mem = (struct idx_memory){ model_take, m };
+	m->mem = (struct idx_memory){ .take = model_take, .arg = m };
 	nam_rng_init(&m->rng, cfg->seed * 77 + 1);
 	m->key = calloc(cfg->keys, sizeof *m->key);
 	m->block_key = malloc(BLOCKS_MAX * sizeof *m->block_key);

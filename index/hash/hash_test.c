@@ -325,6 +325,53 @@ limits(void **state)
 	scripted(limits_script, 0);
 }
 
+/* ---- the packed formats, with many regions ------------------------------------------- */
+
+static void
+many_regions(void **state)
+{
+	(void)state;
+	const unsigned most[] = { 1, 63, 64, 127, 128, 255, 256, 511, 512, 1000, NET_REGIONS - 1 };
+	for (unsigned i = 0; i < sizeof most / sizeof *most; i++) {
+		unsigned shift = idx_block_shift(most[i]);
+		uint64_t bytes = idx_region_bytes(most[i]);
+		assert_int_equal(shift, most[i] < 64    ? 34
+					: most[i] < 128 ? 33
+					: most[i] < 256 ? 32
+					: most[i] < 512 ? 31
+							: 30);
+		assert_int_equal(bytes, UINT64_C(64) << shift);
+		for (unsigned region = 1; region <= most[i]; region += 1 + region / 3) {
+			const uint64_t off[] = { 0, 64, bytes / 2, bytes - 64 };
+			for (unsigned k = 0; k < 4; k++) {
+				uint64_t hash = nam_mix(region * 8 + k), block = net_at(region, off[k]).bits;
+				uint64_t e = idx_entry(hash, block, shift);
+				assert_true(idx_is_entry(e));
+				assert_int_equal(idx_entry_block(e, shift), block);
+				assert_int_equal(idx_entry_sig(e), idx_sig(hash));
+			}
+			assert_int_equal(idx_entry(5, net_at(region, bytes).bits, shift), 0);
+			assert_int_equal(idx_entry(5, net_at(region, 8).bits, shift), 0);
+			/* Directory words hold every region and offset. */
+			for (unsigned turn = 0; turn < 1 << IDX_TURN_BITS; turn += 12345) {
+				uint64_t table = net_at(region, NET_REGION_SIZE_MAX - IDX_TABLE_BYTES).bits;
+				uint64_t w = idx_word(table, 22, turn);
+				assert_int_equal(idx_word_table(w), table);
+				assert_int_equal(idx_word_depth(w), 22);
+				assert_int_equal(idx_word_turn(w), turn);
+				assert_true(idx_word_sane(w, 22));
+			}
+			assert_true(idx_root_sane(idx_root(net_at(region, 1 << 20).bits, IDX_DEPTH_MAX, 12)));
+		}
+	}
+	assert_false(idx_is_entry(0));
+	assert_false(idx_is_entry(IDX_TOMB));
+	assert_false(idx_is_entry(IDX_FROZEN));
+	assert_int_equal(idx_entry(5, net_at(64, 64).bits, idx_block_shift(63)), 0);
+	assert_int_equal(idx_entry(5, net_at(0, 64).bits, 34), 0);
+	assert_false(idx_word_sane(idx_word(0, 3, 0), 22));
+}
+
 /* ---- a process that dies in the middle of a split ------------------------------------- */
 
 enum { VICTIM_OWNER = 0xdead, FIRST = 2600 };
@@ -654,6 +701,7 @@ main(void)
 		cmocka_unit_test(reserve),
 		cmocka_unit_test(budgets),
 		cmocka_unit_test(limits),
+		cmocka_unit_test(many_regions),
 		cmocka_unit_test(full_and_on),
 		cmocka_unit_test(deep),
 		cmocka_unit_test(one_entry_per_key),

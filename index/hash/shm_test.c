@@ -43,7 +43,7 @@ take(void *arg, struct net_worker *w, net_addr *out)
 	(void)arg;
 	return net_extent_take(w, 1, 1, out);
 }
-static const struct idx_memory memory = { take, NULL };
+static const struct idx_memory memory = { .take = take };
 
 static uint64_t
 hash_of(uint32_t key)

@@ -50,6 +50,7 @@ struct walk {
 	void (*fn)(void *arg, net_addr block);
 	void (*entry)(void *arg, net_addr block, uint64_t hash);
 	void *arg;
+	unsigned shift;
 };
 
 static void
@@ -61,7 +62,7 @@ walk_table(void *arg, const struct idx_bucket *table)
 			uint64_t slot = table[b].slot[i];
 			if (!idx_is_entry(slot))
 				continue;
-			net_addr block = { idx_entry_block(slot) };
+			net_addr block = { idx_entry_block(slot, wk->shift) };
 			if (wk->fn != NULL)
 				wk->fn(wk->arg, block);
 			else
@@ -75,7 +76,7 @@ nam_status
 idx_walk(struct net_worker *w, struct idx_hash *ix, void (*fn)(void *arg, net_addr block), void *arg)
 {
 	struct idx_anchor a;
-	struct walk wk = { .fn = fn, .arg = arg };
+	struct walk wk = { .fn = fn, .arg = arg, .shift = ix->shift };
 	return tables(w, ix, &a, walk_table, &wk);
 }
 
@@ -121,7 +122,7 @@ nam_status
 idx_walk_some(struct net_worker *w, struct idx_hash *ix, uint64_t *from,
     void (*fn)(void *arg, net_addr block, uint64_t hash), void *arg)
 {
-	struct walk wk = { .entry = fn, .arg = arg };
+	struct walk wk = { .entry = fn, .arg = arg, .shift = ix->shift };
 	struct net_op op[SOME];
 	struct net_batch b;
 	struct some *buf = malloc(sizeof *buf);

@@ -88,7 +88,7 @@ heal(struct net_sim *s, struct sim_call *c)
 {
 	struct sim_heal *h = (struct sim_heal *)(void *)c;
 	if (s->now >= h->at)
-		h->proc->parted &= ~(UINT64_C(1) << h->region);
+		net_set_drop(&h->proc->parted, h->region);
 }
 
 void
@@ -103,7 +103,7 @@ net_sim_part(struct net_sim *s, struct net *n, unsigned region, uint64_t ns)
 	if (s->cfg.trace)
 		net_sim_say(s, "p%u and node %u do not reach each other", p->id, region);
 	h->at = s->now + ns < s->now ? UINT64_MAX : s->now + ns;
-	p->parted |= UINT64_C(1) << region;
+	net_set_add(&p->parted, region);
 	break_all(s, p, region, SIM_TIMEOUT_NS);
 	if (h->at == UINT64_MAX)
 		return;
@@ -117,7 +117,7 @@ void
 net_sim_heal(struct net_sim *s, struct net *n, unsigned region)
 {
 	(void)s;
-	proc_of(n)->parted &= ~(UINT64_C(1) << region);
+	net_set_drop(&proc_of(n)->parted, region);
 }
 
 void

@@ -19,11 +19,18 @@ struct sim_fence {
 	struct sim_leg leg[NET_REGIONS];
 };
 
+static void
+fence_at(struct sim_proc *p, unsigned region)
+{
+	net_set_add(&p->fenced, region);
+	p->fenced_any = true;
+}
+
 static bool
 unreachable(const struct sim_fence *f, const struct sim_node *node)
 {
 	const struct sim_proc *p = f->timeout.worker->proc;
-	return node->down || (p->parted >> node->region & 1);
+	return node->down || net_set_has(&p->parted, node->region);
 }
 
 static void
@@ -51,9 +58,9 @@ leg_arrived(struct net_sim *s, struct sim_call *c)
 	struct sim_proc *p = s->proc;
 	while (p != NULL && p->identity != leg->of->identity)
 		p = p->next;
-	bool gave_up = p != NULL && (p->fenced >> leg->node->region & 1);
+	bool gave_up = p != NULL && net_set_has(&p->fenced, leg->node->region);
 	if (p != NULL)
-		p->fenced |= UINT64_C(1) << leg->node->region;
+		fence_at(p, leg->node->region);
 	for (struct sim_qp *qp = s->qp; p != NULL && qp != NULL; qp = qp->next)
 		if (qp->worker->proc == p && qp->node == leg->node && !qp->cut) {
 			s->stats.fences++;
@@ -71,7 +78,7 @@ void
 net_sim_disarm(struct net_sim *s, struct sim_proc *p)
 {
 	for (unsigned r = 1; r <= s->cfg.nodes; r++)
-		p->fenced |= UINT64_C(1) << r;
+		fence_at(p, r);
 	atomic_store(&p->net->fenced, true);
 	for (struct sim_qp *qp = s->qp; qp != NULL; qp = qp->next)
 		if (qp->worker->proc == p && !qp->cut)
@@ -81,7 +88,7 @@ net_sim_disarm(struct net_sim *s, struct sim_proc *p)
 bool
 net_sim_shut(const struct net *n)
 {
-	return ((const struct sim_proc *)n->env_priv)->fenced != 0;
+	return ((const struct sim_proc *)n->env_priv)->fenced_any;
 }
 
 nam_status
@@ -89,7 +96,7 @@ net_sim_fence(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct
 {
 	struct sim_worker *sw = w->env_priv;
 	struct net_sim *s = sw->sim;
-	if (sw->proc->fenced != 0)
+	if (sw->proc->fenced_any)
 		return nam_fail(err, NAM_REFUSED, "this process has been fenced itself");
 	if (grace_ns > 0 && net_sim_ask(w, identity, grace_ns, err) == NAM_BUSY)
 		return NAM_BUSY;

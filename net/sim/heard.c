@@ -170,7 +170,7 @@ can_answer(struct net_sim *s, const struct sim_proc *p)
 	for (struct sim_worker *sw = s->worker; sw != NULL; sw = sw->next)
 		if (sw->proc == p) {
 			for (unsigned r = 1; r <= s->cfg.nodes; r++)
-				if (!(p->parted >> r & 1) && !s->node[r].down)
+				if (!net_set_has(&p->parted, r) && !s->node[r].down)
 					return sw->busy_until <= s->now;
 			return false;
 		}
@@ -184,7 +184,7 @@ net_sim_ask(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct n
 	struct net_sim *s = sw->sim;
 	struct sim_proc *p = find(s, identity);
 	uint64_t until = s->now + grace_ns, step = grace_ns / 16 + 1;
-	if (p == NULL || p->asked == NULL || p->fenced != 0)
+	if (p == NULL || p->asked == NULL || p->fenced_any)
 		return NAM_OK;
 	net_sleep(w, 2 * net_sim_flight_ns(s));
 	while (!can_answer(s, p)) {

@@ -50,7 +50,7 @@ turn(struct net_sim *s, struct sim_call *c)
 	l->due = false;
 	/* Requests of a fenced process are not served any more. */
 	if (l->ch == NULL || l->node->paused || l->node->down ||
-	    (l->back.worker->proc->fenced >> l->node->region & 1))
+	    net_set_has(&l->back.worker->proc->fenced, l->node->region))
 		return;
 	if (net_link_turn(&l->link, s->desk, s->now) == NET_LINK_SERVED)
 		look_at(l, SERVE_NS);
@@ -120,7 +120,7 @@ timeout(struct net_sim *s, struct sim_call *c)
 void
 net_sim_serve_resume(struct net_sim *s, struct sim_proc *p)
 {
-	for (unsigned r = 1; r < NET_REGIONS; r++)
+	for (unsigned r = 1; r <= s->cfg.nodes; r++)
 		for (struct sim_link *l = s->node[r].link; l != NULL; l = l->next)
 			if (l->back.worker->proc == p && l->ch != NULL)
 				net_channel_look(l->ch);

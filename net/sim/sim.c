@@ -226,7 +226,7 @@ nam_status
 net_sim_open(struct net_sim **out, const struct net_sim_config *cfg)
 {
 	if (cfg->nodes == 0 || cfg->nodes >= NET_REGIONS || cfg->region_bytes < 2 * NET_EXTENT ||
-	    cfg->region_bytes % NET_EXTENT != 0 || cfg->region_bytes >> 48 != 0)
+	    cfg->region_bytes % NET_EXTENT != 0 || cfg->region_bytes > NET_REGION_SIZE_MAX)
 		return NAM_INVALID;
 	struct net_sim *s = calloc(1, sizeof *s);
 	if (s == NULL)
@@ -275,7 +275,7 @@ net_sim_close(struct net_sim *s)
 {
 	if (s == NULL)
 		return;
-	for (unsigned r = 1; r < NET_REGIONS; r++)
+	for (unsigned r = 1; r <= s->cfg.nodes; r++)
 		if (s->node[r].mem != NULL) {
 			net_sim_serve_free(&s->node[r]);
 			net_sim_nic_close(&s->node[r].nic);
@@ -338,7 +338,7 @@ net_sim_attach_to(struct net_sim *s, uint64_t regions, struct net **out)
 	*s->proc_end = p;
 	s->proc_end = &p->next;
 	for (unsigned r = 1; r <= s->cfg.nodes; r++) {
-		if ((regions >> r & 1) == 0)
+		if (regions != UINT64_MAX && (r > 63 || (regions >> r & 1) == 0))
 			continue;
 		const struct net_super *super = (const struct net_super *)(void *)s->node[r].mem;
 		struct net_node_info info = {
@@ -347,8 +347,9 @@ net_sim_attach_to(struct net_sim *s, uint64_t regions, struct net **out)
 		info.name[0] = 's';
 		info.name[1] = 'i';
 		info.name[2] = 'm';
-		info.name[3] = (char)('0' + r / 10);
-		info.name[4] = (char)('0' + r % 10);
+		unsigned at = 3;
+		for (unsigned ten = r < 100 ? 10 : r < 1000 ? 100 : 1000; ten > 0; ten /= 10)
+			info.name[at++] = (char)('0' + r / ten % 10);
 		struct net_node *node;
 		nam_status st = net_add_node(n, &net_sim_provider, &info, &node, NULL);
 		if (st != NAM_OK) {

@@ -146,8 +146,9 @@ struct sim_proc {
 	struct net *net; /* NULL once closed */
 	unsigned id;
 	uint64_t identity;
-	uint64_t fenced; /* by region: the node has fenced it */
-	uint64_t parted; /* by region: they do not reach each other */
+	struct net_set fenced; /* regions whose nodes have fenced it */
+	bool fenced_any;
+	struct net_set parted; /* regions: they do not reach each other */
 	struct sim_heal {
 		struct sim_call call;
 		struct sim_proc *proc;

@@ -768,11 +768,11 @@ wire_open(struct net_endpoint *ep, struct nam_err *err)
 	struct sim_worker *sw = ep->w->env_priv;
 	struct net_sim *s = sw->sim;
 	struct sim_node *node = ep->node->priv;
-	if (sw->proc->fenced >> node->region & 1)
+	if (net_set_has(&sw->proc->fenced, node->region))
 		return nam_fail(err, NAM_REFUSED, "%s has fenced this process", ep->node->info.name);
 	if (sw->proc->dead || node->down)
 		return nam_fail(err, NAM_GONE, "%s is not there any more", ep->node->info.name);
-	if (sw->proc->parted >> node->region & 1)
+	if (net_set_has(&sw->proc->parted, node->region))
 		return nam_fail(err, NAM_TIMEOUT, "%s does not answer", ep->node->info.name);
 	struct sim_qp *qp = calloc(1, sizeof *qp);
 	if (qp == NULL)

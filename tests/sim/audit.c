@@ -105,7 +105,10 @@ regions(struct audit *a)
 				claim(
 				    a, net_at(k, s->reserve[i]).bits, NET_EXTENT, GIVEN_BACK, "the reserve");
 		if (txn_member_roster(s->root[TXN_ROOT_MEMBER]) != 0)
-			claim_extents(a, s->root[TXN_ROOT_MEMBER], 1, "a roster");
+			claim_extents(a, s->root[TXN_ROOT_MEMBER],
+			    txn_roster_extents(
+				((const struct txn_roster *)memory(a, s->root[TXN_ROOT_MEMBER]))->nodes),
+			    "a roster");
 		for (uint64_t off = NET_EXTENT; off < a->units[k] * UNIT && oracle == NULL;
 		     off += NET_EXTENT) {
 			const struct tso_anchor *t = memory(a, net_at(k, off).bits);
@@ -171,7 +174,7 @@ index_table(struct audit *a, uint64_t at)
 		for (unsigned i = 0; i < IDX_SLOTS; i++) {
 			if (!idx_is_entry(t[b].slot[i]))
 				continue;
-			uint64_t block = idx_entry_block(t[b].slot[i]);
+			uint64_t block = idx_entry_block(t[b].slot[i], idx_block_shift(REGIONS));
 			if (memory(a, block) == NULL)
 				continue;
 			*unit_of(a, block) |= INDEXED;

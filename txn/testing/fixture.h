@@ -26,6 +26,7 @@ struct row {
 
 enum { PROCS = 4 };
 static bool fixture_bystander;                       /* process 0 recovers no other process */
+static unsigned fixture_nodes;                       /* 0 = 3 */
 static uint64_t fixture_byte_ps, fixture_latency_ns; /* how slow the network is, 0 = the default */
 struct fixture {
 	struct net_sim *sim;
@@ -218,7 +219,7 @@ run_lab(unsigned procs, unsigned slots, uint64_t seed, uint64_t region_bytes, ui
 	fix->vector = vector;
 	nam_arena_init(&fix->a, 0);
 	struct net_sim_config cfg = { .seed = seed,
-		.nodes = 3,
+		.nodes = fixture_nodes != 0 ? fixture_nodes : 3,
 		.region_bytes = region_bytes,
 		.latency_ns = fixture_latency_ns,
 		.byte_ps = fixture_byte_ps,
