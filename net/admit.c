@@ -15,8 +15,9 @@
 #include <net/net_internal.h>
 
 enum {
-	/* Ops out of a process: SMART finds more than 768 to be too many. */
-	OUT_MAX = 640,
+	/* Ops out of a process: SMART finds more than 768 to be too many, and work that has begun
+	 * posts more than it had out then. */
+	OUT_MAX = 560,
 	LEAST = 4,       /* of a worker */
 	WEIGHT = 2,      /* ops that work is counted for until it posts */
 	LOOK_EVERY = 16, /* admissions between two looks at the clock */
@@ -86,10 +87,16 @@ wait_turn(struct net_worker *w, struct net_waiter *me)
 		nam_co_park();
 }
 
+bool
+net_all_mapped(const struct net_worker *w)
+{
+	return w->async_count == 0;
+}
+
 void
 net_admit(struct net_worker *w)
 {
-	if (w->async_count != 0) { /* else verbs end where they are posted */
+	if (!net_all_mapped(w)) {
 		uint64_t admitted = atomic_load_explicit(&w->admitted, memory_order_relaxed) + 1;
 		atomic_store_explicit(&w->admitted, admitted, memory_order_relaxed);
 		if (admitted % LOOK_EVERY == 0)
@@ -112,4 +119,10 @@ net_admit_end(struct net_worker *w)
 	w->soon--;
 	if (w->waiters != NULL)
 		net_admit_next(w);
+}
+
+void
+net_admit_more(struct net_worker *w)
+{
+	w->soon++;
 }

@@ -336,6 +336,8 @@ uint64_t net_back_off(struct net_worker *w, struct net_backoff *b);
  */
 void net_admit(struct net_worker *w);
 void net_admit_end(struct net_worker *w);
+/* Work that was admitted, and has posted, waits for others again; net_admit_end ends that. */
+void net_admit_more(struct net_worker *w);
 
 /* ---- operations --------------------------------------------------------- */
 
@@ -470,6 +472,8 @@ nam_status net_cas1(struct net_worker *w, net_addr at, uint64_t expect, uint64_t
     struct net_counts *acct);
 nam_status net_faa1(struct net_worker *w, net_addr at, uint64_t add, uint64_t *seen, struct net_counts *acct);
 
+/* True if all nodes' memory is mapped here: verbs end where they are posted. */
+bool net_all_mapped(const struct net_worker *w);
 /* A pointer to remote memory if it is mapped here (shm), else NULL. Racy by nature: check the bytes
  * read, as after a READ. The range must lie in one region. */
 const void *net_direct(struct net_worker *w, net_addr at, size_t len);

@@ -617,7 +617,9 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 	if (!writes_any(t))
 		return commit_nothing(t, trips);
 
-	nam_status st = lock_all(t, &h, &guarded);
+	nam_status st = txn_local_enter(t);
+	if (st == NAM_OK)
+		st = lock_all(t, &h, &guarded);
 	if (st == NAM_OK)
 		st = check_all(t, guarded, &held);
 	if (st == NAM_OK)
@@ -626,6 +628,7 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 	 * outcome. */
 	if (cid_out && (t->state == TXN_WRITING || t->state == TXN_DECIDED))
 		*cid_out = t->cid;
+	txn_local_leave(t, st == NAM_OK ? t->cid : 0);
 	if (st == NAM_OK)
 		return install(t, &limits);
 

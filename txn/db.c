@@ -92,6 +92,10 @@ txn_db_open(struct net_worker *w, const struct txn_config *cfg, struct txn_db **
 		st = nam_fail(err, NAM_NOMEM, "out of memory");
 		goto fail;
 	}
+	if (txn_local_open(db) != NAM_OK) {
+		st = nam_fail(err, NAM_NOMEM, "out of memory");
+		goto fail;
+	}
 	if ((st = txn_cluster_find(w, cfg, r, err)) != NAM_OK)
 		goto fail;
 	for (unsigned i = 0; i < r->nodes; i++)
@@ -126,6 +130,7 @@ fail:
 		if (db->ptrs)
 			idx_ptrs_close(db->ptrs);
 		free(db->regions);
+		txn_local_close(db);
 	}
 	free(r);
 	free(db);
@@ -139,6 +144,7 @@ txn_db_close(struct net_worker *w, struct txn_db *db)
 	net_on_asked(db->net, NULL, NULL);
 	tso_close(db->tso);
 	idx_ptrs_close(db->ptrs);
+	txn_local_close(db);
 	for (struct txn_table_view *v = atomic_load(&db->views), *next; v != NULL; v = next) {
 		next = v->next;
 		if (v->index)

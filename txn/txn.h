@@ -348,6 +348,8 @@ uint32_t txn_last_commit_round_trips(const struct txn_worker *tw);
 struct txn_stats {
 	uint64_t commits, aborts, conflicts, lock_waits, archived, archived_late, blobs_freed, blocks_freed,
 	    archives_freed, rereads;
+	uint64_t conflicts_here; /* of the conflicts: with a transaction of this process, found
+				  * without a verb (local.c) */
 	/* Owners that had stopped and were recovered here. Of their transactions: finished, undone.
 	 * doubtful: undone although the commit line was valid, because something else was
 	 * missing. */

@@ -137,6 +137,7 @@ struct txn_db {
 	net_addr cluster; /* the cluster record */
 	net_addr log;     /* the log directory of our slot */
 	struct idx_ptrs *ptrs;
+	struct txn_local *local;                /* local.c's table */
 	unsigned *regions, nregions;            /* up, rising */
 	unsigned region_max;                    /* the cluster's greatest */
 	struct net_set empty;                   /* nodes that came back without its memory */
@@ -280,6 +281,7 @@ struct txn_write {
 	enum txn_kind kind;
 	enum txn_has has;
 	bool fresh;               /* the block is ours alone: allocated here */
+	bool local;               /* it has a place in local.c's table */
 	bool indexed;             /* our index entry leads to it */
 	uint8_t target;           /* slot to be written, REC_NO_SLOT = not chosen */
 	uint8_t newest;           /* slot of the newest version, REC_NO_SLOT = none */
@@ -376,7 +378,8 @@ struct txn {
 	uint64_t lock; /* this attempt's lock word, 0 = none yet */
 	struct txn_write **wr;
 	uint32_t nwr, wr_cap;
-	uint32_t *map; /* address -> wr index + 1, when nwr > TXN_SMALL */
+	uint32_t local; /* writes with a place in local.c's table */
+	uint32_t *map;  /* address -> wr index + 1, when nwr > TXN_SMALL */
 	uint32_t map_cap;
 	struct txn_new_blob *blob;
 	uint32_t nblobs, blobs_cap;
@@ -450,6 +453,14 @@ enum { TXN_LOCK_TRIES = 6, TXN_LOCK_BASE_NS = 2000, TXN_LOCK_CAP_NS = 32000 };
 	{                                                                                                    \
 		.base_ns = TXN_LOCK_BASE_NS, .cap_ns = TXN_LOCK_CAP_NS                                       \
 	}
+
+/* local.c: a commit asks whether another one of this process has changed, or is changing, a record
+ * that it changes. NAM_CONFLICT: it has. leave: with the CID that the records have now, 0 = they
+ * are as before. */
+nam_status txn_local_open(struct txn_db *db);
+void txn_local_close(struct txn_db *db);
+nam_status txn_local_enter(struct txn *t);
+void txn_local_leave(struct txn *t, tso_cid cid);
 
 /* record.c */
 enum rec_found { REC_HERE, REC_NONE, REC_OLDER, REC_TORN };

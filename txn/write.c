@@ -93,7 +93,7 @@ txn_write_add(struct txn *t, struct txn_table *table, net_addr at, enum txn_kind
 	w->expect = w->ident = w->link = 0;
 	w->kind = kind;
 	w->has = TXN_FREE;
-	w->fresh = w->indexed = w->late_linked = false;
+	w->fresh = w->local = w->indexed = w->late_linked = false;
 	w->target = w->newest = REC_NO_SLOT;
 	w->met = 0;
 	w->slot = NULL;
