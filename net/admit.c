@@ -15,9 +15,12 @@
 #include <net/net_internal.h>
 
 enum {
-	/* Ops out of a process: SMART finds more than 768 to be too many, and work that has begun
-	 * posts more than it had out then. */
-	OUT_MAX = 560,
+	/* Ops out of a process: SMART finds more than 768 to be too many. */
+	OUT_MAX = 768,
+	/* Waiters are let in when so much of the share is free, or seven eighths of it: work that
+	 * begins at one moment shares what it asks for first, as transactions share the READ of a
+	 * snapshot. */
+	GROUP = 16,
 	LEAST = 4,       /* of a worker */
 	WEIGHT = 2,      /* ops that work is counted for until it posts */
 	LOOK_EVERY = 16, /* admissions between two looks at the clock */
@@ -53,29 +56,40 @@ count_workers(struct net_worker *w)
 	pthread_mutex_unlock(&n->workers_lock);
 }
 
-/* True if the worker has less than its share under way. */
-static bool
-has_room(const struct net_worker *w)
+/* The worker's share of the ops out. */
+static unsigned
+share_of(const struct net_worker *w)
 {
 	unsigned active = atomic_load_explicit(&w->net->active, memory_order_relaxed);
 	if (active == 0) /* not counted yet */
 		active = (unsigned)atomic_load_explicit(&w->net->workers, memory_order_relaxed);
 	unsigned share = OUT_MAX / active;
-	return w->out + WEIGHT * w->soon < (share > LEAST ? share : LEAST);
+	return share > LEAST ? share : LEAST;
+}
+
+static unsigned
+load_of(const struct net_worker *w)
+{
+	return w->out + WEIGHT * w->soon;
 }
 
 void
 net_admit_next(struct net_worker *w)
 {
-	struct net_waiter *first = w->waiters;
-	if (!has_room(w) && w->ended - w->let_in < PASSED_MAX)
+	unsigned share = share_of(w), group = share - share / 8;
+	if (group > GROUP)
+		group = GROUP;
+	if (load_of(w) + group > share && w->ended - w->let_in < PASSED_MAX)
 		return;
-	if ((w->waiters = first->next) == NULL)
-		w->waiters_end = &w->waiters;
-	w->soon++;
-	w->let_in = w->ended;
-	first->in = true;
-	nam_co_wake(first->co);
+	do {
+		struct net_waiter *first = w->waiters;
+		if ((w->waiters = first->next) == NULL)
+			w->waiters_end = &w->waiters;
+		w->soon++;
+		w->let_in = w->ended;
+		first->in = true;
+		nam_co_wake(first->co);
+	} while (w->waiters != NULL && load_of(w) < share);
 }
 
 static __attribute__((noinline)) void
@@ -101,7 +115,7 @@ net_admit(struct net_worker *w)
 		atomic_store_explicit(&w->admitted, admitted, memory_order_relaxed);
 		if (admitted % LOOK_EVERY == 0)
 			count_workers(w);
-		if (w->waiters != NULL || !has_room(w)) {
+		if (w->waiters != NULL || load_of(w) >= share_of(w)) {
 			struct net_waiter me = { .co = nam_co_self() };
 			wait_turn(w, &me);
 			return;

@@ -17,8 +17,8 @@
 #include <stdlib.h>
 
 enum {
-	PLACES = 4096,   /* of a process, by hash of the address; a record that finds its place taken
-			* does without */
+	/* Of a process, by hash of the address. A record that finds its place taken does without. */
+	PLACES = 4096,
 	WRITES_MAX = 32, /* a larger transaction does without */
 	BASE_NS = 1000,
 	CAP_NS = 8000,
@@ -29,8 +29,8 @@ struct txn_local {
 	_Alignas(64) atomic_flag busy; /* guards the rest, for some instructions */
 	const struct txn *holder;      /* NULL: none commits */
 	uint64_t at;                   /* the record that the rest is about */
-	tso_cid cid;                   /* the newest version that a commit of this process gave it, 0 =
-				        * unknown */
+	/* The newest version that a commit of this process gave it, 0 = unknown. */
+	tso_cid cid;
 };
 
 nam_status
