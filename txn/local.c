@@ -17,7 +17,7 @@
 #include <stdlib.h>
 
 enum {
-	/* Of a process, by hash of the address. A record that finds its place taken does without. */
+	/* Of a process, by hash of the address. A record whose place is taken does without. */
 	PLACES = 4096,
 	WRITES_MAX = 32, /* a larger transaction does without */
 	BASE_NS = 1000,

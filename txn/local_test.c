@@ -1,6 +1,6 @@
 /* local_test.c -- commits of one process on one record: conflicts that cost no verb, and holders
  * that stall. */
-#include "testing/fixture.h"
+#include <txn/testing/fixture.h>
 
 enum { CLIENTS = 12, ROUNDS = 20, KEYS = 3, STACK = 128 << 10, US = 1000 };
 
