@@ -1,6 +1,6 @@
 /*
  * oracle_client.c -- a client of `namdb bench oracle`: commits all the time, takes a snapshot every
- * 10 ms, is paused once.
+ * 10 ms; the victim is paused once, or idle, slow or dead.
  *
  * Both schemes run equal transactions: each inserts one row of a table without a key, so no client
  * waits for a lock, and no transaction fails because of an old snapshot. The schemes differ in the
@@ -14,14 +14,16 @@
 
 enum {
 	ROW = 64,
-	LONG_COMMIT = 100,   /* rows: long enough for a signal to find the victim in the middle of
+	LONG_COMMIT = 100, /* rows: long enough for a signal to find the victim in the middle of
 			      * it */
-	ROW_BYTES = 512,     /* of storage for one row, with its log */
-	RATE_MOST = 30000,   /* of one client that commits as fast as it can: what memory is
+	ROW_BYTES = 512,   /* of storage for one row, with its log */
+	RATE_MOST = 30000, /* of one client that commits as fast as it can: what memory is
 			      * reckoned for */
+	MODEL_RATE_MOST = 100000,
 	REST_NS = 150000000, /* longer than an owner needs to be known as idle */
 	LATE_NS = 50000000,  /* what is offered and not taken for so long is not made up for */
 	SETTLE_NS = 1000000,
+	TURN_NS = 100000, /* between two looks whether a client that commits rarely has its turn */
 };
 
 /* ---- the run ---- */
@@ -35,7 +37,8 @@ seconds(const struct oracle_params *p)
 static unsigned
 commits_most(const struct oracle_params *p)
 {
-	return (unsigned)(seconds(p) * (p->rate != 0 ? p->rate : RATE_MOST)) + 1;
+	unsigned most = p->model != NULL ? MODEL_RATE_MOST : RATE_MOST;
+	return (unsigned)(seconds(p) * (p->rate != 0 ? p->rate : most)) + 1;
 }
 
 uint64_t
@@ -53,16 +56,16 @@ run_bytes(unsigned clients, unsigned commits, unsigned looks)
 }
 
 struct oracle_run *
-bench_oracle_run_new(const struct oracle_params *p, enum tso_scheme scheme, enum oracle_moment moment)
+bench_oracle_run_new(const struct oracle_params *p, enum tso_scheme scheme, enum oracle_case what)
 {
-	unsigned commits = commits_most(p), looks = (unsigned)(seconds(p) * 1e9 / ORACLE_LOOK_NS) + 1;
+	unsigned commits = commits_most(p), looks = (unsigned)(seconds(p) * 1e3 / p->look_ms) + 1;
 	struct oracle_run *r = mmap(NULL, run_bytes(p->clients, commits, looks), PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (r == MAP_FAILED)
 		return NULL;
 	r->p = *p;
 	r->scheme = scheme;
-	r->moment = moment;
+	r->what = what;
 	r->commits_max = commits;
 	r->looks_max = looks;
 	char *at = (char *)(r + 1);
@@ -132,7 +135,7 @@ insert(struct oracle_place *p, tso_cid *cid)
 	uint64_t row[ROW / 8] = { p->i, atomic_load(&c->commits) };
 	struct txn_put put[LONG_COMMIT];
 	unsigned rows =
-	    p->run->moment == ORACLE_AT_COMMIT && p->stand_still == NULL && is_due(p) ? LONG_COMMIT : 1;
+	    p->run->what == ORACLE_AT_COMMIT && p->stand_still == NULL && is_due(p) ? LONG_COMMIT : 1;
 	for (unsigned i = 0; i < rows; i++)
 		put[i] = (struct txn_put){ .table = &p->table, .bytes = row, .len = sizeof row };
 	nam_status st = txn_begin(p->tw, TXN_READ_COMMITTED, &t);
@@ -155,12 +158,19 @@ stand_still(struct oracle_place *p)
 	if (atomic_load(&r->stopped_ns) == 0)
 		atomic_store(&r->stopped_ns, net_now_ns(p->w));
 	p->stand_still(p);
-	atomic_store(&r->resumed_ns, net_now_ns(p->w));
+	if (r->what != ORACLE_DEAD) /* else a simulator that puts its coroutines away */
+		atomic_store(&r->resumed_ns, net_now_ns(p->w));
+}
+
+static void
+takes_long(struct oracle_place *p)
+{
+	net_sleep(p->w, p->run->p.open_ms * UINT64_C(1000000));
 }
 
 /* Between claim and mark: where one client has all others wait. */
-static void
-stand_still_with_claim(struct oracle_place *p)
+static nam_status
+with_claim(struct oracle_place *p, void (*meanwhile)(struct oracle_place *p), tso_cid *cid)
 {
 	struct tso_worker *o = txn_worker_tso(p->tw);
 	struct tso_pin pin;
@@ -169,13 +179,24 @@ stand_still_with_claim(struct oracle_place *p)
 	if (st == NAM_OK) {
 		tso_claim_start(o, &claim, 0, NULL);
 		if ((st = tso_claim_wait(o, &claim)) == NAM_OK) {
-			stand_still(p);
+			meanwhile(p);
 			tso_mark_wait(o, &claim, 0);
+			*cid = claim.cid;
 		}
 		tso_unpin(o, &pin);
 	}
-	if (st != NAM_OK)
-		fails(p, st);
+	return st;
+}
+
+/* True once for every ORACLE_RARELY commits of client 0. */
+static bool
+has_its_turn(struct oracle_place *p)
+{
+	unsigned n = atomic_load(&p->run->client[0].commits);
+	if (n - p->seen < ORACLE_RARELY)
+		return false;
+	p->seen = n;
+	return true;
 }
 
 static void
@@ -192,15 +213,22 @@ commits(void *arg)
 			net_sleep(p->w, next - now);
 		else if (now > next + LATE_NS)
 			next = now;
-		if (r->moment == ORACLE_AT_CLAIM && is_due(p))
-			stand_still_with_claim(p);
-		if (p->rests) {
-			net_sleep(p->w, SETTLE_NS);
+		tso_cid cid;
+		nam_status st = NAM_OK;
+		if ((r->what == ORACLE_AT_CLAIM || r->what == ORACLE_DEAD) && is_due(p) &&
+		    (st = with_claim(p, stand_still, &cid)) != NAM_OK)
+			fails(p, st);
+		if (p->rests || (p->rarely && !has_its_turn(p))) {
+			net_sleep(p->w, p->rests ? SETTLE_NS : TURN_NS);
 			continue;
 		}
 		unsigned n = atomic_load(&c->commits);
-		tso_cid cid;
-		nam_status st = n < r->commits_max ? insert(p, &cid) : NAM_FULL;
+		if (n >= r->commits_max)
+			st = NAM_FULL;
+		else if (p->rarely && r->what == ORACLE_SLOW)
+			st = with_claim(p, takes_long, &cid);
+		else
+			st = insert(p, &cid);
 		if (st != NAM_OK) {
 			fails(p, st);
 			break;
@@ -217,6 +245,7 @@ looks(void *arg)
 	struct oracle_place *p = arg;
 	struct oracle_run *r = p->run;
 	struct oracle_client *c = &r->client[p->i];
+	uint64_t look_ns = r->p.look_ms * UINT64_C(1000000);
 	while (goes_on(p)) {
 		unsigned n = atomic_load(&c->looks);
 		struct tso_pin pin;
@@ -230,8 +259,8 @@ looks(void *arg)
 		c->look[n] = (struct oracle_look){ pin.at, asked, got };
 		atomic_store(&c->looks, n + 1);
 		tso_unpin(txn_worker_tso(p->tw), &pin);
-		if (got < asked + ORACLE_LOOK_NS)
-			net_sleep(p->w, asked + ORACLE_LOOK_NS - got);
+		if (got < asked + look_ns)
+			net_sleep(p->w, asked + look_ns - got);
 	}
 	p->left--;
 }
@@ -244,12 +273,19 @@ waits_for_its_moment(void *arg)
 	struct oracle_run *r = p->run;
 	while (goes_on(p) && !is_due(p))
 		net_sleep(p->w, SETTLE_NS);
-	if (r->moment == ORACLE_AT_COMMIT && p->stand_still != NULL) {
+	if (r->what == ORACLE_AT_COMMIT && p->stand_still != NULL) {
 		while (goes_on(p) && !atomic_load(&r->client[p->i].committing))
 			net_sleep(p->w, 100);
 		if (goes_on(p))
 			stand_still(p);
-	} else if (r->moment == ORACLE_AT_REST && goes_on(p)) {
+	} else if (r->what >= ORACLE_NONE && r->what != ORACLE_DEAD && goes_on(p)) {
+		p->rests = r->what == ORACLE_IDLE;
+		p->rarely = r->what == ORACLE_RARE || r->what == ORACLE_SLOW;
+		atomic_store(&r->stopped_ns, net_now_ns(p->w));
+		net_sleep(p->w, (uint64_t)(r->p.pause_s * 1e9));
+		atomic_store(&r->resumed_ns, net_now_ns(p->w));
+		p->rests = p->rarely = false;
+	} else if (r->what == ORACLE_AT_REST && goes_on(p)) {
 		p->rests = true;
 		atomic_store(&r->stopped_ns, net_now_ns(p->w));
 		net_sleep(p->w, REST_NS);
@@ -308,6 +344,7 @@ bench_oracle_client(void *arg)
 		while (p->left > 0)
 			net_sleep(p->w, SETTLE_NS);
 	}
+	p->over = true;
 	atomic_store(&c->ended, true);
 }
 

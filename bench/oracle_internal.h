@@ -9,6 +9,7 @@
 
 #include <bench/bench.h>
 #include <net/net.h>
+#include <net/sim/nic.h>
 #include <txn/txn.h>
 
 #include <stdatomic.h>
@@ -16,28 +17,44 @@
 enum {
 	ORACLE_CLIENTS_MAX = 16,
 	ORACLE_LEASE_MS = 100,
-	ORACLE_VICTIM = 1, /* the client that is paused */
-	ORACLE_LOOK_NS = 10000000,
+	ORACLE_VICTIM = 1, /* the client that is paused, or disturbs the others in another way */
+	ORACLE_LOOK_MS = 10,
+	ORACLE_MODEL_LOOK_MS = 1, /* a commit takes some 20 us there */
+	ORACLE_OPEN_MS = 50,
+	ORACLE_MODEL_OPEN_MS = 5,
+	ORACLE_RARELY = 100,
 	ORACLE_ROWS_MAX = 16,
 	ORACLE_SCHEMES = 2, /* enum tso_scheme */
 };
 
-/* Where the pause meets the client. */
-enum oracle_moment {
+/* What the victim does for pause_s. The first three: it is paused, and this is where the pause
+ * meets it. */
+enum oracle_case {
 	ORACLE_AT_CLAIM,  /* it has claimed a commit id, and nothing else of the commit has been
 			   * posted */
 	ORACLE_AT_COMMIT, /* in the middle of a commit, wherever that is */
 	ORACLE_AT_REST,   /* it has had nothing to do for a while */
-	ORACLE_MOMENTS
+	ORACLE_MOMENTS,
+	ORACLE_NONE = ORACLE_MOMENTS, /* what the others do */
+	ORACLE_IDLE,                  /* nothing, but it lives */
+	ORACLE_RARE,                  /* one commit for ORACLE_RARELY of another client */
+	ORACLE_SLOW,                  /* as rare, with open_ms from claim to mark */
+	ORACLE_DEAD,                  /* it dies with a commit id claimed, and stays dead */
+	ORACLE_CASES
 };
+/* The values of --client: the paused one, then the cases from ORACLE_NONE on. */
+enum { ORACLE_PAUSED, ORACLE_CLIENT_KINDS = ORACLE_CASES - ORACLE_MOMENTS + 1 };
 
 struct oracle_params {
-	struct bench_common common; /* fabric (NET_SIM: virtual time), plot, plot_data, json */
-	bool moment[ORACLE_MOMENTS];
+	struct bench_common common;        /* fabric (NET_SIM: virtual time), plot, plot_data, json */
+	const struct net_sim_model *model; /* of sim; NULL: none */
+	bool moment[ORACLE_MOMENTS], kind[ORACLE_CLIENT_KINDS];
+	bool play[ORACLE_CASES]; /* what these two come to */
 	unsigned clients;
 	unsigned rate; /* commits per second offered by each client, 0 = as many as it can */
-	uint32_t lease_ms;
+	uint32_t lease_ms, open_ms, look_ms;
 	double before_s, pause_s, after_s;
+	bool untold; /* of a dead client in simulated time: no storage node reports it */
 	uint64_t seed;
 };
 
@@ -59,18 +76,18 @@ struct oracle_client {
 struct oracle_run {
 	struct oracle_params p;
 	enum tso_scheme scheme;
-	enum oracle_moment moment;
+	enum oracle_case what;
 	unsigned commits_max, looks_max;
 	_Atomic uint64_t table;      /* its anchor; 0 = not made yet */
 	_Atomic uint64_t begin_ns;   /* 0 = wait */
-	_Atomic uint64_t stopped_ns; /* the victim does no work from here ... */
+	_Atomic uint64_t stopped_ns; /* the victim does no work, or its case's, from here ... */
 	_Atomic uint64_t resumed_ns; /* ... to here; 0 = it never came back */
 	struct oracle_client client[ORACLE_CLIENTS_MAX];
 };
 
 /* Memory that processes forked later share; all zero. NULL = none left. */
 struct oracle_run *bench_oracle_run_new(
-    const struct oracle_params *p, enum tso_scheme scheme, enum oracle_moment moment);
+    const struct oracle_params *p, enum tso_scheme scheme, enum oracle_case what);
 void bench_oracle_run_free(struct oracle_run *r);
 uint64_t bench_oracle_pause_at(const struct oracle_run *r);
 uint64_t bench_oracle_end(const struct oracle_run *r);
@@ -83,14 +100,17 @@ struct oracle_place {
 	struct oracle_run *run;
 	unsigned i;
 	struct net_worker *w;
-	/* Stalls for the pause; NULL = the parent process stops the client. In a coroutine of w. */
+	/* Stalls for the pause, or dies; NULL = the parent process stops the client. In a coroutine
+	 * of w. */
 	void (*stand_still)(struct oracle_place *p);
 	void *host;
 	struct txn_db *db;
 	struct txn_worker *tw;
 	struct txn_table table;
 	unsigned left;
-	bool rests;
+	bool rests, rarely;
+	unsigned seen; /* commits of client 0 at its own last one, while it commits rarely */
+	bool over;     /* no coroutine of its own runs any more */
 	struct nam_err err;
 };
 /* A coroutine: joins the cluster, works through the run. arg: struct oracle_place. */
@@ -108,19 +128,22 @@ nam_status bench_oracle_real(struct oracle_run *r, struct nam_err *err);
 /* ---- oracle_table.c ---- */
 
 struct oracle_bin {
-	double age_ms, missing_ms; /* the greatest among the clients that go on */
-	unsigned commits;          /* theirs */
+	double age_ms, missing_ms;         /* the greatest among the clients that go on */
+	double age_area, missing_area, ms; /* theirs: age times time, and time */
+	unsigned commits;                  /* theirs */
 };
 struct oracle_row {
 	double from_s, to_s; /* since the pause began */
-	double age_ms, missing_ms, commits_per_s;
+	double age_ms, mean_age_ms, missing_ms, mean_missing_ms, commits_per_s;
 };
 struct oracle_result {
-	struct oracle_bin *bin; /* of 10 ms each; the first begins before_s before the pause */
+	struct oracle_bin *bin; /* of bin_s each; the first begins before_s before the pause */
 	unsigned bins, bins_before;
+	double bin_s; /* look_ms */
 	struct oracle_row row[ORACLE_ROWS_MAX];
 	unsigned rows;
-	double age_ms, missing_ms; /* the greatest from when the pause began */
+	struct oracle_row during, after; /* the whole pause; the time behind it */
+	double age_ms, missing_ms;       /* the greatest from when the pause began */
 	double age_before_ms;
 	unsigned looks;
 	bool shut_out;  /* the victim, by others */
@@ -129,8 +152,12 @@ struct oracle_result {
 /* False if there is no memory. The caller frees bin. */
 bool bench_oracle_judge(const struct oracle_run *r, struct oracle_result *out);
 extern const char *const bench_oracle_moment_names[ORACLE_MOMENTS];
+extern const char *const bench_oracle_client_names[ORACLE_CLIENT_KINDS];
+/* The name of its client, one of those. */
+const char *bench_oracle_client_of(enum oracle_case what);
+/* For people: "paused, with a commit id claimed", "dead". */
+const char *bench_oracle_case_text(enum oracle_case what);
 extern const char *const bench_oracle_scheme_names[ORACLE_SCHEMES];
-bool bench_oracle_plot(
-    const struct oracle_params *p, struct oracle_result got[ORACLE_MOMENTS][ORACLE_SCHEMES]);
+bool bench_oracle_plot(const struct oracle_params *p, struct oracle_result got[ORACLE_CASES][ORACLE_SCHEMES]);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * oracle_real.c -- the clients of `namdb bench oracle` as processes beside a storage node's, one of
- * them stopped by SIGSTOP.
+ * them stopped by SIGSTOP, or killed.
  *
- * At a claim, and at rest, the victim stops itself, so that the moment is met exactly. In the
+ * At a claim, and at rest, the victim stops or kills itself, so that the moment is met exactly. In the
  * middle of a commit it is stopped from here, again and again until it was in the middle of one.
  */
 #include <base/clock.h>
@@ -31,8 +31,7 @@ struct processes {
 static void
 stop_self(struct oracle_place *p)
 {
-	(void)p;
-	raise(SIGSTOP);
+	raise(p->run->what == ORACLE_DEAD ? SIGKILL : SIGSTOP);
 }
 
 static bool
@@ -55,7 +54,7 @@ be_client(struct oracle_run *r, unsigned i, const struct net_config *cfg, pid_t 
 	/* The heart is in this thread. As in a compute node, it gets a higher priority than threads
 	 * that compute, if the system allows it. */
 	(void)setpriority(PRIO_PROCESS, 0, HEART_NICE);
-	if (r->moment != ORACLE_AT_COMMIT)
+	if (r->what != ORACLE_AT_COMMIT)
 		p.stand_still = stop_self;
 	nam_status st = net_open(&net, cfg, &p.err);
 	if (st == NAM_OK)
@@ -118,16 +117,17 @@ stop_in_commit(struct processes *p)
 	return false;
 }
 
-/* The pause, and the rest of the run. A victim that dies in it was fenced: do not wait for it. */
+/* The pause, and the rest of the run. A victim that dies in it was fenced, or killed itself: do not
+ * wait for it. */
 static void
 play(struct processes *p)
 {
 	struct oracle_run *r = p->r;
-	bool stopped = r->moment == ORACLE_AT_COMMIT ? stop_in_commit(p) : wait_stopped(p);
-	if (stopped) {
+	bool stops = r->what < ORACLE_MOMENTS;
+	if (stops && (r->what == ORACLE_AT_COMMIT ? stop_in_commit(p) : wait_stopped(p))) {
 		nap((uint64_t)(r->p.pause_s * 1e9));
 		kill(p->client[ORACLE_VICTIM], SIGCONT);
-		if (r->moment == ORACLE_AT_COMMIT && kill(p->client[ORACLE_VICTIM], 0) == 0)
+		if (r->what == ORACLE_AT_COMMIT && kill(p->client[ORACLE_VICTIM], 0) == 0)
 			atomic_store(&r->resumed_ns, nam_clock_ns());
 	}
 	for (bool all = false; !all && !atomic_load(&bench_oracle_stop);) {

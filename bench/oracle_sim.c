@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { TOLD_NS = 1000000 }; /* a storage node sees the end of a process's pidfd, and reports it */
+
 struct cluster {
 	struct oracle_run *r;
 	struct net_sim *sim;
@@ -19,8 +21,15 @@ static void
 stand_still(struct oracle_place *p)
 {
 	struct cluster *c = p->host;
-	net_sim_freeze(c->sim, c->net[p->i], (uint64_t)(c->r->p.pause_s * 1e9));
-	net_sleep(p->w, 1); /* none of its coroutines goes on before the pause is over */
+	if (c->r->what == ORACLE_DEAD) {
+		net_sim_crash(c->sim, c->net[p->i]);
+		if (!c->r->p.untold)
+			net_sim_tell(c->sim, c->net[p->i], TOLD_NS);
+		atomic_store(&c->r->client[p->i].ended, true);
+	} else
+		net_sim_freeze(c->sim, c->net[p->i], (uint64_t)(c->r->p.pause_s * 1e9));
+	net_sleep(p->w, 1); /* none of its coroutines goes on before the pause is over, or after
+			     * its death */
 }
 
 static void
@@ -48,6 +57,10 @@ looks_on(void *arg)
 	atomic_store(&r->begin_ns, net_now_ns(w));
 	while (!bench_oracle_all(r, true))
 		net_sleep(w, 10000000);
+	/* A dead client's coroutines come to their ends without a verb that executes. */
+	net_sim_bury(c->sim, c->net[ORACLE_VICTIM]);
+	while (!c->place[ORACLE_VICTIM].over)
+		net_sleep(w, 1000000);
 	for (unsigned i = 0; i < r->p.clients; i++)
 		bench_oracle_client_close(&c->place[i]);
 }
@@ -58,8 +71,9 @@ bench_oracle_sim(struct oracle_run *r, struct nam_err *err)
 	const struct net_sim_config cfg = { .seed = r->p.seed,
 		.nodes = 1,
 		.region_bytes = bench_oracle_bytes(&r->p),
-		.tear_permille = 100,
-		.reorder_permille = 100 };
+		.tear_permille = r->p.model == NULL ? 100 : 0,
+		.reorder_permille = r->p.model == NULL ? 100 : 0,
+		.model = r->p.model };
 	struct cluster *c = calloc(1, sizeof *c);
 	if (c == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory");

@@ -15,10 +15,28 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_LEN = 4096 };
+enum { PATH_LEN = 4096, PANELS_ACROSS = 4 };
 
 const char *const bench_oracle_moment_names[ORACLE_MOMENTS] = { "claim", "commit", "idle" };
+const char *const bench_oracle_client_names[ORACLE_CLIENT_KINDS] = { "paused", "none", "idle", "rare", "slow",
+	"dead" };
 const char *const bench_oracle_scheme_names[ORACLE_SCHEMES] = { "fetch_add", "preassigned" };
+
+const char *
+bench_oracle_client_of(enum oracle_case what)
+{
+	return bench_oracle_client_names[what < ORACLE_MOMENTS ? ORACLE_PAUSED : what - ORACLE_MOMENTS + 1];
+}
+
+const char *
+bench_oracle_case_text(enum oracle_case what)
+{
+	static const char *const text[ORACLE_CASES] = { "paused, with a commit id claimed",
+		"paused, in the middle of a commit", "paused, while it had nothing to do", "none",
+		"idle: it lives, with nothing to do", "rare: a commit for a hundred",
+		"slow: as rare, and long open", "dead, with a commit id claimed" };
+	return text[what];
+}
 
 /* How many of the client's commits the snapshot covers. */
 static unsigned
@@ -64,14 +82,26 @@ ms_since(uint64_t now, uint64_t then)
 	return now > then ? (double)(now - then) / 1e6 : 0;
 }
 
-static void
-ages(struct oracle_bin *b, const struct held *h, uint64_t now)
+/* The sum over time, from `from` to `now`, of what has passed since `then`; ms times ms. */
+static double
+area(uint64_t from, uint64_t now, uint64_t then)
 {
+	uint64_t begin = then > from ? then : from;
+	return (ms_since(begin, then) + ms_since(now, then)) / 2 * ms_since(now, begin);
+}
+
+/* What the client has from `from` to `now`. */
+static void
+ages(struct oracle_bin *b, const struct held *h, uint64_t from, uint64_t now)
+{
+	if (h->newest_ns == 0)
+		return;
 	double age = ms_since(now, h->newest_ns), missing = ms_since(now, h->missing_ns);
-	if (h->newest_ns != 0 && age > b->age_ms)
-		b->age_ms = age;
-	if (missing > b->missing_ms)
-		b->missing_ms = missing;
+	b->age_ms = age > b->age_ms ? age : b->age_ms;
+	b->missing_ms = missing > b->missing_ms ? missing : b->missing_ms;
+	b->age_area += area(from, now, h->newest_ns);
+	b->missing_area += area(from, now, h->missing_ns);
+	b->ms += ms_since(now, from);
 }
 
 /* Bin by bin: what the client has just before each snapshot it gets, and at the end of the bin. */
@@ -82,21 +112,24 @@ follow(const struct oracle_run *r, const struct oracle_client *c, struct oracle_
 	unsigned k = 0, n = atomic_load(&c->looks);
 	/* A client that was fenced says nothing after that; it is counted as wrong elsewhere. */
 	uint64_t last = atomic_load(&c->status) == NAM_OK ? UINT64_MAX : n > 0 ? c->look[n - 1].got_ns : 0;
+	uint64_t bin_ns = r->p.look_ms * UINT64_C(1000000);
 	for (unsigned i = 0; i < out->bins; i++) {
-		uint64_t end = start + (uint64_t)(i + 1) * ORACLE_LOOK_NS;
+		uint64_t from = start + i * bin_ns, end = from + bin_ns;
 		if (end > last)
 			break;
 		for (; k < n && c->look[k].got_ns < end; k++) {
-			if (c->look[k].got_ns >= start)
-				ages(&out->bin[i], &h, c->look[k].got_ns);
+			if (c->look[k].got_ns >= start) {
+				ages(&out->bin[i], &h, from, c->look[k].got_ns);
+				from = c->look[k].got_ns;
+			}
 			h = held(r, c->look[k].cid, c->look[k].got_ns);
 		}
-		ages(&out->bin[i], &h, end);
+		ages(&out->bin[i], &h, from, end);
 	}
 	for (unsigned i = 0; i < atomic_load(&c->commits); i++) {
 		uint64_t at = c->commit[i].at_ns;
-		if (at >= start && (at - start) / ORACLE_LOOK_NS < out->bins)
-			out->bin[(at - start) / ORACLE_LOOK_NS].commits++;
+		if (at >= start && (at - start) / bin_ns < out->bins)
+			out->bin[(at - start) / bin_ns].commits++;
 	}
 }
 
@@ -124,21 +157,32 @@ check(const struct oracle_run *r, unsigned i)
 	return wrong;
 }
 
-static void
-row_add(struct oracle_result *o, double from_s, double to_s)
+static struct oracle_row
+row_of(const struct oracle_result *o, double from_s, double to_s)
 {
-	struct oracle_row *row = &o->row[o->rows++];
-	*row = (struct oracle_row){ .from_s = from_s, .to_s = to_s };
-	double bin_s = ORACLE_LOOK_NS / 1e9;
-	unsigned first = (unsigned)(from_s / bin_s + o->bins_before + 0.5);
-	unsigned end = (unsigned)(to_s / bin_s + o->bins_before + 0.5), commits = 0;
+	struct oracle_row out = { .from_s = from_s, .to_s = to_s }, *row = &out;
+	unsigned first = (unsigned)(from_s / o->bin_s + o->bins_before + 0.5);
+	unsigned end = (unsigned)(to_s / o->bin_s + o->bins_before + 0.5), commits = 0;
+	double age = 0, missing = 0, ms = 0;
 	for (unsigned i = first; i < end && i < o->bins; i++) {
 		const struct oracle_bin *b = &o->bin[i];
 		row->age_ms = b->age_ms > row->age_ms ? b->age_ms : row->age_ms;
 		row->missing_ms = b->missing_ms > row->missing_ms ? b->missing_ms : row->missing_ms;
 		commits += b->commits;
+		age += b->age_area;
+		missing += b->missing_area;
+		ms += b->ms;
 	}
+	row->mean_age_ms = ms > 0 ? age / ms : 0;
+	row->mean_missing_ms = ms > 0 ? missing / ms : 0;
 	row->commits_per_s = commits / (to_s - from_s);
+	return out;
+}
+
+static void
+row_add(struct oracle_result *o, double from_s, double to_s)
+{
+	o->row[o->rows++] = row_of(o, from_s, to_s);
 }
 
 bool
@@ -146,22 +190,24 @@ bench_oracle_judge(const struct oracle_run *r, struct oracle_result *o)
 {
 	static const double edge[] = { 0, 0.1, 0.2, 0.3, 0.5, 1, 2, 3, 5, 10, 30, 100 };
 	const struct oracle_params *p = &r->p;
-	double bin_s = ORACLE_LOOK_NS / 1e9;
-	*o = (struct oracle_result){ .bins_before = (unsigned)(p->before_s / bin_s) };
-	o->bins = o->bins_before + (unsigned)((p->pause_s + p->after_s) / bin_s);
+	bool lives = r->what >= ORACLE_NONE && r->what != ORACLE_DEAD;
+	double bin_s = p->look_ms / 1e3;
+	*o = (struct oracle_result){ .bin_s = bin_s, .bins_before = (unsigned)(p->before_s / bin_s + 0.5) };
+	o->bins = o->bins_before + (unsigned)((p->pause_s + p->after_s) / bin_s + 0.5);
 	if ((o->bin = calloc(o->bins, sizeof *o->bin)) == NULL)
 		return false;
 	uint64_t stopped = atomic_load(&r->stopped_ns);
-	uint64_t start = stopped - (uint64_t)o->bins_before * ORACLE_LOOK_NS;
+	uint64_t start = stopped - o->bins_before * (p->look_ms * UINT64_C(1000000));
 	for (unsigned i = 0; i < p->clients; i++) {
 		const struct oracle_client *c = &r->client[i];
 		o->wrong += check(r, i);
-		if (i == ORACLE_VICTIM)
-			continue;
-		follow(r, c, o, start);
-		o->looks += atomic_load(&c->looks);
-		if (atomic_load(&c->status) != NAM_OK) {
-			fprintf(stderr, "namdb bench: client %u, which was not paused, ended: %s\n", i,
+		if (i != ORACLE_VICTIM) {
+			follow(r, c, o, start);
+			o->looks += atomic_load(&c->looks);
+		}
+		if (atomic_load(&c->status) != NAM_OK && (i != ORACLE_VICTIM || lives)) {
+			fprintf(stderr, "namdb bench: client %u, which was not %s, ended: %s\n", i,
+			    r->what == ORACLE_DEAD ? "killed" : "paused",
 			    nam_status_text((nam_status)atomic_load(&c->status)));
 			o->wrong++;
 		}
@@ -182,6 +228,8 @@ bench_oracle_judge(const struct oracle_run *r, struct oracle_result *o)
 			break;
 	}
 	row_add(o, p->pause_s, p->pause_s + p->after_s);
+	o->during = row_of(o, 0, p->pause_s);
+	o->after = o->row[o->rows - 1];
 	for (unsigned i = 1; i < o->rows; i++) {
 		o->age_ms = o->row[i].age_ms > o->age_ms ? o->row[i].age_ms : o->age_ms;
 		o->missing_ms = o->row[i].missing_ms > o->missing_ms ? o->row[i].missing_ms : o->missing_ms;
@@ -192,7 +240,7 @@ bench_oracle_judge(const struct oracle_run *r, struct oracle_result *o)
 /* ---- the picture ---- */
 
 bool
-bench_oracle_plot(const struct oracle_params *p, struct oracle_result got[ORACLE_MOMENTS][ORACLE_SCHEMES])
+bench_oracle_plot(const struct oracle_params *p, struct oracle_result got[ORACLE_CASES][ORACLE_SCHEMES])
 {
 	char data[PATH_LEN];
 	unsigned block = 0, panels = 0;
@@ -205,33 +253,36 @@ bench_oracle_plot(const struct oracle_params *p, struct oracle_result got[ORACLE
 		fprintf(stderr, "namdb bench: %s: %s\n", data, strerror(errno));
 		return false;
 	}
-	for (unsigned m = 0; m < ORACLE_MOMENTS; m++)
-		for (unsigned s = 0; p->moment[m] && s < ORACLE_SCHEMES; s++) {
-			const struct oracle_result *o = &got[m][s];
+	for (unsigned k = 0; k < ORACLE_CASES; k++)
+		for (unsigned s = 0; p->play[k] && s < ORACLE_SCHEMES; s++) {
+			const struct oracle_result *o = &got[k][s];
 			fprintf(d, "%s# %s, %s\n# s age_ms missing_ms commits/s\n", block++ > 0 ? "\n\n" : "",
-			    bench_oracle_moment_names[m], bench_oracle_scheme_names[s]);
+			    bench_oracle_case_text((enum oracle_case)k), bench_oracle_scheme_names[s]);
 			for (unsigned i = 0; i < o->bins; i++)
-				fprintf(d, "%.2f %.6g %.6g %.6g\n", ((double)i + 1 - o->bins_before) * 0.01,
-				    o->bin[i].age_ms, o->bin[i].missing_ms, o->bin[i].commits * 100.0);
+				fprintf(d, "%.3f %.6g %.6g %.6g\n",
+				    ((double)i + 1 - o->bins_before) * o->bin_s, o->bin[i].age_ms,
+				    o->bin[i].missing_ms, o->bin[i].commits / o->bin_s);
 			panels += s == 0;
 		}
 	bool ok = fclose(d) == 0, svg = strcmp(p->common.plot + strlen(p->common.plot) - 4, ".svg") == 0;
 	FILE *g = ok ? popen("gnuplot", "we") : NULL;
 	if (g != NULL) {
-		fprintf(g, "set terminal %s size %u,450 noenhanced\nset output ", svg ? "svg" : "pngcairo",
-		    150 + 450 * panels);
+		unsigned across = panels < PANELS_ACROSS ? panels : PANELS_ACROSS;
+		unsigned down = (panels + across - 1) / across;
+		fprintf(g, "set terminal %s size %u,%u noenhanced\nset output ", svg ? "svg" : "pngcairo",
+		    150 + 450 * across, 50 + 400 * down);
 		bench_quote(g, p->common.plot);
 		fprintf(g,
-		    "\nset multiplot layout 1,%u title 'namdb bench oracle: one of %u clients paused for %g "
-		    "s, over "
-		    "%s'\nset grid\nset key left top\nset xlabel 's since the pause began'\nset logscale y\n"
-		    "set ylabel 'age of snapshots, ms'\n",
-		    panels, p->clients, p->pause_s, net_kind_name(p->common.fabric));
+		    "\nset multiplot layout %u,%u title 'namdb bench oracle: what one of %u clients does "
+		    "for %g s, over %s'\nset grid\nset key left top\nset xlabel 's since it began'\n"
+		    "set logscale y\nset ylabel 'age of snapshots, ms'\n",
+		    down, across, p->clients, p->pause_s,
+		    p->model != NULL ? p->model->name : net_kind_name(p->common.fabric));
 		block = 0;
-		for (unsigned m = 0; m < ORACLE_MOMENTS; m++) {
-			if (!p->moment[m])
+		for (unsigned k = 0; k < ORACLE_CASES; k++) {
+			if (!p->play[k])
 				continue;
-			fprintf(g, "set title '%s'\n", bench_oracle_moment_names[m]);
+			fprintf(g, "set title '%s'\n", bench_oracle_case_text((enum oracle_case)k));
 			for (unsigned s = 0; s < ORACLE_SCHEMES; s++) {
 				fprintf(g, s == 0 ? "plot " : ", ");
 				bench_quote(g, data);

@@ -87,6 +87,17 @@ net_sim_heard_crash(struct net_sim *s, struct sim_proc *p)
 	    &p->obituary);
 }
 
+void
+net_sim_tell(struct net_sim *s, struct net *n, uint64_t ns)
+{
+	struct sim_proc *p = n->env_priv;
+	if (!p->dead || p->heard_next != NET_UNHEARD)
+		return;
+	p->heard_next = NET_DEAD;
+	p->obituary.fn = told;
+	net_sim_queue_push(&s->queue, s->now + ns, SIM_CALL, &p->obituary);
+}
+
 static void
 rumour_over(struct net_sim *s, struct sim_call *c)
 {
