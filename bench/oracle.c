@@ -1,6 +1,6 @@
 /*
- * oracle.c -- `namdb bench oracle`: one client of several is paused, idle, slow or dead; for how long
- * do the others' snapshots stall?
+ * oracle.c -- `namdb bench oracle`: one client of several is paused, idle, slow or dead; for how
+ * long do the others' snapshots stall?
  *
  * Twice, side by side: with commit ids claimed by FETCH_ADD (tsoracle), and dealt out beforehand,
  * as in the NAM paper (§4.2). In simulated time, or with processes of which one is sent SIGSTOP or
@@ -90,7 +90,7 @@ take(void *arg, int letter, char *value)
 		return bench_take_seconds(value, &p->pause_s) && p->pause_s >= 0.2;
 	case 'm':
 		return bench_take_names(value, bench_oracle_moment_names, ORACLE_MOMENTS, p->moment);
-	case 'c':
+	case 'C':
 		return take_clients(value, p->kind);
 	case 'o':
 		ok = nam_number(value, 1, 1000, &x);
@@ -114,7 +114,7 @@ take(void *arg, int letter, char *value)
 		return bench_take_seconds(value, &p->after_s) && p->after_s >= 0.1;
 	case 'F':
 		return take_fabric(value, &p->common.fabric);
-	case 'S':
+	case 'M':
 		return (p->model = net_sim_model_find(value)) != NULL;
 	case 's':
 		return nam_number(value, 0, UINT64_MAX, &p->seed);
@@ -135,14 +135,13 @@ or_else(double said, double otherwise)
 static int
 options(int argc, char **argv, struct oracle_params *p)
 {
-	static const struct option opt[] = { { "client", 1, NULL, 'c' }, { "open", 1, NULL, 'o' },
+	static const struct option opt[] = { { "client", 1, NULL, 'C' }, { "open", 1, NULL, 'o' },
 		{ "pause", 1, NULL, 'p' }, { "moment", 1, NULL, 'm' }, { "clients", 1, NULL, 'n' },
 		{ "rate", 1, NULL, 'R' }, { "lease", 1, NULL, 'l' }, { "before", 1, NULL, 'b' },
-		{ "after", 1, NULL, 'a' }, { "fabric", 1, NULL, 'F' }, { "sim", 1, NULL, 'S' },
+		{ "after", 1, NULL, 'a' }, { "fabric", 1, NULL, 'F' }, { "sim", 1, NULL, 'M' },
 		{ "seed", 1, NULL, 's' }, { "plot", 1, NULL, 'g' }, { "plot-data", 0, NULL, 'G' },
 		{ "json", 0, NULL, 'j' }, { "help", 0, NULL, 'h' }, { 0 } };
 	*p = (struct oracle_params){ .common = { .fabric = NET_AUTO },
-		.moment = { true, true, true },
 		.kind = { [ORACLE_PAUSED] = true },
 		.clients = 4,
 		.rate = RATE_UNSAID,
@@ -151,7 +150,15 @@ options(int argc, char **argv, struct oracle_params *p)
 	int code = bench_options(argc, argv, opt, &p->common, take, usage, p);
 	if (code != 0)
 		return code;
-	bool model = p->model != NULL;
+	bool model = p->model != NULL, at = false;
+	for (unsigned m = 0; m < ORACLE_MOMENTS; m++)
+		at |= p->moment[m];
+	if (at && !p->kind[ORACLE_PAUSED])
+		return bench_bad_use(argv[0], "--moment is of --client paused");
+	if (!at)
+		memset(p->moment, true, sizeof p->moment);
+	if (p->open_ms != 0 && !p->kind[ORACLE_SLOW - ORACLE_MOMENTS + 1])
+		return bench_bad_use(argv[0], "--open is of --client slow");
 	if (model && p->common.fabric != NET_AUTO && p->common.fabric != NET_SIM)
 		return bench_bad_use(argv[0], "--sim is a fabric itself: leave --fabric out");
 	if (p->common.fabric == NET_AUTO)
@@ -206,7 +213,7 @@ table(const struct oracle_params *p, enum oracle_case k)
 	}
 }
 
-/* All cases, side by side; first the one that disturbs nothing. */
+/* All cases, side by side. */
 static void
 overview(const struct oracle_params *p)
 {
@@ -216,7 +223,7 @@ overview(const struct oracle_params *p)
 		printf(" %9s %9s %9s %9s %10s ", "age ms", "mean", "missing", "mean", "commits/s");
 	printf("\n");
 	for (unsigned i = 0; i < ORACLE_CASES * 2; i++) {
-		enum oracle_case k = (enum oracle_case)((i / 2 + ORACLE_MOMENTS) % ORACLE_CASES);
+		enum oracle_case k = bench_oracle_case_at(i / 2);
 		bool after = i % 2 != 0;
 		if (!p->play[k])
 			continue;

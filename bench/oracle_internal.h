@@ -46,7 +46,8 @@ enum oracle_case {
 enum { ORACLE_PAUSED, ORACLE_CLIENT_KINDS = ORACLE_CASES - ORACLE_MOMENTS + 1 };
 
 struct oracle_params {
-	struct bench_common common;        /* fabric (NET_SIM: virtual time), plot, plot_data, json */
+	/* common: fabric (NET_SIM: virtual time), plot, plot_data, json */
+	struct bench_common common;
 	const struct net_sim_model *model; /* of sim; NULL: none */
 	bool moment[ORACLE_MOMENTS], kind[ORACLE_CLIENT_KINDS];
 	bool play[ORACLE_CASES]; /* what these two come to */
@@ -155,6 +156,8 @@ extern const char *const bench_oracle_moment_names[ORACLE_MOMENTS];
 extern const char *const bench_oracle_client_names[ORACLE_CLIENT_KINDS];
 /* The name of its client, one of those. */
 const char *bench_oracle_client_of(enum oracle_case what);
+/* Case number i in the order of reports: the one that disturbs nothing is the first. */
+enum oracle_case bench_oracle_case_at(unsigned i);
 /* For people: "paused, with a commit id claimed", "dead". */
 const char *bench_oracle_case_text(enum oracle_case what);
 extern const char *const bench_oracle_scheme_names[ORACLE_SCHEMES];

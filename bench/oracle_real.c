@@ -2,8 +2,9 @@
  * oracle_real.c -- the clients of `namdb bench oracle` as processes beside a storage node's, one of
  * them stopped by SIGSTOP, or killed.
  *
- * At a claim, and at rest, the victim stops or kills itself, so that the moment is met exactly. In the
- * middle of a commit it is stopped from here, again and again until it was in the middle of one.
+ * At a claim, and at rest, the victim stops or kills itself, so that the moment is met exactly. In
+ * the middle of a commit it is stopped from here, again and again until it was in the middle of
+ * one.
  */
 #include <base/clock.h>
 #include <base/log.h>

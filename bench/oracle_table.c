@@ -28,6 +28,12 @@ bench_oracle_client_of(enum oracle_case what)
 	return bench_oracle_client_names[what < ORACLE_MOMENTS ? ORACLE_PAUSED : what - ORACLE_MOMENTS + 1];
 }
 
+enum oracle_case
+bench_oracle_case_at(unsigned i)
+{
+	return (enum oracle_case)((i + ORACLE_MOMENTS) % ORACLE_CASES);
+}
+
 const char *
 bench_oracle_case_text(enum oracle_case what)
 {
@@ -239,11 +245,54 @@ bench_oracle_judge(const struct oracle_run *r, struct oracle_result *o)
 
 /* ---- the picture ---- */
 
+/* A block of lines for each case and scheme. How many cases. */
+static unsigned
+blocks(FILE *d, const struct oracle_params *p, struct oracle_result got[ORACLE_CASES][ORACLE_SCHEMES])
+{
+	unsigned cases = 0;
+	for (unsigned i = 0; i < ORACLE_CASES; i++) {
+		enum oracle_case k = bench_oracle_case_at(i);
+		for (unsigned s = 0; p->play[k] && s < ORACLE_SCHEMES; s++) {
+			const struct oracle_result *o = &got[k][s];
+			fprintf(d, "%s# %s, %s\n# s age_ms missing_ms commits/s\n",
+			    cases + s > 0 ? "\n\n" : "", bench_oracle_case_text(k),
+			    bench_oracle_scheme_names[s]);
+			for (unsigned b = 0; b < o->bins; b++)
+				fprintf(d, "%.3f %.6g %.6g %.6g\n",
+				    ((double)b + 1 - o->bins_before) * o->bin_s, o->bin[b].age_ms,
+				    o->bin[b].missing_ms, o->bin[b].commits / o->bin_s);
+		}
+		cases += p->play[k];
+	}
+	return cases;
+}
+
+static void
+panels(FILE *g, const struct oracle_params *p, const char *data)
+{
+	unsigned block = 0;
+	for (unsigned i = 0; i < ORACLE_CASES; i++) {
+		enum oracle_case k = bench_oracle_case_at(i);
+		if (!p->play[k])
+			continue;
+		fprintf(g, "set title '%s'\n", bench_oracle_case_text(k));
+		for (unsigned s = 0; s < ORACLE_SCHEMES; s++, block++) {
+			fprintf(g, s == 0 ? "plot " : ", ");
+			bench_quote(g, data);
+			fprintf(g, " index %u using 1:2 with lines lt %u title '%s', ", block, s + 1,
+			    bench_oracle_scheme_names[s]);
+			bench_quote(g, data);
+			fprintf(g, " index %u using 1:3 with lines lt %u dt 2 title '%s, missing'", block,
+			    s + 1, bench_oracle_scheme_names[s]);
+		}
+		fprintf(g, "\n");
+	}
+}
+
 bool
 bench_oracle_plot(const struct oracle_params *p, struct oracle_result got[ORACLE_CASES][ORACLE_SCHEMES])
 {
 	char data[PATH_LEN];
-	unsigned block = 0, panels = 0;
 	if ((size_t)snprintf(data, sizeof data, "%s.dat", p->common.plot) >= sizeof data) {
 		fprintf(stderr, "namdb bench: the name of --plot is too long\n");
 		return false;
@@ -253,44 +302,22 @@ bench_oracle_plot(const struct oracle_params *p, struct oracle_result got[ORACLE
 		fprintf(stderr, "namdb bench: %s: %s\n", data, strerror(errno));
 		return false;
 	}
-	for (unsigned k = 0; k < ORACLE_CASES; k++)
-		for (unsigned s = 0; p->play[k] && s < ORACLE_SCHEMES; s++) {
-			const struct oracle_result *o = &got[k][s];
-			fprintf(d, "%s# %s, %s\n# s age_ms missing_ms commits/s\n", block++ > 0 ? "\n\n" : "",
-			    bench_oracle_case_text((enum oracle_case)k), bench_oracle_scheme_names[s]);
-			for (unsigned i = 0; i < o->bins; i++)
-				fprintf(d, "%.3f %.6g %.6g %.6g\n",
-				    ((double)i + 1 - o->bins_before) * o->bin_s, o->bin[i].age_ms,
-				    o->bin[i].missing_ms, o->bin[i].commits / o->bin_s);
-			panels += s == 0;
-		}
+	unsigned cases = blocks(d, p, got), across = cases < PANELS_ACROSS ? cases : PANELS_ACROSS;
+	unsigned down = (cases + across - 1) / across;
 	bool ok = fclose(d) == 0, svg = strcmp(p->common.plot + strlen(p->common.plot) - 4, ".svg") == 0;
 	FILE *g = ok ? popen("gnuplot", "we") : NULL;
 	if (g != NULL) {
-		unsigned across = panels < PANELS_ACROSS ? panels : PANELS_ACROSS;
-		unsigned down = (panels + across - 1) / across;
 		fprintf(g, "set terminal %s size %u,%u noenhanced\nset output ", svg ? "svg" : "pngcairo",
 		    150 + 450 * across, 50 + 400 * down);
 		bench_quote(g, p->common.plot);
 		fprintf(g,
 		    "\nset multiplot layout %u,%u title 'namdb bench oracle: what one of %u clients does "
 		    "for %g s, over %s'\nset grid\nset key left top\nset xlabel 's since it began'\n"
-		    "set logscale y\nset ylabel 'age of snapshots, ms'\n",
+		    "set logscale y\nset yrange [0.1:%g]\nset ylabel 'age of snapshots, ms'\n",
 		    down, across, p->clients, p->pause_s,
-		    p->model != NULL ? p->model->name : net_kind_name(p->common.fabric));
-		block = 0;
-		for (unsigned k = 0; k < ORACLE_CASES; k++) {
-			if (!p->play[k])
-				continue;
-			fprintf(g, "set title '%s'\n", bench_oracle_case_text((enum oracle_case)k));
-			for (unsigned s = 0; s < ORACLE_SCHEMES; s++) {
-				fprintf(g, s == 0 ? "plot " : ", ");
-				bench_quote(g, data);
-				fprintf(g, " index %u using 1:2 with lines title '%s'", block++,
-				    bench_oracle_scheme_names[s]);
-			}
-			fprintf(g, "\n");
-		}
+		    p->model != NULL ? p->model->name : net_kind_name(p->common.fabric),
+		    (p->pause_s + p->after_s) * 1e5); /* room for the key */
+		panels(g, p, data);
 		fprintf(g, "unset multiplot\n");
 		ok = pclose(g) == 0;
 	} else

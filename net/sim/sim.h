@@ -129,7 +129,7 @@ void net_sim_crash_at(struct net_sim *sim, struct net *n, uint64_t verb);
 enum net_sim_carry { NET_SIM_CARRY_DICE, NET_SIM_CARRY_NONE, NET_SIM_CARRY_ALL };
 void net_sim_carry(struct net *n, enum net_sim_carry carry);
 bool net_sim_crashed(const struct net *n);
-/* Without `hints`: other processes are told in so long that this one, which has crashed, is dead. */
+/* Without `hints`: others are told in so long that this process, which has crashed, is dead. */
 void net_sim_tell(struct net_sim *sim, struct net *n, uint64_t ns);
 /* Verbs that the process has posted so far. */
 uint64_t net_sim_verbs(const struct net *n);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""One client of several is stopped for two seconds: the others' snapshots, under both ways to hand out commit ids.
+"""One client of several is stopped for two seconds, or idle, slow or dead: the others' snapshots, under both ways to hand out
+commit ids.
 
 In virtual time the bounds are bench/oracle_test.c's. Here are real processes on a machine that may be busy: the
 lease is longer, so that only the stopped process loses it, and bounds leave room.
@@ -100,11 +101,82 @@ def test_simulated():
             contains(f.read(), "<svg", "preassigned", "fetch_add")
 
 
+def others(h, fabric):
+    """All clients that are not paused, in one run: the storage node is told of the dead one, so nothing waits for its lease."""
+    lease_ms, open_ms = 3000, 200
+    for left in reversed(range(TRIES)):
+        r, got = oracle(h, "--fabric", fabric, "--client", "none,idle,rare,slow,dead", "--pause", str(PAUSE_S), "--lease",
+                        str(lease_ms), "--open", str(open_ms), "--clients", "3", "--rate", "200", "--before", "0.3", "--after", "0.5")
+        m = got["metrics"]
+        if (r.rc == 0 and m["fetch_add_client_dead_age_ms"] < ROOM_MS and m["fetch_add_client_slow_age_ms"] < open_ms + ROOM_MS) or left == 0:
+            break
+    same((r.rc, m["check_errors"]), (0, 0), r.err)
+    same(sorted(set(r["client"] for r in got["rows"])), ["dead", "idle", "none", "rare", "slow"])
+    for client in ("none", "idle", "rare", "dead"):
+        for what in ("age_ms", "missing_ms"):
+            check(m["fetch_add_client_%s_%s" % (client, what)] < ROOM_MS, client, what, m)
+    # The slow one stands in the way for as long as its claim is open.
+    check(open_ms <= m["fetch_add_client_slow_age_ms"] < open_ms + ROOM_MS, m)
+    check(m["fetch_add_client_slow_mean_age_ms"] > m["fetch_add_client_none_mean_age_ms"], m)
+    for client in ("idle", "rare", "slow", "dead"):
+        check(m["preassigned_client_%s_missing_ms" % client] > PAUSE_S * 1000 * 0.9, client, m)
+        check(m["preassigned_client_%s_after_mean_missing_ms" % client] > PAUSE_S * 1000 * 0.8, "nor does it end", client, m)
+    check(m["preassigned_client_none_missing_ms"] < ROOM_MS, m)
+    # It stays dead under both, and the others commit under both.
+    for scheme in ("fetch_add", "preassigned"):
+        same(set(r["shut_out"] for r in got["rows"] if r["scheme"] == scheme and r["client"] == "dead"), {True})
+        same(set(r["shut_out"] for r in got["rows"] if r["scheme"] == scheme and r["client"] != "dead"), {False})
+        for client in ("none", "idle", "rare", "slow", "dead"):
+            check(m["%s_client_%s_commits_per_s" % (scheme, client)] > 0, m)
+            check(m["%s_client_%s_after_commits_per_s" % (scheme, client)] > 0, m)
+
+
+def test_other_clients_over_shm():
+    with House() as h:
+        others(h, "shm")
+
+
+def test_other_clients_over_tcp():
+    with House() as h:
+        others(h, "tcp")
+
+
+def test_all_clients_simulated():
+    """In one table, and in one picture; on a model as fast as its machines."""
+    if house.SANITIZE == "thread":
+        house.skip("the simulated fabric has one thread: nothing for this sanitizer")
+    with House() as h, tempfile.TemporaryDirectory() as dir:
+        args = ("--fabric", "sim", "--pause", "2", "--rate", "100", "--client", "all")
+        text = run("bench", "oracle", *args, timeout=60, env=h.env)
+        same(text.rc, 0, text.err)
+        contains(text.out, "claimed by FETCH_ADD", "dealt out beforehand", "none", "idle: it lives", "rare:", "slow:", "dead,",
+                 "paused, while it had nothing to do", "during", "after", "check_errors")
+        r, got = oracle(h, *args)
+        same((r.rc, len([n for n in got["metrics"] if n.endswith("_mean_age_ms")])), (0, 16))
+        same([r for r in got["rows"] if ("moment" in r) != (r["client"] == "paused")], [])
+        args = ("--sim", "fdr4x", "--client", "none,dead", "--pause", "0.2", "--clients", "3")
+        r, got = oracle(h, *args)
+        same((r.rc, got["provider"], got["params"]["sim"], got["params"]["rate"]), (0, "sim", "fdr4x", 0), r.err)
+        same(oracle(h, *args)[1], got)
+        check(got["metrics"]["fetch_add_client_none_commits_per_s"] > 50000, got)
+        check(got["metrics"]["preassigned_client_dead_after_age_ms"] > 200, got)
+        check(got["metrics"]["fetch_add_client_dead_after_age_ms"] < 10, got)
+        if shutil.which("gnuplot") is None:
+            house.skip("gnuplot is not here")
+        plot = os.path.join(dir, "all.svg")
+        same(run("bench", "oracle", "--fabric", "sim", "--pause", "1", "--rate", "100", "--client", "all", "--plot", plot,
+                 timeout=60, env=h.env).rc, 0)
+        with open(plot, encoding="utf-8") as f:
+            contains(f.read(), "<svg", "idle: it lives", "dead, with a commit id claimed")
+
+
 def test_bad_arguments():
     with House() as h:
         for args in (("--pause", "0.1"), ("--pause", "x"), ("--moment", "never"), ("--moment", ""), ("--clients", "2"),
                      ("--clients", "17"), ("--rate", "-1"), ("--lease", "9"), ("--before", "0"), ("--fabric", "auto"),
-                     ("--fabric", "pigeon"), ("--plot", "a.gif"), ("--plot-data",), ("--nonsense",), ("more",)):
+                     ("--fabric", "pigeon"), ("--plot", "a.gif"), ("--plot-data",), ("--client", "ill"),
+                     ("--client", ""), ("--open", "0"), ("--open", "5"), ("--client", "dead", "--moment", "claim"),
+                     ("--sim", "fdr5x"), ("--sim", "cx6", "--fabric", "tcp"), ("--nonsense",), ("more",)):
             r = run("bench", "oracle", *args, timeout=20, env=h.env)
             same((r.rc, r.out), (2, ""), str(r))
 
