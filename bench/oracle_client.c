@@ -14,16 +14,17 @@
 
 enum {
 	ROW = 64,
-	LONG_COMMIT = 100, /* rows: long enough for a signal to find the victim in the middle of
+	LONG_COMMIT = 100,   /* rows: long enough for a signal to find the victim in the middle of
 			      * it */
-	ROW_BYTES = 512,   /* of storage for one row, with its log */
-	RATE_MOST = 30000, /* of one client that commits as fast as it can: what memory is
+	ROW_BYTES = 512,     /* of storage for one row, with its log */
+	RATE_MOST = 30000,   /* of one client that commits as fast as it can: what memory is
 			      * reckoned for */
-	MODEL_RATE_MOST = 100000,
 	REST_NS = 150000000, /* longer than an owner needs to be known as idle */
 	LATE_NS = 50000000,  /* what is offered and not taken for so long is not made up for */
 	SETTLE_NS = 1000000,
-	TURN_NS = 100000, /* between two looks whether a client that commits rarely has its turn */
+
+	MODEL_RATE_MOST = 200000, /* RATE_MOST on a model; seen: 156,000 of cx6 */
+	TURN_NS = 100000,         /* a client that commits rarely: between two looks for its turn */
 };
 
 /* ---- the run ---- */

@@ -681,6 +681,42 @@ callers(void **state)
 	fixture_close(&l);
 }
 
+static void
+hears(void *arg)
+{
+	struct proc *p = arg;
+	uint64_t who = net_identity(p->fix->p[0].net);
+	/* Without hints a death is not known by itself, and nothing can be told of a process that
+	 * lives. */
+	net_sim_tell(p->fix->sim, p->fix->p[0].net, 1000);
+	net_sleep(p->w, 1000000);
+	assert_int_equal(net_heard_of(p->w, who), NET_UNHEARD);
+	net_sim_crash(p->fix->sim, p->fix->p[0].net);
+	net_sleep(p->w, 50000000);
+	assert_int_equal(net_heard_of(p->w, who), NET_UNHEARD);
+	net_sim_tell(p->fix->sim, p->fix->p[0].net, 1000000);
+	net_sleep(p->w, 999000);
+	assert_int_equal(net_heard_of(p->w, who), NET_UNHEARD);
+	net_sleep(p->w, 2000);
+	assert_int_equal(net_heard_of(p->w, who), NET_DEAD);
+	p->fix->done++;
+}
+
+/* A death that is told on request comes when it was said to come. */
+static void
+tells(void **state)
+{
+	(void)state;
+	const struct net_sim_config cfg = { .seed = 1, .nodes = NODES, .region_bytes = 1 << 20 };
+	struct fixture l = { 0 };
+	fixture_open(&l, &cfg);
+	assert_non_null(nam_co_start(net_worker_sched(l.p[1].w), hears, &l.p[1], 0));
+	assert_true(net_sim_run(l.sim, NULL, NULL));
+	assert_int_equal(l.done, 1);
+	net_sim_bury(l.sim, l.p[0].net);
+	fixture_close(&l);
+}
+
 int
 main(void)
 {
@@ -689,6 +725,7 @@ main(void)
 		cmocka_unit_test(crash_at_each_verb),
 		cmocka_unit_test(crash_and_fence),
 		cmocka_unit_test(fence_kills),
+		cmocka_unit_test(tells),
 		cmocka_unit_test(pauses),
 		cmocka_unit_test(by_dice),
 		cmocka_unit_test(partitions),
