@@ -112,8 +112,27 @@ void bench_progress_end(const char *fmt, ...) __attribute__((format(printf, 1, 2
 
 /* True if there is a software RDMA device here. Figures over RDMA then say nothing about speed. */
 bool bench_software_device(void);
-/* True if gnuplot is there; else stderr says so. Ask before measuring. */
-bool bench_plot_ready(void);
+/* ---- plot.c: pictures by gnuplot ---- */
+
+/* True if the name is that of a picture: x.png or x.svg. */
+bool bench_plot_named(const char *name);
+/* True if gnuplot is there and the file can be written; else stderr says why. Ask before
+ * measuring. */
+bool bench_plot_ready(const char *file);
+
+struct bench_plot {
+	const char *file;
+	FILE *data, *gnuplot;
+	char data_name[4096]; /* FILE.dat */
+};
+/* Opens FILE.dat for the points: p->data. If that fails, stderr says why. */
+bool bench_plot_open(struct bench_plot *p, const char *file);
+/* Closes FILE.dat and starts gnuplot: what is written to the result is its script, which draws on
+ * FILE. NULL: gnuplot cannot be started; bench_plot_close says so. */
+FILE *bench_plot_draw(struct bench_plot *p, unsigned width, unsigned height);
+/* Ends gnuplot. True if there is a picture; else stderr says that there is none. keep: FILE.dat
+ * stays. */
+bool bench_plot_close(struct bench_plot *p, bool keep);
 /* Writes s as gnuplot wants it between single quotes. */
 void bench_quote(FILE *to, const char *s);
 

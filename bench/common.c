@@ -1,4 +1,4 @@
-/* common.c -- small things that several benches need: options, metrics, gnuplot. */
+/* common.c -- small things that several benches need: options, metrics, progress. */
 #include <base/clock.h>
 #include <base/number.h>
 #include <bench/bench.h>
@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { PATH_LEN = 4096 };
 
 char *
 bench_word_of(char **list)
@@ -58,14 +56,6 @@ bench_take_seconds(const char *s, double *out)
 	return end != s && *end == 0 && *out >= 0.001 && *out <= 3600;
 }
 
-/* x.png or x.svg. */
-static bool
-is_picture(const char *name)
-{
-	size_t n = strlen(name);
-	return n > 4 && (strcmp(name + n - 4, ".png") == 0 || strcmp(name + n - 4, ".svg") == 0);
-}
-
 void
 bench_common_usage(FILE *to, const char *node, const char *slice, const char *runs)
 {
@@ -104,7 +94,7 @@ bench_common_take(struct bench_common *c, int letter, const char *value)
 		c->secret_file = value;
 		return true;
 	case 'g':
-		return is_picture(c->plot = value);
+		return bench_plot_named(c->plot = value);
 	case 'G':
 		return c->plot_data = true;
 	case 'j':
@@ -176,30 +166,6 @@ bench_software_device(void)
 	if (d != NULL)
 		closedir(d);
 	return found;
-}
-
-bool
-bench_plot_ready(void)
-{
-	const char *path = getenv("PATH");
-	char file[PATH_LEN];
-	for (size_t n; path != NULL && *path != 0; path += n + (path[n] == ':')) {
-		n = strcspn(path, ":");
-		snprintf(file, sizeof file, "%.*s/gnuplot", (int)n, path);
-		if (access(file, X_OK) == 0)
-			return true;
-	}
-	fprintf(stderr, "namdb bench: --plot needs gnuplot, which is not here: apt install gnuplot-nox\n");
-	return false;
-}
-
-void
-bench_quote(FILE *to, const char *s)
-{
-	fputc('\'', to);
-	for (; *s; s++)
-		fprintf(to, *s == '\'' ? "''" : "%c", *s);
-	fputc('\'', to);
 }
 
 enum { PROGRESS_WIDTH = 60 };

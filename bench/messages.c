@@ -16,7 +16,6 @@
 #include <net/net.h>
 #include <net/secret.h>
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -419,26 +418,17 @@ draw(const struct bench *b)
 		bool needs_node;
 	} panel[] = { { 3, "latency, median, us", false }, { 4, "latency, 99th percentile, us", false },
 		{ 2, "calls per second", false }, { 5, "cores busy in the node", true } };
-	char data[4096], title[160];
+	char title[160];
 	const char *name[MODES];
-	if ((size_t)snprintf(data, sizeof data, "%s.dat", b->p.common.plot) >= sizeof data) {
-		fprintf(stderr, "namdb bench: the name of --plot is too long\n");
+	struct bench_plot plot;
+	if (!bench_plot_open(&plot, b->p.common.plot))
 		return false;
-	}
-	FILE *d = fopen(data, "we");
-	if (d == NULL) {
-		fprintf(stderr, "namdb bench: %s: %m\n", data);
-		return false;
-	}
-	unsigned blocks = write_data(d, b, name);
-	bool ok = fclose(d) == 0, svg = strcmp(b->p.common.plot + strlen(b->p.common.plot) - 4, ".svg") == 0;
-	FILE *g = ok && blocks > 0 ? popen("gnuplot", "we") : NULL;
+	unsigned blocks = write_data(plot.data, b, name);
+	FILE *g = blocks > 0 ? bench_plot_draw(&plot, 1100, 800) : NULL;
 	if (g != NULL) {
 		snprintf(title, sizeof title, "namdb bench messages, %u bytes over %s%s%s", b->p.bytes,
 		    net_kind_name(b->kind), functional(b) ? ": " : "", functional(b) ? mark : "");
-		fprintf(g, "set terminal %s size 1100,800 noenhanced\nset output ", svg ? "svg" : "pngcairo");
-		bench_quote(g, b->p.common.plot);
-		fprintf(g, "\nset multiplot layout 2,2 title ");
+		fprintf(g, "set multiplot layout 2,2 title ");
 		bench_quote(g, title);
 		fprintf(g, "\nset logscale x 2\nset grid\nset key left top\nset xlabel 'clients'\nset yrange "
 			   "[0:*]\n");
@@ -448,21 +438,15 @@ draw(const struct bench *b)
 			fprintf(g, "set title '%s'\n", panel[i].what);
 			for (unsigned k = 0; k < blocks; k++) {
 				fprintf(g, k == 0 ? "plot " : ", ");
-				bench_quote(g, data);
+				bench_quote(g, plot.data_name);
 				fprintf(g, " index %u using 1:%u with linespoints title '%s'", k,
 				    panel[i].column, name[k]);
 			}
 			fprintf(g, "\n");
 		}
 		fprintf(g, "unset multiplot\n");
-		ok = pclose(g) == 0;
-	} else
-		ok = false;
-	if (!ok)
-		fprintf(stderr, "namdb bench: gnuplot made no %s\n", b->p.common.plot);
-	if (!b->p.common.plot_data)
-		unlink(data);
-	return ok;
+	}
+	return bench_plot_close(&plot, b->p.common.plot_data);
 }
 
 /* ---- all ---- */
@@ -527,7 +511,7 @@ bench_messages(int argc, char **argv)
 	int code = options(argc, argv, &b.p);
 	if (code != 0)
 		return code - 1;
-	if (b.p.common.plot != NULL && !bench_plot_ready())
+	if (b.p.common.plot != NULL && !bench_plot_ready(b.p.common.plot))
 		return 1;
 	struct sigaction sa = { .sa_handler = on_interrupt, .sa_flags = SA_RESETHAND }, before;
 	sigaction(SIGINT, &sa, &before);

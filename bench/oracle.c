@@ -376,7 +376,7 @@ bench_oracle(int argc, char **argv)
 	int code = options(argc, argv, &p);
 	if (code != 0)
 		return code - 1;
-	if (p.common.plot != NULL && !bench_plot_ready())
+	if (p.common.plot != NULL && !bench_plot_ready(p.common.plot))
 		return 1;
 	struct sigaction sa = { .sa_handler = on_interrupt, .sa_flags = SA_RESETHAND }, before;
 	sigaction(SIGINT, &sa, &before);

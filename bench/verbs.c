@@ -469,7 +469,7 @@ bench_verbs(int argc, char **argv)
 		return code - 1;
 	if (b.p.sim != NULL)
 		return bench_verbs_sim(b.p.sim, b.p.common.json);
-	if (b.p.common.plot != NULL && !bench_plot_ready())
+	if (b.p.common.plot != NULL && !bench_plot_ready(b.p.common.plot))
 		return 1;
 	struct sigaction sa = { .sa_handler = on_interrupt, .sa_flags = SA_RESETHAND }, before;
 	sigaction(SIGINT, &sa, &before);

@@ -2,13 +2,7 @@
  * at both ends over the size. */
 #include <bench/verbs_internal.h>
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-enum { PATH_LEN = 4096 };
 
 /* Columns of the data. */
 enum { MB_PER_S = 3, P50_US = 4, CLIENT_CYCLES = 8, SERVER_CYCLES = 9 };
@@ -82,25 +76,15 @@ bool
 bench_verbs_plot(const char *file, bool keep_data, const char *title, const struct verbs_point *pt,
     unsigned n, unsigned depth_low, unsigned depth_high)
 {
-	char data[PATH_LEN];
-	bool svg = strlen(file) > 4 && strcmp(file + strlen(file) - 4, ".svg") == 0;
-	if ((size_t)snprintf(data, sizeof data, "%s.dat", file) >= sizeof data) {
-		fprintf(stderr, "namdb bench: the name of --plot is too long\n");
+	struct bench_plot plot;
+	if (!bench_plot_open(&plot, file))
 		return false;
-	}
-	FILE *d = fopen(data, "we");
-	if (d == NULL) {
-		fprintf(stderr, "namdb bench: %s: %s\n", data, strerror(errno));
-		return false;
-	}
-	unsigned second = write_data(d, pt, n, depth_high, 0);
-	write_data(d, pt, n, depth_low, second);
-	bool ok = fclose(d) == 0;
-	FILE *g = ok ? popen("gnuplot", "we") : NULL;
+	const char *data = plot.data_name;
+	unsigned second = write_data(plot.data, pt, n, depth_high, 0);
+	write_data(plot.data, pt, n, depth_low, second);
+	FILE *g = bench_plot_draw(&plot, 1200, 900);
 	if (g != NULL) {
-		fprintf(g, "set terminal %s size 1200,900 noenhanced\nset output ", svg ? "svg" : "pngcairo");
-		bench_quote(g, file);
-		fprintf(g, "\nset multiplot layout 2,2 title ");
+		fprintf(g, "set multiplot layout 2,2 title ");
 		bench_quote(g, title);
 		fprintf(g,
 		    "\nset logscale xy\nset key below horizontal\nset grid\nset xlabel 'bytes' offset 0,0.6\n"
@@ -117,12 +101,6 @@ bench_verbs_plot(const char *file, bool keep_data, const char *title, const stru
 			write_curves(g, data, pt, n, depth_high, 0, SERVER_CYCLES);
 		}
 		fprintf(g, "unset multiplot\n");
-		ok = pclose(g) == 0;
-	} else
-		ok = false;
-	if (!ok)
-		fprintf(stderr, "namdb bench: gnuplot made no %s\n", file);
-	if (!keep_data)
-		unlink(data);
-	return ok;
+	}
+	return bench_plot_close(&plot, keep_data);
 }
