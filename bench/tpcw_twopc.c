@@ -187,6 +187,8 @@ seen(void *arg, const struct txn_twopc_seen *r)
 {
 	struct look *l = arg;
 	l->locked += r->locked || r->cid == 0;
+	if (r->cid == 0)
+		return; /* prepared, and not decided: it has no bytes yet */
 	if (r->key >> 62 == 0) {
 		const struct tpcw_product *p = r->record;
 		l->products++;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WARM_NS = 5000000, DRAIN_NS = 1000000000 };
+enum { WARM_NS = 5000000, DRAIN_NS = 1000000000, SETTLE_NS = 200000000 };
 
 struct world;
 
@@ -232,6 +232,8 @@ measure(struct world *w, struct nam_err *err)
 	alive = alive && play(w, DRAIN_NS, drained);
 	if (w->status == NAM_OK && (!alive || net_sim_now_ns(w->sim) >= w->until))
 		return nam_fail(err, NAM_CORRUPT, "a client waits for a message that does not come");
+	/* no RM acknowledges an abort: the last of them may still be under way */
+	play(w, SETTLE_NS, time_over);
 	return w->status;
 }
 
