@@ -330,7 +330,7 @@ head(const struct bench_sim *p, const struct bench_sim_user *u)
 }
 
 static void
-report(const struct cluster *c, const char *comma)
+report(const struct cluster *c, const char *comma, struct bench_sim_plot *plot)
 {
 	const struct bench_sim_point *at = &c->point;
 	const struct bench_sim *p = c->p;
@@ -365,11 +365,19 @@ report(const struct cluster *c, const char *comma)
 			c->u->more(at, p);
 		printf("%s%s %.0f %%\n", limit, where, share * 100);
 	}
+	char full[80];
+	snprintf(full, sizeof full, "%s%s", limit, where);
+	struct bench_sim_plot_row *row =
+	    bench_sim_plot_add(plot, p->threads ? at->threads : at->clients, full);
+	row->per_s = tps;
+	row->p50_us = p50;
+	row->p99_us = p99;
+	row->share = share;
 	fflush(stdout);
 }
 
 static int
-point(const struct bench_sim *p, const struct bench_sim_user *u, unsigned number, const char *comma)
+point(struct bench_sim *p, const struct bench_sim_user *u, unsigned number, const char *comma)
 {
 	struct nam_err err = { 0 };
 	struct cluster *c = calloc(1, sizeof *c);
@@ -390,7 +398,7 @@ point(const struct bench_sim *p, const struct bench_sim_user *u, unsigned number
 	if (st == NAM_OK && (st = c->status) != NAM_OK)
 		nam_fail(&err, st, "%s: %s", c->step, nam_status_text(st));
 	if (st == NAM_OK)
-		report(c, comma);
+		report(c, comma, &p->plot);
 	else
 		fprintf(stderr, "namdb bench: %s\n", err.text[0] != 0 ? err.text : nam_status_text(st));
 	int code = st == NAM_OK && c->point.bad == 0 ? 0 : 1;
@@ -411,7 +419,7 @@ bench_sim_usage(FILE *to, const char *clients, const char *nodes, const char *se
 	    "  --nodes C+S      compute machines and storage nodes (default %s)\n"
 	    "  --seconds S      virtual time measured (default %s)\n"
 	    "  --warm S         virtual time before it (default 0.001)\n"
-	    "  --seed N         of the clients' dice and the wire's jitter (default 1)\n"
+	    "  --seed N         of the clients' dice and the wire's jitter (default 1)\n" BENCH_SIM_PLOT_USAGE
 	    "  --json           one object on stdout\n",
 	    clients, nodes, seconds);
 }
@@ -461,7 +469,7 @@ take(int letter, char *v, struct bench_sim *p)
 	case 'j':
 		return p->json = true;
 	default:
-		return false;
+		return bench_sim_plot_take(&p->plot, letter, v);
 	}
 }
 
@@ -492,6 +500,8 @@ options(int argc, char **argv, const struct option *opt, struct bench_sim *p, vo
 		    argv[optind], u->bench);
 		return 3;
 	}
+	if (p->plot.keep_data && p->plot.file == NULL)
+		return bench_bad_use(u->bench, "--plot-data goes with --plot");
 	const char *why = u->fits != NULL ? u->fits(params) : NULL;
 	if (why != NULL)
 		return bench_bad_use(u->bench, why);
@@ -512,6 +522,11 @@ bench_sim_main(int argc, char **argv, const struct option *opt, struct bench_sim
 	int code = options(argc, argv, opt, p, params, u);
 	if (code != 0)
 		return code - 1;
+	if (!bench_sim_plot_ready(&p->plot))
+		return 1;
+	snprintf(p->plot.title, sizeof p->plot.title, "%s on %s, %u + %u machines", u->bench, p->model->name,
+	    p->compute, p->storage);
+	p->plot.x = p->threads ? "threads of a compute machine" : "clients";
 	head(p, u);
 	for (unsigned i = 0; i < p->points; i++)
 		code |= point(p, u, p->number[i], i > 0 ? ", " : "");
@@ -523,5 +538,6 @@ bench_sim_main(int argc, char **argv, const struct option *opt, struct bench_sim
 	}
 	if (p->json)
 		printf("}\n");
-	return code;
+	fflush(stdout);
+	return bench_sim_plot_end(&p->plot) ? code : 1;
 }

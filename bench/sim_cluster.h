@@ -12,6 +12,7 @@
 
 #include <bench/bench.h>
 #include <bench/published.h>
+#include <bench/sim_plot.h>
 #include <compute_node/cn.h>
 #include <net/sim/sim.h>
 
@@ -29,6 +30,7 @@ struct bench_sim {
 	double seconds, warm; /* virtual; warm: bench_sim_main has its default */
 	uint64_t seed;
 	bool json;
+	struct bench_sim_plot plot;
 };
 
 /* One point: what was measured with a number of clients. */
@@ -88,8 +90,8 @@ struct bench_sim_user {
 #define BENCH_SIM_OPTIONS                                                                                    \
 	{ "sim", 1, NULL, 'm' }, { "clients", 1, NULL, 'c' }, { "threads", 1, NULL, 't' },                   \
 	    { "coroutines", 1, NULL, 'k' }, { "nodes", 1, NULL, 'n' }, { "seconds", 1, NULL, 's' },          \
-	    { "warm", 1, NULL, 'w' }, { "seed", 1, NULL, 'S' }, { "json", 0, NULL, 'j' },                    \
-	    { "help", 0, NULL, 'h' },                                                                        \
+	    { "warm", 1, NULL, 'w' }, { "seed", 1, NULL, 'S' }, BENCH_SIM_PLOT_OPTIONS,                      \
+	    { "json", 0, NULL, 'j' }, { "help", 0, NULL, 'h' },                                              \
 	{                                                                                                    \
 		0                                                                                            \
 	}

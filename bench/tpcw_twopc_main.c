@@ -4,6 +4,8 @@
  */
 #include "tpcw_twopc.h"
 
+#include <bench/sim_plot.h>
+
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +23,7 @@ struct params {
 	unsigned work_us;
 	bool json;
 	struct tpcw_params tpcw;
+	struct bench_sim_plot plot;
 };
 
 /* ---- the table ---- */
@@ -35,7 +38,18 @@ machine_json(const char *name, const struct net_sim_mail_use *u)
 }
 
 static void
-report(const struct params *p, const struct tpcw_twopc_point *at, const char *comma)
+picture(struct params *p, unsigned clients, const char *limit, double share, double rate, double p50_us,
+    double p99_us)
+{
+	struct bench_sim_plot_row *row = bench_sim_plot_add(&p->plot, clients, limit);
+	row->per_s = rate;
+	row->p50_us = p50_us;
+	row->p99_us = p99_us;
+	row->share = share;
+}
+
+static void
+report(struct params *p, const struct tpcw_twopc_point *at, const char *comma)
 {
 	if (p->json) {
 		printf("%s{\"clients\": %u, \"throughput_tps\": %.0f, \"p50_us\": %.2f, \"p99_us\": %.2f, "
@@ -58,10 +72,14 @@ report(const struct params *p, const struct tpcw_twopc_point *at, const char *co
 			printf("%s: %s %.0f %%\n", at->machine, at->limit, at->share * 100);
 	}
 	fflush(stdout);
+	char limit[96];
+	bool latency = strcmp(at->limit, "latency") == 0;
+	snprintf(limit, sizeof limit, "%s%s%s", latency ? "" : at->machine, latency ? "" : ": ", at->limit);
+	picture(p, at->clients, limit, at->share, at->rate, at->p50_us, at->p99_us);
 }
 
 static int
-on_a_model(const struct params *p)
+on_a_model(struct params *p)
 {
 	int code = 0;
 	const struct net_sim_stack *stack = net_sim_stack_find(p->model->name, p->stack);
@@ -107,7 +125,7 @@ on_a_model(const struct params *p)
 /* ---- for real ---- */
 
 static int
-for_real(const struct params *p)
+for_real(struct params *p)
 {
 	bool tcp = strcmp(p->stack, "tcp") == 0;
 	int code = 0;
@@ -140,6 +158,7 @@ for_real(const struct params *p)
 			printf("%7u %11.0f %9.1f %9.1f %8.4f %11.1f\n", at.clients, at.rate, at.p50_us,
 			    at.p99_us, at.aborts, at.cpu_us);
 		fflush(stdout);
+		picture(p, at.clients, "", 0, at.rate, at.p50_us, at.p99_us);
 		code |= at.bad != 0;
 	}
 	if (p->json)
@@ -167,7 +186,7 @@ usage(FILE *to)
 	    "  --work US        with --sim: what a client computes for each checkout, in microseconds\n"
 	    "                   (default 22)\n"
 	    "  --fabric F       of 2pc-messages: auto, shm, tcp or verbs (default auto)\n"
-	    "  --seed N         of the carts and of the model's dice (default 1)\n"
+	    "  --seed N         of the carts and of the model's dice (default 1)\n" BENCH_SIM_PLOT_USAGE
 	    "  --json           one object on stdout\n");
 }
 
@@ -248,7 +267,7 @@ take(int letter, char *v, struct params *p)
 	case 'j':
 		return p->json = true;
 	default:
-		return false;
+		return bench_sim_plot_take(&p->plot, letter, v);
 	}
 }
 
@@ -274,7 +293,8 @@ bench_tpcw_twopc(int argc, char **argv)
 	static const struct option opt[] = { { "sim", 1, NULL, 'm' }, { "protocol", 1, NULL, 'P' },
 		{ "clients", 1, NULL, 'c' }, { "nodes", 1, NULL, 'n' }, { "products", 1, NULL, 'p' },
 		{ "seconds", 1, NULL, 's' }, { "work", 1, NULL, 'w' }, { "fabric", 1, NULL, 'f' },
-		{ "seed", 1, NULL, 'S' }, { "json", 0, NULL, 'j' }, { "help", 0, NULL, 'h' }, { 0 } };
+		{ "seed", 1, NULL, 'S' }, BENCH_SIM_PLOT_OPTIONS, { "json", 0, NULL, 'j' },
+		{ "help", 0, NULL, 'h' }, { 0 } };
 	struct params p = {
 		.compute = 4, .storage = 3, .work_us = 22, .fabric = NET_AUTO, .tpcw = { .seed = 1 }
 	};
@@ -302,6 +322,18 @@ bench_tpcw_twopc(int argc, char **argv)
 		    real ? "is not for" : "needs", more);
 		return 2;
 	}
+	if (p.plot.keep_data && p.plot.file == NULL)
+		return bench_bad_use(argv[0], "--plot-data goes with --plot") - 1;
+	if (!bench_sim_plot_ready(&p.plot))
+		return 1;
 	defaults(&p, real);
-	return real ? for_real(&p) : on_a_model(&p);
+	p.plot.x = "clients";
+	if (real)
+		snprintf(p.plot.title, sizeof p.plot.title, "tpcw by %s, %u resource managers", p.protocol,
+		    p.storage);
+	else
+		snprintf(p.plot.title, sizeof p.plot.title, "tpcw by %s on %s, %u + %u + 1 machines",
+		    p.protocol, p.model->name, p.compute, p.storage);
+	int code = real ? for_real(&p) : on_a_model(&p);
+	return bench_sim_plot_end(&p.plot) ? code : 1;
 }

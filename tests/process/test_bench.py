@@ -309,6 +309,56 @@ def test_verbs_picture():
         same([r[0] for r in rows], (["8", "64"] * 2 + ["8"] * 2 + ["8", "64"] * 2) * 2)
 
 
+def test_picture_of_a_model():
+    """Throughput, latency and limits over clients: each bench of a model draws them."""
+    tiny = ("--seconds", "0.001", "--sim", "fdr4x")
+    benches = (("tpcw", *tiny, "--clients", "1,4", "--products", "500"),
+               ("tpcw", *tiny, "--clients", "1,4", "--products", "500", "--protocol", "2pc-verbs"),
+               ("smallbank", *tiny, "--threads", "1,4", "--accounts", "5000"),
+               ("tatp", *tiny, "--clients", "1,4", "--subscribers", "500"))
+    with House() as h, tempfile.TemporaryDirectory() as dir:
+        plot = os.path.join(dir, "it's.svg")
+        for args in benches:
+            r = run("bench", *args, "--plot", plot, timeout=60, env=dict(h.env, PATH=dir))
+            same((r.rc, r.out, r.err.count("\n")), (1, "", 1), r)
+            contains(r.err, "gnuplot-nox")
+        if shutil.which("gnuplot") is None:
+            house.skip("gnuplot is not here")
+        for bad, why in ((os.path.join(dir, "none", "x.svg"), "No such file"), (dir + "/x.gif", "not a value"),
+                         (os.path.join(dir, "d.svg"), "Is a directory")):
+            os.makedirs(os.path.join(dir, "d.svg"), exist_ok=True)
+            for args in benches:
+                r = run("bench", *args, "--plot", bad, timeout=60, env=h.env)
+                same((r.rc, r.out, r.err.count("\n")), (2 if bad.endswith("gif") else 1, "", 1), r)
+                contains(r.err, "namdb bench: ", why)
+        os.rmdir(os.path.join(dir, "d.svg"))
+        for args in benches:
+            same(run("bench", *args, "--plot-data", timeout=60, env=h.env).rc, 2)
+            r = run("bench", *args, "--json", "--plot", plot, "--plot-data", timeout=60, env=h.env)
+            same(r.rc, 0, r)
+            same(sorted(os.listdir(dir)), ["it's.svg", "it's.svg.dat"])
+            with open(plot, encoding="utf-8") as f:
+                contains(f.read(), "<svg", "the busiest resource", "99th percentile", args[0], "</svg>")
+            with open(plot + ".dat", encoding="utf-8") as f:
+                rows = [l.split() for l in f if not l.startswith("#")]
+            points = json.loads(r.out)["points"]
+            check(all(abs(float(w[1]) - p["throughput_tps"]) <= 1 + 1e-5 * float(w[1]) for w, p in zip(rows, points)), rows)
+            same([w[0] for w in rows], ["1", "4"])
+            os.unlink(plot)
+            os.unlink(plot + ".dat")
+            same(run("bench", *args, "--plot", plot, timeout=60, env=h.env).rc, 0)
+            same(os.listdir(dir), ["it's.svg"])
+            os.unlink(plot)
+
+
+def test_two_phase_aborts_under_way():
+    """The end waits for aborts, which no RM acknowledges: no lock is left, and the check reads no record that was never decided."""
+    got = json.loads(run("bench", "tpcw", "--sim", "fdr4x", "--protocol", "2pc-verbs", "--products", "30000", "--seconds", "0.02",
+                         "--clients", "60", "--json", timeout=60).ok().out)
+    check(got["points"][0]["aborts_per_txn"] > 0.5, got)
+    same(got["points"][0]["check_errors"], 0)
+
+
 def test_verbs_bad_arguments():
     with House() as h:
         for args in (("--op", "pigeon"), ("--op", ""), ("--size", "7"), ("--size", "12"), ("--size", "33m"),
