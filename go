@@ -19,6 +19,9 @@ usage: ./go VERB [arguments]
   check          layout of the code, the map of the rooms, a clang build, static analysis
   bench [args]   build/namdb bench tpcw, and bench sql if ../shared/data is there; or the bench that is named
                  (tpcw, sql, tpch, verbs, messages, oracle), with its arguments
+  figures [--quick] [DIR]
+                 the figures of bench/README.md once more, in DIR (default build/figures): each run's .json, and pictures
+                 (.svg); some minutes; --quick: tiny runs, which say nothing
   soak  [min | --minutes N] [--kills] [--real]
                  the simulated and the process tests, and loads judged by their histories, repeated with new seeds
                  (default 30 minutes); --kills: compute nodes are killed meanwhile; --real: only kills and stops of
@@ -587,6 +590,20 @@ bench)
 	-*) exec build/namdb bench tpcw "$@" ;;
 	*) exec build/namdb bench "$@" ;;
 	esac
+	;;
+figures)
+	need python3
+	command -v gnuplot >/dev/null || need gnuplot-nox
+	build_program
+	# DIR is seen from where the caller is.
+	args=()
+	for a in "$@"; do
+		case $a in
+		-* | /*) args+=("$a") ;;
+		*) args+=("$OLDPWD/$a") ;;
+		esac
+	done
+	exec python3 -B bench/figures.py "${args[@]}"
 	;;
 test) verb_test "$@" ;;
 test-verbs) verb_test_verbs ;;
