@@ -165,8 +165,10 @@ measure(struct cluster *c)
 {
 	struct net_worker *w = c->machine[0].duty_net;
 	struct bench_slice *before = calloc(1, sizeof *before);
-	if (!good(c, before != NULL ? NAM_OK : NAM_NOMEM, "measuring"))
+	if (!good(c, before != NULL ? NAM_OK : NAM_NOMEM, "measuring")) {
+		free(before);
 		return;
+	}
 	for (unsigned k = 0; k < c->machines; k++)
 		for (unsigned i = 0; i < c->machine[k].clients; i++) {
 			struct client *t = &c->machine[k].client[i];

@@ -76,7 +76,7 @@ bench_sim_plot_end(const struct bench_sim_plot *p)
 	bool known = write_data(plot.data, p);
 	FILE *g = bench_plot_draw(&plot, 1000, known ? 1100 : 750);
 	if (g != NULL) {
-		fprintf(g, "set multiplot layout %u,1 title ", known ? 3 : 2);
+		fprintf(g, "set multiplot layout %d,1 title ", known ? 3 : 2);
 		bench_quote(g, p->title);
 		fprintf(g,
 		    "\nset grid\nset key left top\nset lmargin 14\nset rmargin 6\nset format y '%%.1s%%c'\n"
