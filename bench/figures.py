@@ -157,7 +157,7 @@ def figure6(curves, picture, quick):
             out.append("EOD")
             throughput.append("$paper%d using 1:2 with points lt %d pt 2 ps 2 lw 2 notitle" % (i, i))
     nodes = next(iter(curves.values()))["nodes"]
-    out += ["set terminal svg size 900,1000 noenhanced background rgb 'white'", "set output " + quoted(picture),
+    out += ["set terminal svg size 1000,1000 noenhanced background rgb 'white'", "set output " + quoted(picture),
             "set multiplot title %s" % quoted("the NAM paper's figure 6 on fdr4x, %s machines; crosses: the paper's figures%s"
                                         % (nodes, "; --quick: these curves say nothing" if quick else "")),
             "set grid", "set logscale y", "set xlabel 'clients' offset 0,0.6", "set xrange [0:*]", "set offsets 0,2,0,0",
