@@ -150,6 +150,8 @@ look(struct cluster *c)
 		c->node = u;
 		c->node_number = r;
 	}
+	c->point.port_in = c->node.in;
+	c->point.port_out = c->node.out;
 	net_sim_use_process(c->machine[0].net, &c->compute);
 	for (unsigned k = 0; k < c->machines; k++) {
 		struct net_sim_use u;
@@ -379,7 +381,7 @@ report(const struct cluster *c, const char *comma, struct bench_sim_plot *plot)
 }
 
 static int
-point(struct bench_sim *p, const struct bench_sim_user *u, unsigned number, const char *comma)
+point(struct bench_sim *p, const struct bench_sim_user *u, const char *comma)
 {
 	struct nam_err err = { 0 };
 	struct cluster *c = calloc(1, sizeof *c);
@@ -389,8 +391,7 @@ point(struct bench_sim *p, const struct bench_sim_user *u, unsigned number, cons
 	}
 	c->p = p;
 	c->u = u;
-	c->clients = p->threads ? number * p->coroutines * p->compute : number;
-	c->point.clients = c->clients;
+	c->clients = c->point.clients = p->clients;
 	nam_status st = cluster_open(c, &err);
 	if (st == NAM_OK &&
 	    nam_co_start(net_worker_sched(c->machine[0].duty_net), director, c, STACK) == NULL)
@@ -530,8 +531,10 @@ bench_sim_main(int argc, char **argv, const struct option *opt, struct bench_sim
 	    p->compute, p->storage);
 	p->plot.x = p->threads ? "threads of a compute machine" : "clients";
 	head(p, u);
-	for (unsigned i = 0; i < p->points; i++)
-		code |= point(p, u, p->number[i], i > 0 ? ", " : "");
+	for (unsigned i = 0; i < p->points; i++) {
+		p->clients = p->threads ? p->number[i] * p->coroutines * p->compute : p->number[i];
+		code |= point(p, u, i > 0 ? ", " : "");
+	}
 	if (p->json)
 		printf("]");
 	if (u->published != NULL) {

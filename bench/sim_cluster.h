@@ -26,6 +26,7 @@ struct bench_sim {
 	unsigned number[BENCH_SIM_POINTS], points;
 	bool threads;        /* number[] are threads of a compute machine; else clients of all */
 	unsigned coroutines; /* clients that share a thread */
+	unsigned clients;    /* of all machines, at the point that runs */
 	unsigned compute, storage;
 	double seconds, warm; /* virtual; warm: bench_sim_main has its default */
 	uint64_t seed;
@@ -42,7 +43,8 @@ struct bench_sim_point {
 	uint64_t ever; /* commits and refused, of all time */
 	/* all compute machines, in the time measured */
 	uint64_t messages, bytes_in, bytes_out;
-	uint64_t bad; /* what does not hold */
+	double port_in, port_out; /* shares of the time, of the busiest storage node */
+	uint64_t bad;             /* what does not hold */
 };
 
 /*

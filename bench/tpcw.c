@@ -492,6 +492,9 @@ bench_tpcw(int argc, char **argv)
 		if (strncmp(argv[i], "2pc-", 4) == 0 || strncmp(argv[i], "--protocol=2pc-", 15) == 0)
 			return bench_tpcw_twopc(argc, argv);
 	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "rsi-paper") == 0 || strcmp(argv[i], "--protocol=rsi-paper") == 0)
+			return bench_tpcw_paper(argc, argv);
+	for (int i = 1; i < argc; i++)
 		if (strncmp(argv[i], "--sim", 5) == 0)
 			return bench_tpcw_sim(argc, argv);
 	struct tpcw_params p;

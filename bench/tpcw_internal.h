@@ -42,7 +42,8 @@ struct tpcw_params {
 	uint64_t transactions; /* a run ends when so many have committed, whatever the time; 0 = by
 			        * time */
 	uint64_t products;
-	uint64_t orders; /* the indexes have room for so many from the start */
+	uint64_t orders;  /* the indexes have room for so many from the start */
+	unsigned work_us; /* on a model: what a client computes for each checkout */
 	enum net_kind fabric;
 	const char *storage; /* NULL = embedded */
 	const char *secret_file, *cluster;
@@ -106,6 +107,13 @@ nam_status tpcw_native_warm(struct tpcw_side *s, const struct cn_place *pl, uint
 
 /* tpcw_sim.c: `namdb bench tpcw --sim MODEL`, whose options are its own. An exit code. */
 int bench_tpcw_sim(int argc, char **argv);
+/* Columns of a point on a model: round trips, and how busy the busiest node's ports are. */
+struct bench_sim;
+struct bench_sim_point;
+const char *tpcw_sim_fits(const struct tpcw_params *p, const struct bench_sim *sim);
+void tpcw_sim_more(const struct bench_sim_point *at, const struct bench_sim *p);
+/* tpcw_paper_sim.c: `namdb bench tpcw --sim MODEL --protocol rsi-paper`, likewise. */
+int bench_tpcw_paper(int argc, char **argv);
 /* tpcw_twopc_main.c: `namdb bench tpcw --protocol 2pc-...`, likewise. */
 int bench_tpcw_twopc(int argc, char **argv);
 

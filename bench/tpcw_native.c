@@ -150,6 +150,8 @@ checkout(struct tpcw_side *s, const struct cn_place *pl, const struct tpcw_cart 
 	if (st != NAM_OK)
 		return st;
 	st = txn_get(t, get, TPCW_ITEMS, a);
+	if (s->p->work_us != 0)
+		net_sleep(pl->net, s->p->work_us * UINT64_C(1000));
 	struct tpcw_line line[TPCW_ITEMS];
 	struct tpcw_order order = { .id = c->order, .customer = c->customer, .placed_us = now_ns };
 	struct txn_put put[TPCW_ITEMS + 1];

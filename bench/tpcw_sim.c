@@ -22,6 +22,7 @@ entries(const void *params)
 
 /* The parameters are read by all machines, and the options' seed is theirs as well. */
 static struct tpcw_params params = { .products = 30000, .orders = 200000 };
+static struct bench_sim sim;
 
 static void
 begin(void *side, const struct bench_sim *p, unsigned machine, struct net_counts *counts)
@@ -84,6 +85,21 @@ check(void *const *side, unsigned machines, const struct cn_place *pl)
 	return tpcw_native.check(side[0], pl);
 }
 
+void
+tpcw_sim_more(const struct bench_sim_point *at, const struct bench_sim *p)
+{
+	if (at == NULL) {
+		printf("%6s %9s  ", "trips", "port % i/o");
+		return;
+	}
+	double trips = at->ever != 0 ? (double)at->sum.counts.round_trips / (double)at->ever : 0;
+	if (p->json)
+		printf("\"round_trips_per_txn\": %.2f, \"node_port_in\": %.3f, \"node_port_out\": %.3f, ",
+		    trips, at->port_in, at->port_out);
+	else
+		printf("%6.2f %5.0f %4.0f  ", trips, at->port_in * 100, at->port_out * 100);
+}
+
 /* ---- options ------------------------------------------------------------------------------- */
 
 static void
@@ -95,9 +111,10 @@ usage(FILE *to)
 	    "  --products N     products of about 1 KB (default 30000)\n"
 	    "  --orders N       the indexes have room for so many orders from the start; 0: they\n"
 	    "                   grow from nothing, which holds inserts up (default 200000)\n"
-	    "  --protocol P     rsi: this one (default); 2pc-ipoeth, 2pc-ipoib, 2pc-verbs: two-phase "
-	    "commit,\n"
-	    "                   with options of its own (--protocol 2pc-verbs --help)\n");
+	    "  --work US        what a client computes for each checkout, in microseconds (default 0)\n"
+	    "  --protocol P     rsi: this one (default); rsi-paper: as the NAM paper has it; 2pc-ipoeth,\n"
+	    "                   2pc-ipoib, 2pc-verbs: two-phase commit. These have options of their own\n"
+	    "                   (--protocol rsi-paper --help, --protocol 2pc-verbs --help)\n");
 	bench_sim_usage(to, "1,10,20,30,40,50,60,70", "4+3", "0.01");
 }
 
@@ -110,19 +127,36 @@ take(void *arg, int letter, char *v)
 		p->orders = x;
 		return true;
 	}
+	if (letter == 'W' && bench_take_numbers(v, 0, 1000000, &x, 1, &n)) {
+		p->work_us = x;
+		return true;
+	}
 	if (letter == 'P')
-		return strcmp(v, "rsi") == 0; /* the others: tpcw_twopc_main.c */
+		return strcmp(v, "rsi") == 0; /* the others: tpcw_paper_sim.c, tpcw_twopc_main.c */
 	if (letter != 'p' || !bench_take_numbers(v, TPCW_ITEMS, 10000000, &x, 1, &n))
 		return false;
 	p->products = x;
 	return true;
 }
 
+/* The work of clients that share a thread would overlap. */
+const char *
+tpcw_sim_fits(const struct tpcw_params *p, const struct bench_sim *s)
+{
+	return p->work_us != 0 && s->coroutines > 1 ? "--work needs a thread for each client" : NULL;
+}
+
+static const char *
+fits(const void *arg)
+{
+	return tpcw_sim_fits(arg, &sim);
+}
+
 int
 bench_tpcw_sim(int argc, char **argv)
 {
 	static const struct option opt[] = { { "products", 1, NULL, 'p' }, { "orders", 1, NULL, 'o' },
-		{ "protocol", 1, NULL, 'P' }, BENCH_SIM_OPTIONS };
+		{ "protocol", 1, NULL, 'P' }, { "work", 1, NULL, 'W' }, BENCH_SIM_OPTIONS };
 	static const struct bench_sim_user user = { .bench = "tpcw",
 		.params = &params,
 		.side_size = sizeof(struct tpcw_side),
@@ -137,13 +171,15 @@ bench_tpcw_sim(int argc, char **argv)
 		.warm = warm,
 		.client = client,
 		.full = full,
-		.check = check };
-	struct bench_sim p = { .number = { 1, 10, 20, 30, 40, 50, 60, 70 },
+		.check = check,
+		.fits = fits,
+		.more = tpcw_sim_more };
+	sim = (struct bench_sim){ .number = { 1, 10, 20, 30, 40, 50, 60, 70 },
 		.points = 8,
 		.coroutines = 1,
 		.compute = 4,
 		.storage = 3,
 		.seconds = 0.01,
 		.seed = 1 };
-	return bench_sim_main(argc, argv, opt, &p, &params, &user);
+	return bench_sim_main(argc, argv, opt, &sim, &params, &user);
 }
