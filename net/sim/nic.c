@@ -113,20 +113,20 @@ bytes_of(const struct net_sim_model *m, uint32_t payload)
 
 /* The last byte has left. */
 static uint64_t
-send(struct sim_nic *nic, const struct net_sim_model *m, uint32_t qp, uint32_t payload, uint64_t at)
+send(struct sim_nic *nic, const struct net_sim_model *m, uint32_t port, uint32_t payload, uint64_t at)
 {
 	uint64_t bytes = bytes_of(m, payload), ps = bytes * m->port_ps;
 	nic->bytes_out += bytes;
-	return sim_serve(&nic->send[qp % m->ports], at, ps) + ps;
+	return sim_serve(&nic->send[port % m->ports], at, ps) + ps;
 }
 
 /* The last byte is there: at `at`, or later if other messages fill the port. */
 static uint64_t
-receive(struct sim_nic *nic, const struct net_sim_model *m, uint32_t qp, uint32_t payload, uint64_t at)
+receive(struct sim_nic *nic, const struct net_sim_model *m, uint32_t port, uint32_t payload, uint64_t at)
 {
 	uint64_t bytes = bytes_of(m, payload), ps = bytes * m->port_ps;
 	nic->bytes_in += bytes;
-	return sim_serve(&nic->receive[qp % m->ports], at - sim_sooner(at, ps), ps) + ps;
+	return sim_serve(&nic->receive[port % m->ports], at - sim_sooner(at, ps), ps) + ps;
 }
 
 static uint64_t
@@ -202,7 +202,7 @@ net_sim_nic_leave(struct net_sim *s, struct sim_verb *v)
 	nic->out++;
 	v->counted = true;
 	uint64_t at = pass(s, nic, qp->id, true, s->now * 1000, &later);
-	return whole(send(nic, m, qp->id, payload, at) + later + flight(s));
+	return whole(send(nic, m, qp->port, payload, at) + later + flight(s));
 }
 
 uint64_t
@@ -212,7 +212,7 @@ net_sim_nic_arrive(struct net_sim *s, const struct sim_verb *v)
 	struct sim_nic *nic = target(v);
 	uint64_t later = carries(v) ? 0 : m->dma_ns * UINT64_C(1000);
 	uint64_t at = pass(s, nic, v->qp->id, false, s->now * 1000, &later);
-	at = receive(nic, m, v->qp->id, carries(v) ? v->len : 0, at);
+	at = receive(nic, m, v->qp->port, carries(v) ? v->len : 0, at);
 	if (v->code == NET_CAS || v->code == NET_FAA) {
 		struct sim_resource *word = &nic->word[v->off >> 3 & (SIM_WORDS - 1)];
 		at = sim_serve(&nic->atomics, at, m->atomic_ps);
@@ -228,7 +228,7 @@ net_sim_nic_answer(struct net_sim *s, const struct sim_verb *v)
 {
 	const struct net_sim_model *m = s->cfg.model;
 	uint32_t payload = carries(v) ? 0 : v->len;
-	return whole(send(target(v), m, v->qp->id, payload, s->now * 1000) + flight(s));
+	return whole(send(target(v), m, v->qp->port, payload, s->now * 1000) + flight(s));
 }
 
 uint64_t
@@ -237,7 +237,7 @@ net_sim_nic_land(struct net_sim *s, struct sim_verb *v)
 	const struct net_sim_model *m = s->cfg.model;
 	if (v->counted)
 		net_sim_nic_forget(v);
-	return whole(receive(poster(v), m, v->qp->id, carries(v) ? 0 : v->len, s->now * 1000));
+	return whole(receive(poster(v), m, v->qp->port, carries(v) ? 0 : v->len, s->now * 1000));
 }
 
 /* ---- a two-sided message's way: its SEND, and a RECEIVE that waits for it ---------------- */

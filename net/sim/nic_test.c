@@ -33,6 +33,8 @@ struct load {
 	uint64_t for_ns;
 };
 
+static unsigned idle_nodes;
+
 struct run {
 	const struct load *l;
 	uint64_t begin, end, ops, cold_ops, latency;
@@ -99,7 +101,7 @@ play(const struct load *l, struct run *r)
 	struct net *n[THREADS_MAX];
 	struct place p[THREADS_MAX];
 	const struct net_sim_config cfg = {
-		.seed = 3, .nodes = 1, .region_bytes = REGION, .model = l->model
+		.seed = 3, .nodes = 1 + idle_nodes, .region_bytes = REGION, .model = l->model
 	};
 	*r = (struct run){ .l = l };
 	assert_true(l->processes * l->threads <= THREADS_MAX);
@@ -180,6 +182,9 @@ bandwidth(void **state)
 	m.ports = 2;
 	l.code = NET_READ;
 	assert_near(play(&l, &r), 2e12 / (8192 * 100), 0.02);
+	idle_nodes = 1; /* both ports of a node are used, however many nodes there are */
+	assert_near(play(&l, &r), 2e12 / (8192 * 100), 0.02);
+	idle_nodes = 0;
 	l.processes = 1;
 	m.ports = 1;
 	assert_near(play(&l, &r), 1e12 / (8192 * 100), 0.02);

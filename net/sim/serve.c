@@ -193,6 +193,7 @@ net_sim_serve_open(struct net_channel *ch, unsigned service, uint64_t until, str
 	};
 	l->back.worker = qp->worker;
 	l->back.id = ++s->qps;
+	l->back.port = qp->port;
 	l->back.node = &l->window;
 	l->back.held_end = &l->back.held;
 	l->link = (struct net_link){

@@ -94,6 +94,7 @@ struct sim_qp {
 	struct sim_node *node;
 	struct sim_qp *next; /* all of the simulator's, until it closes */
 	uint32_t id;         /* counted from 1 */
+	uint32_t port;       /* of its RNICs, modulo the ports that they have */
 	/* the turn and the batch of its last doorbell */
 	uint64_t rung_turn;
 	const struct net_batch *rung_batch;

@@ -789,6 +789,8 @@ wire_open(struct net_endpoint *ep, struct nam_err *err)
 	qp->next = s->qp;
 	s->qp = qp;
 	qp->id = ++s->qps;
+	/* a node's workers take its ports in turn, and so does a worker for its nodes */
+	qp->port = sw->id + node->region;
 	ep->priv = qp;
 	return NAM_OK;
 }
