@@ -14,7 +14,7 @@
 
 /*
  * Point, name, the rule that it breaks (R, M: txn/record_format.h; I: txn/intent_format.h; T:
- * tsoracle/oracle_format.h; H: index/hash/hash_format.h; P: txn/twopc/README.md), the test that is
+ * tsoracle/oracle_format.h; H: index/hash/hash_format.h; P: txn/twopc/README.md; B: bench/README.md), the test that is
  * to catch it, within so many seeds (0 = it plays scenes, and reports so), the effect.
  */
 /* clang-format off */
@@ -53,7 +53,8 @@
 	X(ONE_TURN, "one-turn", "H", "hash_twin_test", 0, "a sub-table in the memory of an older one says that it is that one") \
 	X(NO_WIPE, "no-wipe", "H", "hash_twin_test", 0, "a sub-table is written over an older one in one go") \
 	X(UNVALIDATED, "unvalidated", "P2", "twopc_twin_test", 0, "a resource manager locks a record that has a newer version than was read") \
-	X(EARLY_SNAPSHOT, "early-snapshot", "P4", "twopc_twin_test", 0, "snapshots cover a transaction whose records are not all installed")
+	X(EARLY_SNAPSHOT, "early-snapshot", "P4", "twopc_twin_test", 0, "snapshots cover a transaction whose records are not all installed") \
+	X(SLOT_UNVALIDATED, "slot-unvalidated", "B4", "tpcw_paper_test", 0, "RSI as the NAM paper has it installs records whose CAS failed")
 /* clang-format on */
 
 enum nam_fault {

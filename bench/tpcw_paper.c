@@ -1,9 +1,14 @@
 /* tpcw_paper.c -- a client of RSI as the NAM paper has it: its checkouts, verb by verb. */
 #include "tpcw_paper.h"
 
+#include <base/fault.h>
+
 #include <string.h>
 
-enum { WINDOW = 1024 }; /* marks of one READ */
+enum {
+	WINDOW = 1024,   /* marks of one READ */
+	PAUSE_NS = 2000, /* after a CAS that failed: without one, clients that meet do so again and again */
+};
 
 struct client {
 	const struct cn_place *pl;
@@ -15,6 +20,7 @@ struct client {
 	uint64_t cid, snapshot;
 	uint64_t used[NET_REGIONS]; /* orders in its areas */
 	struct nam_rng rng;
+	struct net_backoff pause;
 	struct tpcw_paper_product product[TPCW_ITEMS];
 	struct tpcw_paper_order order;
 	uint8_t window[WINDOW];
@@ -98,7 +104,7 @@ lock(struct client *c, const struct tpcw_cart *cart)
 	if (st != NAM_OK)
 		return st;
 	for (unsigned i = 0; i < TPCW_ITEMS; i++)
-		all += got[i] = c->op[i].seen == c->product[i].word;
+		all += got[i] = c->op[i].seen == c->product[i].word || nam_fault(SLOT_UNVALIDATED);
 	if (all == TPCW_ITEMS)
 		return NAM_OK;
 	for (unsigned i = 0; i < TPCW_ITEMS; i++)
@@ -106,6 +112,7 @@ lock(struct client *c, const struct tpcw_cart *cart)
 			net_cas(&c->b, tpcw_paper_product(c->run, cart->product[i]),
 			    c->product[i].word | TPCW_PAPER_LOCK, c->product[i].word);
 	st = all != 0 ? step(c) : NAM_OK;
+	net_back_off(c->b.w, &c->pause);
 	return st == NAM_OK ? NAM_CONFLICT : st;
 }
 
@@ -177,6 +184,7 @@ tpcw_paper_client(
 	while (st == NAM_OK && !atomic_load_explicit(stop, memory_order_relaxed)) {
 		struct tpcw_cart cart;
 		tpcw_cart_fill(&cart, &c.rng, &s->run->tpcw, order++);
+		c.pause = (struct net_backoff){ .base_ns = PAUSE_NS, .cap_ns = 16 * PAUSE_NS, .dice = true };
 		/* once clients stop, a snapshot may be as new as it ever gets */
 		while ((st = checkout(&c, &cart, began)) == NAM_CONFLICT &&
 		       !atomic_load_explicit(stop, memory_order_relaxed))

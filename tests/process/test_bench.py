@@ -201,6 +201,37 @@ def test_models():
     same(run("bench", "verbs", "--sim", "none", timeout=20).rc, 2)
 
 
+def test_paper_protocol():
+    """RSI as the NAM paper has it, on its cluster: near its 1.8 M/s with 60 clients, and right where clients meet."""
+    def paper(*args):
+        r = run("bench", "tpcw", "--sim", "fdr4x", "--protocol", "rsi-paper", "--json", *args, timeout=60)
+        same(r.rc, 0, r)
+        got = json.loads(r.out)
+        for p in got["points"]:
+            same(p["check_errors"], 0, p)
+            check(p["bytes_out_per_txn"] > 3000 and p["bytes_in_per_txn"] > 3000 and p["verbs_per_txn"] >= 14.5, p)
+        return got["points"], r.out
+    few, sixty = paper("--clients", "10,60", "--products", "200000", "--seconds", "0.002")[0]
+    check(0.75 < sixty["throughput_tps"] / 1.8e6 < 1.25 and sixty["throughput_tps"] > 5.4 * few["throughput_tps"], (few, sixty))
+    check(3.9 < few["round_trips_per_txn"] < 4.3 and 0.01 < sixty["node_port_in"] < 0.5, (few, sixty))
+    # few products: clients meet, and nothing is lost
+    meet, text = paper("--clients", "8", "--products", "50", "--nodes", "2+3", "--seconds", "0.002", "--work", "0")
+    check(meet[0]["aborts_per_txn"] > 0.1, meet)
+    same(paper("--clients", "8", "--products", "50", "--nodes", "2+3", "--seconds", "0.002", "--work", "0")[1], text, "one seed, one run")
+    one = paper("--clients", "1", "--products", "50", "--nodes", "1+1", "--seconds", "0.001", "--one-at-a-time")[0][0]
+    check(13.9 < one["round_trips_per_txn"] < 14.1, one)
+    busy, idle = (json.loads(run("bench", "tpcw", "--sim", "fdr4x", "--clients", "1", "--products", "300", "--seconds", "0.002",
+                                 "--work", us, "--json", timeout=60).out)["points"][0]["p50_us"] for us in ("50", "0"))
+    check(45 < busy - idle < 55, (busy, idle))
+    for bad in (("--protocol", "rsi-paper"), ("--sim", "fdr4x", "--protocol=rsi-paper", "--work", "x"),
+                ("--sim", "fdr4x", "--protocol", "rsi-paper", "--work", "1", "--coroutines", "2"),
+                ("--sim", "fdr4x", "--protocol", "rsi-paper", "--products", "2"),
+                ("--sim", "fdr4x", "--work", "1", "--coroutines", "2"), ("--sim", "fdr4x", "--protocol", "rsi-paper", "x")):
+        r = run("bench", "tpcw", *bad, timeout=20)
+        same((r.rc, r.out), (2, ""), bad)
+        same(len(r.err.splitlines()), 1, r)
+
+
 def test_mixes():
     """SmallBank and TATP: the data is right at the end, on the model, in this process and over a network."""
     figures = ("throughput_tps", "p50_us", "p99_us", "aborts_per_txn", "refused_per_txn", "verbs_per_txn", "round_trips_per_txn",
