@@ -14,8 +14,9 @@
 
 /*
  * Point, name, the rule that it breaks (R, M: txn/record_format.h; I: txn/intent_format.h; T:
- * tsoracle/oracle_format.h; H: index/hash/hash_format.h; P: txn/twopc/README.md; B: bench/README.md), the test that is
- * to catch it, within so many seeds (0 = it plays scenes, and reports so), the effect.
+ * tsoracle/oracle_format.h; H: index/hash/hash_format.h; P: txn/twopc/README.md; B:
+ * bench/README.md), the test that is to catch it, within so many seeds (0 = it plays scenes, and
+ * reports so), the effect.
  */
 /* clang-format off */
 #define NAM_FAULTS(X) \

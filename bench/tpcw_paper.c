@@ -7,7 +7,7 @@
 
 enum {
 	WINDOW = 1024,   /* marks of one READ */
-	PAUSE_NS = 2000, /* after a CAS that failed: without one, clients that meet do so again and again */
+	PAUSE_NS = 2000, /* after a CAS that failed; else clients that meet may go on meeting */
 };
 
 struct client {
@@ -76,8 +76,11 @@ mark(struct client *c)
 	return c->cid <= c->run->marks ? NAM_OK : NAM_FULL;
 }
 
-/* With one slot, a snapshot that is older than a product cannot be served. If the product is also newer
- * than this client's timestamp, no snapshot gets there before that timestamp is marked. */
+/*
+ * With one slot, a snapshot that is older than a product cannot be served. If the product is also
+ * newer than this client's timestamp, no snapshot gets there before that timestamp is marked. So
+ * the aborted checkout uses it up.
+ */
 static nam_status
 validate(struct client *c)
 {
@@ -168,7 +171,6 @@ checkout(struct client *c, const struct tpcw_cart *cart, uint64_t now_ns)
 	return mark(c);
 }
 
-/* An abort keeps the timestamp, unless validate has used it up. */
 void
 tpcw_paper_client(
     void *side, const struct cn_place *pl, unsigned number, struct bench_slice *out, const atomic_bool *stop)

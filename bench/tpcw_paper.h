@@ -1,12 +1,14 @@
 /*
- * tpcw_paper.h -- the checkout by RSI as the NAM paper's section 4.2 has it, with one slot (n = 1), by
- * verbs alone: what its clients (tpcw_paper.c) and the bench around them (tpcw_paper_sim.c) share.
+ * tpcw_paper.h -- the checkout by RSI as the NAM paper's section 4.2 has it, with one slot (n = 1),
+ * by verbs alone: what its clients (tpcw_paper.c) and the bench around them (tpcw_paper_sim.c)
+ * share.
  *
- * A record is a word and its bytes. Word: bit 63 = locked, below it the CID of the record's version.
- * Products lie evenly on the data nodes, which are all storage nodes but the first; the first has
- * the vector, a byte for each timestamp. Timestamps are dealt out: client i of n has i + 1, i + 1 + n,
- * i + 1 + 2n and so on. A snapshot is the last timestamp before the first byte that is 0. A client
- * puts an order and its lines beside each other, into memory that it was given before the run.
+ * A record is a word and its bytes. Word: bit 63 = locked, below it the CID of the record's
+ * version. Products lie evenly on the data nodes, which are all storage nodes but the first; the
+ * first has the vector, a byte for each timestamp. Timestamps are dealt out: client i of n has
+ * i + 1, i + 1 + n, i + 1 + 2n and so on. A snapshot is the last timestamp before the first byte
+ * that is 0. A client puts an order and its lines beside each other, into memory that it was given
+ * before the run.
  *
  * There is no recovery, no index and no second version: a client that dies stops all snapshots,
  * and records that it has locked stay locked.

@@ -1,5 +1,5 @@
-/* tpcw_paper_sim.c -- `namdb bench tpcw --sim MODEL --protocol rsi-paper`: RSI as the NAM paper has it,
- * in virtual time (sim_cluster.h); figure 6's RSI. */
+/* tpcw_paper_sim.c -- `namdb bench tpcw --sim MODEL --protocol rsi-paper`: RSI as the NAM paper has
+ * it, in virtual time (sim_cluster.h); figure 6's RSI. */
 #include "tpcw_paper.h"
 
 #include <net/region_format.h>

@@ -1,6 +1,6 @@
 /*
- * tpcw_paper_test.c -- proof that the check of rsi-paper detects errors: its client built again, broken
- * in one place, must be caught. So the client has its fault points in every build.
+ * tpcw_paper_test.c -- proof that the check of rsi-paper detects errors: its client built again,
+ * broken in one place, must be caught. So the client has its fault points in every build.
  */
 #include "tpcw_paper.c"
 
