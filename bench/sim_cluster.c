@@ -320,8 +320,10 @@ static void
 head(const struct bench_sim *p, const struct bench_sim_user *u)
 {
 	if (p->json) {
-		printf("{\"bench\": \"%s\", \"sim\": \"%s\", \"nodes\": \"%u+%u\", \"points\": [", u->bench,
-		    p->model->name, p->compute, p->storage);
+		printf("{\"bench\": \"%s\", \"sim\": \"%s\", ", u->bench, p->model->name);
+		if (u->protocol != NULL)
+			printf("\"protocol\": \"%s\", ", u->protocol);
+		printf("\"nodes\": \"%u+%u\", \"points\": [", p->compute, p->storage);
 		return;
 	}
 	printf("%s, %u compute machines, %u storage nodes\n\n%7s %12s %9s %9s %9s %7s "

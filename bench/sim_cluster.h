@@ -52,7 +52,8 @@ struct bench_sim_point {
  * full runs in a coroutine.
  */
 struct bench_sim_user {
-	const char *bench; /* its name */
+	const char *bench;    /* its name */
+	const char *protocol; /* of several that it has; may be NULL */
 	const void *params;
 	size_t side_size;
 	void (*usage)(FILE *to);

@@ -272,6 +272,7 @@ bench_tpcw_paper(int argc, char **argv)
 	static const struct option opt[] = { { "products", 1, NULL, 'p' }, { "protocol", 1, NULL, 'P' },
 		{ "one-at-a-time", 0, NULL, 'o' }, { "work", 1, NULL, 'W' }, BENCH_SIM_OPTIONS };
 	static const struct bench_sim_user user = { .bench = "tpcw",
+		.protocol = "rsi-paper",
 		.params = &run,
 		.side_size = sizeof(struct tpcw_paper_side),
 		.usage = usage,

@@ -158,6 +158,7 @@ bench_tpcw_sim(int argc, char **argv)
 	static const struct option opt[] = { { "products", 1, NULL, 'p' }, { "orders", 1, NULL, 'o' },
 		{ "protocol", 1, NULL, 'P' }, { "work", 1, NULL, 'W' }, BENCH_SIM_OPTIONS };
 	static const struct bench_sim_user user = { .bench = "tpcw",
+		.protocol = "rsi",
 		.params = &params,
 		.side_size = sizeof(struct tpcw_side),
 		.usage = usage,

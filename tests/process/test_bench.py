@@ -207,6 +207,7 @@ def test_paper_protocol():
         r = run("bench", "tpcw", "--sim", "fdr4x", "--protocol", "rsi-paper", "--json", *args, timeout=60)
         same(r.rc, 0, r)
         got = json.loads(r.out)
+        same(got["protocol"], "rsi-paper")
         for p in got["points"]:
             same(p["check_errors"], 0, p)
             check(p["bytes_out_per_txn"] > 3000 and p["bytes_in_per_txn"] > 3000 and p["verbs_per_txn"] >= 14.5, p)
