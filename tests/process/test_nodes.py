@@ -203,7 +203,7 @@ def test_port_in_use():
 
 def test_bad_command_lines():
     with House() as h:
-        for args in (["storage"], ["storage", "--id", "0"], ["storage", "--id", "64"],
+        for args in (["storage"], ["storage", "--id", "0"], ["storage", "--id", "1024"],
                      ["storage", "--id", "1", "--size", "lots"], ["storage", "--id", "1", "extra"],
                      ["storage", "--id", "1", "--frobnicate"], ["sql", "--fabric", "pigeon"],
                      ["status", "--nonsense"], ["nonsense"], ["sql", "--frobnicate"]):
