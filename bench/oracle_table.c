@@ -212,9 +212,10 @@ bench_oracle_judge(const struct oracle_run *r, struct oracle_result *o)
 			o->looks += atomic_load(&c->looks);
 		}
 		if (atomic_load(&c->status) != NAM_OK && (i != ORACLE_VICTIM || lives)) {
-			fprintf(stderr, "namdb bench: client %u, which was not %s, ended: %s\n", i,
-			    r->what == ORACLE_DEAD ? "killed" : "paused",
-			    nam_status_text((nam_status)atomic_load(&c->status)));
+			nam_status st = (nam_status)atomic_load(&c->status);
+			fprintf(stderr, "namdb bench: client %u, which was not %s, ended: %s%s\n", i,
+			    r->what == ORACLE_DEAD ? "killed" : "paused", nam_status_text(st),
+			    st == NAM_FULL ? "; measure for less time (--pause)" : "");
 			o->wrong++;
 		}
 	}
