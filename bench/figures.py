@@ -62,7 +62,9 @@ def runs(quick):
             continue
         seconds = "0.2" if protocol.startswith("2pc-") else "0.03"
         out["figure6-" + protocol] = (fdr + ["--protocol", protocol] + (tiny if quick else ["--seconds", seconds]), False)
-    out["oracle"] = (["oracle", "--fabric", "sim"] + (["--pause", "1"] if quick else []), True)
+    out["oracle"] = (["oracle", "--client", "all", "--fabric", "sim"] + (["--pause", "0.2"] if quick else []), True)
+    out["oracle-fdr4x"] = (["oracle", "--client", "all", "--sim", "fdr4x"] +
+                           (["--pause", "0.2", "--rate", "1000"] if quick else []), True)
     return out
 
 
