@@ -15,8 +15,9 @@
 #include <net/net_internal.h>
 
 enum {
-	/* Ops out of a process: SMART finds more than 768 to be too many. */
-	OUT_MAX = 768,
+	/* Ops out of a process: SMART finds more than 768 to be too many, and work that has begun
+	 * posts more than it had out then. */
+	OUT_MAX = 640,
 	/* Waiters are let in when so much of the share is free, or seven eighths of it: work that
 	 * begins at one moment shares what it asks for first, as transactions share the READ of a
 	 * snapshot. */
