@@ -96,9 +96,10 @@ flight_end(struct tso_flight *f, nam_status st, uint64_t cid)
  * A common FETCH_ADD. One for each commit makes the counter hot when many processes commit: some
  * millions a second, whatever the network. If a FETCH_ADD takes half as long again as a READ of the
  * same node, the workers of a process take turns: one is out at a time, for all that asked before
- * it was posted. (In place, on mapped memory, neither is measured.) If that does not suffice,
- * because there are so many processes, each pauses in between, so long that a FETCH_ADD takes no
- * longer than that: then claims wait in their process, where they gather, and not at the word.
+ * it was posted. If that does not suffice, because there are so many processes, each pauses in
+ * between, so long that a FETCH_ADD takes no longer than that: then claims wait in their process,
+ * where they gather, and not at the word. Only where an RNIC executes atomics: over tcp a thread
+ * that has no turn makes any verb slow, and on mapped memory the word is a cache line.
  *
  * Each worker has published its promise before it asks (`floor`), so whose thread posts makes no
  * difference to others. A thread that is held up with a common FETCH_ADD holds up its process, as
@@ -113,6 +114,8 @@ is_hot(const struct tso *t)
 	uint64_t read = atomic_load_explicit(&t->common.read, memory_order_relaxed);
 	if (atomic_load_explicit(&t->common.always, memory_order_relaxed))
 		return true;
+	if (!t->common.rnic)
+		return false;
 	if (atomic_load_explicit(&t->common.pause, memory_order_relaxed) != 0)
 		return true;
 	return faa > read + read / 2 && read != 0 &&

@@ -233,6 +233,8 @@ tso_join(struct net_worker *w, net_addr anchor, struct tso **out)
 		return NAM_NOMEM;
 	}
 	t->anchor = anchor;
+	const struct net_node_info *node = net_node_of(net_worker_net(w), net_region_of(anchor));
+	t->common.rnic = node != NULL && (node->kind == NET_VERBS || node->kind == NET_SIM);
 	t->owners = (net_addr){ a.owners_at };
 	t->vector_at = (net_addr){ a.vector_at };
 	t->vector = a.vector;

@@ -52,6 +52,7 @@ struct tso_common {
 	_Atomic(struct tso_flight *) riders; /* wait for the next one, through ->next */
 	atomic_bool busy;                    /* one is out; or a thread that may post it looks */
 	atomic_bool always;                  /* for tests */
+	bool rnic;                           /* i  an RNIC executes home's atomics */
 	_Atomic unsigned telling;            /* threads that tell others of a landed one */
 	/* ns, relaxed: what a FETCH_ADD of the counter took of late, and a READ of marks */
 	_Atomic uint64_t faa, read;
