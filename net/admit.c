@@ -6,7 +6,7 @@
  * them again from memory, and all verbs become slower: a ConnectX-6 falls from 109 to 55 million
  * READs a second (SMART). So where a process serves more clients than its RNIC bears, the later
  * ones wait before they begin. What has begun ends sooner, holds its locks for a shorter time, and
- * reads with a younger snapshot.
+ * reads with a younger snapshot. Over tcp and on mapped memory no work waits.
  *
  * Each worker that has work gets the same share. Work that has been admitted and has not posted yet
  * (a transaction that waits for its snapshot) counts as if it had ops out: otherwise much of it
@@ -111,7 +111,7 @@ net_all_mapped(const struct net_worker *w)
 void
 net_admit(struct net_worker *w)
 {
-	if (!net_all_mapped(w)) {
+	if (w->net->rnic && !net_all_mapped(w)) {
 		uint64_t admitted = atomic_load_explicit(&w->admitted, memory_order_relaxed) + 1;
 		atomic_store_explicit(&w->admitted, admitted, memory_order_relaxed);
 		if (admitted % LOOK_EVERY == 0)

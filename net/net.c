@@ -134,6 +134,7 @@ net_add_node(struct net *n, const struct net_provider *p, const struct net_node_
 	node->life_fd = -1;
 	node->net = n;
 	n->by_region[r] = node;
+	n->rnic = n->rnic || info->kind == NET_VERBS || info->kind == NET_SIM;
 	unsigned at = n->count++;
 	for (; at > 0 && n->node[at - 1]->info.region > r; at--)
 		n->node[at] = n->node[at - 1];
