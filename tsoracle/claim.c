@@ -105,7 +105,7 @@ flight_end(struct tso_flight *f, nam_status st, uint64_t cid)
  * difference to others. A thread that is held up with a common FETCH_ADD holds up its process, as
  * with any claim that it does not use; the heart sees it (hang.c).
  */
-enum { COMMON_WORKERS = 4, PAUSE_STEP_NS = 100, PAUSE_PART = 16, PAUSE_CAP_NS = 50000 };
+enum { COMMON_WORKERS = 3, PAUSE_STEP_NS = 100, PAUSE_PART = 16, PAUSE_CAP_NS = 50000 };
 
 static bool
 is_hot(const struct tso *t)

@@ -251,7 +251,7 @@ place_open(struct run *r, struct place *p, bool first)
 	struct nam_err err;
 	cfg.bystander = p == &r->place[0] && r->shape.bystander;
 	nam_status st = txn_db_open(p->w[0], &cfg, &p->db, &err);
-	if (st == NAM_OK && r->shape.workers > 1)
+	if (st == NAM_OK && r->shape.workers > 1 && (net_identity(p->net) & 1) != 0)
 		tso_share_claims(txn_db_oracle(p->db));
 	for (unsigned k = 0; st == NAM_OK && k < r->shape.workers; k++)
 		st = txn_worker_open(p->db, p->w[k], &p->tw[k]);
