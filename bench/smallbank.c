@@ -234,12 +234,12 @@ client(
 	struct nam_rng r;
 	nam_arena_init(&a, 32 << 10);
 	nam_rng_init(&r, s->seed + number * 7919u + out->round * UINT64_C(104729));
-	int64_t sum = 0, change;
+	int64_t sum = 0, change = 0;
 	nam_status st = NAM_OK;
 	uint64_t ended = net_now_ns(pl->net);
 	while (st == NAM_OK && !atomic_load_explicit(stop, memory_order_relaxed)) {
 		struct bank_order o;
-		bool refused;
+		bool refused = false;
 		bench_bank_draw(&o, &r, s->p);
 		uint64_t began = ended; /* closed loop: the next begins when the last has been
 					 * answered */
