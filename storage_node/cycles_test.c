@@ -122,6 +122,9 @@ cycles(enum net_kind kind, const struct sn_server_config *server, unsigned times
 	snprintf(address, sizeof address, "%s", sn_server_address(node.server));
 	live(address, kind, 3, false);
 	unsigned before = descriptors();
+	/* A loop of tcp workers opens two when it gets its first one, maybe later. */
+	unsigned loops = 2 * (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+	assert_true(loops < times);
 	for (unsigned i = 0; i < times; i++) {
 		if (i % KILL_EVERY == KILL_EVERY - 1)
 			kill_one(address, kind, i);
@@ -135,9 +138,9 @@ cycles(enum net_kind kind, const struct sn_server_config *server, unsigned times
 		struct timespec nap = { 0, 2000000 };
 		nanosleep(&nap, NULL);
 		sn_server_counts(node.server, &c);
-	} while ((c.peers != 0 || descriptors() > before) && nam_clock_ns() < until);
+	} while ((c.peers != 0 || descriptors() > before + loops) && nam_clock_ns() < until);
 	assert_int_equal(c.peers, 0);
-	assert_true(descriptors() <= before);
+	assert_true(descriptors() <= before + loops);
 	live(address, kind, 3, false);
 	test_node_stop(&node);
 }
