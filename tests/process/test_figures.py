@@ -36,6 +36,8 @@ def program(dir, text):
 
 
 def test_quick():
+    if os.environ.get("NAM_SANITIZE") == "thread":
+        house.skip("one thread plays most runs")
     need_gnuplot()
     with tempfile.TemporaryDirectory() as dir:
         out, t0 = os.path.join(dir, "it's", "new"), time.monotonic()
@@ -93,6 +95,8 @@ def test_nowhere_to_write():
 
 def test_a_run_that_fails():
     """It is named with its reason, the others go on, and what there was of it before stays."""
+    if os.environ.get("NAM_SANITIZE") == "thread":
+        house.skip("one thread plays most runs")
     need_gnuplot()
     with tempfile.TemporaryDirectory() as dir:
         out = os.path.join(dir, "out")
