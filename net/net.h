@@ -125,9 +125,9 @@ net_set_same(const struct net_set *a, const struct net_set *b)
 static inline struct net_set
 net_set_minus(const struct net_set *a, const struct net_set *b)
 {
-	struct net_set left;
+	struct net_set left = *a;
 	for (unsigned i = 0; i < NET_REGIONS / 64; i++)
-		left.word[i] = a->word[i] & ~b->word[i];
+		left.word[i] &= ~b->word[i];
 	return left;
 }
 

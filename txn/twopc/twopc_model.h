@@ -86,7 +86,7 @@ model_next(struct model_session *s)
 static void
 model_write(struct model_session *s)
 {
-	uint64_t value[2];
+	uint64_t value[2] = { 0 };
 	for (unsigned i = 0; i < 2; i++) {
 		uint32_t len;
 		const void *record = txn_twopc_record(s->client, i, &len);
