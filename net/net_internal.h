@@ -170,7 +170,7 @@ struct net {
 	struct net_heard_table *table; /* heard.c; NULL = no node sends news */
 	_Atomic uint64_t news;         /* how many processes have left or died */
 	struct net *next_open;         /* disarm.c's */
-	bool rnic; /* i  a node is reached by an RNIC */
+	bool rnic;                     /* i  a node is reached by an RNIC */
 	/* admit.c; a, relaxed: a late reader shares as before */
 	_Atomic uint64_t counted_ns;
 	_Atomic unsigned active;
