@@ -255,9 +255,11 @@ common_go(struct tso_worker *tw)
 	}
 	tw->common_first = atomic_exchange(&k->riders, NULL);
 	all->n = 0;
-	for (struct tso_flight *f = tw->common_first; f != NULL; f = f->next)
+	for (struct tso_flight *f = tw->common_first; f != NULL; f = f->next) {
 		all->n += f->n;
-	all->first = tw->common_first->first;
+		if (f->owner == tw) /* one is; the counters of others belong to their threads */
+			all->first = f->first;
+	}
 	all->owner = tw;
 	faa_post(tw, all, common_done);
 }
