@@ -48,6 +48,7 @@
 	X(SWEEP_HANDS_OUT, "sweep-hands-out", "M6", "look_test", 0, "what a sweep has found is used while snapshots may still show it") \
 	X(SWEEP_PASSES, "sweep-passes", "M7", "interleaving_test", 0, "a sweep passes an empty block that a live process has locked") \
 	X(LIST_VOID, "list-void", "M8", "reclaim_test", 0, "memory of the present generation is forgotten, because a list is still of an earlier one") \
+	X(ENTRY_IGNORED, "entry-ignored", "H", "sim_txn", 500, "a commit goes on though another insert has entered its key") \
 	X(ANY_SLOT, "any-slot", "H", "hash_twin_test", 0, "an insert takes any free slot of the bucket") \
 	X(NO_FREEZE, "no-freeze", "H", "hash_twin_test", 0, "a split does not freeze the slots that it copies") \
 	X(BELIEVE_FROZEN, "believe-frozen", "H", "hash_twin_test", 0, "a lookup believes what a frozen sub-table says") \

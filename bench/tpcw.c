@@ -206,6 +206,9 @@ usage(FILE *to)
 	    "  --workers N      worker threads (default 1)\n"
 	    "  --clients N      clients (coroutines) on each worker (default 16)\n"
 	    "  --api native|sql transactions directly, or prepared SQL statements (default native)\n"
+	    "  --snapshot       native: read at a snapshot, as a transaction must that does not change all "
+	    "it\n"
+	    "                   reads (default: the newest versions, checked at the commit)\n"
 	    "  --seconds S      length of each run (default 5)\n"
 	    "  --transactions N a run ends when N have committed, however long that takes\n"
 	    "  --runs N         runs, interleaved with floor and peer; medians are reported (default 1)\n"
@@ -243,7 +246,8 @@ enum {
 	O_SECRET,
 	O_PEER,
 	O_JSON,
-	O_SEED
+	O_SEED,
+	O_SNAPSHOT
 };
 
 /* Takes the value of option c. False if it is wrong. */
@@ -302,6 +306,9 @@ option(int c, const char *value, struct tpcw_params *p)
 	case O_JSON:
 		p->json = true;
 		break;
+	case O_SNAPSHOT:
+		p->snapshot = true;
+		break;
 	}
 	return ok;
 }
@@ -317,7 +324,7 @@ options(int argc, char **argv, struct tpcw_params *p)
 		{ "fabric", 1, NULL, O_FABRIC }, { "storage", 1, NULL, O_STORAGE },
 		{ "cluster", 1, NULL, O_CLUSTER }, { "secret-file", 1, NULL, O_SECRET },
 		{ "peer", 1, NULL, O_PEER }, { "json", 0, NULL, O_JSON }, { "seed", 1, NULL, O_SEED },
-		{ "help", 0, NULL, 'h' }, { 0 } };
+		{ "snapshot", 0, NULL, O_SNAPSHOT }, { "help", 0, NULL, 'h' }, { 0 } };
 	*p = (struct tpcw_params){ .workers = 1,
 		.clients = 16,
 		.runs = 1,

@@ -38,6 +38,7 @@ struct tpcw_line { /* 80 bytes */
 struct tpcw_params {
 	unsigned workers, clients, runs;
 	bool sql;
+	bool snapshot; /* native: a checkout reads at a snapshot */
 	double seconds;
 	uint64_t transactions; /* a run ends when so many have committed, whatever the time; 0 = by
 			        * time */

@@ -112,6 +112,8 @@ usage(FILE *to)
 	    "  --orders N       the indexes have room for so many orders from the start; 0: they\n"
 	    "                   grow from nothing, which holds inserts up (default 200000)\n"
 	    "  --work US        what a client computes for each checkout, in microseconds (default 0)\n"
+	    "  --snapshot       read at a snapshot, as a transaction must that does not change all it reads\n"
+	    "                   (default: the newest versions, checked at the commit)\n"
 	    "  --protocol P     rsi: this one (default); rsi-paper: as the NAM paper has it; 2pc-ipoeth,\n"
 	    "                   2pc-ipoib, 2pc-verbs: two-phase commit. These have options of their own\n"
 	    "                   (--protocol rsi-paper --help, --protocol 2pc-verbs --help)\n");
@@ -131,6 +133,8 @@ take(void *arg, int letter, char *v)
 		p->work_us = x;
 		return true;
 	}
+	if (letter == 'S')
+		return p->snapshot = true;
 	if (letter == 'P')
 		return strcmp(v, "rsi") == 0; /* the others: tpcw_paper_sim.c, tpcw_twopc_main.c */
 	if (letter != 'p' || !bench_take_numbers(v, TPCW_ITEMS, 10000000, &x, 1, &n))
@@ -156,7 +160,8 @@ int
 bench_tpcw_sim(int argc, char **argv)
 {
 	static const struct option opt[] = { { "products", 1, NULL, 'p' }, { "orders", 1, NULL, 'o' },
-		{ "protocol", 1, NULL, 'P' }, { "work", 1, NULL, 'W' }, BENCH_SIM_OPTIONS };
+		{ "protocol", 1, NULL, 'P' }, { "work", 1, NULL, 'W' }, { "snapshot", 0, NULL, 'S' },
+		BENCH_SIM_OPTIONS };
 	static const struct bench_sim_user user = { .bench = "tpcw",
 		.protocol = "rsi",
 		.params = &params,

@@ -145,6 +145,16 @@ void idx_hash_prefetch(struct idx_hash *ix, uint64_t hash);
 nam_status idx_lookup(struct net_worker *w, struct idx_probe *p, unsigned n, struct net_counts *acct);
 
 /*
+ * idx_lookup in two halves, for a caller that has other READs to post in the same doorbell. begin
+ * adds at most a READ for each probe to b, whose READs land in buf, IDX_LOOK_BYTES for each probe;
+ * returns how many. end: call it when b has run; op: the first of those READs.
+ */
+enum { IDX_LOOK_BYTES = 128 };
+unsigned idx_lookup_begin(struct idx_probe *p, unsigned n, struct net_batch *b, void *buf);
+nam_status idx_lookup_end(struct net_worker *w, struct idx_probe *p, unsigned n, const struct net_op *op,
+    const void *buf, struct net_counts *acct);
+
+/*
  * Inserts the entries (hash -> block) of n probes that idx_lookup has just filled and whose
  * candidates the caller has ruled out. Per probe: NAM_OK: it is in. NAM_DUPLICATE: a candidate
  * appeared that the lookup had not returned; hit[] and hits are fresh; compare, then call again for
@@ -153,6 +163,17 @@ nam_status idx_lookup(struct net_worker *w, struct idx_probe *p, unsigned n, str
  * other insert interferes.
  */
 nam_status idx_insert(struct net_worker *w, struct idx_probe *p, unsigned n, struct net_counts *acct);
+
+/*
+ * idx_insert in two halves, likewise. begin adds a CAS to b for each probe whose lookup showed an
+ * empty slot; returns how many. end: call it when b has run; op: the first of those CASes.
+ */
+unsigned idx_insert_begin(const struct idx_probe *p, unsigned n, struct net_batch *b);
+nam_status idx_insert_end(
+    struct net_worker *w, struct idx_probe *p, unsigned n, const struct net_op *op, struct net_counts *acct);
+
+/* True if the lookup of this probe saw the slot where its insert goes. */
+bool idx_slot_seen(const struct idx_probe *p);
 
 /* Removes the entry (hash -> block). NAM_ABSENT: there is none. */
 nam_status idx_remove(

@@ -203,15 +203,22 @@ lock_round(struct txn *t, bool claim, const struct txn_intent_head *h, bool guar
 		txn_batch_open(t);
 		if (first && h != NULL && (st = write_set_post(t, h, guards)) != NAM_OK)
 			return st;
+		unsigned entries = t->batch.n;
+		if (first)
+			txn_entries_begin(t);
 		unsigned op = t->batch.n;
 		for (; i < t->nwr && t->batch.n < t->batch.cap; i++)
 			if (txn_writes(t->wr[i]) && t->wr[i]->has != TXN_LOCKED)
 				net_cas(&t->batch, t->wr[i]->at, t->wr[i]->expect, t->lock);
 		if (first && claim)
 			claim_start(t);
+		bool begun = first;
 		first = false; /* even if no CAS had room beside the write set */
 		st = txn_batch_flush(t);
 		worst = locks_judge(t, from, i, op, st);
+		if (begun && (st = txn_entries_end(t, entries)) != NAM_OK &&
+		    (worst == NAM_OK || worst == NAM_BUSY))
+			worst = st;
 	} while (i < t->nwr && worst == NAM_OK);
 	return worst;
 }
@@ -617,7 +624,7 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 	if (!writes_any(t))
 		return commit_nothing(t, trips);
 
-	nam_status st = txn_local_enter(t);
+	nam_status st = t->latest && !txn_latest_whole(t) ? NAM_INVALID : txn_local_enter(t);
 	if (st == NAM_OK)
 		st = lock_all(t, &h, &guarded);
 	if (st == NAM_OK)

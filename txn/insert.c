@@ -217,7 +217,7 @@ put_write(struct txn *t, const struct txn_put *p, struct candidate *c, bool fres
 		/* Deleted by a transaction that our snapshot does not cover: a write conflict,
 		 * which that transaction won. */
 		if (t->iso != TXN_READ_COMMITTED && w->newest != REC_NO_SLOT &&
-		    rec_listed(w->cid[w->newest]) > t->pin.at)
+		    rec_listed(w->cid[w->newest]) > txn_sees(t))
 			return NAM_CONFLICT;
 		if (w->newest != REC_NO_SLOT) { /* over a deletion */
 			const struct rec_slot *s = rec_slot_of(w->view, c->img, w->newest);
@@ -316,6 +316,24 @@ struct placing {
 	bool asked;     /* the index has been asked for entries for them */
 };
 
+/* Takes over the lookup of txn_get_ahead, if there is one for this probe. */
+static bool
+looked_ahead(struct txn *t, struct idx_probe *p)
+{
+	struct txn_ahead *a = t->ahead;
+	for (unsigned i = 0; a != NULL && i < a->n; i++) {
+		struct idx_probe *q = &a->probe[i];
+		if (q->ix != p->ix || q->hash != p->hash)
+			continue;
+		bool good = q->status == NAM_OK || q->status == NAM_ABSENT;
+		if (good)
+			*p = *q;
+		q->ix = NULL;
+		return good;
+	}
+	return false;
+}
+
 /* Takes blocks for puts without keys, and looks the other ones up. */
 static nam_status
 place_begin(struct placing *x)
@@ -339,7 +357,14 @@ place_begin(struct placing *x)
 		x->probe[x->probes].ix = p[i].table->view->index;
 		x->probe[x->probes++].hash = p[i].hash;
 	}
-	return x->probes > 0 ? idx_lookup(t->tw->w, x->probe, x->probes, &t->counts) : NAM_OK;
+	nam_status worst = NAM_OK;
+	for (unsigned k = 0, from = 0; k < x->probes; from = ++k) {
+		while (k < x->probes && !looked_ahead(t, &x->probe[k]))
+			k++;
+		if (k > from && (st = idx_lookup(t->tw->w, x->probe + from, k - from, &t->counts)) != NAM_OK)
+			worst = st;
+	}
+	return worst;
 }
 
 /*
@@ -436,6 +461,105 @@ place_entered(struct placing *x)
 	return NAM_OK;
 }
 
+/* ---- entries that COMMIT makes ---- */
+
+unsigned
+txn_entries_begin(struct txn *t)
+{
+	return t->ahead != NULL ? idx_insert_begin(t->ahead->entry, t->ahead->due, &t->batch) : 0;
+}
+
+nam_status
+txn_entries_end(struct txn *t, unsigned op)
+{
+	struct txn_ahead *a = t->ahead;
+	if (a == NULL || a->due == 0)
+		return NAM_OK;
+	nam_status st = idx_insert_end(t->tw->w, a->entry, a->due, t->op + op, &t->counts);
+	for (unsigned i = 0; i < a->due; i++) {
+		nam_status is = a->entry[i].status;
+		if (nam_fault(ENTRY_IGNORED) && is == NAM_DUPLICATE)
+			is = NAM_OK;
+		txn_index_doubt(t->tw, a->entry[i].ix);
+		/* In doubt: if the entry is not there, the collector does not find it, and goes
+		 * on. */
+		a->of[i]->indexed = is == NAM_OK || is == NAM_GONE;
+		if (is == NAM_BUSY)
+			(void)txn_index_unstick(t->tw, a->entry[i].ix);
+		if (is != NAM_OK && st == NAM_OK)
+			st = is == NAM_DUPLICATE || is == NAM_BUSY ? NAM_CONFLICT : is;
+	}
+	a->due = 0;
+	return st;
+}
+
+void
+txn_entries_cut(struct txn *t)
+{
+	struct txn_ahead *a = t->ahead;
+	unsigned kept = 0;
+	for (unsigned i = 0; a != NULL && i < a->due; i++)
+		for (uint32_t k = 0; k < t->nwr; k++)
+			if (t->wr[k] == a->of[i]) {
+				a->entry[kept] = a->entry[i];
+				a->of[kept++] = a->of[i];
+				break;
+			}
+	if (a != NULL)
+		a->due = kept;
+}
+
+/* A key of this chunk has an entry that is due: makes all of those now, so that the lookup finds
+ * them. */
+static nam_status
+entries_before(struct txn *t, const struct chunk *ch)
+{
+	struct txn_ahead *a = t->ahead;
+	bool same = false;
+	for (unsigned i = 0; a != NULL && i < a->due; i++)
+		for (unsigned k = 0; k < ch->n; k++)
+			same = same || ch->p[ch->of[k]].hash == a->entry[i].hash;
+	if (!same)
+		return NAM_OK;
+	net_batch_init(&t->batch, t->tw->w, t->op, TXN_OPS, &t->counts);
+	if (txn_entries_begin(t) > 0)
+		net_run(&t->batch); /* the failed ops are found one by one */
+	return txn_entries_end(t, 0);
+}
+
+/*
+ * Without a snapshot an insert need not be the first of its key before COMMIT tells: if a lookup
+ * has shown an empty slot for each new key, the CASes of the slots go with those of the locks.
+ * True: the puts have their blocks.
+ */
+static bool
+place_later(struct placing *x, nam_status *st)
+{
+	struct txn *t = x->t;
+	struct txn_ahead *a = t->ahead;
+	if (!t->latest || a == NULL || a->due + x->fresh > TXN_AHEAD)
+		return false;
+	for (unsigned k = 0; k < x->fresh; k++) {
+		if (x->probe[k].status != NAM_ABSENT || !idx_slot_seen(&x->probe[k]))
+			return false;
+		for (unsigned i = 0; i < k; i++)
+			if (x->probe[i].hash == x->probe[k].hash)
+				return false;
+	}
+	for (unsigned k = 0; k < x->fresh; k++) {
+		struct candidate c = { NULL, x->probe[k].block };
+		uint32_t was = t->nwr;
+		x->from = k + 1;
+		if ((*st = put_one(t, x->ch, x->of[k], &c, true, x->word[k])) != NAM_OK)
+			return true;
+		t->wr[was]->indexed = false;
+		a->entry[a->due] = x->probe[k];
+		a->of[a->due++] = t->wr[was];
+	}
+	x->probes = 0;
+	return true;
+}
+
 /* Finds or takes the block of every put of the chunk. */
 static nam_status
 place(struct txn *t, struct chunk *ch)
@@ -444,10 +568,12 @@ place(struct txn *t, struct chunk *ch)
 	x.t = t;
 	x.ch = ch;
 	x.probes = 0;
-	nam_status st = place_begin(&x);
+	nam_status st = entries_before(t, ch);
+	if (st == NAM_OK)
+		st = place_begin(&x);
 	while (st == NAM_OK && x.probes > 0) {
 		st = place_found(&x);
-		if (st == NAM_OK && x.fresh == 0)
+		if (st == NAM_OK && (x.fresh == 0 || place_later(&x, &st)))
 			break;
 		if (st == NAM_OK) {
 			st = idx_insert(t->tw->w, x.probe, x.fresh, &t->counts);

@@ -119,6 +119,7 @@ txn_rollback_to(struct txn *t, uint32_t mark)
 	}
 	t->nwr = from;
 	txn_map_again(t);
+	txn_entries_cut(t);
 	return NAM_OK;
 }
 

@@ -21,7 +21,7 @@ enum {
 void
 txn_read_set_add(struct txn *t, net_addr at, uint64_t newest)
 {
-	if (t->iso != TXN_SERIALIZABLE)
+	if (t->iso != TXN_SERIALIZABLE && !t->latest)
 		return;
 	NAM_ASSERT(txn_grow((void **)&t->read, t->nreads, &t->reads_cap, sizeof *t->read));
 	t->read[t->nreads++] = (struct txn_read_mark){ at, newest };
@@ -30,7 +30,7 @@ txn_read_set_add(struct txn *t, net_addr at, uint64_t newest)
 void
 txn_read_set_add_absent(struct txn *t, const struct txn_get *g)
 {
-	if (t->iso != TXN_SERIALIZABLE)
+	if (t->iso != TXN_SERIALIZABLE && !t->latest)
 		return;
 	NAM_ASSERT(txn_grow((void **)&t->absent, t->nabsent, &t->absent_cap, sizeof *t->absent));
 	t->absent[t->nabsent++] = (struct txn_absent){ g->table,
@@ -65,11 +65,11 @@ judge(struct txn *t, struct txn_get *g, net_addr at, struct rec_block *img, unsi
 	}
 	unsigned k = slot;
 	const struct rec_slot *s = NULL;
-	enum rec_found f = slot == REC_NO_SLOT ? txn_rec_resolve(v, img, at, t->pin.at, &k) : REC_HERE;
+	enum rec_found f = slot == REC_NO_SLOT ? txn_rec_resolve(v, img, at, txn_sees(t), &k) : REC_HERE;
 	if (__builtin_expect(f == REC_HERE, 1)) {
 		s = rec_slot_of(v, img, k);
 	} else if (f != REC_NONE) {
-		nam_status st = txn_rec_fetch(t, v, img, at, t->pin.at, &s, arena);
+		nam_status st = txn_rec_fetch(t, v, img, at, txn_sees(t), &s, arena);
 		if (st != NAM_OK && st != NAM_ABSENT) {
 			*fatal = st;
 			return true;
@@ -203,7 +203,30 @@ struct getting {
 	uint8_t slot[CHUNK];   /* where the version is, REC_NO_SLOT = not found out */
 	uint8_t miss[CHUNK];   /* keys that are not in the cache */
 	unsigned misses;
+	const struct txn_put *put; /* keys to be looked up in the same doorbell */
+	unsigned puts;
 };
+
+/* The lookups of txn_get_ahead: into the batch, and out of it. */
+static nam_status
+ahead_begin(struct getting *x)
+{
+	struct txn *t = x->t;
+	struct txn_ahead *a = t->ahead;
+	if (a == NULL) {
+		if ((a = nam_arena_take(&t->arena, sizeof *a)) == NULL)
+			return NAM_NOMEM;
+		a->due = 0;
+		t->ahead = a;
+	}
+	a->n = 0;
+	for (unsigned i = 0; i < x->puts && a->n < TXN_AHEAD; i++)
+		if (x->put[i].key != NULL && x->put[i].table->view != NULL)
+			a->probe[a->n++] =
+			    (struct idx_probe){ .ix = x->put[i].table->view->index, .hash = x->put[i].hash };
+	idx_lookup_begin(a->probe, a->n, &t->batch, a->buf);
+	return NAM_OK;
+}
 
 static void
 missed(struct getting *x, unsigned i)
@@ -250,7 +273,44 @@ read_known(struct getting *x)
 		else
 			x->hinted[i] = read_hinted(b, v, x->at[i], x->img[i], hint);
 	}
-	return b->n > 0 ? net_run(b) : NAM_OK;
+	unsigned first = b->n;
+	nam_status st = x->puts > 0 ? ahead_begin(x) : NAM_OK;
+	if (st == NAM_OK && b->n > 0)
+		st = net_run(b);
+	if (st == NAM_OK && x->puts > 0)
+		st = idx_lookup_end(x->t->tw->w, x->t->ahead->probe, x->t->ahead->n, x->t->op + first,
+		    x->t->ahead->buf, &x->t->counts);
+	return st;
+}
+
+/*
+ * Without a snapshot: the newest version counts, and a lock tells that a newer one may be coming.
+ * READs such blocks again for as long as a commit may take. What is still locked then is taken as
+ * it is: the CAS of COMMIT decides.
+ */
+static nam_status
+settle(struct getting *x)
+{
+	struct net_batch *b = &x->t->batch;
+	struct net_backoff pause = TXN_LOCK_BACKOFF;
+	nam_status st = NAM_OK;
+	for (unsigned tries = 0; st == NAM_OK && tries < TXN_LOCK_TRIES; tries++) {
+		for (unsigned i = 0; i < x->n; i++) {
+			if (x->at[i].bits == 0 || !rec_is_locked(x->img[i]) ||
+			    x->img[i]->word == x->t->lock || !of_hash(x->t, &x->g[i], x->at[i], x->img[i]))
+				continue;
+			x->hinted[i] = 0;
+			net_read(b, x->at[i], x->img[i], x->g[i].table->view->block_bytes);
+		}
+		if (b->n == 0)
+			return NAM_OK;
+		net_back_off(x->t->tw->w, &pause);
+		if ((st = txn_go_on(x->t)) != NAM_OK)
+			b->n = 0;
+		else
+			st = net_run(b);
+	}
+	return st;
 }
 
 /* READs the whole block where the hint was wrong: one more round trip. */
@@ -270,7 +330,7 @@ read_whole(struct getting *x)
 		if (x->hinted[i] == 0)
 			continue;
 		const struct txn_table_view *v = x->g[i].table->view;
-		enum rec_found f = txn_rec_resolve(v, x->img[i], x->at[i], x->t->pin.at, &k);
+		enum rec_found f = txn_rec_resolve(v, x->img[i], x->at[i], txn_sees(x->t), &k);
 		if (f == REC_HERE && txn_rec_newest(v, x->img[i]) == k) {
 			x->slot[i] = (uint8_t)k;
 			hint_judged(x->t->tw, x->g[i].table, true);
@@ -369,7 +429,8 @@ get_missed(struct getting *x)
 }
 
 static nam_status
-get_chunk(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
+get_chunk(struct txn *t, struct txn_get *g, unsigned n, const struct txn_put *p, unsigned m,
+    struct nam_arena *arena)
 {
 	struct getting x;
 	x.t = t;
@@ -377,7 +438,11 @@ get_chunk(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
 	x.n = n;
 	x.arena = arena;
 	x.misses = 0;
+	x.put = p;
+	x.puts = m;
 	nam_status st = read_known(&x);
+	if (st == NAM_OK && t->latest)
+		st = settle(&x);
 	if (st == NAM_OK)
 		st = read_whole(&x);
 	if (st == NAM_OK)
@@ -388,12 +453,33 @@ get_chunk(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
 nam_status
 txn_get(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
 {
-	for (unsigned i = 0; i < n; i += CHUNK) {
-		nam_status st = get_chunk(t, g + i, n - i < CHUNK ? n - i : CHUNK, arena);
-		if (st != NAM_OK)
-			return st;
+	return txn_get_ahead(t, g, n, NULL, 0, arena);
+}
+
+nam_status
+txn_get_ahead(struct txn *t, struct txn_get *g, unsigned n, const struct txn_put *p, unsigned m,
+    struct nam_arena *arena)
+{
+	nam_status st = NAM_OK;
+	for (unsigned i = 0; st == NAM_OK && (i < n || (i == 0 && m > 0)); i += CHUNK)
+		st = get_chunk(t, g + i, n - i < CHUNK ? n - i : CHUNK, p, i == 0 ? m : 0, arena);
+	return st;
+}
+
+bool
+txn_latest_whole(const struct txn *t)
+{
+	for (uint32_t i = 0; i < t->nreads; i++) {
+		const struct txn_write *own = txn_own(t, t->read[i].at);
+		if (own == NULL || !txn_writes(own))
+			return false;
 	}
-	return NAM_OK;
+	for (uint32_t i = 0; i < t->nabsent; i++) {
+		const struct txn_absent *a = &t->absent[i];
+		if (txn_own_insert(t, a->table, a->hash, a->key, a->key_len) == NULL)
+			return false;
+	}
+	return true;
 }
 
 void

@@ -18,9 +18,26 @@ remove_row(struct fixture *fix, struct txn *t, unsigned p, uint64_t key)
 
 /* ---- one transaction of everything, stopped at a moment ---- */
 
+/* The levels, and txn_begin_latest. */
+enum { LATEST = TXN_SERIALIZABLE + 1, LEVELS };
+
+static nam_status
+begin_level(struct fixture *fix, unsigned level, struct txn **t)
+{
+	uint64_t key = 100;
+	struct txn_table *tab = &fix->tab[DEAD];
+	struct txn_put p = { .table = tab, .key = &key, .key_len = 8, .hash = nam_hash(&key, 8, tab->id) };
+	if (level != LATEST)
+		return txn_begin(fix->tw[DEAD], (enum txn_iso)level, t);
+	nam_status st = txn_begin_latest(fix->tw[DEAD], NULL, t);
+	if (st == NAM_OK && (st = txn_get_ahead(*t, NULL, 0, &p, 1, &fix->a)) != NAM_OK)
+		txn_abort(*t);
+	return st;
+}
+
 struct victim {
 	struct fixture *fix;
-	enum txn_iso iso;
+	unsigned level;
 	bool started, ended, behind; /* behind: its last step runs behind its answer */
 	uint64_t began, took;
 	nam_status st;
@@ -46,7 +63,7 @@ victim_main(void *arg)
 	struct row r = mk(100, NEW);
 	v->began = net_now_ns(fix->w[DEAD]);
 	v->started = true;
-	v->st = txn_begin(fix->tw[DEAD], v->iso, &t);
+	v->st = begin_level(fix, v->level, &t);
 	if (v->st == NAM_OK) {
 		v->st = set(fix, t, &fix->tab[DEAD], 0, NEW);
 		if (v->st == NAM_OK)
@@ -67,9 +84,9 @@ victim_main(void *arg)
 }
 
 static void
-start_victim(struct fixture *fix, struct victim *v, enum txn_iso iso)
+start_victim(struct fixture *fix, struct victim *v, unsigned level)
 {
-	*v = (struct victim){ .fix = fix, .iso = iso };
+	*v = (struct victim){ .fix = fix, .level = level };
 	assert_non_null(nam_co_start(net_worker_sched(fix->w[DEAD]), victim_main, v, 128 << 10));
 }
 
@@ -169,7 +186,7 @@ judge(struct fixture *fix, const struct victim *v, struct seen *seen)
 }
 
 static struct seen all_seen;
-static enum txn_iso stop_iso;
+static unsigned stop_level;
 static uint64_t stop_at; /* ns after the victim began */
 static uint64_t took;
 
@@ -179,7 +196,7 @@ stopped(struct fixture *fix)
 	fill(fix, 4, OLD);
 	warm_up(fix);
 	struct victim v;
-	start_victim(fix, &v, stop_iso);
+	start_victim(fix, &v, stop_level);
 	while (!v.started)
 		nam_co_yield();
 	net_sleep(fix->w[0], stop_at);
@@ -195,9 +212,8 @@ static void
 test_stopped_at_every_moment(void **state)
 {
 	(void)state;
-	static const enum txn_iso iso[] = { TXN_READ_COMMITTED, TXN_REPEATABLE_READ, TXN_SERIALIZABLE };
-	for (unsigned i = 0; i < 3; i++) {
-		stop_iso = iso[i];
+	for (unsigned i = 0; i < LEVELS; i++) {
+		stop_level = i;
 		memset(&all_seen, 0, sizeof all_seen);
 		uint64_t seed = 1;
 		took = 0;
@@ -216,7 +232,7 @@ test_stopped_at_every_moment(void **state)
 /* ---- crashes: at each verb of the transaction, and of the recovery behind it ---- */
 
 static struct {
-	enum txn_iso iso;
+	unsigned level;
 	bool finish;          /* commit returns when all its steps are done */
 	uint64_t verb;        /* of the victim, from its transaction's first on, 0 = none */
 	unsigned second;      /* the process that also crashes, 0 = none */
@@ -268,7 +284,7 @@ crashed(struct fixture *fix)
 	uint64_t first = net_sim_verbs(fix->net[DEAD]);
 	if (crash.verb != 0)
 		net_sim_crash_at(fix->sim, fix->net[DEAD], first + crash.verb);
-	v = (struct victim){ .fix = fix, .iso = crash.iso, .behind = !crash.finish };
+	v = (struct victim){ .fix = fix, .level = crash.level, .behind = !crash.finish };
 	assert_non_null(nam_co_start(net_worker_sched(fix->w[DEAD]), victim_main, &v, 128 << 10));
 	net_sleep(fix->w[0], 400000);
 	crash.verbs = net_sim_verbs(fix->net[DEAD]) - first;
@@ -317,12 +333,11 @@ static void
 test_crash_at_every_verb(void **state)
 {
 	(void)state;
-	static const enum txn_iso iso[] = { TXN_READ_COMMITTED, TXN_REPEATABLE_READ, TXN_SERIALIZABLE };
-	for (unsigned i = 0; i < 6; i++) {
+	for (unsigned i = 0; i < 2 * LEVELS; i++) {
 		memset(&crash, 0, sizeof crash);
 		memset(&all_seen, 0, sizeof all_seen);
-		crash.iso = iso[i % 3];
-		crash.finish = i < 3;
+		crash.level = i % LEVELS;
+		crash.finish = i < LEVELS;
 		unsigned slots = 2 + i % 3;
 		run(3, slots, 7, crashed);
 		uint64_t last = crash.verbs;
@@ -372,7 +387,7 @@ overwritten(struct fixture *fix)
 {
 	static const unsigned proc[WRITERS] = { 0, 2, 3, 0, 2, 3 };
 	struct txn *t[WRITERS];
-	struct victim v = { .fix = fix, .iso = crash.iso, .behind = true };
+	struct victim v = { .fix = fix, .level = crash.level, .behind = true };
 	fill(fix, 4, OLD);
 	warm_up(fix);
 	for (unsigned i = 0; i < WRITERS; i++)
@@ -426,7 +441,7 @@ test_half_installed(void **state)
 	half_done = 0;
 	for (unsigned i = 0; i < 2; i++) {
 		memset(&crash, 0, sizeof crash);
-		crash.iso = i == 0 ? TXN_READ_COMMITTED : TXN_REPEATABLE_READ;
+		crash.level = i == 0 ? TXN_READ_COMMITTED : TXN_REPEATABLE_READ;
 		run(4, 2, 7, crashed);
 		uint64_t last = crash.verbs;
 		for (uint64_t seed = 7; seed < 27; seed++)
@@ -451,7 +466,7 @@ test_crash_of_recoverers(void **state)
 	fixture_bystander = true; /* the process that judges has to live */
 	for (unsigned slots = 2; slots <= 3; slots++) {
 		memset(&crash, 0, sizeof crash);
-		crash.iso = slots == 2 ? TXN_READ_COMMITTED : TXN_REPEATABLE_READ;
+		crash.level = slots == 2 ? TXN_READ_COMMITTED : TXN_REPEATABLE_READ;
 		run(4, slots, 7, crashed);
 		uint64_t last = crash.verbs;
 		for (uint64_t seed = 7; seed < 17; seed++)

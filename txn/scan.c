@@ -75,6 +75,8 @@ await(struct txn_scan *s, struct scan_buffer *buf)
 nam_status
 txn_scan_open(struct txn *t, struct txn_table *table, struct txn_scan **out)
 {
+	if (t->latest)
+		return NAM_UNSUPPORTED;
 	struct txn_scan *s = calloc(1, sizeof *s);
 	char *mem = s ? aligned_alloc(64, 2 * NET_EXTENT) : NULL;
 	if (mem == NULL) {

@@ -64,7 +64,8 @@ txn_recycle(struct txn *t)
 	t->intent = NULL;
 	t->lock = 0;
 	t->pinned = t->claimed = t->cluster_visible = t->holding = t->finish = false;
-	t->over_empty = false;
+	t->over_empty = t->latest = false;
+	t->ahead = NULL;
 	txn_marks_end(t);
 	if (t->arena.budget != NULL)
 		nam_arena_charge(&t->arena, NULL);
@@ -123,8 +124,9 @@ txn_mark_and_wait(struct txn *t, unsigned note)
 	t->waiter = NULL;
 }
 
-nam_status
-txn_begin_by(struct txn_worker *tw, enum txn_iso iso, const struct txn_limits *l, struct txn **out)
+/* latest: with a pin at the prefix that this process knows, instead of a snapshot. */
+static nam_status
+begin(struct txn_worker *tw, enum txn_iso iso, bool latest, const struct txn_limits *l, struct txn **out)
 {
 	struct txn *t = txn_new(tw);
 	if (t == NULL)
@@ -133,15 +135,18 @@ txn_begin_by(struct txn_worker *tw, enum txn_iso iso, const struct txn_limits *l
 	tw->open++;
 	t->tw = tw;
 	t->iso = iso;
+	t->latest = latest;
 	t->cid = 0;
 	memset(&t->counts, 0, sizeof t->counts);
 	if (l != NULL)
 		txn_set_limits(t, l);
 	struct tso_timeout p = txn_timeout(&t->limits);
 	net_admit(tw->w);
-	nam_status st = tso_snapshot_by(tw->tso, &t->pin, &p, &t->counts);
+	nam_status st =
+	    latest ? tso_pin_now(tw->tso, &t->pin) : tso_snapshot_by(tw->tso, &t->pin, &p, &t->counts);
 	net_admit_end(tw->w);
-	t->pinned = st == NAM_OK;
+	/* A pin that failed is the caller's to take back, a snapshot that failed is none. */
+	t->pinned = st == NAM_OK || latest;
 	if (st == NAM_OK)
 		txn_at_hand(tw);
 	if (st != NAM_OK) {
@@ -150,6 +155,18 @@ txn_begin_by(struct txn_worker *tw, enum txn_iso iso, const struct txn_limits *l
 	}
 	*out = t;
 	return NAM_OK;
+}
+
+nam_status
+txn_begin_by(struct txn_worker *tw, enum txn_iso iso, const struct txn_limits *l, struct txn **out)
+{
+	return begin(tw, iso, false, l, out);
+}
+
+nam_status
+txn_begin_latest(struct txn_worker *tw, const struct txn_limits *l, struct txn **out)
+{
+	return begin(tw, TXN_REPEATABLE_READ, true, l, out);
 }
 
 nam_status
@@ -163,6 +180,8 @@ txn_statement(struct txn *t)
 {
 	if (t->iso != TXN_READ_COMMITTED)
 		return NAM_OK;
+	if (t->ahead != NULL)
+		t->ahead->n = 0;
 	if (nam_fault(STOCKED_CID) && t->claimed) { /* it would hold up the snapshot taken now */
 		txn_mark_and_wait(t, 0);
 		t->claimed = false;

@@ -155,6 +155,16 @@ nam_status txn_begin(struct txn_worker *tw, enum txn_iso iso, struct txn **out);
  * NAM_EXPIRED. */
 nam_status txn_begin_by(
     struct txn_worker *tw, enum txn_iso iso, const struct txn_limits *l, struct txn **out);
+/*
+ * Begins a transaction that changes every row it reads. It needs no snapshot, and waits for none:
+ * txn_get shows the newest version of each row, and COMMIT succeeds only if that still is the
+ * newest. So it commits as a REPEATABLE READ transaction would whose snapshot lies right before its
+ * commit. Until then the rows it got may be of different moments: what it computes from them counts
+ * only if it commits. A key that it looked up and then neither updated, deleted nor inserted makes
+ * COMMIT end with NAM_INVALID, unless it wrote nothing at all. txn_scan_open and txn_lock_table end
+ * with NAM_UNSUPPORTED; txn_snapshot tells nothing. l may be NULL.
+ */
+nam_status txn_begin_latest(struct txn_worker *tw, const struct txn_limits *l, struct txn **out);
 /* READ COMMITTED: takes a new snapshot for the next statement, within the limits set. Other levels:
  * does nothing. */
 nam_status txn_statement(struct txn *t);
@@ -249,6 +259,15 @@ struct txn_put {
 	nam_status status; /* NAM_OK; NAM_DUPLICATE: a live row has the key; NAM_CONFLICT;
 			    * NAM_FULL */
 };
+/*
+ * txn_get, and in the same doorbell the index lookups for keys that t is about to insert:
+ * txn_insert of those puts then takes one round trip less, and with txn_begin_latest none: new
+ * index entries are made beside the locks of COMMIT, which has a NAM_CONFLICT if another insert of
+ * the key was first. Only table, hash and key of p are used. The lookups are kept until the insert,
+ * the next statement or t's end; more than 32 are not.
+ */
+nam_status txn_get_ahead(struct txn *t, struct txn_get *g, unsigned n, const struct txn_put *p, unsigned m,
+    struct nam_arena *arena);
 /* Inserts n rows: index lookups in one doorbell, index entries in another, so 2 round trips (0
  * without keys). Returns NAM_OK, or the first status that is not. READ COMMITTED also locks the
  * rows (1 more); the other levels lock a row only where they use the block of a deleted key

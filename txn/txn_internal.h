@@ -372,10 +372,12 @@ struct txn {
 	bool no_wait;    /* txn_lock_now: not for locks of transactions that may still end either
 		       * way */
 	bool holding;    /* txn_lock_table: tables are ours alone; the intent's head says so */
+	bool latest;     /* txn_begin_latest */
 	bool over_empty; /* an insert lies, not locked, in an empty block that another transaction
 			  * left */
 	struct txn_intent *intent;
-	uint64_t lock; /* this attempt's lock word, 0 = none yet */
+	uint64_t lock;           /* this attempt's lock word, 0 = none yet */
+	struct txn_ahead *ahead; /* of txn_get_ahead, in the arena; NULL = none */
 	struct txn_write **wr;
 	uint32_t nwr, wr_cap;
 	uint32_t local; /* writes with a place in local.c's table */
@@ -408,6 +410,28 @@ struct txn {
 	struct net_batch batch;
 	struct net_op op[TXN_OPS];
 };
+
+/*
+ * Index lookups made beforehand, and index entries left for COMMIT. A lookup that has been used has
+ * no index. Good as long as the pin stands under which they were made: the sub-tables that they saw
+ * are not used again before.
+ */
+enum { TXN_AHEAD = 32 };
+struct txn_ahead {
+	struct idx_probe probe[TXN_AHEAD];
+	unsigned n;
+	unsigned due; /* entries that COMMIT makes, beside its locks */
+	struct idx_probe entry[TXN_AHEAD];
+	struct txn_write *of[TXN_AHEAD]; /* their writes */
+	char buf[TXN_AHEAD * IDX_LOOK_BYTES];
+};
+
+/* Versions up to this CID are visible to t's reads. */
+static inline tso_cid
+txn_sees(const struct txn *t)
+{
+	return t->latest ? UINT64_MAX : t->pin.at;
+}
 
 /* A lock alone is no write. */
 static inline bool
@@ -858,6 +882,15 @@ uint64_t txn_gc_lock(struct txn_worker *tw);
 /* Replaces our lock at a word that must never return to an old value by a fresh CID. In a
  * coroutine, with a pin. */
 nam_status txn_word_fresh(struct txn_worker *tw, net_addr at, uint64_t lock, tso_cid floor, tso_cid *cid);
+
+/* insert.c: entries left for COMMIT. begin posts their CASes, end judges them: NAM_CONFLICT if
+ * another transaction has inserted a key. */
+unsigned txn_entries_begin(struct txn *t);
+nam_status txn_entries_end(struct txn *t, unsigned op);
+/* Writes have been taken off the end of t: their entries are not due any more. */
+void txn_entries_cut(struct txn *t);
+/* True if t may commit: txn_begin_latest demands that it changed all that it read. */
+bool txn_latest_whole(const struct txn *t);
 
 /* read.c */
 void txn_read_set_add(struct txn *t, net_addr at, uint64_t newest);

@@ -393,6 +393,8 @@ hold(struct txn *t, const struct txn_table_view *v, uint64_t *waits)
 nam_status
 txn_lock_table(struct txn *t, struct txn_table *table)
 {
+	if (t->latest)
+		return NAM_UNSUPPORTED;
 	uint64_t waits = 0;
 	bool held = t->holding;
 	nam_status st = hold(t, table->view, &waits);

@@ -193,16 +193,13 @@ find(struct net_worker *w, struct idx_probe *p, struct net_counts *acct)
 
 /* ---- lookup -------------------------------------------------------------------- */
 
-/* At most CHUNK probes. */
-static nam_status
-lookup_chunk(struct net_worker *w, struct idx_probe *p, unsigned n, struct net_counts *acct)
-{
-	struct idx_bucket buf[CHUNK][2];
-	struct net_op ops[CHUNK];
-	struct net_batch b;
-	nam_status worst = NAM_OK;
+_Static_assert(IDX_LOOK_BYTES == 2 * IDX_BUCKET_BYTES, "home and the bucket behind it");
 
-	net_batch_init(&b, w, ops, CHUNK, acct);
+unsigned
+idx_lookup_begin(struct idx_probe *p, unsigned n, struct net_batch *b, void *buf)
+{
+	struct idx_bucket(*at)[2] = buf;
+	unsigned posted = 0;
 	for (unsigned i = 0; i < n; i++) {
 		struct idx_dir *dir = atomic_load_explicit(&p[i].ix->dir, memory_order_acquire);
 		uint64_t word = 0;
@@ -214,16 +211,23 @@ lookup_chunk(struct net_worker *w, struct idx_probe *p, unsigned n, struct net_c
 		if (__builtin_expect(word == 0, 0))
 			continue;
 		unsigned home = idx_home(p[i].hash);
-		net_read(&b, (net_addr){ idx_word_table(word) + home * (uint64_t)IDX_BUCKET_BYTES }, buf[b.n],
-		    home == IDX_BUCKETS - 1 ? IDX_BUCKET_BYTES : 2 * IDX_BUCKET_BYTES);
+		net_read(b, (net_addr){ idx_word_table(word) + home * (uint64_t)IDX_BUCKET_BYTES },
+		    at[posted++], home == IDX_BUCKETS - 1 ? IDX_BUCKET_BYTES : 2 * IDX_BUCKET_BYTES);
 	}
-	if (b.n > 0)
-		net_run(&b); /* the failed ops are found one by one */
+	return posted;
+}
+
+nam_status
+idx_lookup_end(struct net_worker *w, struct idx_probe *p, unsigned n, const struct net_op *op,
+    const void *buf, struct net_counts *acct)
+{
+	const struct idx_bucket(*from)[2] = buf;
+	nam_status worst = NAM_OK;
 	for (unsigned i = 0, got = 0; i < n; i++) {
 		uint64_t word = p[i].priv[IDX_SEEN_WORD];
 		nam_status st = NAM_OK;
-		if (word != 0 && (st = (nam_status)ops[got].status) == NAM_OK) {
-			const struct idx_bucket *at = buf[got];
+		if (word != 0 && (st = (nam_status)op[got].status) == NAM_OK) {
+			const struct idx_bucket *at = from[got];
 			unsigned home = idx_home(p[i].hash), slot, step = 0;
 			uint64_t head = idx_head_of(p[i].ix->tag, word, p[i].hash);
 			uint64_t sig = idx_sig(p[i].hash);
@@ -235,7 +239,7 @@ lookup_chunk(struct net_worker *w, struct idx_probe *p, unsigned n, struct net_c
 			got++;
 			if (__builtin_expect(see == OPEN, 1)) {
 				conclude(&p[i], word,
-				    ops[got - 1].at.bits + step * (uint64_t)IDX_BUCKET_BYTES +
+				    op[got - 1].at.bits + step * (uint64_t)IDX_BUCKET_BYTES +
 					offsetof(struct idx_bucket, slot) + 8 * slot,
 				    step);
 				continue;
@@ -256,6 +260,20 @@ lookup_chunk(struct net_worker *w, struct idx_probe *p, unsigned n, struct net_c
 	return worst;
 }
 
+/* At most CHUNK probes. */
+static nam_status
+lookup_chunk(struct net_worker *w, struct idx_probe *p, unsigned n, struct net_counts *acct)
+{
+	struct idx_bucket buf[CHUNK][2];
+	struct net_op ops[CHUNK];
+	struct net_batch b;
+
+	net_batch_init(&b, w, ops, CHUNK, acct);
+	if (idx_lookup_begin(p, n, &b, buf) > 0)
+		net_run(&b); /* the failed ops are found one by one */
+	return idx_lookup_end(w, p, n, ops, buf, acct);
+}
+
 nam_status
 idx_lookup(struct net_worker *w, struct idx_probe *p, unsigned n, struct net_counts *acct)
 {
@@ -274,6 +292,12 @@ idx_hash_prefetch(struct idx_hash *ix, uint64_t hash)
 	struct idx_dir *dir = atomic_load_explicit(&ix->dir, memory_order_acquire);
 	if (dir != NULL)
 		__builtin_prefetch((const void *)&dir->word[hash & dir->mask]);
+}
+
+bool
+idx_slot_seen(const struct idx_probe *p)
+{
+	return p->priv[IDX_SEEN_SLOT] != 0;
 }
 
 /* ---- insert -------------------------------------------------------------------- */
@@ -348,28 +372,34 @@ split_early(struct net_worker *w, struct idx_probe *p, struct net_counts *acct)
 		atomic_store_explicit(&ix->rest_until, net_now_ns(w) + REST_NS, memory_order_relaxed);
 }
 
-static nam_status
-insert_chunk(struct net_worker *w, struct idx_probe *p, unsigned n, struct net_counts *acct)
+unsigned
+idx_insert_begin(const struct idx_probe *p, unsigned n, struct net_batch *b)
 {
-	struct net_op ops[CHUNK];
-	struct net_batch b;
-	nam_status worst = NAM_OK;
+	unsigned posted = 0;
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t entry = idx_entry(p[i].hash, p[i].block.bits, p[i].ix->shift);
+		NAM_ASSERT(entry != 0); /* the caller's block address */
+		if (p[i].priv[IDX_SEEN_SLOT] == 0)
+			continue;
+		net_cas(b, (net_addr){ p[i].priv[IDX_SEEN_SLOT] }, 0, entry);
+		posted++;
+	}
+	return posted;
+}
 
-	net_batch_init(&b, w, ops, CHUNK, acct);
-	for (unsigned i = 0; i < n; i++)
-		if (p[i].priv[IDX_SEEN_SLOT] != 0)
-			net_cas(&b, (net_addr){ p[i].priv[IDX_SEEN_SLOT] }, 0,
-			    idx_entry(p[i].hash, p[i].block.bits, p[i].ix->shift));
-	if (b.n > 0)
-		net_run(&b);
-	for (unsigned i = 0, got = 0; i < n; i++) {
+nam_status
+idx_insert_end(
+    struct net_worker *w, struct idx_probe *p, unsigned n, const struct net_op *op, struct net_counts *acct)
+{
+	nam_status worst = NAM_OK;
+	for (unsigned i = 0; i < n; i++) {
 		if (p[i].priv[IDX_SEEN_SLOT] != 0) {
-			const struct net_op *op = &ops[got++];
-			if (op->status != NAM_OK) {
-				p[i].status = worst = (nam_status)op->status;
+			const struct net_op *o = op++;
+			if (o->status != NAM_OK) {
+				p[i].status = worst = (nam_status)o->status;
 				continue;
 			}
-			if (__builtin_expect(op->seen == 0, 1)) {
+			if (__builtin_expect(o->seen == 0, 1)) {
 				p[i].status = NAM_OK;
 				if (__builtin_expect(p[i].priv[IDX_SEEN_STEP] >= EARLY_STEP, 0))
 					split_early(w, &p[i], acct);
@@ -390,11 +420,14 @@ nam_status
 idx_insert(struct net_worker *w, struct idx_probe *p, unsigned n, struct net_counts *acct)
 {
 	nam_status worst = NAM_OK;
-	for (unsigned i = 0; i < n; i++)
-		/* the caller's block address */
-		NAM_ASSERT(idx_entry(p[i].hash, p[i].block.bits, p[i].ix->shift) != 0);
 	for (unsigned i = 0; i < n; i += CHUNK) {
-		nam_status st = insert_chunk(w, p + i, n - i < CHUNK ? n - i : CHUNK, acct);
+		struct net_op ops[CHUNK];
+		struct net_batch b;
+		unsigned m = n - i < CHUNK ? n - i : CHUNK;
+		net_batch_init(&b, w, ops, CHUNK, acct);
+		if (idx_insert_begin(p + i, m, &b) > 0)
+			net_run(&b);
+		nam_status st = idx_insert_end(w, p + i, m, ops, acct);
 		if (st != NAM_OK)
 			worst = st;
 	}

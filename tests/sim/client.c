@@ -186,7 +186,7 @@ note(struct session *s, enum hist_kind kind, unsigned table, uint64_t id, uint64
 			   .base = base,
 			   .aux = aux,
 			   .snap = txn_snapshot(s->t),
-			   .asked = s->asked });
+			   .asked = s->latest ? 0 : s->asked });
 }
 
 static void
@@ -243,7 +243,11 @@ client_get_in(
 		g[i] = (struct txn_get){
 			.table = t, .key = &key[i], .key_len = 8, .hash = nam_hash(&key[i], 8, t->id)
 		};
-	nam_status st = txn_get(s->t, g, n, &s->arena);
+	struct txn_put ahead[ITEMS];
+	unsigned m = s->latest && dice(s, 3) != 0 ? (n < ITEMS ? n : ITEMS) : 0;
+	for (unsigned i = 0; i < m; i++)
+		ahead[i] = (struct txn_put){ .table = t, .key = &key[i], .key_len = 8, .hash = g[i].hash };
+	nam_status st = txn_get_ahead(s->t, g, n, ahead, m, &s->arena);
 	if (st != NAM_OK)
 		return st;
 	for (unsigned i = 0; i < n; i++) {
@@ -254,7 +258,7 @@ client_get_in(
 			run_bad(s->run, "asked for key %lu, got key %lu", key[i], out[i].key);
 		if (g[i].status != NAM_OK && g[i].status != NAM_ABSENT)
 			return g[i].status;
-		note(s, HIST_READ, table, key[i], out[i].value, 0, out[i].balance);
+		note(s, s->latest ? HIST_LOCKED : HIST_READ, table, key[i], out[i].value, 0, out[i].balance);
 		if (dice(s, 2))
 			check_blob(s, &out[i]);
 	}
@@ -643,19 +647,25 @@ end(struct session *s, bool commit, bool everywhere)
 	}
 }
 
+/*
+ * latest: txn_begin_latest. To the history it is a READ COMMITTED transaction of one statement that
+ * has all its rows locked: each of its WRITEs names the version that it replaces, and that has to
+ * be the one before it.
+ */
 static bool
-begin(struct session *s, enum txn_iso iso)
+begin(struct session *s, enum txn_iso iso, bool latest)
 {
 	static const enum hist_iso of[] = {
 		[TXN_READ_COMMITTED] = HIST_RC, [TXN_REPEATABLE_READ] = HIST_RR, [TXN_SERIALIZABLE] = HIST_SER
 	};
 	nam_arena_reset(&s->arena);
 	s->onces = s->orders = s->rows = 0;
-	s->iso = iso;
-	s->h = hist_begin(s->run->hist, s->process, s->number, of[iso]);
+	s->latest = latest;
+	s->iso = latest ? TXN_REPEATABLE_READ : iso;
+	s->h = hist_begin(s->run->hist, s->process, s->number, latest ? HIST_RC : of[iso]);
 	s->asked = s->h->began;
 	txn_reach(s->tw);
-	nam_status st = txn_begin(s->tw, iso, &s->t);
+	nam_status st = latest ? txn_begin_latest(s->tw, NULL, &s->t) : txn_begin(s->tw, iso, &s->t);
 	if (st != NAM_OK) {
 		if (!is_trouble(s, st))
 			run_bad(s->run, "begin: %s", nam_status_name(st));
@@ -680,7 +690,10 @@ client_transaction(struct session *s)
 	iso = s->load == LISTS ? s->run->shape.lists : iso == 3 ? (unsigned)dice(s, 3) : iso;
 	if (s->load == LONG && iso == 0)
 		iso = 1; /* to have one snapshot for long */
-	if (!begin(s, level[iso]))
+	/* A history of one level has no transactions of a weaker one. */
+	bool latest =
+	    s->load == MIXED && !reader && !s->wants_room && s->run->shape.iso % 3 == 0 && dice(s, 4) == 0;
+	if (!begin(s, level[iso], latest))
 		return;
 	struct txn_limits limits = { .lock_wait_ns = dice(s, 4) ? 0 : 1000 + dice(s, 50000000),
 		.cancel = &s->run->cut };
@@ -694,7 +707,9 @@ client_transaction(struct session *s)
 			if ((st = txn_statement(s->t)) != NAM_OK)
 				break;
 		}
-		if (s->load != MIXED)
+		if (latest)
+			st = dice(s, 3) == 0 ? do_change(s) : dice(s, 2) ? do_transfer(s) : client_touch(s);
+		else if (s->load != MIXED)
 			st = load_statement(s);
 		else if (!reader)
 			st = statement(s);
@@ -764,7 +779,7 @@ client_read_all(struct run *r, unsigned process)
 		.run = r, .place = p, .w = p->w[0], .tw = p->tw[0], .process = process, .number = CLIENTS
 	};
 	nam_arena_init(&s.arena, 0);
-	if (begin(&s, TXN_REPEATABLE_READ)) {
+	if (begin(&s, TXN_REPEATABLE_READ, false)) {
 		nam_status st = NAM_OK;
 		for (uint64_t k = 0; st == NAM_OK && k < r->shape.keys; k++) {
 			struct txn_get g;

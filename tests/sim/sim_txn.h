@@ -263,6 +263,7 @@ struct session {
 	struct txn *t;
 	struct hist_txn *h;
 	enum txn_iso iso;
+	bool latest; /* txn_begin_latest */
 	enum load load;
 	uint64_t asked;
 	unsigned process, number;
