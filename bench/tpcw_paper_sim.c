@@ -230,6 +230,7 @@ usage(FILE *to)
 	    "  --products N     products of about 1 KB (default 1000000)\n"
 	    "  --one-at-a-time  a client waits for each verb before it posts the next; without it, it posts\n"
 	    "                   all verbs of a step at once\n"
+	    "  --oracle O       preassigned: the paper's, the only one here\n"
 	    "  --work US        what a client computes for each checkout, in microseconds (default 22; 0\n"
 	    "                   with --one-at-a-time)\n");
 	bench_sim_usage(to, "1,10,20,30,40,50,60,70", "4+4", "0.01");
@@ -243,6 +244,8 @@ take(void *arg, int letter, char *v)
 	switch (letter) {
 	case 'P':
 		return strcmp(v, "rsi-paper") == 0;
+	case 'O':
+		return strcmp(v, "preassigned") == 0;
 	case 'o':
 		return p->one_at_a_time = true;
 	case 'W':
@@ -270,7 +273,8 @@ int
 bench_tpcw_paper(int argc, char **argv)
 {
 	static const struct option opt[] = { { "products", 1, NULL, 'p' }, { "protocol", 1, NULL, 'P' },
-		{ "one-at-a-time", 0, NULL, 'o' }, { "work", 1, NULL, 'W' }, BENCH_SIM_OPTIONS };
+		{ "one-at-a-time", 0, NULL, 'o' }, { "work", 1, NULL, 'W' }, { "oracle", 1, NULL, 'O' },
+		BENCH_SIM_OPTIONS };
 	static const struct bench_sim_user user = { .bench = "tpcw",
 		.protocol = "rsi-paper",
 		.params = &run,

@@ -114,11 +114,14 @@ usage(FILE *to)
 	    "  --work US        what a client computes for each checkout, in microseconds (default 0)\n"
 	    "  --snapshot       read at a snapshot, as a transaction must that does not change all it reads\n"
 	    "                   (default: the newest versions, checked at the commit)\n"
+	    "  --oracle O       claimed (default); preassigned: with --protocol rsi-paper\n"
 	    "  --protocol P     rsi: this one (default); rsi-paper: as the NAM paper has it; 2pc-ipoeth,\n"
 	    "                   2pc-ipoib, 2pc-verbs: two-phase commit. These have options of their own\n"
 	    "                   (--protocol rsi-paper --help, --protocol 2pc-verbs --help)\n");
 	bench_sim_usage(to, "1,10,20,30,40,50,60,70", "4+3", "0.01");
 }
+
+static bool preassigned; /* asked for */
 
 static bool
 take(void *arg, int letter, char *v)
@@ -133,8 +136,10 @@ take(void *arg, int letter, char *v)
 		p->work_us = x;
 		return true;
 	}
-	if (letter == 'S')
+	if (letter == 'R')
 		return p->snapshot = true;
+	if (letter == 'O')
+		return (preassigned = strcmp(v, "preassigned") == 0) || strcmp(v, "claimed") == 0;
 	if (letter == 'P')
 		return strcmp(v, "rsi") == 0; /* the others: tpcw_paper_sim.c, tpcw_twopc_main.c */
 	if (letter != 'p' || !bench_take_numbers(v, TPCW_ITEMS, 10000000, &x, 1, &n))
@@ -153,6 +158,8 @@ tpcw_sim_fits(const struct tpcw_params *p, const struct bench_sim *s)
 static const char *
 fits(const void *arg)
 {
+	if (preassigned)
+		return "--oracle preassigned needs --protocol rsi-paper; see also namdb bench oracle";
 	return tpcw_sim_fits(arg, &sim);
 }
 
@@ -160,8 +167,8 @@ int
 bench_tpcw_sim(int argc, char **argv)
 {
 	static const struct option opt[] = { { "products", 1, NULL, 'p' }, { "orders", 1, NULL, 'o' },
-		{ "protocol", 1, NULL, 'P' }, { "work", 1, NULL, 'W' }, { "snapshot", 0, NULL, 'S' },
-		BENCH_SIM_OPTIONS };
+		{ "protocol", 1, NULL, 'P' }, { "work", 1, NULL, 'W' }, { "snapshot", 0, NULL, 'R' },
+		{ "oracle", 1, NULL, 'O' }, BENCH_SIM_OPTIONS };
 	static const struct bench_sim_user user = { .bench = "tpcw",
 		.protocol = "rsi",
 		.params = &params,
