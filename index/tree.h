@@ -1,0 +1,251 @@
+/*
+ * tree.h -- an ordered index in remote memory: a B+tree that storage nodes change and clients read.
+ *
+ * An entry is (key, value): the value is a record's block, or any other word that is neither 0 nor
+ * all ones. Entries are ordered by key, then by value, so that equal keys are no special case. Like
+ * an entry of the hash index it is a hint: the caller compares the key in the record.
+ *
+ * A key is 1 to 8 words, the same number in the whole tree; the first word counts most. A longer
+ * key is cut (idx_tree_key), and then several records may share what the tree knows of their keys.
+ *
+ * Clients look up by READs of nodes, each of which proves by its fences and its checksum that it
+ * answers the question. What they cache (enum idx_tree_cache) decides how many READs that takes,
+ * never what they find. Inserts and removes are messages to the storage node of the key's partition
+ * (idx_tree_host). Formats and truths: index/btree/btree_format.h and index/README.md. Source:
+ * xstore-learned-cache.
+ *
+ * All calls that take a worker run in a coroutine of it; a struct idx_tree may be shared by all
+ * workers of a process.
+ */
+#ifndef NAM_INDEX_TREE_H
+#define NAM_INDEX_TREE_H
+
+#include <index/index.h>
+#include <net/ring/service.h>
+
+struct idx_tree;
+
+enum {
+	IDX_TREE_WORDS = 8, /* most words of a key */
+	IDX_TREE_ANCHOR_BYTES = 128,
+	IDX_TREE_PARTS = 256,       /* most partitions of a tree */
+	IDX_TREE_LEAF_ENTRIES = 16, /* most entries of a leaf */
+	IDX_TREE_SERVICE = 64,      /* the first of the services' ids ... */
+	IDX_TREE_SERVICES = 16,     /* ... and how many there are: one for each shard, and more */
+};
+
+/* The words of a key whose encoding is these bytes, in their order: shorter ones are filled with
+ * zeros. Returns false if the key is longer than that and was cut. */
+bool idx_tree_key(const void *bytes, size_t len, unsigned words, uint64_t *out);
+
+/* The source of a tree's memory: extents of a given region, which the owner (a table) remembers so
+ * that they can be freed with it. Called in a coroutine. */
+struct idx_tree_memory {
+	nam_status (*take)(void *arg, struct net_worker *w, unsigned region, net_addr *out);
+	void *arg;
+};
+
+/* ---- making one, and its end -------------------------------------------------------------- */
+
+/* A partition holds the keys from `low` on, up to the next partition's. */
+struct idx_tree_part {
+	unsigned region;
+	uint64_t low[IDX_TREE_WORDS]; /* of the first partition it is not looked at */
+};
+struct idx_tree_config {
+	unsigned words; /* of a key: 1 .. IDX_TREE_WORDS */
+	unsigned parts; /* 1 .. IDX_TREE_PARTS */
+	const struct idx_tree_part *part;
+};
+/*
+ * Creates an empty tree. *anchor: IDX_TREE_ANCHOR_BYTES of zeroed remote memory, given by the
+ * caller. NAM_DUPLICATE: there is a tree already. NAM_FULL: no memory. NAM_UNSUPPORTED: a storage
+ * node hosts no trees. NAM_INVALID: the configuration. Any other status: it is not known how much
+ * of the tree exists; idx_tree_drop ends it.
+ */
+nam_status idx_tree_create(struct net_worker *w, net_addr anchor, const struct idx_tree_config *cfg,
+    const struct idx_tree_memory *mem);
+/*
+ * Ends the tree at anchor, whole or half made: afterwards no storage node writes to its memory any
+ * more. Only then may the owner use that memory for something else, and only when no client reads
+ * it any more. NAM_ABSENT: there is none.
+ */
+nam_status idx_tree_drop(struct net_worker *w, net_addr anchor);
+
+/* ---- a process's view --------------------------------------------------------------------- */
+
+/* What a client knows before it READs a leaf. */
+enum idx_tree_cache {
+	IDX_TREE_NONE,     /* nothing: a READ for each level */
+	IDX_TREE_INNER,    /* copies of inner nodes */
+	IDX_TREE_LEARNED,  /* models, and the table of leaves they lead to */
+	IDX_TREE_MODELS,   /* models; an entry of the table is READ when it is needed */
+	IDX_TREE_ONDEMAND, /* models and table, each part when it is needed */
+	IDX_TREE_MESSAGES, /* nothing: lookups and scans are messages too */
+};
+const char *idx_tree_cache_name(enum idx_tree_cache c);
+bool idx_tree_cache_parse(const char *name, enum idx_tree_cache *out);
+
+struct idx_tree_options {
+	enum idx_tree_cache cache;
+	unsigned levels; /* INNER: how many levels from the root down; 0 = all */
+};
+/* No I/O. NULL = no memory. words: of a key, as it was created. *mem is copied; mem->arg is
+ * borrowed until close. Close it when no call is under way any more. */
+struct idx_tree *idx_tree_open(
+    net_addr anchor, unsigned words, const struct idx_tree_memory *mem, const struct idx_tree_options *o);
+void idx_tree_close(struct idx_tree *t);
+
+/* What this view has done since it was opened. */
+struct idx_tree_counts {
+	uint64_t lookups;                 /* keys */
+	uint64_t leaf_reads, inner_reads; /* READs of nodes for lookups and scans */
+	uint64_t rights;                  /* leaf_reads that followed a right link */
+	uint64_t torn;                    /* nodes READ again because they were not whole */
+	uint64_t fallbacks;               /* keys that a message answered */
+	uint64_t changes;                 /* entries inserted or removed by messages */
+	uint64_t hints_used;              /* of these, without a search from the root */
+	uint64_t map_reads;               /* of the map of partitions */
+	uint64_t cache_bytes;             /* now: copies of inner nodes, or models ... */
+	uint64_t table_bytes;             /* ... and tables of leaves */
+	uint64_t models_fetched;          /* sub-models that messages brought */
+};
+void idx_tree_counts(const struct idx_tree *t, struct idx_tree_counts *out);
+
+/* The size of a tree, by messages to all its partitions. */
+struct idx_tree_shape {
+	uint64_t entries, leaves, inners; /* entries: about, after a crash of a storage node */
+	uint64_t splits, extents, trains; /* trains: sub-models trained */
+	uint64_t leaf_bytes, inner_bytes; /* of the nodes */
+	unsigned parts, height;           /* levels of the highest partition; 1 = a leaf alone */
+};
+nam_status idx_tree_shape(
+    struct net_worker *w, struct idx_tree *t, struct idx_tree_shape *out, struct net_counts *acct);
+
+/* ---- which leaves were seen ---------------------------------------------------------------- */
+
+/* A leaf as it was when it was READ: check changes with each change of the leaf. */
+struct idx_leaf {
+	net_addr at;
+	uint64_t check;
+};
+/* Zeroed at first. Calls that are given one add the leaves that prove their answers; a leaf may
+ * stand in it twice. */
+struct idx_leaves {
+	struct idx_leaf *leaf;
+	uint32_t n, cap;
+};
+void idx_leaves_free(struct idx_leaves *l);
+/*
+ * READs the leaves' check words again: 8 bytes each, in doorbells of 64. *same: no leaf has changed
+ * since it was seen, so each lookup and scan that added to the list would find the same again.
+ */
+nam_status idx_leaves_same(
+    struct net_worker *w, const struct idx_leaves *l, bool *same, struct net_counts *acct);
+
+/* ---- lookup ---------------------------------------------------------------------------------- */
+
+struct idx_tree_probe {
+	struct idx_tree *tree;
+	const uint64_t *key;
+	struct idx_leaves *leaves; /* NULL, or where to add the leaves that prove the answer */
+	nam_status status;
+	uint32_t hits;              /* values found, in their order */
+	uint64_t hit[IDX_HITS_MAX]; /* more than this: status NAM_FULL, use a scan */
+	struct idx_leaf leaf;       /* the first one that was asked; a hint for an insert */
+};
+/*
+ * Looks n keys up (several trees may mix), READs of all in one doorbell per node. Each probe's
+ * status: NAM_OK (hits >= 1), NAM_ABSENT, NAM_FULL, or an error; the return value is NAM_OK unless
+ * the fabric failed for one of them.
+ */
+nam_status idx_tree_lookup(
+    struct net_worker *w, struct idx_tree_probe *p, unsigned n, struct net_counts *acct);
+
+/* ---- changes --------------------------------------------------------------------------------- */
+
+/* One leaf's change, for a caller that keeps a list of leaves: its own change is not another's. */
+struct idx_leaf_change {
+	struct idx_leaf before;  /* at 0: nothing changed */
+	uint64_t after;          /* check of the same leaf now */
+	struct idx_leaf sibling; /* at 0, or the leaf that took the upper half of it */
+};
+/* In a caller's list: where the leaf stands as it was before, it is now as it is after. */
+nam_status idx_leaves_change(struct idx_leaves *l, const struct idx_leaf_change *c);
+
+struct idx_tree_entry {
+	struct idx_tree *tree;
+	const uint64_t *key;
+	uint64_t value;
+	/*
+	 * Insert: only if each value that the key has is among hit[0 .. hits), which a lookup has
+	 * found and the caller has ruled out. Else NAM_DUPLICATE, and hit[], hits are fresh:
+	 * compare, then call again. So all inserters that compare never make two entries for one
+	 * key. false: whatever values the key has.
+	 */
+	bool unique;
+	uint32_t hits;
+	uint64_t hit[IDX_HITS_MAX]; /* unique, and the key has more values than this: NAM_FULL */
+	net_addr hint;              /* the leaf, if a lookup has shown it; 0 = the view's cache tells one, or
+			* none */
+	nam_status status;
+	struct idx_leaf_change change;
+};
+/*
+ * Inserts n entries, one message per partition. Each one's status: NAM_OK: it is in (also if it was
+ * already); NAM_DUPLICATE; NAM_FULL: no memory. A connection that breaks is opened again, and the
+ * message repeated. Return value as of lookup.
+ */
+nam_status idx_tree_insert(
+    struct net_worker *w, struct idx_tree_entry *e, unsigned n, struct net_counts *acct);
+/* Removes n entries (key, value). Status NAM_OK; NAM_ABSENT: it is not in (or a broken connection
+ * hid that it was removed by this call). */
+nam_status idx_tree_remove(
+    struct net_worker *w, struct idx_tree_entry *e, unsigned n, struct net_counts *acct);
+/*
+ * Inserts n entries in rising order: keys of `words` words one behind the other. Behind the last
+ * entry of a partition leaves are filled to fill_percent (50 .. 100). *done: so many are in,
+ * whatever the status.
+ */
+nam_status idx_tree_fill(struct net_worker *w, struct idx_tree *t, const uint64_t *keys,
+    const uint64_t *values, uint64_t n, unsigned fill_percent, uint64_t *done, struct net_counts *acct);
+
+/* ---- scan -------------------------------------------------------------------------------------- */
+
+struct idx_tree_scan;
+struct idx_tree_range {
+	const uint64_t *low, *high; /* NULL = without that bound; copied */
+	bool low_open, high_open;   /* the bound itself does not belong to it, whatever value */
+	bool descending;
+	unsigned expect; /* entries the caller will take, 0 = not known: how many
+					* leaves one doorbell READs at first */
+};
+/* A cursor. No I/O. NULL = no memory. leaves: as in a probe; borrowed until it is closed. */
+struct idx_tree_scan *idx_tree_scan_open(
+    struct idx_tree *t, const struct idx_tree_range *range, struct idx_leaves *leaves);
+/*
+ * Brings the next entries in order, at most cap of them: keys (`words` words each; may be NULL) and
+ * values. *n == 0: the end. Not a snapshot: an entry that is there from the first call to the last
+ * is brought, once; entries that come or go meanwhile may be brought. The leaves of the entries
+ * brought, and of the gaps between them, have been added to the list.
+ */
+nam_status idx_tree_scan_next(struct net_worker *w, struct idx_tree_scan *s, uint64_t *keys, uint64_t *values,
+    unsigned cap, unsigned *n, struct net_counts *acct);
+void idx_tree_scan_close(struct idx_tree_scan *s);
+
+/* ---- hosting ------------------------------------------------------------------------------------- */
+
+/*
+ * The half that lives on a storage node: IDX_TREE_SERVICES services over the region's memory. It
+ * keeps nothing that is not in that memory, but for what it can find again. Each partition belongs
+ * to one service, so to one thread.
+ */
+struct idx_tree_host;
+/* base, size: of the region, with its superblock; borrowed until close. NULL = no memory. */
+struct idx_tree_host *idx_tree_host_open(unsigned region, void *base, uint64_t size);
+/* After the region's services have ended. */
+void idx_tree_host_close(struct idx_tree_host *h);
+/* For sn_region_serve and net_sim_serve: IDX_TREE_SERVICES of them into out. */
+void idx_tree_host_services(struct idx_tree_host *h, struct net_service *out);
+
+#endif
