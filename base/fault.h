@@ -54,6 +54,11 @@
 	X(BELIEVE_FROZEN, "believe-frozen", "H", "hash_twin_test", 0, "a lookup believes what a frozen sub-table says") \
 	X(ONE_TURN, "one-turn", "H", "hash_twin_test", 0, "a sub-table in the memory of an older one says that it is that one") \
 	X(NO_WIPE, "no-wipe", "H", "hash_twin_test", 0, "a sub-table is written over an older one in one go") \
+	X(TREE_NO_LOG, "tree-no-log", "B7", "btree_twin_test", 0, "a storage node changes a partition without a log") \
+	X(TREE_LINK_EARLY, "tree-link-early", "B6", "btree_twin_test", 0, "a new leaf is linked before it is whole") \
+	X(TREE_UNCHECKED, "tree-unchecked", "B1", "btree_twin_test", 0, "a client believes a node without its checksum") \
+	X(TREE_NO_FENCE, "tree-no-fence", "B2", "btree_twin_test", 0, "a client believes a leaf whatever its fences") \
+	X(TREE_NO_TURN, "tree-no-turn", "B9", "btree_twin_test", 0, "a service executes requests of a turn that is over") \
 	X(UNVALIDATED, "unvalidated", "P2", "twopc_twin_test", 0, "a resource manager locks a record that has a newer version than was read") \
 	X(EARLY_SNAPSHOT, "early-snapshot", "P4", "twopc_twin_test", 0, "snapshots cover a transaction whose records are not all installed") \
 	X(SLOT_UNVALIDATED, "slot-unvalidated", "B4", "tpcw_paper_test", 0, "RSI as the NAM paper has it installs records whose CAS failed")

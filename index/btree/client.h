@@ -1,0 +1,166 @@
+/* client.h -- a process's view of a tree: for index/btree's own files. */
+#ifndef NAM_INDEX_BTREE_CLIENT_H
+#define NAM_INDEX_BTREE_CLIENT_H
+
+#include <base/assert.h>
+#include <base/fault.h>
+#include <index/btree/btree_msg.h>
+#include <index/btree/btree_plug.h>
+
+#include <pthread.h>
+
+struct idx_inner; /* copies of inner nodes */
+
+struct view {
+	struct idx_view pub; /* first */
+	struct idx_inner *inner;
+	struct view *link;
+};
+
+/* A map of the partitions, as it was READ. Never changes; a later one replaces it, and it is kept
+ * until close, because calls under way still use it. */
+struct views {
+	struct views *older;
+	uint64_t id, version;
+	unsigned n;
+	struct view *view[];
+};
+
+enum idx_count {
+	IDX_N_LOOKUPS,
+	IDX_N_LEAF_READS,
+	IDX_N_INNER_READS,
+	IDX_N_RIGHTS,
+	IDX_N_TORN,
+	IDX_N_FALLBACKS,
+	IDX_N_CHANGES,
+	IDX_N_HINTS_USED,
+	IDX_N_MAP_READS,
+	IDX_N_COUNTS
+};
+
+enum { IDX_SPARE = 64 };
+
+/*
+ * Key:  i  set in open, then never
+ *       a  atomic
+ *       l  under lock, which is never held while a coroutine parks
+ */
+struct idx_tree {
+	net_addr anchor;               /* i */
+	unsigned words;                /* i */
+	struct idx_tree_memory mem;    /* i */
+	struct idx_tree_options o;     /* i */
+	const struct idx_locator *loc; /* i  NULL = none */
+	_Atomic(struct views *) views; /* a  NULL = not known yet */
+	_Atomic uint64_t id;           /* a  names this view in messages; 0 = not drawn yet */
+	_Atomic uint64_t turn;         /* a  rises whenever a channel broke (B9) */
+	_Atomic uint64_t count[IDX_N_COUNTS];
+	pthread_mutex_t lock;
+	struct view *every;        /* l  each view there ever was, by `link` */
+	net_addr spare[IDX_SPARE]; /* l  extents that a partition did not take */
+	unsigned spares;
+};
+
+static inline void
+idx_count_add(struct idx_tree *t, enum idx_count what, uint64_t n)
+{
+	if (n != 0)
+		atomic_fetch_add_explicit(&t->count[what], n, memory_order_relaxed);
+}
+
+/* The map; READs it if it is not known, or again if it is still `stale`. */
+nam_status idx_views(struct net_worker *w, struct idx_tree *t, const struct views *stale, struct views **out,
+    struct net_counts *acct);
+/* The partition of a key. */
+struct view *idx_view_of(const struct views *m, const uint64_t *key, unsigned words);
+
+/* ---- messages ---- */
+
+/* A request with its head, and its answer. Filled by idx_ask_init; freed by idx_ask_free. */
+struct idx_ask {
+	struct view *v;
+	struct net_call call;
+	uint64_t *rq;       /* words of the request; the head first */
+	unsigned n, rq_cap; /* words */
+	uint64_t *an;
+	unsigned an_cap; /* words */
+	uint64_t turn;   /* as it was sent */
+};
+/* most words of payload, of a request and of an answer. False: no memory. */
+bool idx_ask_init(
+    struct idx_ask *a, struct view *v, enum idx_message what, unsigned rq_words, unsigned an_words);
+void idx_ask_free(struct idx_ask *a);
+/* Sends the asks, side by side, and waits for all answers. Each one's status is that of its answer
+ * head (an[0]) if it returned NAM_OK. */
+void idx_ask_start(struct net_worker *w, struct idx_ask *a);
+nam_status idx_ask_wait(struct net_worker *w, struct idx_ask *a, struct idx_an *head);
+/* Both, and again with another turn or on another channel as long as that makes sense. */
+nam_status idx_ask_run(struct net_worker *w, struct idx_ask *a, struct idx_an *head);
+/* After idx_ask_wait said NAM_GONE or NAM_CANCELLED: starts it again if that makes sense, else tells
+ * why not. *tries: 0 at first. */
+nam_status idx_ask_again(struct net_worker *w, struct idx_ask *a, nam_status st, unsigned *tries);
+/* After a partition has said NAM_FULL, when it had so many extents. */
+nam_status idx_grow(struct net_worker *w, struct view *v, uint64_t extents);
+
+/* ---- finding nodes ---- */
+
+/* A place on its way to its leaf. */
+struct seek {
+	struct view *v;
+	uint64_t key[IDX_KEY_WORDS];
+	uint64_t value;
+	unsigned stop; /* the level it wants: 0, or 1 (or 0 if the root is a leaf) */
+	bool fresh;    /* no cached way */
+	/* machine's */
+	net_addr at[2];
+	unsigned n; /* addresses: one, or two of which one is right */
+	int level;  /* of them; -1 = the root, whatever it is */
+	unsigned tries, hops, restarts;
+	bool stale; /* what the cache said is not true any more */
+	bool over;
+	nam_status status; /* NAM_BUSY: it was not found; NAM_REFUSED: the partition's map is stale */
+};
+/* node: what proves the place, at address at. Returns true if the seek is over; else it has set key
+ * and value, and the search goes on to the right. */
+typedef bool (*seek_fn)(void *arg, struct seek *s, unsigned i, const struct idx_node *node, net_addr at);
+
+enum { SEEKS = 16 };
+/* At most SEEKS. */
+void idx_seek(struct net_worker *w, struct idx_tree *t, struct seek *s, unsigned n, seek_fn fn, void *arg,
+    struct net_counts *acct);
+
+/* ---- copies of inner nodes ---- */
+
+struct idx_inner *idx_inner_open(unsigned words, unsigned levels, net_addr root);
+void idx_inner_close(struct idx_inner *c);
+/* Stores a sound inner node's copy. */
+void idx_inner_put(struct idx_inner *c, net_addr at, const struct idx_node *n);
+/* The deepest node known on the way to a place: its address and level; false: none, begin at the
+ * root. */
+bool idx_inner_way(const struct idx_inner *c, const uint64_t *key, uint64_t value, net_addr *at, int *level);
+/* The leaves from the place on, as idx_locator.locate; 0 = not known. */
+unsigned idx_inner_leaves(const struct idx_inner *c, const uint64_t *key, uint64_t value, bool descending,
+    net_addr *leaf, unsigned max);
+uint64_t idx_inner_bytes(const struct idx_inner *c);
+
+/* ---- places ---- */
+
+/* False: there is none before. */
+static inline bool
+idx_place_before(uint64_t *key, uint64_t *value, unsigned w)
+{
+	if ((*value)-- != 0)
+		return true;
+	for (unsigned i = w; i-- > 0;)
+		if (key[i]-- != 0)
+			return true;
+	return false;
+}
+
+/* The slots of a leaf's entries in order of their places. Returns how many. */
+unsigned idx_leaf_sort(const struct idx_node *n, unsigned w, uint8_t *slot);
+
+nam_status idx_leaves_add(struct idx_leaves *l, net_addr at, uint64_t check);
+
+#endif

@@ -1,0 +1,861 @@
+/* part.c -- a partition in the memory of its storage node: search, changes, splits, repair. */
+#include <base/assert.h>
+#include <base/fault.h>
+#include <index/btree/part.h>
+
+#include <stdlib.h>
+
+#ifdef NAM_TWINS
+void (*idx_store_hook)(void);
+#endif
+
+/* All stores to the region. Readers on other machines see them in this order, or in none (B1). */
+static inline void
+put(const struct part *p, uint64_t offset, uint64_t word)
+{
+#ifdef NAM_TWINS
+	if (idx_store_hook != NULL)
+		idx_store_hook();
+#endif
+	__atomic_store_n((uint64_t *)(void *)(p->pub.base + offset), word, __ATOMIC_RELEASE);
+}
+
+static void
+put_words(const struct part *p, uint64_t offset, const uint64_t *word, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		put(p, offset + 8 * (uint64_t)i, word[i]);
+}
+
+static inline uint64_t
+address_of(const struct part *p, uint64_t offset)
+{
+	return (uint64_t)p->pub.region << 48 | offset;
+}
+
+/* ---- nodes ------------------------------------------------------------------------------ */
+
+static bool
+is_ours(const struct part *p, uint64_t offset)
+{
+	return offset < p->pub.size &&
+	       atomic_load_explicit(&p->owner[offset / IDX_TREE_EXTENT], memory_order_relaxed) == p->mark;
+}
+
+const struct idx_node *
+idx_part_node(const struct idx_part *pub, uint64_t offset)
+{
+	const struct part *p = (const void *)pub;
+	if (offset % IDX_NODE_ALIGN != 0 || !is_ours(p, offset))
+		return NULL;
+	const struct idx_node *n = (const void *)(pub->base + offset);
+	unsigned level = idx_meta_level(n->meta);
+	/* A node ends in the extent it begins in. */
+	if (n->tree != pub->tree || idx_meta_words(n->meta) != pub->words || level >= IDX_LEVELS_MAX ||
+	    idx_meta_count(n->meta) > IDX_NODE_SLOTS ||
+	    offset % IDX_TREE_EXTENT + idx_node_room(pub->words, level == 0) > IDX_TREE_EXTENT)
+		return NULL;
+	return n;
+}
+
+static const struct idx_node *
+node_at(const struct part *p, uint64_t address)
+{
+	if (address >> 48 != p->pub.region)
+		return NULL;
+	return idx_part_node(&p->pub, address & ((UINT64_C(1) << 48) - 1));
+}
+
+uint64_t
+idx_part_offset(const struct part *p, const struct idx_node *n)
+{
+	return (uint64_t)((const char *)n - p->pub.base);
+}
+
+const struct idx_node *
+idx_part_find(const struct part *p, const uint64_t *key, uint64_t value, struct idx_path *path)
+{
+	unsigned w = p->pub.words;
+	const struct idx_node *n = idx_part_node(&p->pub, p->pub.at + IDX_PART_ROOT);
+	if (n == NULL)
+		return NULL;
+	path->top = idx_meta_level(n->meta);
+	for (unsigned level = path->top;; level--) {
+		if (n == NULL || idx_meta_level(n->meta) != level)
+			return NULL;
+		path->at[level] = idx_part_offset(p, n);
+		if (level == 0)
+			return idx_below(n, key, value, w) || idx_beyond(n, key, value, w) ? NULL : n;
+		if (idx_meta_count(n->meta) == 0)
+			return NULL;
+		path->child[level] = idx_child_of(n, key, value, w);
+		n = node_at(p, *idx_at(n, idx_node_child(w, path->child[level])));
+	}
+}
+
+const struct idx_node *
+idx_part_hint(const struct part *p, uint64_t hint, const uint64_t *key, uint64_t value)
+{
+	const struct idx_node *n = hint != 0 ? node_at(p, hint) : NULL;
+	if (n == NULL || !idx_node_sound(n, p->pub.tree, p->pub.words, true) ||
+	    idx_below(n, key, value, p->pub.words) || idx_beyond(n, key, value, p->pub.words))
+		return NULL;
+	return n;
+}
+
+uint64_t
+idx_part_leaf(const struct idx_part *pub, const uint64_t *key, uint64_t value)
+{
+	const struct part *p = (const void *)pub;
+	struct idx_path path;
+	const struct idx_part_head *h = idx_head_of_part(p);
+	const struct idx_node *n = key != NULL ? idx_part_find(p, key, value, &path)
+					       : idx_part_find(p, h->low, h->low[pub->words], &path);
+	return n != NULL ? idx_part_offset(p, n) : 0;
+}
+
+uint64_t
+idx_part_right(const struct idx_part *pub, uint64_t leaf)
+{
+	const struct part *p = (const void *)pub;
+	const struct idx_node *n = idx_part_node(pub, leaf), *r = n != NULL ? node_at(p, n->right) : NULL;
+	return r != NULL && idx_meta_level(r->meta) == 0 ? idx_part_offset(p, r) : 0;
+}
+
+/* ---- one change (B7) -------------------------------------------------------------------- */
+
+static struct idx_change *
+change_begin(struct part *p)
+{
+	struct idx_change *c = p->change;
+	const struct idx_part_head *h = idx_head_of_part(p);
+	c->p = p;
+	c->n = 0;
+	c->takes = false;
+	c->next = h->next;
+	c->end = h->end;
+	c->using_ = h->using_;
+	c->leaves = h->leaves;
+	c->inners = h->inners;
+	c->splits = h->splits;
+	return c;
+}
+
+static void
+change_run(struct idx_change *c, uint64_t offset, const uint64_t *word, unsigned n)
+{
+	NAM_ASSERT(c->n + 2 + n <= IDX_LOG_WORDS - 2); /* btree_format.h: the greatest change has room */
+	c->log[c->n++] = offset;
+	c->log[c->n++] = n;
+	memcpy(c->log + c->n, word, n * sizeof *word);
+	c->n += n;
+}
+
+static void
+apply(const struct part *p, const uint64_t *log, unsigned words)
+{
+	for (unsigned i = 0; i < words; i += 2 + (unsigned)log[i + 1])
+		put_words(p, log[i], log + i + 2, (unsigned)log[i + 1]);
+}
+
+/* What seals a log of so many words: their number is sealed as well. */
+static uint64_t
+log_seal(const struct part *p, const uint64_t *log, unsigned words)
+{
+	return idx_check_words(log, words, p->pub.tree ^ words);
+}
+
+#ifdef NAM_TWINS
+/* Of the twin that links new nodes before they are whole. */
+static struct {
+	uint64_t offset;
+	unsigned words;
+	struct idx_node node;
+} late[2 * IDX_LEVELS_MAX];
+static unsigned lates;
+
+static void
+late_put(uint64_t offset, const struct idx_node *n, unsigned words)
+{
+	late[lates].offset = offset;
+	late[lates].words = words;
+	late[lates++].node = *n;
+}
+static void
+late_end(const struct part *p)
+{
+	while (lates > 0) {
+		lates--;
+		put_words(p, late[lates].offset, (const uint64_t *)&late[lates].node, late[lates].words);
+	}
+}
+#else
+static void
+late_put(uint64_t offset, const struct idx_node *n, unsigned words)
+{
+	(void)offset, (void)n, (void)words;
+}
+static void
+late_end(const struct part *p)
+{
+	(void)p;
+}
+#endif
+
+static void
+change_end(struct idx_change *c)
+{
+	const struct part *p = c->p;
+	uint64_t log = p->pub.at + IDX_PART_LOG;
+	if (c->takes) {
+		const struct idx_part_head *h = idx_head_of_part(p);
+		const uint64_t words[] = { c->next, c->end, h->newest, h->extents, c->using_, c->leaves,
+			c->inners, c->splits };
+		change_run(
+		    c, p->pub.at + offsetof(struct idx_part_head, next), words, sizeof words / sizeof *words);
+	}
+	if (!nam_fault(TREE_NO_LOG)) {
+		put_words(p, log + offsetof(struct idx_log, word), c->log, c->n);
+		put(p, log + offsetof(struct idx_log, words), c->n);
+		put(p, log, log_seal(p, c->log, c->n));
+	}
+	apply(p, c->log, c->n);
+	put(p, log, 0);
+	late_end(p);
+}
+
+/* Finishes the change in the log, if there is one. */
+static nam_status
+repair(const struct part *p)
+{
+	uint64_t at = p->pub.at + IDX_PART_LOG;
+	const struct idx_log *l = (const void *)(p->pub.base + at);
+	if (l->seal == 0)
+		return NAM_OK;
+	if (l->words > IDX_LOG_WORDS - 2 || l->seal != log_seal(p, l->word, (unsigned)l->words)) {
+		put(p, at, 0);
+		return NAM_OK;
+	}
+	unsigned words = (unsigned)l->words;
+	for (unsigned i = 0; i < words; i += 2 + (unsigned)l->word[i + 1])
+		if (i + 2 > words || l->word[i + 1] > words - i - 2 || (l->word[i] & 7) != 0 ||
+		    l->word[i] < IDX_TREE_EXTENT || l->word[i] > p->pub.size - 8 * l->word[i + 1])
+			return NAM_CORRUPT;
+	apply(p, l->word, words);
+	put(p, at, 0);
+	return NAM_OK;
+}
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+/* Offset of new memory, 0 = there is none. */
+static uint64_t
+take(struct idx_change *c, unsigned bytes)
+{
+	while (c->next + bytes > c->end) {
+		if (c->using_ + 1 >= c->p->extents)
+			return 0;
+		c->using_++;
+		c->next = c->p->extent[c->using_] + sizeof(struct idx_extent_head);
+		c->end = c->p->extent[c->using_] + IDX_TREE_EXTENT;
+	}
+	c->next += bytes;
+	c->takes = true;
+	return c->next - bytes;
+}
+
+static bool
+extents_room(struct part *p, uint64_t n)
+{
+	if (n <= p->cap)
+		return true;
+	uint64_t cap = p->cap == 0 ? 8 : 2 * p->cap;
+	uint64_t *more = realloc(p->extent, (cap > n ? cap : n) * sizeof *more);
+	if (more == NULL)
+		return false;
+	p->extent = more;
+	p->cap = cap > n ? cap : n;
+	return true;
+}
+
+nam_status
+idx_part_grow(struct part *p, uint64_t seen, const uint64_t *offset, unsigned n, unsigned *done)
+{
+	*done = 0;
+	for (unsigned i = 0; i < n; i++, ++*done) {
+		uint64_t at = offset[i], number = seen + i;
+		if (number < p->extents && p->extent[number] == at)
+			continue; /* the client repeats it */
+		if (number != p->extents)
+			return NAM_OK; /* others were faster */
+		if (at % IDX_TREE_EXTENT != 0 || at < IDX_TREE_EXTENT || p->pub.size < IDX_TREE_EXTENT ||
+		    at > p->pub.size - IDX_TREE_EXTENT)
+			return NAM_INVALID;
+		if (!extents_room(p, number + 1))
+			return NAM_NOMEM;
+		uint32_t none = 0;
+		if (!atomic_compare_exchange_strong(&p->owner[at / IDX_TREE_EXTENT], &none, p->mark))
+			return NAM_INVALID; /* it belongs to a tree */
+		struct idx_change *c = change_begin(p);
+		struct idx_extent_head e = {
+			.tree = p->pub.tree, .number = number, .before = p->extent[number - 1]
+		};
+		put_words(p, at, (const uint64_t *)&e, sizeof e / 8);
+		const uint64_t words[] = { at, number + 1 };
+		change_run(c, p->pub.at + offsetof(struct idx_part_head, newest), words, 2);
+		change_end(c);
+		p->extent[p->extents++] = at;
+	}
+	return NAM_OK;
+}
+
+/* ---- copies of nodes that are changed --------------------------------------------------------- */
+
+static void
+load(const struct part *p, uint64_t offset, struct idx_node *n)
+{
+	const struct idx_node *at = (const void *)(p->pub.base + offset);
+	memcpy(n, at, 8 * (size_t)idx_node_words(p->pub.words, idx_meta_level(at->meta) == 0));
+}
+
+static inline uint64_t *
+words_of(struct idx_node *n, unsigned word)
+{
+	return (uint64_t *)n + word;
+}
+
+static void
+set_place(struct idx_node *n, unsigned w, unsigned slot, const uint64_t *key, uint64_t value)
+{
+	memcpy(words_of(n, idx_node_key(w, slot)), key, 8 * (size_t)w);
+	*words_of(n, idx_node_value(w, slot)) = value;
+}
+
+/* The next meta of a node that now has so many. */
+static uint64_t
+meta_next(const struct idx_node *n, unsigned count)
+{
+	return ((n->meta + IDX_META_CHANGE) & ~(UINT64_C(255) << 32)) | (uint64_t)count << 32;
+}
+
+static unsigned
+seal_node(const struct part *p, struct idx_node *n)
+{
+	bool leaf = idx_meta_level(n->meta) == 0;
+	n->check = idx_node_check(n, p->pub.words, leaf);
+	return idx_node_words(p->pub.words, leaf);
+}
+
+/* A node that readers see already: by the log. */
+static void
+change_node(struct idx_change *c, uint64_t offset, struct idx_node *n)
+{
+	change_run(c, offset, (const uint64_t *)n, seal_node(c->p, n));
+}
+
+/* A node that no reader can reach yet: at once (B6). */
+static void
+new_node(struct idx_change *c, uint64_t offset, struct idx_node *n)
+{
+	unsigned words = seal_node(c->p, n);
+	if (nam_fault(TREE_LINK_EARLY))
+		late_put(offset, n, words);
+	else
+		put_words(c->p, offset, (const uint64_t *)n, words);
+	if (idx_meta_level(n->meta) == 0)
+		c->leaves++;
+	else
+		c->inners++;
+}
+
+/* ---- splits --------------------------------------------------------------------------------------- */
+
+/* All places of a full node and one more, in order, with their children. */
+struct crowd {
+	unsigned n;
+	uint64_t key[IDX_NODE_SLOTS + 1][IDX_KEY_WORDS];
+	uint64_t value[IDX_NODE_SLOTS + 1], child[IDX_NODE_SLOTS + 1];
+};
+
+static void
+crowd_put(struct crowd *m, unsigned w, const uint64_t *key, uint64_t value, uint64_t child)
+{
+	unsigned at = m->n++;
+	for (; at > 0 && idx_place_order(m->key[at - 1], m->value[at - 1], key, value, w) > 0; at--) {
+		memcpy(m->key[at], m->key[at - 1], sizeof m->key[at]);
+		m->value[at] = m->value[at - 1];
+		m->child[at] = m->child[at - 1];
+	}
+	memcpy(m->key[at], key, 8 * (size_t)w);
+	m->value[at] = value;
+	m->child[at] = child;
+}
+
+static void
+crowd_of(struct crowd *m, const struct idx_node *n, unsigned w)
+{
+	bool leaf = idx_meta_level(n->meta) == 0;
+	m->n = 0;
+	for (unsigned i = 0; i < idx_meta_count(n->meta); i++)
+		crowd_put(m, w, idx_at(n, idx_node_key(w, i)), *idx_at(n, idx_node_value(w, i)),
+		    leaf ? 0 : *idx_at(n, idx_node_child(w, i)));
+}
+
+/* Writes the places from `from` to `to` into a node. */
+static void
+crowd_part(const struct crowd *m, unsigned from, unsigned to, unsigned w, struct idx_node *n)
+{
+	bool leaf = idx_meta_level(n->meta) == 0;
+	for (unsigned i = from; i < to; i++) {
+		set_place(n, w, i - from, m->key[i], m->value[i]);
+		if (!leaf)
+			*words_of(n, idx_node_child(w, i - from)) = m->child[i];
+	}
+}
+
+static nam_status attach(struct idx_change *c, const struct idx_path *path, unsigned level,
+    struct idx_node *left, struct idx_node *right, uint64_t *new_left, uint64_t *new_right);
+
+/* Splits a crowd, which stood in `left`, before place number `cut`; fence: the place between. */
+static nam_status
+cut_crowd(struct idx_change *c, const struct idx_path *path, unsigned level, struct idx_node *left,
+    const struct crowd *m, unsigned cut, uint64_t *new_left, uint64_t *new_right)
+{
+	unsigned w = c->p->pub.words;
+	struct idx_node right = { .tree = left->tree };
+	uint64_t value = m->value[cut];
+	if (level == 0 && idx_key_order(m->key[cut - 1], m->key[cut], w) != 0)
+		value = 0; /* B8 */
+	right.meta = idx_meta(0, m->n - cut, level, w);
+	right.right = left->right;
+	memcpy(words_of(&right, idx_node_high(w)), idx_at(left, idx_node_high(w)), 8 * (size_t)(w + 1));
+	crowd_part(m, cut, m->n, w, &right);
+	uint64_t *low = words_of(&right, IDX_NODE_LOW), *high = words_of(left, idx_node_high(w));
+	memcpy(low, m->key[cut], 8 * (size_t)w);
+	low[w] = value;
+	memcpy(high, low, 8 * (size_t)(w + 1));
+	left->meta = meta_next(left, cut);
+	crowd_part(m, 0, cut, w, left);
+	return attach(c, path, level, left, &right, new_left, new_right);
+}
+
+/* The root becomes the parent of two new nodes. */
+static nam_status
+attach_root(struct idx_change *c, const struct idx_path *path, unsigned level, struct idx_node *left,
+    struct idx_node *right, uint64_t *new_left, uint64_t *new_right)
+{
+	const struct part *p = c->p;
+	unsigned w = p->pub.words;
+	struct idx_node root = { .tree = left->tree };
+	*new_left = take(c, idx_node_room(w, level == 0));
+	*new_right = *new_left != 0 ? take(c, idx_node_room(w, level == 0)) : 0;
+	if (*new_right == 0 || level + 1 >= IDX_LEVELS_MAX)
+		return NAM_FULL;
+	root.meta = idx_meta(left->meta >> 40, 2, level + 1, w);
+	const uint64_t *low = idx_at(left, IDX_NODE_LOW), *mid = idx_at(right, IDX_NODE_LOW);
+	memcpy(words_of(&root, IDX_NODE_LOW), low, 8 * (size_t)(w + 1));
+	memcpy(words_of(&root, idx_node_high(w)), idx_at(right, idx_node_high(w)), 8 * (size_t)(w + 1));
+	set_place(&root, w, 0, low, low[w]);
+	set_place(&root, w, 1, mid, mid[w]);
+	*words_of(&root, idx_node_child(w, 0)) = address_of(p, *new_left);
+	*words_of(&root, idx_node_child(w, 1)) = address_of(p, *new_right);
+	left->right = address_of(p, *new_right);
+	new_node(c, *new_right, right);
+	new_node(c, *new_left, left);
+	if (level == 0)
+		c->leaves--; /* the root was one */
+	else
+		c->inners--;
+	change_node(c, path->at[level], &root);
+	c->inners++;
+	return NAM_OK;
+}
+
+/* Makes a node that is in the tree into two: left stays where it was, unless it was the root. */
+static nam_status
+attach(struct idx_change *c, const struct idx_path *path, unsigned level, struct idx_node *left,
+    struct idx_node *right, uint64_t *new_left, uint64_t *new_right)
+{
+	struct part *p = c->p;
+	unsigned w = p->pub.words;
+	uint64_t ignored[2];
+	c->splits++;
+	if (level == path->top)
+		return attach_root(c, path, level, left, right, new_left, new_right);
+	*new_left = path->at[level];
+	*new_right = take(c, idx_node_room(w, level == 0));
+	if (*new_right == 0)
+		return NAM_FULL;
+	left->right = address_of(p, *new_right);
+	new_node(c, *new_right, right);
+	change_node(c, *new_left, left);
+
+	struct idx_node parent;
+	struct crowd m;
+	const uint64_t *mid = idx_at(right, IDX_NODE_LOW);
+	load(p, path->at[level + 1], &parent);
+	crowd_of(&m, &parent, w);
+	crowd_put(&m, w, mid, mid[w], address_of(p, *new_right));
+	if (m.n <= IDX_NODE_SLOTS) {
+		crowd_part(&m, 0, m.n, w, &parent);
+		parent.meta = meta_next(&parent, m.n);
+		change_node(c, path->at[level + 1], &parent);
+		return NAM_OK;
+	}
+	/* Keys that only rise: leave full nodes behind. */
+	bool last = path->child[level + 1] == IDX_NODE_SLOTS - 1 && parent.right == 0;
+	return cut_crowd(c, path, level + 1, &parent, &m, last ? m.n - 2 : m.n / 2, &ignored[0], &ignored[1]);
+}
+
+/* Where a leaf's crowd is cut: near the middle, and between different keys if there are any. */
+static unsigned
+leaf_cut(const struct crowd *m, unsigned w)
+{
+	unsigned mid = m->n / 2;
+	for (unsigned d = 0; d < m->n; d++) {
+		unsigned up = mid + d, down = d < mid ? mid - d : 0;
+		if (up < m->n && idx_key_order(m->key[up - 1], m->key[up], w) != 0)
+			return up;
+		if (down > 0 && idx_key_order(m->key[down - 1], m->key[down], w) != 0)
+			return down;
+	}
+	return mid;
+}
+
+/* ---- insert and remove ---------------------------------------------------------------------------- */
+
+static void
+told(const struct part *p, uint64_t out[2], uint64_t offset)
+{
+	out[0] = address_of(p, offset);
+	out[1] = ((const struct idx_node *)(const void *)(p->pub.base + offset))->check;
+}
+
+static void
+entries_add(const struct part *p, uint64_t more)
+{
+	put(p, p->pub.at + offsetof(struct idx_part_head, entries), idx_head_of_part(p)->entries + more);
+}
+
+static int
+slot_of(const struct idx_node *n, unsigned w, const uint64_t *key, uint64_t value)
+{
+	for (unsigned i = 0; i < idx_meta_count(n->meta); i++)
+		if (*idx_at(n, idx_node_value(w, i)) == value &&
+		    idx_key_order(idx_at(n, idx_node_key(w, i)), key, w) == 0)
+			return (int)i;
+	return -1;
+}
+
+/* One entry of a leaf that has its words in `now`: only what has changed goes into the log. */
+static void
+change_leaf(struct idx_change *c, uint64_t offset, struct idx_node *now, unsigned slot)
+{
+	const struct part *p = c->p;
+	unsigned w = p->pub.words, key = idx_node_key(w, slot), value = idx_node_value(w, slot);
+	seal_node(p, now);
+	if (slot < idx_meta_count(now->meta)) {
+		change_run(c, offset + 8 * (uint64_t)key, words_of(now, key), w);
+		change_run(c, offset + 8 * (uint64_t)value, words_of(now, value), 1);
+	}
+	change_run(c, offset + offsetof(struct idx_node, meta), &now->meta, 1);
+	change_run(c, offset, &now->check, 1);
+	change_end(c);
+}
+
+static nam_status
+insert_split(struct part *p, const uint64_t *key, uint64_t value, struct idx_an_change *out)
+{
+	unsigned w = p->pub.words;
+	struct idx_path path;
+	struct idx_node leaf;
+	struct crowd m;
+	uint64_t left, right;
+	if (idx_part_find(p, key, value, &path) == NULL)
+		return NAM_CORRUPT;
+	struct idx_change *c = change_begin(p);
+	load(p, path.at[0], &leaf);
+	crowd_of(&m, &leaf, w);
+	crowd_put(&m, w, key, value, 0);
+	bool last =
+	    leaf.right == 0 && m.value[m.n - 1] == value && idx_key_order(m.key[m.n - 1], key, w) == 0;
+	told(p, out->before, path.at[0]);
+	nam_status st = cut_crowd(c, &path, 0, &leaf, &m, last ? m.n - 1 : leaf_cut(&m, w), &left, &right);
+	if (st != NAM_OK) {
+		memset(out->before, 0, sizeof out->before);
+		return st;
+	}
+	change_end(c);
+	told(p, out->after, left);
+	told(p, out->sibling, right);
+	if (p->ops != NULL && p->pub.model != NULL)
+		p->ops->split(p->pub.model, left, right);
+	return NAM_OK;
+}
+
+nam_status
+idx_part_insert(struct part *p, const uint64_t *key, uint64_t value, const struct idx_node *hinted,
+    struct idx_an_change *out)
+{
+	struct idx_path path;
+	unsigned w = p->pub.words;
+	const struct idx_node *n = hinted != NULL ? hinted : idx_part_find(p, key, value, &path);
+	if (n == NULL)
+		return NAM_CORRUPT;
+	if (slot_of(n, w, key, value) >= 0)
+		return NAM_OK;
+	unsigned count = idx_meta_count(n->meta);
+	nam_status st = NAM_OK;
+	if (count == IDX_NODE_SLOTS) {
+		st = insert_split(p, key, value, out);
+	} else {
+		uint64_t at = idx_part_offset(p, n);
+		struct idx_node now;
+		load(p, at, &now);
+		set_place(&now, w, count, key, value);
+		now.meta = meta_next(&now, count + 1);
+		told(p, out->before, at);
+		change_leaf(change_begin(p), at, &now, count);
+		told(p, out->after, at);
+	}
+	if (st == NAM_OK)
+		entries_add(p, 1);
+	return st;
+}
+
+nam_status
+idx_part_remove(struct part *p, const uint64_t *key, uint64_t value, const struct idx_node *hinted,
+    struct idx_an_change *out)
+{
+	struct idx_path path;
+	unsigned w = p->pub.words;
+	const struct idx_node *n = hinted != NULL ? hinted : idx_part_find(p, key, value, &path);
+	if (n == NULL)
+		return NAM_CORRUPT;
+	int slot = slot_of(n, w, key, value);
+	if (slot < 0)
+		return NAM_ABSENT;
+	unsigned last = idx_meta_count(n->meta) - 1;
+	uint64_t at = idx_part_offset(p, n);
+	struct idx_node now;
+	load(p, at, &now);
+	set_place(&now, w, (unsigned)slot, idx_at(&now, idx_node_key(w, last)),
+	    *idx_at(&now, idx_node_value(w, last)));
+	now.meta = meta_next(&now, last);
+	told(p, out->before, at);
+	change_leaf(change_begin(p), at, &now, (unsigned)slot);
+	told(p, out->after, at);
+	entries_add(p, UINT64_MAX);
+	return NAM_OK;
+}
+
+/* ---- fill -------------------------------------------------------------------------------------------- */
+
+/* Is the place behind all entries of the partition, this leaf its last one? */
+static bool
+is_end(const struct idx_node *n, unsigned w, const uint64_t *key, uint64_t value)
+{
+	bool end = n->right == 0;
+	for (unsigned i = 0; i < idx_meta_count(n->meta) && end; i++)
+		end = idx_place_order(
+			  idx_at(n, idx_node_key(w, i)), *idx_at(n, idx_node_value(w, i)), key, value, w) < 0;
+	return end;
+}
+
+/* How many of the places e[0 .. n) rise, begin in this leaf's range, and are at most `most`. */
+static unsigned
+run_of(const struct idx_node *leaf, unsigned w, const uint64_t *e, unsigned n, unsigned most)
+{
+	unsigned k = 0;
+	while (k < n && k < most) {
+		const uint64_t *at = e + k * (size_t)(w + 1);
+		if (idx_beyond(leaf, at, at[w], w) ||
+		    (k > 0 && idx_place_order(at - w - 1, at[-1], at, at[w], w) >= 0))
+			break;
+		k++;
+	}
+	return k;
+}
+
+/* Fills the last leaf with up to `most` entries, or, if it has so many, begins a new one. */
+static nam_status
+append(struct part *p, struct idx_path *path, const uint64_t *e, unsigned n, unsigned most, unsigned *took)
+{
+	unsigned w = p->pub.words;
+	struct idx_node leaf;
+	struct idx_change *c = change_begin(p);
+	load(p, path->at[0], &leaf);
+	unsigned count = idx_meta_count(leaf.meta);
+	if (count < most) {
+		*took = run_of(&leaf, w, e, n, most - count);
+		for (unsigned i = 0; i < *took; i++)
+			set_place(&leaf, w, count + i, e + i * (size_t)(w + 1), e[i * (size_t)(w + 1) + w]);
+		leaf.meta = meta_next(&leaf, count + *took);
+		change_node(c, path->at[0], &leaf);
+		change_end(c);
+		return NAM_OK;
+	}
+	struct crowd m;
+	uint64_t left, right;
+	struct idx_node sibling = { .tree = leaf.tree, .right = leaf.right };
+	*took = run_of(&leaf, w, e, n, most);
+	sibling.meta = idx_meta(0, *took, 0, w);
+	for (unsigned i = 0; i < *took; i++)
+		set_place(&sibling, w, i, e + i * (size_t)(w + 1), e[i * (size_t)(w + 1) + w]);
+	memcpy(words_of(&sibling, idx_node_high(w)), idx_at(&leaf, idx_node_high(w)), 8 * (size_t)(w + 1));
+	uint64_t *low = words_of(&sibling, IDX_NODE_LOW);
+	crowd_of(&m, &leaf, w);
+	memcpy(low, e, 8 * (size_t)w);
+	low[w] = idx_key_order(m.key[m.n - 1], e, w) != 0 ? 0 : e[w]; /* B8 */
+	memcpy(words_of(&leaf, idx_node_high(w)), low, 8 * (size_t)(w + 1));
+	leaf.meta = meta_next(&leaf, count);
+	nam_status st = attach(c, path, 0, &leaf, &sibling, &left, &right);
+	if (st != NAM_OK)
+		return st;
+	change_end(c);
+	if (p->ops != NULL && p->pub.model != NULL)
+		p->ops->split(p->pub.model, left, right);
+	return NAM_OK;
+}
+
+nam_status
+idx_part_fill(struct part *p, const uint64_t *e, unsigned n, unsigned percent, unsigned *done)
+{
+	unsigned w = p->pub.words, most = percent * IDX_NODE_SLOTS / 100;
+	most = most < 1 ? 1 : most > IDX_NODE_SLOTS ? IDX_NODE_SLOTS : most;
+	for (*done = 0; *done < n;) {
+		const uint64_t *at = e + *done * (size_t)(w + 1);
+		struct idx_path path;
+		struct idx_an_change ignored;
+		const struct idx_node *leaf = idx_part_find(p, at, at[w], &path);
+		unsigned took = 1;
+		nam_status st;
+		if (leaf == NULL)
+			return NAM_CORRUPT;
+		if (is_end(leaf, w, at, at[w])) {
+			st = append(p, &path, at, n - *done, most, &took);
+			if (st == NAM_OK)
+				entries_add(p, took);
+		} else {
+			st = idx_part_insert(p, at, at[w], leaf, &ignored);
+		}
+		if (st != NAM_OK)
+			return st;
+		*done += took;
+	}
+	return NAM_OK;
+}
+
+/* ---- making and opening -------------------------------------------------------------------------------- */
+
+static uint64_t
+head_check(const struct idx_part_head *h)
+{
+	return idx_check_words(&h->tree, (unsigned)((offsetof(struct idx_part_head, pad) / 8) - 2), 1);
+}
+
+nam_status
+idx_part_make(char *base, uint64_t at, uint64_t tree, unsigned words, uint64_t number, const uint64_t *low,
+    const uint64_t *high, unsigned region)
+{
+	const struct part p = { .pub = { .base = base, .at = at, .region = region } };
+	const struct idx_part_head *old = (const void *)(base + at);
+	struct idx_part_head h = { .tree = tree,
+		.words = words,
+		.number = number,
+		.next = at + IDX_PART_NODES,
+		.end = at + IDX_TREE_EXTENT,
+		.newest = at,
+		.extents = 1,
+		.leaves = 1 };
+	struct idx_node root = { .tree = tree, .meta = idx_meta(0, 0, 0, words) };
+	memcpy(h.low, low, 8 * (size_t)(words + 1));
+	memcpy(h.high, high, 8 * (size_t)(words + 1));
+	h.check = head_check(&h);
+	if (old->magic == IDX_PART_MAGIC && old->check == h.check && old->tree == tree)
+		return NAM_DUPLICATE;
+	memcpy(words_of(&root, IDX_NODE_LOW), low, 8 * (size_t)(words + 1));
+	memcpy(words_of(&root, idx_node_high(words)), high, 8 * (size_t)(words + 1));
+	root.check = idx_node_check(&root, words, true);
+	put(&p, at, 0);
+	put(&p, at + IDX_PART_LOG, 0);
+	put_words(&p, at + IDX_PART_ROOT, (const uint64_t *)&root, idx_node_words(words, true));
+	put_words(&p, at + 8, &h.check, sizeof h / 8 - 1);
+	put(&p, at, IDX_PART_MAGIC);
+	return NAM_OK;
+}
+
+static bool
+claim(struct part *p, uint64_t offset)
+{
+	uint32_t none = 0;
+	if (offset % IDX_TREE_EXTENT != 0 || offset == 0 || offset > p->pub.size - IDX_TREE_EXTENT)
+		return false;
+	return atomic_compare_exchange_strong(&p->owner[offset / IDX_TREE_EXTENT], &none, p->mark) ||
+	       none == p->mark;
+}
+
+/* The list of extents, from the newest back. */
+static nam_status
+list_extents(struct part *p)
+{
+	const struct idx_part_head *h = idx_head_of_part(p);
+	uint64_t at = h->newest;
+	if (h->extents == 0 || h->extents > p->pub.size / IDX_TREE_EXTENT)
+		return NAM_CORRUPT;
+	if (!extents_room(p, h->extents))
+		return NAM_NOMEM;
+	p->extents = h->extents;
+	memset(p->extent, 0, p->extents * sizeof *p->extent);
+	for (uint64_t i = h->extents; i-- > 1;) {
+		if (!claim(p, at))
+			return NAM_CORRUPT;
+		const struct idx_extent_head *e = (const void *)(p->pub.base + at);
+		if (e->tree != p->pub.tree || e->number != i)
+			return NAM_CORRUPT;
+		p->extent[i] = at;
+		at = e->before;
+	}
+	p->extent[0] = p->pub.at;
+	return at == p->pub.at ? NAM_OK : NAM_CORRUPT;
+}
+
+nam_status
+idx_part_open(struct part *p)
+{
+	const struct idx_part_head *h = idx_head_of_part(p);
+	if (h->magic != IDX_PART_MAGIC || h->tree != p->pub.tree || h->words == 0 ||
+	    h->words > IDX_KEY_WORDS || h->check != head_check(h))
+		return NAM_ABSENT;
+	p->pub.words = (unsigned)h->words;
+	p->pub.number = (unsigned)h->number;
+	if (!claim(p, p->pub.at))
+		return NAM_CORRUPT;
+	nam_status st = repair(p);
+	if (st == NAM_OK)
+		st = list_extents(p);
+	if (st == NAM_OK && (h->using_ >= h->extents || h->next > h->end || !is_ours(p, h->end - 1)))
+		st = NAM_CORRUPT;
+	return st;
+}
+
+void
+idx_part_close(struct part *p)
+{
+	if (p->ops != NULL && p->pub.model != NULL)
+		p->ops->close(p->pub.model);
+	for (uint64_t i = 0; i < p->extents; i++) {
+		uint32_t mine = p->mark;
+		atomic_compare_exchange_strong(&p->owner[p->extent[i] / IDX_TREE_EXTENT], &mine, 0);
+	}
+	uint32_t mine = p->mark;
+	atomic_compare_exchange_strong(&p->owner[p->pub.at / IDX_TREE_EXTENT], &mine, 0);
+	free(p->extent);
+}
+
+void
+idx_part_end(struct part *p)
+{
+	put(p, p->pub.at, 0);
+	put(p, p->pub.at + IDX_PART_ROOT, 0);
+}

@@ -1,0 +1,82 @@
+/*
+ * part.h -- a partition in the memory of its storage node, changed by its service: for index/btree's
+ * own files.
+ */
+#ifndef NAM_INDEX_BTREE_PART_H
+#define NAM_INDEX_BTREE_PART_H
+
+#include <index/btree/btree_msg.h>
+#include <index/btree/btree_plug.h>
+
+/*
+ * One change of a partition, collected before any word of it is stored (B7). Belongs to a service.
+ */
+struct idx_change {
+	struct part *p;
+	unsigned n;                                         /* words in log */
+	bool takes;                                         /* memory */
+	uint64_t next, end, using_, leaves, inners, splits; /* as they will be */
+	uint64_t log[IDX_LOG_WORDS - 2];
+};
+
+struct part {
+	struct idx_part pub; /* first */
+	const struct idx_model *ops;
+	_Atomic uint32_t *owner; /* of each extent of the region: whose it is, 0 = no partition's */
+	uint32_t mark;           /* ours in there */
+	uint64_t *extent;        /* offsets of our extents, by number */
+	uint64_t extents, cap;
+	struct idx_change *change; /* scratch of the service */
+};
+
+/* Where the search for a place has come along: offset of the node at each level, and the child. */
+struct idx_path {
+	unsigned top; /* level of the root */
+	uint64_t at[IDX_LEVELS_MAX + 1];
+	unsigned child[IDX_LEVELS_MAX + 1];
+};
+
+static inline struct idx_part_head *
+idx_head_of_part(const struct part *p)
+{
+	return (struct idx_part_head *)(void *)(p->pub.base + p->pub.at);
+}
+
+/* Makes an empty partition. The extent's bytes may be any. NAM_DUPLICATE: it is there already. */
+nam_status idx_part_make(char *base, uint64_t at, uint64_t tree, unsigned words, uint64_t number,
+    const uint64_t *low, const uint64_t *high, unsigned region);
+/*
+ * Opens one: finishes a change that a crash cut (B7), lists its extents. p's pub.base .. tree,
+ * owner, mark and change are set. NAM_ABSENT: there is none of that identity; NAM_CORRUPT;
+ * NAM_NOMEM.
+ */
+nam_status idx_part_open(struct part *p);
+void idx_part_close(struct part *p);
+/* After it: idx_part_open says NAM_ABSENT. */
+void idx_part_end(struct part *p);
+/* Takes extents that a client hands over, when there are `seen` now. *done: so many are ours. */
+nam_status idx_part_grow(struct part *p, uint64_t seen, const uint64_t *offset, unsigned n, unsigned *done);
+
+/* The search; NULL: the partition's bytes make no sense. */
+const struct idx_node *idx_part_find(
+    const struct part *p, const uint64_t *key, uint64_t value, struct idx_path *path);
+/* The leaf at hint if it holds the place (position hint), else NULL. */
+const struct idx_node *idx_part_hint(
+    const struct part *p, uint64_t hint, const uint64_t *key, uint64_t value);
+uint64_t idx_part_offset(const struct part *p, const struct idx_node *n);
+
+/* Inserts a place. *c tells which leaf changed. NAM_OK, also if it is in; NAM_FULL: no memory;
+ * NAM_CORRUPT. hinted: the leaf that holds it if it is known, else NULL. */
+nam_status idx_part_insert(struct part *p, const uint64_t *key, uint64_t value, const struct idx_node *hinted,
+    struct idx_an_change *c);
+nam_status idx_part_remove(struct part *p, const uint64_t *key, uint64_t value, const struct idx_node *hinted,
+    struct idx_an_change *c);
+/* Inserts places in rising order, entry i at e + i * (W + 1): key, value. *done: so many. */
+nam_status idx_part_fill(struct part *p, const uint64_t *e, unsigned n, unsigned percent, unsigned *done);
+
+#ifdef NAM_TWINS
+/* Called before each word that a service stores; a test leaves by longjmp: a crash. */
+extern void (*idx_store_hook)(void);
+#endif
+
+#endif

@@ -1,0 +1,418 @@
+/* read.c -- finding nodes by one-sided READs, and lookups. */
+#include <index/btree/client.h>
+
+#include <stdlib.h>
+
+enum {
+	BUFFER = 16 << 10, /* of nodes, on a coroutine's stack */
+	TORN_MAX = 24,     /* a node may be torn so often in a row */
+	TORN_WAIT = 6,     /* from then on pause between READs */
+	HOPS_MAX = 16,     /* to the right, from where a cached way has led */
+	HOPS_LEARNED = 1,  /* likewise, from where a model has led */
+	RESTARTS = 3,
+};
+
+/* ---- one seek ----------------------------------------------------------------------------- */
+
+static void
+begin(struct idx_tree *t, struct seek *s)
+{
+	struct idx_view *v = &s->v->pub;
+	unsigned sure = 1;
+	s->n = 0;
+	s->hops = s->tries = 0;
+	if (!s->fresh && s->stop == 0 && v->loc != NULL) {
+		s->n = t->loc->locate(v->loc, s->key, s->value, false, s->at, 2, &sure);
+		s->n = s->n > sure ? sure : s->n;
+		s->level = 0;
+	} else if (!s->fresh && s->v->inner != NULL &&
+		   idx_inner_way(s->v->inner, s->key, s->value, &s->at[0], &s->level)) {
+		s->n = s->level >= (int)s->stop ? 1 : 0;
+	}
+	if (s->n > 0)
+		return;
+	s->at[0] = net_plus(v->at, IDX_PART_ROOT);
+	s->n = 1;
+	s->level = -1;
+}
+
+/* The way was wrong: once more from the root, by READs. */
+static void
+again(struct idx_tree *t, struct seek *s)
+{
+	s->stale |= !s->fresh;
+	/* With models a message is the shorter way, and brings new ones. */
+	bool learned = t->loc != NULL && s->stop == 0 && !s->fresh;
+	if (learned || s->restarts++ >= RESTARTS) {
+		s->over = true;
+		s->status = NAM_BUSY;
+		return;
+	}
+	s->fresh = true;
+	begin(t, s);
+}
+
+enum sight { TORN, BELOW, BEYOND, HERE, STRANGE };
+
+static enum sight
+sight_of(const struct idx_tree *t, const struct seek *s, const struct idx_node *n)
+{
+	unsigned w = t->words, level = idx_meta_level(n->meta);
+	if (!nam_fault(TREE_UNCHECKED)) {
+		/* What claims to be a leaf is judged as one; the level is in the checksum. */
+		if (!idx_node_sound(n, s->v->pub.id, w, level == 0))
+			return TORN;
+	} else if (n->tree != s->v->pub.id || idx_meta_count(n->meta) > IDX_NODE_SLOTS) {
+		return TORN;
+	}
+	if (s->level >= 0 && level != (unsigned)s->level)
+		return STRANGE; /* the root was a leaf when it was cached */
+	if (level > 0 && (idx_meta_count(n->meta) == 0 || level >= IDX_LEVELS_MAX))
+		return STRANGE;
+	if (nam_fault(TREE_NO_FENCE) && level == 0)
+		return HERE;
+	if (idx_below(n, s->key, s->value, w))
+		return BELOW;
+	return idx_beyond(n, s->key, s->value, w) ? BEYOND : HERE;
+}
+
+struct run {
+	struct net_worker *w;
+	struct idx_tree *t;
+	seek_fn fn;
+	void *arg;
+	uint64_t leaf_reads, inner_reads, rights, torn;
+};
+
+/* A node that the place belongs to. */
+static void
+here(struct run *r, struct seek *s, unsigned number, const struct idx_node *n, net_addr at)
+{
+	unsigned w = r->t->words, level = idx_meta_level(n->meta);
+	s->tries = 0;
+	if (level > 0 && s->v->inner != NULL)
+		idx_inner_put(s->v->inner, at, n);
+	if (level <= s->stop) {
+		s->status = NAM_OK;
+		s->over = r->fn(r->arg, s, number, n, at);
+		if (s->over)
+			return;
+		s->at[0].bits = n->right;
+		s->level = (int)level;
+	} else {
+		s->at[0].bits = *idx_at(n, idx_node_child(w, idx_child_of(n, s->key, s->value, w)));
+		s->level = (int)level - 1;
+	}
+	s->n = 1;
+}
+
+/* Judges the one or two nodes that were READ for a seek. */
+static void
+judge(struct run *r, struct seek *s, unsigned number, const struct idx_node *const *node,
+    const struct net_op *const *op)
+{
+	const struct idx_node *left = NULL;
+	bool torn = false;
+	for (unsigned i = 0; i < s->n; i++) {
+		if (op[i]->status == NAM_CANCELLED) {
+			torn = true; /* it was not sent */
+			continue;
+		}
+		if (op[i]->status == NAM_INVALID) {
+			continue; /* no such address */
+		}
+		if (op[i]->status != NAM_OK) {
+			s->over = true;
+			s->status = (nam_status)op[i]->status;
+			return;
+		}
+		switch (sight_of(r->t, s, node[i])) {
+		case HERE:
+			here(r, s, number, node[i], s->at[i]);
+			return;
+		case TORN:
+			torn = true;
+			r->torn++;
+			break;
+		case BEYOND:
+			left = node[i];
+			break;
+		case BELOW:
+		case STRANGE:
+			break;
+		}
+	}
+	if (torn && s->tries < TORN_MAX) {
+		s->tries++; /* the same once more */
+		return;
+	}
+	if (!torn && left != NULL && left->right != 0 &&
+	    s->hops < (r->t->loc != NULL ? HOPS_LEARNED : HOPS_MAX)) {
+		s->hops++;
+		s->stale = true;
+		s->at[0].bits = left->right;
+		s->n = 1;
+		s->level = (int)idx_meta_level(left->meta);
+		r->rights += s->level == 0;
+		return;
+	}
+	again(r->t, s);
+}
+
+void
+idx_seek(struct net_worker *w, struct idx_tree *t, struct seek *s, unsigned n, seek_fn fn, void *arg,
+    struct net_counts *acct)
+{
+	uint64_t buffer[BUFFER / 8];
+	struct net_op ops[2 * SEEKS];
+	struct run r = { .w = w, .t = t, .fn = fn, .arg = arg };
+	unsigned leaf = idx_node_words(t->words, true), inner = idx_node_words(t->words, false), left = n;
+	struct net_backoff pause = { .base_ns = 1000, .cap_ns = 100000, .dice = true };
+	NAM_ASSERT(n <= SEEKS);
+	for (unsigned i = 0; i < n; i++) {
+		s[i].stale = s[i].over = false;
+		s[i].restarts = 0;
+		s[i].status = NAM_BUSY;
+		begin(t, &s[i]);
+	}
+	while (left > 0) {
+		struct net_batch b;
+		unsigned used = 0, first[SEEKS];
+		bool wait = false;
+		net_batch_init(&b, w, ops, 2 * SEEKS, acct);
+		for (unsigned i = 0; i < n; i++) {
+			unsigned words = s[i].level == 0 ? leaf : inner;
+			first[i] = UINT32_MAX;
+			if (s[i].over || used + s[i].n * words > BUFFER / 8)
+				continue;
+			first[i] = b.n;
+			wait |= s[i].tries > TORN_WAIT;
+			for (unsigned k = 0; k < s[i].n; k++, used += words)
+				net_read(&b, s[i].at[k], buffer + used, 8 * words);
+			if (s[i].level == 0)
+				r.leaf_reads += s[i].n;
+			else
+				r.inner_reads += s[i].n;
+		}
+		if (wait)
+			net_back_off(w, &pause);
+		(void)net_run(&b); /* each op tells its own status */
+		for (unsigned i = 0; i < n; i++) {
+			const struct idx_node *node[2];
+			const struct net_op *op[2];
+			if (first[i] == UINT32_MAX)
+				continue;
+			for (unsigned k = 0; k < s[i].n; k++) {
+				op[k] = &ops[first[i] + k];
+				node[k] = op[k]->buf;
+			}
+			judge(&r, &s[i], i, node, op);
+			left -= s[i].over;
+		}
+	}
+	idx_count_add(t, IDX_N_LEAF_READS, r.leaf_reads);
+	idx_count_add(t, IDX_N_INNER_READS, r.inner_reads);
+	idx_count_add(t, IDX_N_RIGHTS, r.rights);
+	idx_count_add(t, IDX_N_TORN, r.torn);
+}
+
+/* ---- lookup ----------------------------------------------------------------------------------- */
+
+/* Hits of one leaf, in order. */
+static void
+gather(struct idx_tree_probe *p, const struct idx_node *n, unsigned w)
+{
+	unsigned count = idx_meta_count(n->meta);
+	for (unsigned i = 0; i < count; i++) {
+		if (w == 1 ? *idx_at(n, idx_node_key(1, i)) != p->key[0]
+			   : idx_key_order(idx_at(n, idx_node_key(w, i)), p->key, w) != 0)
+			continue;
+		uint64_t value = *idx_at(n, idx_node_value(w, i));
+		unsigned at = p->hits < IDX_HITS_MAX ? p->hits : IDX_HITS_MAX;
+		for (; at > 0 && p->hit[at - 1] > value; at--)
+			if (at < IDX_HITS_MAX)
+				p->hit[at] = p->hit[at - 1];
+		if (at < IDX_HITS_MAX)
+			p->hit[at] = value;
+		p->hits++;
+	}
+}
+
+struct lookup {
+	struct idx_tree *t;
+	struct idx_tree_probe *p[SEEKS];
+};
+
+static bool
+found(void *arg, struct seek *s, unsigned i, const struct idx_node *n, net_addr at)
+{
+	struct lookup *l = arg;
+	struct idx_tree_probe *p = l->p[i];
+	unsigned w = l->t->words;
+	gather(p, n, w);
+	if (p->leaf.at.bits == 0)
+		p->leaf = (struct idx_leaf){ at, n->check };
+	nam_status st = idx_leaves_add(p->leaves, at, n->check);
+	if (st != NAM_OK) {
+		s->status = st;
+		return true;
+	}
+	if (!idx_beyond(n, p->key, UINT64_MAX, w) || n->right == 0 || p->hits > IDX_HITS_MAX)
+		return true;
+	/* Equal keys go on in the next leaf. */
+	s->value = idx_at(n, idx_node_high(w))[w];
+	return false;
+}
+
+static void
+conclude(struct idx_tree_probe *p)
+{
+	p->status = p->hits == 0 ? NAM_ABSENT : NAM_OK;
+	if (p->hits > IDX_HITS_MAX) {
+		p->hits = IDX_HITS_MAX;
+		p->status = NAM_FULL;
+	}
+}
+
+/* By messages: at most SEEKS probes. */
+static nam_status
+ask(struct net_worker *w, struct view *v, struct idx_tree_probe *p)
+{
+	struct idx_ask a;
+	struct idx_an head;
+	unsigned words = v->pub.words;
+	idx_count_add(v->pub.tree, IDX_N_FALLBACKS, 1);
+	if (!idx_ask_init(&a, v, IDX_MSG_LOOKUP, words, 1 + IDX_MSG_HITS + 2 * IDX_MSG_LEAVES))
+		return NAM_NOMEM;
+	((struct idx_rq *)(void *)a.rq)->n = 1;
+	memcpy(a.rq + a.n, p->key, 8 * (size_t)words);
+	a.n += words;
+	nam_status st = idx_ask_run(w, &a, &head);
+	const uint64_t *at = a.an + sizeof head / 8;
+	unsigned got = a.call.got / 8;
+	if (st == NAM_OK && (head.done != 1 || got < 1 + sizeof head / 8))
+		st = NAM_CORRUPT;
+	if (st == NAM_OK) {
+		unsigned all = *at & 0xffff, leaves = (*at >> 16) & 0xffff;
+		p->hits = all;
+		all = all < IDX_HITS_MAX ? all : IDX_HITS_MAX;
+		if (got < sizeof head / 8 + 1 + all + 2 * leaves)
+			st = NAM_CORRUPT;
+		at++;
+		for (unsigned i = 0; i < all && st == NAM_OK; i++)
+			p->hit[i] = at[i];
+		at += all;
+		for (unsigned i = 0; i < leaves && st == NAM_OK; i++)
+			st = idx_leaves_add(p->leaves, (net_addr){ at[2 * i] }, at[2 * i + 1]);
+		if (st == NAM_OK && leaves > 0)
+			p->leaf = (struct idx_leaf){ { at[0] }, at[1] };
+	}
+	idx_ask_free(&a);
+	return st;
+}
+
+static bool
+learn_only(void *arg, struct seek *s, unsigned i, const struct idx_node *n, net_addr at)
+{
+	(void)arg, (void)s, (void)i, (void)n, (void)at;
+	return true;
+}
+
+/* One tree's probes, at most SEEKS. */
+static nam_status
+lookup_chunk(struct net_worker *w, struct idx_tree *t, struct lookup *l, unsigned n, struct net_counts *acct)
+{
+	struct seek s[SEEKS];
+	struct views *m;
+	nam_status worst = NAM_OK, st = idx_views(w, t, NULL, &m, acct);
+	idx_count_add(t, IDX_N_LOOKUPS, n);
+	for (unsigned i = 0; i < n; i++) {
+		struct idx_tree_probe *p = l->p[i];
+		p->hits = 0;
+		p->leaf = (struct idx_leaf){ 0 };
+		p->status = st;
+		if (st != NAM_OK)
+			continue;
+		s[i].v = idx_view_of(m, p->key, t->words);
+		s[i].value = 0;
+		s[i].stop = 0;
+		s[i].fresh = false;
+		memcpy(s[i].key, p->key, 8 * (size_t)t->words);
+	}
+	if (st != NAM_OK)
+		return st;
+	bool messages = t->o.cache == IDX_TREE_MESSAGES;
+	if (t->loc != NULL && t->loc->prepare != NULL) {
+		/* Views may differ: each fetches for the keys that are its. */
+		for (unsigned i = 0; i < n; i++) {
+			const uint64_t *key = s[i].key;
+			(void)t->loc->prepare(s[i].v->pub.loc, w, &key, &s[i].value, 1, acct);
+		}
+	}
+	if (!messages)
+		idx_seek(w, t, s, n, found, l, acct);
+	for (unsigned i = 0; i < n; i++) {
+		struct idx_tree_probe *p = l->p[i];
+		st = messages ? NAM_BUSY : s[i].status;
+		if (st == NAM_BUSY) {
+			/* The probe's first half, if there is one, may be of another moment. */
+			p->hits = 0;
+			p->leaf = (struct idx_leaf){ 0 };
+			st = ask(w, s[i].v, p);
+			if (st == NAM_REFUSED) {
+				/* No such partition: the map is stale. */
+				struct views *next;
+				st = idx_views(w, t, m, &next, acct);
+				if (st == NAM_OK && next != m) {
+					p->status = NAM_BUSY; /* its caller asks again */
+					continue;
+				}
+				st = st == NAM_OK ? NAM_REFUSED : st;
+			}
+		}
+		if (st == NAM_OK)
+			conclude(p);
+		else
+			p->status = worst = st;
+		if (st == NAM_OK && s[i].stale && !messages && t->loc != NULL)
+			(void)t->loc->wrong(s[i].v->pub.loc, w, s[i].key, 0, p->leaf.at, acct);
+		if (st == NAM_OK && s[i].stale && !messages && s[i].v->inner != NULL) {
+			/* New copies of the nodes on the way. */
+			s[i].value = 0;
+			s[i].stop = 1;
+			s[i].fresh = true;
+			idx_seek(w, t, &s[i], 1, learn_only, NULL, acct);
+		}
+	}
+	return worst;
+}
+
+nam_status
+idx_tree_lookup(struct net_worker *w, struct idx_tree_probe *p, unsigned n, struct net_counts *acct)
+{
+	nam_status worst = NAM_OK;
+	unsigned done = 0;
+	while (done < n) {
+		struct lookup l = { .t = p[done].tree };
+		unsigned k = 0, begun = done;
+		while (k < SEEKS && done < n && p[done].tree == l.t)
+			l.p[k++] = &p[done++];
+		nam_status st = lookup_chunk(w, l.t, &l, k, acct);
+		for (unsigned tries = 0; tries < RESTARTS; tries++) {
+			/* Those whose partition has moved. */
+			unsigned left = 0;
+			for (unsigned i = begun; i < done; i++)
+				if (p[i].status == NAM_BUSY)
+					l.p[left++] = &p[i];
+			if (left == 0)
+				break;
+			st = lookup_chunk(w, l.t, &l, left, acct);
+		}
+		if (st != NAM_OK)
+			worst = st;
+	}
+	for (unsigned i = 0; i < n; i++)
+		if (p[i].status == NAM_BUSY)
+			worst = NAM_BUSY;
+	return worst;
+}

@@ -1,0 +1,339 @@
+/* tree.c -- a process's view of a tree: opening, the map of partitions, counts, lists of leaves. */
+#include <index/btree/client.h>
+
+#include <stdlib.h>
+
+enum { MAP_TRIES = 200 };
+
+/* ---- keys --------------------------------------------------------------------------------- */
+
+bool
+idx_tree_key(const void *bytes, size_t len, unsigned words, uint64_t *out)
+{
+	const unsigned char *b = bytes;
+	for (unsigned i = 0; i < words; i++) {
+		uint64_t word = 0;
+		for (unsigned k = 0; k < 8; k++)
+			word = word << 8 | (8 * (size_t)i + k < len ? b[8 * i + k] : 0);
+		out[i] = word;
+	}
+	return len <= 8 * (size_t)words;
+}
+
+static const char *const cache_names[] = {
+	[IDX_TREE_NONE] = "none",
+	[IDX_TREE_INNER] = "tree",
+	[IDX_TREE_LEARNED] = "learned",
+	[IDX_TREE_MODELS] = "models",
+	[IDX_TREE_ONDEMAND] = "ondemand",
+	[IDX_TREE_MESSAGES] = "messages",
+};
+
+const char *
+idx_tree_cache_name(enum idx_tree_cache c)
+{
+	return c < sizeof cache_names / sizeof *cache_names ? cache_names[c] : "?";
+}
+
+bool
+idx_tree_cache_parse(const char *name, enum idx_tree_cache *out)
+{
+	for (unsigned i = 0; i < sizeof cache_names / sizeof *cache_names; i++)
+		if (strcmp(name, cache_names[i]) == 0) {
+			*out = (enum idx_tree_cache)i;
+			return true;
+		}
+	return false;
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+struct idx_tree *
+idx_btree_open(net_addr anchor, unsigned words, const struct idx_tree_memory *mem,
+    const struct idx_tree_options *o, const struct idx_locator *locator)
+{
+	NAM_ASSERT(words >= 1 && words <= IDX_TREE_WORDS);
+	struct idx_tree *t = calloc(1, sizeof *t);
+	if (t == NULL)
+		return NULL;
+	t->anchor = anchor;
+	t->words = words;
+	if (mem != NULL)
+		t->mem = *mem;
+	if (o != NULL)
+		t->o = *o;
+	t->loc = locator;
+	atomic_store(&t->turn, 1);
+	pthread_mutex_init(&t->lock, NULL);
+	return t;
+}
+
+static void
+view_free(struct idx_tree *t, struct view *v)
+{
+	if (v->pub.loc != NULL)
+		t->loc->close(v->pub.loc);
+	idx_inner_close(v->inner);
+	free(v);
+}
+
+void
+idx_tree_close(struct idx_tree *t)
+{
+	if (t == NULL)
+		return;
+	for (struct views *m = atomic_load(&t->views), *older; m != NULL; m = older) {
+		older = m->older;
+		free(m);
+	}
+	while (t->every != NULL) {
+		struct view *v = t->every;
+		t->every = v->link;
+		view_free(t, v);
+	}
+	pthread_mutex_destroy(&t->lock);
+	free(t);
+}
+
+/* ---- the map ---------------------------------------------------------------------------------- */
+
+/* l: the view of a partition, of before or new. NULL = no memory. */
+static struct view *
+view_get(struct idx_tree *t, const struct idx_map *map, unsigned i)
+{
+	unsigned w = t->words;
+	const struct idx_map_part *part = &map->part[i];
+	for (struct view *v = t->every; v != NULL; v = v->link)
+		if (v->pub.at.bits == part->at && v->pub.id == map->tree)
+			return v;
+	struct view *v = calloc(1, sizeof *v);
+	if (v == NULL)
+		return NULL;
+	v->pub.tree = t;
+	v->pub.at.bits = part->at;
+	v->pub.region = net_region_of(v->pub.at);
+	v->pub.service =
+	    IDX_TREE_SERVICE + (unsigned)(net_offset_of(v->pub.at) / IDX_TREE_EXTENT % IDX_TREE_SERVICES);
+	v->pub.words = w;
+	v->pub.id = map->tree;
+	memcpy(v->pub.low, part->low, 8 * (size_t)w);
+	v->pub.low[w] = part->low[IDX_KEY_WORDS];
+	memset(v->pub.high, 0xff, sizeof v->pub.high);
+	if (i + 1 < map->parts) {
+		memcpy(v->pub.high, part[1].low, 8 * (size_t)w);
+		v->pub.high[w] = part[1].low[IDX_KEY_WORDS];
+	}
+	bool well = true;
+	if (t->o.cache == IDX_TREE_INNER) {
+		v->inner = idx_inner_open(w, t->o.levels, net_plus(v->pub.at, IDX_PART_ROOT));
+		well = v->inner != NULL;
+	} else if (t->loc != NULL) {
+		v->pub.loc = t->loc->open(&v->pub);
+		well = v->pub.loc != NULL;
+	}
+	if (!well) {
+		view_free(t, v);
+		return NULL;
+	}
+	v->link = t->every;
+	t->every = v;
+	return v;
+}
+
+static nam_status
+map_read(struct net_worker *w, struct idx_tree *t, struct idx_map *map, struct net_counts *acct)
+{
+	struct net_backoff b = { .base_ns = 2000, .cap_ns = 200000, .yields = 4 };
+	for (unsigned tries = 0; tries < MAP_TRIES; tries++) {
+		struct idx_tree_anchor a;
+		nam_status st = net_read1(w, t->anchor, &a, sizeof a, acct);
+		if (st != NAM_OK)
+			return st;
+		idx_count_add(t, IDX_N_MAP_READS, 1);
+		if (a.magic != IDX_TREE_MAGIC || a.state == 2)
+			return NAM_REFUSED;
+		if (a.state == 1 && a.words != t->words)
+			return NAM_INVALID;
+		if (a.state == 1 && a.parts >= 1 && a.parts <= IDX_MAP_PARTS && a.map != 0) {
+			uint64_t bytes = idx_map_bytes(a.parts);
+			st = net_read1(w, (net_addr){ a.map }, map, (uint32_t)bytes, acct);
+			if (st != NAM_OK)
+				return st;
+			if (map->tree == a.tree && map->parts == a.parts && map->check == idx_map_check(map))
+				return NAM_OK;
+		}
+		net_back_off(w, &b); /* it is being made, or changed */
+	}
+	return NAM_BUSY;
+}
+
+nam_status
+idx_views(struct net_worker *w, struct idx_tree *t, const struct views *stale, struct views **out,
+    struct net_counts *acct)
+{
+	struct views *now = atomic_load_explicit(&t->views, memory_order_acquire);
+	if (now != NULL && now != stale) {
+		*out = now;
+		return NAM_OK;
+	}
+	struct idx_map *map = malloc(sizeof *map);
+	if (map == NULL)
+		return NAM_NOMEM;
+	nam_status st = map_read(w, t, map, acct);
+	if (st != NAM_OK) {
+		free(map);
+		return st;
+	}
+	pthread_mutex_lock(&t->lock);
+	now = atomic_load_explicit(&t->views, memory_order_acquire);
+	struct views *m = now;
+	if (now == NULL || now->id != map->tree || now->version != map->version) {
+		m = malloc(sizeof *m + map->parts * sizeof(struct view *));
+		bool well = m != NULL;
+		for (unsigned i = 0; i < map->parts && well; i++)
+			well = (m->view[i] = view_get(t, map, i)) != NULL;
+		if (well) {
+			m->older = now;
+			m->id = map->tree;
+			m->version = map->version;
+			m->n = (unsigned)map->parts;
+			atomic_store_explicit(&t->views, m, memory_order_release);
+		} else {
+			free(m);
+			st = NAM_NOMEM;
+		}
+	}
+	pthread_mutex_unlock(&t->lock);
+	free(map);
+	*out = m;
+	return st;
+}
+
+struct view *
+idx_view_of(const struct views *m, const uint64_t *key, unsigned words)
+{
+	unsigned from = 0, n = m->n;
+	while (n > 1) {
+		unsigned half = n / 2;
+		if (idx_key_order(m->view[from + half]->pub.low, key, words) <= 0) {
+			from += half;
+			n -= half;
+		} else {
+			n = half;
+		}
+	}
+	return m->view[from];
+}
+
+/* ---- counts ------------------------------------------------------------------------------------- */
+
+void
+idx_tree_counts(const struct idx_tree *t, struct idx_tree_counts *out)
+{
+	struct idx_tree *open = (struct idx_tree *)(uintptr_t)t; /* its lock */
+	uint64_t n[IDX_N_COUNTS];
+	for (unsigned i = 0; i < IDX_N_COUNTS; i++)
+		n[i] = atomic_load_explicit(&t->count[i], memory_order_relaxed);
+	*out = (struct idx_tree_counts){ .lookups = n[IDX_N_LOOKUPS],
+		.leaf_reads = n[IDX_N_LEAF_READS],
+		.inner_reads = n[IDX_N_INNER_READS],
+		.rights = n[IDX_N_RIGHTS],
+		.torn = n[IDX_N_TORN],
+		.fallbacks = n[IDX_N_FALLBACKS],
+		.changes = n[IDX_N_CHANGES],
+		.hints_used = n[IDX_N_HINTS_USED],
+		.map_reads = n[IDX_N_MAP_READS] };
+	pthread_mutex_lock(&open->lock);
+	for (const struct view *v = t->every; v != NULL; v = v->link) {
+		uint64_t cache = 0, table = 0, fetched = 0;
+		if (v->inner != NULL)
+			cache = idx_inner_bytes(v->inner);
+		else if (v->pub.loc != NULL)
+			t->loc->size(v->pub.loc, &cache, &table, &fetched);
+		out->cache_bytes += cache;
+		out->table_bytes += table;
+		out->models_fetched += fetched;
+	}
+	pthread_mutex_unlock(&open->lock);
+}
+
+/* ---- lists of leaves ------------------------------------------------------------------------------ */
+
+nam_status
+idx_leaves_add(struct idx_leaves *l, net_addr at, uint64_t check)
+{
+	if (l == NULL)
+		return NAM_OK;
+	if (l->n > 0 && l->leaf[l->n - 1].at.bits == at.bits && l->leaf[l->n - 1].check == check)
+		return NAM_OK;
+	if (l->n == l->cap) {
+		uint32_t cap = l->cap == 0 ? 16 : 2 * l->cap;
+		struct idx_leaf *more = realloc(l->leaf, cap * sizeof *more);
+		if (more == NULL)
+			return NAM_NOMEM;
+		l->leaf = more;
+		l->cap = cap;
+	}
+	l->leaf[l->n++] = (struct idx_leaf){ at, check };
+	return NAM_OK;
+}
+
+void
+idx_leaves_free(struct idx_leaves *l)
+{
+	free(l->leaf);
+	*l = (struct idx_leaves){ 0 };
+}
+
+nam_status
+idx_leaves_change(struct idx_leaves *l, const struct idx_leaf_change *c)
+{
+	bool met = false;
+	if (c->before.at.bits == 0)
+		return NAM_OK;
+	for (uint32_t i = 0; i < l->n; i++)
+		if (l->leaf[i].at.bits == c->before.at.bits && l->leaf[i].check == c->before.check) {
+			l->leaf[i] = c->after;
+			met = true;
+		}
+	return met && c->sibling.at.bits != 0 ? idx_leaves_add(l, c->sibling.at, c->sibling.check) : NAM_OK;
+}
+
+nam_status
+idx_leaves_same(struct net_worker *w, const struct idx_leaves *l, bool *same, struct net_counts *acct)
+{
+	enum { OPS = 64 };
+	struct net_op ops[OPS];
+	uint64_t now[OPS];
+	struct net_batch b;
+	*same = true;
+	for (uint32_t i = 0; i < l->n && *same; i += OPS) {
+		uint32_t n = l->n - i < OPS ? l->n - i : OPS;
+		net_batch_init(&b, w, ops, OPS, acct);
+		for (uint32_t k = 0; k < n; k++)
+			net_read(&b, l->leaf[i + k].at, &now[k], 8);
+		nam_status st = net_run(&b);
+		if (st != NAM_OK)
+			return st;
+		for (uint32_t k = 0; k < n; k++)
+			*same &= now[k] == l->leaf[i + k].check;
+	}
+	return NAM_OK;
+}
+
+unsigned
+idx_leaf_sort(const struct idx_node *n, unsigned w, uint8_t *slot)
+{
+	unsigned count = idx_meta_count(n->meta);
+	for (unsigned i = 0; i < count; i++) {
+		const uint64_t *key = idx_at(n, idx_node_key(w, i));
+		uint64_t value = *idx_at(n, idx_node_value(w, i));
+		unsigned at = i;
+		for (; at > 0 && idx_place_order(idx_at(n, idx_node_key(w, slot[at - 1])),
+				     *idx_at(n, idx_node_value(w, slot[at - 1])), key, value, w) > 0;
+		     at--)
+			slot[at] = slot[at - 1];
+		slot[at] = (uint8_t)i;
+	}
+	return count;
+}
