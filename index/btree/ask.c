@@ -79,29 +79,22 @@ idx_ask_wait(struct net_worker *w, struct idx_ask *a, struct idx_an *head)
 	return head->status == NAM_ABSENT ? NAM_REFUSED : (nam_status)head->status;
 }
 
-/* After a NAM_GONE: requests on the old channel may still be served, so those to come have another
- * turn (B9). */
-static nam_status
-reopen(struct net_worker *w, struct idx_ask *a)
-{
-	static const struct net_call_config plain;
-	struct idx_tree *t = a->v->pub.tree;
-	if (t != NULL) {
-		uint64_t turn = a->turn;
-		atomic_compare_exchange_strong(&t->turn, &turn, turn + 1);
-	}
-	return net_call_open(w, a->v->pub.region, a->v->pub.service, &plain, NULL);
-}
-
 nam_status
 idx_ask_again(struct net_worker *w, struct idx_ask *a, nam_status st, unsigned *tries)
 {
+	static const struct net_call_config plain;
+	struct idx_tree *t = a->v->pub.tree;
+	if (st == NAM_GONE && t != NULL) {
+		/* The request may still be served, so those to come have another turn (B9). */
+		uint64_t turn = a->turn;
+		atomic_compare_exchange_strong(&t->turn, &turn, turn + 1);
+	}
 	if ((st != NAM_GONE && st != NAM_CANCELLED) || ++*tries > TRIES)
 		return st == NAM_CANCELLED ? NAM_BUSY : st;
 	if (st == NAM_GONE) {
 		if (net_worker_broke(w, a->v->pub.region))
 			return NAM_GONE; /* all of the worker's connection: its owner's to renew */
-		if ((st = reopen(w, a)) != NAM_OK)
+		if ((st = net_call_open(w, a->v->pub.region, a->v->pub.service, &plain, NULL)) != NAM_OK)
 			return st;
 	}
 	idx_ask_start(w, a);
