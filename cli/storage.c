@@ -3,6 +3,8 @@
 
 #include <base/number.h>
 #include <base/status.h>
+#include <index/tree.h>
+#include <net/local.h>
 #include <net/ring/service.h>
 #include <net/secret.h>
 #include <storage_node/sn.h>
@@ -38,8 +40,10 @@ static const char usage[] =
     "The data lives as long as this process. SIGTERM or SIGINT ends it.\n"
     "Peers prove that they know the secret. Data is not encrypted: listen on a trusted network only.\n";
 
-/* What rooms above register to run on storage nodes; so far only net does. */
-static const struct net_service services[] = { { .id = NET_SERVICE_ECHO, .name = "echo", .fn = net_echo } };
+/* What rooms above register to run on storage nodes: echo, and the trees of index/. */
+static struct net_service services[1 + IDX_TREE_SERVICES] = {
+	{ .id = NET_SERVICE_ECHO, .name = "echo", .fn = net_echo }
+};
 
 static struct sn_server *server; /* for the signal handler */
 
@@ -235,13 +239,21 @@ cli_storage(int argc, char **argv)
 	nam_status st = sn_region_open(&region, &c.region, &err);
 	if (st != NAM_OK)
 		return complain(st == NAM_INVALID ? 2 : 1, err.text);
-	if (c.hosts)
-		st = sn_region_serve(region, &c.serve, &err);
+	struct idx_tree_host *trees = NULL;
+	if (c.hosts) {
+		trees =
+		    idx_tree_host_open(sn_region_id(region), sn_local(region)->base, sn_region_size(region));
+		if (trees != NULL)
+			idx_tree_host_services(trees, services + 1);
+		st = trees != NULL ? sn_region_serve(region, &c.serve, &err)
+				   : nam_fail(&err, NAM_NOMEM, "no memory for the services of trees");
+	}
 	if (st == NAM_OK)
 		st = sn_server_open(&server, region, &c.server, &err);
 	explicit_bzero(secret, sizeof secret);
 	if (st != NAM_OK) {
 		sn_region_close(region);
+		idx_tree_host_close(trees);
 		return complain(st == NAM_INVALID ? 2 : 1, err.text);
 	}
 
@@ -262,5 +274,6 @@ cli_storage(int argc, char **argv)
 	st = sn_server_run(server, &err);
 	sn_server_close(server);
 	sn_region_close(region);
+	idx_tree_host_close(trees);
 	return st == NAM_OK ? 0 : complain(1, err.text);
 }

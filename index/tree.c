@@ -1,6 +1,21 @@
-/* tree.c -- joins the tree to its models: which locator a client has, and which models a storage
- * node. */
+/* tree.c -- joins the parts of the room: which locator a tree's client has, which models a storage
+ * node, and all formats. */
+#include <index/btree/btree_msg.h>
 #include <index/btree/btree_plug.h>
+#include <index/hash/hash_internal.h>
+
+void
+idx_layout_fold(void)
+{
+	const uint64_t shape[] = { IDX_TREE_MAGIC, IDX_PART_MAGIC, IDX_NODE_SLOTS, IDX_KEY_WORDS,
+		IDX_LEVELS_MAX, IDX_PART_ROOT, IDX_PART_LOG, IDX_PART_NODES, IDX_MAP_PARTS, IDX_TREE_SERVICE,
+		IDX_TREE_SERVICES, sizeof(struct idx_part_head), offsetof(struct idx_part_head, next),
+		sizeof(struct idx_extent_head), sizeof(struct idx_tree_anchor), sizeof(struct idx_map_part),
+		sizeof(struct idx_rq), sizeof(struct idx_an), sizeof(struct idx_an_change),
+		sizeof(struct idx_an_shape), IDX_MSG_MODEL, 1 };
+	idx_hash_layout_fold();
+	net_layout_fold("index.tree", idx_check_words(shape, sizeof shape / 8, 1));
+}
 
 struct idx_tree *
 idx_tree_open(

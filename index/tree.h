@@ -47,7 +47,7 @@ struct idx_tree_memory {
 	void *arg;
 };
 
-/* ---- making one, and its end ------------------------------------------------------------- */
+/* ---- making one, and its end ----------------------------------------------------------- */
 
 /* A partition holds the keys from `low` on, up to the next partition's. */
 struct idx_tree_part {
@@ -74,7 +74,7 @@ nam_status idx_tree_create(struct net_worker *w, net_addr anchor, const struct i
  */
 nam_status idx_tree_drop(struct net_worker *w, net_addr anchor);
 
-/* ---- a process's view -------------------------------------------------------------------- */
+/* ---- a process's view ------------------------------------------------------------------ */
 
 /* What a client knows before it READs a leaf. */
 enum idx_tree_cache {
@@ -124,7 +124,7 @@ struct idx_tree_shape {
 nam_status idx_tree_shape(
     struct net_worker *w, struct idx_tree *t, struct idx_tree_shape *out, struct net_counts *acct);
 
-/* ---- which leaves were seen -------------------------------------------------------------- */
+/* ---- which leaves were seen ------------------------------------------------------------ */
 
 /* A leaf as it was when it was READ: check changes with each change of the leaf. */
 struct idx_leaf {
@@ -145,7 +145,7 @@ void idx_leaves_free(struct idx_leaves *l);
 nam_status idx_leaves_same(
     struct net_worker *w, const struct idx_leaves *l, bool *same, struct net_counts *acct);
 
-/* ---- lookup ------------------------------------------------------------------------------ */
+/* ---- lookup ---------------------------------------------------------------------------- */
 
 struct idx_tree_probe {
 	struct idx_tree *tree;
@@ -164,7 +164,7 @@ struct idx_tree_probe {
 nam_status idx_tree_lookup(
     struct net_worker *w, struct idx_tree_probe *p, unsigned n, struct net_counts *acct);
 
-/* ---- changes ----------------------------------------------------------------------------- */
+/* ---- changes --------------------------------------------------------------------------- */
 
 /* One leaf's change, for a caller that keeps a list of leaves: its own change is not another's. */
 struct idx_leaf_change {
@@ -172,7 +172,8 @@ struct idx_leaf_change {
 	struct idx_leaf after;   /* the same leaf now; another address only if it was the root */
 	struct idx_leaf sibling; /* at 0, or the leaf that took the upper half of it */
 };
-/* In a caller's list: where the leaf stands as it was before, it is now as it is after. NAM_NOMEM. */
+/* In a caller's list: where the leaf stands as it was before, it is now as it is after.
+ * NAM_NOMEM. */
 nam_status idx_leaves_change(struct idx_leaves *l, const struct idx_leaf_change *c);
 
 struct idx_tree_entry {
@@ -188,8 +189,8 @@ struct idx_tree_entry {
 	bool unique;
 	uint32_t hits;
 	uint64_t hit[IDX_HITS_MAX]; /* unique, and the key has more values than this: NAM_FULL */
-	net_addr hint;              /* the leaf, if a lookup has shown it; 0 = the view's cache tells one, or
-			* none */
+	/* The leaf, if a lookup has shown it; 0 = as the view's cache says. */
+	net_addr hint;
 	nam_status status;
 	struct idx_leaf_change change;
 };
@@ -212,7 +213,7 @@ nam_status idx_tree_remove(
 nam_status idx_tree_fill(struct net_worker *w, struct idx_tree *t, const uint64_t *keys,
     const uint64_t *values, uint64_t n, unsigned fill_percent, uint64_t *done, struct net_counts *acct);
 
-/* ---- scan -------------------------------------------------------------------------------- */
+/* ---- scan ------------------------------------------------------------------------------ */
 
 struct idx_tree_scan;
 struct idx_tree_range {
@@ -235,7 +236,7 @@ nam_status idx_tree_scan_next(struct net_worker *w, struct idx_tree_scan *s, uin
     unsigned cap, unsigned *n, struct net_counts *acct);
 void idx_tree_scan_close(struct idx_tree_scan *s);
 
-/* ---- hosting ----------------------------------------------------------------------------- */
+/* ---- hosting --------------------------------------------------------------------------- */
 
 /*
  * The half that lives on a storage node: IDX_TREE_SERVICES services over the region's memory. It

@@ -141,7 +141,7 @@ idx_view_call(struct net_worker *w, struct idx_view *pub, const void *request, u
 	return st == NAM_REFUSED ? NAM_ABSENT : st;
 }
 
-/* ---- memory ---------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------- */
 
 /* An extent that was taken for a partition of that region before, and not used. */
 static bool

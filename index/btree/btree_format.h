@@ -98,7 +98,7 @@ struct idx_node {
 };
 static_assert(offsetof(struct idx_node, word) == 8 * IDX_NODE_LOW, "fences begin behind the header");
 
-/* ---- a node's words, as numbers of words from its beginning ------------------------------ */
+/* ---- a node's words, as numbers of words from its beginning ---------------------------- */
 
 static inline unsigned
 idx_node_high(unsigned w)
@@ -140,7 +140,7 @@ idx_at(const struct idx_node *n, unsigned word)
 	return (const uint64_t *)n + word;
 }
 
-/* ---- meta -------------------------------------------------------------------------------- */
+/* ---- meta ------------------------------------------------------------------------------ */
 
 #define IDX_META_CHANGE (UINT64_C(1) << 40)
 
@@ -165,7 +165,7 @@ idx_meta_words(uint64_t meta)
 	return (unsigned)(meta >> 16) & 255;
 }
 
-/* ---- proof ------------------------------------------------------------------------------- */
+/* ---- proof ----------------------------------------------------------------------------- */
 
 /* Four lanes side by side, because one is as slow as its multiplications one after the other. n is
  * the number of words behind `check`. Never 0. */
@@ -188,7 +188,7 @@ idx_node_check(const struct idx_node *n, unsigned w, bool leaf)
 	return idx_check_words(&n->tree, idx_node_words(w, leaf) - 1, 0);
 }
 
-/* ---- places ------------------------------------------------------------------------------ */
+/* ---- places ---------------------------------------------------------------------------- */
 
 /* -1, 0, 1: the place (a, av) is before, at, behind (b, bv). */
 static inline int
@@ -236,15 +236,16 @@ idx_node_sound(const struct idx_node *n, uint64_t tree, unsigned w, bool leaf)
 	       idx_meta_count(n->meta) <= IDX_NODE_SLOTS && n->check == idx_node_check(n, w, leaf);
 }
 
-/* ---- a partition ------------------------------------------------------------------------- */
+/* ---- a partition ----------------------------------------------------------------------- */
 
 struct idx_part_head {
 	uint64_t magic;
 	uint64_t check; /* over the words from tree to high */
 	uint64_t tree;
-	uint64_t words;                                           /* W */
-	uint64_t number;                                          /* in the tree */
-	uint64_t low[IDX_KEY_WORDS + 1], high[IDX_KEY_WORDS + 1]; /* its fences; value last, at [W] */
+	uint64_t words;  /* W */
+	uint64_t number; /* in the tree */
+	/* its fences; value last, at [W] */
+	uint64_t low[IDX_KEY_WORDS + 1], high[IDX_KEY_WORDS + 1];
 	uint64_t pad[1];
 	/* changed by the log only */
 	uint64_t next;    /* offset of the next free byte of the newest extent in use ... */
@@ -265,7 +266,7 @@ struct idx_extent_head {
 };
 static_assert(sizeof(struct idx_extent_head) == IDX_NODE_ALIGN, "nodes follow");
 
-/* The log: words of seal, number of words behind it, then runs: offset in the region, n, n words. */
+/* The log: a seal, the number of words behind it, then runs: offset in the region, n, n words. */
 struct idx_log {
 	uint64_t seal; /* idx_check_words over all words behind it; 0 = there is no change */
 	uint64_t words;
@@ -274,7 +275,7 @@ struct idx_log {
 static_assert(IDX_LEVELS_MAX * (IDX_NODE_WORDS_MAX + 2) + 64 <= IDX_LOG_WORDS,
     "a split of a node of each level has room in the log");
 
-/* ---- the anchor and the map -------------------------------------------------------------- */
+/* ---- the anchor and the map ------------------------------------------------------------ */
 
 struct idx_tree_anchor {
 	uint64_t magic; /* CASed from 0: whose tree it is */

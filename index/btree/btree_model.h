@@ -159,7 +159,7 @@ renewed(struct actor *a, nam_status st)
 	return true;
 }
 
-/* ---- lookups and scans ------------------------------------------------------------------ */
+/* ---- lookups and scans ----------------------------------------------------------------- */
 
 /* Judges what was shown of one entry. */
 static void
@@ -316,7 +316,7 @@ again:
 	free(shown);
 }
 
-/* ---- changes -------------------------------------------------------------------------------- */
+/* ---- changes --------------------------------------------------------------------------- */
 
 static void
 begin_change(struct model *m, struct model_entry *e)
@@ -476,7 +476,7 @@ act(void *arg)
 	free(a);
 }
 
-/* ---- the cluster ------------------------------------------------------------------------------ */
+/* ---- the cluster ----------------------------------------------------------------------- */
 
 static void
 model_boot(void *arg)

@@ -12,7 +12,7 @@
 
 #include <stdatomic.h>
 
-/* ---- a client ---------------------------------------------------------------------------- */
+/* ---- a client -------------------------------------------------------------------------- */
 
 /* A partition as a process knows it: one for each in the map, alive until the tree is closed. */
 struct idx_view {
@@ -71,7 +71,7 @@ nam_status idx_view_call(struct net_worker *w, struct idx_view *v, const void *r
     void *answer, uint32_t cap, uint32_t *got, struct net_counts *acct);
 enum { IDX_CALL_MAX = 30 << 10 }; /* the longest request and the longest answer of idx_view_call */
 
-/* ---- a storage node ---------------------------------------------------------------------- */
+/* ---- a storage node -------------------------------------------------------------------- */
 
 /* A partition as its service knows it. All calls about it come on the service's thread. */
 struct idx_part {

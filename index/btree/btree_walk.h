@@ -20,7 +20,7 @@ struct tree_walk {
 	/* places in order: key[words], value */
 	uint64_t *place;
 	size_t cap;
-	uint64_t expect_right[IDX_LEVELS_MAX]; /* what the last node seen at a level says, 0 = begin */
+	uint64_t expect_right[IDX_LEVELS_MAX]; /* what the last node seen at a level says */
 	bool any[IDX_LEVELS_MAX];
 	char broken[160];
 };

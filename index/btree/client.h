@@ -75,7 +75,7 @@ nam_status idx_views(struct net_worker *w, struct idx_tree *t, const struct view
 /* The partition of a key. */
 struct view *idx_view_of(const struct views *m, const uint64_t *key, unsigned words);
 
-/* ---- messages ---- */
+/* ---- messages -------------------------------------------------------------------------- */
 
 /* A request with its head, and its answer. Filled by idx_ask_init; freed by idx_ask_free. */
 struct idx_ask {
@@ -97,13 +97,13 @@ void idx_ask_start(struct net_worker *w, struct idx_ask *a);
 nam_status idx_ask_wait(struct net_worker *w, struct idx_ask *a, struct idx_an *head);
 /* Both, and again with another turn or on another channel as long as that makes sense. */
 nam_status idx_ask_run(struct net_worker *w, struct idx_ask *a, struct idx_an *head);
-/* After idx_ask_wait said NAM_GONE or NAM_CANCELLED: starts it again if that makes sense, else tells
- * why not. *tries: 0 at first. */
+/* After idx_ask_wait said NAM_GONE or NAM_CANCELLED: starts it again if that makes sense, else
+ * tells why not. *tries: 0 at first. */
 nam_status idx_ask_again(struct net_worker *w, struct idx_ask *a, nam_status st, unsigned *tries);
 /* After a partition has said NAM_FULL, when it had so many extents. */
 nam_status idx_grow(struct net_worker *w, struct view *v, uint64_t extents);
 
-/* ---- finding nodes ---- */
+/* ---- finding nodes --------------------------------------------------------------------- */
 
 /* A place on its way to its leaf. */
 struct seek {
@@ -119,7 +119,7 @@ struct seek {
 	unsigned tries, hops, restarts;
 	bool stale; /* what the cache said is not true any more */
 	bool over;
-	nam_status status; /* NAM_BUSY: it was not found; NAM_REFUSED: the partition's map is stale */
+	nam_status status; /* NAM_BUSY: it was not found */
 };
 /* node: what proves the place, at address at. Returns true if the seek is over; else it has set key
  * and value, and the search goes on to the right. */
@@ -130,7 +130,7 @@ enum { SEEKS = 16 };
 void idx_seek(struct net_worker *w, struct idx_tree *t, struct seek *s, unsigned n, seek_fn fn, void *arg,
     struct net_counts *acct);
 
-/* ---- copies of inner nodes ---- */
+/* ---- copies of inner nodes ------------------------------------------------------------- */
 
 struct idx_inner *idx_inner_open(unsigned words, unsigned levels, net_addr root);
 void idx_inner_close(struct idx_inner *c);
@@ -144,7 +144,7 @@ unsigned idx_inner_leaves(const struct idx_inner *c, const uint64_t *key, uint64
     net_addr *leaf, unsigned max);
 uint64_t idx_inner_bytes(const struct idx_inner *c);
 
-/* ---- places ---- */
+/* ---- places ---------------------------------------------------------------------------- */
 
 /* False: there is none before. */
 static inline bool

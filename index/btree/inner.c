@@ -62,7 +62,7 @@ idx_inner_bytes(const struct idx_inner *c)
 	return atomic_load_explicit(&c->bytes, memory_order_relaxed);
 }
 
-/* ---- reading ---------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------- */
 
 /* Which child of a copy a place belongs to. */
 static inline unsigned
@@ -132,7 +132,7 @@ idx_inner_leaves(const struct idx_inner *c, const uint64_t *key, uint64_t value,
 	return n;
 }
 
-/* ---- writing ------------------------------------------------------------------------------ */
+/* ---- writing --------------------------------------------------------------------------- */
 
 static struct copy **
 place(struct copy **table, size_t cap, net_addr at)

@@ -33,7 +33,7 @@ address_of(const struct part *p, uint64_t offset)
 	return (uint64_t)p->pub.region << 48 | offset;
 }
 
-/* ---- nodes ------------------------------------------------------------------------------ */
+/* ---- nodes ----------------------------------------------------------------------------- */
 
 static bool
 is_ours(const struct part *p, uint64_t offset)
@@ -122,7 +122,7 @@ idx_part_right(const struct idx_part *pub, uint64_t leaf)
 	return r != NULL && idx_meta_level(r->meta) == 0 ? idx_part_offset(p, r) : 0;
 }
 
-/* ---- one change (B7) -------------------------------------------------------------------- */
+/* ---- one change (B7) ------------------------------------------------------------------- */
 
 static struct idx_change *
 change_begin(struct part *p)
@@ -144,7 +144,7 @@ change_begin(struct part *p)
 static void
 change_run(struct idx_change *c, uint64_t offset, const uint64_t *word, unsigned n)
 {
-	NAM_ASSERT(c->n + 2 + n <= IDX_LOG_WORDS - 2); /* btree_format.h: the greatest change has room */
+	NAM_ASSERT(c->n + 2 + n <= IDX_LOG_WORDS - 2); /* IDX_LEVELS_MAX sees to it */
 	c->log[c->n++] = offset;
 	c->log[c->n++] = n;
 	memcpy(c->log + c->n, word, n * sizeof *word);
@@ -246,7 +246,7 @@ repair(const struct part *p)
 	return NAM_OK;
 }
 
-/* ---- memory -------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------- */
 
 /* Offset of new memory, 0 = there is none. */
 static uint64_t
@@ -309,7 +309,7 @@ idx_part_grow(struct part *p, uint64_t seen, const uint64_t *offset, unsigned n,
 	return NAM_OK;
 }
 
-/* ---- copies of nodes that are changed --------------------------------------------------------- */
+/* ---- copies of nodes that are changed -------------------------------------------------- */
 
 static void
 load(const struct part *p, uint64_t offset, struct idx_node *n)
@@ -368,7 +368,7 @@ new_node(struct idx_change *c, uint64_t offset, struct idx_node *n)
 		c->inners++;
 }
 
-/* ---- splits --------------------------------------------------------------------------------------- */
+/* ---- splits ---------------------------------------------------------------------------- */
 
 /* All places of a full node and one more, in order, with their children. */
 struct crowd {
@@ -522,7 +522,7 @@ leaf_cut(const struct crowd *m, unsigned w)
 	return mid;
 }
 
-/* ---- insert and remove ---------------------------------------------------------------------------- */
+/* ---- insert and remove ----------------------------------------------------------------- */
 
 static void
 told(const struct part *p, uint64_t out[2], uint64_t offset)
@@ -649,7 +649,7 @@ idx_part_remove(struct part *p, const uint64_t *key, uint64_t value, const struc
 	return NAM_OK;
 }
 
-/* ---- fill -------------------------------------------------------------------------------------------- */
+/* ---- fill ------------------------------------------------------------------------------ */
 
 /* Is the place behind all entries of the partition, this leaf its last one? */
 static bool
@@ -746,7 +746,7 @@ idx_part_fill(struct part *p, const uint64_t *e, unsigned n, unsigned percent, u
 	return NAM_OK;
 }
 
-/* ---- making and opening -------------------------------------------------------------------------------- */
+/* ---- making and opening ---------------------------------------------------------------- */
 
 static uint64_t
 head_check(const struct idx_part_head *h)

@@ -1,6 +1,6 @@
 /*
- * part.h -- a partition in the memory of its storage node, changed by its service: for index/btree's
- * own files.
+ * part.h -- a partition in the memory of its storage node, changed by its service: for
+ * index/btree's own files.
  */
 #ifndef NAM_INDEX_BTREE_PART_H
 #define NAM_INDEX_BTREE_PART_H

@@ -12,7 +12,7 @@ enum {
 	RESTARTS = 3,
 };
 
-/* ---- one seek ----------------------------------------------------------------------------- */
+/* ---- one seek -------------------------------------------------------------------------- */
 
 static void
 begin(struct idx_tree *t, struct seek *s)
@@ -216,7 +216,7 @@ idx_seek(struct net_worker *w, struct idx_tree *t, struct seek *s, unsigned n, s
 	idx_count_add(t, IDX_N_TORN, r.torn);
 }
 
-/* ---- lookup ----------------------------------------------------------------------------------- */
+/* ---- lookup ---------------------------------------------------------------------------- */
 
 /* Hits of one leaf, in order. */
 static void

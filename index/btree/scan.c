@@ -109,7 +109,7 @@ believe:
 	return true;
 }
 
-/* ---- which leaves ------------------------------------------------------------------------- */
+/* ---- which leaves ---------------------------------------------------------------------- */
 
 struct above {
 	const struct idx_tree_scan *s;
@@ -218,7 +218,7 @@ fetch(struct net_worker *w, struct idx_tree_scan *s, struct net_counts *acct)
 	return NAM_OK;
 }
 
-/* ---- by messages ------------------------------------------------------------------------------ */
+/* ---- by messages ----------------------------------------------------------------------- */
 
 /* The next part of the range that lies in this partition. */
 static nam_status
@@ -273,7 +273,7 @@ ask(struct net_worker *w, struct idx_tree_scan *s)
 	return st;
 }
 
-/* ---- the cursor ----------------------------------------------------------------------------------- */
+/* ---- the cursor ------------------------------------------------------------------------ */
 
 /* Brings a leaf in hand, or entries from a message. */
 static nam_status

@@ -38,7 +38,7 @@ struct idx_tree_host {
 	char name[IDX_TREE_SERVICES][16];
 };
 
-/* ---- partitions that are open ------------------------------------------------------------ */
+/* ---- partitions that are open ---------------------------------------------------------- */
 
 static struct part **
 part_place(struct part **table, size_t cap, uint64_t at)
@@ -137,7 +137,7 @@ part_get(struct service *s, const struct idx_rq *rq, struct part **out)
 	return NAM_OK;
 }
 
-/* ---- turns (B9) ------------------------------------------------------------------------------ */
+/* ---- turns (B9) ------------------------------------------------------------------------ */
 
 static struct view_turn *
 view_place(struct view_turn *table, size_t cap, uint64_t view)
@@ -184,7 +184,7 @@ view_turn(struct service *s, uint64_t view, uint64_t turn)
 	return NAM_OK;
 }
 
-/* ---- a request's bytes, and an answer's ------------------------------------------------------- */
+/* ---- a request's bytes, and an answer's ------------------------------------------------ */
 
 struct in {
 	const uint64_t *word;
@@ -217,7 +217,7 @@ room(struct out *o, unsigned n)
 	return o->word + o->n - n;
 }
 
-/* ---- values of one key ---------------------------------------------------------------------------- */
+/* ---- values of one key ----------------------------------------------------------------- */
 
 struct hits {
 	unsigned n, leaves;
@@ -281,7 +281,7 @@ in_range(const struct part *p, const uint64_t *key, uint64_t value)
 	       idx_place_order(key, value, h->high, h->high[w], w) < 0;
 }
 
-/* ---- the messages ------------------------------------------------------------------------------- */
+/* ---- the messages ---------------------------------------------------------------------- */
 
 static nam_status
 insert_one(struct part *p, const uint64_t *e, const uint64_t *known, struct out *o)
@@ -610,7 +610,7 @@ handler(void *arg, struct net_request *rq)
 	return NAM_OK;
 }
 
-/* ---- opening ---------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------- */
 
 struct idx_tree_host *
 idx_btree_host_open(unsigned region, void *base, uint64_t size, const struct idx_model *model)

@@ -5,7 +5,7 @@
 
 enum { MAP_TRIES = 200 };
 
-/* ---- keys --------------------------------------------------------------------------------- */
+/* ---- keys ------------------------------------------------------------------------------ */
 
 bool
 idx_tree_key(const void *bytes, size_t len, unsigned words, uint64_t *out)
@@ -46,7 +46,7 @@ idx_tree_cache_parse(const char *name, enum idx_tree_cache *out)
 	return false;
 }
 
-/* ---- opening -------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------- */
 
 struct idx_tree *
 idx_btree_open(net_addr anchor, unsigned words, const struct idx_tree_memory *mem,
@@ -95,7 +95,7 @@ idx_tree_close(struct idx_tree *t)
 	free(t);
 }
 
-/* ---- the map ---------------------------------------------------------------------------------- */
+/* ---- the map --------------------------------------------------------------------------- */
 
 /* l: the view of a partition, of before or new. NULL = no memory. */
 static struct view *
@@ -225,7 +225,7 @@ idx_view_of(const struct views *m, const uint64_t *key, unsigned words)
 	return m->view[from];
 }
 
-/* ---- counts ------------------------------------------------------------------------------------- */
+/* ---- counts ---------------------------------------------------------------------------- */
 
 void
 idx_tree_counts(const struct idx_tree *t, struct idx_tree_counts *out)
@@ -257,7 +257,7 @@ idx_tree_counts(const struct idx_tree *t, struct idx_tree_counts *out)
 	pthread_mutex_unlock(&open->lock);
 }
 
-/* ---- lists of leaves ------------------------------------------------------------------------------ */
+/* ---- lists of leaves ------------------------------------------------------------------- */
 
 nam_status
 idx_leaves_add(struct idx_leaves *l, net_addr at, uint64_t check)

@@ -166,7 +166,7 @@ idx_hash_set_reclaim(struct idx_hash *ix, const struct idx_reclaim *r)
 }
 
 void
-idx_layout_fold(void)
+idx_hash_layout_fold(void)
 {
 	const uint64_t shape[] = { IDX_MAGIC, IDX_SLOTS, IDX_BUCKETS, IDX_PROBES, IDX_DEPTH_MAX,
 		IDX_BUCKET_SHIFT, IDX_SIG_BITS, IDX_TURN_BITS, IDX_PAGE_LOG2, IDX_REGION_MAX, IDX_WORD_REGION,

@@ -100,4 +100,7 @@ idx_dir_at(const struct idx_dir *dir, uint64_t hash)
 nam_status idx_resize(
     struct net_worker *w, struct idx_hash *ix, uint64_t hash, uint64_t word, struct net_counts *acct);
 
+/* The hash index's part of idx_layout_fold. */
+void idx_hash_layout_fold(void);
+
 #endif
