@@ -1,0 +1,358 @@
+/*
+ * btree_twin_test.c -- a service that crashes between any two of its stores; and proof that the
+ * tests detect errors: the tree built again, broken in one place, must be caught.
+ *
+ * CMake builds the room's sources once more into this test, with their fault points (base/fault.h)
+ * in every build.
+ */
+#include <index/btree/btree_model.h>
+#include <index/btree/part.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* ---- a partition in plain memory -------------------------------------------------------- */
+
+enum { EXTENTS = 24, KEYS_MAX = 4000, TREE = 77 };
+
+struct bench {
+	char *base, *copy;
+	unsigned words, keys; /* keys 0 .. keys - 1, one entry each */
+	_Atomic uint32_t owner[EXTENTS];
+	struct part p;
+	bool open;
+	uint8_t in[KEYS_MAX];
+	uint64_t used; /* bytes of the region that may be in use */
+	char broken[200];
+};
+
+static struct idx_change scratch;
+static jmp_buf crash;
+static uint64_t stores, budget; /* so many more stores; UINT64_MAX = no crash */
+
+static void
+on_store(void)
+{
+	if (budget == 0)
+		longjmp(crash, 1);
+	if (budget != UINT64_MAX)
+		budget--;
+	stores++;
+}
+
+static void
+bench_key(const struct bench *b, unsigned number, uint64_t *key)
+{
+	memset(key, 0, 8 * (size_t)b->words);
+	key[0] = number / 50;
+	key[b->words - 1] = b->words == 1 ? number : number % 50;
+}
+
+static nam_status
+reopen(struct bench *b)
+{
+	if (b->open)
+		idx_part_close(&b->p);
+	b->open = true;
+	memset((void *)b->owner, 0, sizeof b->owner);
+	b->p = (struct part){ .pub = { .base = b->base,
+				  .size = (uint64_t)EXTENTS * IDX_TREE_EXTENT,
+				  .region = 1,
+				  .at = IDX_TREE_EXTENT,
+				  .tree = TREE },
+		.owner = b->owner,
+		.mark = 5,
+		.change = &scratch };
+	return idx_part_open(&b->p);
+}
+
+enum what { INSERT, REMOVE, GROW, FILL, WHATS };
+struct step {
+	enum what what;
+	unsigned key, n;
+};
+
+static nam_status
+do_step(struct bench *b, const struct step *s)
+{
+	uint64_t key[IDX_KEY_WORDS], run[40 * (IDX_KEY_WORDS + 1)];
+	struct idx_an_change c = { 0 };
+	unsigned done = 0;
+	bench_key(b, s->key, key);
+	switch (s->what) {
+	case INSERT:
+		return idx_part_insert(&b->p, key, s->key + 1, NULL, &c);
+	case REMOVE:
+		return idx_part_remove(&b->p, key, s->key + 1, NULL, &c);
+	case GROW: {
+		uint64_t at = (b->p.extents + 1) * (uint64_t)IDX_TREE_EXTENT;
+		return idx_part_grow(&b->p, b->p.extents, &at, 1, &done);
+	}
+	default:
+		for (unsigned i = 0; i < s->n; i++) {
+			bench_key(b, s->key + i, run + i * (size_t)(b->words + 1));
+			run[i * (size_t)(b->words + 1) + b->words] = s->key + i + 1;
+		}
+		return idx_part_fill(&b->p, run, s->n, 100, &done);
+	}
+}
+
+/* The nodes are a tree, of the entries before the step, or after it; of a fill any part. */
+static void
+check(struct bench *b, const struct step *s, const char *when)
+{
+	uint64_t low[IDX_KEY_WORDS + 1] = { 0 }, high[IDX_KEY_WORDS + 1];
+	struct tree_walk w = { .base = { [1] = b->base },
+		.size = (uint64_t)EXTENTS * IDX_TREE_EXTENT,
+		.words = b->words,
+		.tree = TREE };
+	memset(high, 0xff, sizeof high);
+	tree_walk_part(&w, UINT64_C(1) << 48 | IDX_TREE_EXTENT, low, high);
+	size_t at = 0;
+	for (unsigned k = 0; k < b->keys && w.broken[0] == 0; k++) {
+		uint64_t key[IDX_KEY_WORDS];
+		bench_key(b, k, key);
+		const uint64_t *e = w.place + at * (b->words + 1);
+		bool is = at < w.entries && e[b->words] == k + 1 && memcmp(e, key, 8 * (size_t)b->words) == 0;
+		bool maybe =
+		    s != NULL && s->what != GROW && k >= s->key && k < s->key + (s->what == FILL ? s->n : 1);
+		at += is;
+		if (is != b->in[k] && !maybe)
+			snprintf(w.broken, sizeof w.broken, "entry %u is %s", k, is ? "in" : "lost");
+		if (maybe)
+			b->in[k] = is;
+	}
+	if (w.broken[0] == 0 && at != w.entries)
+		snprintf(w.broken, sizeof w.broken, "there are entries no client inserted");
+	const struct idx_part_head *h = idx_head_of_part(&b->p);
+	if (w.broken[0] == 0 && (h->leaves != w.leaves || h->inners != w.inners))
+		snprintf(w.broken, sizeof w.broken, "the head counts %" PRIu64 " leaves of %" PRIu64,
+		    h->leaves, w.leaves);
+	if (w.broken[0] != 0 && b->broken[0] == 0)
+		snprintf(b->broken, sizeof b->broken, "%s: %s", when, w.broken);
+	tree_walk_free(&w);
+}
+
+static void
+bench_open(struct bench *b, unsigned words, unsigned keys)
+{
+	uint64_t low[IDX_KEY_WORDS + 1] = { 0 }, high[IDX_KEY_WORDS + 1];
+	uint64_t size = (uint64_t)EXTENTS * IDX_TREE_EXTENT;
+	*b = (struct bench){ .words = words, .keys = keys };
+	b->base = aligned_alloc(4096, size);
+	b->copy = aligned_alloc(4096, size);
+	assert_non_null(b->base);
+	assert_non_null(b->copy);
+	memset(b->base, 0xaa, size); /* extents need not be zeroed */
+	memset(high, 0xff, sizeof high);
+	assert_int_equal(idx_part_make(b->base, IDX_TREE_EXTENT, TREE, words, 0, low, high, 1), NAM_OK);
+	assert_int_equal(reopen(b), NAM_OK);
+}
+
+static void
+bench_close(struct bench *b)
+{
+	idx_part_close(&b->p);
+	free(b->base);
+	free(b->copy);
+}
+
+/* A step, cut at each store; then the step as a whole. Returns the stores it takes. */
+static uint64_t
+cut_everywhere(struct bench *b, const struct step *s, struct nam_rng *rng)
+{
+	uint8_t in[KEYS_MAX];
+	uint64_t bytes = (b->p.extents + 2) * (uint64_t)IDX_TREE_EXTENT;
+	memcpy(b->copy, b->base, bytes);
+	memcpy(in, b->in, sizeof in);
+	stores = 0;
+	budget = UINT64_MAX;
+	nam_status st = do_step(b, s);
+	uint64_t n = stores;
+	check(b, st == NAM_OK || s->what == FILL ? s : NULL, "whole");
+	for (uint64_t k = 0; k < n && b->broken[0] == 0 && st == NAM_OK; k++) {
+		memcpy(b->base, b->copy, bytes);
+		memcpy(b->in, in, sizeof in);
+		assert_int_equal(reopen(b), NAM_OK);
+		budget = k;
+		if (setjmp(crash) == 0) {
+			(void)do_step(b, s);
+			fail_msg("store %" PRIu64 " of %" PRIu64 " did not come", k, n);
+		}
+		/* The repair crashes as well, now and then. */
+		if (nam_rng_below(rng, 3) == 0) {
+			budget = nam_rng_below(rng, 60);
+			if (setjmp(crash) == 0)
+				(void)reopen(b);
+		}
+		budget = UINT64_MAX;
+		if (reopen(b) != NAM_OK)
+			snprintf(b->broken, sizeof b->broken, "store %" PRIu64 ": it cannot be opened", k);
+		else
+			check(b, s, "cut");
+		/* The client repeats it. */
+		if (b->broken[0] == 0 && s->what != REMOVE && s->what != GROW) {
+			st = do_step(b, s);
+			check(b, s, "repeated");
+			for (unsigned i = 0; i < (s->what == FILL ? s->n : 1); i++)
+				if (st == NAM_OK && !b->in[s->key + i])
+					snprintf(b->broken, sizeof b->broken,
+					    "the repetition of an insert is lost");
+			st = NAM_OK;
+		}
+	}
+	if (b->broken[0] == 0) {
+		memcpy(b->base, b->copy, bytes);
+		memcpy(b->in, in, sizeof in);
+		assert_int_equal(reopen(b), NAM_OK);
+		st = do_step(b, s);
+		check(b, st == NAM_OK || s->what == FILL ? s : NULL, "whole");
+		if (st == NAM_FULL) {
+			const struct step grow = { .what = GROW };
+			assert_int_equal(do_step(b, &grow), NAM_OK);
+		}
+	}
+	return n;
+}
+
+static void
+cuts(unsigned words, uint64_t seed, unsigned steps, char broken[200], uint64_t *most)
+{
+	static struct bench b;
+	struct nam_rng rng;
+	unsigned keys = words == 1 ? KEYS_MAX : 1200;
+	nam_rng_init(&rng, seed);
+	bench_open(&b, words, keys);
+	idx_store_hook = on_store;
+	budget = UINT64_MAX;
+	*most = 0;
+	/* Full leaves of every other run of 20 keys, so that inserts split them. */
+	for (unsigned k = 0; k < keys / 2; k += 40) {
+		struct step s = { .what = FILL, .key = k, .n = 20 };
+		while (do_step(&b, &s) == NAM_FULL) {
+			const struct step grow = { .what = GROW };
+			assert_int_equal(do_step(&b, &grow), NAM_OK);
+		}
+		memset(b.in + k, 1, 20);
+	}
+	check(&b, NULL, "at first");
+	for (unsigned i = 0; i < steps && b.broken[0] == 0; i++) {
+		struct step s = { .what = (enum what)(
+				      nam_rng_below(&rng, 10) < 7 ? INSERT : nam_rng_below(&rng, WHATS)),
+			.key = (unsigned)nam_rng_below(&rng, keys - 40),
+			.n = 1 + (unsigned)nam_rng_below(&rng, 40) };
+		if (s.what == GROW && b.p.extents + 4 > EXTENTS)
+			continue;
+		if (b.p.extents + 4 > EXTENTS)
+			break;
+		uint64_t n = cut_everywhere(&b, &s, &rng);
+		*most = n > *most ? n : *most;
+	}
+	idx_store_hook = NULL;
+	memcpy(broken, b.broken, sizeof b.broken);
+	bench_close(&b);
+}
+
+static void
+a_crash_at_every_store(void **state)
+{
+	(void)state;
+	char broken[200];
+	uint64_t most;
+	for (unsigned words = 1; words <= 8; words += words == 1 ? 2 : 5)
+		for (uint64_t seed = 1; seed <= 3; seed++) {
+			nam_fault_on = NAM_FAULT_NONE;
+			cuts(words, seed, words == 1 ? 60 : 25, broken, &most);
+			printf("%u words, seed %" PRIu64 ": up to %" PRIu64 " stores a step\n", words, seed,
+			    most);
+			assert_string_equal(broken, "");
+			assert_true(most > 100); /* a split was among them */
+		}
+}
+
+static void
+crash_twins_are_caught(void **state)
+{
+	(void)state;
+	static const enum nam_fault want[] = { NAM_FAULT_TREE_NO_LOG, NAM_FAULT_TREE_LINK_EARLY };
+	for (unsigned i = 0; i < sizeof want / sizeof want[0]; i++) {
+		char broken[200] = "";
+		uint64_t seed = 0, most;
+		nam_fault_on = want[i];
+		while (broken[0] == 0 && ++seed <= 10)
+			cuts(1, seed, 100, broken, &most);
+		nam_fault_on = NAM_FAULT_NONE;
+		printf("fault %s: seed %" PRIu64 ": %s\n", nam_fault_name[want[i]], seed, broken);
+		assert_true(broken[0] != 0);
+	}
+}
+
+/* ---- twins in a cluster ------------------------------------------------------------------- */
+
+enum { SOUND_SEEDS = 3, SEEDS = 60 };
+
+/* The seed in which a violation was noticed, 0 = none. */
+static uint64_t
+caught(enum nam_fault broken, enum model_kind kind, unsigned seeds, char words[240])
+{
+	for (uint64_t seed = 1; seed <= seeds; seed++) {
+		struct model m;
+		struct model_config cfg = model_world(kind, seed);
+		nam_fault_on = NAM_FAULT_NONE;
+		model_start(&m, &cfg);
+		nam_fault_on = broken;
+		model_run(&m);
+		memcpy(words, m.broken, sizeof m.broken);
+		nam_fault_on = NAM_FAULT_NONE;
+		model_end(&m);
+		if (words[0] != 0)
+			return seed;
+	}
+	return 0;
+}
+
+static void
+the_sound_one_is_not_caught(void **state)
+{
+	(void)state;
+	char words[240];
+	for (unsigned kind = 0; kind < MODEL_KINDS; kind++) {
+		assert_int_equal(caught(NAM_FAULT_NONE, kind, SOUND_SEEDS, words), 0);
+		assert_string_equal(words, "");
+	}
+}
+
+static void
+twins_are_caught(void **state)
+{
+	(void)state;
+	static const struct {
+		enum nam_fault twin;
+		enum model_kind kind;
+	} want[] = {
+		{ NAM_FAULT_TREE_UNCHECKED, MODEL_GROW },
+		{ NAM_FAULT_TREE_NO_FENCE, MODEL_GROW },
+	};
+	for (unsigned i = 0; i < sizeof want / sizeof want[0]; i++) {
+		char words[240];
+		uint64_t seed = caught(want[i].twin, want[i].kind, SEEDS, words);
+		printf("fault %s: seed %" PRIu64 ": %s\n", nam_fault_name[want[i].twin], seed, words);
+		assert_true(seed != 0);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_crash_at_every_store),
+		cmocka_unit_test(crash_twins_are_caught),
+		cmocka_unit_test(the_sound_one_is_not_caught),
+		cmocka_unit_test(twins_are_caught),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
