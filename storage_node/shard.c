@@ -54,6 +54,7 @@ enum {
 	NAP_NS_MIN = 10000,
 	NAP_NS_MAX = 1000000,
 	ROUNDS_PER_POLL = 32, /* busy: look at the connections every so many rounds */
+	ROUNDS_PER_IDLE = 64, /* busy: a turn for the idle hooks every so many rounds */
 	EVENTS = 32,
 	STREAM_SEND = 256 << 10,
 };
@@ -714,6 +715,8 @@ shard_main(void *arg)
 		bool news = r.served;
 		if (++rounds % ROUNDS_PER_POLL == 0)
 			news |= take_events(sh) > 0;
+		if (!news || rounds % ROUNDS_PER_IDLE == 0)
+			news |= net_link_idle(sh->all->service, sh->all->services, sh->id, sh->all->count);
 		if (news) {
 			news_ns = now;
 			nap_ns = 0;

@@ -36,7 +36,7 @@ struct net_conf_env {
 int net_conformance(const struct net_conf_env *env);
 
 /* The part about service.h, on clusters whose nodes host these. */
-enum { NET_CONF_SERVICES = 5 };
+enum { NET_CONF_SERVICES = 6 };
 extern const struct net_service net_conf_service[NET_CONF_SERVICES];
 int net_conformance_services(const struct net_conf_env *env);
 

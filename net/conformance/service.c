@@ -11,7 +11,7 @@
 
 /* ---- services ------------------------------------------------------------------ */
 
-enum { COUNT = 10, SAY = 11, STALL = 12, BLOW = 13, NOBODY = 99 };
+enum { COUNT = 10, SAY = 11, STALL = 12, BLOW = 13, CHORE = 14, NOBODY = 99 };
 
 /* How many requests this node has had, and the sum of their bytes. */
 static nam_status
@@ -73,12 +73,47 @@ blow_fn(void *arg, struct net_request *rq)
 	return NAM_OK;
 }
 
+/* Work for the idle hook: as many pieces as the last request asked for. The answer: pieces left,
+ * pieces done, and calls that found nothing to do. */
+struct chores {
+	atomic_uint_fast64_t left, done, idle;
+};
+static struct chores chores;
+
+static nam_status
+chore_fn(void *arg, struct net_request *rq)
+{
+	struct chores *c = arg;
+	uint64_t more, out[3];
+	if (rq->len != sizeof more || rq->answer_max < sizeof out)
+		return NAM_INVALID;
+	memcpy(&more, rq->bytes, sizeof more);
+	out[0] = atomic_fetch_add(&c->left, more) + more;
+	out[1] = atomic_load(&c->done);
+	out[2] = atomic_load(&c->idle);
+	memcpy(rq->answer, out, sizeof out);
+	rq->answer_len = sizeof out;
+	return NAM_OK;
+}
+
+static bool
+chore_idle(void *arg)
+{
+	struct chores *c = arg;
+	bool any = atomic_load(&c->left) > 0;
+	if (any)
+		atomic_fetch_sub(&c->left, 1);
+	atomic_fetch_add(any ? &c->done : &c->idle, 1);
+	return any;
+}
+
 const struct net_service net_conf_service[NET_CONF_SERVICES] = {
 	{ .id = NET_SERVICE_ECHO, .name = "echo", .fn = net_echo },
 	{ .id = COUNT, .name = "count", .fn = count_fn },
 	{ .id = SAY, .name = "say", .fn = say_fn },
 	{ .id = STALL, .name = "stall", .fn = stall_fn },
 	{ .id = BLOW, .name = "blow", .fn = blow_fn },
+	{ .id = CHORE, .name = "chore", .fn = chore_fn, .arg = &chores, .idle = chore_idle },
 };
 
 /* ---- help ------------------------------------------------------------------------ */
@@ -422,6 +457,43 @@ stalled(struct fixture *fix)
 	net_conf_start(fix, 0, 1, 1, 0, stall_co);
 }
 
+/* The idle hook does what a request left to it, while other requests are answered, and without any;
+ * then it is not called again until a request comes. */
+static void
+chores_co(struct job *j)
+{
+	enum { PIECES = 300 };
+	unsigned char from[200], back[208];
+	uint64_t pieces = PIECES, none = 0, was[3], is[3];
+	uint32_t got = 0;
+	open_with(j, 1, NET_EVENTS, 0, 0);
+	CHECK(j->fix, net_call(j->w, 1, CHORE, &none, 8, was, sizeof was, &got) == NAM_OK);
+	CHECK(j->fix, got == sizeof was && was[0] == 0);
+	CHECK(j->fix, net_call(j->w, 1, CHORE, &pieces, 8, is, sizeof is, &got) == NAM_OK);
+	CHECK(j->fix, is[0] == PIECES && is[1] == was[1]);
+	for (uint64_t i = 0; i < 5; i++)
+		echo_once(j, 1, from, back, 100, i);
+	uint64_t until = net_now_ns(j->w) + UINT64_C(20000000000);
+	while (is[0] != 0 && net_now_ns(j->w) < until) {
+		net_sleep(j->w, 1000000);
+		CHECK(j->fix, net_call(j->w, 1, CHORE, &none, 8, is, sizeof is, &got) == NAM_OK);
+	}
+	CHECK(j->fix, is[0] == 0 && is[1] == was[1] + PIECES);
+	/* Without requests, in event mode, the shard sleeps. A few calls belong to the requests
+	 * themselves, and to a sleep that is interrupted. */
+	net_sleep(j->w, 50000000);
+	CHECK(j->fix, net_call(j->w, 1, CHORE, &none, 8, was, sizeof was, &got) == NAM_OK);
+	net_sleep(j->w, 300000000);
+	CHECK(j->fix, net_call(j->w, 1, CHORE, &none, 8, is, sizeof is, &got) == NAM_OK);
+	CHECK(j->fix, is[2] > was[2] && is[2] < was[2] + 50);
+}
+
+static void
+chores_left(struct fixture *fix)
+{
+	net_conf_start(fix, 0, 1, 1, 0, chores_co);
+}
+
 /* ---- all
  * --------------------------------------------------------------------------------------- */
 
@@ -440,6 +512,7 @@ static const struct net_conf_test tests[] = {
 	{ "messages: modes in turn", 1, 2, switching, NULL },
 	{ "messages: a node declared lost", 2, 1, lost, NULL },
 	{ "messages: a service that stalls", 1, 1, stalled, NULL },
+	{ "messages: work for the idle hook", 1, 1, chores_left, NULL },
 };
 
 int

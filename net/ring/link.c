@@ -62,6 +62,16 @@ handle(
 	return NAM_UNSUPPORTED;
 }
 
+bool
+net_link_idle(const struct net_service *service, unsigned services, unsigned shard, unsigned shards)
+{
+	bool did = false;
+	for (unsigned i = 0; i < services; i++)
+		if (service[i].idle != NULL && service[i].id % shards == shard)
+			did |= service[i].idle(service[i].arg);
+	return did;
+}
+
 enum net_link_sight
 net_link_turn(struct net_link *l, struct net_desk *desk, uint64_t now_ns)
 {

@@ -39,6 +39,9 @@ enum net_link_sight { NET_LINK_NOTHING, NET_LINK_SERVED, NET_LINK_UNDER_WAY, NET
  * connection. */
 enum net_link_sight net_link_turn(struct net_link *l, struct net_desk *desk, uint64_t now_ns);
 
+/* Calls the idle hooks of a shard's services once each; true: one of them did something. */
+bool net_link_idle(const struct net_service *service, unsigned services, unsigned shard, unsigned shards);
+
 /* True if the hello makes sense. */
 bool net_link_sound(const struct net_ring_hello *h);
 

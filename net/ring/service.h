@@ -42,6 +42,16 @@ struct net_request {
  * the caller's room is too small. */
 typedef nam_status (*net_handler)(void *arg, struct net_request *rq);
 
+/*
+ * Work that waits until nothing else is to do, such as training a model. The shard calls it when it
+ * has looked into every ring and served nothing, and now and then when it always has something to
+ * serve. One call does a small piece, some microseconds, because requests wait meanwhile. Returns
+ * whether it did something: as long as it does, the shard does not sleep; when every service of the
+ * shard says no, the shard sleeps, and calls again after the next request. So only requests to the
+ * same shard may bring such work about.
+ */
+typedef bool (*net_idle)(void *arg);
+
 enum { NET_SERVICES = 64 }; /* ids are 1..65535, at most so many on a node */
 
 struct net_service {
@@ -49,6 +59,7 @@ struct net_service {
 	const char *name; /* for messages */
 	net_handler fn;
 	void *arg;
+	net_idle idle; /* NULL = none */
 };
 
 /* Returns the bytes it got. Every daemon hosts it, so that the time of a message can be

@@ -5,7 +5,8 @@
  * A shard that polls is played by events: each piece of a WRITE that lands in a request ring makes
  * it look a moment later, so it sees every half of every torn message. The ring of a client in
  * event mode is looked at only when its WRITE_IMM has executed. Answers are WRITEs of the node on a
- * queue pair of its own, into the client's memory; they also tear.
+ * queue pair of its own, into the client's memory; they also tear. Idle hooks have their turn a
+ * microsecond after requests were served, and again as long as one of them does something.
  */
 #include <base/hash.h>
 #include <net/ring/channel.h>
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOK_NS = 20, SERVE_NS = 200 };
+enum { LOOK_NS = 20, SERVE_NS = 200, IDLE_NS = 1000 };
 
 /* One client's rings. Lives as long as the simulator, because events name it. */
 struct sim_link {
@@ -43,6 +44,28 @@ look_at(struct sim_link *l, uint64_t after)
 	net_sim_queue_push(&l->sim->queue, l->sim->now + after, SIM_CALL, &l->look);
 }
 
+/* The node's shard has looked into its rings: the idle hooks have their turn a moment later. */
+static void
+idle_soon(struct net_sim *s, struct sim_node *node)
+{
+	bool any = false;
+	for (unsigned i = 0; i < node->services; i++)
+		any |= node->service[i].idle != NULL;
+	if (node->idle_due || !any)
+		return;
+	node->idle_due = true;
+	net_sim_queue_push(&s->queue, s->now + IDLE_NS, SIM_CALL, &node->idle);
+}
+
+static void
+idle(struct net_sim *s, struct sim_call *c)
+{
+	struct sim_node *node = (struct sim_node *)(void *)((char *)c - offsetof(struct sim_node, idle));
+	node->idle_due = false;
+	if (!node->paused && !node->down && net_link_idle(node->service, node->services, 0, 1))
+		idle_soon(s, node);
+}
+
 static void
 turn(struct net_sim *s, struct sim_call *c)
 {
@@ -52,8 +75,10 @@ turn(struct net_sim *s, struct sim_call *c)
 	if (l->ch == NULL || l->node->paused || l->node->down ||
 	    net_set_has(&l->back.worker->proc->fenced, l->node->region))
 		return;
-	if (net_link_turn(&l->link, s->desk, s->now) == NET_LINK_SERVED)
+	if (net_link_turn(&l->link, s->desk, s->now) == NET_LINK_SERVED) {
 		look_at(l, SERVE_NS);
+		idle_soon(s, l->node);
+	}
 }
 
 /* A piece of a WRITE to a node has executed. */
@@ -221,6 +246,7 @@ net_sim_serve(struct net_sim *s, unsigned region, const struct net_service *serv
 		return NAM_NOMEM;
 	s->node[region].service = service;
 	s->node[region].services = count;
+	s->node[region].idle.fn = idle;
 	return NAM_OK;
 }
 
@@ -231,6 +257,8 @@ net_sim_pause(struct net_sim *s, unsigned region, bool paused)
 	node->paused = paused;
 	for (struct sim_link *l = node->link; l != NULL && !paused; l = l->next)
 		look_at(l, LOOK_NS);
+	if (!paused)
+		idle_soon(s, node);
 }
 
 void

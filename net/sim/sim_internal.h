@@ -201,6 +201,8 @@ struct sim_node {
 	const struct net_service *service;
 	unsigned services, links;
 	bool paused;
+	bool idle_due;
+	struct sim_call idle;       /* event: a turn for the idle hooks */
 	struct sim_link *link;      /* clients' rings here */
 	struct sim_link *window_of; /* set for a client's response ring, which is not a node */
 	struct sim_nic nic;
