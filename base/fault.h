@@ -14,9 +14,9 @@
 
 /*
  * Point, name, the rule that it breaks (R, M: txn/record_format.h; I: txn/intent_format.h; T:
- * tsoracle/oracle_format.h; H: index/hash/hash_format.h; P: txn/twopc/README.md; B:
- * bench/README.md), the test that is to catch it, within so many seeds (0 = it plays scenes, and
- * reports so), the effect.
+ * tsoracle/oracle_format.h; H: index/hash/hash_format.h; L: index/learned/learned_format.h; P:
+ * txn/twopc/README.md; B: bench/README.md), the test that is to catch it, within so many seeds (0 =
+ * it plays scenes, and reports so), the effect.
  */
 /* clang-format off */
 #define NAM_FAULTS(X) \
@@ -59,6 +59,8 @@
 	X(TREE_UNCHECKED, "tree-unchecked", "B1", "btree_twin_test", 0, "a client believes a node without its checksum") \
 	X(TREE_NO_FENCE, "tree-no-fence", "B2", "btree_twin_test", 0, "a client believes a leaf whatever its fences") \
 	X(TREE_NO_TURN, "tree-no-turn", "B9", "btree_twin_test", 0, "a service executes requests of a turn that is over") \
+	X(PRESENT_KEYS, "present-keys", "L2", "learned_twin_test", 0, "the bounds of a line are those of the low fences only") \
+	X(STEP_NEAREST, "step-nearest", "L3", "learned_twin_test", 0, "a separator is rounded to the nearest step") \
 	X(UNVALIDATED, "unvalidated", "P2", "twopc_twin_test", 0, "a resource manager locks a record that has a newer version than was read") \
 	X(EARLY_SNAPSHOT, "early-snapshot", "P4", "twopc_twin_test", 0, "snapshots cover a transaction whose records are not all installed") \
 	X(SLOT_UNVALIDATED, "slot-unvalidated", "B4", "tpcw_paper_test", 0, "RSI as the NAM paper has it installs records whose CAS failed")

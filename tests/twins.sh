@@ -47,7 +47,7 @@ judge() {
 # A test of its own plays its faults in scenes, says so by a line `fault NAME: ...`, and fails if it missed one; it passes without them.
 scene_of() {
 	case $1 in
-	hash_twin_test | btree_twin_test) echo "$dir/index.$1" ;;
+	hash_twin_test | btree_twin_test | learned_twin_test) echo "$dir/index.$1" ;;
 	tpcw_paper_test) echo "$dir/bench.$1" ;;
 	*) echo "$dir/txn.$1" ;;
 	esac
