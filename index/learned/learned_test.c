@@ -414,7 +414,7 @@ threads(void **state)
 	struct idx_sub *s = malloc(sizeof *s);
 	uint8_t piece[IDX_PIECE_MAX];
 	nam_rng_init(&r, 5);
-	for (unsigned i = 0; i < ROUNDS; i++) {
+	for (unsigned i = 0; i < ROUNDS || atomic_load(&sh.guesses) < ROUNDS; i++) {
 		uint64_t base = keys[nam_rng_below(&r, n)] + nam_rng_below(&r, 2000),
 			 end = base + 1 + nam_rng_below(&r, 2000000);
 		assert_int_equal(
@@ -428,7 +428,6 @@ threads(void **state)
 	atomic_store(&sh.stop, true);
 	for (unsigned i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
-	assert_true(atomic_load(&sh.guesses) > 1000);
 	assert_int_equal(atomic_load(&sh.wrong), 0);
 	struct idx_lserver *all = idx_lserver_open(1, &source);
 	while (idx_lserver_step(all))
