@@ -60,7 +60,8 @@
  *       then storing all of them again completes the change. A service does that before it serves
  *       the partition.
  *   B8  Equal keys may lie in several leaves. If the keys at both sides of a split differ, the
- *       fence is (higher key, 0): then all entries of one key are in one leaf.
+ *       fence is (a key between them, 0): then all entries of one key are in one leaf. Of
+ *       the keys between, it is the one with the most zeros at its end.
  *   B9  Of one client's view a request with a lower turn than one already served is refused: so
  *       a request from a broken connection cannot execute after its repetition.
  */

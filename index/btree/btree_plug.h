@@ -31,12 +31,13 @@ enum { IDX_LOCATE_MAX = 16 };
  * of any worker of the process, side by side.
  */
 struct idx_locator {
+	unsigned level; /* of the nodes that locate tells: 0 = leaves */
 	/* For a new view. NULL = no memory. */
 	void *(*open)(struct idx_view *v);
 	void (*close)(void *loc);
 	/*
-	 * The addresses of up to max leaves, neighbours in the order of places: the first, or one
-	 * of the first *sure, holds the place. descending: the leaves behind the first lie before
+	 * The addresses of up to max nodes of that level, neighbours in the order of places: the
+	 * first, or one of the first *sure, holds the place. descending: the leaves behind the first lie before
 	 * it. 0 = not known. Never parks, posts no verb. max <= IDX_LOCATE_MAX.
 	 */
 	unsigned (*locate)(void *loc, const uint64_t *key, uint64_t value, bool descending, net_addr *leaf,
@@ -89,6 +90,9 @@ struct idx_model {
 	/* A partition was opened (again, or for the first time). */
 	void *(*open)(struct idx_part *p);
 	void (*close)(void *model);
+	/* Work that waits until the service has no request (net_service.idle), in small pieces: true
+	 * if it did one. NULL = none. */
+	bool (*idle)(void *model);
 	/* A leaf was split: the leaves that had one range are now two. leaf, sibling: offsets. */
 	void (*split)(void *model, uint64_t leaf, uint64_t sibling);
 	/* A message of idx_view_call; rq's bytes and len are those of that call's request. */
@@ -106,5 +110,10 @@ const struct idx_node *idx_part_node(const struct idx_part *p, uint64_t offset);
 uint64_t idx_part_leaf(const struct idx_part *p, const uint64_t *key, uint64_t value);
 /* The offset of the leaf to the right, 0 = none in this partition. */
 uint64_t idx_part_right(const struct idx_part *p, uint64_t leaf);
+/* The node of a level on the way to a place; NULL: the partition has no such level. */
+const struct idx_node *idx_part_at(
+    const struct idx_part *p, const uint64_t *key, uint64_t value, unsigned level);
+/* The node at an address in a node of this partition, NULL if none can lie there. */
+const struct idx_node *idx_part_link(const struct idx_part *p, uint64_t address);
 
 #endif

@@ -34,7 +34,8 @@ hint_of(const struct idx_tree_entry *e, struct view *v)
 	int level;
 	if (e->hint.bits != 0)
 		return e->hint.bits;
-	if (v->pub.loc != NULL && e->tree->loc->locate(v->pub.loc, e->key, e->value, false, at, 1, &sure) > 0)
+	if (v->pub.loc != NULL && e->tree->loc->level == 0 &&
+	    e->tree->loc->locate(v->pub.loc, e->key, e->value, false, at, 1, &sure) > 0)
 		return at[0].bits;
 	if (v->inner != NULL && idx_inner_way(v->inner, e->key, e->value, at, &level) && level == 0)
 		return at[0].bits;

@@ -114,6 +114,29 @@ idx_part_leaf(const struct idx_part *pub, const uint64_t *key, uint64_t value)
 	return n != NULL ? idx_part_offset(p, n) : 0;
 }
 
+const struct idx_node *
+idx_part_link(const struct idx_part *pub, uint64_t address)
+{
+	return address != 0 ? node_at((const void *)pub, address) : NULL;
+}
+
+const struct idx_node *
+idx_part_at(const struct idx_part *pub, const uint64_t *key, uint64_t value, unsigned level)
+{
+	unsigned w = pub->words;
+	const struct idx_node *n = idx_part_node(pub, pub->at + IDX_PART_ROOT);
+	for (unsigned now = n != NULL ? idx_meta_level(n->meta) : 0; n != NULL; now--) {
+		if (idx_meta_level(n->meta) != now || now < level)
+			return NULL;
+		if (now == level)
+			return n;
+		if (idx_meta_count(n->meta) == 0)
+			return NULL;
+		n = idx_part_link(pub, *idx_at(n, idx_node_child(w, idx_child_of(n, key, value, w))));
+	}
+	return NULL;
+}
+
 uint64_t
 idx_part_right(const struct idx_part *pub, uint64_t leaf)
 {
@@ -416,6 +439,21 @@ crowd_part(const struct crowd *m, unsigned from, unsigned to, unsigned w, struct
 static nam_status attach(struct idx_change *c, const struct idx_path *path, unsigned level,
     struct idx_node *left, struct idx_node *right, uint64_t *new_left, uint64_t *new_right);
 
+/*
+ * The key at which the leaf of `right` begins, when `left` is the last key before it: of all between
+ * them the one with the most zeros at its end. Rounded separators lose nothing by it (learned_format.h).
+ */
+static void
+fence_between(const uint64_t *left, const uint64_t *right, unsigned w, uint64_t *out)
+{
+	unsigned i = 0;
+	while (i + 1 < w && left[i] == right[i])
+		i++;
+	memset(out, 0, 8 * (size_t)w);
+	memcpy(out, right, 8 * (size_t)i);
+	out[i] = right[i] & UINT64_MAX << (63 - __builtin_clzll(left[i] ^ right[i]));
+}
+
 /* Splits a crowd, which stood in `left`, before place number `cut`; fence: the place between. */
 static nam_status
 cut_crowd(struct idx_change *c, const struct idx_path *path, unsigned level, struct idx_node *left,
@@ -423,16 +461,17 @@ cut_crowd(struct idx_change *c, const struct idx_path *path, unsigned level, str
 {
 	unsigned w = c->p->pub.words;
 	struct idx_node right = { .tree = left->tree };
-	uint64_t value = m->value[cut];
-	if (level == 0 && idx_key_order(m->key[cut - 1], m->key[cut], w) != 0)
-		value = 0; /* B8 */
 	right.meta = idx_meta(0, m->n - cut, level, w);
 	right.right = left->right;
 	memcpy(words_of(&right, idx_node_high(w)), idx_at(left, idx_node_high(w)), 8 * (size_t)(w + 1));
 	crowd_part(m, cut, m->n, w, &right);
 	uint64_t *low = words_of(&right, IDX_NODE_LOW), *high = words_of(left, idx_node_high(w));
 	memcpy(low, m->key[cut], 8 * (size_t)w);
-	low[w] = value;
+	low[w] = m->value[cut];
+	if (level == 0 && idx_key_order(m->key[cut - 1], m->key[cut], w) != 0) {
+		fence_between(m->key[cut - 1], m->key[cut], w, low);
+		low[w] = 0; /* B8 */
+	}
 	memcpy(high, low, 8 * (size_t)(w + 1));
 	left->meta = meta_next(left, cut);
 	crowd_part(m, 0, cut, w, left);
@@ -706,7 +745,11 @@ append(struct part *p, struct idx_path *path, const uint64_t *e, unsigned n, uns
 	uint64_t *low = words_of(&sibling, IDX_NODE_LOW);
 	crowd_of(&m, &leaf, w);
 	memcpy(low, e, 8 * (size_t)w);
-	low[w] = idx_key_order(m.key[m.n - 1], e, w) != 0 ? 0 : e[w]; /* B8 */
+	low[w] = e[w];
+	if (idx_key_order(m.key[m.n - 1], e, w) != 0) {
+		fence_between(m.key[m.n - 1], e, w, low);
+		low[w] = 0; /* B8 */
+	}
 	memcpy(words_of(&leaf, idx_node_high(w)), low, 8 * (size_t)(w + 1));
 	leaf.meta = meta_next(&leaf, count);
 	nam_status st = attach(c, path, 0, &leaf, &sibling, &left, &right);

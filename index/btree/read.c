@@ -21,10 +21,10 @@ begin(struct idx_tree *t, struct seek *s)
 	unsigned sure = 1;
 	s->n = 0;
 	s->hops = s->tries = 0;
-	if (!s->fresh && s->stop == 0 && v->loc != NULL) {
+	if (!s->fresh && v->loc != NULL && s->stop <= t->loc->level) {
 		s->n = t->loc->locate(v->loc, s->key, s->value, false, s->at, 2, &sure);
 		s->n = s->n > sure ? sure : s->n;
-		s->level = 0;
+		s->level = (int)t->loc->level;
 	} else if (!s->fresh && s->v->inner != NULL &&
 		   idx_inner_way(s->v->inner, s->key, s->value, &s->at[0], &s->level)) {
 		s->n = s->level >= (int)s->stop ? 1 : 0;

@@ -24,6 +24,7 @@ struct service {
 	size_t parts, parts_cap;
 	struct view_turn *view; /* likewise */
 	size_t views, views_cap;
+	size_t idled; /* a place in `part`: the next whose model may work */
 	struct idx_change change;
 };
 
@@ -610,6 +611,21 @@ handler(void *arg, struct net_request *rq)
 	return NAM_OK;
 }
 
+/* One model's piece of work; each partition has its turn. */
+static bool
+idle(void *arg)
+{
+	struct service *s = arg;
+	const struct idx_model *model = s->host->model;
+	for (size_t i = 0; i < s->parts_cap; i++) {
+		s->idled = (s->idled + 1) & (s->parts_cap - 1);
+		struct part *p = s->part[s->idled];
+		if (p != NULL && p->pub.model != NULL && model->idle(p->pub.model))
+			return true;
+	}
+	return false;
+}
+
 /* ---- opening --------------------------------------------------------------------------- */
 
 struct idx_tree_host *
@@ -658,7 +674,9 @@ void
 idx_tree_host_services(struct idx_tree_host *h, struct net_service *out)
 {
 	for (unsigned i = 0; i < IDX_TREE_SERVICES; i++)
-		out[i] = (struct net_service){
-			.id = IDX_TREE_SERVICE + i, .name = h->name[i], .fn = handler, .arg = &h->service[i]
-		};
+		out[i] = (struct net_service){ .id = IDX_TREE_SERVICE + i,
+			.name = h->name[i],
+			.fn = handler,
+			.arg = &h->service[i],
+			.idle = h->model != NULL && h->model->idle != NULL ? idle : NULL };
 }
