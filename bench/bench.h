@@ -110,6 +110,9 @@ void bench_metric(struct bench_metrics *m, const char *name, double value);
 void bench_progress(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void bench_progress_end(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* True if PATH leads to this program. */
+bool bench_program_there(const char *name);
+
 /* True if there is a software RDMA device here. Figures over RDMA then say nothing about speed. */
 bool bench_software_device(void);
 /* ---- plot.c: pictures by gnuplot ---- */

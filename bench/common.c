@@ -155,6 +155,20 @@ bench_metric(struct bench_metrics *m, const char *name, double value)
 	m->comma = ", ";
 }
 
+bool
+bench_program_there(const char *name)
+{
+	const char *path = getenv("PATH");
+	char file[4096];
+	for (size_t n; path != NULL && *path != 0; path += n + (path[n] == ':')) {
+		n = strcspn(path, ":");
+		snprintf(file, sizeof file, "%.*s/%s", (int)n, path, name);
+		if (access(file, X_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* By convention their names are rxeN and siwN. */
 bool
 bench_software_device(void)

@@ -14,24 +14,10 @@ bench_plot_named(const char *name)
 	return n > 4 && (strcmp(name + n - 4, ".png") == 0 || strcmp(name + n - 4, ".svg") == 0);
 }
 
-static bool
-gnuplot_there(void)
-{
-	const char *path = getenv("PATH");
-	char file[4096];
-	for (size_t n; path != NULL && *path != 0; path += n + (path[n] == ':')) {
-		n = strcspn(path, ":");
-		snprintf(file, sizeof file, "%.*s/gnuplot", (int)n, path);
-		if (access(file, X_OK) == 0)
-			return true;
-	}
-	return false;
-}
-
 bool
 bench_plot_ready(const char *file)
 {
-	if (!gnuplot_there()) {
+	if (!bench_program_there("gnuplot")) {
 		fprintf(stderr,
 		    "namdb bench: --plot needs gnuplot, which is not here: apt install gnuplot-nox\n");
 		return false;
