@@ -54,7 +54,7 @@ test_sets(void **state)
 		uint64_t last = 0;
 		for (uint64_t i = 0; i < KEYS; i++) {
 			uint64_t key = bench_keys_at(&k, i);
-			assert_true(key > last && key % 16 == 0 && key < UINT64_MAX - 16);
+			assert_true(key > last && key % 64 == 0 && key < UINT64_MAX - 64);
 			assert_int_equal(key, bench_keys_at(&again, i));
 			differs |= key != bench_keys_at(&other, i);
 			last = key;
@@ -75,7 +75,7 @@ test_new_keys(void **state)
 		struct ycsb_keys k;
 		opened(&k, s, SMALL, 3);
 		uint64_t n = SMALL + bench_keys_room(&k), *all = malloc(n * sizeof *all), part[10] = { 0 };
-		assert_int_equal(n, SMALL * 16);
+		assert_int_equal(n, SMALL * 64);
 		for (uint64_t i = 0; i < n; i++)
 			all[i] = bench_keys_item(&k, i);
 		for (uint64_t i = SMALL; i < 2 * SMALL; i++)
@@ -138,7 +138,7 @@ test_linear_and_noised(void **state)
 	opened(&k, YCSB_NOISED, KEYS, 1);
 	double sum = 0, square = 0;
 	for (uint64_t i = 1; i < KEYS; i++) {
-		double gap = (double)(bench_keys_at(&k, i) - bench_keys_at(&k, i - 1)) / 16;
+		double gap = (double)(bench_keys_at(&k, i) - bench_keys_at(&k, i - 1)) / 64;
 		assert_true(gap >= 1 && gap <= 127);
 		sum += gap;
 		square += gap * gap;
@@ -162,7 +162,7 @@ test_lognormal(void **state)
 	opened(&k, YCSB_LOGNORMAL, KEYS, 2);
 	double most = 0;
 	for (uint64_t i = 0; i < KEYS; i++) {
-		double z = log((double)(bench_keys_at(&k, i) >> 4) / 1e12) / 2;
+		double z = log((double)(bench_keys_at(&k, i) >> 6) / 1e12) / 2;
 		double want = erfc(-z / sqrt(2)) / 2, off = fabs(want - ((double)i + 0.5) / KEYS);
 		most = off > most ? off : most;
 	}
@@ -180,14 +180,14 @@ test_osm(void **state)
 	uint64_t count[CELLS] = { 0 }, x = 0, y = 0;
 	opened(&k, YCSB_OSM, KEYS, 2);
 	for (uint64_t i = 0; i < KEYS; i++) {
-		uint64_t key = bench_keys_at(&k, i) >> 4;
-		assert_true(key >> 60 == 0);
+		uint64_t key = bench_keys_at(&k, i) >> 6;
+		assert_true(key >> 56 == 0);
 		x = y = 0;
-		for (unsigned b = 0; b < 30; b++) {
+		for (unsigned b = 0; b < 28; b++) {
 			x |= (key >> 2 * b & 1) << b;
 			y |= (key >> (2 * b + 1) & 1) << b;
 		}
-		count[(y >> 24) * 64 + (x >> 24)]++;
+		count[(y >> 22) * 64 + (x >> 22)]++;
 	}
 	qsort(count, CELLS, sizeof count[0], by_size);
 	uint64_t top = 0, empty = 0;
@@ -224,7 +224,7 @@ test_file(void **state)
 	for (uint64_t i = 1; i <= 100; i++)
 		word[i] = i << 56;
 	for (unsigned i = 64; i < 100; i++)
-		word[i] = (UINT64_C(1) << 62) + i;
+		word[i] = (UINT64_C(1) << 62) + i * 2;
 	word[100] = word[99]; /* equal ones are moved apart */
 	file_of(name, word, 101);
 	assert_int_equal(bench_keys_open(&k, YCSB_OSM, 100, 1, name, &err), NAM_OK);
@@ -356,8 +356,8 @@ test_workloads(void **state)
 				assert_true(step[i].at < SMALL);
 				at[step[i].at]++;
 			} else {
-				assert_true(step[i].at % 16 == 0 && step[i].at / 16 - 1 < SMALL);
-				at[step[i].at / 16 - 1]++;
+				assert_true(step[i].at % 64 == 0 && step[i].at / 64 - 1 < SMALL);
+				at[step[i].at / 64 - 1]++;
 			}
 		}
 		for (unsigned o = 0; o < YCSB_OPS; o++)

@@ -13,7 +13,7 @@
 
 const char *const bench_keys_names[YCSB_SETS] = { "linear", "noised", "lognormal", "osm" };
 
-enum { NOISE = 127, COUNTRIES = 64, CITIES = 8192, MAP_BITS = 30, DIGIT = 8 };
+enum { NOISE = 127, COUNTRIES = 64, CITIES = 8192, MAP_BITS = 28, DIGIT = 8 };
 /* All bases lie below: the lowest bits then hold no carry, and no key is all ones. */
 #define BASE_END ((UINT64_C(1) << (64 - YCSB_KEY_SHIFT)) - 1)
 /* Largest lognormal key of 10^8: about e^(2 * 5.7) times this, below 2^57. */

@@ -1,7 +1,7 @@
 /*
  * keys.h -- sets of distinct 8-byte keys, in order, the same ones each time.
  *
- *	linear     every key 16 above the one before
+ *	linear     every key 64 above the one before
  *	noised     gaps of 1 to 127 steps, drawn one by one: what a linear set becomes when keys
  *                 are inserted at random places. The error of a line over many keys grows with
  *                 their number, as it does where keys are drawn independently.
@@ -9,7 +9,7 @@
  *	osm        Morton codes of points on a map: cities of very different sizes, most of them in
  *                 a few countries, and points between them. Or a file of such keys.
  *
- * The lowest four bits of a loaded key are 0. New keys have others, so that a set can take 15 times
+ * The lowest six bits of a loaded key are 0. New keys have others, so that a set can take 63 times
  * its size without a list of what is there.
  */
 #ifndef NAM_BENCH_YCSB_KEYS_H
@@ -23,7 +23,7 @@
 enum ycsb_set { YCSB_LINEAR, YCSB_NOISED, YCSB_LOGNORMAL, YCSB_OSM, YCSB_SETS };
 extern const char *const bench_keys_names[YCSB_SETS];
 
-enum { YCSB_KEY_SHIFT = 4, YCSB_KEYS_MIN = 16 };
+enum { YCSB_KEY_SHIFT = 6, YCSB_KEYS_MIN = 16 };
 
 struct ycsb_keys {
 	enum ycsb_set set;

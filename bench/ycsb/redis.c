@@ -294,9 +294,10 @@ pipeline(struct runner *u, const struct ycsb_step *step, bool latest)
 	for (unsigned i = 0; i < YCSB_PIPELINE; i++) {
 		bool insert = step[i].op == YCSB_INSERT;
 		key[i] = step[i].at;
-		if (insert)
+		if (insert) {
 			item[i] = bench_items_take(&r->items);
-		else if (latest)
+			u->bad += item[i] - r->keys->n >= bench_keys_room(r->keys);
+		} else if (latest)
 			item[i] = bench_items_before(&r->items, step[i].at);
 		if (insert || latest)
 			key[i] = bench_keys_item(r->keys, item[i]);

@@ -1,0 +1,587 @@
+/* ycsb.c -- `namdb bench ycsb`: its options, and a run in a process of its own beside its peers. */
+#include "ycsb.h"
+
+#include <base/clock.h>
+#include <base/number.h>
+#include <bench/jobs.h>
+#include <net/secret.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WARM_MS = 500, POINTS = BENCH_SIM_POINTS, CLIENTS_MAX = 256, WORKERS_MAX = 32, SIM_RECORDS = 100000 };
+
+/* All of XStore's paper (7.2, 7.3): 100 M keys, 8-byte values, one server with 2 x ConnectX-4 100
+ * Gb/s and 24 cores, up to 15 client machines. */
+const struct bench_published bench_ycsb_published[] = {
+	{ "XStore, uniform", "A 41, B 80, C 82, D 53, E 10.2, F 36 M/s",
+	    "2 x ConnectX-4 100 Gb/s, 24 cores" },
+	{ "XStore, skewed", "zipf: C 18 % less; D, latest: 48 M/s", "the same" },
+	{ "... whole tree cached", "C 78 M/s, D about 25 M/s", "the same" },
+	{ "DrTM-Tree", "C about 21 M/s: the server's cores are full",
+	    "the same, as XStore's authors ran it" },
+	{ 0 },
+};
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+/* The access paths that --cache names. */
+static const struct {
+	const char *name;
+	const struct ycsb_path *path;
+} caches[] = { { "hash", NULL } };
+
+enum peer { PEER_ARRAY, PEER_REDIS, PEERS };
+static const char *const peer_name[PEERS] = { "array", "redis" };
+static bool peer[PEERS];
+
+static bool
+word_in(const char *v, const char *const *names, unsigned n, unsigned *out)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (strcmp(v, names[i]) == 0) {
+			*out = i;
+			return true;
+		}
+	return false;
+}
+
+bool
+bench_ycsb_take(void *params, int letter, char *v)
+{
+	struct ycsb_params *p = params;
+	unsigned x;
+	uint64_t n;
+	switch (letter) {
+	case 'W':
+		if (v[0] == '\0' || v[1] != '\0')
+			return false;
+		p->workload = (unsigned)((v[0] | 32) - 'a');
+		return p->workload < YCSB_WORKLOADS;
+	case 'N':
+		return nam_number(v, YCSB_KEYS_MIN, YCSB_RECORDS_MAX, &p->records);
+	case 'D':
+		return word_in(v, bench_ycsb_pick_names, YCSB_PICKS, &x) && (p->pick = x, true);
+	case 'K':
+		return word_in(v, bench_keys_names, YCSB_SETS, &x) && (p->set = x, true);
+	case 'F':
+		p->keys_file = v;
+		return true;
+	case 'V':
+		if (!nam_number(v, 8, YCSB_VALUE_MAX, &n) || (n != 8 && n != 32 && n != 1024))
+			return false;
+		p->value = (uint32_t)n;
+		return true;
+	case 'B':
+		return bench_take_numbers(v, 1, YCSB_BATCH_MAX, &p->batch, 1, &x);
+	case 'H':
+		for (unsigned i = 0; i < sizeof caches / sizeof caches[0]; i++)
+			if (strcmp(v, caches[i].name) == 0) {
+				p->path = caches[i].path;
+				return true;
+			}
+		return false;
+	default:
+		return false;
+	}
+}
+
+/* YCSB's own: latest for D, zipf for the others. */
+static void
+choose(struct ycsb_params *p)
+{
+	if (p->pick == YCSB_PICKS)
+		p->pick = p->workload == 3 ? YCSB_LATEST : YCSB_ZIPF;
+}
+
+const char *
+bench_ycsb_fits(const void *params)
+{
+	struct ycsb_params *p = &bench_ycsb_params;
+	(void)params; /* the same, which the caller does not change */
+	choose(p);
+	if (p->keys_file != NULL && p->set != YCSB_OSM)
+		return "--keys-file goes with --keys osm";
+	if (bench_ycsb_percent[p->workload][YCSB_SCAN] > 0 && p->path == NULL)
+		return "workload e has scans: --cache hash has no order";
+	if (p->pick == YCSB_LATEST && bench_ycsb_percent[p->workload][YCSB_INSERT] == 0)
+		return "--distribution latest goes with inserts: workload d or e";
+	return NULL;
+}
+
+static void
+own_usage(FILE *to)
+{
+	fprintf(to,
+	    "  --workload W     a: 50 %% reads, 50 %% updates; b: 95, 5; c: reads (default); d: 95 %% "
+	    "reads,\n"
+	    "                   5 %% inserts; e: 95 %% scans of 1 to 100 keys, 5 %% inserts; f: 50 %% "
+	    "reads,\n"
+	    "                   50 %% read-modify-writes. One operation is one transaction\n"
+	    "  --records N      keys at first (default 1000000, on a model 100000)\n"
+	    "  --distribution D uniform, zipf (0.99, scrambled) or latest (default: zipf, of d latest)\n"
+	    "  --keys K         linear, noised, lognormal or osm (default linear)\n"
+	    "  --keys-file F    osm: keys from a file instead: a number, and as many 8-byte keys that rise\n"
+	    "  --value B        bytes of a value: 8, 32 or 1024 (default 8)\n"
+	    "  --batch N        reads in a row that one transaction does, 1 to 8 (default 1)\n"
+	    "  --cache C        how a key leads to its record: hash, by the table's hash index\n");
+}
+
+void
+bench_ycsb_sim_usage(FILE *to)
+{
+	fprintf(to, "usage: namdb bench ycsb --sim MODEL [options]\n"
+		    "YCSB in virtual time, on machines of a model: fdr4x or cx6.\n");
+	own_usage(to);
+	bench_sim_usage(to, "1,8,64", "1+1", "0.005");
+}
+
+static void
+usage(FILE *to)
+{
+	fprintf(to,
+	    "usage: namdb bench ycsb [options]\n"
+	    "YCSB's six workloads: short transactions on 8-byte keys, beside a sorted array and redis.\n");
+	own_usage(to);
+	fprintf(to,
+	    "  --peer LIST      array: a binary search in this process (workload c, values of 8 bytes);\n"
+	    "                   redis: over a UNIX socket, %d commands under way (not e)\n"
+	    "  --workers N      worker threads (default 1)\n"
+	    "  --clients LIST   clients (coroutines) on each worker, one after the other (default 16)\n"
+	    "  --seed N         of keys and clients' dice (default 1)\n",
+	    YCSB_PIPELINE);
+	bench_common_usage(to, "", "2", "of namdb and peers");
+	fprintf(to, "  --sim MODEL      in virtual time instead; see --sim cx6 --help\n");
+}
+
+/* ---- a run for real -------------------------------------------------------------------------- */
+
+struct point {
+	unsigned clients; /* of each worker */
+	double ops[BENCH_RUNS_MAX], array[BENCH_RUNS_MAX], lanes[BENCH_RUNS_MAX], redis[BENCH_RUNS_MAX];
+	double seconds; /* of namdb's slices */
+	struct bench_slice sum, warm;
+	struct ycsb_path_counts before, after;
+	struct net_counts used; /* of all slices, warm-up included */
+};
+
+struct real {
+	struct bench_common common;
+	unsigned workers, number[POINTS], points, most; /* most clients in all */
+	struct ycsb_params *p;
+	struct ycsb_side side;
+	struct ycsb_array *array;
+	struct ycsb_redis *redis;
+	struct cn *cn;
+	struct bench_jobs jobs;
+	struct net_counts *counts;
+	atomic_bool stop;
+	struct bench_sim_plot plot;
+	uint64_t bad;
+};
+
+struct job {
+	struct bench_job job;
+	struct real *r;
+	enum { JOB_PREPARE, JOB_CLIENT, JOB_COUNTS, JOB_CHECK, JOB_DROP } what;
+	unsigned number;
+	nam_status status;
+	struct ycsb_path_counts *counts;
+	struct bench_slice slice;
+};
+
+static void
+job_main(const struct cn_place *pl, void *arg)
+{
+	struct job *j = arg;
+	struct real *r = j->r;
+	const struct bench_sim_user *u = &bench_ycsb_user;
+	void *side = &r->side;
+	switch (j->what) {
+	case JOB_PREPARE:
+		j->status = u->prepare(side, pl);
+		if (j->status == NAM_OK)
+			j->status = u->load(side, pl);
+		break;
+	case JOB_CLIENT:
+		u->client(side, pl, j->number, &j->slice, &r->stop);
+		break;
+	case JOB_COUNTS:
+		j->status = r->p->path->counts(r->side.path, pl, j->counts);
+		break;
+	case JOB_CHECK:
+		r->bad += u->check(&side, 1, pl);
+		break;
+	case JOB_DROP:
+		u->drop(side, pl);
+		break;
+	}
+}
+
+static nam_status
+start(struct real *r, struct job *j, unsigned worker)
+{
+	j->r = r;
+	j->job.run = job_main;
+	j->job.arg = j;
+	return bench_job_start(r->cn, &r->jobs, worker, &j->job);
+}
+
+/* A job by itself. Not OK: it could not start, or ended so. */
+static nam_status
+one(struct real *r, struct job *j)
+{
+	nam_status st = start(r, j, 0);
+	if (st != NAM_OK)
+		return st;
+	bench_jobs_wait(&r->jobs, 0);
+	return j->status;
+}
+
+static void
+path_counts(struct real *r, struct ycsb_path_counts *out)
+{
+	struct job j = { .what = JOB_COUNTS, .counts = out };
+	if (r->p->path != NULL)
+		r->bad += one(r, &j) != NAM_OK;
+}
+
+/* All clients for so long; their sums are added. Operations a second. */
+static double
+slice(struct real *r, struct point *pt, unsigned round, unsigned ms, struct bench_slice *sum)
+{
+	unsigned n = r->workers * pt->clients;
+	struct job *j = calloc(n, sizeof *j);
+	if (j == NULL) {
+		sum->errors++;
+		return 0;
+	}
+	uint64_t before = sum->commits, begin = nam_clock_ns();
+	atomic_store(&r->stop, false);
+	for (unsigned i = 0; i < n; i++) {
+		j[i].what = JOB_CLIENT;
+		j[i].number = i;
+		j[i].slice.most = UINT64_MAX;
+		j[i].slice.round = round;
+		sum->errors += start(r, &j[i], i % r->workers) != NAM_OK;
+	}
+	bench_jobs_wait(&r->jobs, ms);
+	atomic_store(&r->stop, true);
+	bench_jobs_wait(&r->jobs, 0);
+	double took = (double)(nam_clock_ns() - begin) / 1e9;
+	for (unsigned i = 0; i < n; i++)
+		bench_slice_add(sum, &j[i].slice);
+	free(j);
+	pt->seconds += sum == &pt->sum ? took : 0;
+	return (double)(sum->commits - before) / took;
+}
+
+/* A number of clients: warm-up, then namdb and its peers in turn. */
+static void
+measure(struct real *r, struct point *pt)
+{
+	const struct bench_common *c = &r->common;
+	struct net_counts none = { 0 };
+	for (unsigned i = 0; i < r->most; i++)
+		r->counts[i] = none;
+	unsigned ms = (unsigned)(c->seconds * 1e3);
+	slice(r, pt, 0, ms < WARM_MS ? ms : WARM_MS, &pt->warm);
+	path_counts(r, &pt->before);
+	for (unsigned k = 0; k < c->runs && pt->warm.errors + pt->sum.errors + r->bad == 0; k++) {
+		pt->ops[k] = slice(r, pt, k + 1, ms, &pt->sum);
+		fprintf(stderr, "run %u of %u: %.0f/s", k + 1, c->runs, pt->ops[k]);
+		if (r->array != NULL) {
+			pt->array[k] =
+			    bench_array_run(r->array, r->p->steps, r->workers, c->seconds, false, &r->bad);
+			pt->lanes[k] =
+			    bench_array_run(r->array, r->p->steps, r->workers, c->seconds, true, &r->bad);
+			fprintf(stderr, ", array %.0f/s, interleaved %.0f/s", pt->array[k], pt->lanes[k]);
+		}
+		if (r->redis != NULL) {
+			pt->redis[k] = bench_redis_run(r->redis, r->p->steps, c->seconds, &r->bad);
+			fprintf(stderr, ", redis %.0f/s", pt->redis[k]);
+		}
+		fputc('\n', stderr);
+	}
+	path_counts(r, &pt->after);
+	for (unsigned i = 0; i < r->workers * pt->clients; i++)
+		net_counts_add(&pt->used, &r->counts[i]);
+	r->bad += pt->warm.errors + pt->sum.errors;
+}
+
+/* ---- the report ------------------------------------------------------------------------------ */
+
+/* The median of the ratios of each run. */
+static void
+beside(struct bench_metrics *m, const struct real *r, const char *what, const double *ops,
+    const double *peer_ops)
+{
+	double ratio[BENCH_RUNS_MAX] = { 0 };
+	char name[64];
+	for (unsigned k = 0; k < r->common.runs; k++)
+		ratio[k] = peer_ops[k] > 0 ? ops[k] / peer_ops[k] : 0;
+	snprintf(name, sizeof name, "peer_%s_ops", what);
+	bench_metric(m, name, bench_median(peer_ops, r->common.runs));
+	snprintf(name, sizeof name, "peer_%s_ratio", what);
+	bench_metric(m, name, bench_median(ratio, r->common.runs));
+}
+
+static void
+metrics(const struct real *r, const struct point *pt)
+{
+	struct bench_metrics m = { .json = r->common.json, .comma = "" };
+	const struct bench_slice *s = &pt->sum;
+	double ops = s->commits != 0 ? (double)s->commits : 1, ever = ops + (double)pt->warm.commits;
+	bench_metric(&m, "operations", (double)s->commits);
+	bench_metric(&m, "throughput_ops", bench_median(pt->ops, r->common.runs));
+	bench_metric(&m, "p50_us", (double)nam_hist_quantile(&s->latency_ns, 0.5) / 1e3);
+	bench_metric(&m, "p99_us", (double)nam_hist_quantile(&s->latency_ns, 0.99) / 1e3);
+	bench_metric(&m, "p999_us", (double)nam_hist_quantile(&s->latency_ns, 0.999) / 1e3);
+	bench_metric(&m, "aborts_per_op", (double)s->aborts / ops);
+	bench_metric(&m, "not_yet_seen_per_op", (double)s->refused / ops);
+	bench_metric(&m, "verbs_per_op", (double)net_counts_verbs(&pt->used) / ever);
+	bench_metric(&m, "round_trips_per_op", (double)pt->used.round_trips / ever);
+	if (r->p->path != NULL) {
+		const struct ycsb_path_counts *a = &pt->before, *b = &pt->after;
+		double lookups = b->lookups > a->lookups ? (double)(b->lookups - a->lookups) : 1;
+		bench_metric(
+		    &m, "index_reads_per_lookup", (double)(b->index_reads - a->index_reads) / lookups);
+		bench_metric(&m, "fallbacks_per_op", (double)(b->fallbacks - a->fallbacks) / ops);
+		bench_metric(&m, "retrains_per_s",
+		    pt->seconds > 0 ? (double)(b->trains - a->trains) / pt->seconds : 0);
+		bench_metric(&m, "cache_bytes", (double)b->cache_bytes);
+		bench_metric(&m, "table_bytes", (double)b->table_bytes);
+	}
+	if (r->array != NULL) {
+		beside(&m, r, "array", pt->ops, pt->array);
+		beside(&m, r, "array_interleaved", pt->ops, pt->lanes);
+	}
+	if (r->redis != NULL)
+		beside(&m, r, "redis", pt->ops, pt->redis);
+	bench_metric(&m, "check_errors", (double)r->bad);
+}
+
+static void
+report(struct real *r, const struct point *pt)
+{
+	const struct bench_common *c = &r->common;
+	const struct ycsb_params *p = r->p;
+	const char *provider = c->storage != NULL ? net_kind_name(c->fabric) : "shm";
+	const char *cache = p->path != NULL ? p->path->name : "hash";
+	if (c->json)
+		printf("{\"bench\": \"ycsb\", \"provider\": \"%s\", \"params\": {\"workload\": \"%c\", "
+		       "\"records\": %llu, \"distribution\": \"%s\", \"keys\": \"%s\", \"value\": %u, "
+		       "\"batch\": %u, \"cache\": \"%s\", \"workers\": %u, \"seconds\": %g, \"runs\": %u, "
+		       "\"embedded\": %s}, %s",
+		    provider, 'a' + (int)p->workload, (unsigned long long)p->records,
+		    bench_ycsb_pick_names[p->pick], bench_keys_names[p->set], p->value, p->batch, cache,
+		    r->workers, c->seconds, c->runs, c->storage != NULL ? "false" : "true",
+		    r->points > 1 ? "\"points\": [" : "");
+	else
+		printf("ycsb %c, %llu %s keys, values of %u bytes, %s, --cache %s, %s, %u worker%s, %u "
+		       "run%s of %g s\n",
+		    'A' + (int)p->workload, (unsigned long long)p->records, bench_keys_names[p->set],
+		    p->value, bench_ycsb_pick_names[p->pick], cache,
+		    c->storage != NULL ? provider : "embedded shm", r->workers, r->workers > 1 ? "s" : "",
+		    c->runs, c->runs > 1 ? "s" : "", c->seconds);
+	for (unsigned i = 0; i < r->points; i++) {
+		if (c->json)
+			printf("%s%s\"clients\": %u, \"metrics\": {", i > 0 ? ", " : "",
+			    r->points > 1 ? "{" : "", pt[i].clients);
+		else
+			printf("%u clients on each worker\n", pt[i].clients);
+		metrics(r, &pt[i]);
+		printf("%s", !c->json ? "" : r->points > 1 ? "}}" : "}");
+		struct bench_sim_plot_row *row = bench_sim_plot_add(&r->plot, pt[i].clients, "");
+		row->per_s = bench_median(pt[i].ops, c->runs);
+		row->p50_us = (double)nam_hist_quantile(&pt[i].sum.latency_ns, 0.5) / 1e3;
+		row->p99_us = (double)nam_hist_quantile(&pt[i].sum.latency_ns, 0.99) / 1e3;
+	}
+	printf("%s", !c->json ? "" : r->points > 1 ? "], " : ", ");
+	bench_published(stdout, bench_ycsb_published, c->json);
+	printf("%s", c->json ? "}\n" : "");
+	fflush(stdout); /* the figures are out, whatever closing may meet */
+}
+
+/* ---- all of a run ---------------------------------------------------------------------------- */
+
+/* What must be there before there are threads: keys, steps and peers. */
+static nam_status
+before_threads(struct real *r, struct nam_err *err)
+{
+	struct ycsb_params *p = r->p;
+	nam_status st = bench_keys_open(&p->keys, p->set, p->records, p->seed, p->keys_file, err);
+	bench_items_init(&p->items, p->records);
+	for (unsigned i = 0; i < r->points; i++)
+		r->most = r->number[i] * r->workers > r->most ? r->number[i] * r->workers : r->most;
+	r->counts = calloc(r->most, sizeof *r->counts);
+	if (st == NAM_OK && (r->counts == NULL || bench_ycsb_draw_all(p, r->most) != NAM_OK))
+		st = nam_fail(err, NAM_NOMEM, "no memory for the clients' steps");
+	if (st == NAM_OK && peer[PEER_ARRAY])
+		st = bench_array_open(&r->array, &p->keys, err);
+	if (st == NAM_OK && peer[PEER_REDIS])
+		st = bench_redis_open(&r->redis, &p->keys, p->value, r->workers, err);
+	return st;
+}
+
+static nam_status
+load_and_measure(struct real *r, struct nam_err *err)
+{
+	struct point *pt = calloc(r->points, sizeof *pt);
+	struct job j = { .what = JOB_PREPARE };
+	nam_status st = pt != NULL ? NAM_OK : nam_fail(err, NAM_NOMEM, "no memory");
+	if (st == NAM_OK) {
+		const struct bench_sim b = { .seed = r->p->seed };
+		bench_ycsb_user.begin(&r->side, &b, 0, r->counts);
+		if ((st = one(r, &j)) != NAM_OK)
+			nam_fail(err, st, "loading failed: %s", nam_status_text(st));
+	}
+	if (st == NAM_OK) {
+		for (unsigned i = 0; i < r->points && r->bad == 0; i++) {
+			pt[i].clients = r->number[i];
+			measure(r, &pt[i]);
+		}
+		j = (struct job){ .what = JOB_CHECK };
+		r->bad += one(r, &j) != NAM_OK;
+		report(r, pt);
+	}
+	j = (struct job){ .what = JOB_DROP };
+	one(r, &j);
+	free(pt);
+	return st;
+}
+
+static int
+run(struct real *r)
+{
+	struct nam_err err = { 0 };
+	struct bench_embedded e = { 0 };
+	unsigned char secret[64];
+	size_t secret_len = 0;
+	const struct bench_common *c = &r->common;
+	r->jobs = (struct bench_jobs)BENCH_JOBS;
+	nam_status st = before_threads(r, &err);
+	if (st == NAM_OK && c->storage != NULL)
+		st = net_secret_load(c->secret_file, secret, &secret_len, &err);
+	else if (st == NAM_OK)
+		st = bench_embedded_open(
+		    &e, bench_ycsb_user.bytes(r->p) / BENCH_EMBEDDED_NODES, c->cluster, &err);
+	const struct cn_config cfg = { .storage = c->storage,
+		.local = c->storage != NULL ? NULL : e.local,
+		.fabric = c->fabric,
+		.cluster = c->cluster,
+		.secret = secret,
+		.secret_len = secret_len,
+		.workers = r->workers,
+		.measure = true,
+		.txn = { .ptr_cache_entries = bench_ycsb_user.entries(r->p) } };
+	if (st == NAM_OK)
+		st = cn_open(&r->cn, &cfg, &err);
+	if (st == NAM_OK && err.text[0] != 0)
+		fprintf(stderr, "namdb bench: warning: %s\n", err.text);
+	if (st == NAM_OK)
+		st = load_and_measure(r, &err);
+	if (st != NAM_OK)
+		fprintf(stderr, "namdb bench: %s\n", err.text);
+	if (r->cn != NULL)
+		cn_close(r->cn);
+	bench_embedded_close(&e);
+	bench_redis_close(r->redis);
+	bench_array_close(r->array);
+	bench_ycsb_undraw(r->p);
+	bench_keys_close(&r->p->keys);
+	free(r->counts); /* only now has the last commit been finished */
+	return st == NAM_OK && r->bad == 0 && bench_sim_plot_end(&r->plot) ? 0 : 1;
+}
+
+static bool
+take(void *arg, int letter, char *v)
+{
+	struct real *r = arg;
+	uint64_t x;
+	switch (letter) {
+	case 'w':
+		if (!nam_number(v, 1, WORKERS_MAX, &x))
+			return false;
+		r->workers = (unsigned)x;
+		return true;
+	case 'C':
+		return bench_take_numbers(v, 1, CLIENTS_MAX, r->number, POINTS, &r->points);
+	case 'e':
+		return nam_number(v, 0, UINT32_MAX, &r->p->seed);
+	case 'P':
+		return bench_take_names(v, peer_name, PEERS, peer);
+	default:
+		return bench_ycsb_take(r->p, letter, v);
+	}
+}
+
+/* NULL, or why the options do not fit each other. */
+static const char *
+fits(const struct real *r)
+{
+	const struct ycsb_params *p = r->p;
+	if (r->common.fabric == NET_TCP && r->common.storage == NULL)
+		return "--fabric tcp needs --storage: embedded storage is memory of this process";
+	if (peer[PEER_ARRAY] && (p->workload != 2 || p->value != 8))
+		return "--peer array only reads values of 8 bytes: workload c";
+	if (peer[PEER_REDIS] && bench_ycsb_percent[p->workload][YCSB_SCAN] > 0)
+		return "--peer redis is GET and SET: workload e has scans";
+	return bench_ycsb_fits(p);
+}
+
+#define OWN_OPTIONS                                                                                          \
+	{ "workload", 1, NULL, 'W' }, { "records", 1, NULL, 'N' }, { "distribution", 1, NULL, 'D' },         \
+	    { "keys", 1, NULL, 'K' }, { "keys-file", 1, NULL, 'F' }, { "value", 1, NULL, 'V' },              \
+	    { "batch", 1, NULL, 'B' },                                                                       \
+	{                                                                                                    \
+		"cache", 1, NULL, 'H'                                                                        \
+	}
+
+static int
+on_model(int argc, char **argv)
+{
+	static const struct option opt[] = { OWN_OPTIONS, BENCH_SIM_OPTIONS };
+	struct bench_sim p = { .number = { 1, 8, 64 },
+		.points = 3,
+		.coroutines = 1,
+		.compute = 1,
+		.storage = 1,
+		.seconds = 0.005,
+		.seed = 1 };
+	bench_ycsb_params.records = SIM_RECORDS;
+	int code = bench_sim_main(argc, argv, opt, &p, &bench_ycsb_params, &bench_ycsb_user);
+	bench_ycsb_undraw(&bench_ycsb_params);
+	bench_keys_close(&bench_ycsb_params.keys);
+	return code;
+}
+
+int
+bench_ycsb(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strncmp(argv[i], "--sim", 5) == 0)
+			return on_model(argc, argv);
+	static const struct option opt[] = { OWN_OPTIONS, { "peer", 1, NULL, 'P' },
+		{ "workers", 1, NULL, 'w' }, { "clients", 1, NULL, 'C' }, { "seed", 1, NULL, 'e' },
+		BENCH_COMMON_OPTIONS };
+	struct real r = { .common = { .seconds = 2, .runs = 3, .fabric = NET_AUTO },
+		.workers = 1,
+		.number = { 16 },
+		.points = 1,
+		.p = &bench_ycsb_params };
+	int code = bench_options(argc, argv, opt, &r.common, take, usage, &r);
+	if (code != 0)
+		return code - 1;
+	const char *why = fits(&r);
+	if (why != NULL)
+		return bench_bad_use(argv[0], why) - 1;
+	r.plot.file = r.common.plot;
+	r.plot.keep_data = r.common.plot_data;
+	r.plot.x = "clients on each worker";
+	snprintf(r.plot.title, sizeof r.plot.title, "YCSB %c, %llu %s keys, %s", 'A' + (int)r.p->workload,
+	    (unsigned long long)r.p->records, bench_keys_names[r.p->set], bench_ycsb_pick_names[r.p->pick]);
+	if (!bench_sim_plot_ready(&r.plot))
+		return 1;
+	return run(&r);
+}
