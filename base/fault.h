@@ -49,6 +49,9 @@
 	X(SWEEP_PASSES, "sweep-passes", "M7", "interleaving_test", 0, "a sweep passes an empty block that a live process has locked") \
 	X(LIST_VOID, "list-void", "M8", "reclaim_test", 0, "memory of the present generation is forgotten, because a list is still of an earlier one") \
 	X(ENTRY_IGNORED, "entry-ignored", "H", "sim_txn", 500, "a commit goes on though another insert has entered its key") \
+	X(KEY_UNASKED, "key-unasked", "O2", "order_test", 0, "an entry of an ordered index is removed though versions may have its key") \
+	X(ENTRY_UNLOCKED, "entry-unlocked", "O2", "order_test", 0, "an entry of an ordered index is removed without a lock on its block") \
+	X(LEAVES_UNSEEN, "leaves-unseen", "O1", "order_test", 0, "a SERIALIZABLE commit does not look at the leaves again that it has READ") \
 	X(ANY_SLOT, "any-slot", "H", "hash_twin_test", 0, "an insert takes any free slot of the bucket") \
 	X(NO_FREEZE, "no-freeze", "H", "hash_twin_test", 0, "a split does not freeze the slots that it copies") \
 	X(BELIEVE_FROZEN, "believe-frozen", "H", "hash_twin_test", 0, "a lookup believes what a frozen sub-table says") \

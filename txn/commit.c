@@ -359,6 +359,7 @@ add_directory(struct txn *t, struct txn_write *w)
 static void
 junk_of_commit(struct txn *t)
 {
+	txn_orders_junk(t);
 	struct txn_worker *tw = t->tw;
 	for (uint32_t i = 0; i < t->nwr; i++) {
 		struct txn_write *w = t->wr[i];
@@ -516,6 +517,8 @@ lock_all(struct txn *t, struct txn_intent_head **h, bool *guarded)
 	}
 	if (st == NAM_BUSY)
 		st = stuck(t) ? NAM_STUCK : NAM_CONFLICT;
+	if (st == NAM_OK)
+		st = txn_orders_enter(t);
 	if (serial && st == NAM_OK)
 		claim_start(t);
 	if (t->claimed) {

@@ -149,6 +149,7 @@ txn_db_close(struct net_worker *w, struct txn_db *db)
 		next = v->next;
 		if (v->index)
 			idx_hash_close(v->index);
+		txn_orders_close(v);
 		/* The collector of a worker that closed while home was not reachable may have
 		 * looked at a table since. */
 		for (unsigned i = 0; i < TXN_WORKERS_MAX; i++)
@@ -306,10 +307,13 @@ txn_worker_close(struct txn_worker *tw)
 		free(t->read);
 		free(t->absent);
 		free(t->scanned);
+		free(t->entry);
+		idx_leaves_free(&t->leaves);
 		free(t->guard);
 		free(t);
 	}
 	txn_intents_drop(tw);
+	txn_junk_drop(tw);
 	free(tw->junk[0].item);
 	free(tw->junk[1].item);
 	free(tw);

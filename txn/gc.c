@@ -32,8 +32,9 @@ enum {
 static bool
 is_slow(const struct txn_junk *j)
 {
-	return j->kind == JUNK_TOMB || j->kind == JUNK_EMPTY || j->kind == JUNK_TABLE ||
-	       j->kind == JUNK_CLOSED || (j->kind == JUNK_BLOB && txn_blob_long(j->len));
+	return j->kind == JUNK_TOMB || j->kind == JUNK_EMPTY || j->kind == JUNK_KEY ||
+	       j->kind == JUNK_TABLE || j->kind == JUNK_CLOSED ||
+	       (j->kind == JUNK_BLOB && txn_blob_long(j->len));
 }
 
 void
@@ -55,6 +56,18 @@ txn_junk_add(struct txn_worker *tw, struct txn_junk j)
 	q->item[(q->head + q->n++) & (q->cap - 1)] = j;
 }
 
+void
+txn_junk_drop(struct txn_worker *tw)
+{
+	struct txn_junk_queue *q = &tw->junk[1];
+	for (uint32_t i = 0; i < q->n; i++) {
+		struct txn_junk *j = &q->item[(q->head + i) & (q->cap - 1)];
+		if (j->kind == JUNK_KEY)
+			free((void *)(uintptr_t)j->aux);
+	}
+	q->n = 0;
+}
+
 /* A dropped table still waits for its release: the table's number and its lock word tell whether
  * another process has released it. */
 static void
@@ -66,6 +79,8 @@ junk_forget(struct txn_worker *tw)
 			struct txn_junk j = q->item[q->head];
 			q->head = (q->head + 1) & (q->cap - 1);
 			q->n--;
+			if (j.kind == JUNK_KEY)
+				free((void *)(uintptr_t)j.aux);
 			if (j.kind == JUNK_TABLE || j.kind == JUNK_CLOSED)
 				txn_junk_add(
 				    tw, (struct txn_junk){
@@ -147,6 +162,19 @@ blobs_of(struct txn_table_view *v, const struct rec_slot *s, uint64_t cid, net_a
 	return n;
 }
 
+/* Of a directory. */
+static const uint64_t zero[3 + REC_SLOTS_MAX];
+
+/* Takes a deleted row out of the ordered indexes. Not OK: its lock stays. */
+static nam_status
+unordered(struct txn_worker *tw, struct txn_table_view *v, const struct rec_slot *row, net_addr at)
+{
+	nam_status st = v->orders > 0 ? txn_orders_take_out(tw, v, row, at) : NAM_OK;
+	if (st != NAM_OK)
+		txn_doubt(tw);
+	return st;
+}
+
 /* Takes a block that holds only a deletion (or no version) out of the index and empties it. */
 static nam_status
 reclaim(struct txn_worker *tw, const struct txn_junk *j)
@@ -202,9 +230,10 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 	 * inserted into another block, and a reader that still comes here (by a pointer cache) must
 	 * not see the deletion.
 	 */
-	uint64_t zero[3 + REC_SLOTS_MAX] = { 0 };
 	if (j->kind == JUNK_TOMB &&
 	    (st = txn_sure_write(tw, rec_dir_at(j->at), zero, rec_dir_bytes(v->slots))) != NAM_OK)
+		goto out;
+	if (j->kind == JUNK_TOMB && (st = unordered(tw, v, rec_slot_of(v, img, newest), j->at)) != NAM_OK)
 		goto out;
 	if (v->has_key) {
 		enum { TRIES = 8 };
@@ -258,10 +287,14 @@ static nam_status
 collect(struct txn_worker *tw, struct txn_junk *j)
 {
 	nam_status st = NAM_OK;
-	if (j->view != NULL && atomic_load(&j->view->dead))
+	bool over = j->view != NULL && atomic_load(&j->view->dead);
+	if (!over && j->view != NULL && (st = txn_may_give(tw, j)) != NAM_OK && st != NAM_ABSENT)
+		return st;
+	if (over || st == NAM_ABSENT) {
+		if (j->kind == JUNK_KEY)
+			free((void *)(uintptr_t)j->aux);
 		return NAM_OK;
-	if (j->view != NULL && (st = txn_may_give(tw, j)) != NAM_OK)
-		return st == NAM_ABSENT ? NAM_OK : st;
+	}
 	switch (j->kind) {
 	case JUNK_ARCHIVE:
 		txn_archive_give(tw, j->view, j->at);
@@ -281,6 +314,9 @@ collect(struct txn_worker *tw, struct txn_junk *j)
 	case JUNK_TOMB:
 	case JUNK_EMPTY:
 		st = reclaim(tw, j);
+		break;
+	case JUNK_KEY:
+		st = txn_key_collect(tw, j);
 		break;
 	case JUNK_TABLE:
 	case JUNK_CLOSED:

@@ -221,6 +221,8 @@ put_write(struct txn *t, const struct txn_put *p, struct candidate *c, bool fres
 			return NAM_CONFLICT;
 		if (w->newest != REC_NO_SLOT) { /* over a deletion */
 			const struct rec_slot *s = rec_slot_of(w->view, c->img, w->newest);
+			if ((st = txn_orders_before(t, w, s->payload, (uint32_t)s->meta)) != NAM_OK)
+				return st;
 			if ((st = txn_old_blobs(t, w, s->payload, (uint32_t)s->meta)) != NAM_OK)
 				return st;
 		}
@@ -627,6 +629,7 @@ insert_wait(struct txn *t, struct txn_put *p, struct txn_write *w, bool *gone)
 		return st;
 	w->old_blobs = NULL; /* of a deletion that may have been replaced during the wait */
 	w->old_blobs_n = 0;
+	w->keys = NULL;
 	*gone = false;
 	if (s != NULL && s->cid > t->pin.at)
 		txn_cover(t, s->cid);
@@ -637,6 +640,8 @@ insert_wait(struct txn *t, struct txn_put *p, struct txn_write *w, bool *gone)
 			return p->status = NAM_DUPLICATE;
 		}
 		if (!*gone && (st = txn_old_blobs(t, w, s->payload, (uint32_t)s->meta)) != NAM_OK)
+			return st;
+		if (!*gone && (st = txn_orders_before(t, w, s->payload, (uint32_t)s->meta)) != NAM_OK)
 			return st;
 	} else if (p->key != NULL) {
 		struct idx_probe again = { .ix = w->view->index };

@@ -307,6 +307,21 @@ txn_extents_take(struct txn_table_view *v, struct net_worker *w, unsigned n, uin
 	return st;
 }
 
+nam_status
+txn_extent_of_region(
+    struct txn_table_view *v, struct net_worker *w, unsigned region, uint64_t whose, net_addr *out)
+{
+	uint32_t unasked;
+	nam_status st = net_extent_take(w, region, 1, out);
+	if (st != NAM_OK)
+		return st;
+	st = enter_part(v, w, 1, whose, out, &unasked);
+	/* In doubt: an entry may be there, and then the table's release finds that extent. */
+	if (st != NAM_OK && st != NAM_GONE)
+		net_extent_give(w, *out);
+	return st;
+}
+
 /* ---- out ---- */
 
 static int

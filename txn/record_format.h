@@ -148,10 +148,12 @@ rec_dir_check(const struct rec_block *b, unsigned n, uint64_t at)
 
 /* ---- a table's anchor: the first bytes of an extent of its own --------------------------------
  *
- *   0     64       256        384   1024                         17 Ki
- *   +-----+--------+----------+-----+----------------------------+- - - - - - - - - -+
- *   | id  | heads  | index    |     | ledger: a word an extent   | ledger pages       |
- *   +-----+--------+----------+-----+----------------------------+- - - - - - - - - -+
+ *   0     64       256        384     896  1024                         17 Ki
+ *   +-----+--------+----------+-------+----+----------------------------+- - - - - - - - - -+
+ *   | id  | heads  | index    | trees |    | ledger: a word an extent   | ledger pages       |
+ *   +-----+--------+----------+-------+----+----------------------------+- - - - - - - - - -+
+ *
+ * trees      the anchors of the ordered indexes (txn/order.c), IDX_TREE_ANCHOR_BYTES each.
  *
  * id         TXN_ANCHOR_MAGIC, and the table's number. TXN_ANCHOR_CLOSED once the table is being
  *            given back: written by the holder of `sweeper`, which is never freed afterwards. A
@@ -211,7 +213,13 @@ rec_dir_check(const struct rec_block *b, unsigned n, uint64_t at)
  */
 #define TXN_ANCHOR_MAGIC  UINT64_C(0x33304341584e5400)
 #define TXN_ANCHOR_CLOSED UINT64_C(0x33304c43584e5400)
-enum { TXN_ANCHOR_INDEX = 256, TXN_ANCHOR_LEDGER = 1024, TXN_ANCHOR_PAGES = TXN_ANCHOR_LEDGER + (16 << 10) };
+enum { TXN_ORDERS = 4 }; /* most ordered indexes of a table */
+enum {
+	TXN_ANCHOR_INDEX = 256,
+	TXN_ANCHOR_ORDERS = 384,
+	TXN_ANCHOR_LEDGER = 1024,
+	TXN_ANCHOR_PAGES = TXN_ANCHOR_LEDGER + (16 << 10)
+};
 enum {
 	TXN_LEDGER_INLINE = (TXN_ANCHOR_PAGES - TXN_ANCHOR_LEDGER) / 8,
 	TXN_LEDGER_PAGE = NET_EXTENT / 8,

@@ -85,7 +85,7 @@ txn_table_create(struct txn_worker *tw, struct txn_table *t)
 	NAM_ASSERT(t->id > 0);
 	if (t->slots == 0)
 		t->slots = 2;
-	if (t->slots < 2 || t->slots > REC_SLOTS_MAX || t->row_max > TXN_ROW_MAX)
+	if (t->slots < 2 || t->slots > REC_SLOTS_MAX || t->row_max > TXN_ROW_MAX || t->orders > TXN_ORDERS)
 		return NAM_INVALID;
 	nam_status st = NAM_FULL;
 	for (unsigned i = 0; st == NAM_FULL && i < db->nregions; i++)
@@ -105,6 +105,8 @@ txn_table_create(struct txn_worker *tw, struct txn_table *t)
 		struct idx_memory mem = { .take = index_memory, .arg = &v, .region_max = db->region_max };
 		st = idx_hash_create(tw->w, net_plus(t->anchor, TXN_ANCHOR_INDEX), &mem);
 	}
+	if (st == NAM_OK)
+		st = txn_orders_create(tw, t);
 	if (st != NAM_OK)
 		txn_table_free(tw, t, 0);
 	return st;
@@ -144,6 +146,13 @@ txn_table_open(struct txn_db *db, struct txn_table *t)
 	v->memory = (struct idx_memory){ .take = index_memory, .arg = v, .region_max = db->region_max };
 	if (t->has_key &&
 	    (v->index = idx_hash_open(net_plus(t->anchor, TXN_ANCHOR_INDEX), &v->memory)) == NULL) {
+		free(v);
+		return NAM_NOMEM;
+	}
+	if (txn_orders_open(v, t) != NAM_OK) {
+		txn_orders_close(v);
+		if (v->index)
+			idx_hash_close(v->index);
 		free(v);
 		return NAM_NOMEM;
 	}
@@ -285,7 +294,9 @@ txn_table_release(struct txn_worker *tw, struct txn_junk *j)
 		return NAM_BUSY;
 	}
 	struct release r = { .tw = tw, .anchor = j->at, .left = RELEASE_STEPS };
-	st = release_blocks(&r, a.blocks);
+	st = txn_orders_drop(tw, j->at);
+	if (st == NAM_OK)
+		st = release_blocks(&r, a.blocks);
 	if (st == NAM_OK)
 		st = txn_ledger_release(tw, j->at, &r.left);
 	if (st == NAM_OK)

@@ -69,6 +69,8 @@ txn_recycle(struct txn *t)
 	txn_marks_end(t);
 	if (t->arena.budget != NULL)
 		nam_arena_charge(&t->arena, NULL);
+	t->leaves.n = 0;
+	t->nentries = 0;
 	t->nwr = t->nblobs = t->nreads = t->nabsent = t->nscanned = t->nguards = 0;
 	t->note = 0;
 	t->waiter = NULL;

@@ -17,6 +17,7 @@
 
 #include <base/arena.h>
 #include <index/index.h>
+#include <index/tree.h>
 #include <net/net.h>
 #include <tsoracle/tsoracle.h>
 
@@ -81,6 +82,7 @@ struct txn_blob {
  * What txn must know of a table. Filled by the owner (catalog), constant while
  * open. txn_table_create makes the remote part; txn_table_open the process's part.
  */
+struct txn_order;
 struct txn_table {
 	uint32_t id;      /* unique for ever in the cluster, > 0 */
 	uint16_t slots;   /* versions per block, 2..8; 0 = 2 */
@@ -101,10 +103,26 @@ struct txn_table {
 	 * word of that record is guard_word, or this transaction's own lock. 0 = no guard. */
 	net_addr guard;
 	uint64_t guard_word;
-	void *owner;                 /* the caller's */
-	struct txn_table_view *view; /* set by txn_table_open: extents, index, free blocks */
+	const struct txn_order *order; /* ordered indexes: `orders` of them, borrowed while open */
+	unsigned orders;               /* at most TXN_ORDERS_MAX */
+	void *owner;                   /* the caller's */
+	struct txn_table_view *view;   /* set by txn_table_open: extents, index, free blocks */
 };
-enum { TXN_ROW_MAX = 8000, TXN_BLOBS_MAX = 64 };
+enum { TXN_ROW_MAX = 8000, TXN_BLOBS_MAX = 64, TXN_ORDERS_MAX = 4 };
+
+/* An ordered index of a table (index/tree.h): a row is found by its key, and rows in the order of
+ * their keys. Several rows may have one key. Its storage nodes host trees. */
+struct txn_order {
+	unsigned words; /* of a key: 1 .. IDX_TREE_WORDS */
+	/* The key of a row. False: the row is not in this index. Called with payloads that passed
+	 * their checksum, from any worker; it must not park. The same row always has the same
+	 * key. */
+	bool (*key)(const struct txn_order *o, const void *row, uint32_t len, uint64_t *words);
+	struct idx_tree_options options; /* this process's */
+	unsigned parts;                  /* when the table is made: partitions; 0 = one */
+	const struct idx_tree_part *part;
+	void *owner; /* the caller's */
+};
 
 /* Payload bytes that fit a slot of a block made for row_max: at least row_max. */
 uint32_t txn_row_room(uint16_t slots, uint32_t row_max);
@@ -316,6 +334,36 @@ nam_status txn_blob_put(
  * version that named it is gone (cannot happen to a row visible at t's snapshot). */
 nam_status txn_blob_get(
     struct txn *t, const struct txn_blob *b, unsigned n, const void **out, struct nam_arena *arena);
+
+/* ---- by an ordered index ---- */
+
+/* One key to find by an ordered index. Caller's memory. */
+struct txn_seek {
+	struct txn_table *table;
+	unsigned order;
+	const uint64_t *key;
+	nam_status status; /* NAM_OK; NAM_ABSENT; NAM_DUPLICATE: several rows have it, row is one of
+			    * them; or an error */
+	struct txn_row row;
+};
+/* Finds n rows visible to t; own writes included. Leaves share doorbells, and so do the blocks
+ * they lead to: 2 round trips with a warm cache. Returns NAM_OK unless the transaction cannot go
+ * on. */
+nam_status txn_seek(struct txn *t, struct txn_seek *s, unsigned n, struct nam_arena *arena);
+
+/*
+ * Reads the rows visible to t whose keys lie in a range, in the order of their keys; own writes as
+ * they were when it was opened. A SERIALIZABLE transaction may be aborted if a row comes into what
+ * it has read of the range, or leaves it. next: up to max rows, which stay valid until the next
+ * call; *n == 0: the end. txn_begin_latest: NAM_UNSUPPORTED.
+ */
+struct txn_range;
+nam_status txn_range_open(struct txn *t, struct txn_table *table, unsigned order,
+    const struct idx_tree_range *range, struct txn_range **out);
+nam_status txn_range_next(struct txn_range *r, struct txn_row *rows, unsigned max, unsigned *n);
+void txn_range_close(struct txn_range *r);
+/* What this process's view of an ordered index has done. */
+void txn_order_counts(const struct txn_table *t, unsigned order, struct idx_tree_counts *out);
 
 /* Reads every row visible to t, own writes included. next: up to max rows; *n == 0: the end. Rows
  * stay valid until the next call. Extents are read ahead. */

@@ -110,6 +110,9 @@ struct txn_table_view {
 	_Atomic unsigned looking;
 	struct idx_hash *index;
 	struct idx_memory memory;
+	unsigned orders;
+	struct idx_tree *tree[TXN_ORDERS];
+	struct txn_order order[TXN_ORDERS]; /* copies, which outlive the catalog's */
 	/* Copies of the descriptor's callback and of a descriptor to call it with, which outlive
 	 * the catalog's. */
 	unsigned (*blobs)(
@@ -174,6 +177,7 @@ enum txn_junk_kind {
 	JUNK_TOMB,
 	JUNK_EMPTY,
 	JUNK_BLOCK,
+	JUNK_KEY,   /* an entry of an ordered index that no version has any more, maybe */
 	JUNK_TABLE, /* dropped: to be closed */
 	JUNK_CLOSED /* closed before its CID was claimed: to be given back */
 };
@@ -184,9 +188,14 @@ struct txn_junk {
 	uint32_t len; /* of a blob; TABLE, CLOSED: the table's number */
 	struct txn_table_view *view;
 	net_addr at;
-	/* Key hash (TOMB, EMPTY), word (BLOCK, EMPTY), our lock in `sweeper` (TABLE, CLOSED), the
-	 * block that named it (BLOB; 0 = none ever did). */
+	/* struct txn_old_key, to be freed (KEY), key hash (TOMB, EMPTY), word (BLOCK, EMPTY), our
+	 * lock in `sweeper` (TABLE, CLOSED), the block that named it (BLOB; 0 = none ever did). */
 	uint64_t aux;
+};
+
+struct txn_old_key {
+	unsigned order;
+	uint64_t key[IDX_TREE_WORDS];
 };
 
 struct txn_junk_queue {
@@ -271,6 +280,19 @@ enum txn_has {
 	TXN_LOST    /* its CAS met another version */
 };
 
+/* The key of a row in one ordered index. */
+struct txn_keys {
+	bool has;
+	bool left; /* the commit gives the row another key, or none */
+	uint64_t words[IDX_TREE_WORDS];
+};
+
+/* An entry of an ordered index that a commit has made. */
+struct txn_entry {
+	struct idx_tree *tree;
+	uint64_t key[IDX_TREE_WORDS], value;
+};
+
 struct txn_write {
 	struct txn_table *table;
 	struct txn_table_view *view;
@@ -291,6 +313,8 @@ struct txn_write {
 	struct rec_archive *late; /* copy of the version in target, to be archived before it is
 				   * overwritten */
 	net_addr arch_at, late_at;
+	struct txn_keys *keys;      /* of the version replaced; NULL = there is none, or no
+				     * ordered index */
 	struct txn_blob *old_blobs; /* of the version replaced */
 	uint16_t old_blobs_n;
 	uint64_t met;           /* the lock its CAS met last, 0 = none */
@@ -391,6 +415,9 @@ struct txn {
 	uint32_t nabsent, absent_cap;
 	struct txn_table **scanned;
 	uint32_t nscanned, scanned_cap;
+	struct idx_leaves leaves; /* SERIALIZABLE: of ordered indexes, as they were READ */
+	struct txn_entry *entry;  /* that this commit has made */
+	uint32_t nentries, entries_cap;
 	struct txn_guard *guard;
 	uint32_t nguards, guard_cap;
 	uint32_t clock; /* marks so far */
@@ -522,6 +549,9 @@ nam_status txn_extents_any(
     struct txn_db *db, struct net_worker *w, unsigned n, unsigned start, bool zeros, net_addr *out);
 /* txn_extents_any, and the extents are entered in the table's ledger. whose: TXN_LEDGER_INDEX, or
  * the anchor's `sweep` as the caller knows it. entry: receives where, or NULL. */
+/* One extent of a given region, which reads as zeros; it stands in the ledger. */
+nam_status txn_extent_of_region(
+    struct txn_table_view *v, struct net_worker *w, unsigned region, uint64_t whose, net_addr *out);
 nam_status txn_extents_take(struct txn_table_view *v, struct net_worker *w, unsigned n, uint64_t whose,
     unsigned start, bool zeros, net_addr *out, uint32_t *entry);
 /*
@@ -606,6 +636,36 @@ uint64_t txn_tables_maker(const struct txn_worker *tw);
 /* The count of deaths has changed: releases tables that were left behind, unless another process
  * has looked since. In a coroutine of its own. */
 void txn_orphans(struct txn_worker *tw, uint64_t deaths);
+
+/* order.c */
+nam_status txn_orders_create(struct txn_worker *tw, const struct txn_table *t);
+nam_status txn_orders_open(struct txn_table_view *v, const struct txn_table *t);
+void txn_orders_close(struct txn_table_view *v);
+nam_status txn_orders_drop(struct txn_worker *tw, net_addr anchor);
+bool txn_order_key_is(
+    struct txn_table_view *v, unsigned i, const void *row, uint32_t len, const uint64_t *key);
+/* Call when a version is first replaced: keeps its keys. */
+nam_status txn_orders_before(struct txn *t, struct txn_write *w, const void *row, uint32_t len);
+/* With all locks held and before the commit line: makes the entries of t's rows. */
+nam_status txn_orders_enter(struct txn *t);
+/* Before an abort frees its locks: removes them. */
+void txn_orders_leave(struct txn *t);
+/* t has committed: entries that its updates have left are garbage. */
+void txn_orders_junk(struct txn *t);
+void txn_key_junk(struct txn_worker *tw, struct txn_table_view *v, unsigned i, const uint64_t *key,
+    net_addr at, tso_cid cid);
+/*
+ * True if a version that a snapshot may show has this key. *later: it is not known, because a slot
+ * is not whole, or older versions are archived that some snapshot may still show.
+ */
+bool txn_key_needed(struct txn_worker *tw, struct txn_table_view *v, const struct rec_block *img, net_addr at,
+    unsigned order, const uint64_t *key, bool *later);
+/* NAM_BUSY: later; else the junk is done with. */
+nam_status txn_key_collect(struct txn_worker *tw, struct txn_junk *j);
+/* Removes the entries of a deleted row, whose block the collector has locked. Not OK: the lock has
+ * to stay. */
+nam_status txn_orders_take_out(
+    struct txn_worker *tw, struct txn_table_view *v, const struct rec_slot *row, net_addr at);
 
 /* surplus.c */
 /* Gives all memory at hand back to the tables. False: some could not be given. Call it without a
@@ -873,6 +933,8 @@ void txn_recoverer(void *worker);
 
 /* gc.c */
 void txn_junk_add(struct txn_worker *tw, struct txn_junk j);
+/* The worker closes: frees what the junk left over holds in local memory. */
+void txn_junk_drop(struct txn_worker *tw);
 void txn_gc(void *worker);
 /* Claims and marks a CID with which nothing is written: all CIDs claimed later are greater. note:
  * as for tso_mark. In a coroutine, with a pin. */

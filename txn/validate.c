@@ -13,6 +13,8 @@
  */
 #include "txn_internal.h"
 
+#include <base/fault.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -224,7 +226,10 @@ txn_validate(struct txn *t)
 		st = validate_absent(t);
 	if (st == NAM_OK)
 		st = validate_scans(t);
-	return st;
+	bool same = true;
+	if (st == NAM_OK && t->leaves.n > 0 && !nam_fault(LEAVES_UNSEEN))
+		st = idx_leaves_same(t->tw->w, &t->leaves, &same, &t->counts);
+	return st == NAM_OK && !same ? NAM_CONFLICT : st;
 }
 
 /* ---- guards ---- */

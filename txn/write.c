@@ -99,6 +99,7 @@ txn_write_add(struct txn *t, struct txn_table *table, net_addr at, enum txn_kind
 	w->slot = NULL;
 	w->arch = w->late = NULL;
 	w->arch_at.bits = w->late_at.bits = 0;
+	w->keys = NULL;
 	w->old_blobs = NULL;
 	w->old_blobs_n = 0;
 	w->born = w->stretch = t->clock;
@@ -328,6 +329,8 @@ change_begin(
 	if (!txn_keep_write(t, w))
 		return NAM_NOMEM;
 	if (w->kind == WR_LOCK) {
+		if ((st = txn_orders_before(t, w, row->bytes, row->len)) != NAM_OK)
+			return st;
 		if (!deleted && (st = txn_old_blobs(t, w, row->bytes, row->len)) != NAM_OK)
 			return st;
 		w->kind = deleted ? WR_DELETE : WR_UPDATE;

@@ -28,8 +28,13 @@ enum { PROCS = 4 };
 static bool fixture_bystander;                       /* process 0 recovers no other process */
 static unsigned fixture_nodes;                       /* 0 = 3 */
 static uint64_t fixture_byte_ps, fixture_latency_ns; /* how slow the network is, 0 = the default */
+static const struct txn_order *fixture_order;        /* of the first table; its nodes host trees */
+static unsigned fixture_orders;
+enum { FIXTURE_NODES_MAX = 8 };
 struct fixture {
 	struct net_sim *sim;
+	struct idx_tree_host *host[FIXTURE_NODES_MAX + 1];
+	struct net_service service[FIXTURE_NODES_MAX + 1][IDX_TREE_SERVICES];
 	struct net *net[PROCS];
 	struct net_worker *w[PROCS];
 	struct net_worker *more; /* of any process: closed with the others */
@@ -184,7 +189,9 @@ fixture_main(void *arg)
 		.row_max = sizeof(struct row),
 		.has_key = true,
 		.same_key = row_same_key,
-		.blobs = row_blobs };
+		.blobs = row_blobs,
+		.order = fixture_order,
+		.orders = fixture_orders };
 	fix->bare[0] = (struct txn_table){ .id = 2, .row_max = sizeof(struct row) };
 	assert_int_equal(txn_table_create(fix->tw[0], &fix->tab[0]), NAM_OK);
 	assert_int_equal(txn_table_create(fix->tw[0], &fix->bare[0]), NAM_OK);
@@ -226,6 +233,12 @@ run_lab(unsigned procs, unsigned slots, uint64_t seed, uint64_t region_bytes, ui
 		.tear_permille = 300,
 		.reorder_permille = 300 };
 	assert_int_equal(net_sim_open(&fix->sim, &cfg), NAM_OK);
+	for (unsigned r = 1; fixture_orders > 0 && r <= cfg.nodes && r <= FIXTURE_NODES_MAX; r++) {
+		fix->host[r] = idx_tree_host_open(r, net_sim_memory(fix->sim, r), cfg.region_bytes);
+		assert_non_null(fix->host[r]);
+		idx_tree_host_services(fix->host[r], fix->service[r]);
+		assert_int_equal(net_sim_serve(fix->sim, r, fix->service[r], IDX_TREE_SERVICES), NAM_OK);
+	}
 	for (unsigned p = 0; p < procs; p++) {
 		assert_int_equal(net_sim_attach(fix->sim, &fix->net[p]), NAM_OK);
 		assert_int_equal(net_worker_open(fix->net[p], &fix->w[p], NULL), NAM_OK);
@@ -240,6 +253,9 @@ run_lab(unsigned procs, unsigned slots, uint64_t seed, uint64_t region_bytes, ui
 		net_close(fix->net[p]);
 	}
 	net_sim_close(fix->sim);
+	for (unsigned r = 1; r <= FIXTURE_NODES_MAX; r++)
+		if (fix->host[r] != NULL)
+			idx_tree_host_close(fix->host[r]);
 	nam_arena_fini(&fix->a);
 	free(fix);
 }

@@ -1,0 +1,386 @@
+/*
+ * order.c -- the ordered indexes of a table: their trees, and the entries that commits make and the
+ * collector removes.
+ *
+ * An entry (key, block) is a hint: a row is found by it if the version that is visible has that
+ * key. What has to hold:
+ *
+ *   O1  While a version with a key can be visible to any snapshot, the entry (key, its block) is
+ *       there. A commit makes it with its block locked and before its commit line; a SERIALIZABLE
+ *       one also before it claims its CID, so that a validation that missed the entry belongs to an
+ *       older transaction.
+ *   O2  An entry is removed with its block locked, and when no listed version has the key that a
+ *       snapshot may show: of an undone commit, of a deleted row, of a key that an update has left.
+ *       So no commit makes an entry while another process removes it.
+ *   O3  The lock is freed when the storage node has answered, or when it is lost: a removal that
+ *       may still be served later would meet an entry that a commit has made since.
+ *
+ * Entries that a crash leaves are found by scans (txn/range.c), and removed like those of updates.
+ */
+#include "txn_internal.h"
+
+#include <base/fault.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ENTRIES = 32 }; /* of one call of the index */
+
+/* ---- trees ---- */
+
+static net_addr
+tree_at(net_addr anchor, unsigned i)
+{
+	return net_plus(anchor, TXN_ANCHOR_ORDERS + (uint64_t)i * IDX_TREE_ANCHOR_BYTES);
+}
+
+static nam_status
+tree_memory(void *arg, struct net_worker *w, unsigned region, net_addr *out)
+{
+	return txn_extent_of_region(arg, w, region, TXN_LEDGER_INDEX, out);
+}
+
+nam_status
+txn_orders_create(struct txn_worker *tw, const struct txn_table *t)
+{
+	struct txn_table_view v = { .db = tw->db, .anchor = t->anchor };
+	const struct idx_tree_memory mem = { tree_memory, &v };
+	nam_status st = NAM_OK;
+	for (unsigned i = 0; st == NAM_OK && i < t->orders; i++) {
+		const struct txn_order *o = &t->order[i];
+		struct idx_tree_part one = { .region = net_region_of(t->anchor) };
+		struct idx_tree_config cfg = { .words = o->words,
+			.parts = o->parts != 0 ? o->parts : 1,
+			.part = o->parts != 0 ? o->part : &one };
+		st = idx_tree_create(tw->w, tree_at(t->anchor, i), &cfg, &mem);
+	}
+	return st;
+}
+
+nam_status
+txn_orders_open(struct txn_table_view *v, const struct txn_table *t)
+{
+	const struct idx_tree_memory mem = { tree_memory, v };
+	for (unsigned i = 0; i < t->orders; i++) {
+		v->order[i] = t->order[i];
+		v->tree[i] =
+		    idx_tree_open(tree_at(t->anchor, i), t->order[i].words, &mem, &t->order[i].options);
+		if (v->tree[i] == NULL)
+			return NAM_NOMEM;
+		v->orders = i + 1;
+	}
+	return NAM_OK;
+}
+
+void
+txn_orders_close(struct txn_table_view *v)
+{
+	for (unsigned i = 0; i < v->orders; i++)
+		idx_tree_close(v->tree[i]);
+	v->orders = 0;
+}
+
+/* Ends the trees of a table that is being released: no storage node writes to their memory
+ * afterwards. */
+nam_status
+txn_orders_drop(struct txn_worker *tw, net_addr anchor)
+{
+	uint64_t word[TXN_ORDERS][IDX_TREE_ANCHOR_BYTES / 8];
+	nam_status st = net_read1(tw->w, tree_at(anchor, 0), word, sizeof word, NULL);
+	for (unsigned i = 0; st == NAM_OK && i < TXN_ORDERS; i++)
+		if (word[i][0] != 0 && (st = idx_tree_drop(tw->w, tree_at(anchor, i))) == NAM_ABSENT)
+			st = NAM_OK;
+	return st;
+}
+
+/* ---- keys ---- */
+
+/* The key of a row, for a caller that may outlive the table's descriptor. False: no entry. */
+static bool
+key_of(struct txn_table_view *v, unsigned i, const void *row, uint32_t len, uint64_t *words)
+{
+	bool has = false;
+	atomic_fetch_add(&v->asking, 1);
+	if (!atomic_load(&v->dead))
+		has = v->order[i].key(&v->order[i], row, len, words);
+	atomic_fetch_sub(&v->asking, 1);
+	return has;
+}
+
+bool
+txn_order_key_is(struct txn_table_view *v, unsigned i, const void *row, uint32_t len, const uint64_t *key)
+{
+	uint64_t words[IDX_TREE_WORDS];
+	return key_of(v, i, row, len, words) && memcmp(words, key, 8u * v->order[i].words) == 0;
+}
+
+/* Keeps the keys of the version that w replaces: the caller may change those bytes (txn_edit). */
+nam_status
+txn_orders_before(struct txn *t, struct txn_write *w, const void *row, uint32_t len)
+{
+	struct txn_table_view *v = w->view;
+	if (v->orders == 0 || w->keys != NULL)
+		return NAM_OK;
+	struct txn_keys *k = nam_arena_take(&t->arena, v->orders * sizeof *k);
+	if (k == NULL)
+		return NAM_NOMEM;
+	for (unsigned i = 0; i < v->orders; i++) {
+		k[i].has = key_of(v, i, row, len, k[i].words);
+		k[i].left = false;
+	}
+	w->keys = k;
+	return NAM_OK;
+}
+
+/* ---- a commit's entries ---- */
+
+struct making {
+	struct txn *t;
+	struct idx_tree_entry e[ENTRIES];
+	uint64_t key[ENTRIES][IDX_TREE_WORDS];
+	unsigned n;
+};
+
+/* The entries that are in by this transaction, so that an abort removes them. */
+static nam_status
+made(struct txn *t, const struct idx_tree_entry *e, unsigned words)
+{
+	if (e->change.before.at.bits == 0)
+		return NAM_OK; /* it was there: maybe another version's */
+	if (!txn_grow((void **)&t->entry, t->nentries, &t->entries_cap, sizeof *t->entry))
+		return NAM_NOMEM;
+	struct txn_entry *x = &t->entry[t->nentries++];
+	x->tree = e->tree;
+	x->value = e->value;
+	memcpy(x->key, e->key, 8u * words);
+	return t->iso == TXN_SERIALIZABLE ? idx_leaves_change(&t->leaves, &e->change) : NAM_OK;
+}
+
+static nam_status
+make(struct making *m)
+{
+	struct txn *t = m->t;
+	nam_status st = idx_tree_insert(t->tw->w, m->e, m->n, &t->counts);
+	for (unsigned i = 0; i < m->n; i++) {
+		nam_status is = m->e[i].status;
+		if (is == NAM_OK)
+			is = made(t, &m->e[i], IDX_TREE_WORDS);
+		if (is != NAM_OK && st == NAM_OK)
+			st = is;
+	}
+	m->n = 0;
+	return st;
+}
+
+/* The entries of one write, into m. Also finds out which keys the row leaves, because the version
+ * may be gone when the commit has been answered. */
+static nam_status
+enter(struct making *m, struct txn_write *w)
+{
+	struct txn_table_view *v = w->view;
+	bool deleted = (w->slot->meta & REC_DELETED) != 0;
+	nam_status st = NAM_OK;
+	for (unsigned k = 0; st == NAM_OK && k < v->orders; k++) {
+		uint64_t *key = m->key[m->n];
+		memset(key, 0, sizeof m->key[0]);
+		bool has = key_of(v, k, w->slot->payload, (uint32_t)w->slot->meta, key), same = false;
+		if (w->keys != NULL && w->keys[k].has) {
+			same = has && memcmp(w->keys[k].words, key, 8u * v->order[k].words) == 0;
+			w->keys[k].left = !same;
+		}
+		/* A live row had this key before: its entry is there (O1). A deletion may have
+		 * another key than the row had. */
+		if (!has || deleted || (same && w->kind != WR_INSERT))
+			continue;
+		m->e[m->n++] = (struct idx_tree_entry){ .tree = v->tree[k], .key = key, .value = w->at.bits };
+		if (m->n == ENTRIES)
+			st = make(m);
+	}
+	return st;
+}
+
+nam_status
+txn_orders_enter(struct txn *t)
+{
+	struct making *m = NULL;
+	nam_status st = NAM_OK;
+	for (uint32_t i = 0; st == NAM_OK && i < t->nwr; i++) {
+		struct txn_write *w = t->wr[i];
+		if (!txn_writes(w) || w->view->orders == 0)
+			continue;
+		if (m == NULL) {
+			if ((m = malloc(sizeof *m)) == NULL)
+				return NAM_NOMEM;
+			m->t = t;
+			m->n = 0;
+		}
+		st = enter(m, w);
+	}
+	if (st == NAM_OK && m != NULL && m->n > 0)
+		st = make(m);
+	free(m);
+	return st;
+}
+
+static bool
+still_locked(const struct txn *t, uint64_t at)
+{
+	const struct txn_write *w = txn_own(t, (net_addr){ at });
+	return w != NULL && w->has == TXN_LOCKED;
+}
+
+/* Before an abort frees its locks. Entries that stay are hints that lead nowhere. */
+void
+txn_orders_leave(struct txn *t)
+{
+	for (uint32_t i = 0; i < t->nentries; i++) {
+		struct idx_tree_entry e = {
+			.tree = t->entry[i].tree, .key = t->entry[i].key, .value = t->entry[i].value
+		};
+		if (still_locked(t, e.value) && idx_tree_remove(t->tw->w, &e, 1, &t->counts) == NAM_GONE) {
+			uint64_t until = 0;
+			/* O3: else its lock is the recoverer's to free. */
+			if (txn_again_all(t->tw, &until) != NAM_OK ||
+			    idx_tree_remove(t->tw->w, &e, 1, &t->counts) == NAM_GONE)
+				txn_doubt(t->tw);
+		}
+	}
+	t->nentries = 0;
+}
+
+/* ---- entries that are not needed any more ---- */
+
+void
+txn_key_junk(struct txn_worker *tw, struct txn_table_view *v, unsigned i, const uint64_t *key, net_addr at,
+    tso_cid cid)
+{
+	struct txn_old_key *k = calloc(1, sizeof *k);
+	if (k == NULL)
+		return; /* the entry leads nowhere; a scan finds it */
+	k->order = i;
+	memcpy(k->key, key, 8u * v->order[i].words);
+	txn_junk_add(
+	    tw, (struct txn_junk){ .cid = cid, .kind = JUNK_KEY, .view = v, .at = at, .aux = (uintptr_t)k });
+}
+
+/* The keys that t's rows have left: of versions that it replaced, also of a deletion. The entries
+ * of the key that a deleted row has are removed with its block. */
+void
+txn_orders_junk(struct txn *t)
+{
+	t->nentries = 0;
+	for (uint32_t i = 0; i < t->nwr; i++) {
+		const struct txn_write *w = t->wr[i];
+		struct txn_table_view *v = w->view;
+		if (!txn_writes(w) || w->keys == NULL)
+			continue;
+		for (unsigned k = 0; k < v->orders; k++)
+			if (w->keys[k].left)
+				txn_key_junk(t->tw, v, k, w->keys[k].words, w->at, t->cid);
+	}
+}
+
+/* Removes entries with the collector's lock held. NAM_OK: they are out, or on a node that is lost.
+ * Else the lock has to stay (O3). */
+static nam_status
+take_out(struct txn_worker *tw, struct txn_table_view *v, unsigned i, const uint64_t *key, net_addr at)
+{
+	enum { TRIES = 8 };
+	uint64_t until = 0;
+	struct idx_tree_entry e = { .tree = v->tree[i], .key = key, .value = at.bits };
+	nam_status st = idx_tree_remove(tw->w, &e, 1, NULL);
+	for (unsigned n = 0; st == NAM_GONE && n < TRIES && txn_again_all(tw, &until) == NAM_OK; n++)
+		st = idx_tree_remove(tw->w, &e, 1, NULL);
+	return st == NAM_GONE || st == NAM_IO ? NAM_GONE : NAM_OK;
+}
+
+nam_status
+txn_orders_take_out(struct txn_worker *tw, struct txn_table_view *v, const struct rec_slot *row, net_addr at)
+{
+	nam_status st = NAM_OK;
+	for (unsigned i = 0; st == NAM_OK && i < v->orders; i++) {
+		uint64_t key[IDX_TREE_WORDS] = { 0 };
+		if (key_of(v, i, row->payload, (uint32_t)row->meta, key))
+			st = take_out(tw, v, i, key, at);
+	}
+	return st;
+}
+
+bool
+txn_key_needed(struct txn_worker *tw, struct txn_table_view *v, const struct rec_block *img, net_addr at,
+    unsigned order, const uint64_t *key, bool *later)
+{
+	uint64_t watermark = tso_watermark(tw->db->tso), shown = 0;
+	*later = false;
+	for (unsigned s = 0; s < v->slots; s++) {
+		uint64_t c = rec_cid(img, s);
+		if (c <= watermark && c > shown)
+			shown = c; /* the oldest version that a snapshot shows */
+	}
+	bool any = false;
+	for (unsigned s = 0; s < v->slots; s++) {
+		uint64_t c = rec_cid(img, s);
+		const struct rec_slot *row = rec_slot_of(v, img, s);
+		if (c == 0 || c < shown)
+			continue;
+		any = true;
+		if (!txn_rec_slot_whole(v, row, c, at)) {
+			*later = true;
+			return false;
+		}
+		if (!(row->meta & REC_DELETED) &&
+		    txn_order_key_is(v, order, row->payload, (uint32_t)row->meta, key))
+			return true;
+	}
+	*later = any && shown == 0;
+	return false;
+}
+
+nam_status
+txn_key_collect(struct txn_worker *tw, struct txn_junk *j)
+{
+	struct txn_table_view *v = j->view;
+	struct txn_old_key *k = (struct txn_old_key *)(uintptr_t)j->aux;
+	struct rec_block *img = malloc(v->block_bytes);
+	uint64_t seen, lock;
+	bool later = false;
+	if (img == NULL)
+		return NAM_BUSY;
+	nam_status st = net_read1(tw->w, j->at, img, v->block_bytes, NULL);
+	if (st != NAM_OK)
+		goto out;
+	st = NAM_BUSY;
+	if (rec_is_locked(img) || !txn_rec_dir_whole(v, img, j->at))
+		goto out;
+	unsigned newest = txn_rec_newest(v, img);
+	if (newest != REC_NO_SLOT && rec_cid(img, newest) != img->word)
+		goto out; /* the READ met a commit */
+	st = NAM_OK;
+	if (!nam_fault(KEY_UNASKED) && txn_key_needed(tw, v, img, j->at, k->order, k->key, &later))
+		goto out;
+	st = NAM_BUSY;
+	if (later)
+		goto out;
+	if (nam_fault(ENTRY_UNLOCKED)) {
+		net_sleep(tw->w, nam_fault_dice(2000) * UINT64_C(1000));
+		(void)take_out(tw, v, k->order, k->key, j->at);
+		st = NAM_OK;
+		goto out;
+	}
+	lock = txn_gc_lock(tw);
+	st = txn_sure_cas(tw, j->at, img->word, lock, &seen);
+	if (st == NAM_OK && seen != img->word)
+		st = NAM_BUSY;
+	if (st != NAM_OK)
+		goto out;
+	if ((st = take_out(tw, v, k->order, k->key, j->at)) != NAM_OK)
+		txn_doubt(tw);
+	else
+		(void)txn_sure_cas(tw, j->at, lock, img->word, &seen);
+	st = NAM_OK;
+out:
+	free(img);
+	if (st != NAM_BUSY)
+		free(k);
+	return st;
+}

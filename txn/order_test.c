@@ -1,0 +1,563 @@
+/*
+ * order_test.c -- ordered indexes under transactions: ranges and lookups show what a scan of the
+ * table shows in the same transaction, whatever other transactions and crashes do, and entries that
+ * are not needed go away.
+ */
+#include <base/fault.h>
+#include <txn/testing/fixture.h>
+
+enum { US = 1000, DEAD = 1, ROWS = 64, STACK = 128 << 10, LEASE_NS = 100000000 };
+
+/* By value, which updates change. Rows of negative value are not in it. */
+static bool
+by_value(const struct txn_order *o, const void *row, uint32_t len, uint64_t *words)
+{
+	struct row r;
+	(void)o;
+	if (len < sizeof r)
+		return false;
+	memcpy(&r, row, sizeof r);
+	words[0] = (uint64_t)r.value;
+	return r.value >= 0;
+}
+
+/* By key, then value: two words. */
+static bool
+by_both(const struct txn_order *o, const void *row, uint32_t len, uint64_t *words)
+{
+	struct row r;
+	(void)o;
+	if (len < sizeof r)
+		return false;
+	memcpy(&r, row, sizeof r);
+	words[0] = r.key / 4;
+	words[1] = (uint64_t)r.value ^ UINT64_C(1) << 63;
+	return true;
+}
+
+static const struct txn_order orders[2] = {
+	{ .words = 1, .key = by_value, .options = { .cache = IDX_TREE_INNER } },
+	{ .words = 2, .key = by_both, .options = { .cache = IDX_TREE_NONE } },
+};
+
+/* ---- what a transaction sees, in two ways ---- */
+
+/* A twin is to be wrong: it is counted. */
+static unsigned wrong;
+
+static void
+must(bool right)
+{
+	wrong += !right;
+	assert_true(right || nam_fault_any());
+}
+
+struct seen {
+	unsigned n;
+	uint64_t key[ROWS];
+	int64_t value[ROWS];
+};
+
+static void
+see(struct seen *s, const struct txn_row *row)
+{
+	struct row r;
+	assert_int_equal(row->len, sizeof r);
+	memcpy(&r, row->bytes, sizeof r);
+	assert_true(s->n < ROWS);
+	s->key[s->n] = r.key;
+	s->value[s->n++] = r.value;
+}
+
+static nam_status
+by_range(struct txn *t, struct txn_table *tab, unsigned order, const struct idx_tree_range *range,
+    unsigned max, struct seen *s)
+{
+	struct txn_range *r;
+	struct txn_row row[ROWS];
+	unsigned n = 1;
+	s->n = 0;
+	nam_status st = txn_range_open(t, tab, order, range, &r);
+	if (st != NAM_OK)
+		return st;
+	while (st == NAM_OK && n > 0) {
+		st = txn_range_next(r, row, max, &n);
+		for (unsigned i = 0; st == NAM_OK && i < n; i++)
+			see(s, &row[i]);
+	}
+	txn_range_close(r);
+	return st;
+}
+
+static nam_status
+by_scan(struct txn *t, struct txn_table *tab, struct seen *s)
+{
+	struct txn_scan *scan;
+	struct txn_row row[8];
+	unsigned n = 1;
+	s->n = 0;
+	nam_status st = txn_scan_open(t, tab, &scan);
+	if (st != NAM_OK)
+		return st;
+	while (st == NAM_OK && n > 0) {
+		st = txn_scan_next(scan, row, 8, &n);
+		for (unsigned i = 0; st == NAM_OK && i < n; i++)
+			see(s, &row[i]);
+	}
+	txn_scan_close(scan);
+	return st;
+}
+
+/* The rows of a scan that lie in [low, high] by order `order`, in that order, must be those of the
+ * range. */
+static void
+same(const struct seen *scan, const struct seen *range, unsigned order, int64_t low, int64_t high, bool down)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < scan->n; i++) {
+		int64_t by = order == 0 ? scan->value[i] : (int64_t)scan->key[i] / 4;
+		if ((order == 0 && scan->value[i] < 0) || by < low || by > high)
+			continue;
+		unsigned hits = 0;
+		for (unsigned k = 0; k < range->n; k++)
+			hits += range->key[k] == scan->key[i] && range->value[k] == scan->value[i];
+		must(hits == 1);
+		n++;
+	}
+	must(range->n == n);
+	for (unsigned k = 1; k < range->n; k++) {
+		int64_t a = order == 0 ? range->value[k - 1] : (int64_t)range->key[k - 1] / 4;
+		int64_t b = order == 0 ? range->value[k] : (int64_t)range->key[k] / 4;
+		if (order == 1 && a == b) {
+			a = range->value[k - 1];
+			b = range->value[k];
+		}
+		assert_true(down ? a >= b : a <= b);
+	}
+}
+
+/* All rows and a part of them, by both orders, both ways. */
+static void
+compare(struct fixture *fix, struct txn *t, struct txn_table *tab, uint64_t dice)
+{
+	struct seen scan, range;
+	const struct net *net = fix->net[tab - fix->tab];
+	nam_status st = by_scan(t, tab, &scan);
+	if (net_sim_crashed(net)) /* the dead read nothing */
+		return;
+	assert_int_equal(st, NAM_OK);
+	for (unsigned order = 0; order < 2; order++)
+		for (unsigned part = 0; part < 2; part++) {
+			uint64_t low[2] = { part ? dice % 40 : 0, 0 };
+			uint64_t high[2] = { part ? low[0] + dice / 40 % 40 : INT64_MAX, UINT64_MAX };
+			struct idx_tree_range r = { .descending = (dice >> order & 1) != 0 };
+			if (part) {
+				r.low = low;
+				r.high = high;
+			}
+			st = by_range(t, tab, order, &r, 1 + (unsigned)(dice % 9), &range);
+			if (net_sim_crashed(net))
+				return;
+			assert_int_equal(st, NAM_OK);
+			same(&scan, &range, order, (int64_t)low[0], (int64_t)high[0], r.descending);
+		}
+}
+
+static int64_t
+seek(struct fixture *fix, struct txn *t, struct txn_table *tab, uint64_t value, nam_status *st)
+{
+	struct txn_seek s = { .table = tab, .order = 0, .key = &value };
+	assert_int_equal(txn_seek(t, &s, 1, &fix->a), NAM_OK);
+	*st = s.status;
+	if (s.status != NAM_OK)
+		return -1;
+	struct row r;
+	memcpy(&r, s.row.bytes, sizeof r);
+	return (int64_t)r.key;
+}
+
+static uint64_t
+entries(struct fixture *fix, unsigned order)
+{
+	struct idx_tree_shape shape;
+	assert_int_equal(idx_tree_shape(fix->w[0], fix->tab[0].view->tree[order], &shape, NULL), NAM_OK);
+	return shape.entries;
+}
+
+/* ---- one after the other ---- */
+
+static void
+basics(struct fixture *fix)
+{
+	struct txn_table *tab = &fix->tab[0], *other = &fix->tab[1];
+	nam_status st;
+	struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
+	for (uint64_t k = 0; k < 20; k++)
+		assert_int_equal(insert(t, tab, k, (int64_t)(k * 7 % 20)), NAM_OK);
+	compare(fix, t, tab, 12345); /* own rows, before their entries are there */
+	assert_int_equal(seek(fix, t, tab, 7, &st), 1);
+	commit_all(t);
+	assert_int_equal(entries(fix, 0), 20);
+	assert_int_equal(entries(fix, 1), 20);
+
+	struct txn *old = begin(fix, 1, TXN_REPEATABLE_READ);
+	t = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(set(fix, t, tab, 1, 100), NAM_OK); /* another key */
+	assert_int_equal(set(fix, t, tab, 2, -5), NAM_OK);  /* out of the first index */
+	assert_int_equal(del(fix, t, tab, 3), NAM_OK);
+	assert_int_equal(insert(t, tab, 30, 14), NAM_OK); /* key 2 had that value */
+	compare(fix, t, tab, 777);
+	assert_int_equal(seek(fix, t, tab, 100, &st), 1);
+	assert_int_equal(seek(fix, t, tab, 7, &st), -1);
+	assert_int_equal(st, NAM_ABSENT);
+	commit_all(t);
+	/* An older snapshot goes on seeing what was there. */
+	assert_int_equal(seek(fix, old, other, 7, &st), 1);
+	assert_int_equal(seek(fix, old, other, 100, &st), -1);
+	assert_int_equal(seek(fix, old, other, 14, &st), 2);
+	compare(fix, old, other, 4242);
+	net_sleep(fix->w[0], 100000 * US);
+	assert_int_equal(seek(fix, old, other, 7, &st), 1); /* no collector has taken its entry */
+	compare(fix, old, other, 99);
+	txn_abort(old);
+	t = begin(fix, 1, TXN_REPEATABLE_READ);
+	compare(fix, t, other, 31);
+	assert_int_equal(seek(fix, t, other, 14, &st), 30);
+	txn_abort(t);
+	/* Nothing is left of keys that were left, nor of the deleted row. */
+	net_sleep(fix->w[0], 300000 * US);
+	assert_int_equal(entries(fix, 0), 19);
+	assert_int_equal(entries(fix, 1), 20);
+	/* An undone commit leaves no entry: by abort, and by a conflict behind the locks. */
+	t = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(insert(t, tab, 50, 50), NAM_OK);
+	txn_abort(t);
+	t = begin(fix, 0, TXN_SERIALIZABLE);
+	assert_int_equal(value_of(fix, t, tab, 5), 15);
+	assert_int_equal(insert(t, tab, 51, 51), NAM_OK);
+	struct txn *u = begin(fix, 1, TXN_REPEATABLE_READ);
+	assert_int_equal(set(fix, u, other, 5, 16), NAM_OK);
+	assert_int_equal(txn_commit(u, NULL), NAM_OK);
+	txn_set_finish(t, true);
+	assert_int_equal(txn_commit(t, NULL), NAM_CONFLICT);
+	net_sleep(fix->w[0], 300000 * US);
+	assert_int_equal(entries(fix, 0), 19);
+	assert_int_equal(entries(fix, 1), 20);
+	/* Several rows of one key. */
+	t = begin(fix, 0, TXN_REPEATABLE_READ);
+	for (uint64_t k = 100; k < 112; k++)
+		assert_int_equal(insert(t, tab, k, 1000), NAM_OK);
+	commit_all(t);
+	t = begin(fix, 1, TXN_REPEATABLE_READ);
+	(void)seek(fix, t, other, 1000, &st);
+	assert_int_equal(st, NAM_DUPLICATE);
+	compare(fix, t, other, 5);
+	txn_abort(t);
+	/* What it does not do. */
+	struct txn_range *r;
+	struct idx_tree_range all = { 0 };
+	t = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(txn_range_open(t, tab, 2, &all, &r), NAM_INVALID);
+	assert_int_equal(txn_range_open(t, &fix->bare[0], 0, &all, &r), NAM_INVALID);
+	txn_abort(t);
+	assert_int_equal(txn_begin_latest(fix->tw[0], NULL, &t), NAM_OK);
+	assert_int_equal(txn_range_open(t, tab, 0, &all, &r), NAM_UNSUPPORTED);
+	txn_abort(t);
+}
+
+static void
+test_basics(void **state)
+{
+	(void)state;
+	for (unsigned slots = 2; slots <= 4; slots++)
+		run_sized(2, slots, 3 + slots, 16 << 20, basics);
+}
+
+/* ---- phantoms ---- */
+
+static bool
+free_of(struct txn *t, struct txn_table *tab, uint64_t low, uint64_t high)
+{
+	struct seen s;
+	const struct idx_tree_range r = { .low = &low, .high = &high };
+	assert_int_equal(by_range(t, tab, 0, &r, 4, &s), NAM_OK);
+	return s.n == 0;
+}
+
+/* Both look whether a range is empty, and put a row into it. */
+static unsigned
+both_insert(struct fixture *fix, enum txn_iso iso, uint64_t at)
+{
+	struct txn *a = begin(fix, 0, iso), *b = begin(fix, 1, iso);
+	assert_true(free_of(a, &fix->tab[0], at, at + 9));
+	assert_true(free_of(b, &fix->tab[1], at, at + 9));
+	assert_int_equal(insert(a, &fix->tab[0], at, (int64_t)at + 1), NAM_OK);
+	assert_int_equal(insert(b, &fix->tab[1], at + 1, (int64_t)at + 2), NAM_OK);
+	unsigned won = txn_commit(a, NULL) == NAM_OK;
+	return won + (txn_commit(b, NULL) == NAM_OK);
+}
+
+static void
+phantoms(struct fixture *fix)
+{
+	fill(fix, 8, 5);
+	assert_int_equal(both_insert(fix, TXN_REPEATABLE_READ, 100), 2);
+	must(both_insert(fix, TXN_SERIALIZABLE, 200) == 1);
+	if (nam_fault_any())
+		return;
+	/* A row that an update moves into the range, and one that comes back. */
+	struct txn *a = begin(fix, 0, TXN_SERIALIZABLE), *b = begin(fix, 1, TXN_REPEATABLE_READ);
+	assert_true(free_of(a, &fix->tab[0], 300, 309));
+	assert_int_equal(set(fix, a, &fix->tab[0], 1, 6), NAM_OK);
+	assert_int_equal(set(fix, b, &fix->tab[1], 2, 305), NAM_OK);
+	assert_int_equal(txn_commit(b, NULL), NAM_OK);
+	assert_int_equal(txn_commit(a, NULL), NAM_CONFLICT);
+	/* No row comes: its own entries are not another's. */
+	a = begin(fix, 0, TXN_SERIALIZABLE);
+	assert_true(free_of(a, &fix->tab[0], 400, 409));
+	for (uint64_t k = 0; k < 30; k++)
+		assert_int_equal(insert(a, &fix->tab[0], 1000 + k, 400 + (int64_t)k), NAM_OK);
+	assert_int_equal(txn_commit(a, NULL), NAM_OK);
+}
+
+static void
+test_phantoms(void **state)
+{
+	(void)state;
+	run_sized(2, 2, 17, 16 << 20, phantoms);
+}
+
+/* ---- many at once ---- */
+
+static uint64_t die_at, verbs; /* of a process that dies; 0 = none does */
+
+static unsigned running, commits, compared;
+
+struct one {
+	struct fixture *fix;
+	unsigned number, rounds;
+};
+
+static void
+client(void *arg)
+{
+	struct one *o = arg;
+	struct fixture *fix = o->fix;
+	unsigned p = o->number % fix->procs;
+	struct txn_table *tab = &fix->tab[p];
+	struct nam_rng *d = net_rng(fix->w[p]);
+	for (unsigned i = 0; i < o->rounds; i++) {
+		struct txn *t;
+		if (txn_begin(fix->tw[p], (enum txn_iso)nam_rng_below(d, 3), &t) != NAM_OK)
+			break; /* its process has died */
+		nam_status st = NAM_OK;
+		for (unsigned n = 1 + (unsigned)nam_rng_below(d, 3); st == NAM_OK && n > 0; n--) {
+			uint64_t key = nam_rng_below(d, 24);
+			int64_t value = (int64_t)nam_rng_below(d, 60) - 4;
+			st = set(fix, t, tab, key, value);
+			if (st == NAM_ABSENT)
+				st = insert(t, tab, key, value);
+			else if (st == NAM_OK && nam_rng_below(d, 4) == 0)
+				st = del(fix, t, tab, key);
+		}
+		if (st == NAM_OK && nam_rng_below(d, 3) == 0 && !net_sim_crashed(fix->net[p])) {
+			compare(fix, t, tab, nam_rng_next(d));
+			compared++;
+		}
+		if (st == NAM_OK && nam_rng_below(d, 8) != 0)
+			commits += txn_commit(t, NULL) == NAM_OK;
+		else
+			txn_abort(t);
+	}
+	running--;
+}
+
+static void
+settled(struct fixture *fix)
+{
+	struct seen s;
+	uint64_t first = 0;
+	/* A scan finds entries that a crash has left; the collector takes them. */
+	for (unsigned i = 0; i < 4; i++) {
+		net_sleep(fix->w[0], 200000 * US);
+		struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
+		compare(fix, t, &fix->tab[0], 1);
+		txn_abort(t);
+	}
+	net_sleep(fix->w[0], 300000 * US);
+	struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(by_scan(t, &fix->tab[0], &s), NAM_OK);
+	for (unsigned i = 0; i < s.n; i++)
+		first += s.value[i] >= 0;
+	uint64_t locked;
+	assert_int_equal(txn_table_locks(t, &fix->tab[0], &locked), NAM_OK);
+	txn_abort(t);
+	/* A lock that a crash left and that is in no write set stays until a transaction
+	 * meets it. */
+	assert_true(locked == 0 || die_at != 0);
+	must(entries(fix, 0) >= first && entries(fix, 0) <= first + locked);
+	must(entries(fix, 1) >= s.n && entries(fix, 1) <= s.n + locked);
+}
+
+static void
+many(struct fixture *fix)
+{
+	enum { CLIENTS = 6 };
+	struct one o[CLIENTS];
+	running = CLIENTS;
+	for (unsigned i = 0; i < CLIENTS; i++) {
+		o[i] = (struct one){ fix, i, 30 };
+		assert_non_null(nam_co_start(net_worker_sched(fix->w[i % fix->procs]), client, &o[i], STACK));
+	}
+	while (running > 0)
+		net_sleep(fix->w[0], 1000 * US);
+	settled(fix);
+}
+
+static void
+test_many(void **state)
+{
+	(void)state;
+	commits = compared = 0;
+	for (uint64_t seed = 1; seed <= 30; seed++)
+		run_sized(3, 2 + (unsigned)seed % 3, seed, 16 << 20, many);
+	printf("%u commits, %u comparisons\n", commits, compared);
+	assert_true(commits > 500 && compared > 200);
+}
+
+/* ---- rows whose keys come back while the collector removes their entries ---- */
+
+static void
+toggler(void *arg)
+{
+	struct one *o = arg;
+	struct fixture *fix = o->fix;
+	unsigned p = o->number % fix->procs;
+	struct nam_rng *d = net_rng(fix->w[p]);
+	for (unsigned i = 0; i < o->rounds; i++) {
+		struct txn *t = begin(fix, p, TXN_READ_COMMITTED);
+		uint64_t key = nam_rng_below(d, 3);
+		if (set(fix, t, &fix->tab[p], key, 5 + (int64_t)nam_rng_below(d, 2)) == NAM_OK)
+			commits += txn_commit(t, NULL) == NAM_OK;
+		else
+			txn_abort(t);
+		net_sleep(fix->w[p], nam_rng_below(d, 2000) * US);
+		t = begin(fix, p, TXN_REPEATABLE_READ);
+		compare(fix, t, &fix->tab[p], nam_rng_next(d));
+		txn_abort(t);
+	}
+	running--;
+}
+
+static void
+toggles(struct fixture *fix)
+{
+	enum { CLIENTS = 4 };
+	struct one o[CLIENTS];
+	fill(fix, 3, 5);
+	running = CLIENTS;
+	for (unsigned i = 0; i < CLIENTS; i++) {
+		o[i] = (struct one){ fix, i, 80 };
+		assert_non_null(
+		    nam_co_start(net_worker_sched(fix->w[i % fix->procs]), toggler, &o[i], STACK));
+	}
+	while (running > 0)
+		net_sleep(fix->w[0], 1000 * US);
+	settled(fix);
+}
+
+static void
+test_toggles(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 10; seed++)
+		run_sized(3, 2 + (unsigned)seed % 3, seed, 16 << 20, toggles);
+}
+
+/* ---- a process dies at any verb ---- */
+
+static void
+died(struct fixture *fix)
+{
+	struct one o = { fix, DEAD, 6 };
+	uint64_t first = net_sim_verbs(fix->net[DEAD]);
+	fill(fix, 12, 7);
+	running = 1;
+	first = net_sim_verbs(fix->net[DEAD]);
+	if (die_at != 0)
+		net_sim_crash_at(fix->sim, fix->net[DEAD], first + die_at);
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[DEAD]), client, &o, STACK));
+	net_sleep(fix->w[0], 4 * (uint64_t)LEASE_NS);
+	verbs = net_sim_verbs(fix->net[DEAD]) - first;
+	settled(fix);
+	struct one after = { fix, 0, 10 };
+	running++;
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[0]), client, &after, STACK));
+	net_sleep(fix->w[0], (uint64_t)LEASE_NS);
+	settled(fix);
+	if (net_sim_crashed(fix->net[DEAD]))
+		net_sim_bury(fix->sim, fix->net[DEAD]);
+}
+
+static void
+test_died(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 41; seed < 44; seed++) {
+		die_at = 0;
+		run_sized(3, 2, seed, 16 << 20, died);
+		uint64_t last = verbs;
+		printf("seed %lu: %lu verbs\n", seed, last);
+		for (die_at = 1 + seed % 3; die_at < last; die_at += 3)
+			run_sized(3, 2, seed, 16 << 20, died);
+	}
+}
+
+/* ---- the faults ---- */
+
+#ifdef NAM_TWINS
+static void
+test_twins(void **state)
+{
+	(void)state;
+	static const struct {
+		enum nam_fault twin;
+		void (*scene)(struct fixture *);
+		unsigned seeds;
+	} fault[] = {
+		{ NAM_FAULT_KEY_UNASKED, many, 30 },
+		{ NAM_FAULT_ENTRY_UNLOCKED, toggles, 20 },
+		{ NAM_FAULT_LEAVES_UNSEEN, phantoms, 1 },
+	};
+	unsigned missed = 0;
+	die_at = 0;
+	for (unsigned i = 0; i < sizeof fault / sizeof *fault; i++) {
+		nam_fault_on = fault[i].twin;
+		wrong = 0;
+		for (uint64_t seed = 1; seed <= fault[i].seeds; seed++)
+			run_sized(3, 2, seed, 16 << 20, fault[i].scene);
+		nam_fault_on = NAM_FAULT_NONE;
+		printf("fault %s: %u answers wrong\n", nam_fault_name[fault[i].twin], wrong);
+		missed += wrong == 0;
+	}
+	assert_int_equal(missed, 0);
+}
+#endif
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_basics),
+		cmocka_unit_test(test_phantoms),
+		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_toggles),
+		cmocka_unit_test(test_died),
+#ifdef NAM_TWINS
+		cmocka_unit_test(test_twins),
+#endif
+	};
+	fixture_order = orders;
+	fixture_orders = 2;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

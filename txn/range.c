@@ -1,0 +1,361 @@
+/* range.c -- finds rows by the ordered indexes of their table: by key, and in the order of keys. */
+#include "txn_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	CHUNK = 32, /* entries looked at together */
+	/* In the collector's queue: if it is longer, entries that lead nowhere wait for another
+	 * scan. */
+	JUNK_MAX = 1024,
+};
+
+/* ---- an entry, and the block it leads to ---- */
+
+/* No version that a snapshot may show has the key, and no transaction is changing the block: the
+ * entry is likely one that a crash has left. The collector looks again. */
+static void
+leads_nowhere(struct txn *t, struct txn_table_view *v, unsigned order, const uint64_t *key,
+    const struct rec_block *img, net_addr at)
+{
+	struct txn_worker *tw = t->tw;
+	bool later;
+	if (!rec_is_locked(img) && tw->junk[1].n <= JUNK_MAX &&
+	    !txn_key_needed(tw, v, img, at, order, key, &later) && !later)
+		txn_key_junk(tw, v, order, key, at, tso_prefix(tw->db->tso));
+}
+
+/* What the entry shows to t: NAM_OK and *row; NAM_ABSENT: no row. Own writes are the caller's. */
+static nam_status
+show(struct txn *t, struct txn_table_view *v, unsigned order, const uint64_t *key, net_addr at,
+    struct rec_block *img, struct nam_arena *arena, struct txn_row *row)
+{
+	const struct txn_write *own = txn_own(t, at);
+	if (own != NULL && txn_writes(own))
+		return NAM_ABSENT;
+	unsigned k = 0;
+	const struct rec_slot *s = NULL;
+	enum rec_found f = txn_rec_resolve(v, img, at, txn_sees(t), &k);
+	if (f == REC_HERE) {
+		s = rec_slot_of(v, img, k);
+	} else if (f != REC_NONE) {
+		nam_status st = txn_rec_fetch(t, v, img, at, txn_sees(t), &s, arena);
+		if (st != NAM_OK && st != NAM_ABSENT)
+			return st;
+	}
+	unsigned n = txn_rec_newest(v, img);
+	uint64_t newest = n == REC_NO_SLOT ? img->word : rec_cid(img, n);
+	/* Also a row that is not visible: a commit may make it one of the range, and leave the leaf
+	 * as it is. */
+	txn_read_set_add(t, at, newest);
+	if (s == NULL || (s->meta & REC_DELETED) ||
+	    !txn_order_key_is(v, order, s->payload, (uint32_t)s->meta, key)) {
+		leads_nowhere(t, v, order, key, img, at);
+		return NAM_ABSENT;
+	}
+	*row = (struct txn_row){ .at = at,
+		.bytes = s->payload,
+		.len = (uint32_t)s->meta,
+		.cid = s->cid,
+		.newest = newest,
+		.block = img };
+	return NAM_OK;
+}
+
+static struct idx_leaves *
+leaves_of(struct txn *t)
+{
+	return t->iso == TXN_SERIALIZABLE ? &t->leaves : NULL;
+}
+
+/* An own write that is a row of this table, with its key. */
+static bool
+own_row(
+    const struct txn_write *w, struct txn_table_view *v, unsigned order, uint64_t *key, struct txn_row *row)
+{
+	if (w->view != v || !txn_writes(w) || w->slot == NULL || (w->slot->meta & REC_DELETED) ||
+	    !v->order[order].key(&v->order[order], w->slot->payload, (uint32_t)w->slot->meta, key))
+		return false;
+	*row = (struct txn_row){ .at = w->at, .bytes = w->slot->payload, .len = (uint32_t)w->slot->meta };
+	return true;
+}
+
+/* ---- by key ---- */
+
+static void
+found(struct txn_seek *s, const struct txn_row *row)
+{
+	s->status = s->status == NAM_ABSENT ? NAM_OK : NAM_DUPLICATE;
+	if (s->status == NAM_OK)
+		s->row = *row;
+}
+
+/* A key with more entries than a lookup brings. */
+static nam_status
+seek_range(struct txn *t, struct txn_seek *s, struct nam_arena *arena)
+{
+	const struct idx_tree_range one = { .low = s->key, .high = s->key };
+	struct txn_range *r;
+	struct txn_row row;
+	unsigned n = 1;
+	nam_status st = txn_range_open(t, s->table, s->order, &one, &r);
+	if (st != NAM_OK)
+		return st;
+	s->status = NAM_ABSENT;
+	while (st == NAM_OK && n > 0 && s->status != NAM_DUPLICATE) {
+		st = txn_range_next(r, &row, 1, &n);
+		if (st == NAM_OK && n > 0 && s->status == NAM_ABSENT)
+			st = txn_row_keep(s->table, &row, arena);
+		if (st == NAM_OK && n > 0)
+			found(s, &row);
+	}
+	txn_range_close(r);
+	return st;
+}
+
+static nam_status
+seek_chunk(struct txn *t, struct txn_seek *s, unsigned n, struct nam_arena *arena)
+{
+	struct idx_tree_probe probe[CHUNK];
+	struct rec_block *img[CHUNK][IDX_HITS_MAX];
+	struct net_batch *b = &t->batch;
+	for (unsigned i = 0; i < n; i++) {
+		struct txn_table_view *v = s[i].table->view;
+		if (v == NULL || s[i].order >= v->orders)
+			return NAM_INVALID;
+		probe[i] = (struct idx_tree_probe){
+			.tree = v->tree[s[i].order], .key = s[i].key, .leaves = leaves_of(t)
+		};
+	}
+	nam_status st = idx_tree_lookup(t->tw->w, probe, n, &t->counts);
+	if (st != NAM_OK)
+		return st;
+	net_batch_init(b, t->tw->w, t->op, TXN_OPS, &t->counts);
+	for (unsigned i = 0; i < n; i++) {
+		uint32_t bytes = s[i].table->view->block_bytes;
+		for (unsigned h = 0; probe[i].status == NAM_OK && h < probe[i].hits; h++) {
+			if ((img[i][h] = nam_arena_take(arena, bytes)) == NULL)
+				return NAM_NOMEM;
+			if (b->n == b->cap && (st = net_run(b)) != NAM_OK)
+				return st;
+			net_read(b, (net_addr){ probe[i].hit[h] }, img[i][h], bytes);
+		}
+	}
+	if (b->n > 0 && (st = net_run(b)) != NAM_OK)
+		return st;
+	for (unsigned i = 0; i < n; i++) {
+		struct txn_table_view *v = s[i].table->view;
+		struct txn_row row;
+		uint64_t key[IDX_TREE_WORDS];
+		if (probe[i].status == NAM_FULL) {
+			if ((st = seek_range(t, &s[i], arena)) != NAM_OK)
+				return st;
+			continue;
+		}
+		if (probe[i].status != NAM_OK && probe[i].status != NAM_ABSENT)
+			return s[i].status = probe[i].status;
+		s[i].status = NAM_ABSENT;
+		for (unsigned h = 0; probe[i].status == NAM_OK && h < probe[i].hits; h++) {
+			net_addr at = { probe[i].hit[h] };
+			st = show(t, v, s[i].order, s[i].key, at, img[i][h], arena, &row);
+			if (st == NAM_OK)
+				found(&s[i], &row);
+			else if (st != NAM_ABSENT)
+				return st;
+		}
+		for (uint32_t k = 0; k < t->nwr; k++)
+			if (own_row(t->wr[k], v, s[i].order, key, &row) &&
+			    memcmp(key, s[i].key, 8u * v->order[s[i].order].words) == 0)
+				found(&s[i], &row);
+	}
+	return NAM_OK;
+}
+
+nam_status
+txn_seek(struct txn *t, struct txn_seek *s, unsigned n, struct nam_arena *arena)
+{
+	if (t->latest)
+		return NAM_UNSUPPORTED;
+	nam_status st = NAM_OK;
+	for (unsigned i = 0; st == NAM_OK && i < n; i += CHUNK)
+		st = seek_chunk(t, s + i, n - i < CHUNK ? n - i : CHUNK, arena);
+	return st;
+}
+
+/* ---- in order ---- */
+
+struct own {
+	uint64_t key[IDX_TREE_WORDS];
+	struct txn_row row;
+};
+
+struct txn_range {
+	struct txn *t;
+	struct txn_table_view *v;
+	unsigned order, words;
+	bool descending, ended;
+	struct idx_tree_scan *scan;
+	struct nam_arena arena; /* images of the entries at hand */
+	unsigned n, at;         /* entries at hand, and the next one */
+	uint64_t key[CHUNK * IDX_TREE_WORDS], value[CHUNK];
+	struct txn_row row[CHUNK];
+	bool shown[CHUNK];
+	struct own *own; /* in the order of the range */
+	unsigned owns, own_at;
+};
+
+static int
+key_order(const uint64_t *a, const uint64_t *b, unsigned words)
+{
+	for (unsigned i = 0; i < words; i++)
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	return 0;
+}
+
+static bool
+is_in(const struct idx_tree_range *r, const uint64_t *key, unsigned words)
+{
+	int low = r->low != NULL ? key_order(key, r->low, words) : 1;
+	int high = r->high != NULL ? key_order(key, r->high, words) : -1;
+	return (r->low_open ? low > 0 : low >= 0) && (r->high_open ? high < 0 : high <= 0);
+}
+
+/* Keeps own rows of the range, in its order: a transaction has few of them. */
+static nam_status
+own_rows(struct txn_range *r, const struct idx_tree_range *range)
+{
+	struct txn *t = r->t;
+	for (uint32_t i = 0; i < t->nwr; i++) {
+		struct own o;
+		if (!own_row(t->wr[i], r->v, r->order, o.key, &o.row) || !is_in(range, o.key, r->words))
+			continue;
+		if (r->own == NULL && (r->own = calloc(t->nwr, sizeof *r->own)) == NULL)
+			return NAM_NOMEM;
+		unsigned k = r->owns++;
+		while (k > 0 && (r->descending ? key_order(o.key, r->own[k - 1].key, r->words) > 0
+					       : key_order(o.key, r->own[k - 1].key, r->words) < 0)) {
+			r->own[k] = r->own[k - 1];
+			k--;
+		}
+		r->own[k] = o;
+	}
+	return NAM_OK;
+}
+
+nam_status
+txn_range_open(struct txn *t, struct txn_table *table, unsigned order, const struct idx_tree_range *range,
+    struct txn_range **out)
+{
+	struct txn_table_view *v = table->view;
+	if (t->latest)
+		return NAM_UNSUPPORTED;
+	if (v == NULL || order >= v->orders)
+		return NAM_INVALID;
+	struct txn_range *r = calloc(1, sizeof *r);
+	if (r == NULL)
+		return NAM_NOMEM;
+	r->t = t;
+	r->v = v;
+	r->order = order;
+	r->words = v->order[order].words;
+	r->descending = range->descending;
+	nam_arena_init(&r->arena, 0);
+	r->scan = idx_tree_scan_open(v->tree[order], range, leaves_of(t));
+	nam_status st = r->scan != NULL ? own_rows(r, range) : NAM_NOMEM;
+	if (st != NAM_OK) {
+		txn_range_close(r);
+		return st;
+	}
+	*out = r;
+	return NAM_OK;
+}
+
+/* READs the blocks of the next entries, in one doorbell. */
+static nam_status
+more(struct txn_range *r)
+{
+	struct txn *t = r->t;
+	struct net_batch *b = &t->batch;
+	struct rec_block *img[CHUNK];
+	nam_arena_reset(&r->arena);
+	r->n = r->at = 0;
+	unsigned n;
+	nam_status st = idx_tree_scan_next(t->tw->w, r->scan, r->key, r->value, CHUNK, &n, &t->counts);
+	if (st != NAM_OK)
+		return st;
+	r->ended = n == 0;
+	net_batch_init(b, t->tw->w, t->op, TXN_OPS, &t->counts);
+	for (unsigned i = 0; i < n; i++) {
+		if ((img[i] = nam_arena_take(&r->arena, r->v->block_bytes)) == NULL)
+			return NAM_NOMEM;
+		net_read(b, (net_addr){ r->value[i] }, img[i], r->v->block_bytes);
+	}
+	if (n > 0 && (st = net_run(b)) != NAM_OK)
+		return st;
+	for (unsigned i = 0; i < n; i++) {
+		st = show(t, r->v, r->order, r->key + i * r->words, (net_addr){ r->value[i] }, img[i],
+		    &r->arena, &r->row[i]);
+		if (st != NAM_OK && st != NAM_ABSENT)
+			return st;
+		r->shown[i] = st == NAM_OK;
+	}
+	r->n = n;
+	return NAM_OK;
+}
+
+/* True if the next own row comes before the entry at hand. */
+static bool
+own_first(const struct txn_range *r)
+{
+	if (r->own_at == r->owns || r->at == r->n)
+		return r->own_at < r->owns;
+	int order = key_order(r->own[r->own_at].key, r->key + r->at * r->words, r->words);
+	return r->descending ? order > 0 : order < 0;
+}
+
+nam_status
+txn_range_next(struct txn_range *r, struct txn_row *rows, unsigned max, unsigned *n)
+{
+	nam_status st = NAM_OK;
+	*n = 0;
+	while (*n < max) {
+		if (r->at == r->n && !r->ended) {
+			/* The rows at hand are the caller's until the next call. */
+			if (*n > 0)
+				break;
+			if ((st = more(r)) != NAM_OK)
+				break;
+			continue;
+		}
+		if (own_first(r)) {
+			rows[(*n)++] = r->own[r->own_at++].row;
+			continue;
+		}
+		if (r->at == r->n)
+			break;
+		if (r->shown[r->at])
+			rows[(*n)++] = r->row[r->at];
+		r->at++;
+	}
+	return st;
+}
+
+void
+txn_range_close(struct txn_range *r)
+{
+	if (r->scan != NULL)
+		idx_tree_scan_close(r->scan);
+	nam_arena_fini(&r->arena);
+	free(r->own);
+	free(r);
+}
+
+void
+txn_order_counts(const struct txn_table *t, unsigned order, struct idx_tree_counts *out)
+{
+	*out = (struct idx_tree_counts){ 0 };
+	if (t->view != NULL && order < t->view->orders)
+		idx_tree_counts(t->view->tree[order], out);
+}
