@@ -46,8 +46,8 @@
  *   B3  While a node lives, its low is the same, its high only falls, and its level is the same
  *       (the root's only rises). What it gives up goes to the node at `right`, in the same change.
  *       So for a place >= high the search goes right; for a place < low it began at a wrong node.
- *   B4  Nodes are not freed, also empty ones, as long as the tree lives. The memory of a dropped
- *       tree is used again only when no client reads it any more; another tree has another
+ *   B4  Nodes are not freed, also empty ones, as long as the tree lives. Dropping a tree takes the
+ *       check of each leaf away, before its memory is used again; another tree has another
  *       identity, and another kind of memory has no right check.
  *   B5  Each change of a node raises `changes`. So equal checks of one leaf, READ at two moments,
  *       show that it was the same all the time between, but for 2^24 changes that came back to the

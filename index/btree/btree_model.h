@@ -503,7 +503,8 @@ model_end_scan(void *arg)
 	struct model *m = arg;
 	struct actor a = { .m = m, .w = m->w[0][0], .t = m->t[0] };
 	for (unsigned p = 0; p < PROCS && m->broken[0] == 0; p++) {
-		a.t = m->t[p];
+		if ((a.t = m->t[p]) == NULL)
+			continue;
 		a.w = m->w[p][0];
 		scan(&a, 0, m->cfg.keys - 1, false, false, p & 1);
 	}
@@ -627,6 +628,80 @@ model_end(struct model *m)
 	for (unsigned r = 1; r <= m->nodes; r++)
 		idx_tree_host_close(m->host[r]);
 	free(m->entry);
+}
+
+/* ---- messages to a service, without a network ------------------------------------------ */
+
+struct post {
+	const struct net_service *service;
+	uint64_t rq[600], an[2000];
+	unsigned n;
+};
+
+static inline nam_status
+post(struct post *b, struct idx_an *head)
+{
+	struct net_request rq = { .service = b->service->id,
+		.len = 8 * b->n,
+		.bytes = b->rq,
+		.answer = b->an,
+		.answer_max = sizeof b->an };
+	nam_status st = b->service->fn(b->service->arg, &rq);
+	if (st != NAM_OK)
+		return st;
+	if (rq.answer_len > sizeof b->an || rq.answer_len < sizeof *head)
+		abort();
+	memcpy(head, b->an, sizeof *head);
+	return (nam_status)head->status;
+}
+
+static inline void
+post_entry(struct post *b, const struct idx_map *map, enum idx_message what, uint64_t turn, uint64_t key,
+    uint64_t value)
+{
+	const struct idx_rq rq = { .tree = map->tree,
+		.part = map->part[0].at & 0xffffffffffff,
+		.view = 5,
+		.turn = turn,
+		.what = what,
+		.n = 1,
+		.words = 1 };
+	memcpy(b->rq, &rq, sizeof rq);
+	b->n = sizeof rq / 8;
+	b->rq[b->n++] = value;
+	b->rq[b->n++] = 0;
+	b->rq[b->n++] = 0;
+	b->rq[b->n++] = key;
+}
+
+/* The service of the first partition, and the map. */
+static inline const struct idx_map *
+post_open(struct model *m, struct post *b)
+{
+	const char *base = net_sim_memory(m->sim, net_region_of(m->anchor));
+	const struct idx_tree_anchor *a = (const void *)(base + net_offset_of(m->anchor));
+	const struct idx_map *map =
+	    (const void *)((const char *)net_sim_memory(m->sim, (unsigned)(a->map >> 48)) +
+			   (a->map & 0xffffffffffff));
+	unsigned at = (unsigned)((map->part[0].at & 0xffffffffffff) / IDX_TREE_EXTENT % IDX_TREE_SERVICES);
+	b->service = &m->service[map->part[0].at >> 48][at];
+	return map;
+}
+
+/* B9: insert, remove, and then the insert once more, from a ring that was left. Its status. */
+static inline nam_status
+late_request(struct model *m)
+{
+	static struct post b;
+	struct idx_an an;
+	const struct idx_map *map = post_open(m, &b);
+	post_entry(&b, map, IDX_MSG_INSERT, 3, 5, 9);
+	nam_status st = post(&b, &an);
+	post_entry(&b, map, IDX_MSG_REMOVE, 4, 5, 9);
+	if (st != NAM_OK || (st = post(&b, &an)) != NAM_OK)
+		violated(m, "a message says %s", nam_status_name(st));
+	post_entry(&b, map, IDX_MSG_INSERT, 3, 5, 9);
+	return post(&b, &an);
 }
 
 /* Worlds that every sound build of the tree must survive, and no twin may. */

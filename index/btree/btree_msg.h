@@ -6,7 +6,7 @@
  * them; the client asks for the others again.
  *
  *   CREATE  number, low[9], high[9]                      -
- *   DROP    -                                            -
+ *   DROP    -                                            -; NAM_BUSY: ask again, there is more
  *   GROW    extents there are, n offsets                 extents there are now; done: so many of n
  *                                                        are the partition's
  *   INSERT  n * (value, hint, unique | hits << 8,        n * idx_an_change, each with its hits

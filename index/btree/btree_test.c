@@ -105,6 +105,467 @@ broken_connections(void **state)
 	play(MODEL_BREAKS, 6);
 }
 
+/* ---- scenes ---------------------------------------------------------------------------- */
+
+struct scene {
+	struct model m;
+	unsigned keys; /* filled at first */
+	uint64_t at;   /* the verb at which a process dies */
+};
+
+static void
+scene_fill(void *arg)
+{
+	struct scene *s = arg;
+	struct model *m = &s->m;
+	uint64_t *keys = malloc(s->keys * sizeof *keys), *values = malloc(s->keys * sizeof *values), done;
+	for (uint32_t i = 0; i < s->keys; i++) {
+		key_of(m, 2 * i, &keys[i]);
+		values[i] = 1;
+		entry_of(m, 2 * i, 1)->live = true;
+	}
+	if (idx_tree_fill(m->w[0][0], m->t[0], keys, values, s->keys, 100, &done, NULL) != NAM_OK ||
+	    done != s->keys)
+		violated(m, "the fill was cut short");
+	free(keys);
+	free(values);
+}
+
+/* A cluster whose tree holds every other key, in full leaves. */
+static void
+scene_begin(struct scene *s, uint64_t seed, unsigned keys, unsigned parts)
+{
+	struct model_config cfg = {
+		.seed = seed, .words = 1, .keys = 2 * keys, .values = 2, .parts = parts, .actors = 0
+	};
+	memset(s, 0, sizeof *s);
+	s->keys = keys;
+	model_start(&s->m, &cfg);
+	net_sim_faults(s->m.sim, false);
+	nam_co_start(net_worker_sched(s->m.w[0][0]), scene_fill, s, 0);
+	model_play(&s->m);
+}
+
+static void
+scene_play(struct scene *s, unsigned proc, void (*fn)(void *))
+{
+	nam_co_start(net_worker_sched(s->m.w[proc][0]), fn, s, 128 << 10);
+	model_play(&s->m);
+	if (s->m.broken[0] != 0)
+		fail_msg("%s", s->m.broken);
+}
+
+static void
+scene_end(struct scene *s)
+{
+	nam_co_start(net_worker_sched(s->m.w[0][0]), model_end_scan, &s->m, 128 << 10);
+	model_play(&s->m);
+	if (s->m.broken[0] == 0)
+		model_walk(&s->m);
+	if (s->m.broken[0] != 0)
+		fail_msg("%s", s->m.broken);
+	model_end(&s->m);
+}
+
+/* Round trips and verbs: index/README.md's table. */
+static void
+count_trips(void *arg)
+{
+	struct scene *s = arg;
+	struct model *m = &s->m;
+	static const struct idx_tree_options none = { .cache = IDX_TREE_NONE },
+					     inner = { .cache = IDX_TREE_INNER };
+	enum { N = 8 };
+	struct idx_tree_probe p[N];
+	uint64_t key[N];
+	for (int way = 0; way < 2; way++) {
+		struct idx_tree *t = idx_btree_open(m->anchor, 1, &m->mem, way ? &inner : &none, NULL);
+		unsigned height = m->shape.height;
+		for (int warm = 0; warm < 2; warm++) {
+			struct net_counts c = { 0 };
+			for (unsigned i = 0; i < N; i++) {
+				key_of(m, 2 * (i * 13 + 5), &key[i]);
+				p[i] = (struct idx_tree_probe){ .tree = t, .key = &key[i] };
+			}
+			if (idx_tree_lookup(m->w[0][0], p, N, &c) != NAM_OK)
+				violated(m, "a lookup fails");
+			if (warm == 0) {
+				/* The anchor and the map come first. */
+				if (c.round_trips != 2 + height)
+					violated(
+					    m, "a first lookup takes %" PRIu64 " round trips", c.round_trips);
+				continue;
+			}
+			unsigned want = way ? 1 : height;
+			if (c.round_trips != want || c.verbs[NET_READ] != want * N)
+				violated(m, "a warm lookup takes %" PRIu64 " round trips, %" PRIu64 " READs",
+				    c.round_trips, c.verbs[NET_READ]);
+		}
+		/* 64 entries behind a warm key: 4 or 5 full leaves, in one doorbell if one inner node
+		 * leads to all of them, else in two. */
+		struct net_counts c = { 0 };
+		uint64_t low = key[0], values[64];
+		unsigned n = 0;
+		const struct idx_tree_range range = { .low = &low, .expect = 64 };
+		struct idx_tree_scan *scan_of = idx_tree_scan_open(t, &range, NULL);
+		if (idx_tree_scan_next(m->w[0][0], scan_of, NULL, values, 64, &n, &c) != NAM_OK || n != 64)
+			violated(m, "a scan brings %u of 64", n);
+		if (way == 1 && c.round_trips > 2)
+			violated(m, "a scan takes %" PRIu64 " round trips", c.round_trips);
+		idx_tree_scan_close(scan_of);
+		idx_tree_close(t);
+	}
+}
+
+static void
+round_trips(void **state)
+{
+	(void)state;
+	struct scene s;
+	scene_begin(&s, 3, 3000, 1);
+	nam_co_start(net_worker_sched(s.m.w[0][0]), model_end_scan, &s.m, 128 << 10);
+	model_play(&s.m);
+	assert_int_equal(s.m.shape.height, 3);
+	scene_play(&s, 0, count_trips);
+	scene_end(&s);
+}
+
+/* Inserts into full leaves, of an amount that needs more memory: all in one call. */
+enum { CRASH_ENTRIES = 200, VICTIM = 3 };
+
+static void
+insert_many(void *arg)
+{
+	struct scene *s = arg;
+	struct model *m = &s->m;
+	struct idx_tree_entry e[CRASH_ENTRIES];
+	uint64_t key[CRASH_ENTRIES];
+	for (unsigned i = 0; i < CRASH_ENTRIES; i++) {
+		key_of(m, 2 * (i * 37 % s->keys) + 1, &key[i]);
+		e[i] = (struct idx_tree_entry){ .tree = m->t[VICTIM], .key = &key[i], .value = 1 };
+	}
+	if (idx_tree_insert(m->w[VICTIM][0], e, CRASH_ENTRIES, NULL) == NAM_OK)
+		for (unsigned i = 0; i < CRASH_ENTRIES; i++)
+			entry_of(m, 2 * (i * 37 % s->keys) + 1, 1)->live = e[i].status == NAM_OK;
+}
+
+/* What the dead process began: each entry is in or not; then another process does it. */
+static void
+after_the_crash(void *arg)
+{
+	struct scene *s = arg;
+	struct model *m = &s->m;
+	struct nam_err err;
+	if (net_fence_process(m->w[0][0], net_identity(m->net[VICTIM]), 0, &err) != NAM_OK)
+		violated(m, "%s", err.text);
+	for (unsigned i = 0; i < CRASH_ENTRIES; i++) {
+		uint32_t number = 2 * (i * 37 % s->keys) + 1;
+		uint64_t key;
+		key_of(m, number, &key);
+		struct idx_tree_probe p = { .tree = m->t[0], .key = &key };
+		if (idx_tree_lookup(m->w[0][0], &p, 1, NULL) != NAM_OK || p.hits > 1 ||
+		    (p.hits == 1 && p.hit[0] != 1))
+			violated(m, "a lookup after the crash fails");
+		struct idx_tree_entry e = { .tree = m->t[0], .key = &key, .value = 1, .unique = true };
+		memcpy(e.hit, p.hit, sizeof e.hit);
+		e.hits = p.hits;
+		if (idx_tree_insert(m->w[0][0], &e, 1, NULL) != NAM_OK || e.status != NAM_OK)
+			violated(m, "an insert after the crash says %s", nam_status_name(e.status));
+		entry_of(m, number, 1)->live = true;
+	}
+}
+
+static void
+client_crashes(void **state)
+{
+	(void)state;
+	uint64_t verbs = 0, deaths = 0;
+	for (uint64_t at = 0; at == 0 || at <= verbs; at++) {
+		struct scene s;
+		scene_begin(&s, 10 + at % 3, 2900, 2);
+		uint64_t before = net_sim_verbs(s.m.net[VICTIM]);
+		if (at > 0) {
+			net_sim_carry(s.m.net[VICTIM], at % 3 == 0   ? NET_SIM_CARRY_NONE
+						       : at % 3 == 1 ? NET_SIM_CARRY_ALL
+								     : NET_SIM_CARRY_DICE);
+			net_sim_crash_at(s.m.sim, s.m.net[VICTIM], before + at);
+		}
+		nam_co_start(net_worker_sched(s.m.w[VICTIM][0]), insert_many, &s, 128 << 10);
+		(void)net_sim_run(s.m.sim, NULL, NULL);
+		if (at == 0) {
+			verbs = net_sim_verbs(s.m.net[VICTIM]) - before;
+		} else if (net_sim_crashed(s.m.net[VICTIM])) {
+			deaths++;
+			scene_play(&s, 0, after_the_crash);
+			net_sim_bury(s.m.sim, s.m.net[VICTIM]);
+			model_play(&s.m);
+		}
+		/* The dead one's view cannot be asked any more. */
+		idx_tree_close(s.m.t[VICTIM]);
+		s.m.t[VICTIM] = NULL;
+		scene_end(&s);
+	}
+	printf("%" PRIu64 " verbs, %" PRIu64 " crashes\n", verbs, deaths);
+	assert_true(deaths >= 6);
+}
+
+/* A request that waits in its ring when its sender is fenced. */
+static void
+insert_one(void *arg)
+{
+	struct scene *s = arg;
+	uint64_t key;
+	key_of(&s->m, 101, &key);
+	struct idx_tree_entry e = { .tree = s->m.t[VICTIM], .key = &key, .value = 2 };
+	(void)idx_tree_insert(s->m.w[VICTIM][0], &e, 1, NULL);
+}
+static void
+warm_victim(void *arg)
+{
+	struct scene *s = arg;
+	uint64_t key;
+	key_of(&s->m, 200, &key);
+	struct idx_tree_probe p = { .tree = s->m.t[VICTIM], .key = &key };
+	struct idx_tree_entry e = { .tree = s->m.t[VICTIM], .key = &key, .value = 1 };
+	if (idx_tree_lookup(s->m.w[VICTIM][0], &p, 1, NULL) != NAM_OK ||
+	    idx_tree_insert(s->m.w[VICTIM][0], &e, 1, NULL) != NAM_OK)
+		violated(&s->m, "the victim cannot use the tree");
+}
+static void
+fence_victim(void *arg)
+{
+	struct scene *s = arg;
+	struct nam_err err;
+	if (net_fence_process(s->m.w[0][0], net_identity(s->m.net[VICTIM]), 0, &err) != NAM_OK)
+		violated(&s->m, "%s", err.text);
+	s->at = 0;
+}
+static bool
+later(void *arg)
+{
+	const struct scene *s = arg;
+	return net_sim_now_ns(s->m.sim) >= s->at;
+}
+static bool
+fenced(void *arg)
+{
+	return ((const struct scene *)arg)->at == 0;
+}
+static void
+look_for_it(void *arg)
+{
+	struct scene *s = arg;
+	uint64_t key;
+	key_of(&s->m, 101, &key);
+	struct idx_tree_probe p = { .tree = s->m.t[0], .key = &key };
+	if (idx_tree_lookup(s->m.w[0][0], &p, 1, NULL) != NAM_OK)
+		violated(&s->m, "a lookup fails");
+	s->at = p.hits;
+}
+static void
+wait_a_while(void *arg)
+{
+	struct scene *s = arg;
+	net_sleep(s->m.w[1][0], 20000000);
+}
+
+static void
+a_fenced_client_is_not_served(void **state)
+{
+	(void)state;
+	for (int fence = 0; fence < 2; fence++) {
+		struct scene s;
+		scene_begin(&s, 4, 300, 1);
+		scene_play(&s, VICTIM, warm_victim);
+		for (unsigned r = 1; r <= s.m.nodes; r++)
+			net_sim_pause(s.m.sim, r, true);
+		nam_co_start(net_worker_sched(s.m.w[VICTIM][0]), insert_one, &s, 128 << 10);
+		nam_co_start(net_worker_sched(s.m.w[1][0]), wait_a_while, &s, 0);
+		/* The request has landed in its ring. */
+		s.at = net_sim_now_ns(s.m.sim) + 1000000;
+		(void)net_sim_run(s.m.sim, later, &s);
+		if (fence) {
+			nam_co_start(net_worker_sched(s.m.w[0][0]), fence_victim, &s, 0);
+			(void)net_sim_run(s.m.sim, fenced, &s);
+		}
+		for (unsigned r = 1; r <= s.m.nodes; r++)
+			net_sim_pause(s.m.sim, r, false);
+		(void)net_sim_run(s.m.sim, NULL, NULL);
+		scene_play(&s, 0, look_for_it);
+		assert_int_equal(s.at, fence ? 0 : 1);
+		entry_of(&s.m, 101, 2)->live = !fence;
+		idx_tree_close(s.m.t[VICTIM]);
+		s.m.t[VICTIM] = NULL;
+		scene_end(&s);
+	}
+}
+
+/* Dropped, and another tree in the same place: views that know the first one. */
+static void
+drop_and_create(void *arg)
+{
+	struct scene *s = arg;
+	struct model *m = &s->m;
+	struct idx_tree_part part = { .region = 1 };
+	const struct idx_tree_config cfg = { .words = 1, .parts = 1, .part = &part };
+	uint64_t key[2];
+	key_of(m, 200, &key[0]);
+	key_of(m, 201, &key[1]);
+	for (unsigned p = 0; p < PROCS; p++)
+		for (unsigned k = 0; k < 2; k++) {
+			struct idx_tree_probe q = { .tree = m->t[p], .key = &key[k] };
+			if (idx_tree_lookup(m->w[p][0], &q, 1, NULL) != NAM_OK || q.hits != 1 - k)
+				violated(m, "the first tree is not as it was filled");
+		}
+	if (idx_tree_drop(m->w[0][0], m->anchor) != NAM_OK)
+		violated(m, "the tree cannot be dropped");
+	if (idx_tree_drop(m->w[0][0], m->anchor) != NAM_ABSENT)
+		violated(m, "a dropped tree is not absent");
+	for (unsigned p = 0; p < PROCS; p++) {
+		struct idx_tree_probe q = { .tree = m->t[p], .key = &key[0] };
+		nam_status st = idx_tree_lookup(m->w[p][0], &q, 1, NULL);
+		if (st != NAM_REFUSED || q.status != NAM_REFUSED)
+			violated(m, "a lookup in a dropped tree says %s", nam_status_name(st));
+		struct idx_tree_entry e = { .tree = m->t[p], .key = &key[0], .value = 2 };
+		if (idx_tree_insert(m->w[p][0], &e, 1, NULL) != NAM_REFUSED)
+			violated(m, "an insert into a dropped tree says %s", nam_status_name(e.status));
+		uint64_t values[4];
+		unsigned n;
+		const struct idx_tree_range all = { .low = NULL };
+		struct idx_tree_scan *scan_of = idx_tree_scan_open(m->t[p], &all, NULL);
+		if ((st = idx_tree_scan_next(m->w[p][0], scan_of, NULL, values, 4, &n, NULL)) != NAM_REFUSED)
+			violated(m, "a scan of a dropped tree says %s", nam_status_name(st));
+		idx_tree_scan_close(scan_of);
+	}
+	if (idx_tree_create(m->w[0][0], m->anchor, &cfg, &m->mem) != NAM_OK)
+		violated(m, "a second tree cannot be created");
+	memset(m->entry, 0, m->cfg.keys * (size_t)m->cfg.values * sizeof *m->entry);
+	struct idx_tree_entry e = { .tree = m->t[1], .key = &key[1], .value = 2 };
+	if (idx_tree_insert(m->w[1][0], &e, 1, NULL) != NAM_OK || e.status != NAM_OK)
+		violated(m, "an insert into the second tree says %s", nam_status_name(e.status));
+	entry_of(m, 201, 2)->live = true;
+	for (unsigned p = 0; p < PROCS; p++)
+		for (unsigned k = 0; k < 2; k++) {
+			struct idx_tree_probe q = { .tree = m->t[p], .key = &key[k] };
+			if (idx_tree_lookup(m->w[p][0], &q, 1, NULL) != NAM_OK || q.hits != k)
+				violated(m, "process %u finds %u entries of key %u in the second tree", p,
+				    q.hits, 200 + k);
+		}
+	struct idx_tree_part odd[2] = { { .region = 1 }, { .region = 999, .low = { 7 } } };
+	const struct idx_tree_config bad[] = { { .words = 0, .parts = 1, .part = &part },
+		{ .words = 9, .parts = 1, .part = &part }, { .words = 1, .parts = 0, .part = &part },
+		{ .words = 1, .parts = 2, .part = odd } };
+	for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++)
+		if (idx_tree_create(m->w[0][0], net_plus(m->anchor, 4096), &bad[i], &m->mem) != NAM_INVALID)
+			violated(m, "configuration %u was taken", i);
+}
+
+static void
+dropped_trees(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 5; seed++) {
+		struct scene s;
+		scene_begin(&s, seed, 900, 1 + (unsigned)seed % 4);
+		scene_play(&s, 0, drop_and_create);
+		scene_end(&s);
+	}
+}
+
+/* A node is lost: lookups in its partitions fail, the others go on. */
+static void
+lose_one(void *arg)
+{
+	struct scene *s = arg;
+	struct model *m = &s->m;
+	uint64_t key[2];
+	struct idx_tree_probe p[2];
+	key_of(m, 100, &key[0]); /* in the first partition, on node 1 */
+	key_of(m, m->cfg.keys / 2 + 100, &key[1]);
+	for (unsigned t = 0; t < PROCS; t++) {
+		for (unsigned i = 0; i < 2; i++)
+			p[i] = (struct idx_tree_probe){ .tree = m->t[t], .key = &key[i] };
+		if (idx_tree_lookup(m->w[t][0], p, 2, NULL) != NAM_OK)
+			violated(m, "a lookup fails");
+	}
+	net_sim_lose_node(m->sim, 2);
+	for (unsigned t = 0; t < PROCS; t++) {
+		for (unsigned i = 0; i < 2; i++)
+			p[i] = (struct idx_tree_probe){ .tree = m->t[t], .key = &key[i] };
+		nam_status st = idx_tree_lookup(m->w[t][0], p, 2, NULL);
+		if (st != NAM_GONE || p[0].status != NAM_OK || p[1].status != NAM_GONE)
+			violated(m, "process %u, with a node lost: %s, %s, %s", t, nam_status_name(st),
+			    nam_status_name(p[0].status), nam_status_name(p[1].status));
+	}
+}
+
+static void
+a_lost_node(void **state)
+{
+	(void)state;
+	struct scene s;
+	scene_begin(&s, 2, 900, 2); /* seed 2: three nodes */
+	scene_play(&s, 0, lose_one);
+	model_end(&s.m);
+}
+
+/* ---- messages that make no sense ------------------------------------------------------- */
+
+static void
+a_late_request(void **state)
+{
+	(void)state;
+	struct scene s;
+	scene_begin(&s, 1, 300, 1);
+	assert_int_equal(late_request(&s.m), NAM_CANCELLED);
+	scene_end(&s);
+}
+
+static void
+bad_messages(void **state)
+{
+	(void)state;
+	struct scene s;
+	static struct post b;
+	struct idx_an an;
+	uint64_t seen[NAM_STATUS_COUNT] = { 0 };
+	scene_begin(&s, 1, 600, 3);
+	const struct idx_map *map = post_open(&s.m, &b);
+	struct nam_rng rng;
+	nam_rng_init(&rng, 11);
+	for (unsigned i = 0; i < 200000; i++) {
+		static const uint64_t odd[] = { 0, 1, 7, 8, 16, 255, 256, 65536, UINT32_MAX, UINT64_MAX,
+			UINT64_C(1) << 63, IDX_TREE_EXTENT, 64 << 20 };
+		uint32_t what = (uint32_t)nam_rng_below(&rng, 14);
+		/* Entries under keys that the judge does not know are taken out again at the end; so
+		 * only messages that change nothing may be whole. */
+		post_entry(&b, map, (enum idx_message)what, 1, nam_rng_next(&rng), nam_rng_next(&rng));
+		((struct idx_rq *)(void *)b.rq)->n = (uint32_t)nam_rng_below(&rng, 5);
+		for (unsigned k = b.n; k < 600; k++)
+			b.rq[k] = odd[nam_rng_below(&rng, sizeof odd / sizeof *odd)];
+		b.n = (unsigned)nam_rng_below(&rng, 100);
+		unsigned damage = 1 + (unsigned)nam_rng_below(&rng, 3);
+		for (unsigned k = 0; k < damage; k++)
+			b.rq[nam_rng_below(&rng, 12)] = odd[nam_rng_below(&rng, sizeof odd / sizeof *odd)];
+		const struct idx_rq *rq = (const void *)b.rq;
+		bool ours = rq->tree == map->tree;
+		if (ours && (rq->what == IDX_MSG_DROP || rq->what == IDX_MSG_INSERT ||
+				rq->what == IDX_MSG_FILL || rq->what == IDX_MSG_REMOVE))
+			((struct idx_rq *)(void *)b.rq)->words = 2; /* the tree's keys have one */
+		if (ours && rq->what == IDX_MSG_DROP)
+			continue;
+		if (rq->what == IDX_MSG_CREATE)
+			((struct idx_rq *)(void *)b.rq)->part |= 8; /* it may be any client's memory */
+		if (rq->what == IDX_MSG_GROW && ours)
+			b.rq[sizeof *rq / 8] = UINT64_MAX; /* likewise */
+		seen[post(&b, &an)]++;
+	}
+	printf("invalid %" PRIu64 ", absent %" PRIu64 ", done %" PRIu64 "\n", seen[NAM_INVALID],
+	    seen[NAM_ABSENT], seen[NAM_OK]);
+	assert_true(seen[NAM_INVALID] > 1000 && seen[NAM_ABSENT] > 1000 && seen[NAM_OK] > 1000);
+	scene_end(&s);
+}
+
 int
 main(void)
 {
@@ -115,6 +576,13 @@ main(void)
 		cmocka_unit_test(wide_keys),
 		cmocka_unit_test(tight_memory),
 		cmocka_unit_test(broken_connections),
+		cmocka_unit_test(round_trips),
+		cmocka_unit_test(client_crashes),
+		cmocka_unit_test(a_fenced_client_is_not_served),
+		cmocka_unit_test(dropped_trees),
+		cmocka_unit_test(a_lost_node),
+		cmocka_unit_test(a_late_request),
+		cmocka_unit_test(bad_messages),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-/* ---- a partition in plain memory -------------------------------------------------------- */
+/* ---- a partition in plain memory ------------------------------------------------------- */
 
 enum { EXTENTS = 24, KEYS_MAX = 4000, TREE = 77 };
 
@@ -291,7 +291,7 @@ crash_twins_are_caught(void **state)
 	}
 }
 
-/* ---- twins in a cluster ------------------------------------------------------------------- */
+/* ---- twins in a cluster ---------------------------------------------------------------- */
 
 enum { SOUND_SEEDS = 3, SEEDS = 60 };
 
@@ -345,6 +345,26 @@ twins_are_caught(void **state)
 	}
 }
 
+static void
+a_late_request_is_caught(void **state)
+{
+	(void)state;
+	for (int broken = 0; broken < 2; broken++) {
+		struct model m;
+		struct model_config cfg = model_world(MODEL_GROW, 1);
+		model_start(&m, &cfg);
+		nam_fault_on = broken ? NAM_FAULT_TREE_NO_TURN : NAM_FAULT_NONE;
+		nam_status st = late_request(&m);
+		nam_fault_on = NAM_FAULT_NONE;
+		if (broken)
+			printf("fault %s: scene: a late request says %s\n",
+			    nam_fault_name[NAM_FAULT_TREE_NO_TURN], nam_status_name(st));
+		assert_int_equal(st, broken ? NAM_OK : NAM_CANCELLED);
+		assert_string_equal(m.broken, "");
+		model_end(&m);
+	}
+}
+
 int
 main(void)
 {
@@ -353,6 +373,7 @@ main(void)
 		cmocka_unit_test(crash_twins_are_caught),
 		cmocka_unit_test(the_sound_one_is_not_caught),
 		cmocka_unit_test(twins_are_caught),
+		cmocka_unit_test(a_late_request_is_caught),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+enum { DROP_ROUNDS = 1 << 20 };
+
 #define AT(anchor, field) net_plus(anchor, offsetof(struct idx_tree_anchor, field))
 
 static bool
@@ -148,8 +150,11 @@ idx_tree_drop(struct net_worker *w, net_addr anchor)
 			struct idx_ask k;
 			struct idx_an head;
 			nam_status one = NAM_NOMEM;
+			unsigned rounds = 0;
 			if (idx_ask_init(&k, &v, IDX_MSG_DROP, 0, 0)) {
-				one = idx_ask_run(w, &k, &head);
+				do
+					one = idx_ask_run(w, &k, &head);
+				while (one == NAM_BUSY && ++rounds < DROP_ROUNDS);
 				idx_ask_free(&k);
 			}
 			if (one != NAM_OK && one != NAM_REFUSED) /* it is not there: good */

@@ -896,9 +896,18 @@ idx_part_close(struct part *p)
 	free(p->extent);
 }
 
-void
-idx_part_end(struct part *p)
+bool
+idx_part_end(struct part *p, unsigned most)
 {
-	put(p, p->pub.at, 0);
-	put(p, p->pub.at + IDX_PART_ROOT, 0);
+	if (!p->ending) {
+		p->ending = true;
+		p->end_leaf = idx_part_leaf(&p->pub, NULL, 0);
+		put(p, p->pub.at, 0);
+		put(p, p->pub.at + IDX_PART_ROOT, 0);
+	}
+	while (p->end_leaf != 0 && most-- > 0) {
+		put(p, p->end_leaf, 0);
+		p->end_leaf = idx_part_right(&p->pub, p->end_leaf);
+	}
+	return p->end_leaf == 0;
 }

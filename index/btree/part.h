@@ -27,6 +27,8 @@ struct part {
 	uint64_t *extent;        /* offsets of our extents, by number */
 	uint64_t extents, cap;
 	struct idx_change *change; /* scratch of the service */
+	bool ending;
+	uint64_t end_leaf; /* the next leaf that idx_part_end ends */
 };
 
 /* Where the search for a place has come along: offset of the node at each level, and the child. */
@@ -52,8 +54,9 @@ nam_status idx_part_make(char *base, uint64_t at, uint64_t tree, unsigned words,
  */
 nam_status idx_part_open(struct part *p);
 void idx_part_close(struct part *p);
-/* After it: idx_part_open says NAM_ABSENT. */
-void idx_part_end(struct part *p);
+/* Ends it: idx_part_open says NAM_ABSENT from now on, and no leaf is believed any more; of these at
+ * most so many by one call. False: there are more. */
+bool idx_part_end(struct part *p, unsigned most);
 /* Takes extents that a client hands over, when there are `seen` now. *done: so many are ours. */
 nam_status idx_part_grow(struct part *p, uint64_t seen, const uint64_t *offset, unsigned n, unsigned *done);
 

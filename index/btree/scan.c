@@ -10,7 +10,13 @@
 
 #include <stdlib.h>
 
-enum { RUN_MAX = 16, TORN_MAX = 24, MESSAGE_ENTRIES = 256 };
+enum {
+	RUN_MAX = 16,
+	TORN_MAX = 24,
+	MESSAGE_ENTRIES = 256,
+	ADVANCE_READS = 4, /* so often a leaf is looked for by READs; then a message brings entries */
+	ADVANCE_MAX = 9
+};
 
 struct idx_tree_scan {
 	struct idx_tree *t;
@@ -290,13 +296,13 @@ advance(struct net_worker *w, struct idx_tree_scan *s, struct net_counts *acct)
 	}
 	struct views *m = NULL, *stale = NULL;
 	bool fresh = false;
-	for (unsigned tries = 0; tries < 6; tries++) {
+	for (unsigned tries = 0; tries < ADVANCE_MAX; tries++) {
 		uint64_t place[IDX_KEY_WORDS + 1];
 		if ((st = idx_views(w, t, stale, &m, acct)) != NAM_OK)
 			return st;
 		wanted(s, place);
 		s->run_v = idx_view_of(m, place, t->words);
-		if (t->o.cache == IDX_TREE_MESSAGES || tries == 5) {
+		if (t->o.cache == IDX_TREE_MESSAGES || tries > ADVANCE_READS) {
 			st = ask(w, s);
 			if (st != NAM_REFUSED || stale == m)
 				return st;

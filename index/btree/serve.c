@@ -11,7 +11,11 @@
 static_assert(IDX_TREE_EXTENT == NET_EXTENT, "nodes lie in extents");
 static_assert((int)IDX_MSG_HITS == (int)IDX_HITS_MAX, "an answer holds as many hits as a probe");
 
-enum { VIEWS_MAX = 1 << 16, PARTS_FIRST = 64 };
+enum {
+	VIEWS_MAX = 1 << 16,
+	PARTS_FIRST = 64,
+	DROP_LEAVES = 1 << 14, /* of one message: other requests wait meanwhile */
+};
 
 /* The turn of a view that was served last (B9). */
 struct view_turn {
@@ -101,6 +105,8 @@ part_get(struct service *s, const struct idx_rq *rq, struct part **out)
 	if (!part_room(s))
 		return NAM_NOMEM;
 	struct part *p = *part_place(s->part, s->parts_cap, at);
+	if (p != NULL && p->ending && p->pub.tree == rq->tree)
+		return NAM_ABSENT;
 	if (p != NULL) {
 		/* Its memory may have been given to something else without our being told. */
 		const struct idx_part_head *head = idx_head_of_part(p);
@@ -529,6 +535,22 @@ create(struct service *s, const struct idx_rq *rq, struct in in)
 	return st == NAM_DUPLICATE || st == NAM_OK ? part_get(s, rq, &p) : st;
 }
 
+/* NAM_BUSY: not all of it; the client asks again. */
+static nam_status
+drop(struct service *s, const struct idx_rq *rq)
+{
+	struct part *p = s->parts_cap != 0 ? *part_place(s->part, s->parts_cap, rq->part) : NULL;
+	if (p == NULL || !p->ending || p->pub.tree != rq->tree) {
+		nam_status st = part_get(s, rq, &p);
+		if (st != NAM_OK)
+			return st;
+	}
+	if (!idx_part_end(p, DROP_LEAVES))
+		return NAM_BUSY;
+	part_forget(s, p);
+	return NAM_OK;
+}
+
 static nam_status
 serve(struct service *s, const struct idx_rq *rq, struct in in, struct net_request *whole, struct out *o,
     struct idx_an *an)
@@ -539,17 +561,15 @@ serve(struct service *s, const struct idx_rq *rq, struct in in, struct net_reque
 	nam_status st = changes ? view_turn(s, rq->view, rq->turn) : NAM_OK;
 	if (st == NAM_OK && rq->what == IDX_MSG_CREATE)
 		return create(s, rq, in);
+	if (st == NAM_OK && rq->what == IDX_MSG_DROP)
+		return drop(s, rq);
 	if (st == NAM_OK)
 		st = part_get(s, rq, &p);
 	if (st != NAM_OK)
 		return st;
-	if (rq->words != p->pub.words && rq->what != IDX_MSG_DROP)
+	if (rq->words != p->pub.words)
 		return NAM_INVALID;
 	switch (rq->what) {
-	case IDX_MSG_DROP:
-		idx_part_end(p);
-		part_forget(s, p);
-		return NAM_OK;
 	case IDX_MSG_GROW: {
 		const uint64_t *seen = next(&in, 1);
 		const uint64_t *offset = seen != NULL && rq->n <= IDX_TREE_EXTENT ? next(&in, rq->n) : NULL;

@@ -105,7 +105,7 @@ create(void *arg)
 	EXPECT(idx_tree_create(arg, anchor, &cfg, &memory) == NAM_OK);
 }
 
-/* ---- threads ------------------------------------------------------------------------------ */
+/* ---- threads --------------------------------------------------------------------------- */
 
 struct thread {
 	pthread_t id;
@@ -265,7 +265,7 @@ threads(void **state)
 	place_close();
 }
 
-/* ---- speed (one thread) ------------------------------------------------------------------------ */
+/* ---- speed (one thread) ---------------------------------------------------------------- */
 
 enum { BENCH_KEYS = 4000000, BENCH_OPS = 2000000 };
 static unsigned bench_batch;
