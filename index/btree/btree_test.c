@@ -201,8 +201,8 @@ count_trips(void *arg)
 				violated(m, "a warm lookup takes %" PRIu64 " round trips, %" PRIu64 " READs",
 				    c.round_trips, c.verbs[NET_READ]);
 		}
-		/* 64 entries behind a warm key: 4 or 5 full leaves, in one doorbell if one inner node
-		 * leads to all of them, else in two. */
+		/* 64 entries behind a warm key: 4 or 5 full leaves, in one doorbell if one inner
+		 * node leads to all of them, else in two. */
 		struct net_counts c = { 0 };
 		uint64_t low = key[0], values[64];
 		unsigned n = 0;
@@ -537,8 +537,7 @@ bad_messages(void **state)
 		static const uint64_t odd[] = { 0, 1, 7, 8, 16, 255, 256, 65536, UINT32_MAX, UINT64_MAX,
 			UINT64_C(1) << 63, IDX_TREE_EXTENT, 64 << 20 };
 		uint32_t what = (uint32_t)nam_rng_below(&rng, 14);
-		/* Entries under keys that the judge does not know are taken out again at the end; so
-		 * only messages that change nothing may be whole. */
+		/* Messages that change the tree must not be whole: the judge does not know. */
 		post_entry(&b, map, (enum idx_message)what, 1, nam_rng_next(&rng), nam_rng_next(&rng));
 		((struct idx_rq *)(void *)b.rq)->n = (uint32_t)nam_rng_below(&rng, 5);
 		for (unsigned k = b.n; k < 600; k++)
@@ -555,9 +554,9 @@ bad_messages(void **state)
 		if (ours && rq->what == IDX_MSG_DROP)
 			continue;
 		if (rq->what == IDX_MSG_CREATE)
-			((struct idx_rq *)(void *)b.rq)->part |= 8; /* it may be any client's memory */
+			((struct idx_rq *)(void *)b.rq)->part |= 8; /* any memory may be there */
 		if (rq->what == IDX_MSG_GROW && ours)
-			b.rq[sizeof *rq / 8] = UINT64_MAX; /* likewise */
+			b.rq[sizeof *rq / 8] = UINT64_MAX;
 		seen[post(&b, &an)]++;
 	}
 	printf("invalid %" PRIu64 ", absent %" PRIu64 ", done %" PRIu64 "\n", seen[NAM_INVALID],

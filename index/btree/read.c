@@ -274,41 +274,89 @@ conclude(struct idx_tree_probe *p)
 	}
 }
 
-/* By messages: at most SEEKS probes. */
+/* One probe's part of an answer. Returns the words it takes, 0 = it makes no sense. */
+static unsigned
+answered(struct idx_tree_probe *p, const uint64_t *at, unsigned left)
+{
+	if (left < 1)
+		return 0;
+	unsigned all = *at & 0xffff, leaves = (*at >> 16) & 0xffff;
+	unsigned told = all < IDX_HITS_MAX ? all : IDX_HITS_MAX;
+	if (left < 1 + told + 2 * leaves)
+		return 0;
+	p->hits = all;
+	memcpy(p->hit, at + 1, told * sizeof *at);
+	at += 1 + told;
+	p->status = NAM_OK;
+	for (unsigned i = 0; i < leaves && p->status == NAM_OK; i++)
+		p->status = idx_leaves_add(p->leaves, (net_addr){ at[2 * i] }, at[2 * i + 1]);
+	if (leaves > 0)
+		p->leaf = (struct idx_leaf){ { at[0] }, at[1] };
+	return 1 + told + 2 * leaves;
+}
+
+/* By one message to a partition: probes whose status is NAM_BUSY get another one, or stay so if the
+ * answer had no room for them. */
 static nam_status
-ask(struct net_worker *w, struct view *v, struct idx_tree_probe *p)
+ask_part(struct net_worker *w, struct view *v, struct idx_tree_probe **p, unsigned n)
 {
 	struct idx_ask a;
 	struct idx_an head;
 	unsigned words = v->pub.words;
-	idx_count_add(v->pub.tree, IDX_N_FALLBACKS, 1);
-	if (!idx_ask_init(&a, v, IDX_MSG_LOOKUP, words, 1 + IDX_MSG_HITS + 2 * IDX_MSG_LEAVES))
+	idx_count_add(v->pub.tree, IDX_N_FALLBACKS, n);
+	/* Room for the longest answer to one, and for usual ones to all. */
+	if (!idx_ask_init(&a, v, IDX_MSG_LOOKUP, n * words,
+		1 + IDX_MSG_HITS + 2 * IDX_MSG_LEAVES + (n - 1) * (1 + IDX_MSG_HITS + 2)))
 		return NAM_NOMEM;
-	((struct idx_rq *)(void *)a.rq)->n = 1;
-	memcpy(a.rq + a.n, p->key, 8 * (size_t)words);
-	a.n += words;
+	((struct idx_rq *)(void *)a.rq)->n = n;
+	for (unsigned i = 0; i < n; i++, a.n += words) {
+		memcpy(a.rq + a.n, p[i]->key, 8 * (size_t)words);
+		/* What a seek has gathered may be of another moment. */
+		p[i]->hits = 0;
+		p[i]->leaf = (struct idx_leaf){ 0 };
+	}
 	nam_status st = idx_ask_run(w, &a, &head);
 	const uint64_t *at = a.an + sizeof head / 8;
-	unsigned got = a.call.got / 8;
-	if (st == NAM_OK && (head.done != 1 || got < 1 + sizeof head / 8))
+	unsigned left = st == NAM_OK ? a.call.got / 8 - (unsigned)sizeof head / 8 : 0;
+	if (st == NAM_OK && (head.done > n || head.done == 0))
 		st = NAM_CORRUPT;
-	if (st == NAM_OK) {
-		unsigned all = *at & 0xffff, leaves = (*at >> 16) & 0xffff;
-		p->hits = all;
-		all = all < IDX_HITS_MAX ? all : IDX_HITS_MAX;
-		if (got < sizeof head / 8 + 1 + all + 2 * leaves)
+	for (unsigned i = 0; st == NAM_OK && i < head.done; i++) {
+		unsigned took = answered(p[i], at, left);
+		if (took == 0)
 			st = NAM_CORRUPT;
-		at++;
-		for (unsigned i = 0; i < all && st == NAM_OK; i++)
-			p->hit[i] = at[i];
-		at += all;
-		for (unsigned i = 0; i < leaves && st == NAM_OK; i++)
-			st = idx_leaves_add(p->leaves, (net_addr){ at[2 * i] }, at[2 * i + 1]);
-		if (st == NAM_OK && leaves > 0)
-			p->leaf = (struct idx_leaf){ { at[0] }, at[1] };
+		at += took;
+		left -= took;
 	}
 	idx_ask_free(&a);
 	return st;
+}
+
+/* By messages: all probes of a tree whose status is NAM_BUSY. A stale map leaves some so. */
+static void
+ask(struct net_worker *w, struct idx_tree *t, struct views *m, struct idx_tree_probe **all, unsigned n,
+    struct net_counts *acct)
+{
+	for (unsigned i = 0; i < n; i++) {
+		struct idx_tree_probe *p[SEEKS];
+		unsigned k = 0;
+		if (all[i]->status != NAM_BUSY)
+			continue;
+		struct view *v = idx_view_of(m, all[i]->key, t->words);
+		for (unsigned j = i; j < n; j++)
+			if (all[j]->status == NAM_BUSY && idx_view_of(m, all[j]->key, t->words) == v)
+				p[k++] = all[j];
+		nam_status st = ask_part(w, v, p, k);
+		if (st == NAM_REFUSED) {
+			/* No such partition: if the map is stale, its caller asks again. */
+			struct views *next;
+			st = idx_views(w, t, m, &next, acct);
+			if (st == NAM_OK && next != m)
+				continue;
+			st = st == NAM_OK ? NAM_REFUSED : st;
+		}
+		for (unsigned j = 0; j < k && st != NAM_OK; j++)
+			p[j]->status = st;
+	}
 }
 
 static bool
@@ -318,71 +366,64 @@ learn_only(void *arg, struct seek *s, unsigned i, const struct idx_node *n, net_
 	return true;
 }
 
-/* One tree's probes, at most SEEKS. */
+/* After a lookup whose way was stale: what the cache needs to know. */
+static void
+learn(struct net_worker *w, struct idx_tree *t, struct seek *s, net_addr leaf, struct net_counts *acct)
+{
+	if (t->loc != NULL)
+		(void)t->loc->wrong(s->v->pub.loc, w, s->key, 0, leaf, acct);
+	if (s->v->inner == NULL)
+		return;
+	/* New copies of the nodes on the way. */
+	s->value = 0;
+	s->stop = 1;
+	s->fresh = true;
+	idx_seek(w, t, s, 1, learn_only, NULL, acct);
+}
+
+/* One tree's probes, at most SEEKS. Their status is NAM_BUSY if the map was stale. */
 static nam_status
 lookup_chunk(struct net_worker *w, struct idx_tree *t, struct lookup *l, unsigned n, struct net_counts *acct)
 {
 	struct seek s[SEEKS];
 	struct views *m;
 	nam_status worst = NAM_OK, st = idx_views(w, t, NULL, &m, acct);
+	bool messages = t->o.cache == IDX_TREE_MESSAGES, busy = messages;
 	idx_count_add(t, IDX_N_LOOKUPS, n);
 	for (unsigned i = 0; i < n; i++) {
 		struct idx_tree_probe *p = l->p[i];
 		p->hits = 0;
 		p->leaf = (struct idx_leaf){ 0 };
-		p->status = st;
-		if (st != NAM_OK)
+		p->status = st == NAM_OK ? NAM_BUSY : st;
+		if (st != NAM_OK || messages)
 			continue;
 		s[i].v = idx_view_of(m, p->key, t->words);
 		s[i].value = 0;
 		s[i].stop = 0;
 		s[i].fresh = false;
 		memcpy(s[i].key, p->key, 8 * (size_t)t->words);
+		if (t->loc != NULL && t->loc->prepare != NULL)
+			(void)t->loc->prepare(s[i].v->pub.loc, w, &p->key, &s[i].value, 1, acct);
 	}
 	if (st != NAM_OK)
 		return st;
-	bool messages = t->o.cache == IDX_TREE_MESSAGES;
-	if (t->loc != NULL && t->loc->prepare != NULL) {
-		/* Views may differ: each fetches for the keys that are its. */
+	if (!messages) {
+		idx_seek(w, t, s, n, found, l, acct);
 		for (unsigned i = 0; i < n; i++) {
-			const uint64_t *key = s[i].key;
-			(void)t->loc->prepare(s[i].v->pub.loc, w, &key, &s[i].value, 1, acct);
+			l->p[i]->status = s[i].status;
+			busy |= s[i].status == NAM_BUSY;
 		}
 	}
-	if (!messages)
-		idx_seek(w, t, s, n, found, l, acct);
+	if (busy)
+		ask(w, t, m, l->p, n, acct);
 	for (unsigned i = 0; i < n; i++) {
 		struct idx_tree_probe *p = l->p[i];
-		st = messages ? NAM_BUSY : s[i].status;
-		if (st == NAM_BUSY) {
-			/* The probe's first half, if there is one, may be of another moment. */
-			p->hits = 0;
-			p->leaf = (struct idx_leaf){ 0 };
-			st = ask(w, s[i].v, p);
-			if (st == NAM_REFUSED) {
-				/* No such partition: the map is stale. */
-				struct views *next;
-				st = idx_views(w, t, m, &next, acct);
-				if (st == NAM_OK && next != m) {
-					p->status = NAM_BUSY; /* its caller asks again */
-					continue;
-				}
-				st = st == NAM_OK ? NAM_REFUSED : st;
-			}
-		}
-		if (st == NAM_OK)
+		if (p->status == NAM_OK)
 			conclude(p);
 		else
-			p->status = worst = st;
-		if (st == NAM_OK && s[i].stale && !messages && t->loc != NULL)
-			(void)t->loc->wrong(s[i].v->pub.loc, w, s[i].key, 0, p->leaf.at, acct);
-		if (st == NAM_OK && s[i].stale && !messages && s[i].v->inner != NULL) {
-			/* New copies of the nodes on the way. */
-			s[i].value = 0;
-			s[i].stop = 1;
-			s[i].fresh = true;
-			idx_seek(w, t, &s[i], 1, learn_only, NULL, acct);
-		}
+			worst = p->status;
+		if (!messages && s[i].stale && p->leaf.at.bits != 0)
+			learn(w, t, &s[i], p->leaf.at, acct);
 	}
 	return worst;
 }

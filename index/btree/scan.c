@@ -14,7 +14,7 @@ enum {
 	RUN_MAX = 16,
 	TORN_MAX = 24,
 	MESSAGE_ENTRIES = 256,
-	ADVANCE_READS = 4, /* so often a leaf is looked for by READs; then a message brings entries */
+	ADVANCE_READS = 4, /* then a message brings entries */
 	ADVANCE_MAX = 9
 };
 
