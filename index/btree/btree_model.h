@@ -259,7 +259,8 @@ again:
 	if (s == NULL)
 		abort();
 	for (;;) {
-		if ((st = idx_tree_scan_next(a->w, s, keys, v, cap, &n, NULL)) != NAM_OK || n == 0)
+		if ((st = idx_tree_scan_next(a->w, s, keys, v, cap, &n, NULL)) != NAM_OK || n == 0 ||
+		    m->broken[0] != 0)
 			break;
 		for (unsigned i = 0; i < n && m->broken[0] == 0; i++) {
 			int64_t key = number_of(m, keys + i * (size_t)w);

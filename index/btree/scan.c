@@ -100,11 +100,12 @@ take(struct idx_tree_scan *s, const struct idx_node *n, net_addr at, nam_status 
 	unsigned w = s->t->words;
 	uint64_t place[IDX_KEY_WORDS + 1];
 	wanted(s, place);
+	bool here = !idx_below(n, place, place[w], w) && !idx_beyond(n, place, place[w], w);
+	/* The twin believes each leaf that brings it on at all: it must come to an end. */
 	if (nam_fault(TREE_NO_FENCE))
-		goto believe;
-	if (idx_below(n, place, place[w], w) || idx_beyond(n, place, place[w], w))
+		here = s->descending ? !idx_below(n, place, place[w], w) : !idx_beyond(n, place, place[w], w);
+	if (!here)
 		return false;
-believe:
 	*st = idx_leaves_add(s->leaves, at, n->check);
 	memcpy(&s->leaf, n, 8 * (size_t)idx_node_words(w, true));
 	s->have = idx_leaf_sort(&s->leaf, w, s->slot);
