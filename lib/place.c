@@ -3,6 +3,8 @@
 #include "lib_internal.h"
 
 #include <base/number.h>
+#include <index/tree.h>
+#include <net/local.h>
 #include <net/secret.h>
 #include <storage_node/sn.h>
 
@@ -20,10 +22,11 @@ struct lib_place {
 	char *key;              /* "" = of one handle only */
 	struct cn *cn;
 	struct sn_region *region[NODES_MAX];
-	pthread_mutex_t end_lock; /* also held while a handle's end_fn is called */
-	bool ended;               /* with end_lock */
-	char why[512];            /* likewise */
-	struct namdb *watch;      /* likewise: handles whose end_fn is to be called */
+	struct idx_tree_host *trees[NODES_MAX]; /* their services */
+	pthread_mutex_t end_lock;               /* also held while a handle's end_fn is called */
+	bool ended;                             /* with end_lock */
+	char why[512];                          /* likewise */
+	struct namdb *watch;                    /* likewise: handles whose end_fn is to be called */
 };
 
 static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER; /* also held while one opens or
@@ -196,11 +199,32 @@ release(struct lib_place *p)
 	if (p->cn != NULL)
 		cn_close(p->cn);
 	for (unsigned i = 0; i < NODES_MAX; i++)
-		if (p->region[i] != NULL)
+		if (p->region[i] != NULL) {
 			sn_region_close(p->region[i]);
+			idx_tree_host_close(p->trees[i]);
+		}
 	pthread_mutex_destroy(&p->end_lock);
 	free(p->key);
 	free(p);
+}
+
+/* A storage node in this process, with the services that any storage node has. */
+static nam_status
+node_open(struct lib_place *p, unsigned i, uint64_t size, struct nam_err *err)
+{
+	struct net_service service[IDX_TREE_SERVICES];
+	const struct sn_region_config rc = { .id = i + 1, .size = size, .numa = -1, .embedded = true };
+	const struct sn_serve_config vc = {
+		.service = service, .services = IDX_TREE_SERVICES, .unpinned = true
+	};
+	nam_status st = sn_region_open(&p->region[i], &rc, err);
+	if (st != NAM_OK)
+		return st;
+	p->trees[i] = idx_tree_host_open(i + 1, sn_local(p->region[i])->base, sn_region_size(p->region[i]));
+	if (p->trees[i] == NULL)
+		return nam_fail(err, NAM_NOMEM, "no memory for the services of trees");
+	idx_tree_host_services(p->trees[i], service);
+	return sn_region_serve(p->region[i], &vc, err);
 }
 
 static nam_status
@@ -210,12 +234,13 @@ open_up(struct lib_place *p, const struct wish *w, struct nam_err *err)
 	uint8_t secret[NET_SECRET_LEN];
 	struct cn_config cfg = { .workers = w->workers, .fabric = w->fabric, .measure = true };
 	nam_status st = NAM_OK;
+	/* Our threads take no signals: they are the program's. */
+	sigset_t every, was;
+	sigfillset(&every);
+	pthread_sigmask(SIG_SETMASK, &every, &was);
 	if (w->memory) {
 		for (unsigned i = 0; st == NAM_OK && i < w->nodes; i++) {
-			struct sn_region_config rc = {
-				.id = i + 1, .size = w->size, .numa = -1, .embedded = true
-			};
-			st = sn_region_open(&p->region[i], &rc, err);
+			st = node_open(p, i, w->size, err);
 			if (st == NAM_OK)
 				local[i] = sn_local(p->region[i]);
 		}
@@ -230,12 +255,9 @@ open_up(struct lib_place *p, const struct wish *w, struct nam_err *err)
 	}
 	if (st != NAM_OK) {
 		explicit_bzero(secret, sizeof secret);
+		pthread_sigmask(SIG_SETMASK, &was, NULL);
 		return st;
 	}
-	/* Our threads take no signals: they are the program's. */
-	sigset_t every, was;
-	sigfillset(&every);
-	pthread_sigmask(SIG_SETMASK, &every, &was);
 	st = cn_open(&p->cn, &cfg, err);
 	pthread_sigmask(SIG_SETMASK, &was, NULL);
 	explicit_bzero(secret, sizeof secret);

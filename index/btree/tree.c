@@ -231,7 +231,7 @@ void
 idx_tree_counts(const struct idx_tree *t, struct idx_tree_counts *out)
 {
 	struct idx_tree *open = (struct idx_tree *)(uintptr_t)t; /* its lock */
-	uint64_t n[IDX_N_COUNTS];
+	uint64_t n[IDX_N_COUNTS] = { 0 };
 	for (unsigned i = 0; i < IDX_N_COUNTS; i++)
 		n[i] = atomic_load_explicit(&t->count[i], memory_order_relaxed);
 	*out = (struct idx_tree_counts){ .lookups = n[IDX_N_LOOKUPS],
