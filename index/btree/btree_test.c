@@ -109,8 +109,8 @@ broken_connections(void **state)
 
 struct scene {
 	struct model m;
-	unsigned keys; /* filled at first */
-	uint64_t at;   /* the verb at which a process dies */
+	unsigned keys, fill; /* fill: so many of them at first */
+	uint64_t at;         /* the verb at which a process dies */
 };
 
 static void
@@ -118,14 +118,14 @@ scene_fill(void *arg)
 {
 	struct scene *s = arg;
 	struct model *m = &s->m;
-	uint64_t *keys = malloc(s->keys * sizeof *keys), *values = malloc(s->keys * sizeof *values), done;
-	for (uint32_t i = 0; i < s->keys; i++) {
+	uint64_t *keys = malloc(s->fill * sizeof *keys), *values = malloc(s->fill * sizeof *values), done;
+	for (uint32_t i = 0; i < s->fill; i++) {
 		key_of(m, 2 * i, &keys[i]);
 		values[i] = 1;
 		entry_of(m, 2 * i, 1)->live = true;
 	}
-	if (idx_tree_fill(m->w[0][0], m->t[0], keys, values, s->keys, 100, &done, NULL) != NAM_OK ||
-	    done != s->keys)
+	if (idx_tree_fill(m->w[0][0], m->t[0], keys, values, s->fill, 100, &done, NULL) != NAM_OK ||
+	    done != s->fill)
 		violated(m, "the fill was cut short");
 	free(keys);
 	free(values);
@@ -133,17 +133,24 @@ scene_fill(void *arg)
 
 /* A cluster whose tree holds every other key, in full leaves. */
 static void
-scene_begin(struct scene *s, uint64_t seed, unsigned keys, unsigned parts)
+scene_begin_with(struct scene *s, uint64_t seed, unsigned keys, unsigned parts, unsigned fill)
 {
 	struct model_config cfg = {
 		.seed = seed, .words = 1, .keys = 2 * keys, .values = 2, .parts = parts, .actors = 0
 	};
 	memset(s, 0, sizeof *s);
 	s->keys = keys;
+	s->fill = fill;
 	model_start(&s->m, &cfg);
 	net_sim_faults(s->m.sim, false);
 	nam_co_start(net_worker_sched(s->m.w[0][0]), scene_fill, s, 0);
 	model_play(&s->m);
+}
+
+static void
+scene_begin(struct scene *s, uint64_t seed, unsigned keys, unsigned parts)
+{
+	scene_begin_with(s, seed, keys, parts, keys);
 }
 
 static void
@@ -228,6 +235,103 @@ round_trips(void **state)
 	assert_int_equal(s.m.shape.height, 3);
 	scene_play(&s, 0, count_trips);
 	scene_end(&s);
+}
+
+/* What a serializable transaction does: its own changes are not another's. */
+static void
+own_changes(void *arg)
+{
+	struct scene *s = arg;
+	struct model *m = &s->m;
+	struct net_worker *w = m->w[0][0];
+	static const struct idx_tree_options inner = { .cache = IDX_TREE_INNER };
+	struct idx_tree *t = idx_btree_open(m->anchor, 1, &m->mem, &inner, NULL);
+	unsigned splits = 0;
+	/* First into the root alone, later into leaves of a tree. */
+	for (unsigned i = 0; i < 120; i++) {
+		struct idx_leaves seen = { 0 };
+		uint64_t key, other, values[8];
+		uint32_t number = 2 * (i * 7 % s->keys) + 1;
+		bool same;
+		unsigned n;
+		key_of(m, number, &key);
+		key_of(m, number - 1, &other);
+		struct idx_tree_probe p = { .tree = t, .key = &key, .leaves = &seen };
+		const struct idx_tree_range range = { .low = &other, .high = &key };
+		struct idx_tree_scan *scan_of = idx_tree_scan_open(t, &range, &seen);
+		nam_status st = idx_tree_lookup(w, &p, 1, NULL);
+		do
+			st = st == NAM_OK ? idx_tree_scan_next(w, scan_of, NULL, values, 8, &n, NULL) : st;
+		while (st == NAM_OK && n > 0);
+		idx_tree_scan_close(scan_of);
+		if (st != NAM_OK || p.status != NAM_ABSENT || seen.n == 0)
+			violated(m, "a lookup fails");
+		if (idx_leaves_same(w, &seen, &same, NULL) != NAM_OK || !same)
+			violated(m, "leaves that no client changed are not the same");
+		struct idx_tree_entry e = { .tree = t, .key = &key, .value = 1, .unique = true };
+		if (idx_tree_insert(w, &e, 1, NULL) != NAM_OK || e.status != NAM_OK)
+			violated(m, "an insert fails");
+		entry_of(m, number, 1)->live = true;
+		splits += e.change.sibling.at.bits != 0;
+		if (idx_leaves_same(w, &seen, &same, NULL) != NAM_OK || same)
+			violated(m, "a changed leaf is said to be the same");
+		if (idx_leaves_change(&seen, &e.change) != NAM_OK ||
+		    idx_leaves_same(w, &seen, &same, NULL) != NAM_OK || !same)
+			violated(m, "its own change looks like another's (insert %u)", i);
+		if (i % 3 != 0) { /* else the other one makes all the splits */
+			idx_leaves_free(&seen);
+			continue;
+		}
+		/* Of another process: the same key, another value, and back. */
+		struct idx_tree_entry x = { .tree = m->t[1], .key = &key, .value = 2 };
+		if (idx_tree_insert(m->w[1][0], &x, 1, NULL) != NAM_OK ||
+		    idx_tree_remove(m->w[1][0], &x, 1, NULL) != NAM_OK || x.status != NAM_OK)
+			violated(m, "another process cannot insert and remove");
+		/* The leaf has the same entries again, and is not the same (B5). */
+		if (idx_leaves_same(w, &seen, &same, NULL) != NAM_OK || same)
+			violated(m, "a leaf that was changed and changed back is said to be the same");
+		idx_leaves_free(&seen);
+	}
+	struct idx_tree_counts c;
+	idx_tree_counts(t, &c);
+	if (splits < 2 || c.hints_used < 20)
+		violated(m, "%u splits, %" PRIu64 " hints", splits, c.hints_used);
+	idx_tree_close(t);
+}
+
+static void
+own_changes_are_known(void **state)
+{
+	(void)state;
+	for (unsigned fill = 1; fill <= 1000; fill *= 10) {
+		struct scene s;
+		scene_begin_with(&s, 5, 1000, 1, fill);
+		scene_play(&s, 0, own_changes);
+		scene_end(&s);
+	}
+}
+
+static void
+keys_and_names(void **state)
+{
+	(void)state;
+	uint64_t k[3];
+	assert_true(idx_tree_key("\1\2\3\4\5\6\7\10\11", 9, 2, k));
+	assert_true(k[0] == UINT64_C(0x0102030405060708) && k[1] == UINT64_C(9) << 56);
+	assert_true(idx_tree_key("", 0, 1, k) && k[0] == 0);
+	assert_true(idx_tree_key("abcdefgh", 8, 1, k));
+	assert_false(idx_tree_key("abcdefghi", 9, 1, k));
+	assert_true(k[0] == UINT64_C(0x6162636465666768));
+	for (int i = IDX_TREE_NONE; i <= IDX_TREE_MESSAGES; i++) {
+		enum idx_tree_cache c;
+		assert_true(idx_tree_cache_parse(idx_tree_cache_name((enum idx_tree_cache)i), &c));
+		assert_int_equal(c, i);
+		assert_false(idx_tree_cache_parse("", &c));
+	}
+	struct idx_leaves none = { 0 };
+	bool same = false;
+	assert_int_equal(idx_leaves_same(NULL, &none, &same, NULL), NAM_OK);
+	assert_true(same);
 }
 
 /* Inserts into full leaves, of an amount that needs more memory: all in one call. */
@@ -576,6 +680,8 @@ main(void)
 		cmocka_unit_test(tight_memory),
 		cmocka_unit_test(broken_connections),
 		cmocka_unit_test(round_trips),
+		cmocka_unit_test(own_changes_are_known),
+		cmocka_unit_test(keys_and_names),
 		cmocka_unit_test(client_crashes),
 		cmocka_unit_test(a_fenced_client_is_not_served),
 		cmocka_unit_test(dropped_trees),
