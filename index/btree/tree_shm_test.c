@@ -1,6 +1,6 @@
 /*
- * tree_shm_test.c -- the tree over real shared memory, with real threads: clients that insert,
- * remove, look up and scan while a storage node's shards change the leaves they READ. With
+ * tree_shm_test.c -- the tree over real shared memory, and over tcp, with real threads: clients that
+ * insert, remove, look up and scan while a storage node's shards change the leaves they READ. With
  * IDX_BENCH=1 its speed.
  */
 #include <base/clock.h>
@@ -31,6 +31,7 @@ static net_addr anchor;
 static struct idx_tree *view[VIEWS];
 static uint64_t region_bytes;
 static atomic_uint errors, ready;
+static unsigned key_count;
 
 #define EXPECT(x)                                                                                            \
 	do {                                                                                                 \
@@ -48,12 +49,27 @@ take(void *arg, struct net_worker *w, unsigned at, net_addr *out)
 }
 static const struct idx_tree_memory memory = { .take = take };
 
+/* For a fabric that has connections. */
+static struct sn_server *server;
+static pthread_t server_thread;
+static const char secret[] = "a secret of sixteen bytes at least";
+
+static void *
+serve(void *arg)
+{
+	struct nam_err err;
+	(void)sn_server_run(arg, &err);
+	return NULL;
+}
+
 static void
-place_open(uint64_t size)
+place_open(uint64_t size, enum net_kind kind)
 {
 	struct nam_err err;
 	struct net_service service[IDX_TREE_SERVICES];
-	const struct sn_region_config rc = { .id = 1, .size = size, .numa = -1, .embedded = true };
+	const struct sn_region_config rc = {
+		.id = 1, .size = size, .numa = -1, .embedded = kind == NET_AUTO
+	};
 	if (sn_region_open(&region, &rc, &err) != NAM_OK)
 		fail_msg("%s", err.text);
 	region_bytes = size;
@@ -66,7 +82,22 @@ place_open(uint64_t size)
 	if (sn_region_serve(region, &vc, &err) != NAM_OK)
 		fail_msg("%s", err.text);
 	struct net_local *list[] = { sn_local(region), NULL };
-	const struct net_config nc = { .local = list };
+	struct net_config nc = { .local = list };
+	server = NULL;
+	if (kind != NET_AUTO) {
+		const struct sn_server_config sc = { .listen = "127.0.0.1:0",
+			.secret = secret,
+			.secret_len = sizeof secret - 1,
+			.rdma = "off",
+			.loops = 1 };
+		if (sn_server_open(&server, region, &sc, &err) != NAM_OK)
+			fail_msg("%s", err.text);
+		assert_int_equal(pthread_create(&server_thread, NULL, serve, server), 0);
+		nc = (struct net_config){ .storage = sn_server_address(server),
+			.fabric = kind,
+			.secret = secret,
+			.secret_len = sizeof secret - 1 };
+	}
 	if (net_open(&net, &nc, &err) != NAM_OK)
 		fail_msg("%s", err.text);
 	atomic_store(&errors, 0);
@@ -74,9 +105,21 @@ place_open(uint64_t size)
 }
 
 static void
+server_end(void)
+{
+	if (server == NULL)
+		return;
+	sn_server_stop(server);
+	pthread_join(server_thread, NULL);
+	sn_server_close(server);
+	server = NULL;
+}
+
+static void
 place_close(void)
 {
 	net_close(net);
+	server_end();
 	sn_region_close(region);
 	idx_tree_host_close(host);
 }
@@ -127,7 +170,7 @@ change_and_look(void *arg)
 	struct co *c = arg;
 	struct idx_tree *t = c->t->t;
 	struct net_worker *w = c->t->w;
-	for (uint32_t i = c->who; i < KEYS; i += WHOS) {
+	for (uint32_t i = c->who; i < key_count; i += WHOS) {
 		uint64_t key = key_of(i), back[SLICE];
 		struct idx_tree_entry e[2] = { { .tree = t, .key = &key, .value = i + 1 },
 			{ .tree = t, .key = &key, .value = KEYS + i + 1 } };
@@ -219,16 +262,34 @@ equal_keys(void *arg)
 	EXPECT(idx_tree_lookup(arg, &p, 1, NULL) == NAM_OK && p.status == NAM_ABSENT);
 }
 
+/* The storage node is gone: each call says so. */
 static void
-threads(void **state)
+after_the_end(void *arg)
 {
-	(void)state;
+	for (unsigned i = 0; i < VIEWS; i++) {
+		uint64_t key = key_of(3), values[4];
+		unsigned n;
+		struct idx_tree_probe p = { .tree = view[i], .key = &key };
+		struct idx_tree_entry e = { .tree = view[i], .key = &key, .value = 5 };
+		const struct idx_tree_range all = { .low = NULL };
+		struct idx_tree_scan *s = idx_tree_scan_open(view[i], &all, NULL);
+		EXPECT(idx_tree_lookup(arg, &p, 1, NULL) == NAM_GONE && p.status == NAM_GONE);
+		EXPECT(idx_tree_insert(arg, &e, 1, NULL) == NAM_GONE && e.status == NAM_GONE);
+		EXPECT(idx_tree_scan_next(arg, s, NULL, values, 4, &n, NULL) == NAM_GONE);
+		idx_tree_scan_close(s);
+	}
+}
+
+static void
+threads_on(enum net_kind kind, unsigned keys)
+{
 	struct nam_err err;
 	struct net_worker *w;
 	struct thread t[THREADS];
 	static const struct idx_tree_options ways[VIEWS] = { { .cache = IDX_TREE_NONE },
 		{ .cache = IDX_TREE_INNER }, { .cache = IDX_TREE_INNER, .levels = 1 } };
-	place_open(128 << 20);
+	place_open(128 << 20, kind);
+	key_count = keys;
 	assert_int_equal(net_worker_open(net, &w, &err), NAM_OK);
 	run(w, create, w);
 	for (unsigned i = 0; i < VIEWS; i++)
@@ -242,14 +303,20 @@ threads(void **state)
 		pthread_join(t[i].id, NULL);
 		net_worker_close(t[i].w);
 	}
-	run(w, equal_keys, w);
+	if (kind == NET_AUTO)
+		run(w, equal_keys, w);
 	assert_int_equal(errors, 0);
 	struct tree_walk walk = {
 		.base = { [1] = sn_local(region)->base }, .size = region_bytes, .words = 1
 	};
 	tree_walk_all(&walk, anchor.bits);
 	assert_string_equal(walk.broken, "");
-	assert_int_equal(walk.entries, KEYS);
+	assert_int_equal(walk.entries, keys);
+	if (kind != NET_AUTO) {
+		server_end();
+		run(w, after_the_end, w);
+		assert_int_equal(errors, 0);
+	}
 	tree_walk_free(&walk);
 	uint64_t torn = 0, rights = 0;
 	for (unsigned i = 0; i < VIEWS; i++) {
@@ -263,6 +330,20 @@ threads(void **state)
 	    (unsigned)walk.leaves, (unsigned)torn, (unsigned)rights);
 	net_worker_close(w);
 	place_close();
+}
+
+static void
+threads(void **state)
+{
+	(void)state;
+	threads_on(NET_AUTO, KEYS);
+}
+
+static void
+threads_over_tcp(void **state)
+{
+	(void)state;
+	threads_on(NET_TCP, KEYS / 8);
 }
 
 /* ---- speed (one thread) ---------------------------------------------------------------- */
@@ -338,7 +419,7 @@ bench(void **state)
 	struct net_worker *w;
 	if (getenv("IDX_BENCH") == NULL)
 		skip();
-	place_open(UINT64_C(1) << 30);
+	place_open(UINT64_C(1) << 30, NET_AUTO);
 	assert_int_equal(net_worker_open(net, &w, &err), NAM_OK);
 	run(w, create, w);
 	static const enum idx_tree_cache ways[] = { IDX_TREE_INNER, IDX_TREE_NONE, IDX_TREE_MESSAGES };
@@ -376,6 +457,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(threads),
+		cmocka_unit_test(threads_over_tcp),
 		cmocka_unit_test(bench),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
