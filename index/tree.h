@@ -159,7 +159,8 @@ struct idx_tree_probe {
 /*
  * Looks n keys up (several trees may mix), READs of all in one doorbell per node. Each probe's
  * status: NAM_OK (hits >= 1), NAM_ABSENT, NAM_FULL, or an error; the return value is NAM_OK unless
- * the fabric failed for one of them.
+ * the fabric failed for one of them. NAM_FULL: the key has more values than hit[] holds, or they
+ * are spread over more leaves than an answer by message names: use a scan.
  */
 nam_status idx_tree_lookup(
     struct net_worker *w, struct idx_tree_probe *p, unsigned n, struct net_counts *acct);
