@@ -72,37 +72,37 @@ static void
 grows(void **state)
 {
 	(void)state;
-	play(MODEL_GROW, 6);
+	play(MODEL_GROW, 20);
 }
 static void
 equal_keys(void **state)
 {
 	(void)state;
-	play(MODEL_EQUAL, 4);
+	play(MODEL_EQUAL, 12);
 }
 static void
 races(void **state)
 {
 	(void)state;
-	play(MODEL_RACE, 6);
+	play(MODEL_RACE, 15);
 }
 static void
 wide_keys(void **state)
 {
 	(void)state;
-	play(MODEL_WIDE, 7);
+	play(MODEL_WIDE, 21);
 }
 static void
 tight_memory(void **state)
 {
 	(void)state;
-	play(MODEL_TIGHT, 4);
+	play(MODEL_TIGHT, 12);
 }
 static void
 broken_connections(void **state)
 {
 	(void)state;
-	play(MODEL_BREAKS, 6);
+	play(MODEL_BREAKS, 25);
 }
 
 /* ---- scenes ---------------------------------------------------------------------------- */
