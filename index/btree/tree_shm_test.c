@@ -457,6 +457,84 @@ bench(void **state)
 	place_close();
 }
 
+/* ---- ten million equal keys -------------------------------------------------------------- */
+
+enum { MANY = 10000000, MANY_PART = 100000 };
+
+static void
+fill_equal(void *arg)
+{
+	static uint64_t keys[MANY_PART], values[MANY_PART];
+	for (uint32_t i = 0; i < MANY; i += MANY_PART) {
+		uint64_t done;
+		for (uint32_t k = 0; k < MANY_PART; k++) {
+			keys[k] = 7;
+			values[k] = i + k + 1;
+		}
+		EXPECT(idx_tree_fill(arg, view[0], keys, values, MANY_PART, 100, &done, NULL) == NAM_OK);
+		EXPECT(done == MANY_PART);
+	}
+}
+
+static void
+scan_equal(void *arg)
+{
+	static uint64_t values[10000];
+	uint64_t key = 7, next = 1;
+	unsigned n;
+	const struct idx_tree_range range = { .low = &key, .high = &key };
+	struct idx_tree_scan *s = idx_tree_scan_open(view[0], &range, NULL);
+	while (idx_tree_scan_next(arg, s, NULL, values, 10000, &n, NULL) == NAM_OK && n > 0)
+		for (unsigned i = 0; i < n; i++)
+			EXPECT(values[i] == next++);
+	EXPECT(next == MANY + 1);
+	idx_tree_scan_close(s);
+}
+
+/* In the middle of them. */
+static void
+change_equal(void *arg)
+{
+	uint64_t key = 7;
+	struct nam_rng rng;
+	nam_rng_init(&rng, 9);
+	for (unsigned i = 0; i < 2000; i++) {
+		struct idx_tree_entry e = {
+			.tree = view[0], .key = &key, .value = 1 + nam_rng_below(&rng, MANY)
+		};
+		struct idx_tree_probe p = { .tree = view[0], .key = &key };
+		EXPECT(idx_tree_remove(arg, &e, 1, NULL) == NAM_OK && e.status == NAM_OK);
+		EXPECT(idx_tree_insert(arg, &e, 1, NULL) == NAM_OK && e.status == NAM_OK);
+		EXPECT(idx_tree_lookup(arg, &p, 1, NULL) == NAM_OK && p.status == NAM_FULL);
+		e.unique = true;
+		e.value = MANY + 1;
+		EXPECT(idx_tree_insert(arg, &e, 1, NULL) == NAM_OK && e.status == NAM_FULL);
+	}
+}
+
+static void
+ten_million_equal_keys(void **state)
+{
+	(void)state;
+	struct nam_err err;
+	struct net_worker *w;
+	if (getenv("IDX_BENCH") == NULL)
+		skip();
+	place_open(UINT64_C(1) << 30, NET_AUTO);
+	assert_int_equal(net_worker_open(net, &w, &err), NAM_OK);
+	run(w, create, w);
+	const struct idx_tree_options o = { .cache = IDX_TREE_INNER };
+	view[0] = idx_btree_open(anchor, 1, &memory, &o, NULL);
+	printf("fill: %.0f ns each\n", timed(w, fill_equal, MANY));
+	printf("scan: %.1f ns each\n", timed(w, scan_equal, MANY));
+	printf("remove, insert, lookup, unique insert: %.0f ns together\n", timed(w, change_equal, 2000));
+	(void)timed(w, scan_equal, MANY);
+	assert_int_equal(errors, 0);
+	idx_tree_close(view[0]);
+	net_worker_close(w);
+	place_close();
+}
+
 int
 main(void)
 {
@@ -464,6 +542,7 @@ main(void)
 		cmocka_unit_test(threads),
 		cmocka_unit_test(threads_over_tcp),
 		cmocka_unit_test(bench),
+		cmocka_unit_test(ten_million_equal_keys),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
