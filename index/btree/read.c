@@ -4,12 +4,11 @@
 #include <stdlib.h>
 
 enum {
-	/* Of nodes, on a coroutine's stack: SEEKS times two leaves of the shortest keys. */
-	BUFFER = 10 << 10,
-	TORN_MAX = 24,    /* a node may be torn so often in a row */
-	TORN_WAIT = 6,    /* from then on pause between READs */
-	HOPS_MAX = 16,    /* to the right, from where a cached way has led */
-	HOPS_LEARNED = 1, /* likewise, from where a model has led */
+	BUFFER = 10 << 10, /* of nodes, on a coroutine's stack */
+	TORN_MAX = 24,     /* a node may be torn so often in a row */
+	TORN_WAIT = 6,     /* from then on pause between READs */
+	HOPS_MAX = 16,     /* to the right, from where a cached way has led */
+	HOPS_LEARNED = 1,  /* likewise, from where a model has led */
 	RESTARTS = 3,
 };
 
