@@ -3,6 +3,8 @@
 #include <index/btree/btree_msg.h>
 #include <index/btree/btree_plug.h>
 #include <index/hash/hash_internal.h>
+#include <index/learned/learned_format.h>
+#include <index/models.h>
 
 void
 idx_layout_fold(void)
@@ -12,7 +14,8 @@ idx_layout_fold(void)
 		IDX_TREE_SERVICES, sizeof(struct idx_part_head), offsetof(struct idx_part_head, next),
 		sizeof(struct idx_extent_head), sizeof(struct idx_tree_anchor), sizeof(struct idx_map_part),
 		sizeof(struct idx_rq), sizeof(struct idx_an), sizeof(struct idx_an_change),
-		sizeof(struct idx_an_shape), IDX_MSG_MODEL, 1 };
+		sizeof(struct idx_an_shape), IDX_MSG_MODEL, sizeof(struct idx_piece_head), IDX_SUB_LEAVES_MAX,
+		IDX_STEP_BITS, IDX_LEAF_SHIFT, sizeof(struct idx_model_rq), 1 };
 	idx_hash_layout_fold();
 	net_layout_fold("index.tree", idx_check_words(shape, sizeof shape / 8, 1));
 }
@@ -21,11 +24,11 @@ struct idx_tree *
 idx_tree_open(
     net_addr anchor, unsigned words, const struct idx_tree_memory *mem, const struct idx_tree_options *o)
 {
-	return idx_btree_open(anchor, words, mem, o, NULL);
+	return idx_btree_open(anchor, words, mem, o, o != NULL ? idx_models_locator(o->cache) : NULL);
 }
 
 struct idx_tree_host *
 idx_tree_host_open(unsigned region, void *base, uint64_t size)
 {
-	return idx_btree_host_open(region, base, size, NULL);
+	return idx_btree_host_open(region, base, size, &idx_models);
 }

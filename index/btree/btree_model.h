@@ -27,6 +27,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Without models, unless the test that includes this says otherwise. */
+#ifndef MODEL_WAYS
+#define MODEL_HOST_OPEN(region, base, size)      idx_btree_host_open(region, base, size, NULL)
+#define MODEL_TREE_OPEN(anchor, words, mem, way) idx_btree_open(anchor, words, mem, way, NULL)
+#define MODEL_WAYS                                                                                           \
+	{                                                                                                    \
+		{ .cache = IDX_TREE_NONE }, { .cache = IDX_TREE_INNER },                                     \
+		    { .cache = IDX_TREE_INNER, .levels = 1 }, { .cache = IDX_TREE_MESSAGES },                \
+		{                                                                                            \
+			.cache = IDX_TREE_INNER, .levels = 2                                                 \
+		}                                                                                            \
+	}
+#endif
+
 enum { PROCS = 4, WORKERS = 2, BATCH = 6, NODES_MAX = 3, PARTS_MAX = 6 };
 
 struct model_entry {
@@ -569,7 +583,7 @@ model_start(struct model *m, const struct model_config *cfg)
 	nam_status st = net_sim_open(&m->sim, &sc);
 	net_sim_faults(m->sim, false);
 	for (unsigned r = 1; r <= m->nodes && st == NAM_OK; r++) {
-		m->host[r] = idx_btree_host_open(r, net_sim_memory(m->sim, r), sc.region_bytes, NULL);
+		m->host[r] = MODEL_HOST_OPEN(r, net_sim_memory(m->sim, r), sc.region_bytes);
 		if (m->host[r] == NULL)
 			abort();
 		idx_tree_host_services(m->host[r], m->service[r]);
@@ -586,12 +600,10 @@ model_start(struct model *m, const struct model_config *cfg)
 	}
 	nam_co_start(net_worker_sched(m->w[0][0]), model_boot, m, 0);
 	model_play(m);
-	static const struct idx_tree_options ways[] = { { .cache = IDX_TREE_NONE },
-		{ .cache = IDX_TREE_INNER }, { .cache = IDX_TREE_INNER, .levels = 1 },
-		{ .cache = IDX_TREE_MESSAGES }, { .cache = IDX_TREE_INNER, .levels = 2 } };
+	static const struct idx_tree_options ways[] = MODEL_WAYS;
 	for (unsigned p = 0; p < PROCS; p++) {
 		unsigned way = (unsigned)((p + cfg->seed) % (sizeof ways / sizeof *ways));
-		m->t[p] = idx_btree_open(m->anchor, cfg->words, &m->mem, &ways[way], NULL);
+		m->t[p] = MODEL_TREE_OPEN(m->anchor, cfg->words, &m->mem, &ways[way]);
 	}
 }
 

@@ -37,15 +37,15 @@ struct idx_locator {
 	void (*close)(void *loc);
 	/*
 	 * The addresses of up to max nodes of that level, neighbours in the order of places: the
-	 * first, or one of the first *sure, holds the place. descending: the leaves behind the first lie before
-	 * it. 0 = not known. Never parks, posts no verb. max <= IDX_LOCATE_MAX.
+	 * first, or one of the first *sure, holds the place. descending: the leaves behind the
+	 * first lie before it. 0 = not known. Never parks, posts no verb. max <= IDX_LOCATE_MAX.
 	 */
 	unsigned (*locate)(void *loc, const uint64_t *key, uint64_t value, bool descending, net_addr *leaf,
 	    unsigned max, unsigned *sure);
 	/*
 	 * For many places at once, before locate: fetches what locate needs and has not got (parts
-	 * of models or tables, by READ or message), in as few round trips as possible. May be NULL.
-	 * A place is key i at keys[i], value at values[i].
+	 * of models or tables, by READ or message), in as few round trips as possible. May be
+	 * NULL. A place is key i at keys[i], value at values[i].
 	 */
 	nam_status (*prepare)(void *loc, struct net_worker *w, const uint64_t *const *keys,
 	    const uint64_t *values, unsigned n, struct net_counts *acct);
@@ -90,8 +90,8 @@ struct idx_model {
 	/* A partition was opened (again, or for the first time). */
 	void *(*open)(struct idx_part *p);
 	void (*close)(void *model);
-	/* Work that waits until the service has no request (net_service.idle), in small pieces: true
-	 * if it did one. NULL = none. */
+	/* Work that waits until the service has no request (net_service.idle), in small pieces:
+	 * true if it did one. NULL = none. */
 	bool (*idle)(void *model);
 	/* A leaf was split: the leaves that had one range are now two. leaf, sibling: offsets. */
 	void (*split)(void *model, uint64_t leaf, uint64_t sibling);

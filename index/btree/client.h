@@ -112,6 +112,7 @@ struct seek {
 	uint64_t value;
 	unsigned stop; /* the level it wants: 0, or 1 (or 0 if the root is a leaf) */
 	bool fresh;    /* no cached way */
+	bool told;     /* at[] comes from the locator */
 	/* machine's */
 	net_addr at[2];
 	unsigned n; /* addresses: one, or two of which one is right */

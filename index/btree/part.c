@@ -440,8 +440,9 @@ static nam_status attach(struct idx_change *c, const struct idx_path *path, unsi
     struct idx_node *left, struct idx_node *right, uint64_t *new_left, uint64_t *new_right);
 
 /*
- * The key at which the leaf of `right` begins, when `left` is the last key before it: of all between
- * them the one with the most zeros at its end. Rounded separators lose nothing by it (learned_format.h).
+ * The key at which the leaf of `right` begins, when `left` is the last key before it: of all
+ * between them the one with the most zeros at its end. Rounded separators lose nothing by it
+ * (learned_format.h).
  */
 static void
 fence_between(const uint64_t *left, const uint64_t *right, unsigned w, uint64_t *out)

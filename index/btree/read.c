@@ -4,11 +4,13 @@
 #include <stdlib.h>
 
 enum {
-	BUFFER = 10 << 10, /* of nodes, on a coroutine's stack */
-	TORN_MAX = 24,     /* a node may be torn so often in a row */
-	TORN_WAIT = 6,     /* from then on pause between READs */
-	HOPS_MAX = 16,     /* to the right, from where a cached way has led */
-	HOPS_LEARNED = 1,  /* likewise, from where a model has led */
+	/* Of nodes, on a coroutine's stack: SEEKS times two leaves of the shortest keys. */
+	BUFFER = 10 << 10,
+	TORN_MAX = 24,    /* a node may be torn so often in a row */
+	TORN_WAIT = 6,    /* from then on pause between READs */
+	HOPS_MAX = 16,    /* to the right, from where a cached way has led */
+	HOPS_LEARNED = 1, /* likewise, from where a model has led */
+	TORN_TOLD = 6,    /* likewise, if a model has led to it: it may be none */
 	RESTARTS = 3,
 };
 
@@ -21,10 +23,18 @@ begin(struct idx_tree *t, struct seek *s)
 	unsigned sure = 1;
 	s->n = 0;
 	s->hops = s->tries = 0;
+	s->told = false;
 	if (!s->fresh && v->loc != NULL && s->stop <= t->loc->level) {
 		s->n = t->loc->locate(v->loc, s->key, s->value, false, s->at, 2, &sure);
 		s->n = s->n > sure ? sure : s->n;
-		s->level = (int)t->loc->level;
+		/* Above the leaves any level is a way: the root may be of another one now. */
+		s->level = t->loc->level == 0 ? 0 : -1;
+		s->told = true;
+		/* A message is the shorter way, and brings models. */
+		if (s->n == 0 && s->stop == 0) {
+			s->stale = s->over = true;
+			return;
+		}
 	} else if (!s->fresh && s->v->inner != NULL &&
 		   idx_inner_way(s->v->inner, s->key, s->value, &s->at[0], &s->level)) {
 		s->n = s->level >= (int)s->stop ? 1 : 0;
@@ -58,6 +68,9 @@ static enum sight
 sight_of(const struct idx_tree *t, const struct seek *s, const struct idx_node *n)
 {
 	unsigned w = t->words, level = idx_meta_level(n->meta);
+	/* A leaf was READ, and this is none: what its checksum covers is not all here. */
+	if (s->level == 0 && level != 0)
+		return n->tree == s->v->pub.id ? STRANGE : TORN;
 	if (!nam_fault(TREE_UNCHECKED)) {
 		/* What claims to be a leaf is judged as one; the level is in the checksum. */
 		if (!idx_node_sound(n, s->v->pub.id, w, level == 0))
@@ -90,6 +103,8 @@ here(struct run *r, struct seek *s, unsigned number, const struct idx_node *n, n
 {
 	unsigned w = r->t->words, level = idx_meta_level(n->meta);
 	s->tries = 0;
+	s->stale |= s->told && level > r->t->loc->level;
+	s->told = false;
 	if (level > 0 && s->v->inner != NULL)
 		idx_inner_put(s->v->inner, at, n);
 	if (level <= s->stop) {
@@ -142,7 +157,7 @@ judge(struct run *r, struct seek *s, unsigned number, const struct idx_node *con
 			break;
 		}
 	}
-	if (torn && s->tries < TORN_MAX) {
+	if (torn && s->tries < (s->told ? TORN_TOLD : TORN_MAX)) {
 		s->tries++; /* the same once more */
 		return;
 	}
@@ -174,6 +189,7 @@ idx_seek(struct net_worker *w, struct idx_tree *t, struct seek *s, unsigned n, s
 		s[i].restarts = 0;
 		s[i].status = NAM_BUSY;
 		begin(t, &s[i]);
+		left -= s[i].over;
 	}
 	while (left > 0) {
 		struct net_batch b;

@@ -156,9 +156,13 @@ plan(struct net_worker *w, struct idx_tree_scan *s, bool fresh, struct net_count
 		const uint64_t *key = place;
 		if (t->loc->prepare != NULL)
 			(void)t->loc->prepare(v->pub.loc, w, &key, &place[t->words], 1, acct);
-		if (t->loc->level == 0)
+		for (unsigned i = 0; i < 2 && t->loc->level == 0 && s->run_n == 0; i++) {
+			if (i > 0)
+				(void)t->loc->wrong(
+				    v->pub.loc, w, place, place[t->words], (net_addr){ 0 }, acct);
 			s->run_n = t->loc->locate(
 			    v->pub.loc, place, place[t->words], s->descending, s->run_at, s->run, &sure);
+		}
 	} else if (!fresh && v->inner != NULL) {
 		s->run_n =
 		    idx_inner_leaves(v->inner, place, place[t->words], s->descending, s->run_at, s->run);

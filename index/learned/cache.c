@@ -466,33 +466,44 @@ idx_lcache_guess(struct idx_lcache *c, const uint64_t *keys, unsigned n, struct 
 }
 
 unsigned
-idx_lcache_run(struct idx_lcache *c, const uint64_t *key, uint64_t *leaf, unsigned n)
+idx_lcache_run(
+    struct idx_lcache *c, const uint64_t *key, uint64_t value, bool descending, uint64_t *leaf, unsigned n)
 {
-	unsigned got = 0, first, last, low, high;
+	unsigned got = 0, at = 0, first, last, low, high;
 	atomic_uint *s = enter(c);
 	const struct top *t = atomic_load(&c->top);
-	uint64_t at = find(t, c, key);
-	const struct blob *b = atomic_load(&t->blob[at]);
+	uint64_t range = find(t, c, key);
+	const struct blob *b = atomic_load(&t->blob[range]);
 	if (b != NULL) {
 		uint64_t d = distance(c, b, key);
 		idx_window(&b->head, d, &low, &high);
 		idx_pick(&b->head, b->table + idx_entry_words(&b->head) * low, d, low, high, &first, &last);
-		last = first;
+		at = value >> 63 != 0 ? last : first;
 	}
 	while (b != NULL && got < n) {
 		unsigned words = idx_entry_words(&b->head);
-		for (; first < b->head.leaves && got < n; first++) {
-			uint64_t e = b->table[words * first + words - 1];
-			if (got > 0 && (e >> IDX_GAP_BIT & 1) != 0)
-				goto out;
-			/* A range may begin inside a leaf. */
-			if (got == 0 || leaf[got - 1] != e >> IDX_LEAF_SHIFT)
-				leaf[got++] = e >> IDX_LEAF_SHIFT;
+		uint64_t e = b->table[words * at + words - 1];
+		/* A range may begin inside a leaf. */
+		if (got == 0 || leaf[got - 1] != e >> IDX_LEAF_SHIFT)
+			leaf[got++] = e >> IDX_LEAF_SHIFT;
+		bool gap = (e >> IDX_GAP_BIT & 1) != 0;
+		if (!descending && at + 1u < b->head.leaves) {
+			at++;
+			gap = (b->table[words * at + words - 1] >> IDX_GAP_BIT & 1) != 0;
+			if (gap)
+				break;
+			continue;
 		}
-		first = 0;
-		b = ++at < t->n ? atomic_load(&t->blob[at]) : NULL;
+		if (descending && gap)
+			break;
+		if (descending && at > 0) {
+			at--;
+			continue;
+		}
+		range += descending ? UINT64_MAX : 1;
+		b = range < t->n ? atomic_load(&t->blob[range]) : NULL;
+		at = b != NULL && descending ? b->head.leaves - 1u : 0;
 	}
-out:
 	leave(s);
 	return got;
 }

@@ -73,10 +73,14 @@ bool idx_lserver_step(struct idx_lserver *m);
 /* The piece for a key, trained on the spot if it is stale or there is none. Borrowed until the
  * next call. NULL: no memory. */
 const void *idx_lserver_fresh(struct idx_lserver *m, const uint64_t *key, uint32_t *bytes);
-/* Copies as many pieces as fit, from the one that covers key on, without training; *next: the key
- * to go on with (W words), *more: whether there is one. Returns the bytes. */
-uint32_t idx_lserver_copy(
-    struct idx_lserver *m, const uint64_t *key, void *out, uint32_t cap, uint64_t *next, bool *more);
+/* Copies pieces, from the one that covers key on, as many as fit and are trained; up to `train`
+ * more it trains. *next: the key to go on with (W words), *more: whether there is one. Returns the
+ * bytes: 0 if not even one fits. */
+uint32_t idx_lserver_copy(struct idx_lserver *m, const uint64_t *key, unsigned train, void *out, uint32_t cap,
+    uint64_t *next, bool *more);
+
+/* So many so far. */
+uint64_t idx_lserver_trainings(const struct idx_lserver *m);
 
 struct idx_lserver_shape {
 	uint64_t ranges, trained, stale; /* ranges; with a sub-model; to be trained (again) */
@@ -107,11 +111,12 @@ void idx_lcache_close(struct idx_lcache *c);
 /* Guesses for n keys of W words each, one behind the other. No lock, no I/O; any thread. */
 void idx_lcache_guess(struct idx_lcache *c, const uint64_t *keys, unsigned n, struct idx_guess *out);
 /*
- * The leaves behind a key's, in order, for scans: at most n of them, of the key's sub-model and
- * those behind it. Returns how many; fewer: the cache knows no more, or there are none. The first
- * is the leaf that can hold the key; from is the key. Gaps end the list.
+ * Leaves in a row, for scans, at most n: the one that can hold (key, value), and those behind it,
+ * or before it if descending. Returns how many; fewer: the cache knows no more, there are equal
+ * keys, or it is the end.
  */
-unsigned idx_lcache_run(struct idx_lcache *c, const uint64_t *key, uint64_t *leaf, unsigned n);
+unsigned idx_lcache_run(
+    struct idx_lcache *c, const uint64_t *key, uint64_t value, bool descending, uint64_t *leaf, unsigned n);
 /* Puts the pieces of an answer in; each replaces what the cache had for its range. NAM_CORRUPT: a
  * piece is none, those before it are in; NAM_NOMEM. Any thread. */
 nam_status idx_lcache_put(struct idx_lcache *c, const void *pieces, uint32_t len);

@@ -33,7 +33,7 @@ carry(struct idx_lserver *s, struct idx_lcache *c, unsigned words)
 	uint8_t *answer = malloc(CAP);
 	assert_non_null(answer);
 	while (more) {
-		uint32_t len = idx_lserver_copy(s, next, answer, CAP, next, &more);
+		uint32_t len = idx_lserver_copy(s, next, 3, answer, CAP, next, &more);
 		assert_true(len > 0);
 		assert_int_equal(idx_lcache_put(c, answer, len), NAM_OK);
 	}
@@ -348,7 +348,7 @@ bad_pieces(void **state)
 				idx_lcache_guess(c, key, 1, &g);
 				for (unsigned m = 0; g.known && m < g.n; m++)
 					assert_true(g.leaf[m] > 0 && g.leaf[m] < LEAF_MAX);
-				idx_lcache_run(c, key, run, 20);
+				idx_lcache_run(c, key, nam_rng_next(&r), k % 2, run, 20);
 			}
 			idx_lcache_close(c);
 		}
@@ -459,24 +459,27 @@ rows(void **state)
 		while (idx_lserver_step(s))
 			continue;
 		nam_rng_init(&r, 3);
-		assert_int_equal(idx_lcache_run(c, keys, leaf, MOST), 0);
+		assert_int_equal(idx_lcache_run(c, keys, 0, false, leaf, MOST), 0);
 		carry(s, c, l.words);
 		for (unsigned i = 0; i < 2000; i++) {
 			model_ask(&l, keys, n, &r, key);
 			unsigned want = 1 + (unsigned)nam_rng_below(&r, MOST);
-			unsigned got = idx_lcache_run(c, key, leaf, want);
-			uint64_t at = model_covers(&l, key, 0), from = at;
+			bool down = nam_rng_below(&r, 2) == 0;
+			uint64_t value = nam_rng_below(&r, 2) == 0 ? 0 : UINT64_MAX;
+			unsigned got = idx_lcache_run(c, key, value, down, leaf, want);
+			uint64_t at = model_covers(&l, key, value), from = at;
 			assert_true(got >= 1 && got <= want);
 			/* It begins at the key's leaf, or, if the key's step has a fence, in
 			 * front. */
-			while (from > 0 && l.f[from].leaf != leaf[0])
-				from--;
-			assert_true(at - from < IDX_GUESS_MAX);
+			from = at < IDX_GUESS_MAX ? 0 : at - IDX_GUESS_MAX;
+			while (from < l.n && l.f[from].leaf != leaf[0])
+				from++;
+			assert_true(from < at + IDX_GUESS_MAX || kind == KEYS_EQUAL);
 			for (unsigned k = 0; k < got; k++)
-				assert_int_equal(leaf[k], l.f[from + k].leaf);
+				assert_int_equal(leaf[k], l.f[down ? from - k : from + k].leaf);
 			/* Only equal keys and the end make it shorter. */
 			if (kind != KEYS_EQUAL)
-				assert_true(got == want || from + got == l.n);
+				assert_true(got == want || (down ? from + 1 == got : from + got == l.n));
 		}
 		idx_lcache_close(c);
 		idx_lserver_close(s);

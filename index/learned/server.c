@@ -211,20 +211,32 @@ idx_lserver_fresh(struct idx_lserver *m, const uint64_t *key, uint32_t *bytes)
 }
 
 uint32_t
-idx_lserver_copy(
-    struct idx_lserver *m, const uint64_t *key, void *out, uint32_t cap, uint64_t *next, bool *more)
+idx_lserver_copy(struct idx_lserver *m, const uint64_t *key, unsigned train_most, void *out, uint32_t cap,
+    uint64_t *next, bool *more)
 {
 	uint32_t len = 0;
 	uint64_t i = find(m, key);
-	while (i < m->n && m->range[i].bytes <= cap - len) {
-		if (m->range[i].piece != NULL)
-			memcpy((uint8_t *)out + len, m->range[i].piece, m->range[i].bytes);
-		len += m->range[i++].bytes;
+	for (; i < m->n; i++) {
+		if (m->range[i].piece == NULL) {
+			if (train_most == 0 || !train(m, i))
+				break;
+			train_most--;
+		}
+		if (m->range[i].bytes > cap - len)
+			break;
+		memcpy((uint8_t *)out + len, m->range[i].piece, m->range[i].bytes);
+		len += m->range[i].bytes;
 	}
 	*more = i < m->n;
 	if (*more)
 		memcpy(next, m->base + i * m->words, 8 * m->words);
 	return len;
+}
+
+uint64_t
+idx_lserver_trainings(const struct idx_lserver *m)
+{
+	return m->trainings;
 }
 
 void
