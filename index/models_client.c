@@ -95,6 +95,29 @@ locate(void *loc, const uint64_t *key, uint64_t value, bool descending, net_addr
 	return n;
 }
 
+static void
+locate_many(void *loc, const uint64_t *const *key, const uint64_t *value, unsigned n, net_addr (*leaf)[2],
+    unsigned *count)
+{
+	struct loc *l = loc;
+	unsigned words = l->v->words;
+	uint64_t keys[IDX_LOCATE_MAX * IDX_KEY_WORDS];
+	struct idx_guess g[IDX_LOCATE_MAX];
+	(void)value;
+	NAM_ASSERT(n >= 1 && n <= IDX_LOCATE_MAX);
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned k = 0; k < words; k++)
+			keys[i * words + k] = key[i][k];
+	idx_lcache_guess(l->cache, keys, n, g);
+	for (unsigned i = 0; i < n; i++) {
+		count[i] = !g[i].known ? 0 : g[i].n < 2 ? g[i].n : 2;
+		for (unsigned k = 0; k < count[i]; k++)
+			leaf[i][k] = address(l, g[i].leaf[k]);
+		for (unsigned k = count[i]; k < 2; k++)
+			leaf[i][k] = (net_addr){ 0 };
+	}
+}
+
 /* One MODEL message; its answer's words in *out, IDX_CALL_MAX bytes. */
 static nam_status
 call(struct net_worker *w, struct loc *l, unsigned what, const uint64_t *key, void *out, uint32_t cap,
@@ -188,6 +211,7 @@ idx_models_locator(enum idx_tree_cache cache)
 		.open = open_learned,
 		.close = close_loc,
 		.locate = locate,
+		.locate_many = locate_many,
 		.prepare = prepare,
 		.wrong = wrong,
 		.size = size };
@@ -195,12 +219,14 @@ idx_models_locator(enum idx_tree_cache cache)
 		.open = open_ondemand,
 		.close = close_loc,
 		.locate = locate,
+		.locate_many = locate_many,
 		.wrong = wrong,
 		.size = size };
 	static const struct idx_locator models = { .level = 1,
 		.open = open_models,
 		.close = close_loc,
 		.locate = locate,
+		.locate_many = locate_many,
 		.prepare = prepare,
 		.wrong = wrong,
 		.size = size };

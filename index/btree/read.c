@@ -16,8 +16,9 @@ enum {
 
 /* ---- one seek -------------------------------------------------------------------------- */
 
+/* told: how many addresses the locator has told in s->at; NULL = it is to be asked. */
 static void
-begin(struct idx_tree *t, struct seek *s)
+begin(struct idx_tree *t, struct seek *s, const unsigned *told)
 {
 	struct idx_view *v = &s->v->pub;
 	unsigned sure = 1;
@@ -25,8 +26,12 @@ begin(struct idx_tree *t, struct seek *s)
 	s->hops = s->tries = 0;
 	s->told = false;
 	if (!s->fresh && v->loc != NULL && s->stop <= t->loc->level) {
-		s->n = t->loc->locate(v->loc, s->key, s->value, false, s->at, 2, &sure);
-		s->n = s->n > sure ? sure : s->n;
+		if (told != NULL) {
+			s->n = *told;
+		} else {
+			s->n = t->loc->locate(v->loc, s->key, s->value, false, s->at, 2, &sure);
+			s->n = s->n > sure ? sure : s->n;
+		}
 		/* Above the leaves any level is a way: the root may be of another one now. */
 		s->level = t->loc->level == 0 ? 0 : -1;
 		s->told = true;
@@ -59,7 +64,7 @@ again(struct idx_tree *t, struct seek *s)
 		return;
 	}
 	s->fresh = true;
-	begin(t, s);
+	begin(t, s, NULL);
 }
 
 enum sight { TORN, BELOW, BEYOND, HERE, STRANGE };
@@ -174,6 +179,28 @@ judge(struct run *r, struct seek *s, unsigned number, const struct idx_node *con
 	again(r->t, s);
 }
 
+/* Asks the locator for all seeks at once, if they are of one view. False: one by one. */
+static bool
+locate_many(struct idx_tree *t, struct seek *s, unsigned n, unsigned *count)
+{
+	const uint64_t *key[SEEKS];
+	uint64_t value[SEEKS];
+	net_addr at[SEEKS][2];
+	if (n < 2 || t->loc == NULL || t->loc->locate_many == NULL)
+		return false;
+	for (unsigned i = 0; i < n; i++) {
+		if (s[i].fresh || s[i].stop > t->loc->level || s[i].v != s[0].v)
+			return false;
+		key[i] = s[i].key;
+		value[i] = s[i].value;
+	}
+	t->loc->locate_many(s[0].v->pub.loc, key, value, n, at, count);
+	for (unsigned i = 0; i < n; i++)
+		memcpy(s[i].at, at[i], sizeof s[i].at);
+	return true;
+}
+static_assert((int)SEEKS <= (int)IDX_LOCATE_MAX, "all seeks of a call are located at once");
+
 void
 idx_seek(struct net_worker *w, struct idx_tree *t, struct seek *s, unsigned n, seek_fn fn, void *arg,
     struct net_counts *acct)
@@ -183,12 +210,14 @@ idx_seek(struct net_worker *w, struct idx_tree *t, struct seek *s, unsigned n, s
 	struct run r = { .w = w, .t = t, .fn = fn, .arg = arg };
 	unsigned leaf = idx_node_words(t->words, true), inner = idx_node_words(t->words, false), left = n;
 	struct net_backoff pause = { .base_ns = 1000, .cap_ns = 100000, .dice = true };
+	unsigned count[SEEKS];
 	NAM_ASSERT(n <= SEEKS);
+	bool many = locate_many(t, s, n, count);
 	for (unsigned i = 0; i < n; i++) {
 		s[i].stale = s[i].over = false;
 		s[i].restarts = 0;
 		s[i].status = NAM_BUSY;
-		begin(t, &s[i]);
+		begin(t, &s[i], many ? &count[i] : NULL);
 		left -= s[i].over;
 	}
 	while (left > 0) {
@@ -311,8 +340,8 @@ answered(struct idx_tree_probe *p, const uint64_t *at, unsigned left)
 	return 1 + told + 2 * leaves;
 }
 
-/* By one message to a partition: probes whose status is NAM_BUSY get another one, or stay so if the
- * answer had no room for them. */
+/* By one message to a partition: probes whose status is NAM_BUSY get another one, or stay so if
+ * the answer had no room for them. */
 static nam_status
 ask_part(struct net_worker *w, struct view *v, struct idx_tree_probe **p, unsigned n)
 {
