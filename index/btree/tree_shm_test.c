@@ -24,6 +24,23 @@
 
 #include <cmocka.h>
 
+/* Without models, unless the test that includes this says otherwise. */
+#ifndef SHM_WAYS
+#define SHM_HOST_OPEN(region, base, size)      idx_btree_host_open(region, base, size, NULL)
+#define SHM_TREE_OPEN(anchor, words, mem, way) idx_btree_open(anchor, words, mem, way, NULL)
+#define SHM_WAYS                                                                                             \
+	{                                                                                                    \
+		{ .cache = IDX_TREE_NONE }, { .cache = IDX_TREE_INNER },                                     \
+		{                                                                                            \
+			.cache = IDX_TREE_INNER, .levels = 1                                                 \
+		}                                                                                            \
+	}
+#define SHM_BENCH                                                                                            \
+	{                                                                                                    \
+		IDX_TREE_INNER, IDX_TREE_NONE, IDX_TREE_MESSAGES                                             \
+	}
+#endif
+
 enum { VIEWS = 3, THREADS = 4, COROUTINES = 2, KEYS = 12000, EQUAL = 20000, SLICE = 8, PARTS = 3 };
 
 static struct sn_region *region;
@@ -73,7 +90,7 @@ place_open(uint64_t size, enum net_kind kind)
 	};
 	if (sn_region_open(&region, &rc, &err) != NAM_OK)
 		fail_msg("%s", err.text);
-	host = idx_btree_host_open(1, sn_local(region)->base, sn_region_size(region), NULL);
+	host = SHM_HOST_OPEN(1, sn_local(region)->base, sn_region_size(region));
 	assert_non_null(host);
 	idx_tree_host_services(host, service);
 	const struct sn_serve_config vc = {
@@ -286,14 +303,13 @@ threads_on(enum net_kind kind, unsigned keys)
 	struct nam_err err;
 	struct net_worker *w;
 	struct thread t[THREADS];
-	static const struct idx_tree_options ways[VIEWS] = { { .cache = IDX_TREE_NONE },
-		{ .cache = IDX_TREE_INNER }, { .cache = IDX_TREE_INNER, .levels = 1 } };
+	static const struct idx_tree_options ways[VIEWS] = SHM_WAYS;
 	place_open(128 << 20, kind);
 	key_count = keys;
 	assert_int_equal(net_worker_open(net, &w, &err), NAM_OK);
 	run(w, create, w);
 	for (unsigned i = 0; i < VIEWS; i++)
-		view[i] = idx_btree_open(anchor, 1, &memory, &ways[i], NULL);
+		view[i] = SHM_TREE_OPEN(anchor, 1, &memory, &ways[i]);
 	for (unsigned i = 0; i < THREADS; i++) {
 		t[i] = (struct thread){ .t = view[i % VIEWS], .number = i };
 		assert_int_equal(net_worker_open(net, &t[i].w, &err), NAM_OK);
@@ -427,10 +443,10 @@ bench(void **state)
 	place_open(UINT64_C(1) << 30, NET_AUTO);
 	assert_int_equal(net_worker_open(net, &w, &err), NAM_OK);
 	run(w, create, w);
-	static const enum idx_tree_cache ways[] = { IDX_TREE_INNER, IDX_TREE_NONE, IDX_TREE_MESSAGES };
+	static const enum idx_tree_cache ways[] = SHM_BENCH;
 	for (unsigned i = 0; i < 3; i++) {
 		const struct idx_tree_options o = { .cache = ways[i] };
-		view[0] = idx_btree_open(anchor, 1, &memory, &o, NULL);
+		view[0] = SHM_TREE_OPEN(anchor, 1, &memory, &o);
 		if (i == 0)
 			printf("fill to %d: %.0f ns each\n", BENCH_KEYS, timed(w, bench_fill, BENCH_KEYS));
 		bench_batch = 8;
@@ -441,7 +457,8 @@ bench(void **state)
 			bench_found = 0;
 			double ns = timed(w, bench_lookup, BENCH_OPS);
 			idx_tree_counts(view[0], &b);
-			printf("%s: lookup, %u at a time: %.0f ns each, %.3f found, %.3f leaf and %.3f inner "
+			printf("%s: lookup, %u at a time: %.0f ns each, %.3f found, %.3f leaf and "
+			       "%.3f inner "
 			       "READs, "
 			       "%.1f MB of copies\n",
 			    idx_tree_cache_name(ways[i]), bench_batch, ns, (double)bench_found / BENCH_OPS,
