@@ -107,9 +107,12 @@ whole_set(enum model_keys kind, uint64_t seed, uint64_t n, unsigned fill, enum m
 		print_message("%-9s %s fences, %llu leaves: %.4f READs a lookup, %llu models (%llu "
 			      "wide), %.2f %% of "
 			      "inner nodes (at 320 bytes each: %.2f %%), table %.1f %%\n",
-		    model_keys_name[kind], fences == SHORT ? "short" : "whole", (unsigned long long)l.n,
-		    reads, (unsigned long long)cs.known, (unsigned long long)shape.wide,
-		    100 * (double)cs.model_bytes / inner,
+		    model_keys_name[kind],
+		    fences == SHORT   ? "short"
+		    : fences == MIXED ? "mixed"
+				      : "whole",
+		    (unsigned long long)l.n, reads, (unsigned long long)cs.known,
+		    (unsigned long long)shape.wide, 100 * (double)cs.model_bytes / inner,
 		    100 * (double)cs.model_bytes / (inner / INNER_BYTES * 320),
 		    100 * (double)cs.table_bytes / inner);
 	if (kind == KEYS_LINEAR && n >= 100000)
