@@ -109,16 +109,25 @@ static void
 split(void *model, uint64_t leaf, uint64_t sibling)
 {
 	struct model *m = model;
+	unsigned w = m->p->words;
 	const struct idx_node *n = idx_part_node(m->p, sibling);
 	uint64_t inners = inners_of(m);
 	(void)leaf;
 	if (n == NULL)
 		return;
 	const uint64_t *low = idx_at(n, IDX_NODE_LOW);
-	for (unsigned i = 0; i < LEVELS; i++)
-		/* With an inner node more, the one above this leaf was split. */
-		if (m->level[i].models != NULL && (i == 0 || inners != m->inners))
-			idx_lserver_stale(m->level[i].models, low);
+	if (m->level[0].models != NULL)
+		idx_lserver_stale(m->level[0].models, low);
+	/* With an inner node more, the one above this leaf was split: it is the new one, or the new
+	 * one is at its right. Its fence may lie in another range of models than the leaf's. */
+	if (m->level[1].models != NULL && inners != m->inners) {
+		const struct idx_node *above = idx_part_at(m->p, low, low[w], 1);
+		const struct idx_node *right = above != NULL ? idx_part_link(m->p, above->right) : NULL;
+		if (above != NULL)
+			idx_lserver_stale(m->level[1].models, idx_at(above, IDX_NODE_LOW));
+		if (right != NULL)
+			idx_lserver_stale(m->level[1].models, idx_at(right, IDX_NODE_LOW));
+	}
 	m->inners = inners;
 }
 
