@@ -14,13 +14,14 @@ static struct idx_tree_host *host_open(unsigned region, void *base, uint64_t siz
 #define MODEL_WAYS                                                                                           \
 	{                                                                                                    \
 		{ .cache = IDX_TREE_LEARNED }, { .cache = IDX_TREE_ONDEMAND }, { .cache = IDX_TREE_MODELS }, \
-		    { .cache = IDX_TREE_LEARNED },                                                           \
+		    { .cache = IDX_TREE_LEARNED, .adaptive = true },                                         \
 		{                                                                                            \
-			.cache = IDX_TREE_INNER                                                              \
+			.cache = IDX_TREE_NONE, .adaptive = true                                             \
 		}                                                                                            \
 	}
 #include <index/btree/btree_model.h>
 #include <index/learned/learned_model.h>
+#include <net/region_format.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -406,6 +407,65 @@ growth(void **state)
 	}
 }
 
+/* ---- READs or messages --------------------------------------------------------------------- */
+
+/* What the storage node's server would write. */
+static void
+beat(struct count *c, uint32_t cpu_permille)
+{
+	struct net_super *s = (void *)net_sim_memory(c->m->sim, 1);
+	s->cpu_permille = cpu_permille;
+	s->beat++;
+}
+
+/* Calls of 8 keys by message, in part of all. */
+static double
+by_message(struct count *c, unsigned calls, uint32_t cpu_permille)
+{
+	struct idx_tree_counts before, now;
+	idx_tree_counts(c->t[1], &before);
+	for (unsigned i = 0; i < calls; i++) {
+		beat(c, cpu_permille);
+		net_sleep(c->m->w[1][0], 1000000); /* ten calls for each look at the heartbeat */
+		ask(c, 1, 0);
+	}
+	idx_tree_counts(c->t[1], &now);
+	return (double)(now.chosen - before.chosen) / (double)(now.lookups - before.lookups);
+}
+
+static void
+choosing_co(void *arg)
+{
+	struct count *c = arg;
+	const struct idx_tree_memory mem = { count_take, c };
+	const struct idx_tree_options o = { .cache = c->cache, .adaptive = true };
+	fill_tree(c, c->t[0], 0);
+	idx_tree_close(c->t[1]);
+	c->t[1] = idx_tree_open(c->m->anchor, 1, &mem, &o);
+	(void)by_message(c, 50, 100);
+	double idle = by_message(c, 300, 100), busy = by_message(c, 200, 990),
+	       again = by_message(c, 1000, 100);
+	printf(
+	    "adaptive: %.3f of calls by message, %.3f when the node is busy, then %.3f\n", idle, busy, again);
+	/* Four READs in turn take longer than a message. */
+	assert_true(idle > 0.9 && busy < 0.2 && again > 0.5);
+	c->done = 1;
+}
+
+static void
+choosing(void **state)
+{
+	(void)state;
+	struct count *c = calloc(1, sizeof *c);
+	struct model m;
+	c->n = 30000;
+	c->kind = KEYS_UNIFORM;
+	c->cache = IDX_TREE_NONE;
+	count_start(c, &m, choosing_co);
+	assert_int_equal(c->done, 1);
+	free(c);
+}
+
 /* ---- a tree of before ---------------------------------------------------------------------- */
 
 static void
@@ -470,6 +530,7 @@ main(void)
 		cmocka_unit_test(wrong_models),
 		cmocka_unit_test(one_read),
 		cmocka_unit_test(growth),
+		cmocka_unit_test(choosing),
 		cmocka_unit_test(dropped),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

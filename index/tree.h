@@ -1,18 +1,19 @@
 /*
- * tree.h -- an ordered index in remote memory: a B+tree that storage nodes change and clients read.
+ * tree.h -- an ordered index in remote memory: a B+tree that storage nodes change and clients
+ * read.
  *
  * An entry is (key, value): the value is a record's block, or any other word that is neither 0 nor
- * all ones. Entries are ordered by key, then by value, so that equal keys are no special case. Like
- * an entry of the hash index it is a hint: the caller compares the key in the record.
+ * all ones. Entries are ordered by key, then by value, so that equal keys are no special case.
+ * Like an entry of the hash index it is a hint: the caller compares the key in the record.
  *
  * A key is 1 to 8 words, the same number in the whole tree; the first word counts most. A longer
  * key is cut (idx_tree_key), and then several records may share what the tree knows of their keys.
  *
  * Clients look up by READs of nodes, each of which proves by its fences and its checksum that it
  * answers the question. What they cache (enum idx_tree_cache) decides how many READs that takes,
- * never what they find. Inserts and removes are messages to the storage node of the key's partition
- * (idx_tree_host). Formats and truths: index/btree/btree_format.h and index/README.md. Source:
- * xstore-learned-cache.
+ * never what they find. Inserts and removes are messages to the storage node of the key's
+ * partition (idx_tree_host). Formats and truths: index/btree/btree_format.h and index/README.md.
+ * Source: xstore-learned-cache.
  *
  * NAM_REFUSED from any call: there is no such tree (any more).
  *
@@ -91,6 +92,10 @@ bool idx_tree_cache_parse(const char *name, enum idx_tree_cache *out);
 struct idx_tree_options {
 	enum idx_tree_cache cache;
 	unsigned levels; /* INNER: how many levels from the root down; 0 = all */
+	/* Each worker chooses between this cache's READs and a message, call by call
+	 * (adaptive.h). */
+	bool adaptive;
+	unsigned cores; /* that serve messages on a storage node, for its load; 0 = 1 */
 };
 /* No I/O. NULL = no memory. words: of a key, as it was created. *mem is copied; mem->arg is
  * borrowed until close. Close it when no call is under way any more. */
@@ -104,7 +109,8 @@ struct idx_tree_counts {
 	uint64_t leaf_reads, inner_reads; /* READs of nodes for lookups and scans */
 	uint64_t rights;                  /* leaf_reads that followed a right link */
 	uint64_t torn;                    /* nodes READ again because they were not whole */
-	uint64_t fallbacks;               /* keys that a message answered */
+	uint64_t fallbacks;               /* keys that a message answered, ... */
+	uint64_t chosen;                  /* ... and of these, because a worker chose so */
 	uint64_t changes;                 /* entries inserted or removed by messages */
 	uint64_t hints_used;              /* of these, without a search from the root */
 	uint64_t map_reads;               /* of the map of partitions */
@@ -139,8 +145,9 @@ struct idx_leaves {
 };
 void idx_leaves_free(struct idx_leaves *l);
 /*
- * READs the leaves' check words again: 8 bytes each, in doorbells of 64. *same: no leaf has changed
- * since it was seen, so each lookup and scan that added to the list would find the same again.
+ * READs the leaves' check words again: 8 bytes each, in doorbells of 64. *same: no leaf has
+ * changed since it was seen, so each lookup and scan that added to the list would find the same
+ * again.
  */
 nam_status idx_leaves_same(
     struct net_worker *w, const struct idx_leaves *l, bool *same, struct net_counts *acct);
@@ -196,9 +203,9 @@ struct idx_tree_entry {
 	struct idx_leaf_change change;
 };
 /*
- * Inserts n entries, one message per partition. Each one's status: NAM_OK: it is in (also if it was
- * already); NAM_DUPLICATE; NAM_FULL: no memory. A connection that breaks is opened again, and the
- * message repeated. Return value as of lookup.
+ * Inserts n entries, one message per partition. Each one's status: NAM_OK: it is in (also if it
+ * was already); NAM_DUPLICATE; NAM_FULL: no memory. A connection that breaks is opened again, and
+ * the message repeated. Return value as of lookup.
  */
 nam_status idx_tree_insert(
     struct net_worker *w, struct idx_tree_entry *e, unsigned n, struct net_counts *acct);
@@ -228,10 +235,10 @@ struct idx_tree_range {
 struct idx_tree_scan *idx_tree_scan_open(
     struct idx_tree *t, const struct idx_tree_range *range, struct idx_leaves *leaves);
 /*
- * Brings the next entries in order, at most cap of them: keys (`words` words each; may be NULL) and
- * values. *n == 0: the end. Not a snapshot: an entry that is there from the first call to the last
- * is brought, once; entries that come or go meanwhile may be brought. The leaves of the entries
- * brought, and of the gaps between them, have been added to the list.
+ * Brings the next entries in order, at most cap of them: keys (`words` words each; may be NULL)
+ * and values. *n == 0: the end. Not a snapshot: an entry that is there from the first call to the
+ * last is brought, once; entries that come or go meanwhile may be brought. The leaves of the
+ * entries brought, and of the gaps between them, have been added to the list.
  */
 nam_status idx_tree_scan_next(struct net_worker *w, struct idx_tree_scan *s, uint64_t *keys, uint64_t *values,
     unsigned cap, unsigned *n, struct net_counts *acct);

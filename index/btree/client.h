@@ -4,6 +4,7 @@
 
 #include <base/assert.h>
 #include <base/fault.h>
+#include <index/adaptive.h>
 #include <index/btree/btree_msg.h>
 #include <index/btree/btree_plug.h>
 
@@ -14,6 +15,7 @@ struct idx_inner; /* copies of inner nodes */
 struct view {
 	struct idx_view pub; /* first */
 	struct idx_inner *inner;
+	struct idx_ways *ways; /* NULL: it is not adaptive */
 	struct view *link;
 };
 
@@ -33,6 +35,7 @@ enum idx_count {
 	IDX_N_RIGHTS,
 	IDX_N_TORN,
 	IDX_N_FALLBACKS,
+	IDX_N_CHOSEN,
 	IDX_N_CHANGES,
 	IDX_N_HINTS_USED,
 	IDX_N_MAP_READS,
@@ -130,6 +133,14 @@ enum { SEEKS = 16 };
 /* At most SEEKS. */
 void idx_seek(struct net_worker *w, struct idx_tree *t, struct seek *s, unsigned n, seek_fn fn, void *arg,
     struct net_counts *acct);
+
+/* ---- READs or a message ------------------------------------------------------------------ */
+
+/* What each worker knows of a partition's storage node. */
+struct idx_ways *idx_ways_open(unsigned cores); /* NULL = no memory */
+void idx_ways_close(struct idx_ways *ways);
+/* The worker's own; NULL: there are more workers than places, and this one has none. */
+struct idx_adaptive *idx_ways_of(struct idx_ways *ways, struct net_worker *w);
 
 /* ---- copies of inner nodes ------------------------------------------------------------- */
 

@@ -426,6 +426,19 @@ learn(struct net_worker *w, struct idx_tree *t, struct seek *s, net_addr leaf, s
 	idx_seek(w, t, s, 1, learn_only, NULL, acct);
 }
 
+/* The worker's choice for a call whose first key lies in this partition; NULL: it has none. */
+static struct idx_adaptive *
+choose(struct net_worker *w, struct view *v, enum idx_way *way, struct net_counts *acct)
+{
+	struct idx_adaptive *a = v->ways != NULL ? idx_ways_of(v->ways, w) : NULL;
+	if (a == NULL)
+		return NULL;
+	/* If the heartbeat cannot be READ, the lookup will tell why. */
+	(void)idx_adaptive_listen(w, v->pub.region, a, acct);
+	*way = idx_adaptive_choose(a);
+	return a;
+}
+
 /* One tree's probes, at most SEEKS. Their status is NAM_BUSY if the map was stale. */
 static nam_status
 lookup_chunk(struct net_worker *w, struct idx_tree *t, struct lookup *l, unsigned n, struct net_counts *acct)
@@ -433,8 +446,14 @@ lookup_chunk(struct net_worker *w, struct idx_tree *t, struct lookup *l, unsigne
 	struct seek s[SEEKS];
 	struct views *m;
 	nam_status worst = NAM_OK, st = idx_views(w, t, NULL, &m, acct);
-	bool messages = t->o.cache == IDX_TREE_MESSAGES, busy = messages;
+	enum idx_way way = t->o.cache == IDX_TREE_MESSAGES ? IDX_WAY_MESSAGE : IDX_WAY_READS;
+	struct idx_adaptive *ways = NULL;
+	if (st == NAM_OK && t->o.adaptive)
+		ways = choose(w, idx_view_of(m, l->p[0]->key, t->words), &way, acct);
+	bool messages = way == IDX_WAY_MESSAGE, busy = messages;
+	uint64_t begun_ns = ways != NULL ? net_now_ns(w) : 0;
 	idx_count_add(t, IDX_N_LOOKUPS, n);
+	idx_count_add(t, IDX_N_CHOSEN, ways != NULL && messages ? n : 0);
 	for (unsigned i = 0; i < n; i++) {
 		struct idx_tree_probe *p = l->p[i];
 		p->hits = 0;
@@ -461,6 +480,8 @@ lookup_chunk(struct net_worker *w, struct idx_tree *t, struct lookup *l, unsigne
 	}
 	if (busy)
 		ask(w, t, m, l->p, n, acct);
+	if (ways != NULL)
+		idx_adaptive_done(ways, way, (net_now_ns(w) - begun_ns) / n);
 	for (unsigned i = 0; i < n; i++) {
 		struct idx_tree_probe *p = l->p[i];
 		if (p->status == NAM_OK)

@@ -74,6 +74,7 @@ view_free(struct idx_tree *t, struct view *v)
 	if (v->pub.loc != NULL)
 		t->loc->close(v->pub.loc);
 	idx_inner_close(v->inner);
+	idx_ways_close(v->ways);
 	free(v);
 }
 
@@ -130,6 +131,10 @@ view_get(struct idx_tree *t, const struct idx_map *map, unsigned i)
 	} else if (t->loc != NULL) {
 		v->pub.loc = t->loc->open(&v->pub);
 		well = v->pub.loc != NULL;
+	}
+	if (well && t->o.adaptive && t->o.cache != IDX_TREE_MESSAGES) {
+		v->ways = idx_ways_open(t->o.cores);
+		well = v->ways != NULL;
 	}
 	if (!well) {
 		view_free(t, v);
@@ -240,6 +245,7 @@ idx_tree_counts(const struct idx_tree *t, struct idx_tree_counts *out)
 		.rights = n[IDX_N_RIGHTS],
 		.torn = n[IDX_N_TORN],
 		.fallbacks = n[IDX_N_FALLBACKS],
+		.chosen = n[IDX_N_CHOSEN],
 		.changes = n[IDX_N_CHANGES],
 		.hints_used = n[IDX_N_HINTS_USED],
 		.map_reads = n[IDX_N_MAP_READS] };
