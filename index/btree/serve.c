@@ -29,6 +29,7 @@ struct service {
 	struct view_turn *view; /* likewise */
 	size_t views, views_cap;
 	size_t idled; /* a place in `part`: the next whose model may work */
+	bool work;    /* a request came since no model had anything to do */
 	struct idx_change change;
 };
 
@@ -642,6 +643,7 @@ handler(void *arg, struct net_request *rq)
 	struct in in = { (const uint64_t *)rq->bytes + sizeof head / 8,
 		(rq->len - (uint32_t)sizeof head) / 8 };
 	struct out o = { rq->answer, sizeof an / 8, rq->answer_max / 8 };
+	s->work = true;
 	an.status = (uint32_t)serve(s, &head, in, rq, &o, &an);
 	memcpy(rq->answer, &an, sizeof an);
 	rq->answer_len = o.n * 8;
@@ -654,12 +656,13 @@ idle(void *arg)
 {
 	struct service *s = arg;
 	const struct idx_model *model = s->host->model;
-	for (size_t i = 0; i < s->parts_cap; i++) {
+	for (size_t i = 0; i < s->parts_cap && s->work; i++) {
 		s->idled = (s->idled + 1) & (s->parts_cap - 1);
 		struct part *p = s->part[s->idled];
 		if (p != NULL && p->pub.model != NULL && model->idle(p->pub.model))
 			return true;
 	}
+	s->work = false;
 	return false;
 }
 
