@@ -164,9 +164,19 @@ prepare(void *loc, struct net_worker *w, const uint64_t *const *keys, const uint
     struct net_counts *acct)
 {
 	struct loc *l = loc;
+	enum { WAIT_NS = 100000, WAITS = 10000 };
 	uint32_t state = atomic_load_explicit(&l->state, memory_order_acquire);
 	(void)keys, (void)values, (void)n;
-	if (state != NOT_LOADED || !atomic_compare_exchange_strong(&l->state, &state, LOADING))
+	if (state == LOADED)
+		return NAM_OK;
+	if (state == NOT_LOADED && atomic_compare_exchange_strong(&l->state, &state, LOADING))
+		state = NOT_LOADED;
+	/* Another coroutine loads: what it brings need not be asked for one by one. */
+	for (unsigned i = 0; i < WAITS && state == LOADING; i++) {
+		net_sleep(w, WAIT_NS);
+		state = atomic_load_explicit(&l->state, memory_order_acquire);
+	}
+	if (state != NOT_LOADED)
 		return NAM_OK;
 	nam_status st = load(w, l, acct);
 	atomic_store_explicit(&l->state, LOADED, memory_order_release);
