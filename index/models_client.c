@@ -189,7 +189,6 @@ wrong(void *loc, struct net_worker *w, const uint64_t *key, uint64_t value, net_
 {
 	struct loc *l = loc;
 	struct idx_guess g;
-	uint64_t piece[IDX_PIECE_MAX / 8];
 	uint32_t got;
 	(void)value;
 	/* Another coroutine may have fetched it meanwhile. */
@@ -197,10 +196,14 @@ wrong(void *loc, struct net_worker *w, const uint64_t *key, uint64_t value, net_
 	for (unsigned i = 0; i < g.n && l->level == 0; i++)
 		if (address(l, g.leaf[i]).bits == leaf.bits)
 			return NAM_OK;
-	nam_status st = call(w, l, IDX_MODEL_FRESH, key, piece, sizeof piece, &got, acct);
-	if (st != NAM_OK)
-		return st;
-	return idx_lcache_put(l->cache, piece, got);
+	void *piece = malloc(IDX_PIECE_MAX); /* too long for a coroutine's stack */
+	if (piece == NULL)
+		return NAM_NOMEM;
+	nam_status st = call(w, l, IDX_MODEL_FRESH, key, piece, IDX_PIECE_MAX, &got, acct);
+	if (st == NAM_OK)
+		st = idx_lcache_put(l->cache, piece, got);
+	free(piece);
+	return st;
 }
 
 static void
