@@ -284,6 +284,8 @@ cluster_open(struct cluster *c, struct nam_err *err)
 		.region_bytes = bytes >> 20 << 20,
 		.model = c->p->model };
 	nam_status st = net_sim_open(&c->sim, &cfg);
+	if (st == NAM_OK && c->u->host != NULL)
+		st = c->u->host(c->u->params, c->sim, c->p->storage, cfg.region_bytes);
 	c->machines = c->p->compute < c->clients ? c->p->compute : c->clients;
 	c->counts = calloc(c->clients, sizeof *c->counts);
 	if (st == NAM_OK && c->counts == NULL)
@@ -311,6 +313,8 @@ cluster_close(struct cluster *c)
 	}
 	if (c->sim != NULL)
 		net_sim_close(c->sim);
+	if (c->u->unhost != NULL)
+		c->u->unhost(c->u->params);
 	free(c->counts);
 }
 

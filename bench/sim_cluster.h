@@ -64,6 +64,10 @@ struct bench_sim_user {
 	/* Bytes that its tables need of all storage nodes, and entries of a pointer cache. */
 	uint64_t (*bytes)(const void *params);
 	size_t (*entries)(const void *params);
+	/* Before a process attaches: services on the storage nodes 1.., which have regions of so
+	 * many bytes; and after the simulator has been closed. May be NULL. */
+	nam_status (*host)(const void *params, struct net_sim *sim, unsigned nodes, uint64_t region);
+	void (*unhost)(const void *params);
 	/* Fills a machine's side. counts: one of each client, as the slices lie in the cluster. */
 	void (*begin)(void *side, const struct bench_sim *p, unsigned machine, struct net_counts *counts);
 	/* The side's tables, for txn_table_open by the other machines. How many. */

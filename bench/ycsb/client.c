@@ -1,5 +1,5 @@
 /* client.c -- YCSB by transactions: the table, its clients, and the check at the end. */
-#include "ycsb.h"
+#include "tree.h"
 
 #include <bench/tables.h>
 
@@ -11,6 +11,7 @@ enum {
 	STEPS_MIN = 1 << 12, /* of each */
 	ARENA = 64 << 10,
 	ROW_MAX = 8 + YCSB_VALUE_MAX,
+	CHECKED = 10000,
 };
 
 struct ycsb_params bench_ycsb_params = { .workload = 2,
@@ -19,6 +20,9 @@ struct ycsb_params bench_ycsb_params = { .workload = 2,
 	.set = YCSB_LINEAR,
 	.value = 8,
 	.batch = 1,
+	.path = &bench_ycsb_tree,
+	.cache = IDX_TREE_LEARNED,
+	.fill = 90,
 	.seed = 1 };
 
 /* ---- steps ----------------------------------------------------------------------------------- */
@@ -68,13 +72,15 @@ bytes(const void *params)
 {
 	const struct ycsb_params *p = params;
 	/* blocks of two versions, both indexes; and what the workers keep at hand */
-	return p->records * (260 + 2 * (uint64_t)p->value) + (UINT64_C(1) << 30);
+	uint64_t each = p->bare ? 60 : 260 + 2 * (uint64_t)p->value;
+	return p->records * each + (UINT64_C(1) << 30);
 }
 
 static size_t
 entries(const void *params)
 {
-	return ((const struct ycsb_params *)params)->records * 2;
+	const struct ycsb_params *p = params;
+	return p->bare ? 1 : p->records * 2;
 }
 
 static void
@@ -95,8 +101,9 @@ begin(void *side, const struct bench_sim *p, unsigned machine, struct net_counts
 static unsigned
 tables(void *side, struct txn_table *out[BENCH_SIM_TABLES])
 {
-	out[0] = &((struct ycsb_side *)side)->table;
-	return 1;
+	struct ycsb_side *s = side;
+	out[0] = &s->table;
+	return s->p->bare ? 0 : 1;
 }
 
 /* A model's points have the same keys, and a set of steps each. */
@@ -123,15 +130,22 @@ prepare(void *side, const struct cn_place *pl)
 	const struct bench_table t = table_of(s);
 	nam_status st = s->clients > 0 ? on_model(s) : NAM_OK;
 	bench_items_init(&s->p->items, s->p->records);
-	if (st == NAM_OK)
+	if (st == NAM_OK && !s->p->bare)
 		st = bench_tables_make(pl, &t, 1);
-	if (st == NAM_OK)
+	if (st == NAM_OK && !s->p->bare)
 		st = txn_table_reserve(pl->txn, &s->table, s->p->records);
 	if (st == NAM_OK && s->p->path != NULL) {
 		s->p->first = s->path = calloc(1, s->p->path->size);
-		st = s->path != NULL ? s->p->path->make(s->path, pl) : NAM_NOMEM;
+		st = s->path != NULL ? s->p->path->make(s->path, pl, s->p) : NAM_NOMEM;
 	}
 	return st;
+}
+
+/* The value of a key where there are no records: a word that is neither 0 nor all ones. */
+static uint64_t
+bare_value(uint64_t key)
+{
+	return nam_mix(key) >> 1 | 1;
 }
 
 /* Where the records of these keys lie. Each of them exists. */
@@ -157,6 +171,19 @@ places(struct ycsb_side *s, const struct cn_place *pl, const uint64_t *key, uint
 	return st;
 }
 
+/* Looks the keys up, so that what the path caches is there. */
+static nam_status
+warm_path(struct ycsb_side *s, const struct cn_place *pl, const uint64_t *key, unsigned n)
+{
+	nam_status st = NAM_OK;
+	for (unsigned i = 0, k; st == NAM_OK && i < n; i += k) {
+		uint64_t at[YCSB_BATCH_MAX];
+		k = n - i < YCSB_BATCH_MAX ? n - i : YCSB_BATCH_MAX;
+		st = s->p->path->find(s->path, pl, key + i, at, k, NULL);
+	}
+	return st;
+}
+
 /* All records: inserts them, and enters them in the path; or reads them. */
 static nam_status
 every(struct ycsb_side *s, const struct cn_place *pl, bool insert)
@@ -174,15 +201,21 @@ every(struct ycsb_side *s, const struct cn_place *pl, bool insert)
 			if (insert)
 				bench_value_fill(row + (size_t)n * t.row + 8, s->p->value, key[n], 0);
 		}
-		if (insert)
+		for (unsigned k = 0; s->p->bare && k < n; k++)
+			at[k] = bare_value(key[k]);
+		if (insert && !s->p->bare)
 			st = bench_tables_load(pl, &t, row, n);
-		if (st == NAM_OK)
+		if (st == NAM_OK && !s->p->bare)
 			st = places(s, pl, key, at, n);
 		if (st == NAM_OK && insert && path != NULL)
 			st = path->load(s->path, pl, key, at, n);
+		if (st == NAM_OK && !insert && path != NULL)
+			st = warm_path(s, pl, key, n);
 		bench_progress(
 		    "%s records %3d %%", insert ? "loading" : "reading", (int)(i * 100 / s->p->records));
 	}
+	if (st == NAM_OK && insert && path != NULL)
+		st = path->load(s->path, pl, NULL, NULL, 0);
 	bench_progress_end(NULL);
 	free(row);
 	return st;
@@ -197,7 +230,8 @@ warm(void *side, const struct cn_place *pl)
 static nam_status
 load(void *side, const struct cn_place *pl)
 {
-	return every(side, pl, true); /* which also reads them */
+	nam_status st = every(side, pl, true); /* which also reads them */
+	return st == NAM_OK && ((struct ycsb_side *)side)->p->path != NULL ? warm(side, pl) : st;
 }
 
 static void
@@ -209,7 +243,8 @@ drop(void *side, const struct cn_place *pl)
 		s->p->path->leave(s->path, pl, true);
 	free(s->path);
 	s->path = NULL;
-	bench_tables_drop(pl, &t, 1);
+	if (!s->p->bare)
+		bench_tables_drop(pl, &t, 1);
 }
 
 /* ---- a client -------------------------------------------------------------------------------- */
@@ -242,6 +277,14 @@ judge(struct client *c, uint64_t key, const struct txn_get *g)
 	else if (g->status != NAM_OK || g->row.len != 8 + value ||
 		 !bench_value_good((const char *)g->row.bytes + 8, value, key))
 		c->strange++;
+}
+
+static nam_status
+judge_bare(struct client *c, const uint64_t *key, const uint64_t *at, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		c->strange += at[i] != bare_value(key[i]);
+	return NAM_OK;
 }
 
 /* n keys by one transaction. at: where the path says that they are, or NULL. */
@@ -284,6 +327,8 @@ do_reads(struct client *c, const struct ycsb_step *step, unsigned n)
 	for (unsigned i = 0; i < n; i++)
 		key[i] = key_of(c, &step[i]);
 	nam_status st = find(c, key, at, n);
+	if (c->s->p->bare)
+		return st == NAM_OK ? judge_bare(c, key, at, n) : st;
 	if (st == NAM_OK)
 		st = get_all(c, key, c->s->p->path != NULL ? at : NULL, n, &t, get);
 	if (st != NAM_OK)
@@ -335,7 +380,7 @@ do_insert(struct client *c)
 	row[0] = bench_keys_item(&p->keys, item);
 	bench_value_fill(row + 1, p->value, row[0], 0);
 	struct txn_put put = bench_put(&c->s->table, row, table.row, 8);
-	nam_status st = NAM_CONFLICT;
+	nam_status st = p->bare ? NAM_OK : NAM_CONFLICT;
 	while (st == NAM_CONFLICT) {
 		struct txn *t;
 		if ((st = txn_begin(c->pl->txn, TXN_REPEATABLE_READ, &t)) != NAM_OK)
@@ -347,7 +392,10 @@ do_insert(struct client *c)
 			txn_abort(t);
 		c->out->aborts += st == NAM_CONFLICT;
 	}
-	if (st == NAM_OK && p->path != NULL && (st = places(c->s, c->pl, row, &at, 1)) == NAM_OK)
+	at = bare_value(row[0]);
+	if (st == NAM_OK && p->path != NULL && !p->bare)
+		st = places(c->s, c->pl, row, &at, 1);
+	if (st == NAM_OK && p->path != NULL)
 		st = p->path->add(c->s->path, c->pl, row[0], at, c->counts);
 	if (st == NAM_OK)
 		bench_items_done(&p->items, item);
@@ -367,6 +415,8 @@ do_scan(struct client *c, const struct ycsb_step *step)
 	for (unsigned i = 0; i < n; i++)
 		c->strange += key[i] < (i > 0 ? key[i - 1] + 1 : low);
 	c->strange += n == 0; /* the lowest key is itself there */
+	if (c->s->p->bare)
+		return judge_bare(c, key, at, n);
 	st = get_all(c, key, at, n, &t, get);
 	if (st != NAM_OK)
 		return st;
@@ -448,26 +498,49 @@ count(void *arg, const void *row)
 	c->strange += !bench_value_good((const char *)row + 8, c->value, key);
 }
 
+/* The index has an entry for each key: some of them are looked up. */
+static uint64_t
+check_path(struct ycsb_side *s, const struct cn_place *pl, uint64_t items)
+{
+	struct ycsb_params *p = s->p;
+	struct ycsb_path_counts c;
+	uint64_t bad = 0;
+	if (p->path == NULL)
+		return 0;
+	for (uint64_t k = 0; k < CHECKED; k++) {
+		uint64_t key = bench_keys_item(&p->keys, items * k / CHECKED), at = 0;
+		nam_status st = p->path->find(s->path, pl, &key, &at, 1, NULL);
+		bad += st != NAM_OK || at == 0 || (p->bare && at != bare_value(key));
+	}
+	bad = bench_complain("keys that the index has not, or wrong", bad);
+	if (p->path->counts(s->path, pl, &c) != NAM_OK || c.entries != items)
+		bad += bench_complain("entries of the index are too many or too few", 1);
+	return bad;
+}
+
 static uint64_t
 check(void *const *side, unsigned machines, const struct cn_place *pl)
 {
 	struct ycsb_side *s = side[0];
 	const struct bench_table table = table_of(s);
 	struct census c = { .value = s->p->value };
-	uint64_t want = atomic_load(&s->p->items.next), bad = 0;
+	uint64_t want = atomic_load(&s->p->items.next), bad = check_path(s, pl, want);
 	struct txn *t;
 	/* the last inserts are in the next snapshot, but perhaps not in this one */
-	for (unsigned look = 0; look < 100 && c.rows != want; look++) {
+	for (unsigned look = 0; !s->p->bare && look < 100 && c.rows != want; look++) {
 		if (look > 0)
 			net_sleep(pl->net, 1000000);
 		if (txn_begin(pl->txn, TXN_REPEATABLE_READ, &t) != NAM_OK)
 			return bench_complain("cannot begin", 1);
 		c = (struct census){ .value = s->p->value };
-		bad = bench_tables_each(t, &s->table, count, &c);
-		if (c.rows == want || bad != 0 || look == 99)
+		uint64_t unread = bench_tables_each(t, &s->table, count, &c);
+		bad += unread;
+		if (c.rows == want || unread != 0 || look == 99)
 			bad += bench_complain("records still locked", bench_tables_locked(t, &table, 1));
 		txn_commit(t, NULL);
 	}
+	if (s->p->bare)
+		c = (struct census){ .rows = want, .fresh = want - s->p->records };
 	bad += bench_complain("values that belong to another key", c.strange);
 	bad += bench_complain("records missing or too many", c.rows > want ? c.rows - want : want - c.rows);
 	bad += bench_complain("loaded records are gone", c.rows - c.fresh != s->p->records);
@@ -484,6 +557,24 @@ check(void *const *side, unsigned machines, const struct cn_place *pl)
 	return bad;
 }
 
+/* ---- the storage nodes of a model ------------------------------------------------------------ */
+
+static struct bench_tree_hosts hosts;
+
+static nam_status
+host(const void *params, struct net_sim *sim, unsigned nodes, uint64_t region)
+{
+	const struct ycsb_params *p = params;
+	return p->path != NULL ? bench_tree_host_sim(&hosts, sim, nodes, region) : NAM_OK;
+}
+
+static void
+unhost(const void *params)
+{
+	(void)params;
+	bench_tree_unhost(&hosts);
+}
+
 const struct bench_sim_user bench_ycsb_user = { .bench = "ycsb",
 	.params = &bench_ycsb_params,
 	.side_size = sizeof(struct ycsb_side),
@@ -492,6 +583,8 @@ const struct bench_sim_user bench_ycsb_user = { .bench = "ycsb",
 	.fits = bench_ycsb_fits,
 	.bytes = bytes,
 	.entries = entries,
+	.host = host,
+	.unhost = unhost,
 	.begin = begin,
 	.tables = tables,
 	.prepare = prepare,

@@ -1,5 +1,5 @@
 /* ycsb.c -- `namdb bench ycsb`: its options, and a run in a process of its own beside its peers. */
-#include "ycsb.h"
+#include "tree.h"
 
 #include <base/clock.h>
 #include <base/number.h>
@@ -9,7 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WARM_MS = 500, POINTS = BENCH_SIM_POINTS, CLIENTS_MAX = 256, WORKERS_MAX = 32, SIM_RECORDS = 100000 };
+enum {
+	WARM_MS = 500,
+	POINTS = BENCH_SIM_POINTS,
+	CLIENTS_MAX = 256,
+	WORKERS_MAX = 32,
+	SIM_RECORDS = 100000,
+	LEVELS_MAX = 32
+};
 
 /* All of XStore's paper (7.2, 7.3): 100 M keys, 8-byte values, one server with 2 x ConnectX-4 100
  * Gb/s and 24 cores, up to 15 client machines. */
@@ -24,12 +31,6 @@ const struct bench_published bench_ycsb_published[] = {
 };
 
 /* ---- options --------------------------------------------------------------------------------- */
-
-/* The access paths that --cache names. */
-static const struct {
-	const char *name;
-	const struct ycsb_path *path;
-} caches[] = { { "hash", NULL } };
 
 enum peer { PEER_ARRAY, PEER_REDIS, PEERS };
 static const char *const peer_name[PEERS] = { "array", "redis" };
@@ -75,12 +76,17 @@ bench_ycsb_take(void *params, int letter, char *v)
 	case 'B':
 		return bench_take_numbers(v, 1, YCSB_BATCH_MAX, &p->batch, 1, &x);
 	case 'H':
-		for (unsigned i = 0; i < sizeof caches / sizeof caches[0]; i++)
-			if (strcmp(v, caches[i].name) == 0) {
-				p->path = caches[i].path;
-				return true;
-			}
-		return false;
+		p->path = strcmp(v, "hash") == 0 ? NULL : &bench_ycsb_tree;
+		return p->path == NULL || idx_tree_cache_parse(v, &p->cache);
+	case 'L':
+		return bench_take_numbers(v, 1, LEVELS_MAX, &p->levels, 1, &x);
+	case 'Q':
+		return bench_take_numbers(v, 1, IDX_TREE_PARTS, &p->parts, 1, &x);
+	case 'O':
+		return bench_take_numbers(v, 50, 100, &p->fill, 1, &x);
+	case 'T':
+		p->bare = strcmp(v, "index") == 0;
+		return p->bare || strcmp(v, "txn") == 0;
 	default:
 		return false;
 	}
@@ -104,6 +110,12 @@ bench_ycsb_fits(const void *params)
 		return "--keys-file goes with --keys osm";
 	if (bench_ycsb_percent[p->workload][YCSB_SCAN] > 0 && p->path == NULL)
 		return "workload e has scans: --cache hash has no order";
+	if (p->levels > 0 && (p->path == NULL || p->cache != IDX_TREE_INNER))
+		return "--levels goes with --cache tree";
+	if (p->bare &&
+	    (p->path == NULL || p->value != 8 ||
+		bench_ycsb_percent[p->workload][YCSB_UPDATE] + bench_ycsb_percent[p->workload][YCSB_RMW] > 0))
+		return "--through index has values of 8 bytes, in the ordered index, and no updates";
 	if (p->pick == YCSB_LATEST && bench_ycsb_percent[p->workload][YCSB_INSERT] == 0)
 		return "--distribution latest goes with inserts: workload d or e";
 	return NULL;
@@ -124,7 +136,14 @@ own_usage(FILE *to)
 	    "  --keys-file F    osm: keys from a file instead: a number, and as many 8-byte keys that rise\n"
 	    "  --value B        bytes of a value: 8, 32 or 1024 (default 8)\n"
 	    "  --batch N        reads in a row that one transaction does, 1 to 8 (default 1)\n"
-	    "  --cache C        how a key leads to its record: hash, by the table's hash index\n");
+	    "  --cache C        what a client has of the ordered index: learned (default; models, and the\n"
+	    "                   table of leaves), models, ondemand (both, as needed), tree (inner nodes),\n"
+	    "                   none, messages (every lookup is one); or hash: the hash index instead\n"
+	    "  --levels N       tree: only so many levels from the root down\n"
+	    "  --parts N        partitions of the index (default: one on each storage node)\n"
+	    "  --fill P         per cent of a leaf that loading fills (default 90)\n"
+	    "  --through T      txn (default), or index: the index has the values, and there are no records\n"
+	    "                   and no transactions, as in XStore's paper; c, d and e\n");
 }
 
 void
@@ -351,6 +370,7 @@ metrics(const struct real *r, const struct point *pt)
 		    pt->seconds > 0 ? (double)(b->trains - a->trains) / pt->seconds : 0);
 		bench_metric(&m, "cache_bytes", (double)b->cache_bytes);
 		bench_metric(&m, "table_bytes", (double)b->table_bytes);
+		bench_metric(&m, "inner_bytes", (double)b->inner_bytes);
 	}
 	if (r->array != NULL) {
 		beside(&m, r, "array", pt->ops, pt->array);
@@ -367,16 +387,17 @@ report(struct real *r, const struct point *pt)
 	const struct bench_common *c = &r->common;
 	const struct ycsb_params *p = r->p;
 	const char *provider = c->storage != NULL ? net_kind_name(c->fabric) : "shm";
-	const char *cache = p->path != NULL ? p->path->name : "hash";
+	const char *cache = p->path != NULL ? idx_tree_cache_name(p->cache) : "hash";
 	if (c->json)
 		printf("{\"bench\": \"ycsb\", \"provider\": \"%s\", \"params\": {\"workload\": \"%c\", "
 		       "\"records\": %llu, \"distribution\": \"%s\", \"keys\": \"%s\", \"value\": %u, "
-		       "\"batch\": %u, \"cache\": \"%s\", \"workers\": %u, \"seconds\": %g, \"runs\": %u, "
+		       "\"batch\": %u, \"cache\": \"%s\", \"through\": \"%s\", \"workers\": %u, \"seconds\": "
+		       "%g, \"runs\": %u, "
 		       "\"embedded\": %s}, %s",
 		    provider, 'a' + (int)p->workload, (unsigned long long)p->records,
 		    bench_ycsb_pick_names[p->pick], bench_keys_names[p->set], p->value, p->batch, cache,
-		    r->workers, c->seconds, c->runs, c->storage != NULL ? "false" : "true",
-		    r->points > 1 ? "\"points\": [" : "");
+		    p->bare ? "index" : "txn", r->workers, c->seconds, c->runs,
+		    c->storage != NULL ? "false" : "true", r->points > 1 ? "\"points\": [" : "");
 	else
 		printf("ycsb %c, %llu %s keys, values of %u bytes, %s, --cache %s, %s, %u worker%s, %u "
 		       "run%s of %g s\n",
@@ -456,6 +477,7 @@ run(struct real *r)
 {
 	struct nam_err err = { 0 };
 	struct bench_embedded e = { 0 };
+	struct bench_tree_hosts hosts = { 0 };
 	unsigned char secret[64];
 	size_t secret_len = 0;
 	const struct bench_common *c = &r->common;
@@ -466,6 +488,8 @@ run(struct real *r)
 	else if (st == NAM_OK)
 		st = bench_embedded_open(
 		    &e, bench_ycsb_user.bytes(r->p) / BENCH_EMBEDDED_NODES, c->cluster, &err);
+	if (st == NAM_OK && c->storage == NULL && r->p->path != NULL)
+		st = bench_tree_host(&hosts, &e, &err);
 	const struct cn_config cfg = { .storage = c->storage,
 		.local = c->storage != NULL ? NULL : e.local,
 		.fabric = c->fabric,
@@ -486,6 +510,7 @@ run(struct real *r)
 	if (r->cn != NULL)
 		cn_close(r->cn);
 	bench_embedded_close(&e);
+	bench_tree_unhost(&hosts);
 	bench_redis_close(r->redis);
 	bench_array_close(r->array);
 	bench_ycsb_undraw(r->p);
@@ -533,9 +558,10 @@ fits(const struct real *r)
 #define OWN_OPTIONS                                                                                          \
 	{ "workload", 1, NULL, 'W' }, { "records", 1, NULL, 'N' }, { "distribution", 1, NULL, 'D' },         \
 	    { "keys", 1, NULL, 'K' }, { "keys-file", 1, NULL, 'F' }, { "value", 1, NULL, 'V' },              \
-	    { "batch", 1, NULL, 'B' },                                                                       \
+	    { "batch", 1, NULL, 'B' }, { "cache", 1, NULL, 'H' }, { "levels", 1, NULL, 'L' },                \
+	    { "parts", 1, NULL, 'Q' }, { "fill", 1, NULL, 'O' },                                             \
 	{                                                                                                    \
-		"cache", 1, NULL, 'H'                                                                        \
+		"through", 1, NULL, 'T'                                                                      \
 	}
 
 static int

@@ -8,13 +8,18 @@
 #include "peers.h"
 
 #include <bench/sim_cluster.h>
+#include <index/tree.h>
 
 enum { YCSB_BATCH_MAX = 8, YCSB_VALUE_MAX = 1024, YCSB_RECORDS_MAX = 400000000 };
 
 /* What an access path did since it was made. */
 struct ycsb_path_counts {
-	uint64_t lookups, index_reads, fallbacks, trains, cache_bytes, table_bytes;
+	uint64_t lookups; /* and scans */
+	uint64_t index_reads, fallbacks, cache_bytes, table_bytes;
+	uint64_t trains, entries, inner_bytes; /* of the whole index */
 };
+
+struct ycsb_params;
 
 /*
  * An ordered index that leads from a key to the address of its record. The access path is one
@@ -22,15 +27,14 @@ struct ycsb_path_counts {
  * a coroutine; `self` is a process's part of it, `size` bytes, zeroed at first.
  */
 struct ycsb_path {
-	const char *name;
 	size_t size;
-	/* The first process makes it, and enters n records in the order of their keys, which it may
-	 * do in several calls. */
-	nam_status (*make)(void *self, const struct cn_place *pl);
+	/* The first process makes it, and enters n records in the order of their keys, in several
+	 * calls; one with n = 0 is the last. */
+	nam_status (*make)(void *self, const struct cn_place *pl, struct ycsb_params *p);
 	nam_status (*load)(
 	    void *self, const struct cn_place *pl, const uint64_t *key, const uint64_t *at, uint64_t n);
 	/* Another process's part of the same index. */
-	nam_status (*join)(void *self, const void *first);
+	nam_status (*join)(void *self, void *first);
 	/* Finds n <= YCSB_BATCH_MAX keys: at[i], or 0. */
 	nam_status (*find)(void *self, const struct cn_place *pl, const uint64_t *key, uint64_t *at,
 	    unsigned n, struct net_counts *counts);
@@ -53,13 +57,16 @@ struct ycsb_params {
 	unsigned batch;
 	const char *keys_file;
 	const struct ycsb_path *path; /* NULL: the table's hash index */
+	enum idx_tree_cache cache;    /* of the path, and below */
+	unsigned levels, parts, fill; /* levels, parts: 0 = all, one a storage node */
+	bool bare;                    /* no records: the index has the values */
 	uint64_t seed;
 	/* of a run */
 	struct ycsb_keys keys;
 	struct ycsb_items items;
 	struct ycsb_steps *steps; /* of each client */
 	unsigned clients;         /* that have steps */
-	const void *first;        /* path's part of the first process */
+	void *first;              /* path's part of the first process */
 };
 extern struct ycsb_params bench_ycsb_params;
 extern const struct bench_sim_user bench_ycsb_user;

@@ -13,7 +13,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import house
 from house import House, check, contains, run, same
 
-SMALL = ("--cache", "hash", "--records", "3000", "--seconds", "0.05", "--runs", "1")
+SMALL = ("--records", "3000", "--seconds", "0.05", "--runs", "1")
+INDEX = ("index_reads_per_lookup", "fallbacks_per_op", "retrains_per_s", "cache_bytes", "table_bytes", "inner_bytes")
 FIGURES = ("operations", "throughput_ops", "p50_us", "p99_us", "p999_us", "aborts_per_op", "not_yet_seen_per_op", "verbs_per_op",
            "round_trips_per_op", "check_errors")
 
@@ -34,12 +35,36 @@ def ycsb(h, *args, more=()):
 def test_workloads():
     with House() as h:
         for w in "abcdf":
-            got, r = ycsb(h, "--workload", w)
+            got, r = ycsb(h, "--workload", w, "--cache", "hash")
+            check("cache_bytes" not in got["metrics"], r.out)
             same(got["params"]["distribution"], "latest" if w == "d" else "zipf")
             new = int(r.err.split("check: ")[1].split("records, ")[1].split()[0])
             check((new > 0) == (w == "d"), r.err)
             # only writes take a second round trip, or more than one verb
             check((got["metrics"]["verbs_per_op"] > 1.2) == (w != "c"), r.out)
+
+
+def test_caches():
+    """The ordered index: what a client has of it decides how many READs a lookup takes, and never what it finds."""
+    with House() as h:
+        for cache in ("learned", "models", "ondemand", "tree", "none", "messages"):
+            for w in "acde":
+                got, r = ycsb(h, "--workload", w, "--cache", cache, more=INDEX)
+                same((got["params"]["cache"], got["params"]["through"]), (cache, "txn"))
+                m = got["metrics"]
+                new = int(r.err.split("check: ")[1].split("records, ")[1].split()[0])
+                check((new > 0) == (w in "de"), r.err)
+                if cache == "messages":
+                    same(m["index_reads_per_lookup"], 0, r.out)
+                if w == "c" and cache == "tree":
+                    check(0.99 < m["index_reads_per_lookup"] < 1.05 and m["fallbacks_per_op"] == 0 and m["cache_bytes"] > 0, r.out)
+                if w == "c" and cache == "none":
+                    check(m["index_reads_per_lookup"] > 1.9 and m["cache_bytes"] == 0, r.out)
+        two, _ = ycsb(h, "--workload", "c", "--cache", "tree", "--levels", "1", "--records", "20000", more=INDEX)
+        check(two["metrics"]["index_reads_per_lookup"] > 1.9, two)
+        for w in "cde":
+            got, _ = ycsb(h, "--workload", w, "--through", "index", "--cache", "tree", "--parts", "7", "--fill", "60", "--workers", "2", more=INDEX)
+            same(got["params"]["through"], "index")
 
 
 def test_keys_and_values():
@@ -75,7 +100,7 @@ def test_batches_and_workers():
 def test_over_tcp():
     with House(nodes=2, size="256m") as h:
         for w in "ad":
-            got, _ = ycsb(h, "--workload", w, "--storage", h.storage(), "--fabric", "tcp", "--secret-file", h.secret)
+            got, _ = ycsb(h, "--cache", "hash", "--workload", w, "--storage", h.storage(), "--fabric", "tcp", "--secret-file", h.secret)
             same((got["provider"], got["params"]["embedded"]), ("tcp", False))
 
 
@@ -118,15 +143,15 @@ def test_redis():
 def test_model():
     if os.environ.get("NAM_SANITIZE") == "thread":
         house.skip("one thread plays each run")
-    args = ("bench", "ycsb", "--sim", "cx6", "--cache", "hash", "--records", "3000", "--seconds", "0.001", "--clients", "1,8", "--nodes",
-            "2+1", "--json")
-    for w in "acd":
-        first = run(*args, "--workload", w, timeout=60)
+    args = ("bench", "ycsb", "--sim", "cx6", "--records", "3000", "--seconds", "0.001", "--clients", "1,8", "--nodes", "2+2", "--json")
+    for w, more in (("a", ("--cache", "hash")), ("c", ("--cache", "tree")), ("d", ("--cache", "tree")), ("e", ("--cache", "messages")),
+                    ("c", ("--cache", "none", "--through", "index"))):
+        first = run(*args, "--workload", w, *more, timeout=60)
         same(first.rc, 0, first)
         points = json.loads(first.out)["points"]
         same([(p["clients"], p["check_errors"]) for p in points], [(1, 0), (8, 0)])
         check(points[1]["throughput_tps"] > 3 * points[0]["throughput_tps"], points)
-        same(run(*args, "--workload", w, timeout=60).out, first.out, "one seed, one run")
+        same(run(*args, "--workload", w, *more, timeout=60).out, first.out, "one seed, one run")
 
 
 def test_picture():
@@ -144,7 +169,9 @@ def test_bad_arguments():
                 ("--distribution", "normal"), ("--distribution", "latest"), ("--keys", "random"), ("--keys-file", "x"),
                 ("--value", "16"), ("--value", "0"), ("--batch", "0"), ("--batch", "9"), ("--cache", "all"), ("--peer", "mysql"),
                 ("--workers", "0"), ("--clients", "0"), ("--clients", "1,x"), ("--seconds", "0"), ("--fabric", "tcp"),
-                ("--workload", "e", "--cache", "hash"), ("--plot", "x.gif"), ("--plot-data",), ("more",), ("--nonsense",),
+                ("--workload", "e", "--cache", "hash"), ("--levels", "2"), ("--cache", "hash", "--levels", "2"), ("--parts", "0"), ("--fill", "49"),
+                ("--through", "sql"), ("--through", "index", "--workload", "a"), ("--through", "index", "--value", "32"),
+                ("--through", "index", "--cache", "hash"), ("--plot", "x.gif"), ("--plot-data",), ("more",), ("--nonsense",),
                 ("--sim", "none"), ("--sim", "cx6", "--workload", "g"), ("--sim", "cx6", "--peer", "redis"), ("--sim", "cx6", "more")):
         r = run("bench", "ycsb", *bad, timeout=20)
         same((r.rc, r.out), (2, ""), (bad, r))
