@@ -212,6 +212,15 @@ static const struct anchor {
 	{ "cx6", "READ of 8 B, latency (us)",
 	    { .code = NET_READ, .size = 8, .machines = 1, .threads = 1, .window = 1 }, true, 1e3, 1.7,
 	    "ib_read_lat, as commonly reported" },
+	{ "xstore", "READ of 8 B, all clients (M/s)",
+	    { .code = NET_READ, .size = 8, .machines = 15, .threads = 16, .window = 8 }, false, 1e6, 80,
+	    "XStore: some 40 M/s of each RNIC" },
+	{ "xstore", "READ of 4 KB, GB/s of both ports",
+	    { .code = NET_READ, .size = 4 << 10, .machines = 15, .threads = 16, .window = 8 }, false,
+	    1e9 / (4 << 10), 25, "2 x 100 Gb/s" },
+	{ "xstore", "READ of 8 B, latency (us)",
+	    { .code = NET_READ, .size = 8, .machines = 1, .threads = 1, .window = 1 }, true, 1e3, 1.9,
+	    "ib_read_lat, as commonly reported" },
 };
 
 static const struct verbs_sim_load scale[] = {
@@ -228,7 +237,7 @@ static const struct verbs_sim_load scale[] = {
 double
 bench_verbs_sim_busiest(const struct net_sim_use *u)
 {
-	return fmax(fmax(fmax(u->rnic, u->in), fmax(u->out, u->atomics)), u->address);
+	return fmax(fmax(fmax(u->rnic, u->in), fmax(u->out, u->atomics)), fmax(u->address, u->core));
 }
 
 const char *
@@ -241,7 +250,7 @@ bench_verbs_sim_limit(const struct net_sim_use *node, const struct net_sim_use *
 		{ "a client's port, in", machine->in }, { "a client's port, out", machine->out },
 		{ "the node's RNIC", node->rnic }, { "the node's port, in", node->in },
 		{ "the node's port, out", node->out }, { "the node's atomics engine", node->atomics },
-		{ "one address", node->address } };
+		{ "one address", node->address }, { "the node's cores", node->core } };
 	unsigned most = 0;
 	for (unsigned i = 1; i < sizeof all / sizeof all[0]; i++)
 		if (all[i].share > all[most].share)

@@ -99,6 +99,7 @@ net_link_turn(struct net_link *l, struct net_desk *desk, uint64_t now_ns)
 		}
 		l->odd_since_ns = 0;
 		sight = NET_LINK_SERVED;
+		l->served++;
 		l->polled = !(m.flags & NET_RING_EVENT);
 		uint32_t len = 0;
 		nam_status st = handle(l, &m, desk, &len);

@@ -16,6 +16,7 @@ struct net_link {
 	unsigned shard, shards; /* i  which of the services are served here */
 	struct net_ring_in in;
 	struct net_ring_out out;
+	uint64_t served;       /* requests so far */
 	bool polled;           /* the client announces no message: look into the ring */
 	uint64_t odd_since_ns; /* since when the ring holds bytes that are no message, 0 = all is
 			        * well */

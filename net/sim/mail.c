@@ -55,6 +55,18 @@ static const struct {
 		     .slice_ns = 3000000,
 		     .tick_ns = 4000000,
 		     .balance_ns = 64000000 } },
+	{ "xstore", { .name = "verbs",
+			.what = "SEND and RECEIVE, ConnectX-4",
+			.send_ns = 205,
+			.take_ns = 205,
+			.turn_ns = 150,
+			.hardware = 24,
+			.cores = 24,
+			.shared_permille = 1000,
+			.latency_ns = 24000000,
+			.slice_ns = 3000000,
+			.tick_ns = 4000000,
+			.balance_ns = 64000000 } },
 };
 
 const struct net_sim_stack *

@@ -54,6 +54,31 @@ static const struct net_sim_model models[] = {
 	    .poll_ns = 30,
 	    .turn_ns = 100,
 	},
+	{
+	    .name = "xstore",
+	    .what = "two ConnectX-4, 100 Gb/s each; 24 cores of 2.2 GHz (the XStore paper's machines)",
+	    .wire_ns = 650,
+	    .jitter_ns = 60,
+	    .ports = 2,
+	    .port_ps = 80,
+	    .mtu = 4096,
+	    .header = 30,
+	    .message_ps = 12200,
+	    .inline_max = 220,
+	    .dma_ns = 300,
+	    .atomic_ps = 24400,
+	    .address_ns = 410,
+	    .contexts = 2048,
+	    .requests = 2048,
+	    .miss_ps = 30000,
+	    .cores = 24,
+	    .post_ns = 55,
+	    .doorbell_ns = 90,
+	    .poll_ns = 60,
+	    .turn_ns = 150,
+	    .shards = 24,
+	    .serve_ns = 1090,
+	},
 };
 
 const struct net_sim_model *
@@ -292,8 +317,11 @@ void
 net_sim_use_begin(struct net_sim *s)
 {
 	s->use_from = s->now;
-	for (unsigned r = 1; r <= s->cfg.nodes; r++)
+	for (unsigned r = 1; r <= s->cfg.nodes; r++) {
 		net_sim_nic_begin(&s->node[r].nic);
+		for (unsigned i = 0; i < NET_SIM_SHARDS; i++)
+			s->node[r].shard[i].busy = 0;
+	}
 	for (struct sim_proc *p = s->proc; p != NULL; p = p->next)
 		net_sim_nic_begin(&p->nic);
 	for (struct sim_worker *sw = s->worker; sw != NULL; sw = sw->next)
@@ -331,7 +359,13 @@ net_sim_nic_use(const struct net_sim *s, const struct sim_nic *nic, struct net_s
 void
 net_sim_use_node(const struct net_sim *s, unsigned region, struct net_sim_use *out)
 {
-	net_sim_nic_use(s, &s->node[region].nic, out);
+	const struct sim_node *node = &s->node[region];
+	uint64_t served = 0;
+	net_sim_nic_use(s, &node->nic, out);
+	for (unsigned i = 0; i < NET_SIM_SHARDS; i++)
+		served += node->shard[i].busy;
+	if (served != 0 && s->now > s->use_from)
+		out->core = (double)served / s->cfg.model->shards / ((double)(s->now - s->use_from) * 1e3);
 }
 
 void

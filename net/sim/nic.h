@@ -15,7 +15,7 @@
 
 #include <stdint.h>
 
-enum { NET_SIM_PORTS = 2 };
+enum { NET_SIM_PORTS = 2, NET_SIM_SHARDS = 32 };
 
 /* Times in ns, or in ps where a name ends so. A model is constant and outlives its simulators. */
 struct net_sim_model {
@@ -46,6 +46,12 @@ struct net_sim_model {
 	uint32_t doorbell_ns; /* telling the RNIC: once for what a batch posts on a queue pair */
 	uint32_t poll_ns;     /* taking a completion */
 	uint32_t turn_ns;     /* a coroutine's turn */
+	/*
+	 * A storage node's services: so many of its cores, NET_SIM_SHARDS at most, each for the
+	 * clients of some rings, and a core's time for a request, from the ring to the answer. 0:
+	 * they cost nothing but a moment (serve.c).
+	 */
+	uint32_t shards, serve_ns;
 };
 
 /* NULL: no model has that name. */
@@ -58,7 +64,7 @@ struct net_sim_use {
 	double rnic, in, out;      /* in and out: of its busiest port */
 	double atomics, address;   /* address: of the busiest one */
 	uint64_t hot;              /* its offset in the region */
-	double core;               /* of its workers' threads, mean */
+	double core;               /* of its workers' threads, or a node's shards, mean */
 	uint64_t messages, misses; /* misses: of contexts and work requests */
 	uint64_t bytes_in, bytes_out;
 };

@@ -2,6 +2,7 @@
  * expected is worked out here by hand, not by nic.c. */
 #include <net/conformance/conformance_sim.h>
 #include <net/region_format.h>
+#include <net/ring/service.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -314,6 +315,84 @@ order(void **state)
 	net_sim_close(s);
 }
 
+/* Calls of an echo service, one after the other. */
+static void
+caller(void *arg)
+{
+	struct place *p = arg;
+	char ask[8] = "echo", got[8];
+	uint32_t len;
+	while (net_now_ns(p->w) < p->r->end) {
+		uint64_t from = net_now_ns(p->w);
+		assert_int_equal(
+		    net_call(p->w, 1, NET_SERVICE_ECHO, ask, sizeof ask, got, sizeof got, &len), NAM_OK);
+		if (net_now_ns(p->w) >= p->r->begin && net_now_ns(p->w) <= p->r->end) {
+			p->r->ops++;
+			p->r->latency += net_now_ns(p->w) - from;
+		}
+	}
+	if (p->r->node.core == 0)
+		net_sim_use_node(p->s, 1, &p->r->node);
+}
+
+static void
+begin_use(void *arg)
+{
+	struct place *p = arg;
+	net_sleep(p->w, p->r->begin - net_now_ns(p->w));
+	net_sim_use_begin(p->s);
+}
+
+/* Threads with `each` calls out; a request costs serve_ns of one of two shards. */
+static void
+calls(uint32_t serve_ns, unsigned threads, unsigned each, struct run *r)
+{
+	struct net_sim_model m = plain;
+	const struct net_sim_config cfg = { .seed = 3, .nodes = 1, .region_bytes = REGION, .model = &m };
+	static const struct net_service echo = { NET_SERVICE_ECHO, "echo", net_echo, NULL };
+	struct net_sim *s;
+	struct net *n;
+	struct place p[THREADS_MAX];
+	m.shards = 2;
+	m.serve_ns = serve_ns;
+	memset(r, 0, sizeof *r);
+	assert_int_equal(net_sim_open(&s, &cfg), NAM_OK);
+	assert_int_equal(net_sim_serve(s, 1, &echo, 1), NAM_OK);
+	assert_int_equal(net_sim_attach(s, &n), NAM_OK);
+	r->begin = net_sim_now_ns(s) + 100000;
+	r->end = r->begin + 1000000;
+	for (unsigned i = 0; i < threads; i++) {
+		p[i] = (struct place){ .r = r, .s = s, .n = n, .i = i };
+		assert_int_equal(net_worker_open(n, &p[i].w, NULL), NAM_OK);
+		for (unsigned k = 0; k < each; k++)
+			assert_non_null(nam_co_start(net_worker_sched(p[i].w), caller, &p[i], 0));
+	}
+	assert_non_null(nam_co_start(net_worker_sched(p[0].w), begin_use, &p[0], 0));
+	assert_true(net_sim_run(s, NULL, NULL));
+	for (unsigned i = 0; i < threads; i++)
+		net_worker_close(p[i].w);
+	net_close(n);
+	net_sim_close(s);
+}
+
+/* Two shards serve two requests at a time, however they come; a lone one takes its time once. */
+static void
+shards(void **state)
+{
+	(void)state;
+	struct run slow, fast, many, batches;
+	calls(2500, 1, 1, &slow);
+	calls(500, 1, 1, &fast);
+	assert_near(
+	    (double)slow.latency / (double)slow.ops - (double)fast.latency / (double)fast.ops, 2000, 0.02);
+	calls(2500, 16, 1, &many);
+	assert_near((double)many.ops, 2 * 1000000.0 / 2500, 0.03);
+	assert_true(many.node.core > 0.97 && many.node.core < 1.03);
+	calls(2500, 4, 8, &batches);
+	assert_near((double)batches.ops, 2 * 1000000.0 / 2500, 0.03);
+	assert_true(batches.node.core > 0.97 && slow.node.core < 0.3);
+}
+
 /* Same seed, same run; no model, no figures. */
 static void
 repeats(void **state)
@@ -344,6 +423,7 @@ main(void)
 		cmocka_unit_test(atomics),
 		cmocka_unit_test(cores),
 		cmocka_unit_test(order),
+		cmocka_unit_test(shards),
 		cmocka_unit_test(repeats),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,10 @@
  * event mode is looked at only when its WRITE_IMM has executed. Answers are WRITEs of the node on a
  * queue pair of its own, into the client's memory; they also tear. Idle hooks have their turn a
  * microsecond after requests were served, and again as long as one of them does something.
+ *
+ * With a model that prices a request (serve_ns) a ring belongs to one of the node's shards: a look
+ * waits until the shard is free, and a request served keeps it busy. The price of a request that
+ * finds the shard idle lies before the look, so that a lone request waits for it too.
  */
 #include <base/hash.h>
 #include <net/ring/channel.h>
@@ -29,11 +33,20 @@ struct sim_link {
 	uint64_t ring;          /* offset of the request ring */
 	uint32_t number;
 	bool due, timeout_due;
+	uint64_t ready; /* 0, or until when what has come costs time, before it can be served */
 	struct sim_call look, timeout; /* events */
 	struct sim_link *next;         /* of the node */
 };
 
 #define LINK_OF(call, member) ((struct sim_link *)(void *)((char *)(call)-offsetof(struct sim_link, member)))
+
+/* NULL: requests have no price. */
+static struct sim_resource *
+shard_of(const struct sim_link *l)
+{
+	const struct net_sim_model *m = l->sim->cfg.model;
+	return m != NULL && m->serve_ns != 0 ? &l->node->shard[l->number % m->shards] : NULL;
+}
 
 static void
 look_at(struct sim_link *l, uint64_t after)
@@ -75,10 +88,23 @@ turn(struct net_sim *s, struct sim_call *c)
 	if (l->ch == NULL || l->node->paused || l->node->down ||
 	    net_set_has(&l->back.worker->proc->fenced, l->node->region))
 		return;
-	if (net_link_turn(&l->link, s->desk, s->now) == NET_LINK_SERVED) {
-		look_at(l, SERVE_NS);
-		idle_soon(s, l->node);
+	struct sim_resource *shard = shard_of(l);
+	if (shard != NULL) {
+		uint64_t from = sim_later(l->ready, (shard->free + 999) / 1000);
+		if (from > s->now) {
+			look_at(l, from - s->now);
+			return;
+		}
+		l->ready = 0;
 	}
+	uint64_t served = l->link.served;
+	if (net_link_turn(&l->link, s->desk, s->now) != NET_LINK_SERVED)
+		return;
+	served = l->link.served - served;
+	if (shard != NULL)
+		sim_serve(shard, s->now * 1000, served * s->cfg.model->serve_ns * 1000);
+	look_at(l, shard != NULL ? s->cfg.model->serve_ns : SERVE_NS);
+	idle_soon(s, l->node);
 }
 
 /* A piece of a WRITE to a node has executed. */
@@ -105,10 +131,12 @@ net_sim_serve_written(struct net_sim *s, const struct sim_verb *v, bool last)
 	for (struct sim_link *l = node->link; l != NULL; l = l->next) {
 		bool hit = v->off >= l->ring && v->off < l->ring + l->link.in.bytes;
 		bool told = v->code == NET_WRITE_IMM && last && v->arg == l->number;
-		if (l->ch != NULL && (told || (hit && l->link.polled)))
-			look_at(l, LOOK_NS);
+		if (l->ch == NULL || !(told || (hit && l->link.polled)))
+			continue;
+		if (shard_of(l) != NULL && l->ready == 0)
+			l->ready = s->now + s->cfg.model->serve_ns;
+		look_at(l, LOOK_NS);
 	}
-	(void)s;
 }
 
 /* The node's WRITE of answers. */

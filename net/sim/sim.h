@@ -103,8 +103,9 @@ void net_sim_pause(struct net_sim *sim, unsigned region, bool paused);
 void *net_sim_memory(struct net_sim *sim, unsigned region);
 
 /*
- * With a model: how busy each machine is, from net_sim_use_begin to now. Of a storage node its
- * cores are not known. All 0 without a model.
+ * With a model: how busy each machine is, from net_sim_use_begin to now. Of a storage node's cores
+ * those are known that serve messages, if the model says what a message costs. All 0 without a
+ * model.
  */
 void net_sim_use_begin(struct net_sim *sim);
 void net_sim_use_node(const struct net_sim *sim, unsigned region, struct net_sim_use *out);

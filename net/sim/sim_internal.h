@@ -200,6 +200,7 @@ struct sim_node {
 	/* serve.c */
 	const struct net_service *service;
 	unsigned services, links;
+	struct sim_resource shard[NET_SIM_SHARDS]; /* with model->serve_ns */
 	bool paused;
 	bool idle_due;
 	struct sim_call idle;       /* event: a turn for the idle hooks */
