@@ -29,6 +29,16 @@ PAPER = {
     "2pc-ipoib": [(70, 22e3)],
 }
 
+# XStore's figure 10, workload C, uniform: what a client caches of the index. Beside each its name there and its requests per second.
+XSTORE = {
+    "learned": (("--cache", "learned"), "XStore", 82e6),
+    "tree": (("--cache", "tree"), "whole index cached", 78e6),
+    # As many READs as in the paper, where four of seven inner levels are cached: three more inner nodes, and the leaf.
+    "tree-top": (("--cache", "tree", "--levels", "1"), "Cell, top 4 levels cached", 13.9e6),
+    "none": (("--cache", "none"), None, None),
+    "messages": (("--cache", "messages"), "DrTM-Tree", 22e6),
+}
+
 
 class Trouble(Exception):
     pass
@@ -62,6 +72,11 @@ def runs(quick):
             continue
         seconds = "0.2" if protocol.startswith("2pc-") else "0.03"
         out["figure6-" + protocol] = (fdr + ["--protocol", protocol] + (tiny if quick else ["--seconds", seconds]), False)
+    ycsb = ["ycsb", "--sim", "xstore", "--workload", "c", "--distribution", "uniform", "--through", "index", "--coroutines", "4"]
+    ycsb += (["--records", "3000", "--nodes", "2+1", "--clients", "4,8", "--seconds", "0.001"] if quick else
+             ["--records", "1000000", "--nodes", "15+1", "--parts", "24", "--clients", "60,240,720,1440", "--seconds", "0.001"])
+    for name, (cache, _, _) in XSTORE.items():
+        out["xstore-" + name] = (ycsb + list(cache), False)
     out["oracle"] = (["oracle", "--client", "all", "--fabric", "sim"] + (["--pause", "0.2"] if quick else []), True)
     out["oracle-fdr4x"] = (["oracle", "--client", "all", "--sim", "fdr4x"] +
                            (["--pause", "0.2", "--rate", "1000"] if quick else []), True)
@@ -170,9 +185,31 @@ def figure6(curves, picture, quick):
     return "\n".join(out)
 
 
-def draw(curves, folder, quick):
-    picture = os.path.join(folder, "figure6.svg")
-    p = subprocess.run(["gnuplot"], input=figure6(curves, picture, quick), capture_output=True, text=True, check=False)
+def xstore(curves, picture, quick):
+    """The same for the caches of an ordered index: throughput over clients, and crosses at the paper's figures."""
+    out, plots = [], []
+    for i, (name, got) in enumerate(curves.items(), 1):
+        out.append("$curve%d << EOD" % i)
+        out += ["%d %.6g" % (p["clients"], p["throughput_tps"] / 1e6) for p in got["points"]]
+        out.append("EOD")
+        last = got["points"][-1]
+        _, there, rate = XSTORE[name]
+        title = "%s (%s)" % (name, limit_of(last)) + ("; %s: %g M/s" % (there, rate / 1e6) if rate else "")
+        plots.append("$curve%d using 1:2 with linespoints lt %d pt 7 ps 0.5 title %s" % (i, i, quoted(title)))
+        if rate:
+            out += ["$paper%d << EOD" % i, "%d %g" % (last["clients"], rate / 1e6), "EOD"]
+            plots.append("$paper%d using 1:2 with points lt %d pt 2 ps 2 lw 2 notitle" % (i, i))
+    out += ["set terminal svg size 1000,800 noenhanced background rgb 'white'", "set output " + quoted(picture),
+            "set title %s" % quoted("YCSB C, uniform, on the model xstore; crosses: the paper's peaks, with 100 M keys%s"
+                                    % ("; --quick: these curves say nothing" if quick else "")),
+            "set grid", "set xlabel 'clients'", "set xrange [0:*]", "set yrange [0:*]", "set offsets 0,20,0,0", "set ylabel 'M lookups/s'",
+            "set key below vertical maxcols 1 left Left reverse", "plot " + ", ".join(plots), ""]
+    return "\n".join(out)
+
+
+def draw(name, script, curves, folder, quick):
+    picture = os.path.join(folder, name + ".svg")
+    p = subprocess.run(["gnuplot"], input=script(curves, picture, quick), capture_output=True, text=True, check=False)
     if p.returncode != 0:
         raise Trouble("gnuplot made no %s: %s" % (picture, " ".join(p.stderr.split())[-300:]))
 
@@ -203,7 +240,10 @@ def main(argv):
         got, failed = all_runs(todo, folder)
         curves = {p: got["figure6-" + p] for p in FIGURE6 if "figure6-" + p in got}
         if curves:
-            draw(curves, folder, quick)
+            draw("figure6", figure6, curves, folder, quick)
+        curves = {n: got["xstore-" + n] for n in XSTORE if "xstore-" + n in got}
+        if curves:
+            draw("xstore", xstore, curves, folder, quick)
     except Trouble as e:
         say(str(e))
         return 1

@@ -47,9 +47,10 @@ def test_quick():
         names = {n.rsplit(".", 1)[0] for n in os.listdir(out) if n.endswith(".json")}
         paper = {"figure6-rsi-paper"} & names # as namdb has it or not
         same(names - paper, {"cx6", "tatp", "smallbank", "oracle", "oracle-fdr4x", "figure6-rsi", "figure6-2pc-verbs",
-                             "figure6-2pc-ipoeth", "figure6-2pc-ipoib"})
+                             "figure6-2pc-ipoeth", "figure6-2pc-ipoib", "xstore-learned", "xstore-tree", "xstore-tree-top", "xstore-none",
+                             "xstore-messages"})
         same({n for n in os.listdir(out) if not n.endswith(".json")},
-             {"cx6.svg", "tatp.svg", "smallbank.svg", "oracle.svg", "oracle-fdr4x.svg", "figure6.svg"})
+             {"cx6.svg", "tatp.svg", "smallbank.svg", "oracle.svg", "oracle-fdr4x.svg", "figure6.svg", "xstore.svg"})
         for name in names:
             contains(r.stderr, "figures: %s: " % name)
             with open(os.path.join(out, name + ".json"), encoding="utf-8") as f:
@@ -59,6 +60,8 @@ def test_quick():
         with open(os.path.join(out, "figure6.svg"), encoding="utf-8") as f:
             contains(f.read(), "<svg", "rsi (4 clients: nothing is full)", "2pc-ipoib", "2pc-ipoeth", "2pc-verbs", "figure 6",
                      "say nothing", "</svg>")
+        with open(os.path.join(out, "xstore.svg"), encoding="utf-8") as f:
+            contains(f.read(), "<svg", "learned (", "DrTM-Tree: 22 M/s", "tree-top (", "say nothing", "</svg>")
         # Virtual time: once more brings the same.
         with open(os.path.join(out, "cx6.json"), encoding="utf-8") as f:
             before = f.read()
