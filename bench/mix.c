@@ -245,18 +245,18 @@ run(struct real *r)
 void
 bench_mix_usage(FILE *to)
 {
-	fprintf(to,
-	    "For real:\n"
-	    "  --workers N      worker threads (default 1)\n"
-	    "  --clients N      clients (coroutines) on each worker (default 16)\n"
-	    "  --seconds S      length of each run (default 2)\n"
-	    "  --runs N         runs; the median is reported (default 1)\n"
-	    "  --fabric P       auto, shm, verbs or tcp; with --storage (default auto)\n"
-	    "  --storage LIST   storage nodes host:port,...; default: three in this process\n"
-	    "  --cluster NAME, --secret-file F   as for namdb sql\n"
-	    "  --seed N         of the clients' dice (default 1)\n"
-	    "  --json           one object on stdout\n"
-	    "  --sim MODEL      in virtual time on machines of a model instead: fdr4x or cx6. Then:\n");
+	fprintf(to, "For real:\n"
+		    "  --workers N      worker threads (default 1)\n"
+		    "  --clients N      clients (coroutines) on each worker (default 16)\n"
+		    "  --seconds S      length of each run (default 2)\n"
+		    "  --runs N         runs; the median is reported (default 1)\n"
+		    "  --fabric P       auto, shm, verbs or tcp; with --storage (default auto)\n"
+		    "  --storage LIST   storage nodes host:port,...; default: three in this process\n"
+		    "  --cluster NAME, --secret-file F   as for namdb sql\n"
+		    "  --seed N         of the clients' dice (default 1)\n"
+		    "  --json           one object on stdout\n"
+		    "  --sim MODEL      in virtual time on machines of a model instead: fdr4x, cx6 or\n"
+		    "                   xstore. Then:\n");
 	bench_sim_usage(to, "1,8,64", "1+2", "0.005");
 }
 

@@ -67,8 +67,8 @@ usage(FILE *to)
 	    "  --depth LIST     operations out at once, up to %u (default 1,16: latency, throughput)\n"
 	    "  --embedded       shm in this process, no storage node\n"
 	    "  --pin A,B        the client runs on core A, our servers on core B\n"
-	    "  --sim MODEL      not a fabric but a model of RNICs, in virtual time: fdr4x or cx6; with "
-	    "--json at most\n",
+	    "  --sim MODEL      not a fabric but a model of RNICs, in virtual time: fdr4x, cx6 or\n"
+	    "                   xstore; with --json at most\n",
 	    VERBS_DEPTH_MAX);
 	bench_common_usage(to, "", "0.2", "runs of each size");
 }

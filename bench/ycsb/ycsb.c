@@ -150,7 +150,7 @@ void
 bench_ycsb_sim_usage(FILE *to)
 {
 	fprintf(to, "usage: namdb bench ycsb --sim MODEL [options]\n"
-		    "YCSB in virtual time, on machines of a model: fdr4x or cx6.\n");
+		    "YCSB in virtual time, on machines of a model: xstore, fdr4x or cx6.\n");
 	own_usage(to);
 	bench_sim_usage(to, "1,8,64", "1+1", "0.005");
 }

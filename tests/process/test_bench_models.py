@@ -61,7 +61,7 @@ def test_twopc_models():
 def test_models():
     """Verbs and checkouts on a model of RNICs, in virtual time: near what is published, the same every time, and checked."""
     not_with_threads_watched()
-    for model in ("fdr4x", "cx6"):
+    for model in ("fdr4x", "cx6", "xstore"):
         r = run("bench", "verbs", "--sim", model, "--json", timeout=120)
         same(r.rc, 0, r)
         got = json.loads(r.out)
