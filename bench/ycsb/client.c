@@ -449,6 +449,10 @@ client(
 	struct client c = { .s = s, .pl = pl, .steps = steps, .counts = &s->counts[number], .out = out };
 	nam_arena_init(&c.arena, ARENA);
 	nam_status st = s->p->path != NULL && s->path == NULL ? NAM_NOMEM : NAM_OK;
+	if (s->clients > 0 && s->path != NULL && !s->begun) { /* a model has one thread */
+		s->p->path->counts(s->path, NULL, &s->before);
+		s->begun = true;
+	}
 	/* closed loop: the next begins when the last has been answered */
 	uint64_t ended = net_now_ns(pl->net);
 	/* a client of another round begins elsewhere */
@@ -518,12 +522,56 @@ check_path(struct ycsb_side *s, const struct cn_place *pl, uint64_t items)
 	return bad;
 }
 
+/* What the paths of all machines have done since their clients began: of the point that `more`
+ * prints. */
+static struct ycsb_path_counts seen;
+
+static void
+count_paths(void *const *side, unsigned machines)
+{
+	seen = (struct ycsb_path_counts){ 0 };
+	for (unsigned k = 0; k < machines; k++) {
+		const struct ycsb_side *s = side[k];
+		struct ycsb_path_counts c;
+		if (s->path == NULL || s->p->path->counts(s->path, NULL, &c) != NAM_OK)
+			continue;
+		seen.lookups += c.lookups - s->before.lookups;
+		seen.index_reads += c.index_reads - s->before.index_reads;
+		seen.fallbacks += c.fallbacks - s->before.fallbacks;
+		if (c.cache_bytes > seen.cache_bytes) {
+			seen.cache_bytes = c.cache_bytes;
+			seen.table_bytes = c.table_bytes;
+		}
+	}
+}
+
+/* Columns and members of a model's report; for the machine that caches most. */
+static void
+more(const struct bench_sim_point *at, const struct bench_sim *p)
+{
+	double lookups = seen.lookups > 0 ? (double)seen.lookups : 1;
+	if (at == NULL)
+		printf("%6s %9s %9s  ", "reads", "fallbacks", "cached B");
+	else if (p->json)
+		printf("\"throughput_ops\": %.0f, \"index_reads_per_lookup\": %.4f, \"fallbacks_per_op\": "
+		       "%.5f, \"cache_bytes\": %llu, "
+		       "\"table_bytes\": %llu, ",
+		    (double)at->sum.commits / at->seconds, (double)seen.index_reads / lookups,
+		    (double)seen.fallbacks / lookups, (unsigned long long)seen.cache_bytes,
+		    (unsigned long long)seen.table_bytes);
+	else
+		printf("%6.3f %9.5f %9llu  ", (double)seen.index_reads / lookups,
+		    (double)seen.fallbacks / lookups,
+		    (unsigned long long)(seen.cache_bytes + seen.table_bytes));
+}
+
 static uint64_t
 check(void *const *side, unsigned machines, const struct cn_place *pl)
 {
 	struct ycsb_side *s = side[0];
 	const struct bench_table table = table_of(s);
 	struct census c = { .value = s->p->value };
+	count_paths(side, machines);
 	uint64_t want = atomic_load(&s->p->items.next), bad = check_path(s, pl, want);
 	struct txn *t;
 	/* the last inserts are in the next snapshot, but perhaps not in this one */
@@ -593,4 +641,5 @@ const struct bench_sim_user bench_ycsb_user = { .bench = "ycsb",
 	.client = client,
 	.check = check,
 	.drop = drop,
-	.published = bench_ycsb_published };
+	.published = bench_ycsb_published,
+	.more = more };

@@ -179,6 +179,8 @@ counts(void *self, const struct cn_place *pl, struct ycsb_path_counts *out)
 		.fallbacks = c.fallbacks,
 		.cache_bytes = c.cache_bytes,
 		.table_bytes = c.table_bytes };
+	if (pl == NULL)
+		return NAM_OK;
 	nam_status st = idx_tree_shape(pl->net, s->tree, &shape, NULL);
 	if (st == NAM_OK) {
 		out->trains = shape.trains;

@@ -81,9 +81,11 @@ extern const struct bench_published bench_ycsb_published[];
 struct ycsb_side {
 	struct ycsb_params *p;
 	struct txn_table table;
-	void *path;                /* p->path's part */
-	struct net_counts *counts; /* one a client */
-	unsigned clients;          /* of all machines of a model, at this point; else 0 */
+	void *path;                     /* p->path's part */
+	struct net_counts *counts;      /* one a client */
+	unsigned clients;               /* of all machines of a model, at this point; else 0 */
+	struct ycsb_path_counts before; /* the first client */
+	bool begun;
 };
 
 /* Steps of all clients, from the parameters' seed. They are freed by bench_ycsb_undraw. */
