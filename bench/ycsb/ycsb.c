@@ -189,6 +189,7 @@ struct real {
 	unsigned workers, number[POINTS], points, most; /* most clients in all */
 	struct ycsb_params *p;
 	struct ycsb_side side;
+	struct ycsb_steps *peer_steps; /* of each worker: those of its clients, one after the other */
 	struct ycsb_array *array;
 	struct ycsb_redis *redis;
 	struct cn *cn;
@@ -311,13 +312,13 @@ measure(struct real *r, struct point *pt)
 		fprintf(stderr, "run %u of %u: %.0f/s", k + 1, c->runs, pt->ops[k]);
 		if (r->array != NULL) {
 			pt->array[k] =
-			    bench_array_run(r->array, r->p->steps, r->workers, c->seconds, false, &r->bad);
+			    bench_array_run(r->array, r->peer_steps, r->workers, c->seconds, false, &r->bad);
 			pt->lanes[k] =
-			    bench_array_run(r->array, r->p->steps, r->workers, c->seconds, true, &r->bad);
+			    bench_array_run(r->array, r->peer_steps, r->workers, c->seconds, true, &r->bad);
 			fprintf(stderr, ", array %.0f/s, interleaved %.0f/s", pt->array[k], pt->lanes[k]);
 		}
 		if (r->redis != NULL) {
-			pt->redis[k] = bench_redis_run(r->redis, r->p->steps, c->seconds, &r->bad);
+			pt->redis[k] = bench_redis_run(r->redis, r->peer_steps, c->seconds, &r->bad);
 			fprintf(stderr, ", redis %.0f/s", pt->redis[k]);
 		}
 		fputc('\n', stderr);
@@ -426,6 +427,28 @@ report(struct real *r, const struct point *pt)
 
 /* ---- all of a run ---------------------------------------------------------------------------- */
 
+/* A peer must not find more in the processor's cache than namdb does: so it gets the steps of all
+ * clients, as many keys as they ask for together. */
+static bool
+steps_for_peers(struct real *r)
+{
+	const struct ycsb_steps *from = r->p->steps;
+	r->peer_steps = calloc(r->workers, sizeof *r->peer_steps);
+	for (unsigned w = 0; r->peer_steps != NULL && w < r->workers; w++) {
+		struct ycsb_steps *to = &r->peer_steps[w];
+		to->latest = from[0].latest;
+		for (unsigned i = w; i < r->most; i += r->workers)
+			to->n += from[i].n;
+		to->step = malloc(to->n * sizeof *to->step);
+		if (to->step == NULL)
+			return false;
+		unsigned at = 0;
+		for (unsigned i = w; i < r->most; at += from[i].n, i += r->workers)
+			memcpy(to->step + at, from[i].step, from[i].n * sizeof *to->step);
+	}
+	return r->peer_steps != NULL;
+}
+
 /* What must be there before there are threads: keys, steps and peers. */
 static nam_status
 before_threads(struct real *r, struct nam_err *err)
@@ -438,6 +461,8 @@ before_threads(struct real *r, struct nam_err *err)
 	r->counts = calloc(r->most, sizeof *r->counts);
 	if (st == NAM_OK && (r->counts == NULL || bench_ycsb_draw_all(p, r->most) != NAM_OK))
 		st = nam_fail(err, NAM_NOMEM, "no memory for the clients' steps");
+	if (st == NAM_OK && (peer[PEER_ARRAY] || peer[PEER_REDIS]) && !steps_for_peers(r))
+		st = nam_fail(err, NAM_NOMEM, "no memory for the peers' steps");
 	if (st == NAM_OK && peer[PEER_ARRAY])
 		st = bench_array_open(&r->array, &p->keys, err);
 	if (st == NAM_OK && peer[PEER_REDIS])
@@ -513,6 +538,9 @@ run(struct real *r)
 	bench_tree_unhost(&hosts);
 	bench_redis_close(r->redis);
 	bench_array_close(r->array);
+	for (unsigned w = 0; r->peer_steps != NULL && w < r->workers; w++)
+		free(r->peer_steps[w].step);
+	free(r->peer_steps);
 	bench_ycsb_undraw(r->p);
 	bench_keys_close(&r->p->keys);
 	free(r->counts); /* only now has the last commit been finished */
