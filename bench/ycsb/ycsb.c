@@ -189,7 +189,7 @@ struct real {
 	unsigned workers, number[POINTS], points, most; /* most clients in all */
 	struct ycsb_params *p;
 	struct ycsb_side side;
-	struct ycsb_steps *peer_steps; /* of each worker: those of its clients, one after the other */
+	struct ycsb_steps *peer_steps; /* of each worker: those of all its clients */
 	struct ycsb_array *array;
 	struct ycsb_redis *redis;
 	struct cn *cn;
