@@ -174,6 +174,12 @@ struct net {
 	/* admit.c; a, relaxed: a late reader shares as before */
 	_Atomic uint64_t counted_ns;
 	_Atomic unsigned active;
+	_Atomic uint64_t steered_ns;
+	_Atomic unsigned turns; /* at a time, times 256 */
+	/* a  numbers taken, and turns that are over; apart, for every worker looks at the second */
+	_Atomic uint64_t turns_asked;
+	char apart[64];
+	_Atomic uint64_t turns_over;
 	bool has_local; /* i  regions of this very process */
 	bool unlucky;   /* a node has fenced this fresh identity before */
 	bool forked;    /* this is a child of the process that opened it */
@@ -185,6 +191,9 @@ struct net {
 enum { TIMEOUT_CONNECTS = 4 };
 
 struct net_timer; /* lives on the sleeping coroutine's stack */
+
+/* admit.c. The worker has taken a number; its turn has begun. */
+enum net_turn { NET_TURN_NONE, NET_TURN_ASKED, NET_TURN_HAS };
 
 struct net_worker {
 	struct net_endpoint *ep[NET_REGIONS];    /* i  by region id */
@@ -222,11 +231,14 @@ struct net_worker {
 
 	/* admit.c */
 	unsigned soon;   /* o  pieces of work that have been admitted and not posted */
-	unsigned out;    /* o  ops that have been posted and are not over */
 	uint64_t ended;  /* o  ops that were out */
 	uint64_t let_in; /* o  `ended` when work was admitted last */
 	struct net_waiter *waiters, **waiters_end; /* o */
+	enum net_turn turn;                        /* o */
+	uint64_t ticket;                           /* o  the turn's number */
 
+	/* a  relaxed: ops that have been posted and are not over; the owner stores it */
+	_Atomic unsigned out;
 	_Atomic uint64_t admitted; /* a  relaxed: only whether it changes counts */
 	uint64_t admitted_before;  /* the net's workers_lock */
 };
@@ -251,8 +263,24 @@ net_node_lost(const struct net_node *node)
 }
 void net_node_set_lost(struct net_node *node);
 
-/* admit.c: an op has ended while coroutines wait to be admitted. */
+static inline unsigned
+net_out(const struct net_worker *w)
+{
+	return atomic_load_explicit(&w->out, memory_order_relaxed);
+}
+static inline void
+net_out_is(struct net_worker *w, unsigned n)
+{
+	atomic_store_explicit(&w->out, n, memory_order_relaxed);
+}
+
+/* admit.c: an op has ended while coroutines wait to be admitted, or in the worker's turn. */
 void net_admit_next(struct net_worker *w);
+static inline bool
+net_admits(const struct net_worker *w)
+{
+	return w->waiters != NULL || w->turn != NET_TURN_NONE;
+}
 
 /* ---- for the makers of a struct net ---------------------------------------- */
 

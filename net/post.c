@@ -130,11 +130,11 @@ net_op_done(struct net_endpoint *ep, struct net_batch *b, struct net_op *op, nam
 		b->status = st;
 	NAM_ASSERT(b->pending > 0);
 	struct net_worker *w = ep->w;
-	w->out--;
+	net_out_is(w, net_out(w) - 1);
 	w->ended++;
 	if (--b->pending == 0)
 		batch_end(b);
-	if (__builtin_expect(w->waiters != NULL, 0))
+	if (__builtin_expect(net_admits(w), 0))
 		net_admit_next(w);
 }
 
@@ -257,7 +257,7 @@ post(struct net_batch *b, bool waited)
 			op->status = NAM_OK;
 			if (!(op->flags & NET_QUIET)) {
 				b->pending++;
-				w->out++;
+				net_out_is(w, net_out(w) + 1);
 			}
 			ep->p->post(ep, b, op);
 		}

@@ -18,6 +18,8 @@ enum {
 	ROUNDS_PER_IDLE = 8,   /* never dry: idle hooks still get their turn */
 	LOOKS_BEFORE_SLEEP = 8,
 	NEAR_NS = 100000,      /* a timer that is due so soon is slept for with care */
+	CLOSE_NS = 5000,       /* beside an RNIC one that is due so soon is looked for: ppoll(2)
+				* sleeps 50 us longer than it is asked to */
 	NAP_NS_MAX = 20000000, /* with ops out: a node may be declared lost while we sleep */
 };
 
@@ -341,6 +343,12 @@ sleep_until_something(struct net_worker *w, bool (*until)(void *), void *arg)
 }
 
 static bool
+timer_is_close(const struct net_worker *w)
+{
+	return w->net->rnic && w->timers != NULL && w->timers->due < nam_clock_ns() + CLOSE_NS;
+}
+
+static bool
 over(struct net_worker *w, bool (*until)(void *), void *arg)
 {
 	return until != NULL ? until(arg) : nam_sched_live(w->sched) == 0;
@@ -379,7 +387,7 @@ real_run(struct net_worker *w, bool (*until)(void *), void *arg)
 		}
 		/* Nothing to do: let other threads have the core, look a few times more, then
 		 * sleep. */
-		if (next == LOOK && looks++ < LOOKS_BEFORE_SLEEP) {
+		if (next == LOOK && (looks++ < LOOKS_BEFORE_SLEEP || timer_is_close(w))) {
 			sched_yield();
 			continue;
 		}
