@@ -96,9 +96,11 @@ flight_end(struct tso_flight *f, nam_status st, uint64_t cid)
  * A common FETCH_ADD. One for each commit makes the counter hot when many processes commit: some
  * millions a second, whatever the network. If a FETCH_ADD takes half as long again as a READ of the
  * same node, the workers of a process take turns: one is out at a time, for all that asked before
- * it was posted. If that does not suffice, because there are so many processes, each pauses in
- * between, so long that a FETCH_ADD takes no longer than that: then claims wait in their process,
- * where they gather, and not at the word. Only where an RNIC executes atomics: over tcp a thread
+ * it was posted. If that does not suffice, because there are so many processes, the first that asks
+ * waits for others, so long that a FETCH_ADD takes no longer than that: then claims wait in their
+ * process, where they gather, and not at the word. The wait begins with the first of them, not
+ * with the FETCH_ADD before: clients that got their CIDs together ask again at nearly one time, and
+ * stay together. Only where an RNIC executes atomics: over tcp a thread
  * that has no turn makes any verb slow, and on mapped memory the word is a cache line.
  *
  * Each worker has published its promise before it asks (`floor`), so whose thread posts makes no
@@ -173,7 +175,7 @@ hand_on(struct tso_common *k)
 		net_worker_tell(f->owner->w);
 }
 
-/* A common FETCH_ADD has ended: how long until the next? Under `busy`. */
+/* A common FETCH_ADD has ended: how long is the next one to gather? Under `busy`. */
 static void
 pace(struct tso_worker *tw, const struct tso_flight *all)
 {
@@ -190,7 +192,6 @@ pace(struct tso_worker *tw, const struct tso_flight *all)
 	else
 		pause = pause > step ? pause - step : 0;
 	atomic_store_explicit(&k->pause, pause, memory_order_relaxed);
-	atomic_store_explicit(&k->next, now + pause, memory_order_relaxed);
 }
 
 static void
@@ -272,6 +273,10 @@ ride(struct tso_worker *tw, struct tso_flight *f)
 	f->next = atomic_load(&k->riders);
 	while (!atomic_compare_exchange_weak(&k->riders, &f->next, f))
 		;
+	/* The first one begins to gather. */
+	uint64_t pause = atomic_load_explicit(&k->pause, memory_order_relaxed);
+	if (f->next == NULL && pause != 0)
+		atomic_store_explicit(&k->next, net_now_ns(tw->w) + pause, memory_order_relaxed);
 	common_go(tw);
 }
 

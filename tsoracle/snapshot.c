@@ -193,15 +193,16 @@ pin_publish(struct tso_worker *tw)
 
 /*
  * Another worker of this process has READ marks just now, or is about to: what it finds moves the
- * prefix of all. So while home is busy (claim.c pauses), the workers that wait for a prefix READ in
- * turn, two in the time of a READ. True: this one has slept, and may look at the prefix.
+ * prefix of all. So beside an RNIC the workers that wait for a prefix READ in turn, two in the time
+ * of a READ: else their READs fill home's RNIC. True: this one has slept, and may look at the
+ * prefix.
  */
 static bool
 others_look(struct tso_worker *tw)
 {
 	struct tso *t = tw->t;
 	uint64_t gap = atomic_load_explicit(&t->common.read, memory_order_relaxed) / 2;
-	if (atomic_load_explicit(&t->common.pause, memory_order_relaxed) == 0)
+	if (!t->common.rnic || gap == 0)
 		return false;
 	uint64_t now = net_now_ns(tw->w), last = atomic_load(&t->polled_ns);
 	if (now - last < gap) {

@@ -56,7 +56,7 @@ struct tso_common {
 	_Atomic unsigned telling;            /* threads that tell others of a landed one */
 	/* ns, relaxed: what a FETCH_ADD of the counter took of late, and a READ of marks */
 	_Atomic uint64_t faa, read;
-	/* ns, relaxed: the pause between two common ones; when the next may be posted */
+	/* ns, relaxed: how long a common one gathers; when the next may be posted */
 	_Atomic uint64_t pause, next;
 };
 
