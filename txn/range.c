@@ -21,8 +21,10 @@ leads_nowhere(struct txn *t, struct txn_table_view *v, unsigned order, const uin
 {
 	struct txn_worker *tw = t->tw;
 	bool later;
-	if (!rec_is_locked(img) && tw->junk[1].n <= JUNK_MAX &&
-	    !txn_key_needed(tw, v, img, at, order, key, &later) && !later)
+	if (rec_is_locked(img))
+		/* The lock may be of a collector that has died; another look then finds it free. */
+		(void)txn_unlock_dead(tw, at, img->word);
+	else if (tw->junk[1].n <= JUNK_MAX && !txn_key_needed(tw, v, img, at, order, key, &later) && !later)
 		txn_key_junk(tw, v, order, key, at, tso_prefix(tw->db->tso));
 }
 

@@ -247,17 +247,18 @@ read_known(struct getting *x)
 	struct idx_ptrs *ptrs = x->t->tw->db->ptrs;
 	struct net_batch *b = &x->t->batch;
 	for (unsigned i = 0; i < x->n; i++)
-		idx_ptrs_prefetch(ptrs, g[i].hash);
+		if (g[i].at.bits == 0)
+			idx_ptrs_prefetch(ptrs, g[i].hash);
 	net_batch_init(b, x->t->tw->w, x->t->op, TXN_OPS, &x->t->counts);
 	for (unsigned i = 0; i < x->n; i++) {
 		uint8_t hint = 0;
 		x->hinted[i] = 0;
 		x->slot[i] = REC_NO_SLOT;
-		x->at[i].bits = 0;
+		x->at[i] = g[i].at;
 		g[i].status = NAM_INVALID;
 		if (!g[i].table->has_key || g[i].table->view == NULL)
 			return NAM_INVALID;
-		if (!idx_ptrs_get(ptrs, g[i].hash, &x->at[i], &hint)) {
+		if (g[i].at.bits == 0 && !idx_ptrs_get(ptrs, g[i].hash, &x->at[i], &hint)) {
 			missed(x, i);
 			continue;
 		}
@@ -360,7 +361,8 @@ judge_known(struct getting *x)
 			(void)inserted_here(x->t, q);
 		} else if (q->status == NAM_OK && q->row.block != NULL) {
 			q->row.partial = x->hinted[i] != 0;
-			uint8_t seen = x->hinted[i] == 0 ? hint_of(q->table->view, &q->row) : 0;
+			bool whole = x->hinted[i] == 0 && q->at.bits == 0;
+			uint8_t seen = whole ? hint_of(q->table->view, &q->row) : 0;
 			if (seen != 0 && seen != x->hint[i])
 				idx_ptrs_put(ptrs, q->hash, x->at[i], seen);
 			/* If an older version is the one, the hint would not have sufficed. */
@@ -462,7 +464,7 @@ txn_get_ahead(struct txn *t, struct txn_get *g, unsigned n, const struct txn_put
 {
 	nam_status st = NAM_OK;
 	for (unsigned i = 0; st == NAM_OK && (i < n || (i == 0 && m > 0)); i += CHUNK)
-		st = get_chunk(t, g + i, n - i < CHUNK ? n - i : CHUNK, p, i == 0 ? m : 0, arena);
+		st = get_chunk(t, n > 0 ? g + i : g, n - i < CHUNK ? n - i : CHUNK, p, i == 0 ? m : 0, arena);
 	return st;
 }
 

@@ -259,6 +259,7 @@ struct txn_get {
 	const void *key;
 	uint32_t key_len;
 	uint64_t hash;     /* nam_hash(key, key_len, table->id) */
+	net_addr at;       /* where another index says that its block lies, a hint; 0 = none does */
 	nam_status status; /* NAM_OK or NAM_ABSENT, or an error */
 	struct txn_row row;
 };

@@ -294,7 +294,10 @@ get_all(struct client *c, const uint64_t *key, const uint64_t *at, unsigned n, s
 {
 	for (unsigned i = 0; i < n; i++) {
 		get[i] = bench_get(&c->s->table, &key[i], 8);
-		txn_expect(c->pl->txn, &c->s->table, get[i].hash, false);
+		if (at != NULL)
+			get[i].at.bits = at[i];
+		else
+			txn_expect(c->pl->txn, &c->s->table, get[i].hash, false);
 	}
 	nam_status st = txn_begin(c->pl->txn, TXN_REPEATABLE_READ, t);
 	if (st != NAM_OK)

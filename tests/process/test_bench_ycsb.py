@@ -100,7 +100,7 @@ def test_batches_and_workers():
 def test_over_tcp():
     with House(nodes=2, size="256m") as h:
         for w in "ad":
-            got, _ = ycsb(h, "--cache", "hash", "--workload", w, "--storage", h.storage(), "--fabric", "tcp", "--secret-file", h.secret)
+            got, _ = ycsb(h, "--cache", "learned", "--workload", w, "--storage", h.storage(), "--fabric", "tcp", "--secret-file", h.secret)
             same((got["provider"], got["params"]["embedded"]), ("tcp", False))
 
 
