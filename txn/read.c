@@ -203,9 +203,16 @@ struct getting {
 	uint8_t slot[CHUNK];   /* where the version is, REC_NO_SLOT = not found out */
 	uint8_t miss[CHUNK];   /* keys that are not in the cache */
 	unsigned misses;
+	const net_addr *where;     /* as the caller knows, or NULL */
 	const struct txn_put *put; /* keys to be looked up in the same doorbell */
 	unsigned puts;
 };
+
+static net_addr
+told(const struct getting *x, unsigned i)
+{
+	return x->where != NULL ? x->where[i] : (net_addr){ 0 };
+}
 
 /* The lookups of txn_get_ahead: into the batch, and out of it. */
 static nam_status
@@ -247,18 +254,18 @@ read_known(struct getting *x)
 	struct idx_ptrs *ptrs = x->t->tw->db->ptrs;
 	struct net_batch *b = &x->t->batch;
 	for (unsigned i = 0; i < x->n; i++)
-		if (g[i].at.bits == 0)
+		if (told(x, i).bits == 0)
 			idx_ptrs_prefetch(ptrs, g[i].hash);
 	net_batch_init(b, x->t->tw->w, x->t->op, TXN_OPS, &x->t->counts);
 	for (unsigned i = 0; i < x->n; i++) {
 		uint8_t hint = 0;
 		x->hinted[i] = 0;
 		x->slot[i] = REC_NO_SLOT;
-		x->at[i] = g[i].at;
+		x->at[i] = told(x, i);
 		g[i].status = NAM_INVALID;
 		if (!g[i].table->has_key || g[i].table->view == NULL)
 			return NAM_INVALID;
-		if (g[i].at.bits == 0 && !idx_ptrs_get(ptrs, g[i].hash, &x->at[i], &hint)) {
+		if (x->at[i].bits == 0 && !idx_ptrs_get(ptrs, g[i].hash, &x->at[i], &hint)) {
 			missed(x, i);
 			continue;
 		}
@@ -361,7 +368,7 @@ judge_known(struct getting *x)
 			(void)inserted_here(x->t, q);
 		} else if (q->status == NAM_OK && q->row.block != NULL) {
 			q->row.partial = x->hinted[i] != 0;
-			bool whole = x->hinted[i] == 0 && q->at.bits == 0;
+			bool whole = x->hinted[i] == 0 && told(x, i).bits == 0;
 			uint8_t seen = whole ? hint_of(q->table->view, &q->row) : 0;
 			if (seen != 0 && seen != x->hint[i])
 				idx_ptrs_put(ptrs, q->hash, x->at[i], seen);
@@ -431,8 +438,8 @@ get_missed(struct getting *x)
 }
 
 static nam_status
-get_chunk(struct txn *t, struct txn_get *g, unsigned n, const struct txn_put *p, unsigned m,
-    struct nam_arena *arena)
+get_chunk(struct txn *t, struct txn_get *g, const net_addr *where, unsigned n, const struct txn_put *p,
+    unsigned m, struct nam_arena *arena)
 {
 	struct getting x;
 	x.t = t;
@@ -440,6 +447,7 @@ get_chunk(struct txn *t, struct txn_get *g, unsigned n, const struct txn_put *p,
 	x.n = n;
 	x.arena = arena;
 	x.misses = 0;
+	x.where = where;
 	x.put = p;
 	x.puts = m;
 	nam_status st = read_known(&x);
@@ -462,9 +470,20 @@ nam_status
 txn_get_ahead(struct txn *t, struct txn_get *g, unsigned n, const struct txn_put *p, unsigned m,
     struct nam_arena *arena)
 {
+	if (n == 0)
+		return m > 0 ? get_chunk(t, g, NULL, 0, p, m, arena) : NAM_OK;
 	nam_status st = NAM_OK;
-	for (unsigned i = 0; st == NAM_OK && (i < n || (i == 0 && m > 0)); i += CHUNK)
-		st = get_chunk(t, n > 0 ? g + i : g, n - i < CHUNK ? n - i : CHUNK, p, i == 0 ? m : 0, arena);
+	for (unsigned i = 0; st == NAM_OK && i < n; i += CHUNK)
+		st = get_chunk(t, g + i, NULL, n - i < CHUNK ? n - i : CHUNK, p, i == 0 ? m : 0, arena);
+	return st;
+}
+
+nam_status
+txn_get_at(struct txn *t, struct txn_get *g, const net_addr *at, unsigned n, struct nam_arena *arena)
+{
+	nam_status st = NAM_OK;
+	for (unsigned i = 0; st == NAM_OK && i < n; i += CHUNK)
+		st = get_chunk(t, g + i, at + i, n - i < CHUNK ? n - i : CHUNK, NULL, 0, arena);
 	return st;
 }
 

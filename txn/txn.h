@@ -259,7 +259,6 @@ struct txn_get {
 	const void *key;
 	uint32_t key_len;
 	uint64_t hash;     /* nam_hash(key, key_len, table->id) */
-	net_addr at;       /* where another index says that its block lies, a hint; 0 = none does */
 	nam_status status; /* NAM_OK or NAM_ABSENT, or an error */
 	struct txn_row row;
 };
@@ -278,6 +277,10 @@ struct txn_put {
 	nam_status status; /* NAM_OK; NAM_DUPLICATE: a live row has the key; NAM_CONFLICT;
 			    * NAM_FULL */
 };
+/* txn_get for a caller whose own index says where each row's block lies (a hint; 0 = it does not
+ * say): 1 round trip where that is right, and nothing of the pointer cache is used or changed. */
+nam_status txn_get_at(
+    struct txn *t, struct txn_get *g, const net_addr *at, unsigned n, struct nam_arena *arena);
 /*
  * txn_get, and in the same doorbell the index lookups for keys that t is about to insert:
  * txn_insert of those puts then takes one round trip less, and with txn_begin_latest none: new

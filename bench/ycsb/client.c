@@ -292,10 +292,11 @@ static nam_status
 get_all(struct client *c, const uint64_t *key, const uint64_t *at, unsigned n, struct txn **t,
     struct txn_get *get)
 {
+	net_addr where[YCSB_SCAN_MAX];
 	for (unsigned i = 0; i < n; i++) {
 		get[i] = bench_get(&c->s->table, &key[i], 8);
 		if (at != NULL)
-			get[i].at.bits = at[i];
+			where[i].bits = at[i];
 		else
 			txn_expect(c->pl->txn, &c->s->table, get[i].hash, false);
 	}
@@ -303,7 +304,7 @@ get_all(struct client *c, const uint64_t *key, const uint64_t *at, unsigned n, s
 	if (st != NAM_OK)
 		return st;
 	txn_set_counts_sink(*t, c->counts);
-	st = txn_get(*t, get, n, &c->arena);
+	st = at != NULL ? txn_get_at(*t, get, where, n, &c->arena) : txn_get(*t, get, n, &c->arena);
 	for (unsigned i = 0; st == NAM_OK && i < n; i++) {
 		st = get[i].status == NAM_ABSENT ? NAM_OK : get[i].status;
 		if (st == NAM_OK && get[i].status == NAM_OK && at != NULL && at[i] != get[i].row.at.bits)
