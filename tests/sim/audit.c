@@ -390,6 +390,12 @@ table_of(struct audit *a, unsigned table)
 		uint64_t entry = *(const uint64_t *)memory(a, at);
 		if (entry & TXN_LEDGER_INDEX)
 			index_extent(a, anchor, txn_ledger_extent(entry), &behind);
+		bool tree = table == KEYED && (entry & TXN_LEDGER_INDEX) != 0 &&
+			    order_extent(r, t, memory(a, txn_ledger_extent(entry)));
+		for (uint64_t k = 0; tree && k < EXTENT_UNITS; k++) {
+			uint8_t *u = unit_of(a, txn_ledger_extent(entry) + k * UNIT);
+			*u = *u == NOBODYS ? KEPT : *u;
+		}
 		for (uint64_t k = 0; entry != 0 && k < EXTENT_UNITS; k++) {
 			uint8_t *u = unit_of(a, txn_ledger_extent(entry) + k * UNIT);
 			bool of_index = (entry & TXN_LEDGER_INDEX) != 0;
@@ -442,6 +448,8 @@ audit(struct run *r)
 	for (unsigned i = 0; i < r->shape.procs; i++)
 		deaths = deaths || r->place[i].buried;
 	deaths = deaths || life_died();
+	/* A node's message rings lie in extents of its own. */
+	deaths = deaths || r->shape.ordered;
 	const struct audited *sum = a.sum;
 	if (sum->blocks_left + sum->bytes_left + sum->index_left + sum->entries > 0 ||
 	    (!deaths && sum->extents_left > 0))

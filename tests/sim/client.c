@@ -543,6 +543,34 @@ client_scan(struct session *s, unsigned table, bool change,
 	return client_replace(s, table, &pick, &picked, picked.balance);
 }
 
+/* The whole keyed table by its ordered index. */
+static nam_status
+do_range(struct session *s)
+{
+	struct txn_range *range;
+	struct txn_row rows[16];
+	struct row r;
+	unsigned n = 0, max = 1 + (unsigned)dice(s, 16);
+	const struct idx_tree_range all = { .descending = dice(s, 2) };
+	nam_status st = txn_range_open(s->t, table_of(s, KEYED), 0, &all, &range);
+	if (st != NAM_OK)
+		return st;
+	note(s, HIST_SCAN, KEYED, 0, 0, 0, 0);
+	while ((st = txn_range_next(range, rows, max, &n)) == NAM_OK && n > 0)
+		for (unsigned i = 0; i < n; i++) {
+			if (!decode(s, KEYED, &rows[i], &r)) {
+				txn_range_close(range);
+				return NAM_CORRUPT;
+			}
+			note(s, HIST_ITEM, KEYED, r.key, r.value, 0, r.balance);
+		}
+	txn_range_close(range);
+	s->run->worked.ranges += st == NAM_OK;
+	if (st != NAM_OK)
+		hist_cut(s->h);
+	return st;
+}
+
 static nam_status
 do_bare_insert(struct session *s)
 {
@@ -576,7 +604,9 @@ statement(struct session *s)
 	case 11:
 		return do_change(s);
 	case 12:
-		return client_scan(s, KEYED, dice(s, 2), NULL, NULL);
+		return s->run->shape.ordered && dice(s, 4) != 0
+			   ? do_range(s)
+			   : client_scan(s, KEYED, dice(s, 2), NULL, NULL);
 	case 13:
 	case 14:
 		return client_scan(s, BARE, true, NULL, NULL);

@@ -163,6 +163,9 @@ shape_of(uint64_t seed)
 		s.breaks = s.crash = 0;
 	}
 	live(&s, &e);
+	struct nam_rng f;
+	nam_rng_init(&f, nam_mix(seed) ^ 0x04de4);
+	s.ordered = (s.loads >> TINY & 1) == 0 && nam_rng_below(&f, 4) == 0;
 	return s;
 }
 
@@ -262,6 +265,8 @@ place_open(struct run *r, struct place *p, bool first)
 			.has_key = k == KEYED,
 			.same_key = row_same_key,
 			.blobs = row_blobs };
+		if (k == KEYED)
+			order_table(r, &p->table[k]);
 		if (first)
 			st = txn_table_create(p->tw[0], &p->table[k]);
 		p->table[k].anchor = r->place[0].table[k].anchor;
@@ -467,7 +472,7 @@ static bool
 run_open(struct run *r)
 {
 	struct net_sim_config cfg = { .seed = r->seed,
-		.nodes = 3,
+		.nodes = NODES,
 		.region_bytes = (r->shape.loads >> TINY & 1) ? 4 << 20 : 32 << 20,
 		.tear_permille = r->shape.tear,
 		.reorder_permille = r->shape.reorder,
@@ -484,6 +489,7 @@ run_open(struct run *r)
 	if (net_sim_open(&r->sim, &cfg) != NAM_OK)
 		return false;
 	net_sim_faults(r->sim, false);
+	order_host(r, cfg.region_bytes);
 	for (unsigned i = 0; i < r->shape.procs; i++)
 		if (!place_attach(r, &r->place[i]))
 			return false;
@@ -608,6 +614,7 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 		if (r->shape.neighbours)
 			neighbours_close();
 		net_sim_close(r->sim);
+		order_unhost(r);
 	}
 	hist_close(r->hist);
 	loads_close(r);
@@ -666,9 +673,9 @@ summary(uint64_t first, uint64_t last, uint64_t failed, const struct total *t, d
 	printf("\n  %lu appends and %lu reads of lists, %lu glances at pairs, %lu unique inserts won and %lu "
 	       "refused, "
 	       "%lu orders, books checked %lu times, %lu answers that memory is used up and %lu rows "
-	       "inserted later\n",
+	       "inserted later, %lu ranges by the ordered index\n",
 	    did->appends, did->lists, did->glances, did->won, did->refused, did->orders, did->books,
-	    did->full, did->after_full);
+	    did->full, did->after_full, did->ranges);
 	for (unsigned k = 0; k < 2; k++) {
 		const struct audited *a = &t->audited[k];
 		printf(

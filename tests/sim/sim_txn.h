@@ -15,6 +15,7 @@
 
 enum {
 	PROCS_MAX = 4,
+	NODES = 3,
 	WORKERS_MAX = 2, /* of a process */
 	VISITS_MAX = 3,  /* more processes, that come and go */
 	SIM_LEASE_MS = 100,
@@ -109,6 +110,7 @@ struct shape {
 	bool use;         /* at the end what is free is taken, where there is little of it */
 	bool clocks;      /* they drift, and jump now and then */
 	bool hints;       /* deaths are told, and rumours go about */
+	bool ordered;     /* the keyed table has an ordered index */
 	unsigned alone;   /* so often one worker's connection breaks */
 };
 
@@ -136,6 +138,7 @@ struct worked {
 	uint64_t won, refused;                   /* unique inserts */
 	uint64_t orders, books;                  /* orders placed; times the books were checked */
 	uint64_t made, dropped, temp_statements; /* tables of drops.c */
+	uint64_t ranges;                         /* read by the ordered index */
 	uint64_t full,
 	    after_full; /* answers that no memory is left; rows inserted after the first of these */
 };
@@ -180,6 +183,8 @@ struct run {
 	uint64_t seed;
 	struct shape shape;
 	struct net_sim *sim;
+	struct idx_tree_host *tree_host[NODES + 1]; /* order.c */
+	struct net_service tree_service[NODES + 1][IDX_TREE_SERVICES];
 	struct place place[PROCS_MAX];
 	/* Tables of drops.c: the key that names it, the version of that row, where it lies; not to
 	 * be used any more. */
@@ -387,6 +392,12 @@ void place_detach(struct run *r, struct place *p);
  * is fenced. */
 void trouble_start(struct run *r);
 void trouble_look(struct run *r);
+
+/* order.c */
+void order_host(struct run *r, uint64_t region_bytes);
+void order_unhost(struct run *r);
+void order_table(const struct run *r, struct txn_table *t);
+bool order_extent(const struct run *r, const void *anchor, const void *extent);
 
 /* outside.c: looks into the simulated memory. */
 const struct tso_owner_slot *outside_owners(struct run *r);
