@@ -20,6 +20,14 @@ enum {
 	SN_SEATS_PER_LOOP = 4,
 };
 
+/*
+ * Raised before a shard sends an answer; loaded before a stream executes verbs. A client may give
+ * memory to others when it has the answer of a service that used the memory, so what the service
+ * did there comes before their verbs. The network that tells the client is no order that a compiler
+ * or a thread sanitizer knows.
+ */
+extern _Atomic uint64_t sn_answers;
+
 /* States of a connection; each may only move to the next, or end. */
 enum sn_state { SN_HELLO, SN_PROOF, SN_OPEN };
 

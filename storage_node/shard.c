@@ -16,6 +16,8 @@
  * under way. If one comes even later, it carries no seal of the new ring (G3), so at worst a
  * connection ends.
  */
+#include "server_internal.h"
+
 #include <base/clock.h>
 #include <base/log.h>
 #include <base/rng.h>
@@ -342,10 +344,13 @@ add_run(struct client *c, struct net_ring_run run)
 		end_soon(c, "it asks for more answers than its ring holds");
 }
 
+_Atomic uint64_t sn_answers;
+
 static void
 stream_write(struct net_link *l, struct net_ring_run run, bool announce)
 {
 	(void)announce; /* only a stream announces here */
+	atomic_fetch_add_explicit(&sn_answers, 1, memory_order_release);
 	add_run(l->tag, run);
 	stream_send(l->tag);
 }
@@ -354,6 +359,7 @@ static void
 verbs_write(struct net_link *l, struct net_ring_run run, bool announce)
 {
 	struct client *c = l->tag;
+	atomic_fetch_add_explicit(&sn_answers, 1, memory_order_release);
 	add_run(c, run);
 	c->announce |= announce;
 	verbs_send(c);
@@ -363,6 +369,7 @@ static void
 mapped_write(struct net_link *l, struct net_ring_run run, bool announce)
 {
 	struct client *c = l->tag;
+	atomic_fetch_add_explicit(&sn_answers, 1, memory_order_release);
 	net_copy_in(c->shard->all->base + c->offer.response + run.at, l->out.mirror + run.at, run.len);
 	if (!announce)
 		return;

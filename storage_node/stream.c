@@ -160,6 +160,7 @@ bring_near(const struct sn_server *s, const struct sn_stream *st)
 enum sn_verdict
 sn_stream_work(struct sn_server *s, struct sn_stream *st, const char **why)
 {
+	(void)atomic_load_explicit(&sn_answers, memory_order_acquire);
 	for (unsigned near = 0;;) {
 		if (!st->busy) {
 			if (near == 0)
