@@ -143,6 +143,10 @@ begin(struct txn_worker *tw, enum txn_iso iso, bool latest, const struct txn_lim
 	if (l != NULL)
 		txn_set_limits(t, l);
 	struct tso_timeout p = txn_timeout(&t->limits);
+	/* The READ of a snapshot parks. On mapped memory nothing else does before the claim: a retry
+	 * would keep its worker from the transaction whose lock it has met. */
+	if (latest && net_all_mapped(tw->w))
+		nam_co_yield();
 	net_admit(tw->w);
 	nam_status st =
 	    latest ? tso_pin_now(tw->tso, &t->pin) : tso_snapshot_by(tw->tso, &t->pin, &p, &t->counts);
