@@ -35,8 +35,8 @@ make(const struct cn_place *pl, void *arg)
 	*(nam_status *)arg = bench_tables_make(pl, &t, 1);
 }
 
-/* Inserts the key, so that its block is locked and has no version; a little later it ends. It sleeps
- * meanwhile: a coroutine that is not ready is not a reason for others to yield. */
+/* Inserts the key, so that its block is locked and has no version; a little later it ends. It
+ * sleeps meanwhile: a coroutine that is not ready is no reason for others to yield. */
 static void
 holder(const struct cn_place *pl, void *arg)
 {

@@ -143,8 +143,8 @@ begin(struct txn_worker *tw, enum txn_iso iso, bool latest, const struct txn_lim
 	if (l != NULL)
 		txn_set_limits(t, l);
 	struct tso_timeout p = txn_timeout(&t->limits);
-	/* The READ of a snapshot parks. On mapped memory nothing else does before the claim: a retry
-	 * would keep its worker from the transaction whose lock it has met. */
+	/* The READ of a snapshot parks. On mapped memory nothing else does before the claim: a
+	 * retry would keep its worker from the transaction whose lock it has met. */
 	if (latest && net_all_mapped(tw->w))
 		nam_co_yield();
 	net_admit(tw->w);
