@@ -532,7 +532,7 @@ entries_before(struct txn *t, const struct chunk *ch)
 /*
  * Without a snapshot an insert need not be the first of its key before COMMIT tells: if a lookup
  * has shown an empty slot for each new key, the CASes of the slots go with those of the locks.
- * True: the puts have their blocks.
+ * True: the puts have their blocks. False with *st an error: those from x->from on have none.
  */
 static bool
 place_later(struct placing *x, nam_status *st)
@@ -553,7 +553,7 @@ place_later(struct placing *x, nam_status *st)
 		uint32_t was = t->nwr;
 		x->from = k + 1;
 		if ((*st = put_one(t, x->ch, x->of[k], &c, true, x->word[k])) != NAM_OK)
-			return true;
+			return false;
 		t->wr[was]->indexed = false;
 		a->entry[a->due] = x->probe[k];
 		a->of[a->due++] = t->wr[was];
