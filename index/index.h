@@ -155,7 +155,7 @@ nam_status idx_lookup_end(struct net_worker *w, struct idx_probe *p, unsigned n,
     const void *buf, struct net_counts *acct);
 
 /*
- * Inserts the entries (hash -> block) of n probes that idx_lookup has just filled and whose
+ * Inserts the entries (hash -> block) of n probes that idx_lookup has filled and whose
  * candidates the caller has ruled out. Per probe: NAM_OK: it is in. NAM_DUPLICATE: a candidate
  * appeared that the lookup had not returned; hit[] and hits are fresh; compare, then call again for
  * those. NAM_FULL: no memory. NAM_BUSY: the process that splits that table seems to be dead

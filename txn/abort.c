@@ -109,8 +109,7 @@ txn_roll_back(struct txn *t)
 		return false;
 	}
 	/* The line is empty, or was never written: a recoverer would also undo the transaction. */
-	txn_orders_leave(t);
-	if (txn_free_locks(t) != NAM_OK) {
+	if (!txn_orders_leave(t) || txn_free_locks(t) != NAM_OK) {
 		txn_leave(t);
 		return true;
 	}

@@ -12,7 +12,7 @@
  *   O2  An entry is removed with its block locked, and when no listed version has the key that a
  *       snapshot may show: of an undone commit, of a deleted row, of a key that an update has left.
  *       So no commit makes an entry while another process removes it.
- *   O3  The lock is freed when the storage node has answered, or when it is lost: a removal that
+ *   O3  The lock is freed when the storage node has answered, or when it has ended: a removal that
  *       may still be served later would meet an entry that a commit has made since.
  *
  * Entries that a crash leaves are found by scans (txn/range.c), and removed like those of updates.
@@ -209,17 +209,38 @@ txn_orders_enter(struct txn *t)
 		if (!txn_writes(w) || w->view->orders == 0)
 			continue;
 		if (m == NULL) {
-			if ((m = malloc(sizeof *m)) == NULL)
+			if ((m = nam_arena_take(&t->arena, sizeof *m)) == NULL)
 				return NAM_NOMEM;
 			m->t = t;
 			m->n = 0;
 		}
 		st = enter(m, w);
 	}
-	if (st == NAM_OK && m != NULL && m->n > 0)
-		st = make(m);
-	free(m);
-	return st;
+	return st == NAM_OK && m != NULL && m->n > 0 ? make(m) : st;
+}
+
+/*
+ * Removes an entry whose block this process has locked. NAM_OK: it is out, or its storage node has
+ * ended and takes it along. NAM_GONE: the removal may still be served, so the lock has to stay
+ * (O3).
+ */
+static nam_status
+take_out(struct txn_worker *tw, struct idx_tree_entry *e, struct net_counts *acct)
+{
+	enum { TRIES = 8 };
+	uint64_t until = 0;
+	for (unsigned n = 0; n < TRIES; n++) {
+		nam_status st = idx_tree_remove(tw->w, e, 1, acct);
+		if (st == NAM_OK)
+			st = e->status;
+		if (st == NAM_OK || st == NAM_ABSENT || st == NAM_REFUSED)
+			return NAM_OK;
+		const struct net_set before = tw->keeper.ended;
+		if (txn_again_all(tw, &until) != NAM_OK && net_set_same(&before, &tw->keeper.ended))
+			return NAM_GONE;
+	}
+	/* All nodes that have not ended are reached. */
+	return net_set_none(&tw->keeper.ended) ? NAM_GONE : NAM_OK;
 }
 
 static bool
@@ -229,23 +250,18 @@ still_locked(const struct txn *t, uint64_t at)
 	return w != NULL && w->has == TXN_LOCKED;
 }
 
-/* Before an abort frees its locks. Entries that stay are hints that lead nowhere. */
-void
+bool
 txn_orders_leave(struct txn *t)
 {
-	for (uint32_t i = 0; i < t->nentries; i++) {
+	bool out = true;
+	for (uint32_t i = 0; out && i < t->nentries; i++) {
 		struct idx_tree_entry e = {
 			.tree = t->entry[i].tree, .key = t->entry[i].key, .value = t->entry[i].value
 		};
-		if (still_locked(t, e.value) && idx_tree_remove(t->tw->w, &e, 1, &t->counts) == NAM_GONE) {
-			uint64_t until = 0;
-			/* O3: else its lock is the recoverer's to free. */
-			if (txn_again_all(t->tw, &until) != NAM_OK ||
-			    idx_tree_remove(t->tw->w, &e, 1, &t->counts) == NAM_GONE)
-				txn_doubt(t->tw);
-		}
+		out = !still_locked(t, e.value) || take_out(t->tw, &e, &t->counts) == NAM_OK;
 	}
 	t->nentries = 0;
+	return out;
 }
 
 /* ---- entries that are not needed any more ---- */
@@ -280,28 +296,15 @@ txn_orders_junk(struct txn *t)
 	}
 }
 
-/* Removes entries with the collector's lock held. NAM_OK: they are out, or on a node that is lost.
- * Else the lock has to stay (O3). */
-static nam_status
-take_out(struct txn_worker *tw, struct txn_table_view *v, unsigned i, const uint64_t *key, net_addr at)
-{
-	enum { TRIES = 8 };
-	uint64_t until = 0;
-	struct idx_tree_entry e = { .tree = v->tree[i], .key = key, .value = at.bits };
-	nam_status st = idx_tree_remove(tw->w, &e, 1, NULL);
-	for (unsigned n = 0; st == NAM_GONE && n < TRIES && txn_again_all(tw, &until) == NAM_OK; n++)
-		st = idx_tree_remove(tw->w, &e, 1, NULL);
-	return st == NAM_GONE || st == NAM_IO ? NAM_GONE : NAM_OK;
-}
-
 nam_status
 txn_orders_take_out(struct txn_worker *tw, struct txn_table_view *v, const struct rec_slot *row, net_addr at)
 {
 	nam_status st = NAM_OK;
 	for (unsigned i = 0; st == NAM_OK && i < v->orders; i++) {
 		uint64_t key[IDX_TREE_WORDS] = { 0 };
+		struct idx_tree_entry e = { .tree = v->tree[i], .key = key, .value = at.bits };
 		if (key_of(v, i, row->payload, (uint32_t)row->meta, key))
-			st = take_out(tw, v, i, key, at);
+			st = take_out(tw, &e, NULL);
 	}
 	return st;
 }
@@ -342,6 +345,7 @@ txn_key_collect(struct txn_worker *tw, struct txn_junk *j)
 	struct txn_table_view *v = j->view;
 	struct txn_old_key *k = (struct txn_old_key *)(uintptr_t)j->aux;
 	struct rec_block *img = malloc(v->block_bytes);
+	struct idx_tree_entry e = { .tree = v->tree[k->order], .key = k->key, .value = j->at.bits };
 	uint64_t seen, lock;
 	bool later = false;
 	if (img == NULL)
@@ -363,7 +367,7 @@ txn_key_collect(struct txn_worker *tw, struct txn_junk *j)
 		goto out;
 	if (nam_fault(ENTRY_UNLOCKED)) {
 		net_sleep(tw->w, nam_fault_dice(2000) * UINT64_C(1000));
-		(void)take_out(tw, v, k->order, k->key, j->at);
+		(void)take_out(tw, &e, NULL);
 		st = NAM_OK;
 		goto out;
 	}
@@ -373,7 +377,7 @@ txn_key_collect(struct txn_worker *tw, struct txn_junk *j)
 		st = NAM_BUSY;
 	if (st != NAM_OK)
 		goto out;
-	if ((st = take_out(tw, v, k->order, k->key, j->at)) != NAM_OK)
+	if (take_out(tw, &e, NULL) != NAM_OK)
 		txn_doubt(tw);
 	else
 		(void)txn_sure_cas(tw, j->at, lock, img->word, &seen);

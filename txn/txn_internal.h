@@ -648,8 +648,9 @@ bool txn_order_key_is(
 nam_status txn_orders_before(struct txn *t, struct txn_write *w, const void *row, uint32_t len);
 /* With all locks held and before the commit line: makes the entries of t's rows. */
 nam_status txn_orders_enter(struct txn *t);
-/* Before an abort frees its locks: removes them. */
-void txn_orders_leave(struct txn *t);
+/* Before an abort frees its locks: removes them. False: one may still be removed later, so the
+ * locks are the recoverer's to free. */
+bool txn_orders_leave(struct txn *t);
 /* t has committed: entries that its updates have left are garbage. */
 void txn_orders_junk(struct txn *t);
 void txn_key_junk(struct txn_worker *tw, struct txn_table_view *v, unsigned i, const uint64_t *key,
