@@ -63,6 +63,7 @@ static struct cat_entry *
 entry_new(const struct cat_table *def, const union cat_val *absent, size_t absent_bytes)
 {
 	size_t columns = def->columns * sizeof(struct cat_column);
+	size_t indexes = def->indexes * sizeof *def->index;
 	size_t checks = def->checks * sizeof(struct cat_check);
 	size_t uses = def->uses * sizeof *def->use;
 	size_t places = def->place ? def->places * sizeof *def->place : 0;
@@ -73,7 +74,7 @@ entry_new(const struct cat_table *def, const union cat_val *absent, size_t absen
 			 (def->column[i].missing ? strlen(def->column[i].missing) + 1 : 0);
 	for (unsigned i = 0; i < def->checks; i++)
 		texts += strlen(def->check[i].text) + 1;
-	struct cat_entry *e = calloc(1, sizeof *e + columns + checks + places + uses + texts);
+	struct cat_entry *e = calloc(1, sizeof *e + columns + indexes + checks + places + uses + texts);
 	if (e == NULL)
 		return NULL;
 	e->def = *def;
@@ -81,7 +82,14 @@ entry_new(const struct cat_table *def, const union cat_val *absent, size_t absen
 	e->def.next = NULL;
 	e->def.store.view = NULL;
 	memcpy(e->columns, def->column, columns);
-	e->def.check = (struct cat_check *)((char *)e->columns + columns);
+	e->def.store.order = NULL;
+	e->def.store.orders = 0;
+	e->def.index = (struct cat_index *)((char *)e->columns + columns);
+	if (def->indexes > 0)
+		memcpy(e->def.index, def->index, indexes);
+	for (unsigned i = 0; i < def->indexes; i++)
+		e->def.index[i].store.view = NULL;
+	e->def.check = (struct cat_check *)((char *)e->columns + columns + indexes);
 	if (def->checks > 0)
 		memcpy(e->def.check, def->check, checks);
 	char *at = (char *)e->def.check + checks;
@@ -120,11 +128,22 @@ cat_entry_new(const struct cat_table *def)
 	return e;
 }
 
-static void
-entry_free(struct cat *c, struct cat_entry *e)
+void
+cat_entry_close(struct cat *c, struct cat_entry *e)
 {
 	if (e->def.store.view != NULL)
 		txn_table_close(c->db, &e->def.store);
+	for (unsigned i = 0; i < e->def.indexes; i++)
+		if (e->def.index[i].store.view != NULL)
+			txn_table_close(c->db, &e->def.index[i].store);
+	free(e->order);
+	e->order = NULL;
+}
+
+static void
+entry_free(struct cat *c, struct cat_entry *e)
+{
+	cat_entry_close(c, e);
 	cat_pages_forget(c->pages, e->def.store.id);
 	free(e);
 }

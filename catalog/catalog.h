@@ -42,7 +42,7 @@ struct cat_place {
 };
 
 /* What a name stands for. Only tables have rows of their own. */
-enum cat_kind { CAT_TABLE = 0, CAT_VIEW, CAT_SEQUENCE };
+enum cat_kind { CAT_TABLE = 0, CAT_VIEW, CAT_SEQUENCE, CAT_INDEX };
 
 /* A sequence. Its next value is a word in remote memory, which sessions advance by FETCH_ADD. */
 struct cat_sequence {
@@ -51,6 +51,37 @@ struct cat_sequence {
 	enum cat_type type;
 	net_addr word;
 	uint32_t owner; /* id of the table whose column it feeds, dropped with it; 0 = none */
+};
+
+/* A column of an index's key. */
+struct cat_index_column {
+	uint16_t column; /* number */
+	bool descending, nulls_first;
+};
+
+enum { CAT_INDEXES_MAX = TXN_ORDERS_MAX, CAT_INDEX_SURE_WORDS = 6 };
+
+/*
+ * An index of a table, by which its rows are found in the order of some columns. Number i of the
+ * table's indexes is txn's order i of its store. The words of a key (index/tree.h) are the
+ * beginning of its bytes (types/order.h), every column nullable. Equal words are equal keys. If a
+ * key may be longer than they are (!whole), one that is has a digest in its last two words: the
+ * order of two keys is then certain only if their first CAT_INDEX_SURE_WORDS words differ.
+ */
+struct cat_index {
+	char name[CAT_NAME_MAX + 1]; /* among those of all relations */
+	uint16_t keys;               /* columns of the key */
+	struct cat_index_column key[CAT_KEY_MAX];
+	uint16_t includes; /* INCLUDE */
+	uint16_t include[CAT_KEY_MAX];
+	bool unique;
+	bool nulls_equal; /* UNIQUE NULLS NOT DISTINCT */
+	bool constraint;  /* of UNIQUE, not of CREATE INDEX */
+	bool valid;       /* false: it is being built. Writers make its entries, no plan uses it */
+	bool whole;       /* its words hold every key; set by cat_index_layout */
+	unsigned words;   /* likewise */
+	const struct cat_table *table; /* set when it is opened */
+	struct txn_table store;        /* its number; holds the tree */
 };
 
 struct cat_table {
@@ -75,6 +106,9 @@ struct cat_table {
 	unsigned uses;                   /* CAT_VIEW: tables and views it reads */
 	char (*use)[CAT_NAME_MAX + 1];
 	struct cat_sequence seq; /* CAT_SEQUENCE */
+	unsigned indexes;        /* CAT_TABLE */
+	struct cat_index *index; /* the order of its numbers is that of their making */
+	uint32_t index_of;       /* CAT_INDEX: the number of its table */
 	bool analyzed;
 	double rows;            /* as ANALYZE counted them */
 	struct txn_table store; /* .owner is this table */
@@ -136,6 +170,18 @@ nam_status cat_alter(
  * not affected. */
 nam_status cat_describe(
     struct cat *c, struct txn *t, const struct cat_table *table, const struct cat_table *def);
+/* Adds an index to a table that t holds, its rows not yet entered; ix: name, columns, unique,
+ * valid. NAM_DUPLICATE: the name is taken. NAM_REFUSED: the table has CAT_INDEXES_MAX. */
+nam_status cat_index_add(
+    struct cat *c, struct txn *t, const struct cat_table *table, const struct cat_index *ix);
+/* Drops index number i of a table that t holds. */
+nam_status cat_index_drop(struct cat *c, struct txn *t, const struct cat_table *table, unsigned i);
+/* Gives index number i of a table that t holds another name. NAM_DUPLICATE. */
+nam_status cat_index_rename(
+    struct cat *c, struct txn *t, const struct cat_table *table, unsigned i, const char *name);
+/* The table that an index belongs to, as t sees it; NULL = none. */
+nam_status cat_index_table(
+    struct cat *c, struct txn *t, const struct cat_table *index, const struct cat_table **out);
 /* Call it before t commits or aborts: takes t's changes out of the lookups. Afterwards another
  * transaction may get t's struct, even before txn_commit has returned. NULL = t has changed
  * nothing. */
@@ -162,5 +208,19 @@ nam_status cat_rows_decode(const struct cat_table *table, struct txn *t, const s
  * compare equal encode alike. */
 nam_status cat_key_encode(const struct cat_table *table, const union cat_val *key_values, struct cat_str *out,
     uint64_t *hash, struct nam_arena *arena);
+
+/* ---- indexes (catalog/index.c) ------------------------------------------------- */
+
+/* Computes words and whole of an index of a table with columns. */
+void cat_index_layout(const struct cat_table *t, struct cat_index *ix);
+/* The words of the key of a row with these values, all columns; *any_null (may be NULL): a column
+ * of the key is NULL. False: 54000, 53200 in *err. */
+bool cat_index_key(const struct cat_table *t, const struct cat_index *ix, const union cat_val *v,
+    const bool *null, uint64_t words[IDX_TREE_WORDS], bool *any_null, struct nam_arena *arena,
+    struct cat_err *err);
+/* The words between which the keys lie whose first n columns have these values. */
+bool cat_index_prefix(const struct cat_table *t, const struct cat_index *ix, const union cat_val *v,
+    const bool *null, unsigned n, uint64_t low[IDX_TREE_WORDS], uint64_t high[IDX_TREE_WORDS],
+    struct nam_arena *arena, struct cat_err *err);
 
 #endif

@@ -24,13 +24,14 @@ enum {
 
 /* One table, as this process holds it. */
 struct cat_entry {
-	struct cat_table def;   /* i */
-	unsigned shots;         /* lock  shots that list it */
-	unsigned changes;       /* lock  overlays that name it */
-	bool fresh;             /* lock  on c->fresh */
-	tso_cid born;           /* lock  commit that created it, if this process did */
-	tso_cid gone;           /* lock  buried: freed once the watermark has reached gone */
-	struct cat_entry *next; /* lock  fresh or buried */
+	struct cat_table def;    /* i */
+	unsigned shots;          /* lock  shots that list it */
+	unsigned changes;        /* lock  overlays that name it */
+	bool fresh;              /* lock  on c->fresh */
+	tso_cid born;            /* lock  commit that created it, if this process did */
+	tso_cid gone;            /* lock  buried: freed once the watermark has reached gone */
+	struct cat_entry *next;  /* lock  fresh or buried */
+	struct txn_order *order; /* i  of its indexes; NULL = it has none, or is not open */
 	struct cat_column columns[];
 };
 
@@ -83,6 +84,18 @@ struct cat {
 
 /* ---- catalog.c */
 struct cat_entry *cat_entry_new(const struct cat_table *def);
+/* Closes the process's part of a table. */
+void cat_entry_close(struct cat *c, struct cat_entry *e);
+
+/* ---- row.c */
+/* The value of a column of a stored row. It points into the row, or, *spilled, is the blob b.
+ * False: the row contradicts itself. */
+bool cat_row_value(const struct cat_table *t, unsigned column, const void *row, uint32_t len,
+    union cat_val *v, bool *null, bool *spilled, struct txn_blob *b);
+
+/* ---- index.c */
+/* Fills order[0..t->indexes), which txn opens the table with. */
+void cat_index_orders(struct cat_table *t, struct txn_order *order);
 
 /* ---- ddl.c */
 struct cat_overlay *cat_overlay_locked(struct cat *c, const struct txn *t);

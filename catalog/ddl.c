@@ -2,6 +2,7 @@
 #include <base/assert.h>
 #include <catalog/catalog_internal.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 
 struct cat_overlay *
@@ -80,6 +81,98 @@ note(struct cat *c, struct txn *t, struct cat_entry *e, bool drop, bool keep)
 	return NAM_OK;
 }
 
+/* ---- entries of indexes -------------------------------------------------------------
+ *
+ * A table's definition has its indexes. Each index is also a relation of its own, for its name and
+ * so that the memory of its tree is the catalog's to tell about (txn_on_orphan). */
+
+static nam_status
+next_id(struct cat *c, struct txn_worker *tw, uint32_t *out)
+{
+	uint64_t id;
+	nam_status st = net_faa1(txn_worker_net(tw), txn_db_root(c->db, CAT_ROOT_NEXT_ID), 1, &id, NULL);
+	if (st == NAM_OK && id > UINT32_MAX - CAT_FIRST_ID)
+		st = NAM_FULL;
+	*out = (uint32_t)id + CAT_FIRST_ID;
+	return st;
+}
+
+static struct cat_table
+index_def(const struct cat_index *ix, uint32_t table, uint32_t generation)
+{
+	struct cat_table def = {
+		.kind = CAT_INDEX, .index_of = table, .generation = generation, .store = ix->store
+	};
+	memcpy(def.name, ix->name, sizeof def.name);
+	def.store.slots = 0;
+	def.store.order = NULL;
+	def.store.orders = 0;
+	def.store.view = NULL;
+	return def;
+}
+
+/* Writes the relation of an index, whose tree is made. */
+static nam_status
+index_write(struct cat *c, struct txn *t, const struct cat_table *def, bool keep)
+{
+	struct cat_entry *e = cat_entry_new(def);
+	struct nam_arena arena;
+	if (e == NULL)
+		return NAM_NOMEM;
+	nam_arena_init(&arena, 16 << 10);
+	nam_status st = cat_write(c, t, &e->def, false, &arena);
+	nam_arena_fini(&arena);
+	if (st == NAM_OK)
+		st = note(c, t, e, false, keep);
+	if (st != NAM_OK)
+		free(e);
+	return st;
+}
+
+/* Makes the tree of an index, and its relation. ix gets its number and anchor. */
+static nam_status
+index_make(struct cat *c, struct txn *t, uint32_t table, struct cat_index *ix, bool vital)
+{
+	struct txn_worker *tw = txn_worker_of(t);
+	const struct txn_order order = { .words = ix->words };
+	const struct cat_table *there;
+	nam_status st = cat_find(c, t, ix->name, &there);
+	if (st == NAM_OK && there != NULL)
+		st = NAM_DUPLICATE;
+	ix->store =
+	    (struct txn_table){ .slots = 2, .listed = true, .vital = vital, .order = &order, .orders = 1 };
+	if (st == NAM_OK)
+		st = next_id(c, tw, &ix->store.id);
+	if (st != NAM_OK || (st = txn_table_create(tw, &ix->store)) != NAM_OK)
+		return st;
+	ix->store.order = NULL;
+	ix->store.orders = 0;
+	ix->store.vital = false;
+	const struct cat_table def = index_def(ix, table, 0);
+	if ((st = index_write(c, t, &def, false)) != NAM_OK)
+		txn_table_free(tw, &ix->store, 0);
+	return st;
+}
+
+/* Takes the relation of an index away. keep: its tree stays, under another name. */
+static nam_status
+index_erase(struct cat *c, struct txn *t, const struct cat_index *ix, bool keep, uint32_t *generation)
+{
+	const struct cat_table *its;
+	struct nam_arena arena;
+	nam_status st = cat_find(c, t, ix->name, &its);
+	if (st == NAM_OK && (its == NULL || its->kind != CAT_INDEX || its->store.id != ix->store.id))
+		st = NAM_CONFLICT;
+	if (st != NAM_OK)
+		return st;
+	if (generation != NULL)
+		*generation = its->generation;
+	nam_arena_init(&arena, 16 << 10);
+	st = cat_erase(c, t, its, false, &arena);
+	nam_arena_fini(&arena);
+	return st == NAM_OK ? note(c, t, (struct cat_entry *)(uintptr_t)its, true, keep) : st;
+}
+
 nam_status
 cat_create(struct cat *c, struct txn *t, const struct cat_table *def)
 {
@@ -94,7 +187,6 @@ cat_create(struct cat *c, struct txn *t, const struct cat_table *def)
 	struct cat_entry *e = cat_entry_new(def);
 	struct nam_arena arena;
 	struct cat_err err;
-	uint64_t id;
 	nam_arena_init(&arena, 64 << 10);
 	if (e == NULL)
 		return NAM_NOMEM;
@@ -106,15 +198,17 @@ cat_create(struct cat *c, struct txn *t, const struct cat_table *def)
 	/* What a block has left is room for columns that ALTER TABLE adds. */
 	if (rows)
 		e->def.store.row_max = txn_row_room(e->def.store.slots, e->def.store.row_max);
-	st = net_faa1(txn_worker_net(tw), txn_db_root(c->db, CAT_ROOT_NEXT_ID), 1, &id, NULL);
-	if (st != NAM_OK)
+	if ((st = next_id(c, tw, &e->def.store.id)) != NAM_OK)
 		goto fail;
-	if (id > UINT32_MAX - CAT_FIRST_ID) {
-		st = NAM_FULL;
-		goto fail;
-	}
-	e->def.store.id = (uint32_t)id + CAT_FIRST_ID;
 	e->def.store.listed = rows;
+	/* The rows will be its own, so the trees are, too. */
+	for (unsigned i = 0; i < e->def.indexes; i++) {
+		cat_index_layout(&e->def, &e->def.index[i]);
+		e->def.index[i].valid = true;
+		st = index_make(c, t, e->def.store.id, &e->def.index[i], e->def.store.vital);
+		if (st != NAM_OK)
+			goto fail;
+	}
 	if (rows && (st = txn_table_create(tw, &e->def.store)) != NAM_OK)
 		goto fail;
 	e->def.store.vital = false; /* its rows are not, even if its making was */
@@ -128,8 +222,7 @@ cat_create(struct cat *c, struct txn *t, const struct cat_table *def)
 	if (noted != NAM_OK) {
 		if (rows)
 			txn_table_free(tw, &e->def.store, 0);
-		if (e->def.store.view != NULL)
-			txn_table_close(c->db, &e->def.store);
+		cat_entry_close(c, e);
 		free(e);
 		st = noted;
 	}
@@ -145,12 +238,14 @@ nam_status
 cat_drop(struct cat *c, struct txn *t, const struct cat_table *table)
 {
 	struct cat_entry *e = (struct cat_entry *)(uintptr_t)table; /* def is its first member */
-	if (table->system)
+	if (table->system || table->kind == CAT_INDEX)
 		return NAM_REFUSED;
 	struct nam_arena arena;
 	nam_arena_init(&arena, 64 << 10);
 	nam_status st = cat_erase(c, t, table, false, &arena);
 	nam_arena_fini(&arena);
+	for (unsigned i = 0; st == NAM_OK && i < table->indexes; i++)
+		st = index_erase(c, t, &table->index[i], false, NULL);
 	return st == NAM_OK ? note(c, t, e, true, false) : st;
 }
 
@@ -212,14 +307,101 @@ alter(struct cat *c, struct txn *t, const struct cat_table *table, const struct 
 	if (st == NAM_OK)
 		opened = (st = cat_entry_open(c, e)) == NAM_OK;
 	if (st == NAM_OK)
+		st = txn_table_becomes(t, &was->def.store, &e->def.store);
+	if (st == NAM_OK)
 		st = note(c, t, was, true, true);
 	if (st == NAM_OK)
 		st = note(c, t, e, false, true);
 	if (st != NAM_OK) {
 		if (opened)
-			txn_table_close(c->db, &e->def.store);
+			cat_entry_close(c, e);
 		free(e);
 	}
+	nam_arena_fini(&arena);
+	return st;
+}
+
+/* table's definition with `indexes` of ix. */
+static nam_status
+with_indexes(struct cat *c, struct txn *t, const struct cat_table *table, struct cat_index *ix, unsigned n)
+{
+	struct cat_table def = *table;
+	def.index = ix;
+	def.indexes = n;
+	return alter(c, t, table, &def, false);
+}
+
+nam_status
+cat_index_add(struct cat *c, struct txn *t, const struct cat_table *table, const struct cat_index *ix)
+{
+	if (table->indexes == CAT_INDEXES_MAX)
+		return NAM_REFUSED;
+	struct cat_index *all = calloc(table->indexes + 1u, sizeof *all);
+	if (all == NULL)
+		return NAM_NOMEM;
+	if (table->indexes > 0)
+		memcpy(all, table->index, table->indexes * sizeof *all);
+	all[table->indexes] = *ix;
+	cat_index_layout(table, &all[table->indexes]);
+	nam_status st = index_make(c, t, table->store.id, &all[table->indexes], false);
+	if (st == NAM_OK)
+		st = with_indexes(c, t, table, all, table->indexes + 1);
+	free(all);
+	return st;
+}
+
+nam_status
+cat_index_drop(struct cat *c, struct txn *t, const struct cat_table *table, unsigned i)
+{
+	struct cat_index *all = calloc(table->indexes, sizeof *all);
+	if (all == NULL)
+		return NAM_NOMEM;
+	for (unsigned k = 0, n = 0; k < table->indexes; k++)
+		if (k != i)
+			all[n++] = table->index[k];
+	nam_status st = index_erase(c, t, &table->index[i], false, NULL);
+	if (st == NAM_OK)
+		st = with_indexes(c, t, table, all, table->indexes - 1);
+	free(all);
+	return st;
+}
+
+nam_status
+cat_index_rename(struct cat *c, struct txn *t, const struct cat_table *table, unsigned i, const char *name)
+{
+	const struct cat_table *there;
+	uint32_t generation;
+	nam_status st = cat_find(c, t, name, &there);
+	if (st != NAM_OK || there != NULL)
+		return st != NAM_OK ? st : NAM_DUPLICATE;
+	struct cat_index *all = calloc(table->indexes, sizeof *all);
+	if (all == NULL)
+		return NAM_NOMEM;
+	memcpy(all, table->index, table->indexes * sizeof *all);
+	snprintf(all[i].name, sizeof all[i].name, "%s", name);
+	st = index_erase(c, t, &table->index[i], true, &generation);
+	if (st == NAM_OK) {
+		const struct cat_table def = index_def(&all[i], table->store.id, generation + 1);
+		st = index_write(c, t, &def, true);
+	}
+	if (st == NAM_OK)
+		st = with_indexes(c, t, table, all, table->indexes);
+	free(all);
+	return st;
+}
+
+nam_status
+cat_index_table(struct cat *c, struct txn *t, const struct cat_table *index, const struct cat_table **out)
+{
+	const struct cat_table **list;
+	struct nam_arena arena;
+	unsigned n;
+	nam_arena_init(&arena, 64 << 10);
+	nam_status st = cat_list(c, t, &list, &n, &arena);
+	*out = NULL;
+	for (unsigned i = 0; st == NAM_OK && i < n; i++)
+		if (list[i]->kind == CAT_TABLE && list[i]->store.id == index->index_of)
+			*out = list[i];
 	nam_arena_fini(&arena);
 	return st;
 }
@@ -283,8 +465,9 @@ cat_decided(struct cat *c, struct txn_worker *tw, struct cat_overlay *o, tso_cid
 	for (struct cat_change *x = o->list; x != NULL; x = x->next) {
 		/* A dropped table is released when no snapshot can see it; a table whose creation
 		 * was rolled back, at once. */
-		bool dead = x->drop && x->entry->def.store.view == NULL;
-		if (x->keep || x->entry->def.kind != CAT_TABLE || dead)
+		bool table = x->entry->def.kind == CAT_TABLE;
+		bool dead = table && x->drop && x->entry->def.store.view == NULL;
+		if (x->keep || (!table && x->entry->def.kind != CAT_INDEX) || dead)
 			continue;
 		if (x->drop == (cid != 0))
 			txn_table_free(tw, &x->entry->def.store, cid);

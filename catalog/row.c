@@ -1,7 +1,7 @@
 /* row.c -- rows as bytes: layout of a table, encoding, decoding a column at a time, keys. */
 #include <base/assert.h>
 #include <base/hash.h>
-#include <catalog/catalog.h>
+#include <catalog/catalog_internal.h>
 #include <catalog/row_format.h>
 #include <types/interval.h>
 #include <types/numeric.h>
@@ -511,6 +511,48 @@ cat_rows_decode(const struct cat_table *table, struct txn *t, const struct txn_r
 			return st;
 	}
 	return spills == 0 ? NAM_OK : fetch_spilled(t, list, spills, arena);
+}
+
+bool
+cat_row_value(const struct cat_table *t, unsigned column, const void *bytes, uint32_t len, union cat_val *v,
+    bool *null, bool *spilled, struct txn_blob *b)
+{
+	const struct cat_column *c = &t->column[column];
+	const struct txn_row r = { .bytes = bytes, .len = len };
+	struct cat_vec out;
+	uint8_t is = 0;
+	int64_t number = 0;
+	struct cat_str str = { "", 0 };
+	*spilled = false;
+	if (len < t->first_fixed)
+		return false;
+	out = (struct cat_vec){ .type = c->type, .null = &is };
+	if (is_var(c->type))
+		out.s = &str;
+	else
+		out.i = &number;
+	struct spilled *list = NULL;
+	unsigned spills = 0;
+	struct nam_arena arena;
+	nam_arena_init(&arena, 0);
+	nam_status st = NAM_OK;
+	if (is_var(c->type))
+		st = decode_strs(t, column, &r, 1, &out, &list, &spills, &arena);
+	else if (c->place < t->first)
+		decode_fixed(t, column, &r, 1, &out);
+	else
+		st = decode_added(t, c, &r, 1, &out);
+	if (list != NULL) {
+		*spilled = true;
+		*b = list->blob;
+	}
+	nam_arena_fini(&arena);
+	*null = is != 0;
+	if (is_var(c->type))
+		v->s = str;
+	else
+		v->i = number;
+	return st == NAM_OK;
 }
 
 static unsigned

@@ -20,7 +20,8 @@ enum { C_TABLE, C_NUMBER, C_NAME, C_TYPE, C_NOT_NULL, C_KEY, C_KIND, C_TYPMOD, C
 /* What only some tables have: kind 'd' DEFAULT of column number, 'i' IDENTITY of it, 'c' CHECK, 'k'
  * name of the primary key, 'v' query of a view, 'u' a table it reads, 's' a sequence, 'g' how often
  * it was altered, 'r' how many rows ANALYZE counted, 't' what it found in column number, 'l' the
- * places of its rows, 'm' what rows without a place for column number show. */
+ * places of its rows, 'm' what rows without a place for column number show, 'x' an index, 'b' of an
+ * index: the number of its table. */
 enum { X_TABLE, X_KIND, X_NUMBER, X_NAME, X_TEXT, X_ALL };
 
 enum { WIDEST = C_ALL, KEY_WIDEST = 3 };
@@ -145,7 +146,26 @@ cat_entry_open(struct cat *c, struct cat_entry *e)
 	e->def.store.owner = &e->def;
 	if (e->def.kind != CAT_TABLE)
 		return NAM_OK;
-	return txn_table_open(c->db, &e->def.store);
+	nam_status st = NAM_OK;
+	if (e->def.indexes > 0 && (e->order = calloc(2 * e->def.indexes, sizeof *e->order)) == NULL)
+		return NAM_NOMEM;
+	for (unsigned i = 0; st == NAM_OK && i < e->def.indexes; i++) {
+		struct cat_index *ix = &e->def.index[i];
+		struct txn_order *own = &e->order[e->def.indexes + i];
+		*own = (struct txn_order){ .words = ix->words, .options = { .cache = IDX_TREE_INNER } };
+		ix->store.order = own;
+		ix->store.orders = 1;
+		st = txn_table_open(c->db, &ix->store);
+	}
+	if (st == NAM_OK && e->def.indexes > 0)
+		cat_index_orders(&e->def, e->order);
+	e->def.store.order = e->order;
+	e->def.store.orders = e->def.indexes;
+	if (st == NAM_OK)
+		st = txn_table_open(c->db, &e->def.store);
+	if (st != NAM_OK)
+		cat_entry_close(c, e);
+	return st;
 }
 
 /* ---- reading -------------------------------------------------------------------- */
@@ -361,6 +381,62 @@ read_places(struct cat_table *t, const char *text, struct nam_arena *arena)
 	return used == t->columns;
 }
 
+/* "id anchor words flags keys column:flags ... includes column ..." */
+static char *
+index_text(const struct cat_index *ix, struct nam_arena *arena)
+{
+	char *text = nam_arena_printf(arena, "%u %llx %u %u %u", (unsigned)ix->store.id,
+	    (unsigned long long)ix->store.anchor.bits, ix->words,
+	    ix->unique | ix->nulls_equal << 1 | ix->constraint << 2 | ix->valid << 3 | ix->whole << 4,
+	    ix->keys);
+	for (unsigned k = 0; text != NULL && k < ix->keys; k++)
+		text = nam_arena_printf(arena, "%s %u:%u", text, ix->key[k].column,
+		    (unsigned)(ix->key[k].descending | ix->key[k].nulls_first << 1));
+	if (text != NULL)
+		text = nam_arena_printf(arena, "%s %u", text, ix->includes);
+	for (unsigned k = 0; text != NULL && k < ix->includes; k++)
+		text = nam_arena_printf(arena, "%s %u", text, ix->include[k]);
+	return text;
+}
+
+/* What index_text has written. */
+static bool
+read_index(const struct cat_table *t, const char *text, struct cat_index *ix)
+{
+	unsigned id, words, flags, keys, includes, column, how;
+	unsigned long long anchor;
+	int skip;
+	if (sscanf(text, "%u %llx %u %u %u%n", &id, &anchor, &words, &flags, &keys, &skip) != 5 ||
+	    id < CAT_FIRST_ID || words < 1 || words > IDX_TREE_WORDS || keys < 1 || keys > CAT_KEY_MAX)
+		return false;
+	ix->store.id = id;
+	ix->store.anchor = (net_addr){ anchor };
+	ix->words = words;
+	ix->unique = flags & 1;
+	ix->nulls_equal = flags & 2;
+	ix->constraint = flags & 4;
+	ix->valid = flags & 8;
+	ix->whole = flags & 16;
+	for (unsigned k = 0; k < keys; k++) {
+		text += skip;
+		if (sscanf(text, " %u:%u%n", &column, &how, &skip) != 2 || column >= t->columns)
+			return false;
+		ix->key[k] = (struct cat_index_column){ (uint16_t)column, how & 1, how & 2 };
+	}
+	text += skip;
+	if (sscanf(text, " %u%n", &includes, &skip) != 1 || includes > CAT_KEY_MAX)
+		return false;
+	for (unsigned k = 0; k < includes; k++) {
+		text += skip;
+		if (sscanf(text, " %u%n", &column, &skip) != 1 || column >= t->columns)
+			return false;
+		ix->include[k] = (uint16_t)column;
+	}
+	ix->keys = (uint16_t)keys;
+	ix->includes = (uint16_t)includes;
+	return true;
+}
+
 /* Gives a table what nam_extras says of it, from extra[*at] on. */
 static nam_status
 decorate(struct cat_table *t, struct reading *r, unsigned *at)
@@ -373,8 +449,14 @@ decorate(struct cat_table *t, struct reading *r, unsigned *at)
 	if (n == *at)
 		return NAM_OK;
 	t->use = nam_arena_zero(r->arena, (n - *at) * sizeof *t->use);
-	if (t->use == NULL || (t->check = nam_arena_zero(r->arena, (n - *at) * sizeof *t->check)) == NULL)
+	unsigned indexes = 0;
+	for (unsigned i = *at; i < n; i++)
+		indexes += r->extra[i].kind == 'x';
+	if (t->use == NULL || (t->check = nam_arena_zero(r->arena, (n - *at) * sizeof *t->check)) == NULL ||
+	    (t->index = nam_arena_zero(r->arena, (indexes + 1) * sizeof *t->index)) == NULL)
 		return NAM_NOMEM;
+	if (indexes > CAT_INDEXES_MAX)
+		return NAM_CORRUPT;
 	for (; *at < n; ++*at) {
 		const struct extra *x = &r->extra[*at];
 		bool column = x->number >= 1 && x->number <= t->columns;
@@ -425,6 +507,15 @@ decorate(struct cat_table *t, struct reading *r, unsigned *at)
 			if (!column)
 				return NAM_CORRUPT;
 			t->column[x->number - 1].stats = x->text;
+			break;
+		case 'x':
+			memcpy(t->index[t->indexes].name, x->name, sizeof x->name);
+			if (!read_index(t, x->text, &t->index[t->indexes++]))
+				return NAM_CORRUPT;
+			break;
+		case 'b':
+			t->kind = CAT_INDEX;
+			t->index_of = (uint32_t)strtoul(x->text, NULL, 10);
 			break;
 		case 's':
 			t->kind = CAT_SEQUENCE;
@@ -566,8 +657,8 @@ places_text(const struct cat_table *def, struct nam_arena *arena)
 static nam_status
 extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct nam_arena *arena)
 {
-	struct extra *x =
-	    nam_arena_zero(arena, (4u * def->columns + def->checks + def->uses + 6) * sizeof *x);
+	struct extra *x = nam_arena_zero(
+	    arena, (4u * def->columns + def->checks + def->uses + def->indexes + 7) * sizeof *x);
 	*out = x;
 	*n = 0;
 	if (x == NULL)
@@ -600,7 +691,21 @@ extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct n
 		if (x[(*n)++].text == NULL)
 			return NAM_NOMEM;
 	}
-	if (def->kind == CAT_TABLE) {
+	for (unsigned i = 0; i < def->indexes; i++) {
+		struct extra *to = &x[(*n)++];
+		*to =
+		    (struct extra){ .kind = 'x', .number = i + 1, .text = index_text(&def->index[i], arena) };
+		if (to->text == NULL)
+			return NAM_NOMEM;
+		memcpy(to->name, def->index[i].name, sizeof to->name);
+	}
+	if (def->kind == CAT_INDEX) {
+		char *text = nam_arena_printf(arena, "%u", def->index_of);
+		if (text == NULL)
+			return NAM_NOMEM;
+		x[(*n)++] = (struct extra){ .kind = 'b', .text = text };
+	}
+	if (def->kind == CAT_TABLE || def->kind == CAT_INDEX) {
 		char *text = nam_arena_printf(arena, "%u", (unsigned)def->generation);
 		if (text == NULL)
 			return NAM_NOMEM;

@@ -207,18 +207,17 @@ room(struct net_batch *b)
 	return b->n == b->cap ? net_run(b) : NAM_OK;
 }
 
-nam_status
-txn_blob_get(
-    struct txn *t, const struct txn_blob *blob, unsigned n, const void **out, struct nam_arena *arena)
+/* b: ready and empty. */
+static nam_status
+get_all(struct txn *t, struct net_batch *b, const struct txn_blob *blob, unsigned n, const void **out,
+    struct nam_arena *arena)
 {
-	struct net_batch *b = &t->batch;
 	struct txn_spread **root = NULL;
 	nam_status st = NAM_OK;
-	net_batch_init(b, t->tw->w, t->op, TXN_OPS, &t->counts);
 	for (unsigned i = 0; i < n; i++) {
 		out[i] = NULL;
 		/* If the value is our own and not yet written, copies it. */
-		for (unsigned k = 0; k < t->nblobs && out[i] == NULL; k++)
+		for (unsigned k = 0; t != NULL && k < t->nblobs && out[i] == NULL; k++)
 			if (t->blob[k].at.bits == blob[i].at.bits && t->blob[k].len == blob[i].len)
 				out[i] = t->blob[k].bytes;
 		if (out[i] != NULL)
@@ -275,4 +274,22 @@ txn_blob_get(
 		if ((uint32_t)nam_hash(out[i], blob[i].len, blob[i].at.bits) != blob[i].check)
 			return NAM_TORN;
 	return NAM_OK;
+}
+
+nam_status
+txn_blob_get(
+    struct txn *t, const struct txn_blob *blob, unsigned n, const void **out, struct nam_arena *arena)
+{
+	net_batch_init(&t->batch, t->tw->w, t->op, TXN_OPS, &t->counts);
+	return get_all(t, &t->batch, blob, n, out, arena);
+}
+
+nam_status
+txn_blob_read(struct txn_worker *tw, struct txn *t, const struct txn_blob *blob, unsigned n, const void **out,
+    struct nam_arena *arena)
+{
+	struct net_op op[TXN_ORDER_LONGS];
+	struct net_batch b;
+	net_batch_init(&b, tw->w, op, TXN_ORDER_LONGS, t != NULL ? &t->counts : NULL);
+	return get_all(t, &b, blob, n, out, arena);
 }

@@ -48,6 +48,10 @@ txn_orders_create(struct txn_worker *tw, const struct txn_table *t)
 	nam_status st = NAM_OK;
 	for (unsigned i = 0; st == NAM_OK && i < t->orders; i++) {
 		const struct txn_order *o = &t->order[i];
+		if (o->holder != NULL)
+			continue;
+		if (i >= TXN_ORDERS)
+			return NAM_INVALID;
 		struct idx_tree_part one = { .region = net_region_of(t->anchor) };
 		struct idx_tree_config cfg = { .words = o->words,
 			.parts = o->parts != 0 ? o->parts : 1,
@@ -57,14 +61,30 @@ txn_orders_create(struct txn_worker *tw, const struct txn_table *t)
 	return st;
 }
 
+/* The tree of a holder as an earlier view has opened it, with what its cache knows; NULL = there is
+ * none. Views last until the process leaves. */
+static struct idx_tree *
+opened(const struct txn_table_view *v)
+{
+	for (const struct txn_table_view *o = atomic_load(&v->db->views); o != NULL; o = o->next)
+		if (o->anchor.bits == v->anchor.bits && o->table == v->table && o->orders > 0)
+			return o->tree[0];
+	return NULL;
+}
+
 nam_status
 txn_orders_open(struct txn_table_view *v, const struct txn_table *t)
 {
 	const struct idx_tree_memory mem = { tree_memory, v };
 	for (unsigned i = 0; i < t->orders; i++) {
-		v->order[i] = t->order[i];
-		v->tree[i] =
-		    idx_tree_open(tree_at(t->anchor, i), t->order[i].words, &mem, &t->order[i].options);
+		const struct txn_order *o = &t->order[i];
+		v->order[i] = *o;
+		v->tree[i] = o->holder != NULL                   ? o->holder->view->tree[0]
+			     : t->orders == 1 && t->row_max == 0 ? opened(v)
+								 : NULL;
+		v->lent[i] = v->tree[i] != NULL;
+		if (v->tree[i] == NULL)
+			v->tree[i] = idx_tree_open(tree_at(t->anchor, i), o->words, &mem, &o->options);
 		if (v->tree[i] == NULL)
 			return NAM_NOMEM;
 		v->orders = i + 1;
@@ -76,7 +96,8 @@ void
 txn_orders_close(struct txn_table_view *v)
 {
 	for (unsigned i = 0; i < v->orders; i++)
-		idx_tree_close(v->tree[i]);
+		if (!v->lent[i])
+			idx_tree_close(v->tree[i]);
 	v->orders = 0;
 }
 
@@ -95,23 +116,53 @@ txn_orders_drop(struct txn_worker *tw, net_addr anchor)
 
 /* ---- keys ---- */
 
-/* The key of a row, for a caller that may outlive the table's descriptor. False: no entry. */
-static bool
-key_of(struct txn_table_view *v, unsigned i, const void *row, uint32_t len, uint64_t *words)
+/* A key that depends on long values. */
+static nam_status
+long_key(struct txn_worker *tw, struct txn *t, struct txn_table_view *v, unsigned i, const void *row,
+    uint32_t len, const struct txn_blob *b, unsigned n, uint64_t *words, bool *has)
 {
-	bool has = false;
+	const void *bytes[TXN_ORDER_LONGS];
+	struct nam_arena arena;
+	nam_arena_init(&arena, 0);
+	nam_status st = txn_blob_read(tw, t, b, n, bytes, &arena);
 	atomic_fetch_add(&v->asking, 1);
-	if (!atomic_load(&v->dead))
-		has = v->order[i].key(&v->order[i], row, len, words);
+	if (st == NAM_OK && atomic_load(&v->dead))
+		st = NAM_BUSY;
+	if (st == NAM_OK)
+		*has = v->order[i].long_key(&v->order[i], row, len, bytes, words);
 	atomic_fetch_sub(&v->asking, 1);
-	return has;
+	nam_arena_fini(&arena);
+	return st;
 }
 
-bool
-txn_order_key_is(struct txn_table_view *v, unsigned i, const void *row, uint32_t len, const uint64_t *key)
+nam_status
+txn_order_key(struct txn_worker *tw, struct txn *t, struct txn_table_view *v, unsigned i, const void *row,
+    uint32_t len, uint64_t *words, bool *has)
+{
+	const struct txn_order *o = &v->order[i];
+	struct txn_blob b[TXN_ORDER_LONGS];
+	unsigned n = 0;
+	*has = false;
+	atomic_fetch_add(&v->asking, 1);
+	bool dead = atomic_load(&v->dead);
+	if (!dead && o->longs != NULL)
+		n = o->longs(o, row, len, b);
+	if (!dead && n == 0)
+		*has = o->key(o, row, len, words);
+	atomic_fetch_sub(&v->asking, 1);
+	if (dead)
+		return NAM_BUSY;
+	return n > 0 ? long_key(tw, t, v, i, row, len, b, n, words, has) : NAM_OK;
+}
+
+nam_status
+txn_order_key_is(struct txn_worker *tw, struct txn *t, struct txn_table_view *v, unsigned i, const void *row,
+    uint32_t len, const uint64_t *key, bool *is)
 {
 	uint64_t words[IDX_TREE_WORDS];
-	return key_of(v, i, row, len, words) && memcmp(words, key, 8u * v->order[i].words) == 0;
+	nam_status st = txn_order_key(tw, t, v, i, row, len, words, is);
+	*is = *is && memcmp(words, key, 8u * v->order[i].words) == 0;
+	return st;
 }
 
 /* Keeps the keys of the version that w replaces: the caller may change those bytes (txn_edit). */
@@ -119,17 +170,18 @@ nam_status
 txn_orders_before(struct txn *t, struct txn_write *w, const void *row, uint32_t len)
 {
 	struct txn_table_view *v = w->view;
+	nam_status st = NAM_OK;
 	if (v->orders == 0 || w->keys != NULL)
 		return NAM_OK;
 	struct txn_keys *k = nam_arena_take(&t->arena, v->orders * sizeof *k);
 	if (k == NULL)
 		return NAM_NOMEM;
-	for (unsigned i = 0; i < v->orders; i++) {
-		k[i].has = key_of(v, i, row, len, k[i].words);
+	for (unsigned i = 0; st == NAM_OK && i < v->orders; i++) {
+		st = txn_order_key(t->tw, t, v, i, row, len, k[i].words, &k[i].has);
 		k[i].left = false;
 	}
 	w->keys = k;
-	return NAM_OK;
+	return st;
 }
 
 /* ---- a commit's entries ---- */
@@ -138,6 +190,8 @@ struct making {
 	struct txn *t;
 	struct idx_tree_entry e[ENTRIES];
 	uint64_t key[ENTRIES][IDX_TREE_WORDS];
+	struct txn_table_view *view[ENTRIES];
+	unsigned order[ENTRIES];
 	unsigned n;
 };
 
@@ -156,6 +210,96 @@ made(struct txn *t, const struct idx_tree_entry *e, unsigned words)
 	return t->iso == TXN_SERIALIZABLE ? idx_leaves_change(&t->leaves, &e->change) : NAM_OK;
 }
 
+/* The live row of a block that another transaction may be changing: has it the key? */
+static nam_status
+lives(struct txn *t, const struct making *m, unsigned i, net_addr at)
+{
+	struct txn_table_view *v = m->view[i];
+	const struct txn_write *own = txn_own(t, at);
+	bool is = false;
+	nam_status st;
+	if (own != NULL && txn_writes(own)) {
+		if (own->slot->meta & REC_DELETED)
+			return NAM_OK;
+		st = txn_order_key_is(
+		    t->tw, t, v, m->order[i], own->slot->payload, (uint32_t)own->slot->meta, m->key[i], &is);
+		return st == NAM_OK && is ? NAM_CONFLICT : st;
+	}
+	struct rec_block *img = malloc(v->block_bytes);
+	if (img == NULL)
+		return NAM_NOMEM;
+	st = net_read1(t->tw->w, at, img, v->block_bytes, &t->counts);
+	unsigned n = REC_NO_SLOT;
+	if (st == NAM_OK && own == NULL && rec_is_locked(img)) {
+		(void)txn_unlock_dead(t->tw, at, img->word);
+		st = NAM_CONFLICT;
+	}
+	if (st == NAM_OK && !txn_rec_dir_whole(v, img, at))
+		st = NAM_CONFLICT;
+	if (st == NAM_OK && (n = txn_rec_newest(v, img)) != REC_NO_SLOT) {
+		const struct rec_slot *s = rec_slot_of(v, img, n);
+		if (!txn_rec_slot_whole(v, s, rec_cid(img, n), at))
+			st = NAM_CONFLICT; /* it is being overwritten */
+		else if (!(s->meta & REC_DELETED))
+			st = txn_order_key_is(
+			    t->tw, t, v, m->order[i], s->payload, (uint32_t)s->meta, m->key[i], &is);
+		if (st == NAM_OK && is) {
+			txn_cover(t, rec_cid(img, n)); /* a retry sees the row that has the key */
+			st = NAM_CONFLICT;
+		}
+	}
+	free(img);
+	return st;
+}
+
+/*
+ * Entry i of a unique order is in, and the key may have others. Two transactions that give one key
+ * to two rows have both blocks locked before they make the entries, and look here afterwards: so
+ * one of them at least finds the other's entry, and its block locked or changed.
+ */
+static nam_status
+alone(struct making *m, unsigned i)
+{
+	struct txn *t = m->t;
+	struct idx_tree_probe p = { .tree = m->e[i].tree, .key = m->key[i] };
+	nam_status st = idx_tree_lookup(t->tw->w, &p, 1, &t->counts);
+	if (st == NAM_OK && p.status == NAM_FULL)
+		return NAM_CONFLICT; /* entries that lead nowhere: the collector removes them */
+	if (st == NAM_OK && p.status != NAM_OK && p.status != NAM_ABSENT)
+		st = p.status;
+	for (unsigned h = 0; st == NAM_OK && p.status == NAM_OK && h < p.hits; h++)
+		if (p.hit[h] != m->e[i].value)
+			st = lives(t, m, i, (net_addr){ p.hit[h] });
+	return st;
+}
+
+/* The entries of unique orders whose keys have other entries as well. */
+static nam_status
+make_alone(struct making *m)
+{
+	struct txn *t = m->t;
+	nam_status st = NAM_OK;
+	for (unsigned i = 0; st == NAM_OK && i < m->n; i++) {
+		struct idx_tree_entry *e = &m->e[i];
+		bool fresh = e->status == NAM_OK && e->change.before.at.bits != 0;
+		if (!e->unique || fresh ||
+		    (e->status != NAM_OK && e->status != NAM_DUPLICATE && e->status != NAM_FULL))
+			continue;
+		if (e->status != NAM_OK) {
+			e->unique = false;
+			st = idx_tree_insert(t->tw->w, e, 1, &t->counts);
+			e->unique = true;
+			if (st == NAM_OK && e->status != NAM_OK)
+				st = e->status;
+			if (st == NAM_OK)
+				st = made(t, e, IDX_TREE_WORDS);
+		}
+		if (st == NAM_OK)
+			st = alone(m, i);
+	}
+	return st;
+}
+
 static nam_status
 make(struct making *m)
 {
@@ -165,11 +309,27 @@ make(struct making *m)
 		nam_status is = m->e[i].status;
 		if (is == NAM_OK)
 			is = made(t, &m->e[i], IDX_TREE_WORDS);
+		if (m->e[i].unique && (is == NAM_DUPLICATE || is == NAM_FULL))
+			continue;
 		if (is != NAM_OK && st == NAM_OK)
 			st = is;
 	}
+	if (st == NAM_OK)
+		st = make_alone(m);
 	m->n = 0;
 	return st;
+}
+
+static bool
+strict(struct txn_table_view *v, unsigned k, const struct rec_slot *row)
+{
+	const struct txn_order *o = &v->order[k];
+	if (!o->unique || o->lax == NULL)
+		return o->unique;
+	atomic_fetch_add(&v->asking, 1);
+	bool is = !atomic_load(&v->dead) && !o->lax(o, row->payload, (uint32_t)row->meta);
+	atomic_fetch_sub(&v->asking, 1);
+	return is;
 }
 
 /* The entries of one write, into m. Also finds out which keys the row leaves, because the version
@@ -177,13 +337,17 @@ make(struct making *m)
 static nam_status
 enter(struct making *m, struct txn_write *w)
 {
+	struct txn *t = m->t;
 	struct txn_table_view *v = w->view;
 	bool deleted = (w->slot->meta & REC_DELETED) != 0;
 	nam_status st = NAM_OK;
 	for (unsigned k = 0; st == NAM_OK && k < v->orders; k++) {
 		uint64_t *key = m->key[m->n];
 		memset(key, 0, sizeof m->key[0]);
-		bool has = key_of(v, k, w->slot->payload, (uint32_t)w->slot->meta, key), same = false;
+		bool has, same = false;
+		st = txn_order_key(t->tw, t, v, k, w->slot->payload, (uint32_t)w->slot->meta, key, &has);
+		if (st != NAM_OK)
+			break;
 		if (w->keys != NULL && w->keys[k].has) {
 			same = has && memcmp(w->keys[k].words, key, 8u * v->order[k].words) == 0;
 			w->keys[k].left = !same;
@@ -192,7 +356,11 @@ enter(struct making *m, struct txn_write *w)
 		 * another key than the row had. */
 		if (!has || deleted || (same && w->kind != WR_INSERT))
 			continue;
-		m->e[m->n++] = (struct idx_tree_entry){ .tree = v->tree[k], .key = key, .value = w->at.bits };
+		m->view[m->n] = v;
+		m->order[m->n] = k;
+		m->e[m->n++] = (struct idx_tree_entry){
+			.tree = v->tree[k], .key = key, .value = w->at.bits, .unique = strict(v, k, w->slot)
+		};
 		if (m->n == ENTRIES)
 			st = make(m);
 	}
@@ -264,6 +432,72 @@ txn_orders_leave(struct txn *t)
 	return out;
 }
 
+/* ---- an index that its table gets later ---- */
+
+/* The keys that w's row had in the indexes there are now. */
+static struct txn_keys *
+keys_become(struct txn *t, const struct txn_write *w, const struct txn_table_view *was,
+    const struct txn_table_view *is)
+{
+	struct txn_keys *k = nam_arena_zero(&t->arena, (is->orders + 1) * sizeof *k);
+	for (unsigned i = 0; k != NULL && w->keys != NULL && i < is->orders; i++)
+		for (unsigned j = 0; j < was->orders; j++)
+			if (was->tree[j] == is->tree[i])
+				k[i] = w->keys[j];
+	return k;
+}
+
+nam_status
+txn_table_becomes(struct txn *t, const struct txn_table *was, struct txn_table *is)
+{
+	for (uint32_t i = 0; i < t->nwr; i++) {
+		struct txn_write *w = t->wr[i];
+		if (w->view != was->view)
+			continue;
+		/* A lock alone has no keys yet. */
+		if (w->kind != WR_LOCK && (w->kind != WR_INSERT || w->keys != NULL) &&
+		    (w->keys = keys_become(t, w, was->view, is->view)) == NULL)
+			return NAM_NOMEM;
+		w->table = is;
+		w->view = is->view;
+	}
+	return NAM_OK;
+}
+
+nam_status
+txn_order_fill(struct txn *t, struct txn_table *table, unsigned order, const struct txn_row *rows, unsigned n)
+{
+	enum { FILL = 128 };
+	struct fill {
+		struct idx_tree_entry e[FILL];
+		uint64_t key[FILL][IDX_TREE_WORDS];
+	} *f = calloc(1, sizeof *f);
+	struct txn_table_view *v = table->view;
+	nam_status st = f != NULL ? NAM_OK : NAM_NOMEM;
+	for (unsigned at = 0; st == NAM_OK && at < n;) {
+		unsigned m = 0;
+		for (; st == NAM_OK && at < n && m < FILL; at++) {
+			bool has;
+			if (rows[at].cid == 0)
+				continue; /* its own: the commit makes its entry */
+			memset(f->key[m], 0, sizeof f->key[m]);
+			st = txn_order_key(t->tw, t, v, order, rows[at].bytes, rows[at].len, f->key[m], &has);
+			if (st == NAM_OK && has) {
+				f->e[m] = (struct idx_tree_entry){
+					.tree = v->tree[order], .key = f->key[m], .value = rows[at].at.bits
+				};
+				m++;
+			}
+		}
+		if (st == NAM_OK && m > 0)
+			st = idx_tree_insert(t->tw->w, f->e, m, &t->counts);
+		for (unsigned i = 0; st == NAM_OK && i < m; i++)
+			st = f->e[i].status;
+	}
+	free(f);
+	return st;
+}
+
 /* ---- entries that are not needed any more ---- */
 
 void
@@ -303,7 +537,10 @@ txn_orders_take_out(struct txn_worker *tw, struct txn_table_view *v, const struc
 	for (unsigned i = 0; st == NAM_OK && i < v->orders; i++) {
 		uint64_t key[IDX_TREE_WORDS] = { 0 };
 		struct idx_tree_entry e = { .tree = v->tree[i], .key = key, .value = at.bits };
-		if (key_of(v, i, row->payload, (uint32_t)row->meta, key))
+		bool has;
+		/* An entry that stays leads nowhere: a scan finds it. */
+		if (txn_order_key(tw, NULL, v, i, row->payload, (uint32_t)row->meta, key, &has) == NAM_OK &&
+		    has)
 			st = take_out(tw, &e, NULL);
 	}
 	return st;
@@ -327,12 +564,14 @@ txn_key_needed(struct txn_worker *tw, struct txn_table_view *v, const struct rec
 		if (c == 0 || c < shown)
 			continue;
 		any = true;
-		if (!txn_rec_slot_whole(v, row, c, at)) {
+		bool is = false;
+		if (!txn_rec_slot_whole(v, row, c, at) ||
+		    (!(row->meta & REC_DELETED) && txn_order_key_is(tw, NULL, v, order, row->payload,
+						       (uint32_t)row->meta, key, &is) != NAM_OK)) {
 			*later = true;
 			return false;
 		}
-		if (!(row->meta & REC_DELETED) &&
-		    txn_order_key_is(v, order, row->payload, (uint32_t)row->meta, key))
+		if (is)
 			return true;
 	}
 	*later = any && shown == 0;

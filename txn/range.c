@@ -51,8 +51,13 @@ show(struct txn *t, struct txn_table_view *v, unsigned order, const uint64_t *ke
 	/* Also a row that is not visible: a commit may make it one of the range, and leave the leaf
 	 * as it is. */
 	txn_read_set_add(t, at, newest);
-	if (s == NULL || (s->meta & REC_DELETED) ||
-	    !txn_order_key_is(v, order, s->payload, (uint32_t)s->meta, key)) {
+	bool is = false;
+	if (s != NULL && !(s->meta & REC_DELETED)) {
+		nam_status st = txn_order_key_is(t->tw, t, v, order, s->payload, (uint32_t)s->meta, key, &is);
+		if (st != NAM_OK)
+			return st;
+	}
+	if (!is) {
 		leads_nowhere(t, v, order, key, img, at);
 		return NAM_ABSENT;
 	}
@@ -73,11 +78,15 @@ leaves_of(struct txn *t)
 
 /* An own write that is a row of this table, with its key. */
 static bool
-own_row(
-    const struct txn_write *w, struct txn_table_view *v, unsigned order, uint64_t *key, struct txn_row *row)
+own_row(struct txn *t, const struct txn_write *w, struct txn_table_view *v, unsigned order, uint64_t *key,
+    struct txn_row *row, nam_status *st)
 {
+	bool has = false;
 	if (w->view != v || !txn_writes(w) || w->slot == NULL || (w->slot->meta & REC_DELETED) ||
-	    !v->order[order].key(&v->order[order], w->slot->payload, (uint32_t)w->slot->meta, key))
+	    *st != NAM_OK)
+		return false;
+	*st = txn_order_key(t->tw, t, v, order, w->slot->payload, (uint32_t)w->slot->meta, key, &has);
+	if (!has)
 		return false;
 	*row = (struct txn_row){ .at = w->at, .bytes = w->slot->payload, .len = (uint32_t)w->slot->meta };
 	return true;
@@ -166,10 +175,13 @@ seek_chunk(struct txn *t, struct txn_seek *s, unsigned n, struct nam_arena *aren
 			else if (st != NAM_ABSENT)
 				return st;
 		}
+		st = NAM_OK;
 		for (uint32_t k = 0; k < t->nwr; k++)
-			if (own_row(t->wr[k], v, s[i].order, key, &row) &&
+			if (own_row(t, t->wr[k], v, s[i].order, key, &row, &st) &&
 			    memcmp(key, s[i].key, 8u * v->order[s[i].order].words) == 0)
 				found(&s[i], &row);
+		if (st != NAM_OK)
+			return st;
 	}
 	return NAM_OK;
 }
@@ -231,8 +243,13 @@ own_rows(struct txn_range *r, const struct idx_tree_range *range)
 	struct txn *t = r->t;
 	for (uint32_t i = 0; i < t->nwr; i++) {
 		struct own o;
-		if (!own_row(t->wr[i], r->v, r->order, o.key, &o.row) || !is_in(range, o.key, r->words))
+		nam_status st = NAM_OK;
+		if (!own_row(t, t->wr[i], r->v, r->order, o.key, &o.row, &st) ||
+		    !is_in(range, o.key, r->words)) {
+			if (st != NAM_OK)
+				return st;
 			continue;
+		}
 		if (r->own == NULL && (r->own = calloc(t->nwr, sizeof *r->own)) == NULL)
 			return NAM_NOMEM;
 		unsigned k = r->owns++;

@@ -213,7 +213,7 @@ rec_dir_check(const struct rec_block *b, unsigned n, uint64_t at)
  */
 #define TXN_ANCHOR_MAGIC  UINT64_C(0x33304341584e5400)
 #define TXN_ANCHOR_CLOSED UINT64_C(0x33304c43584e5400)
-enum { TXN_ORDERS = 4 }; /* most ordered indexes of a table */
+enum { TXN_ORDERS = 4 }; /* most trees whose anchors lie in a table's */
 enum {
 	TXN_ANCHOR_INDEX = 256,
 	TXN_ANCHOR_ORDERS = 384,

@@ -108,16 +108,36 @@ struct txn_table {
 	void *owner;                   /* the caller's */
 	struct txn_table_view *view;   /* set by txn_table_open: extents, index, free blocks */
 };
-enum { TXN_ROW_MAX = 8000, TXN_BLOBS_MAX = 64, TXN_ORDERS_MAX = 4 };
+enum {
+	TXN_ROW_MAX = 8000,
+	TXN_BLOBS_MAX = 64,
+	TXN_ORDERS_MAX = 16,
+	TXN_ORDERS_OWN = 4,
+	TXN_ORDER_LONGS = 32
+};
 
 /* An ordered index of a table (index/tree.h): a row is found by its key, and rows in the order of
  * their keys. Several rows may have one key. Its storage nodes host trees. */
 struct txn_order {
 	unsigned words; /* of a key: 1 .. IDX_TREE_WORDS */
+	/* COMMIT ends with NAM_CONFLICT if another live row has the key that a row gets. */
+	bool unique;
+	/* NULL, or: true if another row may have that row's key nevertheless. As key. */
+	bool (*lax)(const struct txn_order *o, const void *row, uint32_t len);
 	/* The key of a row. False: the row is not in this index. Called with payloads that passed
 	 * their checksum, from any worker; it must not park. The same row always has the same
 	 * key. */
 	bool (*key)(const struct txn_order *o, const void *row, uint32_t len, uint64_t *words);
+	/* NULL, or: the blobs of the row that its key depends on. If there are any, txn reads them
+	 * and asks long_key in the place of key. */
+	unsigned (*longs)(
+	    const struct txn_order *o, const void *row, uint32_t len, struct txn_blob out[TXN_ORDER_LONGS]);
+	bool (*long_key)(const struct txn_order *o, const void *row, uint32_t len, const void *const *bytes,
+	    uint64_t *words);
+	/* The table that holds the tree: one without rows and with this order alone, so that the
+	 * index can be made and dropped while its table stays. NULL: the tree is made and dropped
+	 * with the table itself; TXN_ORDERS_OWN of them at most. */
+	const struct txn_table *holder;
 	struct idx_tree_options options; /* this process's */
 	unsigned parts;                  /* when the table is made: partitions; 0 = one */
 	const struct idx_tree_part *part;
@@ -366,6 +386,15 @@ nam_status txn_range_open(struct txn *t, struct txn_table *table, unsigned order
     const struct idx_tree_range *range, struct txn_range **out);
 nam_status txn_range_next(struct txn_range *r, struct txn_row *rows, unsigned max, unsigned *n);
 void txn_range_close(struct txn_range *r);
+/*
+ * Makes the entries of rows that t shows, in an index that their table has got since they were
+ * written. All transactions that know the table without the index have ended, and t began later.
+ */
+nam_status txn_order_fill(
+    struct txn *t, struct txn_table *table, unsigned order, const struct txn_row *rows, unsigned n);
+/* t has given a table another definition, with other ordered indexes over the same rows: what t has
+ * written before belongs to that one. Both are open. */
+nam_status txn_table_becomes(struct txn *t, const struct txn_table *was, struct txn_table *is);
 /* What this process's view of an ordered index has done. */
 void txn_order_counts(const struct txn_table *t, unsigned order, struct idx_tree_counts *out);
 

@@ -111,8 +111,9 @@ struct txn_table_view {
 	struct idx_hash *index;
 	struct idx_memory memory;
 	unsigned orders;
-	struct idx_tree *tree[TXN_ORDERS];
-	struct txn_order order[TXN_ORDERS]; /* copies, which outlive the catalog's */
+	bool lent[TXN_ORDERS_MAX]; /* another view closes the tree */
+	struct idx_tree *tree[TXN_ORDERS_MAX];
+	struct txn_order order[TXN_ORDERS_MAX]; /* copies, which outlive the catalog's */
 	/* Copies of the descriptor's callback and of a descriptor to call it with, which outlive
 	 * the catalog's. */
 	unsigned (*blobs)(
@@ -637,13 +638,21 @@ uint64_t txn_tables_maker(const struct txn_worker *tw);
  * has looked since. In a coroutine of its own. */
 void txn_orphans(struct txn_worker *tw, uint64_t deaths);
 
+/* blob.c: txn_blob_get outside of a transaction (t NULL), or beside another use of t's batch */
+nam_status txn_blob_read(struct txn_worker *tw, struct txn *t, const struct txn_blob *blob, unsigned n,
+    const void **out, struct nam_arena *arena);
+
 /* order.c */
 nam_status txn_orders_create(struct txn_worker *tw, const struct txn_table *t);
 nam_status txn_orders_open(struct txn_table_view *v, const struct txn_table *t);
 void txn_orders_close(struct txn_table_view *v);
 nam_status txn_orders_drop(struct txn_worker *tw, net_addr anchor);
-bool txn_order_key_is(
-    struct txn_table_view *v, unsigned i, const void *row, uint32_t len, const uint64_t *key);
+/* The key of a row, for a caller that may outlive the table's descriptor. t: NULL, or whose blobs
+ * may not be written yet. *has false: no entry. NAM_BUSY: the table is closed here. */
+nam_status txn_order_key(struct txn_worker *tw, struct txn *t, struct txn_table_view *v, unsigned i,
+    const void *row, uint32_t len, uint64_t *words, bool *has);
+nam_status txn_order_key_is(struct txn_worker *tw, struct txn *t, struct txn_table_view *v, unsigned i,
+    const void *row, uint32_t len, const uint64_t *key, bool *is);
 /* Call when a version is first replaced: keeps its keys. */
 nam_status txn_orders_before(struct txn *t, struct txn_write *w, const void *row, uint32_t len);
 /* With all locks held and before the commit line: makes the entries of t's rows. */

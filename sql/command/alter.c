@@ -336,6 +336,9 @@ apply(struct sql_alter *a)
 	unsigned asked = 0;
 	if (def->columns == 0)
 		return cat_error(a->err, "0A000", "tables without columns are not supported yet");
+	if ((a->reshape || a->rewrite) && def->indexes > 0)
+		return cat_error(
+		    a->err, "0A000", "changing the columns of a table with indexes is not supported yet");
 	if (a->reshape && !a->rewrite && !sql_alter_places(a))
 		return false;
 	if (a->rewrite) { /* rows of a new table have all places of their own */

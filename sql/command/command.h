@@ -59,6 +59,40 @@ bool sql_key_columns(struct cat_table *def, const struct ast_stmt *ast, struct c
 bool sql_check_name(struct cat_table *def, const struct ast_check *k, char out[CAT_NAME_MAX + 1],
     struct nam_arena *arena, struct cat_err *err);
 
+/* index.c: an index of def as a statement tells of it, without a name; its name, which none of
+ * ix[0..others) has. */
+bool sql_index_resolve(
+    const struct cat_table *def, const struct ast_index *a, struct cat_index *ix, struct cat_err *err);
+bool sql_index_name(struct sql_session *s, const struct cat_table *def, const struct ast_index *a,
+    const struct cat_index *ix, unsigned others, char out[CAT_NAME_MAX + 1], struct cat_err *err);
+/* Adds ix to a table that is held. */
+bool sql_index_add(
+    struct sql_session *s, const struct cat_table *tab, const struct cat_index *ix, struct cat_err *err);
+/* Holds the table and adds the index. name: the index's; "" = IF NOT EXISTS, and there is one. */
+bool sql_index_define(struct sql_session *s, const struct ast_stmt *ast, bool valid,
+    char name[CAT_NAME_MAX + 1], const struct sql_sink *sink, struct cat_err *err);
+/* The table of an index, and its number there; *tab NULL = there is no index of that name. */
+bool sql_index_find(
+    struct sql_session *s, const char *name, const struct cat_table **tab, unsigned *i, struct cat_err *err);
+/* Makes the entries of all rows that s->t shows. */
+bool sql_index_fill(struct sql_session *s, const struct cat_table *tab, unsigned i,
+    const struct sql_sink *sink, struct cat_err *err);
+/* True if no two rows that s->t shows have one key. */
+bool sql_index_distinct(struct sql_session *s, const struct cat_table *tab, unsigned i,
+    const struct sql_sink *sink, struct cat_err *err);
+/* Both, for an index of that name. */
+bool sql_index_build(
+    struct sql_session *s, const char *name, const struct sql_sink *sink, struct cat_err *err);
+bool sql_index_validate(
+    struct sql_session *s, const char *name, struct nam_arena *arena, struct cat_err *err);
+/* CREATE INDEX inside a transaction block. */
+bool sql_create_index(
+    struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
+bool sql_drop_index(
+    struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
+bool sql_rename_index(
+    struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
+
 /* truncate.c: an empty table in the place of one that is held (cat_hold). */
 bool sql_truncate(
     struct sql_session *s, const struct cat_table *tab, struct nam_arena *arena, struct cat_err *err);

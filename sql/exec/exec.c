@@ -153,6 +153,8 @@ name_rows(struct sql_exec *x, struct sql_node *n, const struct sql_access *a, co
 struct txn_row *
 sql_rows_of(const struct sql_node *n)
 {
+	if (n->kind == SQL_NODE_INDEX)
+		return sql_op(index, n)->run->rows;
 	return n->kind == SQL_NODE_GET ? sql_op(get, n)->run->rows : sql_op(scan, n)->run->rows;
 }
 
@@ -269,20 +271,26 @@ get_room(struct sql_exec *x, struct sql_node *n)
 	return r->tmp != NULL && (!g->keep_probe || r->missing != NULL);
 }
 
+bool
+sql_decode_rows(
+    struct sql_exec *x, struct sql_node *n, const struct txn_row *row, unsigned rows, struct cat_vec *tmp)
+{
+	const struct sql_access *a = sql_node_access(n);
+	if (a->wants > 0) {
+		nam_status st =
+		    cat_rows_decode(a->tab, x->t, row, rows, a->want, a->wants, tmp, x->arena[n->arena]);
+		if (st != NAM_OK)
+			return sql_status(x->err, st, a->tab);
+	}
+	show(n, a, tmp, rows);
+	return name_rows(x, n, a, row, rows);
+}
+
 /* The batch of rows[0..rows) of the table. */
 static bool
 decode(struct sql_exec *x, struct sql_op_get *g, unsigned rows)
 {
-	struct sql_run_get *r = g->run;
-	const struct sql_access *a = &g->acc;
-	if (a->wants > 0) {
-		nam_status st = cat_rows_decode(
-		    a->tab, x->t, r->rows, rows, a->want, a->wants, r->tmp, x->arena[g->node.arena]);
-		if (st != NAM_OK)
-			return sql_status(x->err, st, a->tab);
-	}
-	show(&g->node, a, r->tmp, rows);
-	return name_rows(x, &g->node, a, r->rows, rows);
+	return sql_decode_rows(x, &g->node, g->run->rows, rows, g->run->tmp);
 }
 
 /* each: the value of key o->each - 1. */
@@ -707,6 +715,7 @@ static const struct operation operation[SQL_NODES] = {
 	[SQL_NODE_VALUES] = { values_next, RUN(values, at) },
 	[SQL_NODE_SCAN] = { scan_next, RUN(scan, ended), scan_room, scan_begin, scan_end },
 	[SQL_NODE_GET] = { get_next, RUN(get, opened), get_room },
+	[SQL_NODE_INDEX] = { sql_index_next, RUN(index, opened), sql_index_room, .end = sql_index_end },
 	[SQL_NODE_JOIN] = { sql_join_next, RUN(join, opened), sql_join_room },
 	[SQL_NODE_AGG] = { sql_agg_next, RUN(agg, opened), sql_agg_room },
 	[SQL_NODE_PROJECT] = { .next = project_next },

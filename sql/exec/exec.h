@@ -69,6 +69,15 @@ int sql_keep(struct sql_exec *x, struct sql_node *n);
 /* sql_keep with its scratch in another arena than the batch's. */
 int sql_keep_in(struct sql_exec *x, struct sql_node *n, unsigned arena);
 
+/* The batch of n, which reads a table: row[0..rows) decoded. tmp: room for the columns it wants. */
+bool sql_decode_rows(
+    struct sql_exec *x, struct sql_node *n, const struct txn_row *row, unsigned rows, struct cat_vec *tmp);
+
+/* index.c */
+bool sql_index_room(struct sql_exec *x, struct sql_node *n);
+int sql_index_next(struct sql_exec *x, struct sql_node *n);
+void sql_index_end(struct sql_node *n);
+
 /* join.c, agg.c, sort.c */
 bool sql_join_room(struct sql_exec *x, struct sql_node *n);
 int sql_join_next(struct sql_exec *x, struct sql_node *n);

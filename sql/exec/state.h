@@ -46,6 +46,14 @@ struct sql_run_get {
 	struct txn_row *rows; /* of the current batch */
 };
 
+struct sql_run_index {
+	struct cat_vec *tmp; /* columns that are wanted, as decoded */
+	/* of one execution */
+	bool opened, ended;
+	struct txn_range *range;
+	struct txn_row *rows; /* of the current batch */
+};
+
 struct sql_run_join {
 	struct sql_origin *origin; /* by column of the batch */
 	/* of one execution */

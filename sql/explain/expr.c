@@ -39,8 +39,8 @@ owner(const struct sql_node *n, unsigned index, unsigned depth)
 	const struct sql_access *a = sql_node_access(n);
 	if (a != NULL && index >= a->base && index - a->base < a->tab->columns)
 		return a;
-	if (n->kind == SQL_NODE_SCAN || n->kind == SQL_NODE_DERIVED || n->kind == SQL_NODE_AGG ||
-	    n->kind == SQL_NODE_PROJECT || n->kind == SQL_NODE_APPEND)
+	if (n->kind == SQL_NODE_SCAN || n->kind == SQL_NODE_INDEX || n->kind == SQL_NODE_DERIVED ||
+	    n->kind == SQL_NODE_AGG || n->kind == SQL_NODE_PROJECT || n->kind == SQL_NODE_APPEND)
 		return NULL;
 	if ((a = owner(n->child, index, depth + 1)) == NULL && joins(n))
 		a = owner(n->build, index, depth + 1);
@@ -468,6 +468,21 @@ get_keys(const struct place *at, const struct sql_op_get *o)
 	sql_text_add(at->t, several ? ")" : "");
 }
 
+static void
+index_keys(const struct place *at, const struct sql_op_index *o)
+{
+	const struct cat_index *ix = &o->acc.tab->index[o->index];
+	sql_text_add(at->t, o->keys > 1 ? "(" : "");
+	for (unsigned k = 0; k < o->keys; k++) {
+		sql_text_add(at->t, k ? " AND (" : "(");
+		column(at, &o->node, o->acc.base + ix->key[k].column);
+		sql_text_add(at->t, " = ");
+		expr(at, o->node.child, o->key[k]);
+		sql_text_add(at->t, ")");
+	}
+	sql_text_add(at->t, o->keys > 1 ? ")" : "");
+}
+
 /* What pairs must fulfil besides equal keys; NULL = nothing, or there are no pairs. */
 static const struct sql_expr *
 on_of(const struct sql_node *n)
@@ -485,6 +500,10 @@ sql_explain_condition(
 		if (n->kind == SQL_NODE_GET) {
 			get_keys(&at, sql_op(get, n));
 			return "Key Cond";
+		}
+		if (n->kind == SQL_NODE_INDEX) {
+			index_keys(&at, sql_op(index, n));
+			return "Index Cond";
 		}
 		if (n->kind == SQL_NODE_SEMI) {
 			const struct sql_op_semi *s = sql_op(semi, n);

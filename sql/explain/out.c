@@ -135,6 +135,7 @@ name_of(const struct sql_node *n)
 		[SQL_NODE_VALUES] = "Values",
 		[SQL_NODE_SCAN] = "Seq Scan",
 		[SQL_NODE_GET] = "Key Lookup",
+		[SQL_NODE_INDEX] = "Index Scan",
 		[SQL_NODE_JOIN] = "Hash Join",
 		[SQL_NODE_AGG] = "Aggregate",
 		[SQL_NODE_PROJECT] = "Project",
@@ -230,7 +231,7 @@ output_of(const struct sql_report *r, const struct sql_node *n, unsigned k, char
 		return NULL;
 	if (n == r->plan->root && r->plan->kind == AST_SELECT)
 		return k < r->plan->columns ? r->plan->column[k].name : NULL;
-	if (n->kind != SQL_NODE_SCAN && n->kind != SQL_NODE_GET)
+	if (n->kind != SQL_NODE_SCAN && n->kind != SQL_NODE_GET && n->kind != SQL_NODE_INDEX)
 		return NULL;
 	const struct sql_access *a = sql_node_access(n);
 	if (k >= a->wants)
@@ -382,6 +383,8 @@ tree_text(const struct sql_report *r, struct sql_text *t, const struct sql_node 
 	line(t, depth, name_of(n));
 	const struct sql_access *a = sql_node_access(n);
 	bool named = a != NULL && a->alias != NULL && strcmp(a->alias, a->tab->name) != 0;
+	if (n->kind == SQL_NODE_INDEX)
+		sql_text_add(t, " using %s", a->tab->index[sql_op(index, n)->index].name);
 	if (a != NULL)
 		sql_text_add(t, " on %s%s%s", a->tab->name, named ? " " : "", named ? a->alias : "");
 	else if (n->kind == SQL_NODE_CTE)
@@ -553,6 +556,8 @@ tree_json(const struct sql_report *r, struct sql_text *t, const struct sql_node 
 		word(t, in, "Strategy", sql_op(agg, n)->keys == 0 ? "Plain" : "Hashed");
 	const struct sql_access *a = sql_node_access(n);
 	if (a != NULL) {
+		if (n->kind == SQL_NODE_INDEX)
+			word(t, in, "Index Name", a->tab->index[sql_op(index, n)->index].name);
 		word(t, in, "Relation Name", a->tab->name);
 		word(t, in, "Alias", a->alias);
 	}

@@ -223,6 +223,20 @@ struct ast_check {
 	int position;
 };
 
+/* An index, as CREATE INDEX or UNIQUE tells of it. */
+struct ast_index_column {
+	const char *name;
+	bool desc, nulls_first;
+};
+struct ast_index {
+	const char *name; /* NULL = none given */
+	struct ast_index_column *key;
+	unsigned keys;
+	const char **include;
+	unsigned includes;
+	bool unique, nulls_equal, constraint;
+};
+
 enum ast_stmt_kind {
 	AST_EMPTY,
 	AST_SELECT,
@@ -235,6 +249,9 @@ enum ast_stmt_kind {
 	AST_CREATE_TABLE,
 	AST_CREATE_AS, /* table, names: its columns; select */
 	AST_DROP_TABLE,
+	AST_CREATE_INDEX, /* table, index; if_exists, concurrently */
+	AST_DROP_INDEX,
+	AST_RENAME_INDEX, /* names: the old one and the new one */
 	AST_CREATE_SEQUENCE,
 	AST_DROP_SEQUENCE,
 	AST_CREATE_VIEW,
@@ -283,6 +300,7 @@ enum ast_alter_kind {
 	AST_ADD_COLUMN, /* index: of the statement's columns */
 	AST_ADD_KEY,    /* names, key_name of the statement */
 	AST_ADD_CHECK,  /* index: of the statement's checks */
+	AST_ADD_UNIQUE, /* index: of the statement's indexes */
 	AST_DROP_CONSTRAINT,
 	AST_RENAME_COLUMN,
 	AST_RENAME_TABLE,
@@ -328,6 +346,9 @@ struct ast_stmt {
 	unsigned columns;
 	struct ast_check *check;
 	unsigned checks, check_cap;
+	struct ast_index *index; /* CREATE INDEX; UNIQUE of CREATE and ALTER TABLE */
+	unsigned indexes, index_cap;
+	bool concurrently; /* CREATE, DROP INDEX */
 	const char *key_name;
 	struct ast_seq *seq;     /* CREATE SEQUENCE */
 	char overriding;         /* INSERT ... OVERRIDING: 's' SYSTEM, 'u' USER VALUE */

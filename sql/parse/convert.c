@@ -793,8 +793,6 @@ static const char *
 feature(PgQuery__Node__NodeCase k)
 {
 	switch (k) {
-	case PG_QUERY__NODE__NODE_INDEX_STMT:
-		return "CREATE INDEX is";
 	case PG_QUERY__NODE__NODE_ALTER_SEQ_STMT:
 		return "ALTER SEQUENCE is";
 	case PG_QUERY__NODE__NODE_CREATE_FUNCTION_STMT:
@@ -875,6 +873,9 @@ sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n)
 	case PG_QUERY__NODE__NODE_ALTER_TABLE_STMT:
 	case PG_QUERY__NODE__NODE_RENAME_STMT:
 		ok = sql_convert_ddl(c, n, st);
+		break;
+	case PG_QUERY__NODE__NODE_INDEX_STMT:
+		ok = sql_convert_index(c, n->index_stmt, st);
 		break;
 	case PG_QUERY__NODE__NODE_TRANSACTION_STMT:
 		ok = transaction(c, n->transaction_stmt, st);

@@ -227,7 +227,7 @@ constraint(struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt 
 		return col ? dflt(c, k, st, col)
 			   : sql_convert_no(c, "this kind of constraint is", k->location);
 	case PG_QUERY__CONSTR_TYPE__CONSTR_UNIQUE:
-		return sql_convert_no(c, "UNIQUE constraints are", k->location);
+		return sql_convert_unique(c, k, st, col ? col->name : NULL);
 	case PG_QUERY__CONSTR_TYPE__CONSTR_CHECK:
 		return check(c, k, st, col ? col->name : NULL);
 	case PG_QUERY__CONSTR_TYPE__CONSTR_FOREIGN:
@@ -430,8 +430,11 @@ drop(struct sql_convert *c, const PgQuery__DropStmt *s, struct ast_stmt *st)
 		st->kind = AST_DROP_SEQUENCE;
 	else if (s->remove_type == PG_QUERY__OBJECT_TYPE__OBJECT_VIEW)
 		st->kind = AST_DROP_VIEW;
+	else if (s->remove_type == PG_QUERY__OBJECT_TYPE__OBJECT_INDEX)
+		st->kind = AST_DROP_INDEX;
 	else if (s->remove_type != PG_QUERY__OBJECT_TYPE__OBJECT_TABLE)
 		return sql_convert_no(c, "DROP of this kind of object is", -1);
+	st->concurrently = s->concurrent;
 	st->cascade = s->behavior == PG_QUERY__DROP_BEHAVIOR__DROP_CASCADE;
 	st->if_exists = s->missing_ok;
 	st->nnames = (unsigned)s->n_objects;
@@ -501,6 +504,11 @@ alter_one(struct sql_convert *c, const PgQuery__AlterTableCmd *k, struct ast_stm
 				return sql_convert_no(c, "ADD PRIMARY KEY USING INDEX is", -1);
 			return key(c, k->def->constraint, st, NULL);
 		}
+		if (k->def->constraint->contype == PG_QUERY__CONSTR_TYPE__CONSTR_UNIQUE) {
+			to->kind = AST_ADD_UNIQUE;
+			to->index = st->indexes;
+			return sql_convert_unique(c, k->def->constraint, st, NULL);
+		}
 		to->kind = AST_ADD_CHECK;
 		to->index = st->checks;
 		if (k->def->constraint->contype != PG_QUERY__CONSTR_TYPE__CONSTR_CHECK)
@@ -550,6 +558,16 @@ alter(struct sql_convert *c, const PgQuery__AlterTableStmt *s, struct ast_stmt *
 static bool
 rename_(struct sql_convert *c, const PgQuery__RenameStmt *s, struct ast_stmt *st)
 {
+	if (s->rename_type == PG_QUERY__OBJECT_TYPE__OBJECT_INDEX) {
+		st->kind = AST_RENAME_INDEX;
+		st->if_exists = s->missing_ok;
+		st->nnames = 2;
+		if (!sql_convert_range(c, s->relation, &st->table) ||
+		    (st->names = sql_convert_take(c, 2 * sizeof *st->names)) == NULL)
+			return false;
+		st->names[0] = st->table.name;
+		return (st->names[1] = sql_convert_str(c, s->newname)) != NULL;
+	}
 	st->kind = AST_ALTER_TABLE;
 	st->if_exists = s->missing_ok;
 	bool table = s->rename_type == PG_QUERY__OBJECT_TYPE__OBJECT_TABLE;

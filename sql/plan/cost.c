@@ -40,6 +40,13 @@ sql_cost_lookup(const struct sql_costs *c, const struct cat_table *t, double row
 	return (trips * c->trip + rows * (c->verb + bytes * c->byte + c->row + values * c->value)) / 1e3;
 }
 
+double
+sql_cost_index(const struct sql_costs *c, const struct cat_table *t, double rows, unsigned values)
+{
+	double leaves = rows / (IDX_TREE_LEAF_ENTRIES / 2.0) + 1;
+	return sql_cost_lookup(c, t, rows, values) + (c->trip + (leaves - 1) * c->verb) / 1e3;
+}
+
 bool
 sql_cost_few(double rows, double of)
 {
@@ -194,6 +201,10 @@ own(const struct sql_costs *c, struct sql_node *n)
 		a = sql_node_access(n);
 		n->est_width += access_width(a);
 		return sql_cost_lookup(c, a->tab, k ? k->est_rows : before_filter(n), a->wants + asked);
+	case SQL_NODE_INDEX:
+		a = sql_node_access(n);
+		n->est_width = access_width(a);
+		return sql_cost_index(c, a->tab, before_filter(n), a->wants + asked);
 	case SQL_NODE_JOIN:
 		p = side_of(n->child);
 		b = side_of(n->build);

@@ -49,6 +49,21 @@ struct sql_op_get {
 	struct sql_run_get *run;
 };
 
+/*
+ * The rows of acc.tab whose keys in an index begin with key[0..keys), values of its first columns;
+ * in the order of the index. Keys that are cut in the index may bring rows that differ: then the
+ * conditions are also in the filter.
+ */
+struct sql_op_index {
+	struct sql_node node;
+	struct sql_access acc;
+	unsigned index; /* its number in acc.tab->index */
+	struct sql_expr **key;
+	unsigned keys;
+	double est_found; /* rows whose keys begin so */
+	struct sql_run_index *run;
+};
+
 /* The child is the probe side, build the kept side. */
 struct sql_op_join {
 	struct sql_node node;

@@ -55,7 +55,8 @@ asked_by(const struct sql_node *n, double times)
 	if (n == NULL)
 		return;
 	double in = n->child != NULL ? n->child->est_rows : n->est_rows;
-	if (n->kind == SQL_NODE_SCAN || n->kind == SQL_NODE_GET || n->kind == SQL_NODE_JOIN)
+	if (n->kind == SQL_NODE_SCAN || n->kind == SQL_NODE_GET || n->kind == SQL_NODE_INDEX ||
+	    n->kind == SQL_NODE_JOIN)
 		in = n->est_seen > n->est_rows ? n->est_seen : n->est_rows;
 	asked_in(n->filter, in * times);
 	asked_over(n, in * times);

@@ -55,6 +55,7 @@ sql_node_access(const struct sql_node *n)
 {
 	const struct sql_access *a = n->kind == SQL_NODE_SCAN      ? &sql_op(scan, n)->acc
 				     : n->kind == SQL_NODE_GET     ? &sql_op(get, n)->acc
+				     : n->kind == SQL_NODE_INDEX   ? &sql_op(index, n)->acc
 				     : n->kind == SQL_NODE_DERIVED ? &sql_op(derived, n)->acc
 				     : n->kind == SQL_NODE_LATERAL ? &sql_op(lateral, n)->acc
 								   : NULL;
@@ -95,10 +96,8 @@ sql_plan_filter(struct bind *b, struct sql_node *n, struct sql_expr **e, unsigne
 	return n->filter != NULL;
 }
 
-/* The value of a key column that this condition gives, NULL = none. given: tables whose rows are at
- * hand. */
-static struct sql_expr *
-key_value(const struct bind_cond *c, unsigned index, enum cat_type type, const struct sql_set *given)
+struct sql_expr *
+sql_plan_key_value(const struct bind_cond *c, unsigned index, enum cat_type type, const struct sql_set *given)
 {
 	if (c->l == NULL)
 		return NULL;
@@ -181,9 +180,9 @@ sql_plan_has_key(const struct bind *b, unsigned k, const struct sql_set *given)
 		unsigned col = t->tab->key[i];
 		found = false;
 		for (unsigned c = 0; c < b->where.conds && !found; c++)
-			found =
-			    may_give(b, &b->where.cond[c], k) && key_value(&b->where.cond[c], t->base + col,
-								     t->tab->column[col].type, given) != NULL;
+			found = may_give(b, &b->where.cond[c], k) &&
+				sql_plan_key_value(&b->where.cond[c], t->base + col, t->tab->column[col].type,
+				    given) != NULL;
 	}
 	return i > 0 && i == t->tab->keys;
 }
@@ -207,8 +206,8 @@ sql_plan_full_key(struct bind *b, unsigned k, const struct sql_set *given, unsig
 		for (unsigned c = 0; c < b->where.conds && found[i] == NULL; c++) {
 			if (!may_give(b, &b->where.cond[c], k))
 				continue;
-			found[i] =
-			    key_value(&b->where.cond[c], t->base + col, t->tab->column[col].type, given);
+			found[i] = sql_plan_key_value(
+			    &b->where.cond[c], t->base + col, t->tab->column[col].type, given);
 			by[i] = &b->where.cond[c];
 		}
 		if (found[i] == NULL && each != NULL && *each == 0 &&
@@ -370,14 +369,20 @@ base_of(struct bind *b, unsigned k, bool first)
 		g->each = each;
 		n = &g->node;
 		n->est_rows = each ? elements_of(key[each - 1]) : probes;
-	} else {
+	} else if (!sql_plan_index(b, k, &n)) {
+		return NULL;
+	} else if (n == NULL) {
 		struct sql_op_scan *s = sql_new_scan(b, NULL, b->from.width);
 		if (s == NULL || !sql_plan_access(b, &s->acc, k))
 			return NULL;
 		n = &s->node;
 		n->est_rows = sql_sel_rows(b, k);
 	}
-	return sql_plan_push_down(b, n, &one, first) ? n : NULL;
+	if (!sql_plan_push_down(b, n, &one, first))
+		return NULL;
+	if (n->kind == SQL_NODE_INDEX)
+		n->est_seen = sql_op(index, n)->est_found;
+	return n;
 }
 
 unsigned *

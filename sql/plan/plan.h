@@ -25,6 +25,7 @@
 	X(VALUES, values) /* rows of expressions */                                                          \
 	X(SCAN, scan)     /* all rows of a table */                                                          \
 	X(GET, get)       /* by primary key: from expressions, or for each row of the child */               \
+	X(INDEX, index)   /* by an index, in its order */                                                    \
 	X(JOIN, join)                                                                                        \
 	X(AGG, agg)                                                                                          \
 	X(PROJECT, project)                                                                                  \

@@ -50,6 +50,14 @@ bool sql_plan_has_key(const struct bind *b, unsigned k, const struct sql_set *gi
 struct sql_node *sql_plan_lookup(
     struct bind *b, struct sql_node *left, const struct sql_set *have, unsigned k, struct sql_expr **key);
 
+/* The value that a condition gives a column, of a type that it can be compared with as it is; NULL
+ * = none. given: tables whose rows are at hand. */
+struct sql_expr *sql_plan_key_value(
+    const struct bind_cond *c, unsigned index, enum cat_type type, const struct sql_set *given);
+/* index.c: table k by one of its indexes, if conditions with constants give values of its first
+ * columns and that costs less than a scan; *out NULL = it does not. */
+bool sql_plan_index(struct bind *b, unsigned k, struct sql_node **out);
+
 /* order.c: what follows from the region's equalities: a = b AND b = 5: a = 5; then its operands
  * joined. */
 bool sql_plan_derive(struct bind *b);

@@ -57,8 +57,8 @@ find(void *arg, const char *name, const struct cat_table **out)
 static void
 shape(const struct sql_node *n, char *out, size_t max)
 {
-	static const char *const name[] = { "one", "values", "scan", "get", "join", "agg", "project", "sort",
-		"limit", [SQL_NODE_APPEND] = "append", [SQL_NODE_SETOP] = "setop",
+	static const char *const name[] = { "one", "values", "scan", "get", "index", "join", "agg", "project",
+		"sort", "limit", [SQL_NODE_APPEND] = "append", [SQL_NODE_SETOP] = "setop",
 		[SQL_NODE_SERIES] = "series", [SQL_NODE_UNNEST] = "unnest", [SQL_NODE_RECURSE] = "recurse",
 		[SQL_NODE_CTE] = "cte", [SQL_NODE_DERIVED] = "derived", [SQL_NODE_EXPAND] = "sets",
 		[SQL_NODE_LATERAL] = "lateral", [SQL_NODE_SEMI] = "semi" };

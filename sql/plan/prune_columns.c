@@ -118,6 +118,9 @@ ask_kind(struct asked *a, const struct sql_node *n)
 	case SQL_NODE_GET:
 		ask_all(a, sql_op(get, n)->key, sql_op(get, n)->keys);
 		break;
+	case SQL_NODE_INDEX:
+		ask_all(a, sql_op(index, n)->key, sql_op(index, n)->keys);
+		break;
 	case SQL_NODE_JOIN:
 		ask(a, sql_op(join, n)->on);
 		ask_all(a, sql_op(join, n)->key, sql_op(join, n)->keys);
@@ -201,6 +204,7 @@ visit(struct bind *b, struct sql_node *n, const struct asked *by)
 		return derived(b, sql_op(derived, n), by);
 	case SQL_NODE_SCAN:
 	case SQL_NODE_GET:
+	case SQL_NODE_INDEX:
 		if (!same(b, n, by, &below))
 			return false;
 		only(sql_node_access(n), &below);

@@ -121,7 +121,7 @@ gives(const struct bind *b, const struct sql_node *n, struct sql_set *out)
 	for (unsigned k = 0; a != NULL && k < b->from.tables; k++)
 		if (b->from.table[k]->flats == 0 && b->from.table[k]->base == a->base)
 			sql_set_put(out, k);
-	if (n->kind == SQL_NODE_DERIVED || n->kind == SQL_NODE_SCAN)
+	if (n->kind == SQL_NODE_DERIVED || n->kind == SQL_NODE_SCAN || n->kind == SQL_NODE_INDEX)
 		return;
 	if (n->child != NULL)
 		gives(b, n->child, out);
@@ -177,8 +177,8 @@ asks_alone(const struct bind *b, struct sql_node *child, struct sql_sub *s)
 {
 	const struct sql_costs *c = b->in->costs ? b->in->costs : &sql_costs_standard;
 	struct sql_cost_side outer, inner;
-	if (s->set == NULL ||
-	    (child->kind != SQL_NODE_SCAN && child->kind != SQL_NODE_GET && child->kind != SQL_NODE_JOIN))
+	if (s->set == NULL || (child->kind != SQL_NODE_SCAN && child->kind != SQL_NODE_GET &&
+				  child->kind != SQL_NODE_INDEX && child->kind != SQL_NODE_JOIN))
 		return false;
 	sql_cost_tree(c, child);
 	sql_cost_tree(c, s->root);

@@ -180,6 +180,12 @@ writes(const struct ast_stmt *ast)
 		return "CREATE TABLE";
 	case AST_CREATE_AS:
 		return "CREATE TABLE AS";
+	case AST_CREATE_INDEX:
+		return "CREATE INDEX";
+	case AST_DROP_INDEX:
+		return "DROP INDEX";
+	case AST_RENAME_INDEX:
+		return "ALTER INDEX";
 	case AST_CREATE_VIEW:
 		return "CREATE VIEW";
 	case AST_CREATE_SEQUENCE:
@@ -286,7 +292,13 @@ plain(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *s
 	const struct ast_stmt *ast = st->ast;
 	bool named = ast->kind == AST_PREPARE || ast->kind == AST_DEALLOCATE;
 	char tag[64];
-	uint64_t rows;
+	uint64_t rows = 0;
+	if (ast->kind == AST_CREATE_INDEX && s->block == SQL_IDLE) {
+		snprintf(tag, sizeof tag, "CREATE INDEX");
+		return sql_index_online(s, ast, sink, err) &&
+		       (sink->done == NULL || sink->done(sink->arg, tag, 0) ||
+			   cat_error(err, "57014", "canceling statement due to user request"));
+	}
 	for (unsigned tries = 0;; tries++) {
 		bool alone = s->block == SQL_IDLE;
 		uint64_t began = net_now_ns(s->net), whole = s->now.statement_timeout_ms * UINT64_C(1000000);
@@ -309,6 +321,7 @@ plain(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *s
 		 * nothing: it runs again. */
 		bool change = ast->kind == AST_ALTER_TABLE || ast->kind == AST_TRUNCATE_ALL ||
 			      ast->kind == AST_ANALYZE || ast->kind == AST_DROP_TABLE ||
+			      ast->kind == AST_DROP_INDEX || ast->kind == AST_RENAME_INDEX ||
 			      ast->kind == AST_DROP_VIEW || ast->kind == AST_DROP_SEQUENCE;
 		if (!alone || !change || tries == SQL_RETRIES || s->now.iso != TXN_READ_COMMITTED ||
 		    strcmp(err->sqlstate, "40001") != 0)

@@ -54,6 +54,11 @@ const struct sql_costs *sql_costs_of(const struct sql_session *s);
 bool sql_stmt_plan(struct sql_session *s, struct sql_stmt *st, struct cat_err *err);
 bool sql_has_plan(const struct ast_stmt *ast);
 
+/* ---- index.c ---- */
+/* CREATE INDEX outside of a transaction block, in transactions of its own. */
+bool sql_index_online(
+    struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
+
 /* ---- utility.c ---- */
 /* CREATE, DROP, COPY, EXPLAIN: inside a transaction. tag gets the command's. */
 bool sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, char *tag,

@@ -192,6 +192,15 @@ sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_
 	case AST_DROP_TABLE:
 		snprintf(tag, max, "DROP TABLE");
 		return sql_drop_relations(s, ast, CAT_TABLE, sink, err);
+	case AST_CREATE_INDEX:
+		snprintf(tag, max, "CREATE INDEX");
+		return sql_create_index(s, ast, sink, err);
+	case AST_DROP_INDEX:
+		snprintf(tag, max, "DROP INDEX");
+		return sql_drop_index(s, ast, sink, err);
+	case AST_RENAME_INDEX:
+		snprintf(tag, max, "ALTER INDEX");
+		return sql_rename_index(s, ast, sink, err);
 	case AST_CREATE_SEQUENCE:
 		snprintf(tag, max, "CREATE SEQUENCE");
 		return sql_create_sequence(s, ast, sink, err);

@@ -6,6 +6,8 @@
 #include "../test_client.h"
 
 #include <compute_node/cn.h>
+#include <index/tree.h>
+#include <net/local.h>
 #include <storage_node/sn.h>
 
 #include <limits.h>
@@ -21,6 +23,7 @@
 
 struct embedded {
 	struct sn_region *region;
+	struct idx_tree_host *trees; /* its services */
 	struct cn *cn;
 };
 
@@ -31,6 +34,18 @@ embedded_open(struct embedded *e, uint64_t size, unsigned workers)
 	struct sn_region_config rc = { .id = 1, .size = size, .huge = SN_HUGE_OFF, .numa = -1 };
 	if (sn_region_open(&e->region, &rc, &err) != NAM_OK) {
 		fprintf(stderr, "region: %s\n", err.text);
+		exit(1);
+	}
+	struct net_service service[IDX_TREE_SERVICES];
+	const struct sn_serve_config vc = {
+		.service = service, .services = IDX_TREE_SERVICES, .unpinned = true
+	};
+	e->trees = idx_tree_host_open(1, sn_local(e->region)->base, sn_region_size(e->region));
+	if (e->trees == NULL)
+		exit(1);
+	idx_tree_host_services(e->trees, service);
+	if (sn_region_serve(e->region, &vc, &err) != NAM_OK) {
+		fprintf(stderr, "services: %s\n", err.text);
 		exit(1);
 	}
 	struct net_local *local[2] = { sn_local(e->region), NULL };
@@ -46,6 +61,7 @@ embedded_close(struct embedded *e)
 {
 	cn_close(e->cn);
 	sn_region_close(e->region);
+	idx_tree_host_close(e->trees);
 }
 
 static void

@@ -3,7 +3,7 @@
 -- [missing] namdb
 SELECT to_tsvector('a cat');
 --! 0A000
-CREATE INDEX i ON t (a);
+CREATE INDEX i ON t USING gin (a);
 --! 0A000
 SELECT '10.0.0.1'::inet;
 --! 0A000
@@ -1508,7 +1508,9 @@ ALTER TABLE ne ADD UNIQUE (a);
 --! 0A000
 ALTER TABLE ne ADD FOREIGN KEY (a) REFERENCES ne (a);
 --! 0A000
-CREATE INDEX ni ON ne (a);
+CREATE INDEX ni ON ne (lower(a));
+--! 0A000
+CREATE INDEX ni ON ne (a) WHERE a > 1;
 --! 0A000
 CREATE SCHEMA s;
 --! 0A000

@@ -151,6 +151,9 @@ sql_bind_add_table(struct bind *b, const struct ast_table *t)
 			: "reading sequence \"%s\" as a table is not supported yet",
 		    tab->name);
 	}
+	if (tab->kind == CAT_INDEX)
+		return sql_bind_fail(
+		    b, t->position, "42809", "cannot open relation \"%s\": it is an index", tab->name);
 	sql_bind_sub_reads(b, tab);
 	return add(b, t, tab, NULL);
 }
