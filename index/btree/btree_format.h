@@ -76,8 +76,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#define IDX_TREE_MAGIC UINT64_C(0x3145455254584449) /* "IDXTREE1" */
-#define IDX_PART_MAGIC UINT64_C(0x3154524150584449) /* "IDXPART1" */
+#define IDX_TREE_MAGIC UINT64_C(0x3245455254584449) /* "IDXTREE2" */
+#define IDX_PART_MAGIC UINT64_C(0x3254524150584449) /* "IDXPART2" */
 
 enum {
 	IDX_NODE_SLOTS = 16,
@@ -168,19 +168,20 @@ idx_meta_words(uint64_t meta)
 
 /* ---- proof ----------------------------------------------------------------------------- */
 
-/* Four lanes side by side, because one is as slow as its multiplications one after the other. n is
- * the number of words behind `check`. Never 0. */
+/* A sum of products of pairs, each with a number of its own: no product waits for another one, as in
+ * XXH3's middle lengths. n is the number of words behind `check`. Never 0. */
 static inline uint64_t
 idx_check_words(const uint64_t *word, unsigned n, uint64_t seed)
 {
-	uint64_t h[4] = { seed, seed + 1, seed + 2, seed + 3 };
+	uint64_t sum = seed ^ n, number = seed;
 	unsigned i = 0;
-	for (; i + 4 <= n; i += 4)
-		for (unsigned k = 0; k < 4; k++)
-			h[k] = nam_fold(h[k], word[i + k]) + (h[k] ^ (i + k));
-	for (; i < n; i++)
-		h[i & 3] = nam_fold(h[i & 3], word[i]) + (h[i & 3] ^ i);
-	uint64_t sum = nam_fold_words(h, 4, n);
+	for (; i + 2 <= n; i += 2) {
+		number += UINT64_C(0x9e3779b97f4a7c15);
+		sum += nam_fold(word[i] ^ number, word[i + 1]);
+	}
+	if (i < n)
+		sum += nam_fold(word[i], number);
+	sum = nam_mix(sum);
 	return sum != 0 ? sum : 1;
 }
 static inline uint64_t
