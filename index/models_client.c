@@ -96,25 +96,20 @@ locate(void *loc, const uint64_t *key, uint64_t value, bool descending, net_addr
 }
 
 static void
-locate_many(void *loc, const uint64_t *const *key, const uint64_t *value, unsigned n, net_addr (*leaf)[2],
-    unsigned *count)
+locate_many(void *const *loc, const uint64_t *const *key, const uint64_t *value, unsigned n,
+    net_addr (*leaf)[2], unsigned *count)
 {
-	struct loc *l = loc;
-	unsigned words = l->v->words;
-	uint64_t keys[IDX_LOCATE_MAX * IDX_KEY_WORDS];
+	struct idx_lcache *cache[IDX_LOCATE_MAX] = { NULL };
 	struct idx_guess g[IDX_LOCATE_MAX];
 	(void)value;
 	NAM_ASSERT(n >= 1 && n <= IDX_LOCATE_MAX);
 	for (unsigned i = 0; i < n; i++)
-		for (unsigned k = 0; k < words; k++)
-			keys[i * words + k] = key[i][k];
-	idx_lcache_guess(l->cache, keys, n, g);
+		cache[i] = ((const struct loc *)loc[i])->cache;
+	idx_lcache_guess_many(cache, key, n, g);
 	for (unsigned i = 0; i < n; i++) {
-		count[i] = !g[i].known ? 0 : g[i].n < 2 ? g[i].n : 2;
+		count[i] = g[i].n < 2 ? g[i].n : 2;
 		for (unsigned k = 0; k < count[i]; k++)
-			leaf[i][k] = address(l, g[i].leaf[k]);
-		for (unsigned k = count[i]; k < 2; k++)
-			leaf[i][k] = (net_addr){ 0 };
+			leaf[i][k] = address(loc[i], g[i].leaf[k]);
 	}
 }
 

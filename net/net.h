@@ -464,6 +464,17 @@ nam_status net_run(struct net_batch *b);
  * the caller may reuse b. No coroutine waits, so it counts no round trip. */
 void net_post_then(struct net_batch *b, void (*done)(struct net_batch *b));
 
+/*
+ * A batch of n READs of len bytes each, run in place: piece i from at[i] to into + i * len. Counted
+ * as net_run counts such a batch, without the ops. NAM_UNSUPPORTED: not all pieces lie in memory
+ * that is mapped here, or a node is lost, or an address is bad: nothing was READ or counted, and
+ * net_run tells more. NAM_GONE: the net has given the memory up meanwhile (net_on_asked). Yields
+ * once, so that misses overlap. len is a multiple of 8, n at most NET_MAPPED_MAX.
+ */
+enum { NET_MAPPED_MAX = 32 };
+nam_status net_read_mapped(
+    struct net_worker *w, const net_addr *at, unsigned n, uint32_t len, void *into, struct net_counts *acct);
+
 /* One-op shorthands: run at once, in a coroutine. */
 nam_status net_read1(struct net_worker *w, net_addr at, void *into, uint32_t len, struct net_counts *acct);
 nam_status net_write1(

@@ -364,6 +364,68 @@ net_run(struct net_batch *b)
 	return net_wait(b);
 }
 
+/* The endpoint of a piece that can be READ in place, or NULL. */
+static inline struct net_endpoint *
+mapped_at(struct net_worker *w, net_addr at, uint32_t len)
+{
+	unsigned r = net_region_of(at);
+	struct net_endpoint *ep = r < NET_REGIONS ? w->ep[r] : NULL;
+	bool good = ep != NULL && ep->base != NULL && net_offset_of(at) + len <= ep->size &&
+		    !net_node_lost(ep->node) && !ep->broke;
+	return __builtin_expect(good, 1) ? ep : NULL;
+}
+
+nam_status
+net_read_mapped(
+    struct net_worker *w, const net_addr *at, unsigned n, uint32_t len, void *into, struct net_counts *acct)
+{
+	NAM_ASSERT(n <= NET_MAPPED_MAX && len % 8 == 0 && len <= NET_LEN_MAX);
+	if (n == 0)
+		return NAM_OK;
+	for (unsigned i = 0; i < n; i++) {
+		const struct net_endpoint *ep = mapped_at(w, at[i], len);
+		if (ep == NULL)
+			return NAM_UNSUPPORTED;
+		const char *p = ep->base + net_offset_of(at[i]), *end = p + len;
+		for (p -= (uintptr_t)p % LINE; p < end; p += LINE)
+			__builtin_prefetch(p, 0, 2);
+	}
+	if (n > 1 && nam_co_self() != NULL && nam_sched_ready(w->sched)) {
+		nam_co_yield();
+		for (unsigned i = 0; i < n; i++)
+			if (mapped_at(w, at[i], len) == NULL)
+				return NAM_UNSUPPORTED;
+	}
+	const uint64_t number = ++w->posts;
+	uint64_t bells = 0;
+	if (w->dirty) {
+		net_fence_stores_before_loads();
+		w->dirty = false;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		struct net_endpoint *ep = w->ep[net_region_of(at[i])];
+		uint64_t first = ep->rung != number;
+		ep->rung = number;
+		bells += first;
+		ep->counts.doorbells += first;
+		ep->counts.round_trips += first;
+		ep->counts.verbs[NET_READ]++;
+		ep->counts.bytes_in += len;
+		net_copy_out((char *)into + (size_t)i * len, ep->base + net_offset_of(at[i]), len);
+	}
+	net_fence_loads_before_all();
+	w->round_trips++;
+	if (acct == NULL)
+		acct = net_account();
+	if (acct != NULL) {
+		acct->verbs[NET_READ] += n;
+		acct->bytes_in += (uint64_t)n * len;
+		acct->doorbells += bells;
+		acct->round_trips++;
+	}
+	return __builtin_expect(is_disarmed(w), 0) ? NAM_GONE : NAM_OK;
+}
+
 /* One op, without a batch when it can be executed in place. */
 static inline nam_status
 run1(struct net_worker *w, struct net_op *op, struct net_counts *acct)

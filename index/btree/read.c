@@ -179,24 +179,26 @@ judge(struct run *r, struct seek *s, unsigned number, const struct idx_node *con
 	again(r->t, s);
 }
 
-/* Asks the locator for all seeks at once, if they are of one view. False: one by one. */
+/* Asks the locator for all seeks at once. False: one by one. */
 static bool
 locate_many(struct idx_tree *t, struct seek *s, unsigned n, unsigned *count)
 {
 	const uint64_t *key[SEEKS];
 	uint64_t value[SEEKS];
+	void *loc[SEEKS];
 	net_addr at[SEEKS][2];
 	if (n < 2 || t->loc == NULL || t->loc->locate_many == NULL)
 		return false;
 	for (unsigned i = 0; i < n; i++) {
-		if (s[i].fresh || s[i].stop > t->loc->level || s[i].v != s[0].v)
+		if (s[i].fresh || s[i].stop > t->loc->level)
 			return false;
+		loc[i] = s[i].v->pub.loc;
 		key[i] = s[i].key;
 		value[i] = s[i].value;
 	}
-	t->loc->locate_many(s[0].v->pub.loc, key, value, n, at, count);
+	t->loc->locate_many(loc, key, value, n, at, count);
 	for (unsigned i = 0; i < n; i++)
-		memcpy(s[i].at, at[i], sizeof s[i].at);
+		memcpy(s[i].at, at[i], count[i] * sizeof s[i].at[0]);
 	return true;
 }
 static_assert((int)SEEKS <= (int)IDX_LOCATE_MAX, "all seeks of a call are located at once");
@@ -287,6 +289,106 @@ struct lookup {
 	struct idx_tree *t;
 	struct idx_tree_probe *p[SEEKS];
 };
+
+/* ---- lookup, on mapped memory ---- */
+
+/* Which slots of a leaf have a key of one word, as bits: without a branch for each slot. */
+static inline uint32_t
+slots_of(const struct idx_node *n, uint64_t key)
+{
+	const uint64_t *at = idx_at(n, idx_node_key(1, 0));
+	uint32_t in = 0;
+	for (unsigned i = 0; i < IDX_NODE_SLOTS; i++)
+		in |= (uint32_t)(at[i] == key) << i;
+	return in & ((1u << idx_meta_count(n->meta)) - 1);
+}
+
+/* Does a leaf that was READ decide alone which values the key has (B1, B2)? */
+static inline bool
+decides(const struct idx_node *n, uint64_t tree, const uint64_t *key, unsigned w)
+{
+	return idx_node_sound(n, tree, w, true) && !idx_below(n, key, 0, w) &&
+	       (!idx_beyond(n, key, UINT64_MAX, w) || (n->right == 0 && !idx_beyond(n, key, 0, w)));
+}
+
+/* A probe's answer, from a leaf that decides. False: the other way has to answer. */
+static bool
+answer(struct idx_tree_probe *p, const struct idx_node *n, net_addr at, unsigned w)
+{
+	if (w == 1) {
+		uint32_t in = slots_of(n, p->key[0]);
+		if ((in & (in - 1)) == 0) {
+			p->hits = in != 0;
+			p->hit[0] = in != 0 ? *idx_at(n, idx_node_value(1, (unsigned)__builtin_ctz(in))) : 0;
+		} else {
+			gather(p, n, 1);
+		}
+	} else {
+		gather(p, n, w);
+	}
+	if (p->hits > IDX_HITS_MAX || idx_leaves_add(p->leaves, at, n->check) != NAM_OK) {
+		p->hits = 0;
+		return false;
+	}
+	p->leaf = (struct idx_leaf){ at, n->check };
+	p->status = p->hits == 0 ? NAM_ABSENT : NAM_OK;
+	return true;
+}
+
+/*
+ * The usual lookup, short: where all nodes' memory is mapped and models tell leaves, READs these
+ * leaves once. Answers the probes that a leaf decides, and takes them off the list; returns how
+ * many are left, in any order. Which leaves were wrong, stale or torn is the other way's to find
+ * out (idx_seek).
+ */
+static unsigned
+lookup_near(struct net_worker *w, struct idx_tree *t, const struct views *m, struct lookup *l, unsigned n,
+    struct net_counts *acct)
+{
+	uint64_t buffer[BUFFER / 8], value[SEEKS];
+	const uint64_t *key[SEEKS];
+	void *loc[SEEKS];
+	net_addr told[SEEKS][2], at[2 * SEEKS];
+	unsigned count[SEEKS], words = idx_node_words(t->words, true), reads = 0, left = 0;
+	if (t->loc == NULL || t->loc->level != 0 || t->loc->locate_many == NULL || nam_fault_any() ||
+	    !net_all_mapped(w))
+		return n;
+	for (unsigned i = 0; i < n; i++) {
+		const struct view *v = idx_view_of(m, l->p[i]->key, t->words);
+		loc[i] = v->pub.loc;
+		key[i] = l->p[i]->key;
+		value[i] = 0;
+		if (loc[i] == NULL)
+			return n;
+	}
+	t->loc->locate_many(loc, key, value, n, told, count);
+	for (unsigned i = 0; i < n; i++) {
+		if ((reads + count[i]) * words > BUFFER / 8)
+			count[i] = 0;
+		for (unsigned k = 0; k < count[i]; k++)
+			at[reads++] = told[i][k];
+	}
+	if (reads == 0 || net_read_mapped(w, at, reads, 8 * words, buffer, acct) != NAM_OK)
+		return n;
+	idx_count_add(t, IDX_N_LEAF_READS, reads);
+	const char *node = (const char *)buffer;
+	for (unsigned i = 0, r = 0; i < n; i++) {
+		struct idx_tree_probe *p = l->p[i];
+		bool done = false;
+		for (unsigned k = 0; k < count[i]; k++, r++, node += 8 * words) {
+			const struct idx_node *leaf = (const void *)node;
+			bool good = t->words == 1 ? decides(leaf, m->id, p->key, 1)
+						  : decides(leaf, m->id, p->key, t->words);
+			if (!done && good)
+				done = answer(p, leaf, at[r], t->words);
+		}
+		if (!done)
+			l->p[left++] = p;
+	}
+	return left;
+}
+
+/* ---- lookup, anywhere ---- */
 
 static bool
 found(void *arg, struct seek *s, unsigned i, const struct idx_node *n, net_addr at)
@@ -453,6 +555,8 @@ lookup_chunk(struct net_worker *w, struct idx_tree *t, struct lookup *l, unsigne
 	bool messages = way == IDX_WAY_MESSAGE, busy = messages;
 	uint64_t begun_ns = ways != NULL ? net_now_ns(w) : 0;
 	idx_count_add(t, IDX_N_LOOKUPS, n);
+	if (st == NAM_OK && !messages && ways == NULL && (n = lookup_near(w, t, m, l, n, acct)) == 0)
+		return NAM_OK;
 	idx_count_add(t, IDX_N_CHOSEN, ways != NULL && messages ? n : 0);
 	for (unsigned i = 0; i < n; i++) {
 		struct idx_tree_probe *p = l->p[i];

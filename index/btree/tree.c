@@ -218,14 +218,13 @@ struct view *
 idx_view_of(const struct views *m, const uint64_t *key, unsigned words)
 {
 	unsigned from = 0, n = m->n;
+	/* Halves are chosen without a branch: keys may lie anywhere. */
 	while (n > 1) {
 		unsigned half = n / 2;
-		if (idx_key_order(m->view[from + half]->pub.low, key, words) <= 0) {
-			from += half;
-			n -= half;
-		} else {
-			n = half;
-		}
+		const uint64_t *low = m->view[from + half]->pub.low;
+		bool up = words == 1 ? low[0] <= key[0] : idx_key_order(low, key, words) <= 0;
+		from += up * half;
+		n -= half;
 	}
 	return m->view[from];
 }

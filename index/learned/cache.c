@@ -8,7 +8,8 @@
  *
  * Readers take no lock. A reader counts itself in one of STRIPES counters while it looks, and
  * never parks meanwhile. What is replaced is freed when each counter has been seen at 0 after
- * that: nobody who looked before still looks. Readers that come later cannot reach it.
+ * that: no reader that looked before still looks. Readers that come later cannot reach it. All
+ * caches of a process share the counters, so a reader of several caches counts itself once.
  */
 #include <base/assert.h>
 #include <index/learned/learned_internal.h>
@@ -51,21 +52,22 @@ struct idx_lcache {
 	pthread_mutex_t lock; /* of all changes */
 	struct retired *retired;
 	uint64_t puts, swaps;
-	struct {
-		_Alignas(64) atomic_uint readers;
-	} stripe[STRIPES];
 };
+
+static struct {
+	_Alignas(64) atomic_uint readers;
+} stripe[STRIPES];
 
 /* ---- readers ------------------------------------------------------------------------- */
 
 static atomic_uint *
-enter(struct idx_lcache *c)
+enter(void)
 {
 	static atomic_uint threads;
 	static _Thread_local unsigned mine;
 	if (mine == 0)
 		mine = atomic_fetch_add(&threads, 1) + 1;
-	atomic_uint *s = &c->stripe[mine % STRIPES].readers;
+	atomic_uint *s = &stripe[mine % STRIPES].readers;
 	atomic_fetch_add(s, 1); /* seq_cst: before the look at top */
 	return s;
 }
@@ -106,10 +108,12 @@ static uint64_t
 search(const struct top *t, const struct idx_lcache *c, const uint64_t *key, uint64_t low, uint64_t high)
 {
 	uint64_t n = high - low + 1, k = idx_number(key, t->skip);
+	if (c->words == 1)
+		return low + idx_up_to(t->number + low, (unsigned)n, UINT64_MAX, k);
 	while (n > 1) {
 		uint64_t half = n / 2, at = t->number[low + half];
 		bool behind = at <= k;
-		if (at == k && c->words > 1)
+		if (at == k)
 			behind = idx_words_order(base_of(t, c, low + half), key, c->words) <= 0;
 		low = behind ? low + half : low;
 		n -= half;
@@ -130,8 +134,8 @@ static struct top *
 top_new(const struct idx_lcache *c, const uint64_t *bases, uint64_t n)
 {
 	uint64_t cells = n / 2 + 1, base_bytes = 8 * n * c->words;
-	uint64_t bytes =
-	    sizeof(struct top) + n * sizeof(struct blob *) + n * 8 + base_bytes + (cells + 1) * 4;
+	uint64_t bytes = sizeof(struct top) + n * sizeof(struct blob *) + n * 8 + base_bytes +
+			 (cells + 1) * 4 + 8 * IDX_OVER;
 	struct top *t = calloc(1, bytes);
 	if (t == NULL)
 		return NULL;
@@ -186,7 +190,7 @@ reap(struct idx_lcache *c)
 	if (c->retired == NULL)
 		return;
 	for (unsigned i = 0; i < STRIPES; i++)
-		still |= (uint32_t)(atomic_load(&c->stripe[i].readers) != 0) << i;
+		still |= (uint32_t)(atomic_load(&stripe[i].readers) != 0) << i;
 	for (struct retired **p = &c->retired; *p != NULL;) {
 		struct retired *r = *p;
 		r->waits &= still;
@@ -261,13 +265,14 @@ blob_new(const struct idx_sub *s)
 {
 	size_t table = 8u * idx_entry_words(&s->head) * s->head.leaves;
 	size_t base = s->head.skip > 0 ? 8u * s->words : 0;
-	struct blob *b = malloc(sizeof *b + table + base);
+	struct blob *b = malloc(sizeof *b + table + base + 8 * IDX_OVER);
 	if (b == NULL)
 		return NULL;
 	b->head = s->head;
 	b->number = idx_number(s->base, s->head.skip);
 	memcpy(b->table, s->table, table);
 	memcpy((uint8_t *)b->table + table, s->base, base);
+	memset((uint8_t *)b->table + table + base, 0, 8 * IDX_OVER);
 	return b;
 }
 
@@ -406,8 +411,8 @@ idx_lcache_shape(struct idx_lcache *c, struct idx_lcache_shape *out)
 
 /* ---- guesses ---------------------------------------------------------------------------- */
 
-static uint64_t
-distance(const struct idx_lcache *c, const struct blob *b, const uint64_t *key)
+static inline uint64_t
+distance(const struct blob *b, const uint64_t *key)
 {
 	unsigned skip = b->head.skip;
 	if (skip > 0) {
@@ -415,37 +420,39 @@ distance(const struct idx_lcache *c, const struct blob *b, const uint64_t *key)
 		if (idx_prefix_order(key, end, skip) != 0)
 			return UINT64_MAX;
 	}
-	(void)c;
 	return idx_number(key, skip) - b->number;
 }
 
 /* Step by step for all keys, so that their cache misses overlap. */
 static void
-guess_some(struct idx_lcache *c, const struct top *t, const uint64_t *keys, unsigned n, struct idx_guess *out)
+guess_some(struct idx_lcache *const *c, const uint64_t *const *key, unsigned n, const struct top **t,
+    struct idx_guess *out)
 {
 	uint64_t low[AT_ONCE], high[AT_ONCE];
 	const struct blob *blob[AT_ONCE];
 	for (unsigned i = 0; i < n; i++) {
-		cell(t, c, keys + i * c->words, &low[i], &high[i]);
-		__builtin_prefetch(&t->number[(low[i] + high[i]) / 2]);
+		t[i] = atomic_load(&c[i]->top);
+		cell(t[i], c[i], key[i], &low[i], &high[i]);
+		__builtin_prefetch(&t[i]->number[(low[i] + high[i]) / 2]);
 	}
 	for (unsigned i = 0; i < n; i++) {
-		low[i] = search(t, c, keys + i * c->words, low[i], high[i]);
-		blob[i] = atomic_load_explicit(&t->blob[low[i]], memory_order_acquire);
+		low[i] = search(t[i], c[i], key[i], low[i], high[i]);
+		blob[i] = atomic_load_explicit(&t[i]->blob[low[i]], memory_order_acquire);
 		__builtin_prefetch(blob[i]);
 	}
 	unsigned from[AT_ONCE], to[AT_ONCE];
 	for (unsigned i = 0; i < n; i++) {
 		if (blob[i] == NULL)
 			continue;
-		low[i] = distance(c, blob[i], keys + i * c->words);
+		low[i] = distance(blob[i], key[i]);
 		idx_window(&blob[i]->head, low[i], &from[i], &to[i]);
 		__builtin_prefetch(
 		    &blob[i]->table[idx_entry_words(&blob[i]->head) * ((from[i] + to[i]) / 2)]);
 	}
 	for (unsigned i = 0; i < n; i++) {
 		unsigned first, last;
-		out[i] = (struct idx_guess){ 0 };
+		out[i].known = false;
+		out[i].n = 0;
 		if (blob[i] == NULL)
 			continue;
 		const struct idx_sub_head *h = &blob[i]->head;
@@ -456,13 +463,29 @@ guess_some(struct idx_lcache *c, const struct top *t, const uint64_t *keys, unsi
 }
 
 void
+idx_lcache_guess_many(
+    struct idx_lcache *const *c, const uint64_t *const *keys, unsigned n, struct idx_guess *out)
+{
+	const struct top *t[AT_ONCE];
+	atomic_uint *s = enter();
+	for (unsigned i = 0; i < n; i += AT_ONCE)
+		guess_some(c + i, keys + i, n - i < AT_ONCE ? n - i : AT_ONCE, t, out + i);
+	leave(s);
+}
+
+void
 idx_lcache_guess(struct idx_lcache *c, const uint64_t *keys, unsigned n, struct idx_guess *out)
 {
-	atomic_uint *s = enter(c);
-	const struct top *t = atomic_load(&c->top);
-	for (unsigned i = 0; i < n; i += AT_ONCE)
-		guess_some(c, t, keys + i * c->words, n - i < AT_ONCE ? n - i : AT_ONCE, out + i);
-	leave(s);
+	struct idx_lcache *all[AT_ONCE];
+	const uint64_t *key[AT_ONCE];
+	for (unsigned i = 0; i < n; i += AT_ONCE) {
+		unsigned k = 0;
+		for (; k < AT_ONCE && i + k < n; k++) {
+			all[k] = c;
+			key[k] = keys + (i + k) * c->words;
+		}
+		idx_lcache_guess_many(all, key, k, out + i);
+	}
 }
 
 unsigned
@@ -470,12 +493,12 @@ idx_lcache_run(
     struct idx_lcache *c, const uint64_t *key, uint64_t value, bool descending, uint64_t *leaf, unsigned n)
 {
 	unsigned got = 0, at = 0, first, last, low, high;
-	atomic_uint *s = enter(c);
+	atomic_uint *s = enter();
 	const struct top *t = atomic_load(&c->top);
 	uint64_t range = find(t, c, key);
 	const struct blob *b = atomic_load(&t->blob[range]);
 	if (b != NULL) {
-		uint64_t d = distance(c, b, key);
+		uint64_t d = distance(b, key);
 		idx_window(&b->head, d, &low, &high);
 		idx_pick(&b->head, b->table + idx_entry_words(&b->head) * low, d, low, high, &first, &last);
 		at = value >> 63 != 0 ? last : first;

@@ -41,6 +41,7 @@ struct idx_sub {
 	uint64_t base[IDX_LKEY_WORDS], end[IDX_LKEY_WORDS];
 	struct idx_sub_head head;
 	uint64_t table[2 * IDX_SUB_LEAVES_MAX];
+	uint64_t over[4]; /* may be read with the table */
 };
 
 /*
@@ -110,6 +111,9 @@ struct idx_lcache *idx_lcache_open(unsigned words, uint64_t leaf_max); /* NULL =
 void idx_lcache_close(struct idx_lcache *c);
 /* Guesses for n keys of W words each, one behind the other. No lock, no I/O; any thread. */
 void idx_lcache_guess(struct idx_lcache *c, const uint64_t *keys, unsigned n, struct idx_guess *out);
+/* The same where key i is at keys[i], and in the cache c[i]. */
+void idx_lcache_guess_many(
+    struct idx_lcache *const *c, const uint64_t *const *keys, unsigned n, struct idx_guess *out);
 /*
  * Leaves in a row, for scans, at most n: the one that can hold (key, value), and those behind it,
  * or before it if descending. Returns how many; fewer: the cache knows no more, there are equal

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+enum { IDX_OVER = 3 }; /* words that idx_up_to reads past its entries */
+
 /* -1, 0, 1: a is before, equal to, behind b. */
 static inline int
 idx_words_order(const uint64_t *a, const uint64_t *b, unsigned words)
@@ -79,9 +81,25 @@ idx_entry_words(const struct idx_sub_head *h)
 	return h->kind == IDX_WIDE ? 2 : 1;
 }
 
+/* Of the narrow entries at[1 .. n), how many have a number up to `most`: they rise. Without a branch
+ * that depends on the key for short windows; reads IDX_OVER words past the entry at[n - 1]. */
+static inline unsigned
+idx_up_to(const uint64_t *at, unsigned n, uint64_t mask, uint64_t most)
+{
+	unsigned base = 0;
+	while (n > IDX_OVER + 1) {
+		unsigned half = n / 2;
+		base = (at[base + half] & mask) <= most ? base + half : base;
+		n -= half;
+	}
+	const uint64_t *a = at + base;
+	return base + ((n > 1) & ((a[1] & mask) <= most)) + ((n > 2) & ((a[2] & mask) <= most)) +
+	       ((n > 3) & ((a[3] & mask) <= most));
+}
+
 /*
  * The leaves of a window that can hold the key (L3): numbers first to last. at: the window's first
- * entry, which has the number low.
+ * entry, which has the number low; IDX_OVER words behind the table can be read.
  */
 static inline void
 idx_pick(const struct idx_sub_head *h, const uint64_t *at, uint64_t d, unsigned low, unsigned high,
@@ -102,11 +120,7 @@ idx_pick(const struct idx_sub_head *h, const uint64_t *at, uint64_t d, unsigned 
 	}
 	uint64_t q = d >> h->q_shift;
 	q = q >> IDX_STEP_BITS != 0 ? UINT64_C(1) << IDX_STEP_BITS : q;
-	while (n > 1) {
-		unsigned half = n / 2;
-		base = (at[base + half] & IDX_VALUE_MASK) <= 2 * q + 1 ? base + half : base;
-		n -= half;
-	}
+	base = idx_up_to(at, n, IDX_VALUE_MASK, 2 * q + 1);
 	*last = low + base;
 	while (base > 0 && (at[base] & IDX_VALUE_MASK) > 2 * q)
 		base--;
