@@ -44,4 +44,17 @@ nam_fold_words(const uint64_t *w, size_t n, uint64_t seed)
 	return nam_mix(h);
 }
 
+/* nam_fold_words of four words, in a row. */
+static inline uint64_t
+nam_fold_4(const void *words, uint64_t seed)
+{
+	const uint64_t *w = words;
+	uint64_t h = seed ^ UINT64_C(0x9e3779b97f4a7c15);
+	h = nam_fold(h, w[0]) + h;
+	h = nam_fold(h, w[1]) + (h + 1);
+	h = nam_fold(h, w[2]) + (h + 2);
+	h = nam_fold(h, w[3]) + (h + 3);
+	return nam_mix(h);
+}
+
 #endif

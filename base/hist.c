@@ -23,11 +23,19 @@ upper_edge(unsigned b)
 void
 nam_hist_add(struct nam_hist *h, uint64_t v)
 {
-	h->count++;
-	h->sum += v;
+	nam_hist_add_many(h, v, 1);
+}
+
+void
+nam_hist_add_many(struct nam_hist *h, uint64_t v, uint64_t n)
+{
+	if (n == 0)
+		return;
+	h->count += n;
+	h->sum += v * n;
 	if (v > h->max)
 		h->max = v;
-	h->bucket[bucket_of(v)]++;
+	h->bucket[bucket_of(v)] += n;
 }
 
 void

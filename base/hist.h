@@ -12,6 +12,8 @@ struct nam_hist {
 };
 
 void nam_hist_add(struct nam_hist *h, uint64_t value);
+/* The same n times. */
+void nam_hist_add_many(struct nam_hist *h, uint64_t value, uint64_t n);
 /* earlier: what h was at a time before. The maximum stays that of all. */
 void nam_hist_subtract(struct nam_hist *h, const struct nam_hist *earlier);
 void nam_hist_merge(struct nam_hist *into, const struct nam_hist *from);

@@ -437,6 +437,61 @@ get_missed(struct getting *x)
 	return NAM_OK;
 }
 
+/* The row of one key, if its block shows it in one of its slots: the usual case. False: nothing has
+ * been done. */
+static inline bool
+shows(struct txn *t, struct txn_get *g, net_addr at, const struct rec_block *img)
+{
+	const struct txn_table_view *v = g->table->view;
+	unsigned k = 0;
+	if (img->ident != g->hash || txn_rec_resolve(v, img, at, txn_sees(t), &k) != REC_HERE)
+		return false;
+	const struct rec_slot *s = rec_slot_of(v, img, k);
+	if ((s->meta & REC_DELETED) != 0 || !same_key(g->table, s->payload, (uint32_t)s->meta, g))
+		return false;
+	uint64_t newest = rec_cid(img, txn_rec_newest(v, img));
+	txn_read_set_add(t, at, newest);
+	g->status = NAM_OK;
+	g->row = (struct txn_row){ .at = at,
+		.bytes = s->payload,
+		.len = (uint32_t)s->meta,
+		.cid = s->cid,
+		.newest = newest,
+		.block = img };
+	return true;
+}
+
+/*
+ * Keys of one table whose blocks lie in mapped memory, at addresses that the caller knows: READs the
+ * blocks in place. *left: which keys the other way has to answer, as bits; all, if this one does
+ * not fit. NAM_OK, or the transaction cannot go on.
+ */
+static nam_status
+get_near(struct txn *t, struct txn_get *g, const net_addr *where, unsigned n, struct nam_arena *arena,
+    uint32_t *left)
+{
+	const struct txn_table *tab = g[0].table;
+	const struct txn_table_view *v = tab->view;
+	*left = UINT32_MAX >> (CHUNK - n);
+	if (v == NULL || !tab->has_key || t->latest || t->nwr > 0 || nam_fault_any() ||
+	    v->block_bytes > WHOLE_MAX || !net_all_mapped(t->tw->w))
+		return NAM_OK;
+	for (unsigned i = 0; i < n; i++)
+		if (where[i].bits == 0 || g[i].table != tab)
+			return NAM_OK;
+	char *img = nam_arena_take(arena, (size_t)n * v->block_bytes);
+	if (img == NULL)
+		return NAM_NOMEM;
+	nam_status st = net_read_mapped(t->tw->w, where, n, v->block_bytes, img, &t->counts);
+	if (st != NAM_OK)
+		return st == NAM_UNSUPPORTED ? NAM_OK : st;
+	for (unsigned i = 0; i < n; i++, img += v->block_bytes)
+		if (shows(t, &g[i], where[i], (const struct rec_block *)(const void *)img))
+			*left &= ~(UINT32_C(1) << i);
+	return NAM_OK;
+}
+static_assert((int)CHUNK <= (int)NET_MAPPED_MAX && CHUNK <= 32, "one READ of all, and a bit for each");
+
 static nam_status
 get_chunk(struct txn *t, struct txn_get *g, const net_addr *where, unsigned n, const struct txn_put *p,
     unsigned m, struct nam_arena *arena)
@@ -482,8 +537,19 @@ nam_status
 txn_get_at(struct txn *t, struct txn_get *g, const net_addr *at, unsigned n, struct nam_arena *arena)
 {
 	nam_status st = NAM_OK;
-	for (unsigned i = 0; st == NAM_OK && i < n; i += CHUNK)
-		st = get_chunk(t, g + i, at + i, n - i < CHUNK ? n - i : CHUNK, NULL, 0, arena);
+	for (unsigned i = 0; st == NAM_OK && i < n; i += CHUNK) {
+		unsigned some = n - i < CHUNK ? n - i : CHUNK;
+		uint32_t left;
+		st = get_near(t, g + i, at + i, some, arena, &left);
+		/* Runs of keys that are left. */
+		while (st == NAM_OK && left != 0) {
+			unsigned from = (unsigned)__builtin_ctz(left), run = 1;
+			while (from + run < some && (left >> (from + run) & 1) != 0)
+				run++;
+			left &= ~(UINT32_MAX >> (CHUNK - run) << from);
+			st = get_chunk(t, g + i + from, at + i + from, run, NULL, 0, arena);
+		}
+	}
 	return st;
 }
 

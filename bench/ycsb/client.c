@@ -475,8 +475,7 @@ client(
 		ended = net_now_ns(pl->net);
 		if (st == NAM_OK) {
 			out->commits += n;
-			for (unsigned k = 0; k < n; k++)
-				nam_hist_add(&out->latency_ns, ended - began);
+			nam_hist_add_many(&out->latency_ns, ended - began, n);
 		}
 		i = i + n < steps->n ? i + n : 0;
 	}

@@ -304,7 +304,7 @@ slots_of(const struct idx_node *n, uint64_t key)
 }
 
 /* Does a leaf that was READ decide alone which values the key has (B1, B2)? */
-static inline bool
+static inline __attribute__((always_inline)) bool
 decides(const struct idx_node *n, uint64_t tree, const uint64_t *key, unsigned w)
 {
 	return idx_node_sound(n, tree, w, true) && !idx_below(n, key, 0, w) &&

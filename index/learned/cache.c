@@ -87,7 +87,7 @@ base_of(const struct top *t, const struct idx_lcache *c, uint64_t i)
 }
 
 /* Where to search for the key's range: in [*low, *high]. */
-static void
+static inline __attribute__((always_inline)) void
 cell(const struct top *t, const struct idx_lcache *c, const uint64_t *key, uint64_t *low, uint64_t *high)
 {
 	if (t->skip > 0) {
@@ -104,7 +104,7 @@ cell(const struct top *t, const struct idx_lcache *c, const uint64_t *key, uint6
 	*high = t->cell[at + 1];
 }
 
-static uint64_t
+static inline __attribute__((always_inline)) uint64_t
 search(const struct top *t, const struct idx_lcache *c, const uint64_t *key, uint64_t low, uint64_t high)
 {
 	uint64_t n = high - low + 1, k = idx_number(key, t->skip);
@@ -458,7 +458,15 @@ guess_some(struct idx_lcache *const *c, const uint64_t *const *key, unsigned n, 
 		const struct idx_sub_head *h = &blob[i]->head;
 		idx_pick(
 		    h, blob[i]->table + idx_entry_words(h) * from[i], low[i], from[i], to[i], &first, &last);
-		idx_tell(h, blob[i]->table, 0, first, last, &out[i]);
+		if (__builtin_expect(h->kind == IDX_NARROW && first == last, 1)) {
+			out[i].known = true;
+			out[i].more = false;
+			out[i].first = (uint8_t)first;
+			out[i].n = 1;
+			out[i].leaf[0] = blob[i]->table[first] >> IDX_LEAF_SHIFT;
+		} else {
+			idx_tell(h, blob[i]->table, 0, first, last, &out[i]);
+		}
 	}
 }
 

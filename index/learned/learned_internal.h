@@ -83,7 +83,7 @@ idx_entry_words(const struct idx_sub_head *h)
 
 /* Of the narrow entries at[1 .. n), how many have a number up to `most`: they rise. Without a branch
  * that depends on the key for short windows; reads IDX_OVER words past the entry at[n - 1]. */
-static inline unsigned
+static inline __attribute__((always_inline)) unsigned
 idx_up_to(const uint64_t *at, unsigned n, uint64_t mask, uint64_t most)
 {
 	unsigned base = 0;
@@ -101,7 +101,7 @@ idx_up_to(const uint64_t *at, unsigned n, uint64_t mask, uint64_t most)
  * The leaves of a window that can hold the key (L3): numbers first to last. at: the window's first
  * entry, which has the number low; IDX_OVER words behind the table can be read.
  */
-static inline void
+static inline __attribute__((always_inline)) void
 idx_pick(const struct idx_sub_head *h, const uint64_t *at, uint64_t d, unsigned low, unsigned high,
     unsigned *first, unsigned *last)
 {
