@@ -71,7 +71,8 @@ nam_status idx_tree_create(struct net_worker *w, net_addr anchor, const struct i
 /*
  * Ends the tree at anchor, whole or half made: afterwards no storage node writes to its memory any
  * more. Only then may the owner use that memory for something else, and only when no client reads
- * it any more. NAM_ABSENT: there is none.
+ * it any more. NAM_ABSENT: there is none. NAM_BUSY: for a second another process has been moving
+ * a partition; if that one is dead: idx_tree_recover.
  */
 nam_status idx_tree_drop(struct net_worker *w, net_addr anchor);
 
@@ -102,6 +103,32 @@ struct idx_tree_options {
 struct idx_tree *idx_tree_open(
     net_addr anchor, unsigned words, const struct idx_tree_memory *mem, const struct idx_tree_options *o);
 void idx_tree_close(struct idx_tree *t);
+
+/* ---- partitions that grow -------------------------------------------------------------- */
+
+/*
+ * Moves the upper half of the partition that has the key to a new partition in a region, which may
+ * be the same one. Lookups and scans go on; changes of what is being moved wait. NAM_ABSENT: the
+ * partition is too small, or holds one key only. NAM_FULL: no memory there, or IDX_TREE_PARTS.
+ * NAM_BUSY: another process, or a dead one, moves a partition of this tree. NAM_GONE: a storage
+ * node was not reached. If this view then does not know whether it holds the lock,
+ * idx_tree_in_doubt is true: its process must be fenced, and another one calls idx_tree_recover.
+ * Else idx_tree_settle goes on. ended: NULL, or nodes that are known to be lost for all.
+ */
+nam_status idx_tree_split(struct net_worker *w, struct idx_tree *t, const uint64_t *key, unsigned region,
+    const struct net_set *ended, struct net_counts *acct);
+/* Finishes or undoes a move of this view that an error has cut; NAM_OK also if there is none. */
+nam_status idx_tree_settle(
+    struct net_worker *w, struct idx_tree *t, const struct net_set *ended, struct net_counts *acct);
+/* The same for a move of a process that is dead and fenced, and frees its lock. NAM_ABSENT: that
+ * owner does not hold it. Until then changes of what was being moved wait a second and end with
+ * NAM_BUSY. */
+nam_status idx_tree_recover(struct net_worker *w, struct idx_tree *t, uint64_t dead_owner,
+    const struct net_set *ended, struct net_counts *acct);
+/* The word of the lock while this view holds it; not 0. Default: random. */
+void idx_tree_set_owner(struct idx_tree *t, uint64_t owner);
+bool idx_tree_in_doubt(const struct idx_tree *t);
+nam_status idx_tree_holder(struct net_worker *w, net_addr anchor, uint64_t *holder, struct net_counts *acct);
 
 /* What this view has done since it was opened. */
 struct idx_tree_counts {
@@ -204,7 +231,8 @@ struct idx_tree_entry {
 };
 /*
  * Inserts n entries, one message per partition. Each one's status: NAM_OK: it is in (also if it
- * was already); NAM_DUPLICATE; NAM_FULL: no memory. A connection that breaks is opened again, and
+ * was already); NAM_DUPLICATE; NAM_FULL: no memory; NAM_BUSY: its partition has been moving for
+ * more than a second. A connection that breaks is opened again, and
  * the message repeated. Return value as of lookup.
  */
 nam_status idx_tree_insert(

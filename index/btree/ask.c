@@ -159,9 +159,18 @@ spare_take(struct idx_tree *t, unsigned region, net_addr *out)
 	return found;
 }
 
+nam_status
+idx_extent_get(struct net_worker *w, struct idx_tree *t, unsigned region, net_addr *out)
+{
+	if (spare_take(t, region, out))
+		return NAM_OK;
+	nam_status st = t->mem.take != NULL ? t->mem.take(t->mem.arg, w, region, out) : NAM_FULL;
+	return st == NAM_OK && net_region_of(*out) != region ? NAM_INVALID : st;
+}
+
 /* If there is no room it stays unused until its owner frees it with the tree. */
-static void
-spare_put(struct idx_tree *t, net_addr extent)
+void
+idx_extent_back(struct idx_tree *t, net_addr extent)
 {
 	pthread_mutex_lock(&t->lock);
 	if (t->spares < IDX_SPARE)
@@ -184,12 +193,7 @@ idx_grow(struct net_worker *w, struct view *v, uint64_t extents)
 	a.rq[a.n] = extents;
 	while (n < want && st == NAM_OK) {
 		net_addr at;
-		if (!spare_take(t, v->pub.region, &at)) {
-			st = t->mem.take != NULL ? t->mem.take(t->mem.arg, w, v->pub.region, &at) : NAM_FULL;
-			if (st == NAM_OK && net_region_of(at) != v->pub.region)
-				st = NAM_INVALID;
-		}
-		if (st == NAM_OK)
+		if ((st = idx_extent_get(w, t, v->pub.region, &at)) == NAM_OK)
 			extent[n++] = net_offset_of(at);
 	}
 	if (n > 0) {
@@ -200,7 +204,7 @@ idx_grow(struct net_worker *w, struct view *v, uint64_t extents)
 		/* If it is not known whether the partition has them, they are not handed over
 		 * again. */
 		for (unsigned i = done; i < n && st == NAM_OK; i++)
-			spare_put(t, net_at(v->pub.region, extent[i]));
+			idx_extent_back(t, net_at(v->pub.region, extent[i]));
 	}
 	idx_ask_free(&a);
 	return st;

@@ -30,12 +30,14 @@
  *   further extents: struct idx_extent_head (64 bytes), then nodes
  *
  * tree anchor      IDX_TREE_ANCHOR_BYTES, the caller's: struct idx_tree_anchor; leads to the map
- * map              an extent: the list of partitions (struct idx_map_head, then struct
- *                  idx_map_part), with a version and a checksum
+ * map              an extent: two places of 32 KiB for the list of partitions (struct idx_map,
+ *                  then struct idx_map_part), with a version and a checksum; the anchor's `map`
+ *                  says which one holds
  *
  * Access
  *   node, log, head, extents   the service of the partition, one thread; all others READ.
- *   anchor, map                the client that creates or drops the tree, by WRITE and CAS.
+ *   anchor, map                the client that creates or drops the tree, by WRITE and CAS; then
+ *                              the holder of the anchor's `lock`.
  *
  * Always true
  *   B1  A READ may tear between any two words. A node is believed only if its check is right, and
@@ -64,6 +66,20 @@
  *       the keys between, it is the one with the most zeros at its end.
  *   B9  Of one client's view a request with a lower turn than one already served is refused: so
  *       a request from a broken connection cannot execute after its repetition.
+ *
+ * A partition gives its upper half to a new one (move.c). M: the fence where it is cut.
+ *   B10 One client at a time moves: the holder of the anchor's `lock`. It writes `source` and
+ *       `target` before it begins, and clears them at the end. So a client that has taken the lock
+ *       from a dead one knows what was begun.
+ *   B11 From SEAL on no place >= M of the source changes. All entries that the target gets are
+ *       READ after that. The target changes nothing before OPEN. So until the map says otherwise,
+ *       source and target say the same, and undoing loses nothing.
+ *   B12 The anchor's `map` decides: if that map names the target, the move is finished, else it is
+ *       undone.
+ *   B13 CUT: in one change (B7) the source's fences fall to M, and what lies above leaves its tree;
+ *       then each of those nodes loses its check, and only then is the answer given. OPEN comes
+ *       behind that answer. So when the target changes for the first time, no node of the source
+ *       proves anything about a place >= M (B1), whatever way leads a reader to it.
  */
 #ifndef NAM_INDEX_BTREE_FORMAT_H
 #define NAM_INDEX_BTREE_FORMAT_H
@@ -91,6 +107,7 @@ enum {
 	IDX_PART_NODES = 32768,
 	IDX_LOG_WORDS = (IDX_PART_NODES - IDX_PART_LOG) / 8,
 	IDX_TREE_EXTENT = 65536, /* net: NET_EXTENT */
+	IDX_MAP_PLACE = IDX_TREE_EXTENT / 2,
 };
 
 struct idx_node {
@@ -223,6 +240,18 @@ idx_key_order(const uint64_t *a, const uint64_t *b, unsigned w)
 {
 	return idx_place_order(a, 0, b, 0, w);
 }
+/* False: there is none before. */
+static inline bool
+idx_place_before(uint64_t *key, uint64_t *value, unsigned w)
+{
+	if ((*value)-- != 0)
+		return true;
+	for (unsigned i = w; i-- > 0;)
+		if (key[i]-- != 0)
+			return true;
+	return false;
+}
+
 /* Is a place below the low fence, at or above the high one? Neither: the node proves it. */
 static inline bool
 idx_below(const struct idx_node *n, const uint64_t *key, uint64_t value, unsigned w)
@@ -247,6 +276,13 @@ idx_child_of(const struct idx_node *n, const uint64_t *key, uint64_t value, unsi
 	return i - 1;
 }
 
+/* True of a node that was cut off, or whose tree was dropped: only then it has no check. */
+static inline bool
+idx_node_ended(const struct idx_node *n, uint64_t tree)
+{
+	return n->check == 0 && n->tree == tree;
+}
+
 /* True if bytes that were READ are such a node, whole (B1). level: 0 = a leaf, else at least 1. */
 static inline bool
 idx_node_sound(const struct idx_node *n, uint64_t tree, unsigned w, bool leaf)
@@ -259,14 +295,15 @@ idx_node_sound(const struct idx_node *n, uint64_t tree, unsigned w, bool leaf)
 
 struct idx_part_head {
 	uint64_t magic;
-	uint64_t check; /* over the words from tree to high */
+	uint64_t check; /* over the words from tree to low */
 	uint64_t tree;
 	uint64_t words;  /* W */
 	uint64_t number; /* in the tree */
 	/* its fences; value last, at [W] */
-	uint64_t low[IDX_KEY_WORDS + 1], high[IDX_KEY_WORDS + 1];
-	uint64_t pad[1];
+	uint64_t low[IDX_KEY_WORDS + 1];
 	/* changed by the log only */
+	uint64_t high[IDX_KEY_WORDS + 1];
+	uint64_t pad[1];
 	uint64_t next;    /* offset of the next free byte of the newest extent in use ... */
 	uint64_t end;     /* ... and of its end */
 	uint64_t newest;  /* offset of the extent got last; the extents form a list */
@@ -274,6 +311,16 @@ struct idx_part_head {
 	uint64_t using_;  /* number of the extent that `next` lies in */
 	uint64_t leaves, inners, splits;
 	uint64_t entries; /* not in the log: may be wrong by one after a crash */
+	/* of a move, by the log */
+	uint64_t state;                   /* enum idx_part_state */
+	uint64_t seal[IDX_KEY_WORDS + 1]; /* SEALED: M; value last, at [W] */
+	uint64_t cut[IDX_LEVELS_MAX];     /* CUT: of each level, the first node cut off */
+};
+enum idx_part_state {
+	IDX_PART_LIVE,
+	IDX_PART_INCOMING, /* a target that is being filled */
+	IDX_PART_SEALED,   /* a source: places >= seal do not change */
+	IDX_PART_CUT,      /* it has given them up; nodes still lose their checks */
 };
 static_assert(sizeof(struct idx_part_head) <= IDX_PART_ROOT, "the head lies before the root");
 
@@ -300,9 +347,11 @@ struct idx_tree_anchor {
 	uint64_t magic; /* CASed from 0: whose tree it is */
 	uint64_t tree;
 	uint64_t words, parts;
-	uint64_t map;   /* address; 0 = no partition was begun yet */
-	uint64_t state; /* 0 = being made, 1 = it lives, 2 = it is being dropped */
-	uint64_t pad[10];
+	uint64_t map;            /* address; 0 = no partition was begun yet */
+	uint64_t state;          /* 0 = being made, 1 = it lives, 2 = it is being dropped */
+	uint64_t lock;           /* of a move (B10); 0 = free */
+	uint64_t source, target; /* addresses of partitions; 0 = there is no move */
+	uint64_t pad[7];
 };
 static_assert(sizeof(struct idx_tree_anchor) == 128, "tree.h promises the anchor's size");
 
@@ -316,7 +365,7 @@ struct idx_map {
 	uint64_t tree, version, parts;
 	struct idx_map_part part[IDX_MAP_PARTS];
 };
-static_assert(sizeof(struct idx_map) <= IDX_TREE_EXTENT, "a map has room in an extent");
+static_assert(sizeof(struct idx_map) <= IDX_MAP_PLACE, "two maps have room in an extent");
 static inline uint64_t
 idx_map_bytes(uint64_t parts)
 {

@@ -57,6 +57,7 @@ struct model_config {
 	unsigned unique;              /* keys below this number take one entry only */
 	unsigned parts, actors, steps;
 	unsigned insert_percent, remove_percent, scan_percent; /* the other steps are lookups */
+	unsigned move_permille;                                /* steps that move a half */
 	unsigned extents_max;                                  /* memory, 0 = all there is */
 	uint32_t lose_ppm;                                     /* connections that break */
 };
@@ -85,7 +86,7 @@ struct model {
 	uint64_t clock;
 	struct nam_rng rng;
 	struct idx_tree_shape shape;
-	uint64_t lookups, scans, inserted, removed, duplicates, full, sames, differs, repeats;
+	uint64_t lookups, scans, inserted, removed, duplicates, full, sames, differs, repeats, moves;
 	char broken[240];
 };
 
@@ -453,6 +454,21 @@ claim(struct actor *a, uint32_t key)
 	end_change(m, is, is->live || e.status == NAM_OK);
 }
 
+/* Half of some partition moves to some region. */
+static void
+move(struct actor *a)
+{
+	struct model *m = a->m;
+	uint64_t key[IDX_TREE_WORDS];
+	unsigned region = 1 + (unsigned)nam_rng_below(&m->rng, m->nodes);
+	key_of(m, (uint32_t)nam_rng_below(&m->rng, m->cfg.keys), key);
+	nam_status st = idx_tree_split(a->w, a->t, key, region, NULL, NULL);
+	if (st == NAM_OK)
+		m->moves++;
+	else if (st != NAM_ABSENT && st != NAM_BUSY && (st != NAM_FULL || m->cfg.extents_max == 0))
+		violated(m, "a move says %s", nam_status_name(st));
+}
+
 static void
 act(void *arg)
 {
@@ -466,6 +482,10 @@ act(void *arg)
 		struct idx_tree_probe p[BATCH];
 		uint64_t words[BATCH][IDX_TREE_WORDS];
 		uint32_t first = (uint32_t)nam_rng_below(&m->rng, c->keys);
+		if (c->move_permille > 0 && nam_rng_below(&m->rng, 1000) < c->move_permille) {
+			move(a);
+			continue;
+		}
 		for (unsigned i = 0; i < n; i++) {
 			key[i] = nam_rng_below(&m->rng, 2) == 0 ? (uint32_t)nam_rng_below(&m->rng, c->keys)
 								: (first + i) % c->keys;
@@ -718,7 +738,16 @@ late_request(struct model *m)
 }
 
 /* Worlds that every sound build of the tree must survive, and no twin may. */
-enum model_kind { MODEL_GROW, MODEL_EQUAL, MODEL_RACE, MODEL_WIDE, MODEL_TIGHT, MODEL_BREAKS, MODEL_KINDS };
+enum model_kind {
+	MODEL_GROW,
+	MODEL_EQUAL,
+	MODEL_RACE,
+	MODEL_WIDE,
+	MODEL_TIGHT,
+	MODEL_BREAKS,
+	MODEL_MOVES,
+	MODEL_KINDS
+};
 
 static struct model_config
 model_world(enum model_kind kind, uint64_t seed)
@@ -752,9 +781,21 @@ model_world(enum model_kind kind, uint64_t seed)
 	case MODEL_WIDE:
 		c.words = 2 + (unsigned)(seed % 7);
 		break;
+	case MODEL_MOVES:
+		c.words = 1 + (unsigned)(seed % 4 == 0);
+		c.parts = 1 + (unsigned)(seed % 3);
+		c.unique = seed % 2 ? 0 : 200;
+		c.move_permille = 12;
+		if (seed % 5 == 0) { /* runs of equal keys in many leaves */
+			c.keys = 40;
+			c.values = 60;
+			c.unique = 0;
+		}
+		break;
 	case MODEL_TIGHT:
 		c.extents_max = c.parts + 2;
 		c.words = 4;
+		c.move_permille = seed % 2 ? 0 : 20;
 		break;
 	default:
 		c.lose_ppm = 1500;

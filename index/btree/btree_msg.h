@@ -5,7 +5,7 @@
  * of a key. An answer that has no room for all entries of a request answers the first `done` of
  * them; the client asks for the others again.
  *
- *   CREATE  number, low[9], high[9]                      -
+ *   CREATE  number, low[9], high[9], state               -
  *   DROP    -                                            -; NAM_BUSY: ask again, there is more
  *   GROW    extents there are, n offsets                 extents there are now; done: so many of n
  *                                                        are the partition's
@@ -16,12 +16,17 @@
  *                                                        (address, check))
  *   SCAN    descending | most << 8, (low[W], value),     entries | leaves << 32, (next[W], value),
  *           (high[W], value): exclusive                  entries as (key[W], value), leaves
- *   FILL    percent, n * (key[W], value)                 -
+ *   FILL    percent | IDX_FILL_MOVE, n * (key[W], value) -
  *   SHAPE   -                                            idx_an_shape
  *   MODEL   what index/learned wants                     likewise, behind the idx_an
+ *   SEAL    -                                            is there a fence to cut at, fence[9]
+ *   UNSEAL  -                                            -
+ *   CUT     fence[9]                                     -; NAM_BUSY: ask again, there is more
+ *   OPEN    -                                            -
  *
  * Status of an answer: NAM_OK; NAM_FULL: the entry number `done` needs memory (GROW) or more hits
- * than fit; NAM_ABSENT: no such partition; NAM_CANCELLED: a later turn of this view has been
+ * than fit; NAM_ABSENT: no such partition, or it has not got the key any more; NAM_BUSY: the key
+ * is being moved, ask again; NAM_CANCELLED: a later turn of this view has been
  * served (B9), nothing was done; NAM_INVALID, NAM_CORRUPT.
  */
 #ifndef NAM_INDEX_BTREE_MSG_H
@@ -40,7 +45,12 @@ enum idx_message {
 	IDX_MSG_FILL,
 	IDX_MSG_SHAPE,
 	IDX_MSG_MODEL,
+	IDX_MSG_SEAL,
+	IDX_MSG_UNSEAL,
+	IDX_MSG_CUT,
+	IDX_MSG_OPEN,
 };
+enum { IDX_FILL_MOVE = 256 }; /* the target of a move is filled; else a partition that lives */
 
 struct idx_rq {
 	uint64_t tree, part; /* part: offset of its head */

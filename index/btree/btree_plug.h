@@ -19,9 +19,9 @@ struct idx_view {
 	struct idx_tree *tree;
 	net_addr at; /* its first extent */
 	unsigned region, service, words;
-	uint64_t id;                                              /* of the tree */
-	uint64_t low[IDX_KEY_WORDS + 1], high[IDX_KEY_WORDS + 1]; /* [words] is the value */
-	void *loc; /* the locator's, from open; NULL if it has none */
+	uint64_t id;                     /* of the tree */
+	uint64_t low[IDX_KEY_WORDS + 1]; /* [words] is the value */
+	void *loc;                       /* the locator's, from open; NULL if it has none */
 };
 
 enum { IDX_LOCATE_MAX = 16 };

@@ -25,7 +25,7 @@ play(enum model_kind kind, unsigned seeds)
 {
 	uint64_t from = env("IDX_SEED", 1), n = env("IDX_SEEDS", seeds);
 	uint64_t torn = 0, rights = 0, splits = 0, repeats = 0, sames = 0, differs = 0, duplicates = 0,
-		 full = 0, scans = 0, lookups = 0, changes = 0;
+		 full = 0, scans = 0, lookups = 0, changes = 0, moves = 0;
 	for (uint64_t seed = from; seed < from + n; seed++) {
 		struct model m;
 		struct model_config cfg = model_world(kind, seed);
@@ -43,6 +43,7 @@ play(enum model_kind kind, unsigned seeds)
 		differs += m.differs;
 		duplicates += m.duplicates;
 		full += m.full;
+		moves += m.moves;
 		scans += m.scans;
 		lookups += m.lookups;
 		changes += m.inserted + m.removed;
@@ -54,9 +55,9 @@ play(enum model_kind kind, unsigned seeds)
 	}
 	printf("world %u: %" PRIu64 " seeds, %" PRIu64 " lookups, %" PRIu64 " scans, %" PRIu64
 	       " changes, %" PRIu64 " splits, %" PRIu64 " torn, %" PRIu64 " rights, %" PRIu64
-	       " duplicates, %" PRIu64 " full, %" PRIu64 " repeats, leaves the same %" PRIu64 ", not %" PRIu64
-	       "\n",
-	    kind, n, lookups, scans, changes, splits, torn, rights, duplicates, full, repeats, sames,
+	       " duplicates, %" PRIu64 " full, %" PRIu64 " repeats, %" PRIu64
+	       " moves, leaves the same %" PRIu64 ", not %" PRIu64 "\n",
+	    kind, n, lookups, scans, changes, splits, torn, rights, duplicates, full, repeats, moves, sames,
 	    differs);
 	/* A world in which nothing happens shows nothing. */
 	assert_true(splits > 0 && torn > 0 && sames > 0 && differs > 0);
@@ -66,6 +67,8 @@ play(enum model_kind kind, unsigned seeds)
 		assert_true(full > 0);
 	if (kind == MODEL_BREAKS)
 		assert_true(repeats > 0);
+	if (kind == MODEL_MOVES)
+		assert_true(moves > n);
 }
 
 static void
@@ -103,6 +106,13 @@ broken_connections(void **state)
 {
 	(void)state;
 	play(MODEL_BREAKS, 25);
+}
+
+static void
+partitions_move(void **state)
+{
+	(void)state;
+	play(MODEL_MOVES, 30);
 }
 
 /* ---- scenes ---------------------------------------------------------------------------- */
@@ -473,6 +483,235 @@ wait_a_while(void *arg)
 	net_sleep(s->m.w[1][0], 20000000);
 }
 
+/* ---- a move that is cut ---------------------------------------------------------------- */
+
+enum { MOVER = 77, FROZEN_NS = 1500000000 };
+
+static void
+move_half(void *arg)
+{
+	struct scene *s = arg;
+	struct model *m = &s->m;
+	uint64_t key;
+	unsigned region = m->nodes;
+	key_of(m, 100, &key);
+	idx_tree_set_owner(m->t[VICTIM], MOVER);
+	m->moves += idx_tree_split(m->w[VICTIM][0], m->t[VICTIM], &key, region, NULL, NULL) == NAM_OK;
+	s->at = 0;
+}
+
+/* Looks keys up and enters new ones, in both halves of the first partition. may_wait: what is being
+ * moved may stay so. Returns how many could not be entered. */
+static unsigned
+use_both_halves(struct scene *s, unsigned proc, bool may_wait)
+{
+	struct model *m = &s->m;
+	unsigned busy = 0, all = s->fill;
+	for (unsigned i = 0; i < 24; i++) {
+		uint32_t number = (uint32_t)(i * (all / 24) + nam_rng_below(&m->rng, all / 24));
+		uint64_t key;
+		key_of(m, number, &key);
+		struct idx_tree_probe p = { .tree = m->t[proc], .key = &key };
+		struct model_entry *is = entry_of(m, number, 1);
+		if (idx_tree_lookup(m->w[proc][0], &p, 1, NULL) != NAM_OK || p.hits != is->live)
+			violated(m, "key %u: %u hits, %s", number, p.hits, nam_status_name(p.status));
+		struct idx_tree_entry e = { .tree = m->t[proc], .key = &key, .value = 1 };
+		nam_status st = is->live ? idx_tree_remove(m->w[proc][0], &e, 1, NULL)
+					 : idx_tree_insert(m->w[proc][0], &e, 1, NULL);
+		if (e.status == NAM_OK)
+			is->live = !is->live;
+		else if (e.status == NAM_BUSY && may_wait)
+			busy++;
+		else
+			violated(m, "key %u: a change says %s", number, nam_status_name(st));
+		if (busy > 2)
+			break; /* each waits a second */
+	}
+	return busy;
+}
+
+static void
+before_recovery(void *arg)
+{
+	struct scene *s = arg;
+	s->at = use_both_halves(s, 0, true);
+}
+
+static void
+recover_move(void *arg)
+{
+	struct scene *s = arg;
+	struct model *m = &s->m;
+	struct nam_err err;
+	if (net_fence_process(m->w[0][0], net_identity(m->net[VICTIM]), 0, &err) != NAM_OK)
+		violated(m, "%s", err.text);
+	nam_status st = idx_tree_recover(m->w[1][0], m->t[1], MOVER, NULL, NULL);
+	if (st != NAM_OK && st != NAM_ABSENT)
+		violated(m, "the recovery says %s", nam_status_name(st));
+	for (unsigned p = 0; p < PROCS; p++)
+		if (m->t[p] != NULL)
+			(void)use_both_halves(s, p, false);
+	/* And the next one moves. */
+	uint64_t key;
+	key_of(m, 2 * s->keys - 5, &key);
+	if ((st = idx_tree_split(m->w[0][0], m->t[0], &key, 1, NULL, NULL)) != NAM_OK)
+		violated(m, "the next move says %s", nam_status_name(st));
+}
+
+struct deaths {
+	uint64_t verbs, deaths, undone, finished, waits;
+};
+
+/* at: the verb at which it dies, 0 = it does not. */
+static void
+mover_dies_at(uint64_t seed, uint64_t at, struct deaths *d)
+{
+	struct scene s;
+	scene_begin(&s, seed, 1400, 2);
+	uint64_t before = net_sim_verbs(s.m.net[VICTIM]);
+	if (at > 0) {
+		net_sim_carry(s.m.net[VICTIM], at % 3 == 0   ? NET_SIM_CARRY_NONE
+					       : at % 3 == 1 ? NET_SIM_CARRY_ALL
+							     : NET_SIM_CARRY_DICE);
+		net_sim_crash_at(s.m.sim, s.m.net[VICTIM], before + at);
+	}
+	nam_co_start(net_worker_sched(s.m.w[VICTIM][0]), move_half, &s, 128 << 10);
+	(void)net_sim_run(s.m.sim, NULL, NULL);
+	bool died = net_sim_crashed(s.m.net[VICTIM]);
+	if (at == 0) {
+		assert_int_equal(s.m.moves, 1);
+		d->verbs = net_sim_verbs(s.m.net[VICTIM]) - before;
+	} else if (died) {
+		scene_play(&s, 0, before_recovery);
+		d->deaths++;
+		d->waits += s.at > 0;
+	}
+	idx_tree_close(s.m.t[VICTIM]);
+	s.m.t[VICTIM] = NULL;
+	if (died) {
+		scene_play(&s, 0, recover_move);
+		net_sim_bury(s.m.sim, s.m.net[VICTIM]);
+		model_play(&s.m);
+	}
+	scene_end(&s);
+	/* Two at first, and the one that comes after the recovery. */
+	d->undone += died && s.m.shape.parts == 3;
+	d->finished += died && s.m.shape.parts == 4;
+}
+
+static void
+a_mover_dies(void **state)
+{
+	(void)state;
+	struct deaths d = { 0 };
+	uint64_t seeds = env("IDX_SEEDS", 6), from = env("IDX_SEED", 10);
+	for (uint64_t seed = from; seed < from + seeds; seed++) {
+		mover_dies_at(seed, 0, &d);
+		for (uint64_t at = 1; at <= d.verbs; at++)
+			mover_dies_at(seed, at, &d);
+	}
+	printf("%" PRIu64 " crashes; %" PRIu64 " moves undone, %" PRIu64
+	       " finished; changes had to wait after %" PRIu64 "\n",
+	    d.deaths, d.undone, d.finished, d.waits);
+	assert_true(d.deaths >= 20 * seeds && d.undone > 15 * seeds && d.finished >= 3 * seeds &&
+		    d.waits > 10 * seeds);
+}
+
+/* Longer than any time-out: others wait, and give up, and nothing is lost when it goes on. */
+static void
+while_frozen(void *arg)
+{
+	struct scene *s = arg;
+	(void)use_both_halves(s, 0, true);
+}
+
+static void
+a_mover_stalls(void **state)
+{
+	(void)state;
+	uint64_t verbs = 0;
+	for (uint64_t at = 0; at == 0 || at <= verbs; at += 1 + at / 8) {
+		struct scene s;
+		scene_begin(&s, 20 + at % 3, 1400, 2);
+		uint64_t before = net_sim_verbs(s.m.net[VICTIM]);
+		if (at > 0)
+			net_sim_freeze_at(s.m.net[VICTIM], before + at, FROZEN_NS);
+		nam_co_start(net_worker_sched(s.m.w[VICTIM][0]), move_half, &s, 128 << 10);
+		if (at > 0)
+			nam_co_start(net_worker_sched(s.m.w[0][0]), while_frozen, &s, 128 << 10);
+		model_play(&s.m);
+		if (s.m.broken[0] != 0)
+			fail_msg("at verb %" PRIu64 ": %s", at, s.m.broken);
+		assert_int_equal(s.m.moves, 1);
+		if (at == 0)
+			verbs = net_sim_verbs(s.m.net[VICTIM]) - before;
+		scene_end(&s);
+		assert_int_equal(s.m.shape.parts, 3);
+	}
+}
+
+/* The mover's request waits in a ring, the mover is fenced, and another process undoes the move:
+ * the request must not seal the partition afterwards. */
+static void
+a_fenced_mover_is_not_served(void **state)
+{
+	(void)state;
+	struct scene s;
+	scene_begin(&s, 3, 1400, 2);
+	scene_play(&s, VICTIM, warm_victim);
+	for (unsigned r = 1; r <= s.m.nodes; r++)
+		net_sim_pause(s.m.sim, r, true);
+	nam_co_start(net_worker_sched(s.m.w[VICTIM][0]), move_half, &s, 128 << 10);
+	nam_co_start(net_worker_sched(s.m.w[1][0]), wait_a_while, &s, 0);
+	s.at = net_sim_now_ns(s.m.sim) + 1000000;
+	(void)net_sim_run(s.m.sim, later, &s);
+	nam_co_start(net_worker_sched(s.m.w[0][0]), fence_victim, &s, 0);
+	(void)net_sim_run(s.m.sim, fenced, &s);
+	for (unsigned r = 1; r <= s.m.nodes; r++)
+		net_sim_pause(s.m.sim, r, false);
+	(void)net_sim_run(s.m.sim, NULL, NULL);
+	idx_tree_close(s.m.t[VICTIM]);
+	s.m.t[VICTIM] = NULL;
+	assert_int_equal(s.m.moves, 0);
+	scene_play(&s, 0, recover_move);
+	scene_end(&s);
+	assert_int_equal(s.m.shape.parts, 3);
+}
+
+/* A node that is lost: the target's before the map changes, or the source's after it. */
+static void
+move_to_lost(void *arg)
+{
+	struct scene *s = arg;
+	struct model *m = &s->m;
+	struct net_set ended = { 0 };
+	uint64_t key;
+	key_of(m, 100, &key); /* of node 1 */
+	net_sim_lose_node(m->sim, 2);
+	nam_status st = idx_tree_split(m->w[0][0], m->t[0], &key, 2, NULL, NULL);
+	if (st != NAM_GONE && st != NAM_FULL)
+		violated(m, "a move to a lost node says %s", nam_status_name(st));
+	net_set_add(&ended, 2);
+	st = idx_tree_settle(m->w[0][0], m->t[0], &ended, NULL);
+	if (st != NAM_OK)
+		violated(m, "settling says %s", nam_status_name(st));
+	(void)use_both_halves(s, 0, false);
+	st = idx_tree_split(m->w[1][0], m->t[1], &key, 3, &ended, NULL);
+	if (st != NAM_OK)
+		violated(m, "a move to a node that lives says %s", nam_status_name(st));
+	(void)use_both_halves(s, 1, false);
+}
+
+static void
+a_move_to_a_lost_node(void **state)
+{
+	(void)state;
+	struct scene s;
+	scene_begin(&s, 2, 900, 1); /* seed 2: three nodes; the partition is on the first */
+	scene_play(&s, 0, move_to_lost);
+	model_end(&s.m);
+}
+
 static void
 a_fenced_client_is_not_served(void **state)
 {
@@ -679,10 +918,15 @@ main(void)
 		cmocka_unit_test(wide_keys),
 		cmocka_unit_test(tight_memory),
 		cmocka_unit_test(broken_connections),
+		cmocka_unit_test(partitions_move),
 		cmocka_unit_test(round_trips),
 		cmocka_unit_test(own_changes_are_known),
 		cmocka_unit_test(keys_and_names),
 		cmocka_unit_test(client_crashes),
+		cmocka_unit_test(a_mover_dies),
+		cmocka_unit_test(a_mover_stalls),
+		cmocka_unit_test(a_fenced_mover_is_not_served),
+		cmocka_unit_test(a_move_to_a_lost_node),
 		cmocka_unit_test(a_fenced_client_is_not_served),
 		cmocka_unit_test(dropped_trees),
 		cmocka_unit_test(a_lost_node),

@@ -149,7 +149,8 @@ bench_open(struct bench *b, unsigned words, unsigned keys)
 	assert_non_null(b->copy);
 	memset(b->base, 0xaa, size); /* extents need not be zeroed */
 	memset(high, 0xff, sizeof high);
-	assert_int_equal(idx_part_make(b->base, IDX_TREE_EXTENT, TREE, words, 0, low, high, 1), NAM_OK);
+	assert_int_equal(
+	    idx_part_make(b->base, IDX_TREE_EXTENT, TREE, words, 0, low, high, 1, IDX_PART_LIVE), NAM_OK);
 	assert_int_equal(reopen(b), NAM_OK);
 }
 
@@ -274,6 +275,184 @@ a_crash_at_every_store(void **state)
 		}
 }
 
+/* ---- a move, cut at each store --------------------------------------------------------- */
+
+/* What must hold when the service has opened the partition again: all entries below its end, whole
+ * nodes, and none of those that were cut off. end: number of the first key that is not its own. */
+static void
+check_half(struct bench *b, unsigned end, const char *when)
+{
+	uint64_t low[IDX_KEY_WORDS + 1] = { 0 }, high[IDX_KEY_WORDS + 1];
+	const struct idx_part_head *h = idx_head_of_part(&b->p);
+	struct tree_walk w = { .base = { [1] = b->base },
+		.size = (uint64_t)EXTENTS * IDX_TREE_EXTENT,
+		.words = b->words,
+		.tree = TREE };
+	memcpy(high, h->high, sizeof high);
+	tree_walk_part(&w, UINT64_C(1) << 48 | IDX_TREE_EXTENT, low, high);
+	uint64_t want = 0;
+	for (unsigned k = 0; k < end; k++)
+		want += b->in[k];
+	if (w.broken[0] == 0 && w.entries != want)
+		snprintf(w.broken, sizeof w.broken, "%" PRIu64 " entries, not %" PRIu64, w.entries, want);
+	if (w.broken[0] == 0 && h->state == IDX_PART_LIVE &&
+	    (h->leaves != w.leaves || h->inners != w.inners || h->entries != want))
+		snprintf(w.broken, sizeof w.broken,
+		    "the head counts %" PRIu64 " leaves of %" PRIu64 ", %" PRIu64 " entries of %" PRIu64,
+		    h->leaves, w.leaves, h->entries, want);
+	if (w.broken[0] != 0 && b->broken[0] == 0)
+		snprintf(b->broken, sizeof b->broken, "%s: %s", when, w.broken);
+	tree_walk_free(&w);
+}
+
+/* Leaves of before the move that still prove something behind the fence m. */
+static unsigned
+believed(const struct bench *b, const uint64_t *leaf, unsigned n, const uint64_t *m)
+{
+	unsigned found = 0;
+	for (unsigned i = 0; i < n; i++) {
+		const struct idx_node *node = (const void *)(b->base + leaf[i]);
+		found += idx_node_sound(node, TREE, b->words, true) &&
+			 idx_place_order(idx_at(node, IDX_NODE_LOW), 0, m, m[b->words], b->words) >= 0;
+	}
+	return found;
+}
+
+/* m is known. */
+static nam_status
+give_half(struct bench *b, const uint64_t *m)
+{
+	const struct idx_part_head *h = idx_head_of_part(&b->p);
+	uint64_t again[IDX_KEY_WORDS + 1];
+	bool found;
+	nam_status st = NAM_OK;
+	if (memcmp(h->high, m, 8 * (size_t)(b->words + 1)) != 0)
+		st = idx_part_seal(&b->p, again, &found);
+	if (st != NAM_OK)
+		return st;
+	do
+		st = idx_part_cut(&b->p, m, 3);
+	while (st == NAM_BUSY);
+	return st;
+}
+
+/* A partition of full leaves, that is to be cut. */
+struct halves {
+	struct bench b;
+	uint64_t m[IDX_KEY_WORDS + 1]; /* where */
+	unsigned keys, end;            /* number of the first key behind it */
+	uint64_t leaf[KEYS_MAX];       /* offsets, at first */
+	unsigned leaves;
+	uint64_t bytes;
+};
+
+static void
+halves_open(struct halves *h, unsigned words)
+{
+	struct bench *b = &h->b;
+	bool found;
+	h->keys = words == 1 ? KEYS_MAX : 1200;
+	h->leaves = h->end = 0;
+	bench_open(b, words, h->keys);
+	for (unsigned k = 0; k < h->keys; k += 20) {
+		struct step s = { .what = FILL, .key = k, .n = 20 };
+		while (do_step(b, &s) == NAM_FULL) {
+			const struct step grow = { .what = GROW };
+			assert_int_equal(do_step(b, &grow), NAM_OK);
+		}
+		memset(b->in + k, 1, 20);
+	}
+	for (uint64_t at = idx_part_leaf(&b->p.pub, NULL, 0); at != 0; at = idx_part_right(&b->p.pub, at))
+		h->leaf[h->leaves++] = at;
+	h->bytes = (b->p.extents + 2) * (uint64_t)IDX_TREE_EXTENT;
+	memcpy(b->copy, b->base, h->bytes);
+	assert_int_equal(idx_part_seal(&b->p, h->m, &found), NAM_OK);
+	assert_true(found);
+	for (uint64_t key[IDX_KEY_WORDS];; h->end++) {
+		bench_key(b, h->end, key);
+		if (idx_place_order(key, 1, h->m, h->m[words], words) >= 0)
+			break;
+	}
+	assert_true(h->end > h->keys / 3 && h->end < 2 * h->keys / 3);
+}
+
+static void
+halves_again(struct halves *h)
+{
+	memcpy(h->b.base, h->b.copy, h->bytes);
+	assert_int_equal(reopen(&h->b), NAM_OK);
+}
+
+static void
+judge_finished(struct halves *h, const char *when)
+{
+	struct bench *b = &h->b;
+	assert_int_equal(give_half(b, h->m), NAM_OK);
+	check_half(b, h->end, when);
+	unsigned left = believed(b, h->leaf, h->leaves, h->m);
+	if (left > 0 && b->broken[0] == 0)
+		snprintf(
+		    b->broken, sizeof b->broken, "%s: %u leaves that were given up are believed", when, left);
+}
+
+/* Cut at store k; then the service opens it, and the next client finishes the move. */
+static void
+cut_move(struct halves *h, uint64_t k)
+{
+	struct bench *b = &h->b;
+	halves_again(h);
+	budget = k;
+	if (setjmp(crash) == 0) {
+		(void)give_half(b, h->m);
+		fail_msg("store %" PRIu64 " did not come", k);
+	}
+	if (k % 3 == 0) { /* and the repair */
+		budget = k % 50;
+		if (setjmp(crash) == 0)
+			(void)reopen(b);
+	}
+	budget = UINT64_MAX;
+	if (reopen(b) != NAM_OK) {
+		snprintf(b->broken, sizeof b->broken, "store %" PRIu64 ": it cannot be opened", k);
+		return;
+	}
+	const struct idx_part_head *head = idx_head_of_part(&b->p);
+	bool fallen = memcmp(head->high, h->m, 8 * (size_t)(b->words + 1)) == 0;
+	check_half(b, fallen ? h->end : h->keys, "cut");
+	judge_finished(h, "finished");
+}
+
+static void
+cut_moves(unsigned words, uint64_t *made, char broken[200])
+{
+	static struct halves h;
+	halves_open(&h, words);
+	halves_again(&h);
+	idx_store_hook = on_store;
+	budget = UINT64_MAX;
+	stores = 0;
+	judge_finished(&h, "whole");
+	*made = stores;
+	for (uint64_t k = 0; k < *made && h.b.broken[0] == 0; k++)
+		cut_move(&h, k);
+	idx_store_hook = NULL;
+	memcpy(broken, h.b.broken, sizeof h.b.broken);
+	bench_close(&h.b);
+}
+
+static void
+a_move_cut_at_every_store(void **state)
+{
+	(void)state;
+	for (unsigned words = 1; words <= 8; words += words == 1 ? 2 : 5) {
+		char broken[200];
+		uint64_t n;
+		cut_moves(words, &n, broken);
+		printf("%u words: %" PRIu64 " stores\n", words, n);
+		assert_string_equal(broken, "");
+	}
+}
+
 static void
 crash_twins_are_caught(void **state)
 {
@@ -336,6 +515,8 @@ twins_are_caught(void **state)
 	} want[] = {
 		{ NAM_FAULT_TREE_UNCHECKED, MODEL_GROW },
 		{ NAM_FAULT_TREE_NO_FENCE, MODEL_GROW },
+		{ NAM_FAULT_TREE_MOVED_BELIEVED, MODEL_MOVES },
+		{ NAM_FAULT_TREE_SEAL_FORGOTTEN, MODEL_MOVES },
 	};
 	for (unsigned i = 0; i < sizeof want / sizeof want[0]; i++) {
 		char words[240];
@@ -370,6 +551,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_crash_at_every_store),
+		cmocka_unit_test(a_move_cut_at_every_store),
 		cmocka_unit_test(crash_twins_are_caught),
 		cmocka_unit_test(the_sound_one_is_not_caught),
 		cmocka_unit_test(twins_are_caught),

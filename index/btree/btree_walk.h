@@ -127,7 +127,7 @@ tree_walk_all(struct tree_walk *w, uint64_t anchor)
 	if (a == NULL || a->magic != IDX_TREE_MAGIC || a->state != 1 || a->words != w->words)
 		WALK_FAIL(w, "the anchor is none");
 	const struct idx_map *m = (const void *)walk_node(w, a->map);
-	if (m == NULL || m->parts != a->parts || m->check != idx_map_check(m) || m->tree != a->tree)
+	if (m == NULL || m->parts > a->parts || m->check != idx_map_check(m) || m->tree != a->tree)
 		WALK_FAIL(w, "the map is none");
 	w->tree = a->tree;
 	for (unsigned i = 0; i < m->parts && w->broken[0] == 0; i++) {

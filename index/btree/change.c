@@ -4,10 +4,32 @@
 #include <stdlib.h>
 
 enum {
-	GROUPS = 16,  /* messages at once */
-	ROUNDS = 64,  /* of growing, and of stale maps, before a change gives up */
-	ENTRIES = 128 /* of one message */
+	GROUPS = 16,   /* messages at once */
+	ROUNDS = 64,   /* of growing, and of stale maps, before a change gives up */
+	ENTRIES = 128, /* of one message */
+	MOVE_WAIT_NS = 1000000000
 };
+
+/* Waits while entries are being moved to another partition. False: it has waited for long, and the
+ * process that moves them seems to be dead. */
+struct patience {
+	struct net_backoff pause;
+	uint64_t until;
+};
+static bool
+wait_moved(struct net_worker *w, struct patience *p)
+{
+	uint64_t now = net_now_ns(w);
+	if (p->until == 0) {
+		p->pause =
+		    (struct net_backoff){ .base_ns = 5000, .cap_ns = 500000, .yields = 2, .dice = true };
+		p->until = now + MOVE_WAIT_NS;
+	}
+	if (now > p->until)
+		return false;
+	net_back_off(w, &p->pause);
+	return true;
+}
 
 /* Entries that one message carries. */
 struct group {
@@ -180,9 +202,11 @@ change(struct net_worker *w, struct idx_tree_entry *e, unsigned n, enum idx_mess
 	}
 	if (g == NULL)
 		return NAM_NOMEM;
+	struct patience patience = { .until = 0 };
 	/* Rounds that only grow a partition, or READ the map, do not go on for ever. */
 	for (unsigned idle = 0; idle < ROUNDS;) {
 		unsigned groups = collect(w, e, n, g, acct), started = 0, before = 0, after = 0;
+		bool moved = false;
 		if (groups == 0)
 			break;
 		for (unsigned i = 0; i < n; i++)
@@ -191,7 +215,7 @@ change(struct net_worker *w, struct idx_tree_entry *e, unsigned n, enum idx_mess
 			idx_ask_start(w, &g[started++].ask);
 		for (unsigned i = 0; i < groups; i++) {
 			if (i < started) {
-				(void)group_end(w, &g[i], e, acct);
+				moved |= group_end(w, &g[i], e, acct) == NAM_BUSY;
 				continue;
 			}
 			for (unsigned k = 0; k < g[i].n; k++)
@@ -200,6 +224,12 @@ change(struct net_worker *w, struct idx_tree_entry *e, unsigned n, enum idx_mess
 		for (unsigned i = 0; i < n; i++)
 			after += e[i].status == NAM_BUSY;
 		idle = after < before ? 0 : idle + 1;
+		if (moved && after == before) {
+			if (!wait_moved(w, &patience))
+				break;
+			idle = 0;
+		} else
+			patience.until = 0;
 	}
 	free(g);
 	for (unsigned i = 0; i < n; i++)
@@ -221,40 +251,53 @@ idx_tree_remove(struct net_worker *w, struct idx_tree_entry *e, unsigned n, stru
 	return n == 0 ? NAM_OK : change(w, e, n, IDX_MSG_REMOVE, acct);
 }
 
+nam_status
+idx_part_send(
+    struct net_worker *w, struct view *v, const uint64_t *e, unsigned n, uint64_t how, uint64_t *done)
+{
+	unsigned words = v->pub.words;
+	struct idx_ask a;
+	struct idx_an head = { 0 };
+	*done = 0;
+	if (!idx_ask_init(&a, v, IDX_MSG_FILL, 1 + n * (words + 1), 0))
+		return NAM_NOMEM;
+	a.rq[a.n++] = how;
+	memcpy(a.rq + a.n, e, 8 * (size_t)n * (words + 1));
+	a.n += n * (words + 1);
+	((struct idx_rq *)(void *)a.rq)->n = n;
+	nam_status st = idx_ask_run(w, &a, &head);
+	idx_ask_free(&a);
+	if ((st == NAM_OK || st == NAM_FULL) && head.done <= n)
+		*done = head.done;
+	return st == NAM_FULL ? idx_grow(w, v, head.extents) : st;
+}
+
 /* One message's worth. */
 static nam_status
 fill_some(struct net_worker *w, struct idx_tree *t, const uint64_t *keys, const uint64_t *values, uint64_t n,
     unsigned percent, uint64_t *done, struct net_counts *acct)
 {
 	unsigned words = t->words, k = 0;
-	const unsigned most = (IDX_CALL_MAX - (unsigned)sizeof(struct idx_rq) - 8) / (8 * (words + 1));
+	const unsigned most = IDX_FILL_ENTRIES(words);
 	struct views *m;
-	struct idx_ask a;
-	struct idx_an head = { 0 };
 	nam_status st = idx_views(w, t, NULL, &m, acct);
 	if (st != NAM_OK)
 		return st;
-	struct view *v = idx_view_of(m, keys, words);
-	if (!idx_ask_init(&a, v, IDX_MSG_FILL, 1 + most * (words + 1), 0))
+	unsigned number = idx_view_number(m, keys, words);
+	const uint64_t *high = number + 1 < m->n ? m->view[number + 1]->pub.low : NULL;
+	uint64_t *e = malloc(8 * (size_t)most * (words + 1));
+	if (e == NULL)
 		return NAM_NOMEM;
-	a.rq[a.n++] = percent;
-	while (k < n && k < most) {
+	for (; k < n && k < most; k++) {
 		const uint64_t *key = keys + k * (size_t)words;
-		if (idx_place_order(key, values[k], v->pub.high, v->pub.high[words], words) >= 0)
+		if (high != NULL && idx_place_order(key, values[k], high, high[words], words) >= 0)
 			break;
-		memcpy(a.rq + a.n, key, 8 * (size_t)words);
-		a.rq[a.n + words] = values[k++];
-		a.n += words + 1;
+		memcpy(e + k * (size_t)(words + 1), key, 8 * (size_t)words);
+		e[k * (size_t)(words + 1) + words] = values[k];
 	}
-	((struct idx_rq *)(void *)a.rq)->n = k;
-	st = k > 0 ? idx_ask_run(w, &a, &head) : NAM_INVALID;
-	idx_ask_free(&a);
-	if ((st == NAM_OK || st == NAM_FULL) && head.done <= k) {
-		*done = head.done;
-		idx_count_add(t, IDX_N_CHANGES, head.done);
-	}
-	if (st == NAM_FULL)
-		st = idx_grow(w, v, head.extents);
+	st = k > 0 ? idx_part_send(w, m->view[number], e, k, percent, done) : NAM_INVALID;
+	free(e);
+	idx_count_add(t, IDX_N_CHANGES, *done);
 	if (st == NAM_REFUSED) {
 		struct views *next;
 		st = idx_views(w, t, m, &next, acct);
@@ -269,6 +312,7 @@ idx_tree_fill(struct net_worker *w, struct idx_tree *t, const uint64_t *keys, co
     uint64_t n, unsigned fill_percent, uint64_t *done, struct net_counts *acct)
 {
 	unsigned idle = 0;
+	struct patience patience = { .until = 0 };
 	*done = 0;
 	for (uint64_t i = 0; i < n; i++)
 		if (values[i] == 0 || values[i] == UINT64_MAX)
@@ -278,8 +322,11 @@ idx_tree_fill(struct net_worker *w, struct idx_tree *t, const uint64_t *keys, co
 		nam_status st = fill_some(
 		    w, t, keys + *done * t->words, values + *done, n - *done, fill_percent, &more, acct);
 		*done += more;
+		if (st == NAM_BUSY && wait_moved(w, &patience))
+			continue;
 		if (st != NAM_OK)
 			return st;
+		patience.until = 0;
 		idle = more > 0 ? 0 : idle + 1;
 		if (idle > ROUNDS)
 			return NAM_BUSY;

@@ -59,6 +59,10 @@ struct idx_tree {
 	_Atomic uint64_t id;           /* a  names this view in messages; 0 = not drawn yet */
 	_Atomic uint64_t turn;         /* a  rises whenever a channel broke (B9) */
 	_Atomic uint64_t count[IDX_N_COUNTS];
+	_Atomic uint64_t owner; /* a  its word in the anchor's lock */
+	atomic_bool moving;     /* a  a coroutine of this process moves a partition */
+	atomic_bool doubt;      /* a  this view may hold the lock without knowing */
+	atomic_bool pending;    /* a  this view holds the lock, and has not come to the end */
 	pthread_mutex_t lock;
 	struct view *every;        /* l  each view there ever was, by `link` */
 	net_addr spare[IDX_SPARE]; /* l  extents that a partition did not take */
@@ -75,8 +79,12 @@ idx_count_add(struct idx_tree *t, enum idx_count what, uint64_t n)
 /* The map; READs it if it is not known, or again if it is still `stale`. */
 nam_status idx_views(struct net_worker *w, struct idx_tree *t, const struct views *stale, struct views **out,
     struct net_counts *acct);
-/* The partition of a key. */
+/* The partition of a key; its number in the map. */
 struct view *idx_view_of(const struct views *m, const uint64_t *key, unsigned words);
+unsigned idx_view_number(const struct views *m, const uint64_t *key, unsigned words);
+/* The map's bytes, from the anchor *a that was READ; NAM_BUSY: READ both again. */
+nam_status idx_map_read(
+    struct net_worker *w, const struct idx_tree_anchor *a, struct idx_map *map, struct net_counts *acct);
 
 /* ---- messages -------------------------------------------------------------------------- */
 
@@ -103,6 +111,22 @@ nam_status idx_ask_run(struct net_worker *w, struct idx_ask *a, struct idx_an *h
 /* After idx_ask_wait said NAM_GONE or NAM_CANCELLED: starts it again if that makes sense, else
  * tells why not. *tries: 0 at first. */
 nam_status idx_ask_again(struct net_worker *w, struct idx_ask *a, nam_status st, unsigned *tries);
+/* A partition's view for messages, apart from the map. t: NULL, or the tree. */
+struct view idx_lone_view(struct idx_tree *t, net_addr at, uint64_t tree, unsigned words);
+/* Makes the partition at v's address; NAM_OK also if it is there. low, high: value last, at
+ * [IDX_KEY_WORDS]; high NULL: all ones. */
+nam_status idx_part_create(struct net_worker *w, struct view *v, uint64_t number, const uint64_t *low,
+    const uint64_t *high, enum idx_part_state state);
+/* Ends it; NAM_OK also if it is not there. */
+nam_status idx_part_drop(struct net_worker *w, struct view *v);
+/* Entries e (key, value), at most IDX_FILL_ENTRIES, in rising order; how: as a FILL message has it.
+ * *done: so many are in. Takes memory for the partition. */
+nam_status idx_part_send(
+    struct net_worker *w, struct view *v, const uint64_t *e, unsigned n, uint64_t how, uint64_t *done);
+#define IDX_FILL_ENTRIES(words) ((IDX_CALL_MAX - (unsigned)sizeof(struct idx_rq) - 8) / (8 * ((words) + 1)))
+/* An extent of a region for this tree; one that was not used. */
+nam_status idx_extent_get(struct net_worker *w, struct idx_tree *t, unsigned region, net_addr *out);
+void idx_extent_back(struct idx_tree *t, net_addr extent);
 /* After a partition has said NAM_FULL, when it had so many extents. */
 nam_status idx_grow(struct net_worker *w, struct view *v, uint64_t extents);
 
@@ -157,18 +181,6 @@ unsigned idx_inner_leaves(const struct idx_inner *c, const uint64_t *key, uint64
 uint64_t idx_inner_bytes(const struct idx_inner *c);
 
 /* ---- places ---------------------------------------------------------------------------- */
-
-/* False: there is none before. */
-static inline bool
-idx_place_before(uint64_t *key, uint64_t *value, unsigned w)
-{
-	if ((*value)-- != 0)
-		return true;
-	for (unsigned i = w; i-- > 0;)
-		if (key[i]-- != 0)
-			return true;
-	return false;
-}
 
 /* The slots of a leaf's entries in order of their places. Returns how many. */
 unsigned idx_leaf_sort(const struct idx_node *n, unsigned w, uint8_t *slot);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { DROP_ROUNDS = 1 << 20 };
+enum { DROP_ROUNDS = 1 << 20, MOVE_WAIT_NS = 1000000000 };
 
 #define AT(anchor, field) net_plus(anchor, offsetof(struct idx_tree_anchor, field))
 
@@ -22,12 +22,12 @@ is_sound(struct net_worker *w, const struct idx_tree_config *cfg)
 	return cfg->parts < 2 || idx_key_order(zeros, cfg->part[1].low, cfg->words) < 0;
 }
 
-/* A partition's view for messages without an open tree. */
-static struct view
-lone_view(net_addr at, uint64_t tree, unsigned words)
+struct view
+idx_lone_view(struct idx_tree *t, net_addr at, uint64_t tree, unsigned words)
 {
 	return (
-	    struct view){ .pub = { .at = at,
+	    struct view){ .pub = { .tree = t,
+			      .at = at,
 			      .region = net_region_of(at),
 			      .service = IDX_TREE_SERVICE +
 					 (unsigned)(net_offset_of(at) / IDX_TREE_EXTENT % IDX_TREE_SERVICES),
@@ -35,28 +35,51 @@ lone_view(net_addr at, uint64_t tree, unsigned words)
 			      .id = tree } };
 }
 
-static nam_status
-part_create(struct net_worker *w, const struct idx_map *map, unsigned i, unsigned words)
+/* A fence of a map in the words of a message. */
+static void
+fence_put(uint64_t *out, const uint64_t *low, unsigned words)
 {
-	struct view v = lone_view((net_addr){ map->part[i].at }, map->tree, words);
+	memset(out, 0, 8 * (IDX_KEY_WORDS + 1));
+	memcpy(out, low, 8 * (size_t)words);
+	out[words] = low[IDX_KEY_WORDS];
+}
+
+nam_status
+idx_part_create(struct net_worker *w, struct view *v, uint64_t number, const uint64_t *low,
+    const uint64_t *high, enum idx_part_state state)
+{
 	struct idx_ask a;
 	struct idx_an head;
-	if (!idx_ask_init(&a, &v, IDX_MSG_CREATE, 1 + 2 * (IDX_KEY_WORDS + 1), 0))
+	const unsigned words = 1 + 2 * (IDX_KEY_WORDS + 1) + 1;
+	if (!idx_ask_init(&a, v, IDX_MSG_CREATE, words, 0))
 		return NAM_NOMEM;
-	uint64_t *at = a.rq + a.n, *low = at + 1, *high = low + IDX_KEY_WORDS + 1;
-	at[0] = i;
-	memset(low, 0, 8 * (IDX_KEY_WORDS + 1));
-	memset(high, 0xff, 8 * (IDX_KEY_WORDS + 1));
-	memcpy(low, map->part[i].low, 8 * (size_t)words);
-	low[words] = map->part[i].low[IDX_KEY_WORDS];
-	if (i + 1 < map->parts) {
-		memcpy(high, map->part[i + 1].low, 8 * (size_t)words);
-		high[words] = map->part[i + 1].low[IDX_KEY_WORDS];
-	}
-	a.n += 1 + 2 * (IDX_KEY_WORDS + 1);
+	uint64_t *at = a.rq + a.n;
+	at[0] = number;
+	fence_put(at + 1, low, v->pub.words);
+	memset(at + 1 + IDX_KEY_WORDS + 1, 0xff, 8 * (IDX_KEY_WORDS + 1));
+	if (high != NULL)
+		fence_put(at + 1 + IDX_KEY_WORDS + 1, high, v->pub.words);
+	at[words - 1] = state;
+	a.n += words;
 	nam_status st = idx_ask_run(w, &a, &head);
 	idx_ask_free(&a);
 	return st;
+}
+
+nam_status
+idx_part_drop(struct net_worker *w, struct view *v)
+{
+	struct idx_ask k;
+	struct idx_an head;
+	nam_status st;
+	unsigned rounds = 0;
+	if (!idx_ask_init(&k, v, IDX_MSG_DROP, 0, 0))
+		return NAM_NOMEM;
+	do
+		st = idx_ask_run(w, &k, &head);
+	while (st == NAM_BUSY && ++rounds < DROP_ROUNDS);
+	idx_ask_free(&k);
+	return st == NAM_REFUSED ? NAM_OK : st;
 }
 
 nam_status
@@ -112,8 +135,11 @@ idx_tree_create(struct net_worker *w, net_addr anchor, const struct idx_tree_con
 		goto out;
 	if ((st = net_write1(w, AT(anchor, tree), &a.tree, 4 * 8, NULL)) != NAM_OK)
 		goto out;
-	for (unsigned i = 0; i < cfg->parts && st == NAM_OK; i++)
-		st = part_create(w, map, i, cfg->words);
+	for (unsigned i = 0; i < cfg->parts && st == NAM_OK; i++) {
+		struct view v = idx_lone_view(NULL, (net_addr){ map->part[i].at }, map->tree, cfg->words);
+		st = idx_part_create(w, &v, i, map->part[i].low,
+		    i + 1 < cfg->parts ? map->part[i + 1].low : NULL, IDX_PART_LIVE);
+	}
 	a.state = 1;
 	if (st == NAM_OK)
 		st = net_write1(w, AT(anchor, state), &a.state, 8, NULL);
@@ -122,42 +148,48 @@ out:
 	return st;
 }
 
+/* Waits until no client moves a partition: one that takes the lock from now on sees that the tree
+ * is being dropped. *a is what the anchor says then. */
+static nam_status
+wait_for_move(struct net_worker *w, net_addr anchor, struct idx_tree_anchor *a)
+{
+	struct net_backoff b = { .base_ns = 20000, .cap_ns = 1000000, .yields = 4 };
+	uint64_t until = net_now_ns(w) + MOVE_WAIT_NS;
+	for (;;) {
+		nam_status st = net_read1(w, anchor, a, sizeof *a, NULL);
+		if (st != NAM_OK || a->lock == 0)
+			return st;
+		if (net_now_ns(w) > until)
+			return NAM_BUSY;
+		net_back_off(w, &b);
+	}
+}
+
 nam_status
 idx_tree_drop(struct net_worker *w, net_addr anchor)
 {
 	struct idx_tree_anchor a;
 	static const struct idx_tree_anchor nothing;
 	const uint64_t dropping = 2;
-	nam_status st = net_read1(w, anchor, &a, sizeof a, NULL), worst = NAM_OK;
+	nam_status st = net_read1(w, anchor, &a, sizeof a, NULL), worst = NAM_OK, one;
 	if (st != NAM_OK)
 		return st;
 	if (a.magic != IDX_TREE_MAGIC)
 		return a.magic == 0 ? NAM_ABSENT : NAM_CORRUPT;
-	if ((st = net_write1(w, AT(anchor, state), &dropping, 8, NULL)) != NAM_OK)
+	if ((st = net_write1(w, AT(anchor, state), &dropping, 8, NULL)) != NAM_OK ||
+	    (st = wait_for_move(w, anchor, &a)) != NAM_OK)
 		return st;
 	if (a.map != 0) {
 		struct idx_map *map = malloc(sizeof *map);
 		if (map == NULL)
 			return NAM_NOMEM;
-		st = a.parts >= 1 && a.parts <= IDX_MAP_PARTS
-			 ? net_read1(w, (net_addr){ a.map }, map, (uint32_t)idx_map_bytes(a.parts), NULL)
-			 : NAM_CORRUPT;
-		if (st == NAM_OK &&
-		    (map->parts != a.parts || map->tree != a.tree || map->check != idx_map_check(map)))
+		st = idx_map_read(w, &a, map, NULL);
+		if (st == NAM_BUSY)
 			st = NAM_CORRUPT;
-		for (unsigned i = 0; st == NAM_OK && i < a.parts; i++) {
-			struct view v = lone_view((net_addr){ map->part[i].at }, a.tree, (unsigned)a.words);
-			struct idx_ask k;
-			struct idx_an head;
-			nam_status one = NAM_NOMEM;
-			unsigned rounds = 0;
-			if (idx_ask_init(&k, &v, IDX_MSG_DROP, 0, 0)) {
-				do
-					one = idx_ask_run(w, &k, &head);
-				while (one == NAM_BUSY && ++rounds < DROP_ROUNDS);
-				idx_ask_free(&k);
-			}
-			if (one != NAM_OK && one != NAM_REFUSED) /* it is not there: good */
+		for (unsigned i = 0; st == NAM_OK && i < map->parts; i++) {
+			struct view v =
+			    idx_lone_view(NULL, (net_addr){ map->part[i].at }, a.tree, (unsigned)a.words);
+			if ((one = idx_part_drop(w, &v)) != NAM_OK)
 				worst = one;
 		}
 		free(map);

@@ -790,17 +790,233 @@ idx_part_fill(struct part *p, const uint64_t *e, unsigned n, unsigned percent, u
 	return NAM_OK;
 }
 
+/* ---- moves (B11, B13) ------------------------------------------------------------------ */
+
+/* Can the partition be cut at this fence of a leaf? Maps know fences between keys only. */
+static bool
+is_cut(const struct part *p, const uint64_t *m)
+{
+	const struct idx_part_head *h = idx_head_of_part(p);
+	unsigned w = p->pub.words;
+	return m[w] == 0 && idx_place_order(m, 0, h->low, h->low[w], w) > 0;
+}
+
+/* The nearest fence that will do, when the middle is among equal keys: at the right, else at the
+ * left. */
+static bool
+beside_equals(const struct part *p, uint64_t *m)
+{
+	enum { LOOKS = 1 << 14 };
+	unsigned w = p->pub.words;
+	uint64_t left[IDX_KEY_WORDS + 1], *middle = m;
+	struct idx_path path;
+	bool found = false;
+	const struct idx_node *n = idx_part_find(p, m, m[w], &path);
+	for (unsigned i = 0; n != NULL && i < LOOKS; i++) {
+		memcpy(left, idx_at(n, IDX_NODE_LOW), 8 * (size_t)(w + 1));
+		if (is_cut(p, left)) {
+			memcpy(m, left, 8 * (size_t)(w + 1));
+			return true;
+		}
+		n = idx_part_node(&p->pub, idx_part_right(&p->pub, idx_part_offset(p, n)));
+	}
+	n = idx_part_node(&p->pub, idx_part_leaf(&p->pub, NULL, 0));
+	for (unsigned i = 0; n != NULL && i < LOOKS; i++) {
+		const uint64_t *low = idx_at(n, IDX_NODE_LOW);
+		if (idx_place_order(low, low[w], middle, middle[w], w) >= 0)
+			break;
+		if (is_cut(p, low)) {
+			memcpy(left, low, 8 * (size_t)(w + 1));
+			found = true;
+		}
+		n = idx_part_node(&p->pub, idx_part_right(&p->pub, idx_part_offset(p, n)));
+	}
+	if (found)
+		memcpy(m, left, 8 * (size_t)(w + 1));
+	return found;
+}
+
+/* A fence near the middle: of the nodes two levels below the root. */
+static bool
+middle_of(const struct part *p, uint64_t *m)
+{
+	unsigned w = p->pub.words, total = 0, of[IDX_NODE_SLOTS] = { 0 }, i = 0;
+	const struct idx_node *root = idx_part_node(&p->pub, p->pub.at + IDX_PART_ROOT), *kid;
+	unsigned level = root != NULL ? idx_meta_level(root->meta) : 0, count;
+	if (level == 0)
+		return false;
+	count = idx_meta_count(root->meta);
+	for (unsigned k = 0; k < count; k++) {
+		kid = level > 1 ? node_at(p, *idx_at(root, idx_node_child(w, k))) : NULL;
+		of[k] = level == 1 ? 1 : kid != NULL ? idx_meta_count(kid->meta) : 0;
+		total += of[k];
+	}
+	if (total < 2)
+		return false;
+	unsigned half = total / 2;
+	while (half >= of[i])
+		half -= of[i++];
+	const struct idx_node *n = level > 1 ? node_at(p, *idx_at(root, idx_node_child(w, i))) : root;
+	unsigned slot = level > 1 ? half : i;
+	memcpy(m, idx_at(n, idx_node_key(w, slot)), 8 * (size_t)w);
+	m[w] = *idx_at(n, idx_node_value(w, slot));
+	return is_cut(p, m) || beside_equals(p, m);
+}
+
+static void
+change_state(struct idx_change *c, enum idx_part_state state)
+{
+	const uint64_t word = state;
+	change_run(c, c->p->pub.at + offsetof(struct idx_part_head, state), &word, 1);
+	change_end(c);
+}
+
+nam_status
+idx_part_seal(struct part *p, uint64_t *m, bool *found)
+{
+	const struct idx_part_head *h = idx_head_of_part(p);
+	unsigned w = p->pub.words;
+	uint64_t words[1 + IDX_KEY_WORDS + 1] = { IDX_PART_SEALED };
+	*found = h->state == IDX_PART_SEALED;
+	if (*found)
+		memcpy(m, h->seal, 8 * (size_t)(w + 1));
+	else if (h->state != IDX_PART_LIVE)
+		return NAM_INVALID;
+	else if ((*found = middle_of(p, m))) {
+		struct idx_change *c = change_begin(p);
+		memcpy(words + 1, m, 8 * (size_t)(w + 1));
+		change_run(c, p->pub.at + offsetof(struct idx_part_head, state), words, 2 + w);
+		change_end(c);
+	}
+	return NAM_OK;
+}
+
+nam_status
+idx_part_unseal(struct part *p)
+{
+	const struct idx_part_head *h = idx_head_of_part(p);
+	if (h->state == IDX_PART_SEALED)
+		change_state(change_begin(p), IDX_PART_LIVE);
+	return h->state == IDX_PART_LIVE ? NAM_OK : NAM_INVALID;
+}
+
+nam_status
+idx_part_go(struct part *p)
+{
+	const struct idx_part_head *h = idx_head_of_part(p);
+	if (h->state == IDX_PART_INCOMING)
+		change_state(change_begin(p), IDX_PART_LIVE);
+	return h->state == IDX_PART_LIVE ? NAM_OK : NAM_INVALID;
+}
+
+/* The fences of the partition, and of the nodes on the way to its new end, fall to m: what lies
+ * behind is not in its tree any more. */
+static nam_status
+cut_off(struct part *p, const uint64_t *m)
+{
+	unsigned w = p->pub.words;
+	const struct idx_part_head *h = idx_head_of_part(p);
+	uint64_t last[IDX_KEY_WORDS + 1], words[1 + IDX_KEY_WORDS + 1 + IDX_LEVELS_MAX] = { IDX_PART_CUT };
+	uint64_t *cut = words + 1 + IDX_KEY_WORDS + 1;
+	struct idx_path path;
+	memcpy(last, m, 8 * (size_t)(w + 1));
+	if (!idx_place_before(last, &last[w], w))
+		return NAM_INVALID;
+	const struct idx_node *leaf = idx_part_find(p, last, last[w], &path);
+	if (leaf == NULL)
+		return NAM_CORRUPT;
+	if (memcmp(idx_at(leaf, idx_node_high(w)), m, 8 * (size_t)(w + 1)) != 0)
+		return NAM_INVALID;
+	struct idx_change *c = change_begin(p);
+	for (unsigned level = 0; level <= path.top; level++) {
+		struct idx_node n;
+		load(p, path.at[level], &n);
+		cut[level] = n.right;
+		n.meta = meta_next(&n, level == 0 ? idx_meta_count(n.meta) : path.child[level] + 1);
+		n.right = 0;
+		memcpy(words_of(&n, idx_node_high(w)), m, 8 * (size_t)(w + 1));
+		change_node(c, path.at[level], &n);
+	}
+	memcpy(words + 1, h->seal, sizeof h->seal);
+	change_run(c, p->pub.at + offsetof(struct idx_part_head, high), m, w + 1);
+	change_run(c, p->pub.at + offsetof(struct idx_part_head, state), words, sizeof words / sizeof *words);
+	change_end(c);
+	p->cutting = false;
+	/* Its models know leaves that are none any more. */
+	if (p->ops != NULL && p->pub.model != NULL) {
+		p->ops->close(p->pub.model);
+		p->pub.model = p->ops->open(&p->pub);
+	}
+	return NAM_OK;
+}
+
+/* Takes the checks of nodes that were cut off away. False: there are more. */
+static bool
+cut_end(struct part *p, unsigned most)
+{
+	const struct idx_part_head *h = idx_head_of_part(p);
+	if (!p->cutting) {
+		p->cutting = true;
+		p->cut_level = 0;
+		p->cut_at = h->cut[0];
+		p->cut_leaves = p->cut_inners = p->cut_entries = 0;
+	}
+	while (p->cut_level < IDX_LEVELS_MAX) {
+		const struct idx_node *n = p->cut_at != 0 ? node_at(p, p->cut_at) : NULL;
+		if (n == NULL) {
+			p->cut_at = ++p->cut_level < IDX_LEVELS_MAX ? h->cut[p->cut_level] : 0;
+			continue;
+		}
+		if (most-- == 0)
+			return false;
+		if (!nam_fault(TREE_MOVED_BELIEVED))
+			put(p, idx_part_offset(p, n), 0);
+		p->cut_leaves += p->cut_level == 0;
+		p->cut_inners += p->cut_level > 0;
+		p->cut_entries += p->cut_level == 0 ? idx_meta_count(n->meta) : 0;
+		p->cut_at = n->right;
+	}
+	const uint64_t words[] = { h->leaves - p->cut_leaves, h->inners - p->cut_inners, h->splits,
+		h->entries - p->cut_entries, IDX_PART_LIVE };
+	struct idx_change *c = change_begin(p);
+	change_run(
+	    c, p->pub.at + offsetof(struct idx_part_head, leaves), words, sizeof words / sizeof *words);
+	change_end(c);
+	p->cutting = false;
+	return true;
+}
+static_assert(
+    offsetof(struct idx_part_head, state) == offsetof(struct idx_part_head, leaves) + 32 &&
+	offsetof(struct idx_part_head, cut) == offsetof(struct idx_part_head, seal) + 8 * (IDX_KEY_WORDS + 1),
+    "what a cut changes lies side by side");
+
+nam_status
+idx_part_cut(struct part *p, const uint64_t *m, unsigned most)
+{
+	const struct idx_part_head *h = idx_head_of_part(p);
+	unsigned w = p->pub.words;
+	if (h->state == IDX_PART_SEALED && memcmp(h->seal, m, 8 * (size_t)(w + 1)) == 0) {
+		nam_status st = cut_off(p, m);
+		if (st != NAM_OK)
+			return st;
+	}
+	if (memcmp(h->high, m, 8 * (size_t)(w + 1)) != 0 ||
+	    (h->state != IDX_PART_CUT && h->state != IDX_PART_LIVE))
+		return NAM_INVALID;
+	return h->state == IDX_PART_LIVE || cut_end(p, most) ? NAM_OK : NAM_BUSY;
+}
+
 /* ---- making and opening ---------------------------------------------------------------- */
 
 static uint64_t
 head_check(const struct idx_part_head *h)
 {
-	return idx_check_words(&h->tree, (unsigned)((offsetof(struct idx_part_head, pad) / 8) - 2), 1);
+	return idx_check_words(&h->tree, (unsigned)((offsetof(struct idx_part_head, high) / 8) - 2), 1);
 }
 
 nam_status
 idx_part_make(char *base, uint64_t at, uint64_t tree, unsigned words, uint64_t number, const uint64_t *low,
-    const uint64_t *high, unsigned region)
+    const uint64_t *high, unsigned region, enum idx_part_state state)
 {
 	const struct part p = { .pub = { .base = base, .at = at, .region = region } };
 	const struct idx_part_head *old = (const void *)(base + at);
@@ -811,7 +1027,8 @@ idx_part_make(char *base, uint64_t at, uint64_t tree, unsigned words, uint64_t n
 		.end = at + IDX_TREE_EXTENT,
 		.newest = at,
 		.extents = 1,
-		.leaves = 1 };
+		.leaves = 1,
+		.state = state };
 	struct idx_node root = { .tree = tree, .meta = idx_meta(0, 0, 0, words) };
 	memcpy(h.low, low, 8 * (size_t)(words + 1));
 	memcpy(h.high, high, 8 * (size_t)(words + 1));
@@ -900,6 +1117,8 @@ idx_part_close(struct part *p)
 bool
 idx_part_end(struct part *p, unsigned most)
 {
+	if (!p->ending && idx_head_of_part(p)->state == IDX_PART_CUT && !cut_end(p, most))
+		return false;
 	if (!p->ending) {
 		p->ending = true;
 		p->end_leaf = idx_part_leaf(&p->pub, NULL, 0);

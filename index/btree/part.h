@@ -27,6 +27,9 @@ struct part {
 	uint64_t *extent;        /* offsets of our extents, by number */
 	uint64_t extents, cap;
 	struct idx_change *change; /* scratch of the service */
+	bool cutting;              /* the walk over the nodes that were cut off has begun: */
+	unsigned cut_level;
+	uint64_t cut_at, cut_leaves, cut_inners, cut_entries;
 	bool ending;
 	uint64_t end_leaf; /* the next leaf that idx_part_end ends */
 };
@@ -46,7 +49,7 @@ idx_head_of_part(const struct part *p)
 
 /* Makes an empty partition. The extent's bytes may be any. NAM_DUPLICATE: it is there already. */
 nam_status idx_part_make(char *base, uint64_t at, uint64_t tree, unsigned words, uint64_t number,
-    const uint64_t *low, const uint64_t *high, unsigned region);
+    const uint64_t *low, const uint64_t *high, unsigned region, enum idx_part_state state);
 /*
  * Opens one: finishes a change that a crash cut (B7), lists its extents. p's pub.base .. tree,
  * owner, mark and change are set. NAM_ABSENT: there is none of that identity; NAM_CORRUPT;
@@ -59,6 +62,26 @@ void idx_part_close(struct part *p);
 bool idx_part_end(struct part *p, unsigned most);
 /* Takes extents that a client hands over, when there are `seen` now. *done: so many are ours. */
 nam_status idx_part_grow(struct part *p, uint64_t seen, const uint64_t *offset, unsigned n, unsigned *done);
+
+/*
+ * A move's steps (B11, B13). NAM_INVALID: not in this state. Each may be repeated. *m: the fence
+ * where the partition is cut, W words and the value; *found = false: there is none. cut: NAM_BUSY:
+ * there is more to do; of nodes at most so many by one call.
+ */
+nam_status idx_part_seal(struct part *p, uint64_t *m, bool *found);
+nam_status idx_part_unseal(struct part *p);
+nam_status idx_part_cut(struct part *p, const uint64_t *m, unsigned most);
+nam_status idx_part_go(struct part *p);
+/* May a place of its range be changed now? */
+static inline bool
+idx_part_moves(const struct part *p, const uint64_t *key, uint64_t value)
+{
+	const struct idx_part_head *h = idx_head_of_part(p);
+	unsigned w = p->pub.words;
+	return h->state != IDX_PART_LIVE &&
+	       (h->state == IDX_PART_INCOMING ||
+		   (h->state == IDX_PART_SEALED && idx_place_order(key, value, h->seal, h->seal[w], w) >= 0));
+}
 
 /* The search; NULL: the partition's bytes make no sense. */
 const struct idx_node *idx_part_find(

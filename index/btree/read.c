@@ -79,7 +79,7 @@ sight_of(const struct idx_tree *t, const struct seek *s, const struct idx_node *
 	if (!nam_fault(TREE_UNCHECKED)) {
 		/* What claims to be a leaf is judged as one; the level is in the checksum. */
 		if (!idx_node_sound(n, s->v->pub.id, w, level == 0))
-			return TORN;
+			return idx_node_ended(n, s->v->pub.id) ? STRANGE : TORN;
 	} else if (n->tree != s->v->pub.id || idx_meta_count(n->meta) > IDX_NODE_SLOTS) {
 		return TORN;
 	}

@@ -201,7 +201,8 @@ fetch(struct net_worker *w, struct idx_tree_scan *s, struct net_counts *acct)
 		unsigned bad = 0;
 		for (unsigned k = 0; k < n; k++) {
 			const struct idx_node *leaf = run_leaf(s, of[k]);
-			if (ops[k].status == NAM_INVALID) {
+			if (ops[k].status == NAM_INVALID ||
+			    (ops[k].status == NAM_OK && idx_node_ended(leaf, s->run_v->pub.id))) {
 				s->run_n = of[k]; /* what lies behind it is not needed */
 				break;
 			}

@@ -355,8 +355,12 @@ change(struct part *p, const struct idx_rq *rq, struct in in, struct out *o, uin
 		const uint64_t *e = next(&in, 3 + w);
 		const uint64_t *known =
 		    e != NULL && e[2] >> 8 <= IDX_MSG_HITS ? next(&in, (unsigned)(e[2] >> 8)) : NULL;
-		if (known == NULL || !is_value(e[0]) || !in_range(p, e + 3, e[0]))
+		if (known == NULL || !is_value(e[0]))
 			return NAM_INVALID;
+		if (!in_range(p, e + 3, e[0]))
+			return *done > 0 ? NAM_OK : NAM_ABSENT;
+		if (idx_part_moves(p, e + 3, e[0]) && !nam_fault(TREE_SEAL_FORGOTTEN))
+			return *done > 0 ? NAM_OK : NAM_BUSY;
 		if (o->cap - o->n < sizeof(struct idx_an_change) / 8 + IDX_MSG_HITS)
 			return *done > 0 ? NAM_OK : NAM_INVALID;
 		if (rq->what == IDX_MSG_INSERT) {
@@ -382,8 +386,10 @@ lookup(const struct part *p, const struct idx_rq *rq, struct in in, struct out *
 	struct hits h;
 	for (*done = 0; *done < rq->n; ++*done) {
 		const uint64_t *key = next(&in, p->pub.words);
-		if (key == NULL || !in_range(p, key, 1))
+		if (key == NULL)
 			return NAM_INVALID;
+		if (!in_range(p, key, 1))
+			return *done > 0 ? NAM_OK : NAM_ABSENT;
 		nam_status st = collect(p, key, &h);
 		if (st == NAM_CORRUPT)
 			return st;
@@ -416,18 +422,6 @@ sorted(const struct idx_node *n, unsigned w, uint8_t *slot)
 	return count;
 }
 
-/* The place before (key, value). False: there is none. */
-static bool
-place_before(uint64_t *place, unsigned w)
-{
-	if (place[w]-- != 0)
-		return true;
-	for (unsigned i = w; i-- > 0;)
-		if (place[i]-- != 0)
-			return true;
-	return false;
-}
-
 /*
  * SCAN: whole leaves, as far as the answer has room, and in the range. The answer's places lie
  * between two fences; `next` is where the client goes on.
@@ -444,8 +438,10 @@ scan(const struct part *p, struct in in, struct out *o, uint32_t *done)
 	bool descending = *how & 1;
 	uint64_t most = *how >> 8, at[IDX_KEY_WORDS + 1];
 	memcpy(at, descending ? high : low, 8 * (size_t)(w + 1));
-	if ((descending && !place_before(at, w)) || !in_range(p, at, at[w]))
+	if (descending && !idx_place_before(at, &at[w], w))
 		return NAM_INVALID;
+	if (!in_range(p, at, at[w]))
+		return NAM_ABSENT;
 	if (descending) /* at is exclusive, as a fence is */
 		memcpy(at, high, 8 * (size_t)(w + 1));
 	for (;;) {
@@ -454,7 +450,7 @@ scan(const struct part *p, struct in in, struct out *o, uint32_t *done)
 		uint8_t slot[IDX_NODE_SLOTS];
 		memcpy(in_leaf, at, 8 * (size_t)(w + 1));
 		if (descending)
-			place_before(in_leaf, w);
+			(void)idx_place_before(in_leaf, &in_leaf[w], w);
 		const struct idx_node *n = idx_part_find(p, in_leaf, in_leaf[w], &path);
 		if (n == NULL)
 			return NAM_CORRUPT;
@@ -478,9 +474,9 @@ scan(const struct part *p, struct in in, struct out *o, uint32_t *done)
 		memcpy(at, idx_at(n, descending ? IDX_NODE_LOW : idx_node_high(w)), 8 * (size_t)(w + 1));
 		bool end = descending ? idx_place_order(at, at[w], low, low[w], w) <= 0
 				      : idx_place_order(at, at[w], high, high[w], w) >= 0;
-		bool edge = descending ? !place_before(memcpy(in_leaf, at, 8 * (size_t)(w + 1)), w) ||
-					     !in_range(p, in_leaf, in_leaf[w])
-				       : !in_range(p, at, at[w]);
+		memcpy(in_leaf, at, 8 * (size_t)(w + 1));
+		bool edge = (descending && !idx_place_before(in_leaf, &in_leaf[w], w)) ||
+			    !in_range(p, in_leaf, in_leaf[w]);
 		if (end || edge || entries >= most)
 			break;
 	}
@@ -497,13 +493,27 @@ fill(struct part *p, const struct idx_rq *rq, struct in in, uint32_t *done)
 	unsigned w = p->pub.words;
 	const uint64_t *percent = next(&in, 1);
 	const uint64_t *e = percent != NULL && rq->n < 1 << 20 ? next(&in, rq->n * (w + 1)) : NULL;
-	if (e == NULL || *percent > 100)
+	uint32_t n = 0;
+	bool moves = percent != NULL && (*percent & IDX_FILL_MOVE) != 0;
+	if (e == NULL || (*percent & ~(uint64_t)IDX_FILL_MOVE) > 100 ||
+	    (moves && idx_head_of_part(p)->state != IDX_PART_INCOMING))
 		return NAM_INVALID;
-	for (uint32_t i = 0; i < rq->n; i++)
-		if (!is_value(e[i * (size_t)(w + 1) + w]) ||
-		    !in_range(p, e + i * (size_t)(w + 1), e[i * (size_t)(w + 1) + w]))
+	for (; n < rq->n; n++) {
+		const uint64_t *at = e + n * (size_t)(w + 1);
+		if (!is_value(at[w]))
 			return NAM_INVALID;
-	return idx_part_fill(p, e, rq->n, (unsigned)*percent, done);
+		if (!in_range(p, at, at[w])) {
+			if (n == 0)
+				return NAM_ABSENT;
+			break;
+		}
+		if (!moves && idx_part_moves(p, at, at[w])) {
+			if (n == 0)
+				return NAM_BUSY;
+			break;
+		}
+	}
+	return idx_part_fill(p, e, n, (unsigned)(*percent & 255), done);
 }
 
 static nam_status
@@ -534,9 +544,10 @@ create(struct service *s, const struct idx_rq *rq, struct in in)
 {
 	struct idx_tree_host *h = s->host;
 	const uint64_t *number = next(&in, 1), *low = next(&in, IDX_KEY_WORDS + 1),
-		       *high = next(&in, IDX_KEY_WORDS + 1);
+		       *high = next(&in, IDX_KEY_WORDS + 1), *state = next(&in, 1);
 	struct part *p;
-	if (high == NULL || rq->words == 0 || rq->words > IDX_KEY_WORDS || rq->tree == 0)
+	if (state == NULL || (*state != IDX_PART_LIVE && *state != IDX_PART_INCOMING) || rq->words == 0 ||
+	    rq->words > IDX_KEY_WORDS || rq->tree == 0)
 		return NAM_INVALID;
 	nam_status st = part_get(s, rq, &p);
 	if (st == NAM_OK)
@@ -549,7 +560,8 @@ create(struct service *s, const struct idx_rq *rq, struct in in)
 		part_forget(s, old);
 	if (atomic_load(&h->owner[rq->part / IDX_TREE_EXTENT]) != 0)
 		return NAM_INVALID; /* memory of another tree */
-	st = idx_part_make(h->base, rq->part, rq->tree, rq->words, *number, low, high, h->region);
+	st = idx_part_make(h->base, rq->part, rq->tree, rq->words, *number, low, high, h->region,
+	    (enum idx_part_state) * state);
 	return st == NAM_DUPLICATE || st == NAM_OK ? part_get(s, rq, &p) : st;
 }
 
@@ -569,13 +581,37 @@ drop(struct service *s, const struct idx_rq *rq)
 	return NAM_OK;
 }
 
+/* The steps of a move. */
+static nam_status
+move(struct part *p, enum idx_message what, struct in in, struct out *o)
+{
+	uint64_t m[IDX_KEY_WORDS + 1] = { 0 };
+	bool found = false;
+	if (what == IDX_MSG_UNSEAL)
+		return idx_part_unseal(p);
+	if (what == IDX_MSG_OPEN)
+		return idx_part_go(p);
+	if (what == IDX_MSG_CUT) {
+		const uint64_t *at = next(&in, IDX_KEY_WORDS + 1);
+		return at != NULL ? idx_part_cut(p, at, DROP_LEAVES) : NAM_INVALID;
+	}
+	uint64_t *out = room(o, 1 + IDX_KEY_WORDS + 1);
+	if (out == NULL)
+		return NAM_INVALID;
+	nam_status st = idx_part_seal(p, m, &found);
+	out[0] = found;
+	memcpy(out + 1, m, sizeof m);
+	return st;
+}
+
 static nam_status
 serve(struct service *s, const struct idx_rq *rq, struct in in, struct net_request *whole, struct out *o,
     struct idx_an *an)
 {
 	struct part *p = NULL;
 	bool changes = rq->what == IDX_MSG_INSERT || rq->what == IDX_MSG_REMOVE || rq->what == IDX_MSG_FILL ||
-		       rq->what == IDX_MSG_GROW || rq->what == IDX_MSG_CREATE || rq->what == IDX_MSG_DROP;
+		       rq->what == IDX_MSG_GROW || rq->what == IDX_MSG_CREATE || rq->what == IDX_MSG_DROP ||
+		       (rq->what >= IDX_MSG_SEAL && rq->what <= IDX_MSG_OPEN);
 	nam_status st = changes ? view_turn(s, rq->view, rq->turn) : NAM_OK;
 	if (st == NAM_OK && rq->what == IDX_MSG_CREATE)
 		return create(s, rq, in);
@@ -622,6 +658,12 @@ serve(struct service *s, const struct idx_rq *rq, struct in in, struct net_reque
 		o->n += (inner.answer_len + 7) / 8;
 		break;
 	}
+	case IDX_MSG_SEAL:
+	case IDX_MSG_UNSEAL:
+	case IDX_MSG_CUT:
+	case IDX_MSG_OPEN:
+		st = move(p, (enum idx_message)rq->what, in, o);
+		break;
 	default:
 		st = NAM_INVALID;
 	}

@@ -119,11 +119,6 @@ view_get(struct idx_tree *t, const struct idx_map *map, unsigned i)
 	v->pub.id = map->tree;
 	memcpy(v->pub.low, part->low, 8 * (size_t)w);
 	v->pub.low[w] = part->low[IDX_KEY_WORDS];
-	memset(v->pub.high, 0xff, sizeof v->pub.high);
-	if (i + 1 < map->parts) {
-		memcpy(v->pub.high, part[1].low, 8 * (size_t)w);
-		v->pub.high[w] = part[1].low[IDX_KEY_WORDS];
-	}
 	bool well = true;
 	if (t->o.cache == IDX_TREE_INNER) {
 		v->inner = idx_inner_open(w, t->o.levels, net_plus(v->pub.at, IDX_PART_ROOT));
@@ -145,6 +140,21 @@ view_get(struct idx_tree *t, const struct idx_map *map, unsigned i)
 	return v;
 }
 
+nam_status
+idx_map_read(
+    struct net_worker *w, const struct idx_tree_anchor *a, struct idx_map *map, struct net_counts *acct)
+{
+	if (a->parts < 1 || a->parts > IDX_MAP_PARTS || a->map == 0)
+		return NAM_BUSY;
+	nam_status st = net_read1(w, (net_addr){ a->map }, map, (uint32_t)idx_map_bytes(a->parts), acct);
+	if (st != NAM_OK)
+		return st;
+	/* The anchor's number may be ahead of the map's, never behind. */
+	bool well = map->tree == a->tree && map->parts >= 1 && map->parts <= a->parts &&
+		    map->check == idx_map_check(map);
+	return well ? NAM_OK : NAM_BUSY;
+}
+
 static nam_status
 map_read(struct net_worker *w, struct idx_tree *t, struct idx_map *map, struct net_counts *acct)
 {
@@ -159,14 +169,9 @@ map_read(struct net_worker *w, struct idx_tree *t, struct idx_map *map, struct n
 			return NAM_REFUSED;
 		if (a.state == 1 && a.words != t->words)
 			return NAM_INVALID;
-		if (a.state == 1 && a.parts >= 1 && a.parts <= IDX_MAP_PARTS && a.map != 0) {
-			uint64_t bytes = idx_map_bytes(a.parts);
-			st = net_read1(w, (net_addr){ a.map }, map, (uint32_t)bytes, acct);
-			if (st != NAM_OK)
-				return st;
-			if (map->tree == a.tree && map->parts == a.parts && map->check == idx_map_check(map))
-				return NAM_OK;
-		}
+		st = a.state == 1 ? idx_map_read(w, &a, map, acct) : NAM_BUSY;
+		if (st != NAM_BUSY)
+			return st;
 		net_back_off(w, &b); /* it is being made, or changed */
 	}
 	return NAM_BUSY;
@@ -192,7 +197,8 @@ idx_views(struct net_worker *w, struct idx_tree *t, const struct views *stale, s
 	pthread_mutex_lock(&t->lock);
 	now = atomic_load_explicit(&t->views, memory_order_acquire);
 	struct views *m = now;
-	if (now == NULL || now->id != map->tree || now->version != map->version) {
+	/* Another thread may have READ a later one meanwhile. */
+	if (now == NULL || now->id != map->tree || now->version < map->version) {
 		m = malloc(sizeof *m + map->parts * sizeof(struct view *));
 		bool well = m != NULL;
 		for (unsigned i = 0; i < map->parts && well; i++)
@@ -214,8 +220,8 @@ idx_views(struct net_worker *w, struct idx_tree *t, const struct views *stale, s
 	return st;
 }
 
-struct view *
-idx_view_of(const struct views *m, const uint64_t *key, unsigned words)
+unsigned
+idx_view_number(const struct views *m, const uint64_t *key, unsigned words)
 {
 	unsigned from = 0, n = m->n;
 	/* Halves are chosen without a branch: keys may lie anywhere. */
@@ -226,7 +232,13 @@ idx_view_of(const struct views *m, const uint64_t *key, unsigned words)
 		from += up * half;
 		n -= half;
 	}
-	return m->view[from];
+	return from;
+}
+
+struct view *
+idx_view_of(const struct views *m, const uint64_t *key, unsigned words)
+{
+	return m->view[idx_view_number(m, key, words)];
 }
 
 /* ---- counts ---------------------------------------------------------------------------- */
