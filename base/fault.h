@@ -30,6 +30,8 @@
 	X(NO_OPEN, "no-open", "T1", "sim_txn", 500, "an unmarked CID is marked as a hole, even above its process's `open`") \
 	X(EARLY_MARK, "early-mark", "T1", "sim_txn", 500, "the mark lands before directories and words") \
 	X(WRAP_UNSEEN, "wrap-unseen", "T4", "sim_txn --idle", 300, "a place in the vector is used again while processes may READ or mark it") \
+	X(FLOOR_UNKEPT, "floor-unkept", "T11", "sim_txn --lanes 4", 500, "a claim may be less than its floor") \
+	X(SERIAL_UNORDERED, "serial-unordered", "T11", "sim_txn --lanes 4", 500, "a SERIALIZABLE commit validates while lanes may still give out smaller CIDs") \
 	X(TWO_READS, "two-reads", "T5", "sim_txn", 500, "the vector is READ in two pieces, taken for one picture") \
 	X(OWN_OVER_OLD, "own-over-old", "T5", "sim_txn", 500, "a snapshot covers own commits though the prefix does not") \
 	X(NO_FENCE, "no-fence", "T6", "sim_txn --storm", 1000, "a silent process is recovered without being fenced") \

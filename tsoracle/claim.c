@@ -10,15 +10,17 @@ enum {
 }; /* until others' `seen` lets the vector wrap: they publish it once a tick, of 2 ms */
 
 /* Publishes the lowest CID this worker holds or may get (the `open` promise of its process). */
-static void
-open_publish(struct tso_worker *tw)
+void
+tso_open_publish(struct tso_worker *tw)
 {
 	uint64_t low = tw->claim_first ? tw->claim_first->cid : TSO_NONE;
 	if (tw->unmarked != 0 && tw->unmarked < low)
 		low = tw->unmarked;
 	for (unsigned i = 0; i < TSO_FLIGHTS; i++)
-		if (tw->flight[i].busy && tw->flight[i].floor < low)
-			low = tw->flight[i].floor;
+		if (tw->flight[i].busy && tw->flight[i].low < low)
+			low = tw->flight[i].low;
+	low = tw->skip_low < low ? tw->skip_low : low;
+	low = tw->even_low < low ? tw->even_low : low;
 	if (atomic_load_explicit(&tw->open, memory_order_relaxed) != low)
 		atomic_store(&tw->open, low);
 }
@@ -43,13 +45,9 @@ claim_append(struct tso_worker *tw, struct tso_claim *c)
 		tw->claim_first = c;
 }
 
-/* Takes the claim off the list. lost: this process will not mark it any more, so it stays promised
- * until a recoverer does. */
 static void
-claim_remove(struct tso_worker *tw, struct tso_claim *c, bool lost)
+claim_unlink(struct tso_worker *tw, struct tso_claim *c)
 {
-	if (lost && (tw->unmarked == 0 || c->cid < tw->unmarked))
-		tw->unmarked = c->cid;
 	if (c->prev)
 		c->prev->next = c->next;
 	else
@@ -58,7 +56,17 @@ claim_remove(struct tso_worker *tw, struct tso_claim *c, bool lost)
 		c->next->prev = c->prev;
 	else
 		tw->claim_last = c->prev;
-	open_publish(tw);
+}
+
+/* Takes the claim off the list. lost: this process will not mark it any more, so it stays promised
+ * until a recoverer does. */
+static void
+claim_remove(struct tso_worker *tw, struct tso_claim *c, bool lost)
+{
+	if (lost && (tw->unmarked == 0 || c->cid < tw->unmarked))
+		tw->unmarked = c->cid;
+	claim_unlink(tw, c);
+	tso_open_publish(tw);
 }
 
 static void
@@ -76,20 +84,22 @@ flight_end(struct tso_flight *f, nam_status st, uint64_t cid)
 {
 	struct tso_worker *tw = f->owner;
 	struct tso_claim *c = f->first;
+	unsigned n = tw->t->lanes.n;
 	f->busy = false;
 	/* Waking only makes coroutines ready: none runs before this function is done. */
 	for (unsigned i = 0; i < f->n; i++) {
 		struct tso_claim *next = c->next;
 		if (st == NAM_OK) {
-			c->cid = cid++;
+			c->cid = cid;
+			cid += n;
 			claim_append(tw, c);
 		}
 		claim_ready(c, st);
 		c = next;
 	}
 	if (st == NAM_OK)
-		tso_raise(&tw->t->next_low, cid);
-	open_publish(tw);
+		tso_raise(&tw->t->lanes.next[cid & (n - 1)], cid);
+	tso_open_publish(tw);
 }
 
 /*
@@ -103,7 +113,7 @@ flight_end(struct tso_flight *f, nam_status st, uint64_t cid)
  * stay together. Only where an RNIC executes atomics: over tcp a thread
  * that has no turn makes any verb slow, and on mapped memory the word is a cache line.
  *
- * Each worker has published its promise before it asks (`floor`), so whose thread posts makes no
+ * Each worker has published its promise before it asks (`low`), so whose thread posts makes no
  * difference to others. A thread that is held up with a common FETCH_ADD holds up its process, as
  * with any claim that it does not use; the heart sees it (hang.c).
  */
@@ -128,10 +138,15 @@ static void
 faa_post(struct tso_worker *tw, struct tso_flight *f, void (*done)(struct net_batch *b))
 {
 	bool timed = f == &tw->common || tw->stats.claim_faas % TSO_SAMPLE == 0;
+	struct tso *t = tw->t;
 	f->posted_ns = timed ? net_now_ns(tw->w) : 0;
-	net_batch_init(&f->batch, tw->w, &f->op, 1, f->first->acct);
+	net_batch_init(&f->batch, tw->w, f->op, 2, f->first->acct);
 	f->batch.tag = f;
-	net_faa(&f->batch, net_plus(tw->t->anchor, offsetof(struct tso_anchor, counter)), f->n);
+	unsigned lane = tso_lane_choose(tw, f->floor, f->sure, f->n);
+	net_faa(&f->batch, tso_lane_at(t, lane), f->n * (uint64_t)t->lanes.n);
+	f->look = t->lanes.n > 1 && (f->look || !tso_lanes_are_known(t, tw->w));
+	if (f->look)
+		tso_lanes_post(&f->batch, t, f->words);
 	tw->stats.claim_faas++;
 	tw->claim_posting = true;
 	net_post_then(&f->batch, done);
@@ -146,12 +161,23 @@ faa_took(const struct tso_flight *f)
 		tso_took(&tw->t->common.faa, net_now_ns(tw->w) - f->posted_ns);
 }
 
+/* A READ that failed takes nothing from the CIDs: but its node is gone, and so is the mark's. */
+static void
+learn(struct tso_flight *f, const struct net_batch *b)
+{
+	struct tso_worker *tw = f->owner;
+	uint64_t low, top;
+	if (f->look && b->status == NAM_OK)
+		tso_lanes_learn(tw->t, tw->w, f->words, &low, &top);
+}
+
 static void
 flight_done(struct net_batch *b)
 {
 	struct tso_flight *f = b->tag;
 	faa_took(f);
-	flight_end(f, b->status, f->op.seen);
+	learn(f, b);
+	flight_end(f, b->status, f->op[0].seen);
 }
 
 /* True if a flight of this worker waits for a common FETCH_ADD, posted or not. */
@@ -200,8 +226,9 @@ common_done(struct net_batch *b)
 	struct tso_flight *all = b->tag;
 	struct tso_worker *tw = all->owner;
 	struct tso_common *k = &tw->t->common;
-	uint64_t cid = all->op.seen;
+	uint64_t cid = all->op[0].seen;
 	pace(tw, all);
+	learn(all, b);
 	/* A worker that sees its flight landed may close: it waits until it has been told. */
 	atomic_fetch_add(&k->telling, 1);
 	for (struct tso_flight *f = tw->common_first, *next; f != NULL; f = next) {
@@ -209,7 +236,7 @@ common_done(struct net_batch *b)
 		next = f->next;
 		f->status = b->status;
 		f->cid = cid;
-		cid += f->n;
+		cid += f->n * (uint64_t)tw->t->lanes.n;
 		atomic_store(&f->landed, true); /* the owner's again */
 		net_worker_tell(owner->w);
 	}
@@ -256,8 +283,14 @@ common_go(struct tso_worker *tw)
 	}
 	tw->common_first = atomic_exchange(&k->riders, NULL);
 	all->n = 0;
+	all->floor = 0;
+	all->sure = all->look = false;
+	all->words = tw->words[TSO_FLIGHTS];
 	for (struct tso_flight *f = tw->common_first; f != NULL; f = f->next) {
 		all->n += f->n;
+		all->floor = f->floor > all->floor ? f->floor : all->floor;
+		all->sure |= f->sure;
+		all->look |= f->look;
 		if (f->owner == tw) /* one is; the counters of others belong to their threads */
 			all->first = f->first;
 	}
@@ -303,18 +336,25 @@ tso_claims_flush(struct tso_worker *tw)
 	struct tso_flight *f = &tw->flight[tw->flight_at];
 	if (f->busy)
 		return;
+	f->words = tw->words[tw->flight_at];
 	tw->flight_at = (tw->flight_at + 1) % TSO_FLIGHTS;
 	f->first = tw->claim_asking;
 	tw->claim_asking = NULL;
 	tw->claim_asking_end = &tw->claim_asking;
 	f->n = 0;
-	for (struct tso_claim *c = f->first; c != NULL; c = c->next)
+	f->floor = 0;
+	f->sure = f->look = false;
+	for (struct tso_claim *c = f->first; c != NULL; c = c->next) {
 		f->n++;
+		f->floor = c->floor > f->floor ? c->floor : f->floor;
+		f->sure |= c->sure;
+		f->look |= c->ordered;
+	}
 	/* Promise first: the FETCH_ADD returns no CID below this. */
-	f->floor = atomic_load(&tw->t->next_low);
+	f->low = tso_lanes_low(tw->t);
 	f->busy = true;
 	f->owner = tw;
-	open_publish(tw);
+	tso_open_publish(tw);
 	if (is_hot(tw->t))
 		ride(tw, f);
 	else
@@ -344,18 +384,28 @@ claim_preassigned(struct tso_worker *tw, struct tso_claim *c)
 	c->cid = tw->own_next;
 	tw->own_next += t->clients;
 	claim_append(tw, c);
-	open_publish(tw);
+	tso_open_publish(tw);
 	claim_ready(c, NAM_OK);
 }
 
-void
-tso_claim_start(struct tso_worker *tw, struct tso_claim *c, tso_cid floor, struct net_counts *acct)
+static void
+claim_ask(struct tso_worker *tw, struct tso_claim *c)
+{
+	c->next = NULL;
+	*tw->claim_asking_end = c;
+	tw->claim_asking_end = &c->next;
+}
+
+static void
+claim_start(struct tso_worker *tw, struct tso_claim *c, tso_cid floor, bool ordered, struct net_counts *acct)
 {
 	NAM_ASSERT(atomic_load(&tw->t->idle) == IDLE_NO); /* there is a pin */
 	c->cid = 0;
 	c->ready = false;
 	c->waiter = NULL;
-	c->floor = floor;
+	c->sure = false;
+	c->ordered = ordered;
+	c->floor = nam_fault(FLOOR_UNKEPT) ? 0 : floor;
 	c->acct = acct != NULL ? acct : net_account(); /* the operation is posted in another
 						        * coroutine */
 	c->done = NULL;
@@ -364,18 +414,26 @@ tso_claim_start(struct tso_worker *tw, struct tso_claim *c, tso_cid floor, struc
 		claim_preassigned(tw, c);
 		return;
 	}
-	c->next = NULL;
-	*tw->claim_asking_end = c;
-	tw->claim_asking_end = &c->next;
+	claim_ask(tw, c);
 }
 
+void
+tso_claim_start(struct tso_worker *tw, struct tso_claim *c, tso_cid floor, struct net_counts *acct)
+{
+	claim_start(tw, c, floor, false, acct);
+}
+
+void
+tso_claim_start_ordered(struct tso_worker *tw, struct tso_claim *c, tso_cid floor, struct net_counts *acct)
+{
+	claim_start(tw, c, floor, true, acct);
+}
+
+/* Waits until the FETCH_ADD has brought a CID, or has failed. */
 static nam_status
-claim_wait(struct tso_worker *tw, struct tso_claim *c, bool ends, const struct tso_timeout *p)
+await(struct tso_worker *tw, struct tso_claim *c)
 {
 	struct tso *t = tw->t;
-	struct tso_still still = { 0 };
-	struct net_backoff pause = { .base_ns = WRAP_LOOK_NS, .cap_ns = WRAP_LOOK_NS };
-	ends = ends && t->scheme == TSO_CLAIM; /* CIDs dealt out beforehand never become holes */
 	c->waiter = nam_co_self();
 	while (!c->ready) {
 		uint64_t ns = rides(tw) && !atomic_load(&t->common.busy) ? paused(tw) : 0;
@@ -386,8 +444,64 @@ claim_wait(struct tso_worker *tw, struct tso_claim *c, bool ends, const struct t
 			nam_co_park();
 	}
 	c->waiter = NULL;
-	if (c->status != NAM_OK)
-		return c->status;
+	return c->status;
+}
+
+/*
+ * T11: the lane asked had not passed the floor yet, though this process thought so. The next claim
+ * asks one that is known to have passed it: the floor's own, if no other. The first CID is marked
+ * as one that is not used.
+ */
+static nam_status
+above_floor(struct tso_worker *tw, struct tso_claim *c)
+{
+	struct tso_claim more = { .floor = c->floor, .ordered = c->ordered, .sure = true, .acct = c->acct };
+	tw->stats.missed++;
+	claim_ask(tw, &more);
+	nam_status st = await(tw, &more);
+	if (st == NAM_OK && more.cid <= c->floor) {
+		tso_skip(tw, more.cid);
+		claim_remove(tw, &more, false);
+		st = NAM_CORRUPT; /* no lane has given out that floor */
+	}
+	tso_skip(tw, c->cid);
+	if (st != NAM_OK) {
+		claim_remove(tw, c, false);
+		return c->status = st;
+	}
+	claim_unlink(tw, c);
+	c->cid = more.cid;
+	claim_append(tw, c);
+	claim_remove(tw, &more, false);
+	return NAM_OK;
+}
+
+/* No lane may still give out a CID below this one: a lane that lags behind is brought forward. */
+static nam_status
+order(struct tso_worker *tw, struct tso_claim *c)
+{
+	nam_status st = NAM_OK;
+	while (st == NAM_OK && !tso_lanes_above(tw->t, c->cid) && !nam_fault(SERIAL_UNORDERED))
+		st = tso_lanes_bring(tw, c->cid, c->acct);
+	if (st != NAM_OK) {
+		tso_skip(tw, c->cid);
+		claim_remove(tw, c, false);
+	}
+	return c->status = st;
+}
+
+static nam_status
+claim_wait(struct tso_worker *tw, struct tso_claim *c, bool ends, const struct tso_timeout *p)
+{
+	struct tso *t = tw->t;
+	struct tso_still still = { 0 };
+	struct net_backoff pause = { .base_ns = WRAP_LOOK_NS, .cap_ns = WRAP_LOOK_NS };
+	ends = ends && t->scheme == TSO_CLAIM; /* CIDs dealt out beforehand never become holes */
+	nam_status got = await(tw, c);
+	if (got == NAM_OK && t->lanes.n > 1 && c->cid <= c->floor)
+		got = above_floor(tw, c);
+	if (got != NAM_OK)
+		return got;
 	/* T4: the entry may be used when no process READs or marks the lap before any more. */
 	while ((c->cid & TSO_COUNT_MASK) > t->vector && c->cid - t->vector > atomic_load(&t->min_seen) &&
 	       !nam_fault(WRAP_UNSEEN)) {
@@ -409,7 +523,7 @@ claim_wait(struct tso_worker *tw, struct tso_claim *c, bool ends, const struct t
 		tw->stats.wrap_waits++;
 		net_back_off(tw->w, &pause);
 	}
-	return NAM_OK;
+	return c->ordered && t->lanes.n > 1 ? order(tw, c) : NAM_OK;
 }
 
 nam_status

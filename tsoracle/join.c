@@ -23,7 +23,7 @@ enum { SLOTS_AHEAD = 16 };
 __attribute__((constructor)) static void
 fold_layout(void)
 {
-	net_layout_fold("tso.owner", UINT64_C(3) << 48 | (uint64_t)TSO_EPOCH_BITS << 40 |
+	net_layout_fold("tso.owner", UINT64_C(4) << 48 | (uint64_t)TSO_EPOCH_BITS << 40 |
 					 (uint64_t)TSO_LAPS << 32 | sizeof(struct tso_owner_slot) << 8 |
 					 TSO_SEALED);
 }
@@ -36,7 +36,7 @@ tso_promises_check(const struct tso_promises *p, unsigned slot)
 
 nam_status
 tso_format(struct net_worker *w, unsigned region, uint32_t vector, enum tso_scheme scheme, unsigned clients,
-    uint32_t lease_ms, net_addr *anchor)
+    uint32_t lease_ms, unsigned lanes, net_addr *anchor)
 {
 	uint64_t lease = lease_ms ? lease_ms : TSO_LEASE_MS, marks = vector;
 	const struct net_node_info *home = net_node_of(net_worker_net(w), region);
@@ -49,24 +49,36 @@ tso_format(struct net_worker *w, unsigned region, uint32_t vector, enum tso_sche
 	if (home == NULL || slots * sizeof(struct tso_owner_slot) > home->size / SLOTS_SHARE)
 		slots = TSO_OWNERS_MIN;
 	uint64_t owners_bytes = slots * sizeof(struct tso_owner_slot);
-	uint64_t bytes = sizeof(struct tso_anchor) + owners_bytes + marks;
+	lanes = lanes == 0 || scheme != TSO_CLAIM ? 1 : lanes;
+	NAM_ASSERT(lanes <= TSO_LANES && (lanes & (lanes - 1)) == 0);
+	struct {
+		struct tso_anchor a;
+		uint64_t word[TSO_LANES * TSO_LANE_BYTES / sizeof(uint64_t)];
+	} made = { .word = { 0 } };
+	uint64_t head = sizeof made.a + (lanes > 1 ? lanes * TSO_LANE_BYTES : 0);
+	const uint64_t first = (UINT64_C(1) << TSO_COUNT_BITS) + 1;
+	for (unsigned k = 0; k < lanes; k++)
+		made.word[k * (TSO_LANE_BYTES / sizeof(uint64_t))] = tso_lane_cid(lanes, k, first);
+	uint64_t bytes = head + owners_bytes + marks;
 	net_addr at;
 	nam_status st = net_extent_take(w, region, (unsigned)((bytes + NET_EXTENT - 1) / NET_EXTENT), &at);
 	if (st != NAM_OK)
 		return st;
-	struct tso_anchor a = {
+	made.a = (struct tso_anchor){
 		.magic = TSO_MAGIC,
 		.vector = marks,
-		.owners_at = net_plus(at, sizeof a).bits,
-		.vector_at = net_plus(at, sizeof a + owners_bytes).bits,
+		.lanes = lanes,
+		.lanes_at = net_plus(at, sizeof made.a).bits,
+		.owners_at = net_plus(at, head).bits,
+		.vector_at = net_plus(at, head + owners_bytes).bits,
 		.scheme = (uint64_t)scheme,
 		.clients = clients ? clients : 1,
 		.slots = slots,
 		.lease_ns = lease * UINT64_C(1000000),
-		.counter = (UINT64_C(1) << TSO_COUNT_BITS) + 1,
-		.hint = UINT64_C(1) << TSO_COUNT_BITS,
+		.counter = first,
+		.hint = first - 1,
 	};
-	st = net_write1(w, at, &a, sizeof a, NULL);
+	st = net_write1(w, at, &made, (uint32_t)head, NULL);
 	*anchor = at;
 	return st;
 }
@@ -194,7 +206,7 @@ ours:
 				       * notes */
 	tso_raise(&t->noted_memory, prefix);
 	tso_raise(&t->prefix, prefix);
-	tso_raise(&t->next_low, prefix + 1);
+	tso_lanes_passed(t, prefix + 1);
 out:
 	free(s.at);
 	return st;
@@ -221,7 +233,8 @@ tso_join(struct net_worker *w, net_addr anchor, struct tso **out)
 	if (st != NAM_OK)
 		return st;
 	if (a.magic != TSO_MAGIC || a.vector < 64 || (a.vector & (a.vector - 1)) != 0 || a.lease_ns == 0 ||
-	    a.slots == 0 || a.slots > TSO_OWNERS)
+	    a.slots == 0 || a.slots > TSO_OWNERS || a.lanes == 0 || a.lanes > TSO_LANES ||
+	    (a.lanes & (a.lanes - 1)) != 0)
 		return NAM_CORRUPT;
 	struct tso *t = calloc(1, sizeof *t);
 	if (t == NULL)
@@ -243,6 +256,7 @@ tso_join(struct net_worker *w, net_addr anchor, struct tso **out)
 	t->lease_ns = a.lease_ns;
 	t->idle_after_ns = IDLE_AFTER_NS;
 	t->identity = net_identity(net_worker_net(w));
+	tso_lanes_init(t, &a);
 	pthread_mutex_init(&t->look_lock, NULL);
 	st = take_slot(w, t);
 	if (st != NAM_OK) {
@@ -343,6 +357,12 @@ tso_close(struct tso *t)
 }
 
 unsigned
+tso_lanes(const struct tso *t)
+{
+	return t->lanes.n;
+}
+
+unsigned
 tso_owner(const struct tso *t)
 {
 	return tso_home_slot(atomic_load(&t->home));
@@ -394,7 +414,7 @@ tso_catch_up(struct tso_worker *tw, tso_cid to)
 		tso_raise(&t->noted, sure ? noted : to);
 		tso_raise(&t->noted_memory, sure ? memory : to);
 		tso_raise(&t->prefix, to);
-		tso_raise(&t->next_low, to + 1);
+		tso_lanes_passed(t, to + 1);
 	}
 }
 
@@ -482,7 +502,8 @@ tso_stats(const struct tso *t, struct tso_stats *out)
 {
 	*out = (struct tso_stats){ .holes_marked = atomic_load(&t->n_holes),
 		.seals = atomic_load(&t->n_seals),
-		.fenced = atomic_load(&t->n_fenced) };
+		.fenced = atomic_load(&t->n_fenced),
+		.brought = atomic_load(&t->n_brought) };
 	unsigned n = atomic_load(&t->workers);
 	for (unsigned i = 0; i < n; i++) {
 		const struct tso_worker *tw = atomic_load(&t->worker[i]);
@@ -495,5 +516,7 @@ tso_stats(const struct tso *t, struct tso_stats *out)
 		out->marks += tw->stats.marks;
 		out->wrap_waits += tw->stats.wrap_waits;
 		out->marks_again += tw->stats.marks_again;
+		out->missed += tw->stats.missed;
+		out->skipped += tw->stats.skipped;
 	}
 }

@@ -1,7 +1,11 @@
 /*
  * oracle_format.h -- the oracle as every compute process sees it in the home node's memory.
  *
- *   anchor (struct tso_anchor, 256 B) -> owners (`slots` x 128 B) and vector (V bytes)
+ *   anchor (struct tso_anchor, 256 B) -> lanes (K words, a line each), owners (`slots` x 128 B)
+ *   and vector (V bytes)
+ *
+ *   lane k (0..K-1, K a power of two): the least CID that lane k may still give out, always = k
+ *   mod K. A FETCH_ADD of m * K gives m CIDs with stride K. K = 1: the one lane is `counter`.
  *
  *   vector[c mod V]:      7             6           5..0
  *                    +--------------+-------------+----------+
@@ -17,7 +21,8 @@
  *   (free).
  *
  * Access
- *   counter    any process: FETCH_ADD.
+ *   lanes      any process: FETCH_ADD of a multiple of K, CAS upwards by a multiple of K. Either
+ *              gives the CIDs that the word passes to this process alone.
  *   hint       any process: CAS upwards; a prefix that was true once. A joiner starts there.
  *   high       any process: CAS upwards; slots at or above it were never used.
  *   owner word CAS only. free -> active by a joiner (epoch + 1); active <-> idle by its owner;
@@ -50,6 +55,10 @@
  *       anchor and the WRITE of its promises; it READs and WRITEs no mark. From the CAS idle ->
  *       active on its line counts again, and it begins at the greatest number of T8, READ behind
  *       that CAS.
+ *   T10 A CID is given out when its lane's word passes it. A prefix covers no CID that has not been
+ *       given out: all lanes have passed each prefix.
+ *   T11 A claim is greater than its floor and than every prefix that any process had READ before
+ *       the claim was posted. With K > 1 it need not be greater than other claims before it.
  */
 #ifndef NAM_TSORACLE_ORACLE_FORMAT_H
 #define NAM_TSORACLE_ORACLE_FORMAT_H
@@ -72,9 +81,11 @@ struct tso_anchor {
 	uint64_t clients;     /* TSO_PREASSIGNED: how many share the CIDs */
 	uint64_t client_next; /* TSO_PREASSIGNED: FETCH_ADD hands out places */
 	uint64_t lease_ns;    /* an owner whose beat stalls for this long has lapsed */
-	uint64_t counter;     /* next CID, view in the high bits */
+	uint64_t counter;     /* K = 1: next CID, view in the high bits; else not used */
 	uint64_t slots;       /* owner slots: at least TSO_OWNERS_MIN, at most TSO_OWNERS */
-	uint64_t pad1[6];
+	uint64_t lanes;       /* K: a power of two, at most TSO_LANES */
+	uint64_t lanes_at;    /* net_addr bits; the lanes lie TSO_LANE_BYTES apart */
+	uint64_t pad1[4];
 	uint64_t hint;
 	uint64_t high;
 	uint64_t pad2[14];
@@ -110,6 +121,7 @@ enum {
 	TSO_EPOCH_BITS = 22,
 	TSO_EPOCH_MAX = (1 << TSO_EPOCH_BITS) - 1,
 	TSO_LAPS = 63,
+	TSO_LANE_BYTES = 64,
 	TSO_LAP_MASK = 0x3f, /* of a mark byte; the two bits above are its notes */
 	TSO_MARK_CATALOG = 0x80,
 	TSO_MARK_MEMORY = 0x40,
@@ -140,6 +152,12 @@ static inline uint8_t
 tso_lap(uint64_t cid, uint64_t vector)
 {
 	return (uint8_t)(1 + ((cid & TSO_COUNT_MASK) / vector) % TSO_LAPS);
+}
+/* The least CID of lane k (of n) that is not below `from`. */
+static inline uint64_t
+tso_lane_cid(unsigned n, unsigned k, uint64_t from)
+{
+	return from + ((k - from) & (n - 1));
 }
 /* The byte that marks cid; note: TSO_NOTE_CATALOG, TSO_NOTE_MEMORY, both, or 0. */
 static inline uint8_t

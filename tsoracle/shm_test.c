@@ -164,7 +164,7 @@ beat(void *arg)
 		if (proc[i].net == net_worker_net(w))
 			p = &proc[i];
 	if (anchor.bits == 0)
-		check(tso_format(w, 1, VECTOR, TSO_CLAIM, 0, LEASE_MS, &anchor) == NAM_OK, "no oracle");
+		check(tso_format(w, 1, VECTOR, TSO_CLAIM, 0, LEASE_MS, 0, &anchor) == NAM_OK, "no oracle");
 	check(tso_join(w, anchor, &p->tso) == NAM_OK, "not joined");
 	if (p == &proc[1])
 		p->tso->idle_after_ns = IDLE_NS;

@@ -15,7 +15,7 @@ enum { TWIN_PIECE = 2 }; /* marks in the first of two READs, see base/fault.h */
  * seconds for an owner that has ended, until it is recovered.
  */
 enum { PREFIX_YIELDS = 64, PREFIX_BASE_NS = 5000, PREFIX_CAP_NS = 2000000, PREFIX_HOLD = 64 };
-enum { LOOK_SLACK_NS = 100 };
+enum { LOOK_SLACK_NS = 100, SKIPS_LOOK_NS = 1000 };
 
 void
 tso_raise(_Atomic uint64_t *at, uint64_t to)
@@ -124,6 +124,7 @@ on_idle(void *arg)
 	struct tso_worker *tw = arg;
 	tso_turned(tw);
 	tso_claims_flush(tw);
+	tso_skips_flush(tw);
 	if (tw->asking != NULL && !tw->in_flight) {
 		tw->riding = tw->asking;
 		tw->asking = NULL;
@@ -212,6 +213,30 @@ others_look(struct tso_worker *tw)
 	return !atomic_compare_exchange_strong(&t->polled_ns, &last, now);
 }
 
+/*
+ * Of the CIDs that are waited for, the first that is not marked may not have been given out: then
+ * no process works on it. If no process asks its lane meanwhile, this one brings the lanes forward.
+ */
+static nam_status
+bring_lanes(struct tso_worker *tw, tso_cid cid, tso_cid first, uint64_t *lags)
+{
+	struct tso *t = tw->t;
+	uint64_t low, top;
+	if (t->lanes.n == 1 || tso_lanes_above(t, first))
+		return NAM_OK;
+	nam_status st = tso_lanes_look(tw, &low, &top, NULL);
+	if (st != NAM_OK || low != first) {
+		*lags = 0;
+		return st;
+	}
+	if (*lags != first && tso_lanes_are_busy(t)) {
+		*lags = first;
+		return NAM_OK;
+	}
+	*lags = 0;
+	return tso_lanes_bring(tw, cid, NULL);
+}
+
 static nam_status
 wait_for(struct tso_worker *tw, tso_cid cid, const struct tso_timeout *p)
 {
@@ -220,6 +245,7 @@ wait_for(struct tso_worker *tw, tso_cid cid, const struct tso_timeout *p)
 		.base_ns = PREFIX_BASE_NS,
 		.cap_ns = PREFIX_CAP_NS,
 		.hold = PREFIX_HOLD };
+	uint64_t lags = 0;
 	for (unsigned tries = 0; atomic_load(&tw->t->prefix) < cid; tries++) {
 		nam_status st;
 		if (others_look(tw)) {
@@ -234,6 +260,8 @@ wait_for(struct tso_worker *tw, tso_cid cid, const struct tso_timeout *p)
 		if (now >= cid)
 			break;
 		st = tso_timeout_left(tw->w, p);
+		if (st == NAM_OK)
+			st = bring_lanes(tw, cid, now + 1, &lags);
 		if (st == NAM_OK && tries >= PREFIX_YIELDS)
 			st = tso_stands_still(tw, &still, now, false);
 		if (st != NAM_OK)
@@ -367,6 +395,12 @@ tso_answered(struct tso *t, tso_cid cid)
 	tso_raise(&t->answered, cid);
 }
 
+tso_cid
+tso_last_answered(const struct tso *t)
+{
+	return atomic_load(&t->answered);
+}
+
 /* ---- workers ---- */
 
 nam_status
@@ -375,7 +409,9 @@ tso_worker_open(struct tso *t, struct net_worker *w, struct tso_worker **out)
 	struct tso_worker *tw = aligned_alloc(64, (sizeof *tw + 63) / 64 * 64);
 	if (tw == NULL)
 		return NAM_NOMEM;
-	*tw = (struct tso_worker){ .t = t, .w = w, .window_next = TSO_WINDOW_MIN };
+	*tw = (struct tso_worker){
+		.t = t, .w = w, .window_next = TSO_WINDOW_MIN, .skip_low = TSO_NONE, .even_low = TSO_NONE
+	};
 	tw->bytes = malloc(TSO_WINDOW_MAX);
 	unsigned place = TSO_WORKERS;
 	atomic_init(&tw->oldest, TSO_NONE);
@@ -423,6 +459,13 @@ tso_worker_close(struct tso_worker *tw)
 	NAM_ASSERT(!tw->in_flight);
 	while (atomic_load(&tw->t->common.telling) != 0)
 		sched_yield();
+	while (tw->skips_out != 0 && nam_co_self() != NULL)
+		net_sleep(tw->w, SKIPS_LOOK_NS);
+	NAM_ASSERT(tw->skips_out == 0);
+	/* Those that are not posted are holes now. */
+	tw->skips = 0;
+	tw->skip_low = TSO_NONE;
+	tso_open_publish(tw);
 	net_worker_off_idle(tw->w, on_idle, tw);
 	/* The ticking thread may be reading its promises: they stay, without effect, until
 	 * tso_close. */

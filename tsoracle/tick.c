@@ -276,7 +276,9 @@ struct round {
 	bool active;
 	uint64_t home;
 	unsigned slot, high;
-	uint64_t counter, joined;
+	uint64_t counter; /* the least CID that no lane had given out */
+	uint64_t top;     /* the highest that one had */
+	uint64_t joined;
 	struct tso_promises mine, min;
 	bool ours;  /* t->mine belongs to this slot */
 	bool own;   /* the slot is still ours */
@@ -477,6 +479,21 @@ free_silent(struct round *r, struct tso_worker *tw)
 	return st;
 }
 
+/*
+ * The prefix stands before a CID that no process has asked for, and others above it were given
+ * out: a lane lags behind. If that has not changed since the round before, all lanes are brought
+ * forward, so that in a cluster that comes to rest the prefix covers all that was committed.
+ */
+static nam_status
+even(struct tso_worker *tw, const struct round *r)
+{
+	struct tso *t = tw->t;
+	bool lags = r->top > r->counter && atomic_load(&t->prefix) + 1 == r->counter;
+	uint64_t before = t->lane_low;
+	t->lane_low = lags ? r->counter : 0;
+	return lags && before == r->counter ? tso_lanes_bring(tw, r->top, NULL) : NAM_OK;
+}
+
 nam_status
 tso_tick(struct tso_worker *tw)
 {
@@ -485,6 +502,7 @@ tso_tick(struct tso_worker *tw)
 	struct net_op op[2];
 	struct net_batch b;
 	struct tso_anchor a;
+	uint64_t words[TSO_LANES * TSO_LANE_BYTES / sizeof(uint64_t)];
 	nam_status st = NAM_OK;
 
 	t->round_began = net_now_ns(w);
@@ -515,6 +533,8 @@ tso_tick(struct tso_worker *tw)
 		return st;
 	net_batch_init(&b, w, op, 2, NULL);
 	net_read(&b, t->anchor, &a, sizeof a);
+	if (t->lanes.n > 1)
+		tso_lanes_post(&b, t, words);
 	st = net_run(&b);
 	if (st != NAM_OK)
 		return st;
@@ -525,11 +545,14 @@ tso_tick(struct tso_worker *tw)
 	r.high = atomic_load(&t->high);
 	uint64_t prefix = atomic_load(&t->prefix);
 	r.counter = a.counter;
+	r.top = a.counter - 1;
+	if (t->lanes.n > 1)
+		tso_lanes_learn(t, w, words, &r.counter, &r.top);
 	r.joined = atomic_load(&t->joined_at);
 	if (!look_is_due(&r))
 		return only_beat(&r, &b, prefix);
 	t->looked_ns = t->round_began;
-	atomic_store(&t->counters[(atomic_load(&t->looks) + 1) % 64], r.counter);
+	atomic_store(&t->counters[(atomic_load(&t->looks) + 1) % 64], r.top + 1);
 	if ((st = exchange(&r, &b, prefix)) != NAM_OK)
 		return st;
 	judge_all(&r);
@@ -548,6 +571,8 @@ tso_tick(struct tso_worker *tw)
 		st = lapse_all(&r);
 	if (st == NAM_OK && all && t->scheme == TSO_CLAIM)
 		st = fill_holes(tw, r.min.open < r.counter && !nam_fault(NO_OPEN) ? r.min.open : r.counter);
+	if (st == NAM_OK && r.active)
+		st = even(tw, &r);
 	if (st == NAM_OK && r.active && look % HINT_EVERY == 0)
 		st = tso_hint_raise(w, t, atomic_load(&t->prefix));
 	if (st == NAM_OK && r.active)

@@ -14,6 +14,8 @@ enum {
 	TSO_WINDOW_MAX = 16 << 10,
 	TSO_FLIGHTS = 4,
 	TSO_SAMPLE = 8, /* of so many verbs one is timed */
+	TSO_SKIPS = 256,
+	TSO_SKIPS_OUT = 32,
 };
 
 #define TSO_NONE UINT64_MAX
@@ -60,6 +62,20 @@ struct tso_common {
 	_Atomic uint64_t pause, next;
 };
 
+/* See lanes.c. What is relaxed only guides choices. */
+struct tso_lanes {
+	unsigned n;  /* i  K */
+	net_addr at; /* i  of lane 0 */
+	/* a  the lane gives out no CID below this any more; read late = lower = careful */
+	_Atomic uint64_t next[TSO_LANES];
+	/* a  relaxed: next, when what is under way has landed */
+	_Atomic uint64_t planned[TSO_LANES];
+	/* a  relaxed: when all lanes were READ last, their mean then, and CIDs in 2^20 ns */
+	_Atomic uint64_t look_ns, level, rate;
+	_Atomic unsigned turn; /* a  relaxed: where the next choice begins */
+	atomic_bool bringing;  /* a  a coroutine of the process brings lanes forward */
+};
+
 /*
  * Key:  i set before another thread can see it, then never again
  *       t  the ticking coroutine only
@@ -92,8 +108,6 @@ struct tso {
 	_Atomic uint64_t answered;     /* a highest CID whose commit was answered; read late = a
 				        * snapshot waits less, for an answer that was given after it
 				        * was asked for */
-	_Atomic uint64_t next_low;     /* a  no claim to come is below this; read late = lower =
-				        * careful */
 	_Atomic uint64_t watermark;    /* a  read late = garbage kept longer */
 	_Atomic uint64_t min_seen;     /* a  read late = a claim waits longer */
 	_Atomic int idle;              /* a  enum tso_idle */
@@ -107,8 +121,8 @@ struct tso {
 	_Atomic uint64_t landed_ns;          /* a  when the last beat had landed */
 	_Atomic(struct net_worker *) heart;  /* a the worker that beat it; closed on its own thread,
 					      * on which tso_close must be called */
-	_Atomic uint64_t counters[64];       /* a the counter as look i mod 64 READ it; a later
-					      * value is also safe */
+	_Atomic uint64_t counters[64];       /* a 1 + the highest CID given out, as look i mod 64
+					      * READ it; a later value is also safe */
 	uint64_t quiet_since;                /* t  when the last pin was seen */
 	uint64_t round_began;                /* t  when this tick began */
 	struct tso_promises mine;            /* t  the last line written ... */
@@ -117,7 +131,8 @@ struct tso {
 					      * in a `seen` */
 	bool was_active;                     /* t  the round before */
 	struct tso_promises before;          /* t  the minimum that the tick before read ... */
-	uint64_t before_counter;             /* t  ... and the counter it read before that */
+	uint64_t before_counter;             /* t  ... and the least CID not given out that it read
+					      *    before that */
 	bool before_known;                   /* t  each slot that counts was known to it */
 	unsigned before_active;              /* t  how many slots counted */
 	struct tso_owner_slot *slots;        /* t  where the slots are READ into */
@@ -126,6 +141,10 @@ struct tso {
 	_Atomic unsigned high;               /* a  as last READ by any coroutine */
 	_Atomic uint64_t n_holes, n_seals, n_fenced;
 	struct tso_common common;
+	struct tso_lanes lanes;
+	_Atomic uint64_t n_brought;
+	/* t  the least CID not given out, if that was the first unmarked one; else 0 */
+	uint64_t lane_low;
 	_Atomic uint64_t polled_ns; /* a  when a worker that waits for a prefix READ marks last */
 	/* stuck.c */
 	_Atomic uint64_t stuck_at;                /* a 1 + the prefix when a wait for more ended
@@ -148,10 +167,14 @@ struct tso_waiter {
 /* One FETCH_ADD for several claims. */
 struct tso_flight {
 	struct net_batch batch;
-	struct net_op op;
+	struct net_op op[2];
 	struct tso_claim *first; /* through ->next */
 	unsigned n;
-	uint64_t floor; /* next_low when it was posted */
+	uint64_t low;   /* no lane gave out less when it was posted */
+	uint64_t floor; /* the greatest of its claims */
+	bool sure;      /* a claim demands a lane known to be above the floor */
+	bool look;      /* READs the lanes behind the FETCH_ADD */
+	uint64_t *words;
 	struct tso_worker *owner;
 	bool busy;
 	uint64_t posted_ns;
@@ -202,6 +225,15 @@ struct tso_worker {
 	struct tso_flight common; /* posted for the flights at common_first, of any worker */
 	struct tso_flight *common_first;
 	bool claim_posting;
+	uint64_t words[TSO_FLIGHTS + 1][TSO_LANES * TSO_LANE_BYTES / 8]; /* lanes READ by flights */
+	/* CIDs that this worker was given and that no transaction uses: to be marked (lanes.c) */
+	uint64_t skip[TSO_SKIPS], skip_out[TSO_SKIPS_OUT];
+	unsigned skips, skips_out;
+	uint64_t skip_low; /* the lowest of them, or NONE */
+	uint64_t even_low; /* while lanes are brought forward: no CID that this brings is below */
+	struct net_batch skip_batch;
+	struct net_op skip_op[TSO_SKIPS_OUT];
+	uint8_t skip_byte[TSO_SKIPS_OUT];
 	uint64_t own_next; /* TSO_PREASSIGNED: the next CID of this place */
 	struct tso_stats stats;
 	char stuck[320]; /* tso_stuck_text */
@@ -253,6 +285,33 @@ tso_took(_Atomic uint64_t *mean, uint64_t ns)
 	atomic_store_explicit(mean, was == 0 ? ns : was - was / 8 + ns / 8, memory_order_relaxed);
 }
 void tso_claims_flush(struct tso_worker *tw);
+void tso_open_publish(struct tso_worker *tw);
+/* lanes.c */
+net_addr tso_lane_at(const struct tso *t, unsigned k);
+void tso_lanes_init(struct tso *t, const struct tso_anchor *a);
+/* All lanes have given out all CIDs below `from`. */
+void tso_lanes_passed(struct tso *t, uint64_t from);
+/* No claim posted from now on gets a CID below this. */
+uint64_t tso_lanes_low(const struct tso *t);
+/* The lane for a FETCH_ADD of n CIDs, if possible above floor; sure: above it in any case. */
+unsigned tso_lane_choose(struct tso_worker *tw, uint64_t floor, bool sure, unsigned n);
+/* A READ of all lanes, for net_read; what it brought. */
+void tso_lanes_post(struct net_batch *b, const struct tso *t, uint64_t *words);
+/* *low: the least CID that is not given out; *top: the highest that is. */
+void tso_lanes_learn(
+    struct tso *t, struct net_worker *w, const uint64_t *words, uint64_t *low, uint64_t *top);
+bool tso_lanes_are_known(const struct tso *t, struct net_worker *w);
+nam_status tso_lanes_look(struct tso_worker *tw, uint64_t *low, uint64_t *top, struct net_counts *acct);
+/* Brings all lanes forward that have not passed `to`. In a coroutine, with a pin, or the
+ * heart's. */
+nam_status tso_lanes_bring(struct tso_worker *tw, uint64_t to, struct net_counts *acct);
+/* True if in the time of a round trip each lane is asked. */
+bool tso_lanes_are_busy(const struct tso *t);
+/* True if each lane is known to have passed cid. */
+bool tso_lanes_above(const struct tso *t, uint64_t cid);
+/* This worker's CID, which no transaction uses: to be marked. */
+void tso_skip(struct tso_worker *tw, uint64_t cid);
+void tso_skips_flush(struct tso_worker *tw);
 nam_status tso_hint_raise(struct net_worker *w, struct tso *t, tso_cid to);
 
 #endif

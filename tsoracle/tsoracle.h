@@ -34,6 +34,7 @@ enum {
 	    2, /* memory was left behind, or swept, or is wanted: look at the anchor before taking
 	        * more */
 	TSO_LEASE_MS = 3000, /* of owners, unless the cluster was made with another */
+	TSO_LANES = 16,      /* words that give out CIDs, at most */
 };
 
 struct tso;
@@ -43,9 +44,10 @@ struct tso_worker;
  * number of marks, a power of two >= 64 (0 = enough for two leases of 5 M commits/s, but at most
  * 1/16 of the region, and at least 64 Ki). clients: only for TSO_PREASSIGNED, how many workers
  * share the CIDs; each gets every clients-th. lease_ms: an owner whose heartbeat stalls for so long
- * is taken for dead, 0 = TSO_LEASE_MS. In a coroutine, by the cluster's first process. */
+ * is taken for dead, 0 = TSO_LEASE_MS. lanes: how many words give out CIDs, a power of two up to
+ * TSO_LANES, 0 = 1; only for TSO_CLAIM. In a coroutine, by the cluster's first process. */
 nam_status tso_format(struct net_worker *w, unsigned region, uint32_t vector, enum tso_scheme scheme,
-    unsigned clients, uint32_t lease_ms, net_addr *anchor);
+    unsigned clients, uint32_t lease_ms, unsigned lanes, net_addr *anchor);
 
 /*
  * Joins: takes an owner slot, publishes its promises, reads the prefix. In a
@@ -64,6 +66,7 @@ unsigned tso_joins(const struct tso *t);
 nam_status tso_leave(struct net_worker *w, struct tso *t);
 void tso_close(struct tso *t);
 
+unsigned tso_lanes(const struct tso *t);      /* words that give out CIDs */
 unsigned tso_owner(const struct tso *t);      /* slot number 0..TSO_OWNERS-1 */
 unsigned tso_slots_used(const struct tso *t); /* no slot of that number or above was ever used */
 unsigned tso_epoch(const struct tso *t);      /* 22 bits, never 0 */
@@ -119,6 +122,8 @@ struct tso_claim {
 	tso_cid cid;
 	struct nam_co *waiter;
 	bool ready;
+	bool ordered; /* tso_claim_start_ordered */
+	bool sure;    /* from a lane that is known to be above the floor */
 	nam_status status;
 	unsigned note;
 	tso_cid floor;
@@ -135,10 +140,18 @@ struct tso_claim {
 /*
  * Claims a CID: start, then post the verbs that go with it, then wait. Claims of one worker started
  * before its coroutines all wait share one FETCH_ADD. Every READ of an expected CID must have
- * completed before the start. floor: the greatest expected CID (only the pre-assigned scheme needs
- * it). With a pin of this worker, to the end of the mark.
+ * completed before the start. floor: the CID is greater than that (T11): the greatest expected CID.
+ * The CID is greater than every prefix READ before the start, whatever the floor. With a pin of
+ * this worker, to the end of the mark.
  */
 void tso_claim_start(struct tso_worker *tw, struct tso_claim *c, tso_cid floor, struct net_counts *acct);
+/* As tso_claim_start. And when tso_claim_wait has returned NAM_OK, every CID that any process
+ * claims from then on is greater than this one. With one lane that is so for each claim. */
+void tso_claim_start_ordered(
+    struct tso_worker *tw, struct tso_claim *c, tso_cid floor, struct net_counts *acct);
+/* *floor = a CID that is at or above all CIDs that any process has been given before this call; 0
+ * if there is one lane: its next CID is greater anyway. In a coroutine, one round trip. */
+nam_status tso_claimed_by_all(struct tso_worker *tw, tso_cid *floor);
 /* Claims of all workers share their FETCH_ADDs from now on, not only while the counter is hot. For
  * tests. */
 void tso_share_claims(struct tso *t);
@@ -156,6 +169,8 @@ void tso_mark(struct tso_worker *tw, struct tso_claim *c, unsigned note, void (*
 void tso_mark_wait(struct tso_worker *tw, struct tso_claim *c, unsigned note);
 /* The client has got the answer that cid committed: later snapshots of this process cover it. */
 void tso_answered(struct tso *t, tso_cid cid);
+/* The highest CID answered. */
+tso_cid tso_last_answered(const struct tso *t);
 /* Waits until this process's prefix covers cid. */
 nam_status tso_wait_for(struct tso_worker *tw, tso_cid cid);
 nam_status tso_wait_for_by(struct tso_worker *tw, tso_cid cid, const struct tso_timeout *p);
@@ -244,6 +259,9 @@ struct tso_stats {
 	uint64_t snapshots, snapshot_reads, claims, claim_faas, marks, holes_marked, wrap_waits, seals,
 	    fenced;
 	uint64_t marks_again; /* made again over another connection */
+	uint64_t missed;      /* claims that came out below their floor, and were made again */
+	uint64_t brought;     /* lanes brought forward */
+	uint64_t skipped;     /* CIDs that no transaction uses, and whose owner marked them */
 };
 void tso_stats(const struct tso *t, struct tso_stats *out);
 

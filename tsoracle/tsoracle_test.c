@@ -34,7 +34,7 @@ struct fixture {
 	unsigned procs;
 	uint32_t vector;
 	enum tso_scheme scheme;
-	unsigned clients;
+	unsigned clients, lanes;
 	net_addr anchor;
 	uint64_t first; /* CID of the view */
 	void (*body)(struct fixture *);
@@ -90,13 +90,14 @@ leave(struct fixture *fix, unsigned i)
 }
 
 static uint32_t lease_ms = 100;
+static unsigned lanes_wanted; /* of the next runs */
 
 static void
 main_co(void *arg)
 {
 	struct fixture *fix = arg;
-	assert_int_equal(
-	    tso_format(fix->p[0].w, 1, fix->vector, fix->scheme, fix->clients, lease_ms, &fix->anchor),
+	assert_int_equal(tso_format(fix->p[0].w, 1, fix->vector, fix->scheme, fix->clients, lease_ms,
+			     fix->lanes, &fix->anchor),
 	    NAM_OK);
 	if (fix->prepare != NULL)
 		fix->prepare(fix);
@@ -120,6 +121,7 @@ run_prepared(unsigned procs, uint32_t vector, uint64_t seed, enum tso_scheme sch
 	fix->first = FIRST;
 	fix->scheme = scheme;
 	fix->clients = clients;
+	fix->lanes = lanes_wanted;
 	fix->body = body;
 	fix->prepare = prepare;
 	struct net_sim_config cfg = { .seed = seed,
@@ -1179,7 +1181,7 @@ joins_main(void *arg)
 	struct fixture *fix = arg;
 	struct proc *p = &fix->p[0];
 	unsigned epoch = 0;
-	assert_int_equal(tso_format(p->w, 1, fix->vector, TSO_CLAIM, 0, 0, &fix->anchor), NAM_OK);
+	assert_int_equal(tso_format(p->w, 1, fix->vector, TSO_CLAIM, 0, 0, 0, &fix->anchor), NAM_OK);
 	for (unsigned i = 0; i < joins_wanted; i++) {
 		struct tso *t;
 		assert_int_equal(tso_join(p->w, fix->anchor, &t), NAM_OK);

@@ -335,8 +335,8 @@ make(struct look *k, struct txn_roster *r)
 	nam_status st = check_sizes(k);
 	if (st != NAM_OK)
 		return st;
-	st = tso_format(
-	    k->w, home, k->cfg->vector, k->cfg->scheme, k->cfg->clients, k->cfg->lease_ms, &oracle);
+	st = tso_format(k->w, home, k->cfg->vector, k->cfg->scheme, k->cfg->clients, k->cfg->lease_ms,
+	    k->cfg->lanes, &oracle);
 	memset(r, 0, sizeof *r);
 	for (; st == NAM_OK && taken < k->nodes; taken += st == NAM_OK)
 		st = net_extent_take(k->w, node(k, taken)->region, extents, &k->seen[taken].at);

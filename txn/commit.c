@@ -127,11 +127,12 @@ all_locked(const struct txn *t)
 }
 
 /* The greatest word that a lock replaces: a CID claimed for these versions has to be greater
- * (R3). */
+ * (R3). A snapshot covers what its process had answered; a transaction without one has to be
+ * younger than that as well. */
 static tso_cid
 floor_of(const struct txn *t)
 {
-	tso_cid floor = 0;
+	tso_cid floor = t->floor;
 	for (uint32_t k = 0; k < t->nwr; k++)
 		if (t->wr[k]->expect > floor && (t->wr[k]->expect & REC_LOCK) == 0)
 			floor = t->wr[k]->expect;
@@ -141,7 +142,11 @@ floor_of(const struct txn *t)
 static void
 claim_start(struct txn *t)
 {
-	tso_claim_start(t->tw->tso, &t->claim, floor_of(t), &t->counts);
+	/* Validation finds all writers with smaller CIDs, because they had their locks before. */
+	if (t->iso == TXN_SERIALIZABLE && txn_validates(t))
+		tso_claim_start_ordered(t->tw->tso, &t->claim, floor_of(t), &t->counts);
+	else
+		tso_claim_start(t->tw->tso, &t->claim, floor_of(t), &t->counts);
 	t->claimed = true;
 }
 

@@ -138,8 +138,12 @@ nam_status
 txn_cid_spend(struct txn_worker *tw, unsigned note, tso_cid *cid)
 {
 	struct tso_claim c;
-	tso_claim_start(tw->tso, &c, 0, NULL);
-	nam_status st = tso_claim_wait_by(tw->tso, &c, NULL); /* nothing depends on it yet */
+	tso_cid floor;
+	nam_status st = tso_claimed_by_all(tw->tso, &floor);
+	if (st != NAM_OK)
+		return st;
+	tso_claim_start_ordered(tw->tso, &c, floor, NULL);
+	st = tso_claim_wait_by(tw->tso, &c, NULL); /* nothing depends on it yet */
 	if (st != NAM_OK)
 		return st;
 	*cid = c.cid;

@@ -639,6 +639,7 @@ txn_unlock_dead_by(struct txn_worker *tw, net_addr at, uint64_t lock, const stru
 	bool empty = (b.ident | b.link | b.cid[0] | b.cid[1] | b.cid[2]) == 0;
 	if (txn_lock_intent(lock) != TXN_INTENT_GC && !empty)
 		return NAM_CORRUPT;
+	/* No floor: see tsoracle/README.md, "Lanes", 6. */
 	tso_claim_start(tw->tso, &c, 0, NULL);
 	if ((st = tso_claim_wait_by(tw->tso, &c, p)) != NAM_OK)
 		return st == NAM_EXPIRED ? NAM_BUSY : st;

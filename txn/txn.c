@@ -138,6 +138,7 @@ begin(struct txn_worker *tw, enum txn_iso iso, bool latest, const struct txn_lim
 	t->tw = tw;
 	t->iso = iso;
 	t->latest = latest;
+	t->floor = latest ? tso_last_answered(tw->db->tso) : 0;
 	t->cid = 0;
 	memset(&t->counts, 0, sizeof t->counts);
 	if (l != NULL)

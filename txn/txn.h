@@ -32,6 +32,7 @@ struct txn_config {
 				   * tso_format */
 	enum tso_scheme scheme;   /* likewise */
 	unsigned clients;         /* likewise, for TSO_PREASSIGNED */
+	unsigned lanes;           /* likewise: words that give out CIDs */
 	size_t ptr_cache_entries; /* 0 = 1 Mi (8 MiB) */
 	uint32_t tick_us;         /* heartbeat, 0 = 2000 */
 	uint32_t lease_ms;        /* used when this process formats the cluster: see tso_format */

@@ -397,7 +397,8 @@ struct txn {
 	bool no_wait;    /* txn_lock_now: not for locks of transactions that may still end either
 		       * way */
 	bool holding;    /* txn_lock_table: tables are ours alone; the intent's head says so */
-	bool latest;     /* txn_begin_latest */
+	bool latest;     /* txn_begin_latest ... */
+	tso_cid floor;   /* ... and what its process had answered before; else 0 */
 	bool over_empty; /* an insert lies, not locked, in an empty block that another transaction
 			  * left */
 	struct txn_intent *intent;
@@ -828,6 +829,7 @@ void txn_marks_end(struct txn *t);
 
 /* validate.c */
 /* SERIALIZABLE, with all locks held: NAM_CONFLICT if a record in the read set has changed. */
+bool txn_validates(const struct txn *t); /* it has anything to validate */
 nam_status txn_validate(struct txn *t);
 /* txn_guards_post puts READs of the guards of all tables written into t's batch; when the batch has
  * run, txn_guards_judge compares them. NAM_CONFLICT: one has changed; *held: a guard that another
@@ -946,8 +948,9 @@ void txn_junk_add(struct txn_worker *tw, struct txn_junk j);
 /* The worker closes: frees what the junk left over holds in local memory. */
 void txn_junk_drop(struct txn_worker *tw);
 void txn_gc(void *worker);
-/* Claims and marks a CID with which nothing is written: all CIDs claimed later are greater. note:
- * as for tso_mark. In a coroutine, with a pin. */
+/* Claims and marks a CID with which nothing is written: all CIDs claimed before are less, and all
+ * that are claimed when it has returned are greater. note: as for tso_mark. In a coroutine, with a
+ * pin. */
 nam_status txn_cid_spend(struct txn_worker *tw, unsigned note, tso_cid *cid);
 /* A lock word of the collector's: it is in no intent, and is not given out twice. With a pin. */
 uint64_t txn_gc_lock(struct txn_worker *tw);

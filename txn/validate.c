@@ -218,6 +218,12 @@ validate_scans(struct txn *t)
 	return st == NAM_BUSY ? NAM_CONFLICT : st;
 }
 
+bool
+txn_validates(const struct txn *t)
+{
+	return t->nreads > 0 || t->nabsent > 0 || t->nscanned > 0 || t->leaves.n > 0;
+}
+
 nam_status
 txn_validate(struct txn *t)
 {

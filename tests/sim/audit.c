@@ -114,7 +114,8 @@ regions(struct audit *a)
 			const struct tso_anchor *t = memory(a, net_at(k, off).bits);
 			if (t->magic != TSO_MAGIC)
 				continue;
-			uint64_t bytes = sizeof *t + t->slots * sizeof(struct tso_owner_slot) + t->vector;
+			uint64_t bytes = sizeof *t + t->slots * sizeof(struct tso_owner_slot) + t->vector +
+					 (t->lanes > 1 ? t->lanes * TSO_LANE_BYTES : 0);
 			claim_extents(
 			    a, net_at(k, off).bits, (bytes + NET_EXTENT - 1) / NET_EXTENT, "the oracle");
 			oracle = t;

@@ -153,6 +153,13 @@ judge_table(struct run *r, unsigned table)
 		run_bad(r, "memory holds %zu live rows of table %u, history %zu", live, table, right);
 }
 
+static uint64_t
+lane(struct run *r, const struct tso_anchor *a, unsigned k)
+{
+	return a->lanes == 1 ? a->counter
+			     : *(const uint64_t *)(const void *)memory(r, a->lanes_at + k * TSO_LANE_BYTES);
+}
+
 /* Every CID ever claimed is marked, as far as the vector reaches back. */
 static void
 judge_oracle(struct run *r)
@@ -163,14 +170,21 @@ judge_oracle(struct run *r)
 		return;
 	}
 	const uint8_t *mark = (const void *)memory(r, a->vector_at);
-	uint64_t first = (a->counter & ~TSO_COUNT_MASK) + 1;
-	if (a->counter > first + a->vector)
-		first = a->counter - a->vector;
-	for (uint64_t c = first; c < a->counter; c++)
-		if ((mark[(c & TSO_COUNT_MASK) & (a->vector - 1)] & TSO_LAP_MASK) != tso_lap(c, a->vector)) {
-			run_bad(r, "commit id %lx was claimed and never marked (next is %lx)", c, a->counter);
-			break;
-		}
+	uint64_t next = 0; /* of the lane that is ahead */
+	for (unsigned k = 0; k < a->lanes; k++)
+		next = lane(r, a, k) > next ? lane(r, a, k) : next;
+	for (unsigned k = 0; k < a->lanes; k++) {
+		uint64_t end = lane(r, a, k), c = (end & ~TSO_COUNT_MASK) + 1;
+		if (next > c + a->vector)
+			c = next - a->vector;
+		for (c = tso_lane_cid((unsigned)a->lanes, k, c); c < end; c += a->lanes)
+			if ((mark[(c & TSO_COUNT_MASK) & (a->vector - 1)] & TSO_LAP_MASK) !=
+			    tso_lap(c, a->vector)) {
+				run_bad(
+				    r, "commit id %lx was claimed and never marked (next is %lx)", c, end);
+				return;
+			}
+	}
 }
 
 /* All processes have left or been recovered: no owner slot is taken. */

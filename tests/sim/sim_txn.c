@@ -35,6 +35,7 @@ enum {
 
 static bool trace, verbose, storm;
 static bool idles, rush, tight; /* a part of life, and only that */
+static unsigned lanes;          /* that give out commit ids; 0: as the seed says */
 static const char *history;     /* file for it, or NULL */
 static enum load only = LOADS;  /* each run has this one; LOADS: as its seed says */
 
@@ -248,9 +249,10 @@ place_detach(struct run *r, struct place *p)
 nam_status
 place_open(struct run *r, struct place *p, bool first)
 {
-	struct txn_config cfg = {
-		.vector = r->shape.vector, .ptr_cache_entries = 1024, .lease_ms = SIM_LEASE_MS
-	};
+	struct txn_config cfg = { .vector = r->shape.vector,
+		.lanes = r->shape.lanes,
+		.ptr_cache_entries = 1024,
+		.lease_ms = SIM_LEASE_MS };
 	struct nam_err err;
 	cfg.bystander = p == &r->place[0] && r->shape.bystander;
 	nam_status st = txn_db_open(p->w[0], &cfg, &p->db, &err);
@@ -549,17 +551,27 @@ count(const struct run *r, struct total *total)
 static void
 say_shape(const struct run *r, uint64_t hash)
 {
-	printf("%s: seed %lu (%u processes of %u, %u slots, vector %u, %u keys, level %u, tear %u, "
+	printf("%s: seed %lu (%u processes of %u, %u slots, vector %u, %u lanes, %u keys, level %u, tear %u, "
 	       "reorder %u, late %u, pauses %u, crashes %u%s%s%s%s), virtual %.1f ms, hash %016lx\n",
 	    r->bad ? "FAILED" : "ok", r->seed, r->shape.procs, r->shape.workers, r->shape.slots,
-	    r->shape.vector, r->shape.keys, r->shape.iso, r->shape.tear, r->shape.reorder, r->shape.delay,
-	    r->shape.pause, r->shape.crash, r->shape.hot ? ", hot" : "", r->shape.stall ? ", stalls" : "",
-	    r->shape.breaks ? ", breaks" : "", r->shape.lose ? ", loses a node" : "",
-	    (double)net_sim_now_ns(r->sim) / 1e6, hash);
+	    r->shape.vector, r->shape.lanes, r->shape.keys, r->shape.iso, r->shape.tear, r->shape.reorder,
+	    r->shape.delay, r->shape.pause, r->shape.crash, r->shape.hot ? ", hot" : "",
+	    r->shape.stall ? ", stalls" : "", r->shape.breaks ? ", breaks" : "",
+	    r->shape.lose ? ", loses a node" : "", (double)net_sim_now_ns(r->sim) / 1e6, hash);
 	printf("    %u visitors, mapped %x, a turn %u ns, a byte %u ps, one worker's breaks %u%s%s%s\n",
 	    r->shape.visits, r->shape.mapped, r->shape.turn_ns, r->shape.read_ps, r->shape.alone,
 	    r->shape.clocks ? ", clocks" : "", r->shape.hints ? ", hints" : "",
 	    r->shape.loads >> DROPS & 1 ? ", drops" : "");
+}
+
+/* Half of the runs have one word that gives out commit ids, the others 2 to 16. */
+static unsigned
+lanes_of(uint64_t seed)
+{
+	struct nam_rng d;
+	nam_rng_init(&d, nam_mix(seed) ^ 0x1a4e5);
+	unsigned dice = (unsigned)nam_rng_below(&d, 8);
+	return lanes != 0 ? lanes : dice < 4 ? 1 : 2u << (dice - 4);
 }
 
 static bool
@@ -570,6 +582,7 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 		return false;
 	r->seed = seed;
 	r->shape = storm ? storm_shape(seed) : shape_of(seed);
+	r->shape.lanes = lanes_of(seed);
 	r->hist = hist_open();
 	r->next_id = 1000;
 	if (!run_open(r))
@@ -744,7 +757,7 @@ static int
 usage(void)
 {
 	fprintf(stderr, "usage: sim_txn [--seed N | --seeds A-B] [--load NAME] [--minutes N] [--twice] "
-			"[--storm | --idle | --tight | --rush] "
+			"[--storm | --idle | --tight | --rush] [--lanes N] "
 			"[--verbose] [--trace]\n"
 			"       sim_txn --seed N --history FILE\n");
 	return 2;
@@ -759,8 +772,28 @@ say_again(uint64_t seed)
 			   : tight ? " --tight"
 				   : "";
 	const char *twin = twin_chosen();
-	printf("first failing seed: %lu; play it again with: sim_txn%s%s%s --seed %lu\n", seed, mode,
+	char some[32] = "";
+	if (lanes != 0)
+		snprintf(some, sizeof some, " --lanes %u", lanes);
+	printf("first failing seed: %lu; play it again with: sim_txn%s%s%s%s --seed %lu\n", seed, mode, some,
 	    twin ? " --twin " : "", twin ? twin : "", seed);
+}
+
+static bool
+take_lanes(const char *arg)
+{
+	char *rest;
+	unsigned long n = strtoul(arg, &rest, 10);
+	lanes = (unsigned)n;
+	return *rest == 0 && n > 0 && n <= TSO_LANES && (n & (n - 1)) == 0;
+}
+
+static bool
+take_seed(const char *arg, uint64_t *seed)
+{
+	char *rest;
+	*seed = strtoull(arg, &rest, 10);
+	return *rest == 0;
 }
 
 int
@@ -794,12 +827,14 @@ main(int argc, char **argv)
 				;
 			if (only == LOADS)
 				goto usage;
+		} else if (strcmp(argv[i], "--lanes") == 0 && i + 1 < argc && take_lanes(argv[i + 1])) {
+			i++;
 		} else if (strcmp(argv[i], "--history") == 0 && i + 1 < argc) {
 			history = argv[++i];
 		} else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc) {
-			first = last = strtoull(argv[++i], &rest, 10);
-			if (*rest != 0)
+			if (!take_seed(argv[++i], &first))
 				goto usage;
+			last = first;
 		} else if (strcmp(argv[i], "--seeds") == 0 && i + 1 < argc) {
 			first = strtoull(argv[++i], &rest, 10);
 			if (*rest != '-')
@@ -808,8 +843,7 @@ main(int argc, char **argv)
 			if (*rest != 0 || last < first)
 				goto usage;
 		} else if (strcmp(argv[i], "--minutes") == 0 && i + 1 < argc) {
-			minutes = strtoull(argv[++i], &rest, 10);
-			if (*rest != 0 || minutes == 0 || minutes > 100000)
+			if (!take_seed(argv[++i], &minutes) || minutes == 0 || minutes > 100000)
 				goto usage;
 		} else {
 			goto usage;

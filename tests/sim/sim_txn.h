@@ -83,6 +83,7 @@ struct place {
 struct shape {
 	unsigned procs, workers, slots, keys, txns, iso; /* iso: 3 = mixed */
 	uint32_t vector;
+	unsigned lanes;
 	uint32_t tear, reorder;
 	uint32_t delay;    /* permille of verbs that are late */
 	uint32_t pause;    /* of a million verbs, after how many their process stalls */
