@@ -31,6 +31,8 @@ int bench_oracle(int argc, char **argv);
 /* SmallBank and TATP, for real or on a model. argv[0] is "smallbank" or "tatp". */
 int bench_smallbank(int argc, char **argv);
 int bench_tatp(int argc, char **argv);
+/* TPC-C and its twelve conditions, beside SQLite in memory. argv[0] is "tpcc". */
+int bench_tpcc(int argc, char **argv);
 /* YCSB beside a sorted array and redis. argv[0] is "ycsb". */
 int bench_ycsb(int argc, char **argv);
 

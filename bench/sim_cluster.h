@@ -18,7 +18,7 @@
 
 #include <stdatomic.h>
 
-enum { BENCH_SIM_POINTS = 32, BENCH_SIM_TABLES = 8 };
+enum { BENCH_SIM_POINTS = 32, BENCH_SIM_TABLES = 12 };
 
 /* What the options say. */
 struct bench_sim {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-	CHUNK = 32,
+	CHUNK = 40,      /* with two READs each, and TXN_AHEAD lookups, they fit a doorbell */
 	WHOLE_MAX = 640, /* blocks up to this are READ whole */
 	/*
 	 * Of 256 hints so many may be wrong. A wrong hint costs a round trip, a right one saves
@@ -17,6 +17,8 @@ enum {
 	HINT_WRONG_NEAR = 128,
 	HINT_MEMORY = 16,
 };
+
+static_assert(2 * CHUNK + TXN_AHEAD <= TXN_OPS, "keys of one doorbell");
 
 void
 txn_read_set_add(struct txn *t, net_addr at, uint64_t newest)

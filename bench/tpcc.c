@@ -1,0 +1,464 @@
+/* tpcc.c -- runs TPC-C on a compute node, beside SQLite if asked for, judges its twelve conditions,
+ * and prints the results. */
+#include "tpcc.h"
+
+#include <base/clock.h>
+#include <base/number.h>
+#include <bench/jobs.h>
+#include <bench/mix.h>
+#include <bench/ycsb/tree.h>
+#include <net/secret.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WARM_MS = 500, LOADERS = 4 /* of each worker */, WORKERS_MAX = 32, FOUND_ENTRIES = 1 << 22 };
+
+/* Parts of a whole run, for several processes on one cluster. */
+enum only { ALL, LOAD, RUN, CHECK, DROP };
+static const char *const only_names[] = { "all", "load", "run", "check", "drop" };
+
+struct real {
+	struct bench_common common;
+	unsigned workers, clients; /* clients: of each worker */
+	enum only only;
+	bool sized; /* by the user */
+	struct tpcc_side side;
+	struct cn *cn;
+	struct bench_jobs jobs;
+	struct tpcc_sqlite *peer;
+	bool sqlite;
+	atomic_bool stop;
+	_Atomic unsigned part; /* the next part of the population to be loaded or read */
+	bool insert;
+	uint64_t bad;
+};
+
+struct job {
+	struct bench_job job;
+	struct real *r;
+	enum { JOB_MAKE, JOB_FIND, JOB_FILL, JOB_TELL, JOB_CLIENT, JOB_CHECK, JOB_DROP } what;
+	unsigned number;
+	nam_status status;
+	struct bench_slice slice;
+};
+
+static nam_status
+fill(struct real *r, const struct cn_place *pl)
+{
+	unsigned n = bench_tpcc_parts(r->side.p), i;
+	nam_status st = NAM_OK;
+	while (st == NAM_OK && (i = atomic_fetch_add(&r->part, 1)) < n)
+		st = bench_tpcc_load(&r->side, pl, i, r->insert);
+	return st;
+}
+
+static void
+job_main(const struct cn_place *pl, void *arg)
+{
+	struct job *j = arg;
+	struct tpcc_side *s = &j->r->side;
+	switch (j->what) {
+	case JOB_MAKE:
+		j->status = bench_tpcc_make(s, pl);
+		break;
+	case JOB_FIND:
+		j->status = bench_tpcc_find(s, pl);
+		if (j->status == NAM_OK)
+			j->status = bench_tpcc_open(s, pl);
+		break;
+	case JOB_FILL:
+		j->status = fill(j->r, pl);
+		break;
+	case JOB_TELL:
+		j->status = bench_tpcc_tell(s, pl);
+		break;
+	case JOB_CLIENT:
+		bench_tpcc_client(s, pl, j->number, &j->slice, &j->r->stop);
+		break;
+	case JOB_CHECK:
+		j->r->bad += bench_tpcc_check((void *const *)&(void *){ s }, 1, pl);
+		break;
+	case JOB_DROP:
+		bench_tpcc_drop(s, pl);
+		if (j->r->only == DROP)
+			j->status = bench_tpcc_forget(pl);
+		break;
+	}
+}
+
+static nam_status
+start(struct real *r, struct job *j, unsigned worker)
+{
+	j->r = r;
+	j->job.run = job_main;
+	j->job.arg = j;
+	return bench_job_start(r->cn, &r->jobs, worker, &j->job);
+}
+
+/* A job by itself. Not OK: it could not start, or ended so. */
+static nam_status
+one(struct real *r, int what)
+{
+	struct job j = { .what = what };
+	nam_status st = start(r, &j, 0);
+	if (st != NAM_OK)
+		return st;
+	bench_jobs_wait(&r->jobs, 0);
+	return j.status;
+}
+
+/* The population, by several coroutines on each worker: inserted, or read. */
+static nam_status
+population(struct real *r, bool insert)
+{
+	static struct job j[WORKERS_MAX * LOADERS];
+	unsigned n = r->workers * LOADERS, parts = bench_tpcc_parts(r->side.p);
+	nam_status st = NAM_OK;
+	r->insert = insert;
+	atomic_store(&r->part, 0);
+	for (unsigned i = 0; i < n; i++) {
+		j[i] = (struct job){ .what = JOB_FILL };
+		nam_status is = start(r, &j[i], i % r->workers);
+		st = st == NAM_OK ? is : st;
+	}
+	while (!bench_jobs_wait(&r->jobs, 200)) {
+		unsigned done = atomic_load(&r->part);
+		bench_progress("%s %u warehouse%s %3u %%", insert ? "loading" : "reading",
+		    r->side.p->warehouses, r->side.p->warehouses > 1 ? "s" : "",
+		    done < parts ? done * 100 / parts : 100);
+	}
+	bench_progress_end(NULL);
+	for (unsigned i = 0; st == NAM_OK && i < n; i++)
+		st = j[i].status;
+	return st;
+}
+
+/* All clients for so long; their sums are added. Commits a second. */
+static double
+slice(struct real *r, unsigned round, unsigned ms, struct bench_slice *sum)
+{
+	unsigned n = r->workers * r->clients;
+	struct job *j = calloc(n, sizeof *j);
+	if (j == NULL) {
+		sum->errors++;
+		return 0;
+	}
+	uint64_t before = sum->commits, begin = nam_clock_ns();
+	atomic_store(&r->stop, false);
+	for (unsigned i = 0; i < n; i++) {
+		j[i].what = JOB_CLIENT;
+		j[i].number = i;
+		j[i].slice.most = UINT64_MAX;
+		j[i].slice.round = round;
+		sum->errors += start(r, &j[i], i % r->workers) != NAM_OK;
+	}
+	bench_jobs_wait(&r->jobs, ms);
+	atomic_store(&r->stop, true);
+	bench_jobs_wait(&r->jobs, 0);
+	double took = (double)(nam_clock_ns() - begin) / 1e9;
+	for (unsigned i = 0; i < n; i++)
+		bench_slice_add(sum, &j[i].slice);
+	free(j);
+	return (double)(sum->commits - before) / took;
+}
+
+/* ---- the report ------------------------------------------------------------------------------ */
+
+struct figures {
+	struct bench_slice warm, sum;
+	double tps[BENCH_RUNS_MAX], peer[BENCH_RUNS_MAX], ratio[BENCH_RUNS_MAX], seconds;
+	unsigned runs;
+};
+
+static void
+report(const struct real *r, const struct figures *f)
+{
+	const struct bench_common *c = &r->common;
+	const struct tpcc_side *s = &r->side;
+	const char *provider = c->storage != NULL ? net_kind_name(c->fabric) : "shm";
+	struct bench_metrics m = { .json = c->json, .comma = "" };
+	if (c->json)
+		printf(
+		    "{\"bench\": \"tpcc\", \"provider\": \"%s\", \"params\": {\"workers\": %u, \"clients\": "
+		    "%u, \"api\": \"native\", \"warehouses\": %u, \"customers\": %u, \"items\": %u, "
+		    "\"seconds\": %g, \"runs\": %u, \"embedded\": %s}, \"metrics\": {",
+		    provider, r->workers, r->clients, s->p->warehouses, s->p->customers, s->p->items,
+		    c->seconds, c->runs, c->storage != NULL ? "false" : "true");
+	else
+		printf("tpcc, %s, native API, %u worker%s x %u clients, %u warehouse%s of %u customers a "
+		       "district and %u items, %u run%s of %g s\n",
+		    c->storage != NULL ? provider : "embedded shm", r->workers, r->workers > 1 ? "s" : "",
+		    r->clients, s->p->warehouses, s->p->warehouses > 1 ? "s" : "", s->p->customers,
+		    s->p->items, c->runs, c->runs > 1 ? "s" : "", c->seconds);
+	double commits = f->sum.commits != 0 ? (double)f->sum.commits : 1;
+	double news = (double)atomic_load(&s->ended[TPCC_NEW]);
+	if (r->only == ALL || r->only == RUN) {
+		bench_metric(&m, "commits", (double)f->sum.commits);
+		bench_metric(&m, "throughput_tps", bench_median(f->tps, f->runs));
+		bench_metric(&m, "new_order_tpm", (double)atomic_load(&s->new_orders) * 60 / f->seconds);
+		bench_metric(&m, "p50_us", (double)nam_hist_quantile(&f->sum.latency_ns, 0.5) / 1e3);
+		bench_metric(&m, "p99_us", (double)nam_hist_quantile(&f->sum.latency_ns, 0.99) / 1e3);
+		bench_metric(&m, "p999_us", (double)nam_hist_quantile(&f->sum.latency_ns, 0.999) / 1e3);
+		bench_metric(&m, "aborts_per_txn", (double)f->sum.aborts / commits);
+		bench_metric(&m, "refused_per_txn", (double)f->sum.refused / commits);
+		bench_metric(&m, "round_trips_per_new_order",
+		    (double)atomic_load(&s->trips[TPCC_NEW]) / (news > 0 ? news : 1));
+	}
+	if (r->peer != NULL) {
+		bench_metric(&m, "peer_sqlite_tps", bench_median(f->peer, f->runs));
+		bench_metric(&m, "peer_sqlite_ratio", bench_median(f->ratio, f->runs));
+	}
+	if (r->only == ALL || r->only == CHECK)
+		bench_metric(&m, "conditions_failed", (double)__builtin_popcountll(s->failed));
+	bench_metric(&m, "check_errors", (double)r->bad);
+	printf("%s", c->json ? "}}\n" : "");
+	fflush(stdout); /* the figures are out, whatever closing may meet */
+}
+
+/* ---- a run ----------------------------------------------------------------------------------- */
+
+static void
+measure(struct real *r, struct figures *f)
+{
+	unsigned ms = (unsigned)(r->common.seconds * 1e3);
+	slice(r, 0, ms < WARM_MS ? ms : WARM_MS, &f->warm);
+	for (unsigned i = 0; i < r->common.runs && f->warm.errors + f->sum.errors == 0; i++) {
+		uint64_t begin = nam_clock_ns();
+		double tps = slice(r, i + 1, ms, &f->sum);
+		if (atomic_load(&r->side.full)) {
+			fprintf(stderr,
+			    "namdb bench: the storage nodes' memory is full; figures are of the %u run%s "
+			    "before: ask for less (--seconds, --runs), or for larger nodes (--storage)\n",
+			    i, i == 1 ? "" : "s");
+			break;
+		}
+		f->seconds += (double)(nam_clock_ns() - begin) / 1e9;
+		f->tps[i] = tps;
+		f->runs++;
+		fprintf(stderr, "run %u of %u: %.0f/s", i + 1, r->common.runs, tps);
+		if (r->peer != NULL) {
+			f->peer[i] = bench_tpcc_sqlite_run(r->peer, r->common.seconds, i + 1);
+			f->ratio[i] = f->peer[i] > 0 ? tps / f->peer[i] : 0;
+			fprintf(stderr, ", sqlite %.0f/s (ratio %.2f)", f->peer[i], f->ratio[i]);
+		}
+		fputc('\n', stderr);
+	}
+	r->bad += f->warm.errors + f->sum.errors + (f->runs == 0);
+}
+
+/* What `only` says, on a compute node that is open. */
+static nam_status
+steps(struct real *r, struct nam_err *err)
+{
+	static struct figures f;
+	bool whole = r->only == ALL, found = !whole && r->only != LOAD;
+	nam_status st = one(r, found ? JOB_FIND : JOB_MAKE);
+	if (st == NAM_ABSENT)
+		return nam_fail(err, st, "no TPC-C tables are loaded here: --only load makes them");
+	if (st == NAM_UNSUPPORTED)
+		return nam_fail(err, st, "the storage nodes host no ordered index");
+	if (st != NAM_OK)
+		return nam_fail(
+		    err, st, "%s the tables failed: %s", found ? "opening" : "making", nam_status_text(st));
+	if (whole || r->only == LOAD)
+		st = population(r, true);
+	if (st == NAM_OK && (whole || r->only == RUN))
+		st = population(r, false);
+	if (st == NAM_OK && r->only == LOAD)
+		st = one(r, JOB_TELL);
+	if (st != NAM_OK)
+		nam_fail(err, st, "loading failed: %s", nam_status_text(st));
+	if (st == NAM_OK && r->sqlite && (r->peer = bench_tpcc_sqlite_open(r->side.p)) == NULL)
+		st = nam_fail(err, NAM_IO, "SQLite cannot be loaded");
+	if (st == NAM_OK && (whole || r->only == RUN))
+		measure(r, &f);
+	if (st == NAM_OK && (whole || r->only == CHECK))
+		st = one(r, JOB_CHECK);
+	if (st == NAM_OK && r->peer != NULL)
+		r->bad += bench_tpcc_sqlite_check(r->peer);
+	if (st == NAM_OK)
+		report(r, &f);
+	if (r->only == DROP || (whole && r->common.storage != NULL)) {
+		nam_status is = one(r, JOB_DROP);
+		st = st == NAM_OK ? is : st;
+	}
+	return st;
+}
+
+static int
+run(struct real *r)
+{
+	struct nam_err err = { 0 };
+	struct bench_embedded e = { 0 };
+	struct bench_tree_hosts hosts = { 0 };
+	unsigned char secret[64];
+	size_t secret_len = 0;
+	const struct bench_common *c = &r->common;
+	r->jobs = (struct bench_jobs)BENCH_JOBS;
+	bench_tpcc_params.seconds = (c->seconds * c->runs + 1) * r->workers;
+	r->side.p = &bench_tpcc_params;
+	r->side.seed = bench_tpcc_params.seed;
+	r->side.counts = calloc((size_t)r->workers * r->clients, sizeof *r->side.counts);
+	nam_status st = r->side.counts != NULL ? NAM_OK : nam_fail(&err, NAM_NOMEM, "no memory");
+	if (st == NAM_OK && c->storage != NULL)
+		st = net_secret_load(c->secret_file, secret, &secret_len, &err);
+	else if (st == NAM_OK)
+		st = bench_embedded_open(
+		    &e, bench_tpcc_bytes(r->side.p) / BENCH_EMBEDDED_NODES, c->cluster, &err);
+	if (st == NAM_OK && c->storage == NULL)
+		st = bench_tree_host(&hosts, &e, &err);
+	const struct cn_config cfg = { .storage = c->storage,
+		.local = c->storage != NULL ? NULL : e.local,
+		.fabric = c->fabric,
+		.cluster = c->cluster,
+		.secret = secret,
+		.secret_len = secret_len,
+		.workers = r->workers,
+		.measure = true,
+		.txn = {
+		    .ptr_cache_entries = r->only > LOAD ? FOUND_ENTRIES : bench_tpcc_entries(r->side.p) } };
+	if (st == NAM_OK)
+		st = cn_open(&r->cn, &cfg, &err);
+	if (st == NAM_OK && err.text[0] != 0)
+		fprintf(stderr, "namdb bench: warning: %s\n", err.text);
+	if (st == NAM_OK)
+		st = steps(r, &err);
+	if (st != NAM_OK)
+		fprintf(stderr, "namdb bench: %s\n", err.text);
+	if (r->cn != NULL)
+		cn_close(r->cn);
+	bench_embedded_close(&e);
+	bench_tree_unhost(&hosts);
+	if (r->peer != NULL)
+		bench_tpcc_sqlite_close(r->peer);
+	free(r->side.counts); /* only now has the last commit been finished */
+	return st == NAM_OK && r->bad == 0 ? 0 : 1;
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+static void
+usage(FILE *to)
+{
+	fprintf(to,
+	    "usage: namdb bench tpcc [options]\n"
+	    "TPC-C: nine tables, five transactions (New-Order 45, Payment 43, Order-Status 4, Delivery 4,\n"
+	    "Stock-Level 4 of each hundred), no think time, and the twelve consistency conditions "
+	    "afterwards.\n"
+	    "  --warehouses N   warehouses (default 1)\n"
+	    "  --size S         small (default: 300 customers a district, 10000 items) or spec (3000, "
+	    "100000)\n"
+	    "  --api native|sql transactions directly, or prepared SQL statements (default native)\n"
+	    "  --workers N      worker threads (default 1)\n"
+	    "  --clients N      clients (coroutines) on each worker (default 4)\n"
+	    "  --seconds S      length of each run (default 2)\n"
+	    "  --runs N         runs, in turn with the peer's; medians are reported (default 1)\n"
+	    "  --pause MS       a client waits so long before each transaction (default 0)\n"
+	    "  --peer sqlite    the same transactions on SQLite in memory, in turn with ours\n"
+	    "  --only STEP      load, run, check or drop: one step of several processes on one cluster\n"
+	    "                   (with --storage); default: all of them\n"
+	    "  --fabric P       auto, shm, verbs or tcp; with --storage (default auto)\n"
+	    "  --storage LIST   storage nodes host:port,...; default: three in this process\n"
+	    "  --cluster NAME, --secret-file F   as for namdb sql\n"
+	    "  --seed N         of rows and clients' dice (default 1)\n"
+	    "  --json           one object on stdout\n"
+	    "  --sim MODEL      in virtual time on a model of machines; see --sim cx6 --help\n");
+}
+
+static bool sql_asked;
+
+static bool
+take(void *arg, int letter, char *v)
+{
+	struct real *r = arg;
+	uint64_t x;
+	switch (letter) {
+	case 'w':
+		if (!nam_number(v, 1, WORKERS_MAX, &x))
+			return false;
+		r->workers = (unsigned)x;
+		return true;
+	case 'C':
+		if (!nam_number(v, 1, 256, &x))
+			return false;
+		r->clients = (unsigned)x;
+		return true;
+	case 'e':
+		return nam_number(v, 0, UINT64_MAX / 2, &bench_tpcc_params.seed);
+	case 'o':
+		for (r->only = LOAD; r->only <= DROP; r->only++)
+			if (strcmp(v, only_names[r->only]) == 0)
+				return true;
+		return false;
+	case 'P':
+		return r->sqlite = strcmp(v, "sqlite") == 0;
+	case 'u':
+		return bench_take_seconds(v, &bench_tpcc_params.pause_ms);
+	case 'a':
+		sql_asked = strcmp(v, "sql") == 0;
+		return sql_asked || strcmp(v, "native") == 0;
+	case 'W':
+	case 'z':
+		r->sized = true;
+		return bench_tpcc_user.take(&bench_tpcc_params, letter, v);
+	default:
+		return false;
+	}
+}
+
+/* NULL, or why the options do not fit each other. */
+static const char *
+unfit(const struct real *r)
+{
+	if (sql_asked)
+		return "--api sql waits for CREATE INDEX: without it a last name is a scan of all customers";
+	if (r->common.fabric == NET_TCP && r->common.storage == NULL)
+		return "--fabric tcp needs --storage: embedded storage is memory of this process";
+	if (r->only != ALL && r->common.storage == NULL)
+		return "--only needs --storage: embedded storage ends with this process";
+	if (r->only > LOAD && r->sized)
+		return "--warehouses and --size are those of --only load";
+	if (r->only != ALL && r->sqlite)
+		return "--peer goes with a whole run, not with --only";
+	return NULL;
+}
+
+int
+bench_tpcc(int argc, char **argv)
+{
+	static const struct option sim[] = { { "warehouses", 1, NULL, 'W' }, { "size", 1, NULL, 'z' },
+		BENCH_SIM_OPTIONS };
+	static const struct option opt[] = { { "warehouses", 1, NULL, 'W' }, { "size", 1, NULL, 'z' },
+		{ "api", 1, NULL, 'a' }, { "workers", 1, NULL, 'w' }, { "clients", 1, NULL, 'C' },
+		{ "seed", 1, NULL, 'e' }, { "pause", 1, NULL, 'u' }, { "peer", 1, NULL, 'P' },
+		{ "only", 1, NULL, 'o' }, { "seconds", 1, NULL, 't' }, { "runs", 1, NULL, 'r' },
+		{ "fabric", 1, NULL, 'f' }, { "storage", 1, NULL, 'S' }, { "cluster", 1, NULL, 'c' },
+		{ "secret-file", 1, NULL, 'k' }, { "json", 0, NULL, 'j' }, { "help", 0, NULL, 'h' }, { 0 } };
+	for (int i = 1; i < argc; i++)
+		if (strncmp(argv[i], "--sim", 5) == 0) {
+			struct bench_sim p = { .number = { 1, 8, 64 },
+				.points = 3,
+				.coroutines = 1,
+				.compute = 1,
+				.storage = 2,
+				.seconds = 0.005,
+				.seed = 1 };
+			return bench_sim_main(argc, argv, sim, &p, &bench_tpcc_params, &bench_tpcc_user);
+		}
+	struct real *r = calloc(1, sizeof *r);
+	if (r == NULL) {
+		fprintf(stderr, "namdb bench: no memory\n");
+		return 1;
+	}
+	r->common = (struct bench_common){ .seconds = 2, .runs = 1, .fabric = NET_AUTO };
+	r->workers = 1;
+	r->clients = 4;
+	int code = bench_options(argc, argv, opt, &r->common, take, usage, r);
+	if (code == 0) {
+		const char *why = unfit(r);
+		code = why != NULL ? bench_bad_use("tpcc", why) : run(r) + 1;
+	}
+	free(r);
+	return code - 1;
+}
