@@ -389,6 +389,7 @@ fuzz() {
 	fuzz_one text "$(($1 / 6))" tests/fuzz/text_seeds.txt -max_len=400 || bad=1
 	fuzz_one check "$(($1 / 12))" tests/fuzz/check_seeds.txt -max_len=1500 || bad=1
 	fuzz_one wire "$(($1 / 12))" /dev/null -max_len=400 || bad=1
+	fuzz_one pgwire "$(($1 / 12))" /dev/null -max_len=600 || bad=1
 	return $bad
 }
 

@@ -12,6 +12,7 @@ int cli_sql(int argc, char **argv);  /* a compute node with the shell */
 /* Measurements. Weak: a build without them has no such command. */
 int cli_bench(int argc, char **argv) __attribute__((weak));
 int cli_storage(int argc, char **argv); /* a storage node, until SIGTERM */
+int cli_compute(int argc, char **argv); /* a compute node for clients, until SIGTERM */
 int cli_doctor(int argc, char **argv);  /* finds out if RDMA will work on this machine */
 int cli_status(int argc, char **argv);  /* memory, heartbeat and load of storage nodes */
 int cli_check(int argc, char **argv);   /* judges recorded histories */

@@ -12,6 +12,7 @@ static const struct {
 } commands[] = {
 	{ "demo", "start a small cluster with sample data on this machine, and a shell on it", cli_demo },
 	{ "storage", "run a storage node", cli_storage },
+	{ "compute", "run a compute node for clients of PostgreSQL", cli_compute },
 	{ "status", "show the storage nodes of a cluster", cli_status },
 	{ "sql", "run SQL: a shell, a script, or one statement", cli_sql },
 	{ "doctor", "check this machine's RDMA devices and limits, and print how to fix them", cli_doctor },

@@ -69,6 +69,13 @@ struct cn_place {
 nam_status cn_start(struct cn *cn, unsigned worker, void (*fn)(const struct cn_place *place, void *arg),
     void *arg, size_t stack);
 
+/*
+ * For code that runs SQL in such a coroutine. After a failed statement: if the cause is that this
+ * process is fenced, or that a storage node is gone, *err gets that reason. cut: a result was held
+ * back because the process is fenced; doubt: its statement may have committed. May park.
+ */
+void cn_reason(struct cn *cn, const struct cn_place *place, bool cut, bool doubt, struct cat_err *err);
+
 /* ---- sessions for threads that may block ------------------------------------- */
 
 /* worker: 0.., or UINT_MAX for the next in turn. NAM_NOMEM, or as sql_session_open. */

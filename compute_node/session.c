@@ -17,7 +17,6 @@
  * copied, the worker never waits for a slow reader, and a reader may block.
  */
 enum baton { CALLER, COROUTINE, COROUTINE_CALLER_SLEEPS };
-enum { ASKING_NAP_NS = 1000000 };
 enum request { REQ_OPEN, REQ_EXEC, REQ_PREPARE, REQ_RUN, REQ_FORGET, REQ_CLOSE };
 enum event {
 	EV_BEGIN,
@@ -225,62 +224,6 @@ serve(struct cn_session *s, const struct sql_sink *sink)
 }
 
 static void
-shut_out(struct net *n, bool doubt, struct cat_err *err)
-{
-	const char *why = net_membership_why(n);
-	if (doubt) {
-		cat_error(err, "08007", "it is not known whether the statement took effect: %s", why);
-		snprintf(err->hint, sizeof err->hint, "Connect again, and look whether it did.");
-		return;
-	}
-	cat_error(err, "57P01", "%s", why);
-	snprintf(err->hint, sizeof err->hint,
-	    "Uncommitted work has been rolled back. Connect again, and run the transaction again.");
-}
-
-/* True if a statement may fail with this SQLSTATE because its process is fenced. */
-static bool
-may_come_of_it(const char *sqlstate)
-{
-	static const char *const of[] = { "58030", "55P03", "40001", "40P01", "53100", "XX000", "XX001" };
-	for (unsigned i = 0; i < sizeof of / sizeof *of; i++)
-		if (strcmp(sqlstate, of[i]) == 0)
-			return true;
-	return false;
-}
-
-/* Other threads find out soon whether a node is gone, whether this process is fenced, and which
- * process blocks all others. */
-static void
-name_reason(struct cn_session *s, const struct cn_place *place)
-{
-	struct net *n = s->cn->net;
-	struct cat_err *err = s->err;
-	char stuck[sizeof err->detail];
-	if (err == NULL)
-		return;
-	bool gone = strcmp(err->sqlstate, "58030") == 0;
-	if (gone)
-		tso_stuck_text(txn_worker_tso(place->txn), stuck, sizeof stuck);
-	while (gone && net_membership(n) == NET_ASKING)
-		net_sleep(place->net, ASKING_NAP_NS);
-	if (net_membership(n) == NET_FENCED) {
-		if (s->cut || may_come_of_it(err->sqlstate))
-			shut_out(n, s->cut && s->doubt, err);
-		else if (strcmp(err->sqlstate, "08007") == 0)
-			snprintf(err->detail, sizeof err->detail, "%s", net_membership_why(n));
-	} else if (gone && stuck[0] != '\0' && err->detail[0] == '\0') {
-		memcpy(err->detail, stuck, sizeof stuck);
-	} else if (gone) {
-		char broke[200];
-		size_t n0 = strlen(err->detail);
-		net_broken_why(n, broke, sizeof broke);
-		snprintf(err->detail + n0, sizeof err->detail - n0, "%s%s",
-		    n0 > 0 && broke[0] != '\0' ? " " : "", broke);
-	}
-}
-
-static void
 session_main(const struct cn_place *place, void *arg)
 {
 	struct cn_session *s = arg;
@@ -313,7 +256,7 @@ session_main(const struct cn_place *place, void *arg)
 			s->cut = false;
 			s->ok = serve(s, &sink);
 			if (!s->ok && s->request != REQ_FORGET)
-				name_reason(s, place);
+				cn_reason(s->cn, place, s->cut, s->doubt, s->err);
 			s->state = sql_session_state(s->sql);
 			sql_session_counts(s->sql, &s->counts);
 		} else {

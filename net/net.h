@@ -297,6 +297,10 @@ void net_worker_rouse(struct net_worker *w);
 /* Any thread: the worker's idle hooks are called soon, also if it sleeps. */
 void net_worker_tell(struct net_worker *w);
 
+/* A sleeping worker wakes also when fd is readable, and calls its idle hooks; -1 = no such fd. fd
+ * is borrowed. The worker's thread; one fd. A simulated worker never sleeps, so it ignores fd. */
+void net_worker_wakes_on(struct net_worker *w, int fd);
+
 /* fn(arg) is called each time the ready queue has run dry, before polling: the
  * place to send what several coroutines asked for, as one. At most 8 hooks. */
 void net_worker_on_idle(struct net_worker *w, void (*fn)(void *arg), void *arg);

@@ -221,6 +221,7 @@ struct net_worker {
 	struct net_timer *timers;
 	_Atomic int cpu_clock; /* a  of the thread in net_worker_run; 0 = none yet */
 	int wake_fd;
+	int also_fd;                    /* o  of net_worker_wakes_on, -1 = none */
 	atomic_bool asleep;             /* a  seq_cst: set before the last look, exchanged by the
 					 * rousing thread */
 	struct net_worker *next_worker; /* the net's workers_lock */

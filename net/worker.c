@@ -187,6 +187,12 @@ real_tell(struct net_worker *w)
 }
 
 void
+net_worker_wakes_on(struct net_worker *w, int fd)
+{
+	w->also_fd = fd;
+}
+
+void
 net_workers_news(struct net *n)
 {
 	pthread_mutex_lock(&n->workers_lock);
@@ -220,6 +226,7 @@ on_post(void *arg)
 static nam_status
 real_open(struct net_worker *w, struct nam_err *err)
 {
+	w->also_fd = -1;
 	w->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (w->wake_fd < 0)
 		return nam_fail(err, NAM_IO, "cannot make an eventfd (%m)");
@@ -291,10 +298,10 @@ wait_for_answers(struct net_worker *w)
 static bool
 sleep_until_something(struct net_worker *w, bool (*until)(void *), void *arg)
 {
-	struct pollfd fd[1 + NET_REGIONS + 2 * NET_CHANNELS];
+	struct pollfd fd[2 + NET_REGIONS + 2 * NET_CHANNELS];
 	uint64_t nap_ns = NAP_NS_MAX;
 	/* no op is out there */
-	struct net_endpoint *idle[1 + NET_REGIONS + 2 * NET_CHANNELS];
+	struct net_endpoint *idle[2 + NET_REGIONS + 2 * NET_CHANNELS];
 	nfds_t n = 0;
 	bool busy = false;
 	fd[n++] = (struct pollfd){ .fd = w->wake_fd, .events = POLLIN };
@@ -312,6 +319,10 @@ sleep_until_something(struct net_worker *w, bool (*until)(void *), void *arg)
 			f = ep->p->idle_fd(ep);
 		if (f >= 0)
 			fd[n++] = (struct pollfd){ .fd = f, .events = events };
+	}
+	if (w->also_fd >= 0) {
+		idle[n] = NULL;
+		fd[n++] = (struct pollfd){ .fd = w->also_fd, .events = POLLIN };
 	}
 	struct timespec ts, *wait = NULL;
 	if (w->timers != NULL) {

@@ -28,12 +28,17 @@ struct sql_session_config {
 	struct sql_parser *parser;
 	/* Not 0: the running statement ends with 57014. The session's user resets it. */
 	const _Atomic int *cancel;
+	bool no_files; /* COPY reads and writes no files: 42501 */
 };
 nam_status sql_session_open(const struct sql_session_config *cfg, struct sql_session **out);
 /* Rolls back an open transaction. In a coroutine. */
 void sql_session_close(struct sql_session *s);
 /* 'I' idle, 'T' in a transaction, 'E' in a failed one: as PostgreSQL's ReadyForQuery. */
 char sql_session_state(const struct sql_session *s);
+/* SET and SHOW without a text: value NULL = the default. False: *err says why. */
+bool sql_session_set(struct sql_session *s, const char *name, const char *value, struct cat_err *err);
+/* The value, perhaps in buf; NULL = there is no such setting. */
+const char *sql_session_setting(struct sql_session *s, const char *name, char *buf, size_t max);
 
 /* One column of a result. */
 struct sql_column {
@@ -88,7 +93,29 @@ unsigned sql_stmt_params(const struct sql_stmt *st, const enum cat_type **types)
 unsigned sql_stmt_columns(const struct sql_stmt *st, const struct sql_column **columns);
 bool sql_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
     const struct sql_sink *sink, struct cat_err *err);
+/* Gives back what sql_prepare or sql_stmt_hold gave; the last one ends the statement. Before
+ * sql_session_close. */
 void sql_stmt_close(struct sql_stmt *st);
+struct sql_stmt *sql_stmt_hold(struct sql_stmt *st);
+
+/* A statement under a name, which EXECUTE and DEALLOCATE know as they know PREPARE's. Takes st,
+ * also when it fails: 42P05 the name is taken. */
+bool sql_stmt_name(struct sql_session *s, const char *name, struct sql_stmt *st, struct cat_err *err);
+/* 26000 and NULL: there is none. Valid until the name is gone, unless held. */
+struct sql_stmt *sql_stmt_named(struct sql_session *s, const char *name, struct cat_err *err);
+/* Forgets the name, if there is one. */
+void sql_stmt_unname(struct sql_session *s, const char *name);
+
+/*
+ * Several sql_run as one implicit transaction, as PostgreSQL has it between two Syncs. more: the
+ * sql_run that follows does not end the implicit transaction; if none is open, it begins.
+ * sql_session_settle commits what is open of it: false with the reason if it cannot. sql_execute
+ * and a failed statement end it too.
+ */
+void sql_session_more(struct sql_session *s, bool more);
+bool sql_session_settle(struct sql_session *s, struct cat_err *err);
+/* As if a statement had failed: for errors that the session's user finds itself. */
+void sql_session_fail(struct sql_session *s);
 
 /* Measures what operators cost, once in the life of a process. at is the start of some 128 KiB of
  * remote memory that may be read. In a coroutine. */

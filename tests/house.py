@@ -201,6 +201,64 @@ class Node:
         return rc
 
 
+class Compute:
+    """One `namdb compute` process."""
+
+    def __init__(self, house, *more, fabric="shm", pg="127.0.0.1:0", expect=True):
+        self.house = house
+        args = [NAMDB, "compute", "--storage", house.storage(), "--fabric", fabric, "--secret-file", house.secret,
+                *house.lease, "--pg", pg] + [str(a) for a in more]
+        self.log_path = os.path.join(house.dir, "compute-%d.log" % len(house.computes))
+        self.log = open(self.log_path, "w+b")
+        self.p = subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
+                                  env=clean_env(house.env))
+        house.computes.append(self)
+        self.port = None
+        if expect:
+            until(lambda: "\nready\n" in self.text() or self.p.poll() is not None, 30, "the compute node")
+            check(self.p.poll() is None, "the compute node ended at once:", self.text())
+            self.port = int(re.search(r" at [0-9.]+:([0-9]+)", self.text()).group(1))
+
+    def text(self):
+        with open(self.log_path, errors="replace") as f:
+            return f.read()
+
+    def psql(self, *args, stdin="", timeout=60, user="tester", env=None):
+        """psql with these arguments, to its end."""
+        args = ["psql", "-X", "-h", "127.0.0.1", "-p", str(self.port), "-U", user, "-d", "namdb"] + list(args)
+        try:
+            p = subprocess.run(args, input=stdin.encode(), capture_output=True, timeout=timeout * SLOW,
+                               env=dict(os.environ, LC_ALL="C.UTF-8", PGCONNECT_TIMEOUT="20", **(env or {})))
+        except FileNotFoundError:
+            skip("there is no psql here")
+        return Result(args, p.returncode, p.stdout.decode("utf-8", "replace"), p.stderr.decode("utf-8", "replace"))
+
+    def memory(self):
+        """Resident bytes."""
+        with open("/proc/%d/statm" % self.p.pid) as f:
+            return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def cpu(self):
+        """Seconds of CPU time so far."""
+        with open("/proc/%d/stat" % self.p.pid) as f:
+            w = f.read().rsplit(")", 1)[1].split()
+        return (int(w[11]) + int(w[12])) / os.sysconf("SC_CLK_TCK")
+
+    def kill(self):
+        if self.p.poll() is None:
+            self.p.kill()
+        self.p.wait()
+
+    def terminate(self, seconds=10, code=0):
+        self.p.send_signal(signal.SIGTERM)
+        try:
+            rc = self.p.wait(timeout=seconds * SLOW)
+        except subprocess.TimeoutExpired:
+            raise AssertionError("the compute node ignores SIGTERM: %s" % self.text())
+        no_sanitizer_report(self.text())
+        same(rc, code, "the compute node's exit code")
+
+
 class Shell:
     """A session of `namdb sql` on pipes: one statement at a time, the session stays open."""
 
@@ -381,7 +439,7 @@ class House:
         self.secret = self.file("secret", "%s\n" % os.urandom(32).hex())
         os.chmod(self.secret, 0o600)
         self.env = {"HOME": self.dir}
-        self.nodes, self.shells, self.terminals = [], [], []
+        self.nodes, self.shells, self.terminals, self.computes = [], [], [], []
         for i in range(nodes):
             Node(self, i + 1, size)
 
@@ -393,13 +451,18 @@ class House:
             s.drop()
         for t in self.terminals:
             t.kill()
+        for c in self.computes:
+            c.kill()
+            c.log.close()
+            if kind is not None:
+                sys.stdout.write("-- log of a compute node --\n%s" % c.text()[-6000:])
         for n in self.nodes:
             n.kill()
             n.log.close()
             if kind is not None:
                 sys.stdout.write("-- log of storage node %s --\n%s" % (n.id, n.text()[-3000:]))
         try:
-            for n in self.nodes:
+            for n in self.nodes + self.computes:
                 if kind is None:
                     no_sanitizer_report(n.text())
         finally:

@@ -18,7 +18,8 @@ struct sql_settings {
 	bool read_only; /* default_transaction_read_only */
 	char search_path[128];
 	uint32_t lock_timeout_ms, statement_timeout_ms;
-	uint64_t memory_kb;  /* namdb.statement_memory */
+	uint32_t idle_timeout_ms, idle_block_timeout_ms; /* kept for a face of the compute node */
+	uint64_t memory_kb;                              /* namdb.statement_memory */
 	uint32_t join_order; /* namdb.join_order: 0 = by cost; else dice, for tests */
 	bool standard_costs; /* namdb.costs */
 	char application_name[64], client_min_messages[16], extra_float_digits[8];
@@ -40,6 +41,7 @@ struct sql_session {
 	bool save_lost;           /* a failure after DDL took the whole transaction */
 	struct sql_named *named;  /* PREPARE */
 	uint32_t stmt_mark;       /* where the running statement began, 0 = not marked */
+	bool more;                /* sql_run leaves the implicit transaction open */
 	bool upserts;             /* the transaction has an ON CONFLICT in it */
 	int64_t now_us;           /* start of t; 0 = not yet asked for */
 	uint64_t deadline_ns;     /* of the statement, 0 = none */

@@ -49,24 +49,36 @@ sql_forget_named(struct sql_session *s)
 		forget(&s->named);
 }
 
+/* A new name without its statement; NULL: *err says why. */
+static struct sql_named *
+room_for(struct sql_session *s, const char *name, struct cat_err *err)
+{
+	unsigned n = 0;
+	for (struct sql_named *p = s->named; p != NULL; p = p->next)
+		n++;
+	struct sql_named *p = NULL;
+	if (*find(s, name, NULL) != NULL)
+		cat_error(err, "42P05", "prepared statement \"%.63s\" already exists", name);
+	else if (n >= NAMED_MAX)
+		cat_error(err, "53200", "more than %d prepared statements", NAMED_MAX);
+	else if ((p = calloc(1, sizeof *p)) == NULL)
+		sql_no_memory(err);
+	if (p == NULL)
+		return NULL;
+	snprintf(p->name, sizeof p->name, "%s", name);
+	nam_arena_init(&p->args, 1 << 10);
+	p->next = s->named;
+	s->named = p;
+	return p;
+}
+
 static bool
 prepare(struct sql_session *s, const struct sql_stmt *st, struct cat_err *err)
 {
 	const struct ast_stmt *ast = st->ast;
-	unsigned n = 0;
-	for (struct sql_named *p = s->named; p != NULL; p = p->next)
-		n++;
-	if (*find(s, ast->var, NULL) != NULL)
-		return cat_error(err, "42P05", "prepared statement \"%.63s\" already exists", ast->var);
-	if (n >= NAMED_MAX)
-		return cat_error(err, "53200", "more than %d prepared statements", NAMED_MAX);
-	struct sql_named *p = calloc(1, sizeof *p);
+	struct sql_named *p = room_for(s, ast->var, err);
 	if (p == NULL)
-		return sql_no_memory(err);
-	snprintf(p->name, sizeof p->name, "%s", ast->var);
-	nam_arena_init(&p->args, 1 << 10);
-	p->next = s->named;
-	s->named = p;
+		return false;
 	p->st = sql_stmt_new(s, sql_parsed_hold(st->parsed), ast->inner, ast->types, ast->ntypes, err);
 	if (p->st != NULL && (!sql_has_plan(ast->inner) || sql_stmt_plan(s, p->st, err))) {
 		p->st->described = true;
@@ -74,6 +86,39 @@ prepare(struct sql_session *s, const struct sql_stmt *st, struct cat_err *err)
 	}
 	forget(&s->named);
 	return false;
+}
+
+bool
+sql_stmt_name(struct sql_session *s, const char *name, struct sql_stmt *st, struct cat_err *err)
+{
+	struct sql_named *p = room_for(s, name, err);
+	if (p == NULL) {
+		sql_stmt_close(st);
+		return false;
+	}
+	p->st = st;
+	return true;
+}
+
+struct sql_stmt *
+sql_stmt_named(struct sql_session *s, const char *name, struct cat_err *err)
+{
+	struct sql_named *p = *find(s, name, err);
+	return p != NULL ? p->st : NULL;
+}
+
+const struct sql_stmt *
+sql_named_find(struct sql_session *s, const char *name)
+{
+	return sql_stmt_named(s, name, NULL);
+}
+
+void
+sql_stmt_unname(struct sql_session *s, const char *name)
+{
+	struct sql_named **at = find(s, name, NULL);
+	if (*at != NULL)
+		forget(at);
 }
 
 static bool

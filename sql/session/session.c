@@ -391,10 +391,32 @@ sql_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *para
     const struct sql_sink *sink, struct cat_err *err)
 {
 	sql_err_clear(err);
-	bool ok = one(s, st, param, n, sink, err, true);
+	bool ok = one(s, st, param, n, sink, err, !s->more);
 	if (!ok)
 		sql_err_place(err, st->parsed->text, st->parsed->len);
 	return ok;
+}
+
+void
+sql_session_more(struct sql_session *s, bool more)
+{
+	s->more = more;
+	if (more && s->block == SQL_IDLE)
+		open_block(s, SQL_IMPLICIT);
+}
+
+bool
+sql_session_settle(struct sql_session *s, struct cat_err *err)
+{
+	s->more = false;
+	sql_err_clear(err);
+	return s->block != SQL_IMPLICIT || sql_commit(s, err);
+}
+
+void
+sql_session_fail(struct sql_session *s)
+{
+	sql_abort(s);
 }
 
 /* ---- texts -------------------------------------------------------------------------------- */

@@ -26,9 +26,11 @@ struct sql_stmt {
 	uint64_t drift;   /* cat_drift then, and the settings that plans depend on */
 	enum cat_type *given, *types;
 	unsigned ngiven, params;
-	uint64_t hash;          /* of the text, in the session's cache */
-	bool described;         /* a client was told its columns: they may not change any more */
-	struct nam_arena fixed; /* parameters converted for one execution */
+	uint64_t hash;           /* of the text, in the session's cache */
+	bool described;          /* a client was told its columns: they may not change any more */
+	unsigned refs;           /* sql_stmt_hold's, and one */
+	struct sql_column shown; /* SHOW, EXPLAIN: what they return; no name: nothing */
+	struct nam_arena fixed;  /* parameters converted for one execution */
 	struct cat_datum *param;
 };
 
@@ -58,6 +60,9 @@ bool sql_has_plan(const struct ast_stmt *ast);
 /* CREATE INDEX outside of a transaction block, in transactions of its own. */
 bool sql_index_online(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
+
+/* named.c: the statement that EXECUTE would run, or NULL. */
+const struct sql_stmt *sql_named_find(struct sql_session *s, const char *name);
 
 /* ---- utility.c ---- */
 /* CREATE, DROP, COPY, EXPLAIN: inside a transaction. tag gets the command's. */

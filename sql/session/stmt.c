@@ -39,6 +39,7 @@ sql_stmt_new(struct sql_session *s, struct sql_parsed *parsed, const struct ast_
 	if (n > 0)
 		memcpy(st->given, types, n * sizeof *types);
 	st->ngiven = n;
+	st->refs = 1;
 	st->s = s;
 	st->parsed = parsed;
 	st->ast = ast;
@@ -49,7 +50,7 @@ sql_stmt_new(struct sql_session *s, struct sql_parsed *parsed, const struct ast_
 void
 sql_stmt_close(struct sql_stmt *st)
 {
-	if (st == NULL)
+	if (st == NULL || --st->refs > 0)
 		return;
 	sql_plan_free(st->plan);
 	sql_parsed_drop(st->parsed);
@@ -58,6 +59,13 @@ sql_stmt_close(struct sql_stmt *st)
 	free(st->types);
 	free(st->param);
 	free(st);
+}
+
+struct sql_stmt *
+sql_stmt_hold(struct sql_stmt *st)
+{
+	st->refs++;
+	return st;
 }
 
 unsigned
@@ -156,6 +164,12 @@ sql_prepare(struct sql_session *s, const char *text, size_t len, const enum cat_
 		return false;
 	}
 	st->described = true;
+	bool show = st->ast->kind == AST_SHOW, explain = st->ast->kind == AST_EXPLAIN;
+	if (show || explain) {
+		st->shown.type = CAT_TEXT;
+		st->shown.typmod = -1;
+		snprintf(st->shown.name, sizeof st->shown.name, "%s", show ? st->ast->var : "QUERY PLAN");
+	}
 	*out = st;
 	return true;
 }
@@ -163,8 +177,16 @@ sql_prepare(struct sql_session *s, const char *text, size_t len, const enum cat_
 unsigned
 sql_stmt_columns(const struct sql_stmt *st, const struct sql_column **columns)
 {
-	*columns = st->plan ? st->plan->column : NULL;
-	return st->plan ? st->plan->columns : 0;
+	if (st->shown.name[0] != 0) {
+		*columns = &st->shown;
+		return 1;
+	}
+	if (st->ast->kind == AST_EXECUTE)
+		st = sql_named_find(st->s, st->ast->var);
+	*columns = st != NULL && st->plan != NULL ? st->plan->column : NULL;
+	if (*columns == NULL)
+		return 0;
+	return st->plan->columns;
 }
 
 /* ---- running --------------------------------------------------------------------------- */

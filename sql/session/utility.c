@@ -82,6 +82,12 @@ copy(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *s
     struct cat_err *err)
 {
 	const struct cat_table *tab;
+	if (ast->copy.file != NULL && s->cfg.no_files) {
+		cat_error(err, "42501", "permission denied to COPY %s a file", ast->copy.to ? "to" : "from");
+		snprintf(err->hint, sizeof err->hint,
+		    "COPY to STDOUT or from STDIN. psql's \\copy command also works.");
+		return false;
+	}
 	if (ast->copy.to && ast->table.name == NULL)
 		return sql_copy_to(s, ast, sink, rows, err);
 	nam_status st = cat_find(s->cfg.cat, s->t, ast->table.name, &tab);
@@ -366,6 +372,21 @@ assign_more(struct sql_session *s, struct sql_settings *set, const char *name, c
 	return true;
 }
 
+/* The setting of that name, if it is a limit on time, in milliseconds; NULL = it is not. */
+static uint32_t *
+time_limit(struct sql_settings *set, const char *name)
+{
+	if (strcasecmp(name, "lock_timeout") == 0)
+		return &set->lock_timeout_ms;
+	if (strcasecmp(name, "statement_timeout") == 0)
+		return &set->statement_timeout_ms;
+	if (strcasecmp(name, "idle_session_timeout") == 0)
+		return &set->idle_timeout_ms;
+	if (strcasecmp(name, "idle_in_transaction_session_timeout") == 0)
+		return &set->idle_block_timeout_ms;
+	return NULL;
+}
+
 /* One setting into set. v NULL = its default. */
 static bool
 assign(struct sql_session *s, struct sql_settings *set, const char *name, const char *v, struct cat_err *err)
@@ -400,12 +421,9 @@ assign(struct sql_session *s, struct sql_settings *set, const char *name, const 
 		s->iso = iso;
 		return true;
 	}
-	if (strcasecmp(name, "lock_timeout") == 0)
-		return v == NULL ? (set->lock_timeout_ms = 0, true)
-				 : parse_ms("lock_timeout", v, &set->lock_timeout_ms, err);
-	if (strcasecmp(name, "statement_timeout") == 0)
-		return v == NULL ? (set->statement_timeout_ms = 0, true)
-				 : parse_ms("statement_timeout", v, &set->statement_timeout_ms, err);
+	uint32_t *limit = time_limit(set, name);
+	if (limit != NULL)
+		return v == NULL ? (*limit = 0, true) : parse_ms(name, v, limit, err);
 	if (strcasecmp(name, "namdb.statement_memory") == 0)
 		return v == NULL ? (set->memory_kb = fresh.memory_kb, true)
 				 : sql_parse_kb("namdb.statement_memory", v, &set->memory_kb, err);
@@ -445,9 +463,12 @@ assign(struct sql_session *s, struct sql_settings *set, const char *name, const 
 	static const struct {
 		const char *name, *value, *also;
 	} fixed[] = {
+		{ "client_encoding", "unicode", "SQL_ASCII" },
 		{ "client_encoding", "UTF8", "utf-8" },
 		{ "datestyle", "ISO", "ISO, MDY" },
+		{ "timezone", "Etc/UTC", "UCT" },
 		{ "timezone", "UTC", "GMT" },
+		{ "intervalstyle", "postgres", "postgres" },
 		{ "standard_conforming_strings", "on", "true" },
 	};
 	for (unsigned i = 0; i < sizeof fixed / sizeof *fixed; i++) {
@@ -455,10 +476,29 @@ assign(struct sql_session *s, struct sql_settings *set, const char *name, const 
 			continue;
 		if (v == NULL || strcasecmp(v, fixed[i].value) == 0 || strcasecmp(v, fixed[i].also) == 0)
 			return true;
+		if (i + 1 < sizeof fixed / sizeof *fixed && strcmp(fixed[i].name, fixed[i + 1].name) == 0)
+			continue;
 		return cat_error(
 		    err, "0A000", "%s other than %s is not supported yet", fixed[i].name, fixed[i].value);
 	}
 	return unknown(name, err);
+}
+
+bool
+sql_session_set(struct sql_session *s, const char *name, const char *value, struct cat_err *err)
+{
+	struct sql_settings next = s->now;
+	sql_err_clear(err);
+	if (!assign(s, &next, name, value, err) || !assign(s, &s->session, name, value, err))
+		return false;
+	s->now = next;
+	return true;
+}
+
+const char *
+sql_session_setting(struct sql_session *s, const char *name, char *buf, size_t max)
+{
+	return sql_setting(s, name, buf, max);
 }
 
 bool
@@ -511,9 +551,9 @@ sql_setting(struct sql_session *s, const char *name, char *buf, size_t max)
 	}
 	if (strcasecmp(name, "namdb.costs") == 0)
 		return set->standard_costs ? "standard" : "measured";
-	if (strcasecmp(name, "lock_timeout") == 0 || strcasecmp(name, "statement_timeout") == 0) {
-		uint32_t ms =
-		    strcasecmp(name, "lock_timeout") == 0 ? set->lock_timeout_ms : set->statement_timeout_ms;
+	const uint32_t *limit = time_limit(&s->now, name);
+	if (limit != NULL) {
+		uint32_t ms = *limit;
 		if (ms == 0)
 			return "0";
 		if (ms % 60000 == 0)
@@ -542,7 +582,8 @@ sql_setting(struct sql_session *s, const char *name, char *buf, size_t max)
 		return set->extra_float_digits;
 	static const char *const fixed[][2] = { { "client_encoding", "UTF8" }, { "server_encoding", "UTF8" },
 		{ "datestyle", "ISO, MDY" }, { "timezone", "UTC" }, { "standard_conforming_strings", "on" },
-		{ "integer_datetimes", "on" }, { "server_version", "15.0 (namdb)" },
+		{ "integer_datetimes", "on" }, { "intervalstyle", "postgres" }, { "in_hot_standby", "off" },
+		{ "is_superuser", "on" }, { "server_version", "15.0 (namdb)" },
 		{ "server_version_num", "150000" } };
 	for (unsigned i = 0; i < sizeof fixed / sizeof *fixed; i++)
 		if (strcasecmp(name, fixed[i][0]) == 0)

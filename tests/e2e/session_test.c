@@ -395,7 +395,7 @@ prepared_body(const struct cn_place *place, void *arg)
 	struct cat_err err = { 0 };
 	struct sum sum = { 0 };
 	struct sql_sink sink = { .arg = &sum, .rows = sum_rows, .done = sum_done };
-	struct sql_session_config cfg = { place->txn, place->cat, place->parser, NULL };
+	struct sql_session_config cfg = { .tw = place->txn, .cat = place->cat, .parser = place->parser };
 	struct sql_stmt *ins = NULL, *sel = NULL, *upd = NULL, *in = NULL, *bad = NULL, *lim = NULL;
 	const enum cat_type *type;
 	const struct sql_column *col;

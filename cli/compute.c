@@ -1,0 +1,218 @@
+/* compute.c -- `namdb compute`: a compute node in the foreground, with faces for clients. */
+#include "cli.h"
+
+#include <base/number.h>
+#include <compute_node/pgwire/pgwire.h>
+#include <net/secret.h>
+
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "usage: namdb compute [--storage LIST] [options]\n"
+    "Joins a cluster as a compute node and serves clients of PostgreSQL: psql, pgbench, drivers.\n"
+    "\n"
+    "  --pg HOST:PORT      address to listen on (default 127.0.0.1:5432; port 0: any free port)\n"
+    "  --pg-socket DIR     listen also on a UNIX socket in this folder, named as PostgreSQL's\n"
+    "  --pg-sessions N     most sessions at once (default 4096)\n"
+    "  --pg-message S      longest message of a client (default 64m)\n"
+    "  --storage LIST      storage nodes, comma-separated (default $NAMDB_STORAGE, else 127.0.0.1:7411)\n"
+    "  --fabric F          auto, shm, verbs or tcp (default auto)\n"
+    "  --cluster NAME      cluster they belong to (default namdb)\n"
+    "  --secret-file F     shared secret (default $NAMDB_SECRET_FILE, else ~/.namdb/secret)\n"
+    "  --workers N         worker threads (default: one per core, at most 8)\n"
+    "  --max-statement S   longest statement (default 1m)\n"
+    "  --lease MS          for a new cluster: a process that is silent for so long is fenced "
+    "(default 3000)\n"
+    "  --help              this text\n"
+    "\n"
+    "SIGTERM or SIGINT ends it: each session is told so (57P01), open transactions are rolled back.\n"
+    "Clients of this machine are trusted, whatever user they name; others cannot connect yet.\n";
+
+static const struct option known[] = {
+	{ "pg", required_argument, NULL, 'P' },
+	{ "pg-socket", required_argument, NULL, 'S' },
+	{ "pg-sessions", required_argument, NULL, 'N' },
+	{ "pg-message", required_argument, NULL, 'M' },
+	{ "storage", required_argument, NULL, 's' },
+	{ "fabric", required_argument, NULL, 'k' },
+	{ "cluster", required_argument, NULL, 'n' },
+	{ "secret-file", required_argument, NULL, 'p' },
+	{ "workers", required_argument, NULL, 'w' },
+	{ "max-statement", required_argument, NULL, 'm' },
+	{ "lease", required_argument, NULL, 'l' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+struct compute {
+	struct cn_config cn;
+	struct cn_pg_config pg;
+	const char *secret_file;
+};
+
+static int
+misuse(const char *what)
+{
+	fprintf(stderr, "namdb compute: %s; see namdb compute --help\n", what);
+	return 2;
+}
+
+static int
+complain(const char *what)
+{
+	fprintf(stderr, "namdb compute: %s\n", what);
+	return 1;
+}
+
+/* One option. NULL, or what is wrong with it. */
+static const char *
+take(struct compute *c, int o)
+{
+	uint64_t n;
+	switch (o) {
+	case 'P':
+		c->pg.listen = optarg;
+		break;
+	case 'S':
+		c->pg.socket_dir = optarg;
+		break;
+	case 'N':
+		if (!nam_number(optarg, 1, 1000000, &n))
+			return "--pg-sessions is a number from 1 to 1000000";
+		c->pg.sessions_max = (unsigned)n;
+		break;
+	case 'M':
+		if (!nam_size(optarg, 16384, UINT64_C(1) << 30, &n))
+			return "--pg-message is a size from 16k to 1g";
+		c->pg.message_max = n;
+		break;
+	case 's':
+		c->cn.storage = optarg;
+		break;
+	case 'k':
+		if (!net_kind_parse(optarg, &c->cn.fabric))
+			return "--fabric is auto, shm, verbs or tcp";
+		break;
+	case 'n':
+		c->cn.cluster = optarg;
+		break;
+	case 'p':
+		c->secret_file = optarg;
+		break;
+	case 'w':
+		if (!nam_number(optarg, 1, 62, &n))
+			return "--workers is a number from 1 to 62";
+		c->cn.workers = (unsigned)n;
+		break;
+	case 'm':
+		if (!nam_size(optarg, 1024, UINT64_C(1) << 30, &n))
+			return "--max-statement is a size from 1k to 1g";
+		c->cn.statement_max = n;
+		break;
+	default:
+		if (!nam_number(optarg, 20, 3600000, &n))
+			return "--lease is a number of milliseconds from 20 to 3600000";
+		c->cn.txn.lease_ms = (uint32_t)n;
+	}
+	return NULL;
+}
+
+/* The command line. -1: go on; else the exit code. */
+static int
+options(int argc, char **argv, struct compute *c)
+{
+	char line[300];
+	optind = 0;
+	opterr = 0;
+	for (int o; (o = getopt_long(argc, argv, ":", known, NULL)) != -1;) {
+		if (o == 'h') {
+			fputs(usage, stdout);
+			return 0;
+		}
+		if (o == '?' || o == ':') {
+			snprintf(line, sizeof line, "%s %.60s",
+			    o == ':' ? "a value is missing after" : "unknown option", argv[optind - 1]);
+			return misuse(line);
+		}
+		const char *wrong = take(c, o);
+		if (wrong != NULL)
+			return misuse(wrong);
+	}
+	if (optind == argc)
+		return -1;
+	snprintf(line, sizeof line, "unexpected argument %.60s", argv[optind]);
+	return misuse(line);
+}
+
+static void
+on_end(void *arg, const char *why)
+{
+	(void)arg;
+	fprintf(stderr, "namdb compute: %s\n", why);
+	kill(getpid(), SIGUSR1);
+}
+
+/* The secret stays in memory no longer than it takes. */
+static nam_status
+join_cluster(struct compute *c, struct cn **out, struct nam_err *err)
+{
+	uint8_t secret[NET_SECRET_LEN];
+	nam_status st = net_secret_load(c->secret_file, secret, &c->cn.secret_len, err);
+	c->cn.secret = secret;
+	if (st == NAM_OK)
+		st = cn_open(out, &c->cn, err);
+	explicit_bzero(secret, sizeof secret);
+	c->cn.secret = NULL;
+	if (st == NAM_OK && err->text[0] != 0)
+		fprintf(stderr, "namdb compute: warning: %s\n", err->text);
+	return st;
+}
+
+int
+cli_compute(int argc, char **argv)
+{
+	struct compute c = {
+		.cn = { .storage = cli_storage_list(), .fabric = NET_AUTO, .measure = true },
+		.pg = { .listen = "127.0.0.1:5432" },
+	};
+	int code = options(argc, argv, &c), sig;
+	if (code >= 0)
+		return code;
+	/* The threads that start now take none of these. */
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGUSR1); /* on_end's */
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	struct rlimit files;
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+	struct nam_err err;
+	struct cn *cn;
+	struct cn_pg *pg;
+	if (join_cluster(&c, &cn, &err) != NAM_OK)
+		return complain(err.text);
+	if (cn_pg_open(&pg, cn, &c.pg, &err) != NAM_OK) {
+		cn_close(cn);
+		return complain(err.text);
+	}
+	cn_on_end(cn, on_end, NULL);
+	fprintf(stderr, "compute node with %u workers, for clients of PostgreSQL at %s%s%s\nready\n",
+	    cn_workers(cn), cn_pg_address(pg), c.pg.socket_dir ? " and in " : "",
+	    c.pg.socket_dir ? c.pg.socket_dir : "");
+	while (sigwait(&set, &sig) != 0)
+		continue;
+	cn_pg_close(pg);
+	cn_close(cn);
+	return sig == SIGUSR1 ? 1 : 0;
+}

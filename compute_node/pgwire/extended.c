@@ -1,0 +1,436 @@
+/* extended.c -- the extended protocol: statements, portals, and what fetches their rows. */
+#include "pgwire_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void
+fail(struct cn_pg_conn *c, struct cat_err *err)
+{
+	c->skip = true;
+	c->look = true;
+	sql_session_fail(c->sql);
+	cn_pg_failed(c, err);
+}
+
+static void
+malformed(struct cn_pg_conn *c)
+{
+	struct cat_err err = { 0 };
+	cat_error(&err, "08P01", "invalid message format");
+	fail(c, &err);
+}
+
+static void
+plain(struct cn_pg_conn *c, char type)
+{
+	cn_pg_begin(&c->out, type);
+	cn_pg_end(&c->out);
+}
+
+/* ---- statements --------------------------------------------------------------------- */
+
+static struct sql_stmt *
+find_stmt(struct cn_pg_conn *c, const char *name, struct cat_err *err)
+{
+	if (name[0] != 0)
+		return sql_stmt_named(c->sql, name, err);
+	if (c->unnamed == NULL)
+		cat_error(err, "26000", "unnamed prepared statement does not exist");
+	return c->unnamed;
+}
+
+static bool
+prepare(struct cn_pg_conn *c, const struct cn_pg_parse *m, struct cat_err *err)
+{
+	struct cn_pg_reader r = cn_pg_reader(m->type, (size_t)m->types * 4);
+	enum cat_type few[16], *type = few;
+	struct sql_stmt *st = NULL;
+	bool ok = true;
+	if (m->types > sizeof few / sizeof *few && (type = malloc(m->types * sizeof *type)) == NULL)
+		return cat_error(err, "53200", "out of memory");
+	for (unsigned i = 0; ok && i < m->types; i++) {
+		uint32_t oid = cn_pg_get32(&r);
+		ok = cn_pg_type(oid, &type[i]) ||
+		     cat_error(err, "0A000", "parameter $%u has the type with OID %u, which is not supported",
+			 i + 1, oid);
+	}
+	ok = ok && sql_prepare(c->sql, m->text, strlen(m->text), type, m->types, &st, err);
+	if (type != few)
+		free(type);
+	if (!ok)
+		return false;
+	if (m->name[0] != 0)
+		return sql_stmt_name(c->sql, m->name, st, err);
+	c->unnamed = st;
+	return true;
+}
+
+void
+cn_pg_parse(struct cn_pg_conn *c, const char *body, size_t n)
+{
+	struct cn_pg_parse m;
+	struct cat_err err = { 0 };
+	if (!cn_pg_take_parse(body, n, &m)) {
+		malformed(c);
+		return;
+	}
+	if (m.name[0] == 0) {
+		sql_stmt_close(c->unnamed);
+		c->unnamed = NULL;
+	}
+	atomic_store_explicit(&c->cancel, cn_pg_ordered(c), memory_order_relaxed);
+	if (m.name[0] != 0 && sql_stmt_named(c->sql, m.name, NULL) != NULL)
+		cat_error(&err, "42P05", "prepared statement \"%.63s\" already exists", m.name);
+	else if (prepare(c, &m, &err)) {
+		plain(c, '1');
+		return;
+	}
+	fail(c, &err);
+}
+
+/* ---- portals --------------------------------------------------------------------------- */
+
+static void
+reset_portal(struct cn_pg_portal *p)
+{
+	sql_stmt_close(p->stmt);
+	p->stmt = NULL;
+	if (p->arena.used > 0)
+		nam_arena_reset(&p->arena);
+	cn_pg_out_empty(&p->held, 0);
+	p->held.failed = false;
+	p->param = NULL;
+	p->format = NULL;
+	p->params = p->columns = 0;
+	p->ran = p->returns = false;
+	p->fetched = 0;
+	p->tag[0] = 0;
+}
+
+static struct cn_pg_portal **
+find_portal(struct cn_pg_conn *c, const char *name)
+{
+	char cut[CAT_NAME_MAX + 1];
+	struct cn_pg_portal **at = &c->portals;
+	snprintf(cut, sizeof cut, "%s", name);
+	while (*at != NULL && strcmp((*at)->name, cut) != 0)
+		at = &(*at)->next;
+	return at;
+}
+
+static void
+drop_portal(struct cn_pg_portal **at)
+{
+	struct cn_pg_portal *p = *at;
+	*at = p->next;
+	reset_portal(p);
+	nam_arena_fini(&p->arena);
+	free(p);
+}
+
+void
+cn_pg_drop_portals(struct cn_pg_conn *c)
+{
+	while (c->portals != NULL)
+		drop_portal(&c->portals);
+	if (c->portal.stmt != NULL)
+		reset_portal(&c->portal);
+}
+
+/* An empty portal of that name; NULL: *err says why. */
+static struct cn_pg_portal *
+new_portal(struct cn_pg_conn *c, const char *name, struct cat_err *err)
+{
+	if (name[0] == 0) {
+		reset_portal(&c->portal);
+		return &c->portal;
+	}
+	if (*find_portal(c, name) != NULL) {
+		cat_error(err, "42P03", "cursor \"%.63s\" already exists", name);
+		return NULL;
+	}
+	struct cn_pg_portal *p = calloc(1, sizeof *p);
+	if (p == NULL) {
+		cat_error(err, "53200", "out of memory");
+		return NULL;
+	}
+	snprintf(p->name, sizeof p->name, "%s", name);
+	nam_arena_init(&p->arena, 2048);
+	p->next = c->portals;
+	c->portals = p;
+	return p;
+}
+
+static struct cn_pg_portal *
+the_portal(struct cn_pg_conn *c, const char *name, struct cat_err *err)
+{
+	struct cn_pg_portal *p = name[0] ? *find_portal(c, name) : &c->portal;
+	if (p == NULL || p->stmt == NULL) {
+		cat_error(err, "34000", "portal \"%.63s\" does not exist", name);
+		return NULL;
+	}
+	return p;
+}
+
+/* ---- Bind -------------------------------------------------------------------------------- */
+
+static bool
+parameters(struct cn_pg_portal *p, const struct cn_pg_bind *m, struct cat_err *err)
+{
+	const enum cat_type *type;
+	unsigned want = sql_stmt_params(p->stmt, &type);
+	if (m->params != want)
+		return cat_error(err, "08P01",
+		    "bind message supplies %u parameters, but prepared statement \"%.63s\" requires %u",
+		    m->params, m->name, want);
+	if (m->in.n > 1 && m->in.n != m->params)
+		return cat_error(err, "08P01", "bind message has %u parameter formats but %u parameters",
+		    m->in.n, m->params);
+	p->params = want;
+	p->param = nam_arena_take(&p->arena, (want + 1) * sizeof *p->param);
+	size_t bytes = (size_t)(m->values.end - m->values.p);
+	const char *copy = nam_arena_copy(&p->arena, m->values.p, bytes);
+	if (p->param == NULL || copy == NULL)
+		return cat_error(err, "53200", "out of memory");
+	struct cn_pg_reader r = cn_pg_reader(copy, bytes);
+	for (unsigned i = 0; i < want; i++) {
+		struct cat_datum *d = &p->param[i];
+		uint32_t len = cn_pg_get32(&r);
+		int format = cn_pg_format(&m->in, i);
+		*d = (struct cat_datum){ .type = type[i], .null = len == UINT32_MAX };
+		if (format < 0)
+			return cat_error(err, "22023", "unsupported format code in a bind message");
+		if (d->null) {
+			if (cat_type_is_str(d->type))
+				d->v.s = (struct cat_str){ "", 0 };
+			continue;
+		}
+		struct cat_str in = { cn_pg_get_bytes(&r, len), len };
+		if (!(format == 0 ? cn_pg_text_in(d->type, in, &d->v, &p->arena, err)
+				  : cn_pg_binary_in(d->type, in, &d->v, &p->arena, err))) {
+			if (err->detail[0] == 0 && strcmp(err->sqlstate, "22P03") == 0)
+				snprintf(err->detail, sizeof err->detail, "It is the value of parameter $%u.",
+				    i + 1);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool
+result_formats(struct cn_pg_portal *p, const struct cn_pg_bind *m, struct cat_err *err)
+{
+	const struct sql_column *col;
+	bool binary = false;
+	p->columns = sql_stmt_columns(p->stmt, &col);
+	if (m->out.n > 1 && m->out.n != p->columns)
+		return cat_error(err, "08P01", "bind message has %u result formats but query has %u columns",
+		    m->out.n, p->columns);
+	for (unsigned k = 0; k < m->out.n; k++) {
+		int f = cn_pg_format(&m->out, k);
+		if (f < 0)
+			return cat_error(err, "22023", "unsupported format code in a bind message");
+		binary |= f == 1;
+	}
+	if (!binary)
+		return true;
+	if ((p->format = nam_arena_take(&p->arena, p->columns + 1)) == NULL)
+		return cat_error(err, "53200", "out of memory");
+	for (unsigned k = 0; k < p->columns; k++)
+		p->format[k] = (uint8_t)cn_pg_format(&m->out, k);
+	return true;
+}
+
+void
+cn_pg_bind(struct cn_pg_conn *c, const char *body, size_t n)
+{
+	struct cn_pg_bind m;
+	struct cat_err err = { 0 };
+	if (!cn_pg_take_bind(body, n, &m)) {
+		malformed(c);
+		return;
+	}
+	struct sql_stmt *st = find_stmt(c, m.name, &err);
+	struct cn_pg_portal *p = st ? new_portal(c, m.portal, &err) : NULL;
+	if (p != NULL) {
+		p->stmt = sql_stmt_hold(st);
+		if (parameters(p, &m, &err) && result_formats(p, &m, &err)) {
+			plain(c, '2');
+			return;
+		}
+		if (p == &c->portal)
+			reset_portal(p);
+		else
+			drop_portal(find_portal(c, m.portal));
+	}
+	fail(c, &err);
+}
+
+/* ---- Describe, Close ------------------------------------------------------------------------ */
+
+static void
+describe_columns(struct cn_pg_conn *c, const struct sql_stmt *st, const uint8_t *format)
+{
+	const struct sql_column *col;
+	unsigned n = sql_stmt_columns(st, &col);
+	if (n == 0 && col == NULL)
+		plain(c, 'n');
+	else
+		cn_pg_row_description(&c->out, col, n, format);
+}
+
+void
+cn_pg_describe(struct cn_pg_conn *c, const char *body, size_t n)
+{
+	struct cn_pg_named m;
+	struct cat_err err = { 0 };
+	if (!cn_pg_take_named(body, n, &m)) {
+		malformed(c);
+		return;
+	}
+	if (m.what == 'P') {
+		struct cn_pg_portal *p = the_portal(c, m.name, &err);
+		if (p == NULL)
+			fail(c, &err);
+		else
+			describe_columns(c, p->stmt, p->format);
+		return;
+	}
+	const enum cat_type *type;
+	struct sql_stmt *st = find_stmt(c, m.name, &err);
+	if (st == NULL) {
+		fail(c, &err);
+		return;
+	}
+	unsigned params = sql_stmt_params(st, &type);
+	cn_pg_begin(&c->out, 't');
+	cn_pg_put16(&c->out, (uint16_t)params);
+	for (unsigned i = 0; i < params; i++)
+		cn_pg_put32(&c->out, cn_pg_oid(type[i], -1));
+	cn_pg_end(&c->out);
+	describe_columns(c, st, NULL);
+}
+
+void
+cn_pg_close_named(struct cn_pg_conn *c, const char *body, size_t n)
+{
+	struct cn_pg_named m;
+	if (!cn_pg_take_named(body, n, &m)) {
+		malformed(c);
+		return;
+	}
+	if (m.what == 'P' && m.name[0] == 0) {
+		reset_portal(&c->portal);
+	} else if (m.what == 'P') {
+		struct cn_pg_portal **at = find_portal(c, m.name);
+		if (*at != NULL)
+			drop_portal(at);
+	} else if (m.name[0] == 0) {
+		sql_stmt_close(c->unnamed);
+		c->unnamed = NULL;
+	} else {
+		sql_stmt_unname(c->sql, m.name);
+	}
+	plain(c, '3');
+}
+
+/* ---- Execute ------------------------------------------------------------------------- */
+
+/* Rows that one Execute fetches at a time are kept until they are asked for: the statement itself
+ * runs to its end first. */
+static void
+fetch(struct cn_pg_conn *c, struct cn_pg_portal *p, uint32_t rows)
+{
+	struct cn_pg_out *h = &p->held;
+	uint32_t sent = 0;
+	char tag[32];
+	while ((rows == 0 || sent < rows) && h->at < h->len) {
+		struct cn_pg_reader r = cn_pg_reader(h->p + h->at + 1, 4);
+		size_t n = (size_t)cn_pg_get32(&r) + 1;
+		cn_pg_put(&c->out, h->p + h->at, n);
+		h->at += n;
+		sent++;
+		if (!cn_pg_flush_much(c))
+			return;
+	}
+	p->fetched += sent;
+	if (rows > 0 && sent == rows) {
+		plain(c, 's');
+		return;
+	}
+	cn_pg_out_empty(h, 0);
+	if (strncmp(p->tag, "SELECT ", 7) == 0) {
+		snprintf(tag, sizeof tag, "SELECT %u", sent);
+		cn_pg_complete(&c->out, tag);
+	} else {
+		cn_pg_complete(&c->out, p->tag);
+	}
+}
+
+static bool
+run(struct cn_pg_conn *c, struct cn_pg_portal *p, bool hold, struct cat_err *err)
+{
+	/* If Sync is what comes next, the statement ends its implicit transaction itself. */
+	bool sync = c->in_end - c->in_at >= 5 && c->in[c->in_at] == 'S';
+	cn_pg_reply_to(c, hold ? &p->held : &c->out, p->format, false);
+	c->reply.tag = hold ? p->tag : NULL;
+	sql_session_more(c->sql, !sync);
+	p->ran = true;
+	p->returns = p->columns > 0;
+	bool ok = sql_run(c->sql, p->stmt, p->param, p->params, &c->sink, err);
+	cn_pg_unkeep(c);
+	if (p->held.failed && (!ok || hold)) {
+		cat_error(err, "53200", "out of memory");
+		snprintf(err->detail, sizeof err->detail,
+		    "Rows of a portal that are fetched piece by piece are kept in memory.");
+		return false;
+	}
+	return ok;
+}
+
+void
+cn_pg_execute(struct cn_pg_conn *c, const char *body, size_t n)
+{
+	struct cn_pg_execute m;
+	struct cat_err err = { 0 };
+	if (!cn_pg_take_execute(body, n, &m)) {
+		malformed(c);
+		return;
+	}
+	struct cn_pg_portal *p = the_portal(c, m.portal, &err);
+	if (p == NULL) {
+		fail(c, &err);
+		return;
+	}
+	if (p->ran && !p->returns) {
+		cat_error(&err, "55000", "portal \"%.63s\" cannot be run", m.portal);
+		fail(c, &err);
+		return;
+	}
+	bool hold = m.rows > 0 && p->columns > 0;
+	if (p->ran) {
+		if (p->tag[0] == 0)
+			snprintf(p->tag, sizeof p->tag, "SELECT 0");
+		fetch(c, p, m.rows);
+	} else if (!run(c, p, hold, &err)) {
+		fail(c, &err);
+	} else if (hold) {
+		fetch(c, p, m.rows);
+	}
+}
+
+void
+cn_pg_sync(struct cn_pg_conn *c)
+{
+	struct cat_err err = { 0 };
+	if (!sql_session_settle(c->sql, &err)) {
+		c->look = true;
+		cn_pg_failed(c, &err);
+	}
+	if (sql_session_state(c->sql) == 'I')
+		cn_pg_drop_portals(c);
+	if (!c->over)
+		cn_pg_ready(c);
+}

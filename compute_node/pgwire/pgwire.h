@@ -1,0 +1,37 @@
+/*
+ * pgwire.h -- PostgreSQL's protocol 3.0 for a compute node: psql, pgbench and PostgreSQL's drivers
+ * are its clients.
+ *
+ * A thread of its own, the doorkeeper, accepts connections and reads their first message. A session
+ * then is one coroutine of one worker, which reads and writes its socket without blocking: a slow
+ * client holds up its own session only.
+ */
+#ifndef NAM_COMPUTE_NODE_PGWIRE_PGWIRE_H
+#define NAM_COMPUTE_NODE_PGWIRE_PGWIRE_H
+
+#include <compute_node/cn.h>
+
+struct cn_pg;
+
+struct cn_pg_config {
+	const char *listen;     /* "host:port"; NULL = no TCP. Port 0: any free port */
+	const char *socket_dir; /* folder for a UNIX socket named as PostgreSQL's; NULL = none */
+	unsigned sessions_max;  /* more are refused with 53300; 0 = 4096 */
+	size_t message_max;     /* bytes of a client's message; 0 = 64 MiB */
+	uint32_t start_ms;      /* until a client has begun its session; 0 = 60 s */
+};
+
+/*
+ * Listens, and serves clients on cn's workers until cn_pg_close. NAM_INVALID, NAM_IO, NAM_REFUSED:
+ * err says what to do. Borrows cn; copies cfg.
+ */
+nam_status cn_pg_open(struct cn_pg **out, struct cn *cn, const struct cn_pg_config *cfg, struct nam_err *err);
+/* Ends every session with 57P01, rolls back open transactions, waits until all have ended. Before
+ * cn_close. */
+void cn_pg_close(struct cn_pg *pg);
+/* Where it listens, such as "127.0.0.1:5432"; "" = no TCP. Valid until cn_pg_close. */
+const char *cn_pg_address(const struct cn_pg *pg);
+/* Sessions at the moment. Any thread. */
+unsigned cn_pg_sessions(struct cn_pg *pg);
+
+#endif
