@@ -380,16 +380,20 @@ net_read_mapped(
     struct net_worker *w, const net_addr *at, unsigned n, uint32_t len, void *into, struct net_counts *acct)
 {
 	NAM_ASSERT(n <= NET_MAPPED_MAX && len % 8 == 0 && len <= NET_LEN_MAX);
+	const char *piece[NET_MAPPED_MAX];
 	if (n == 0)
 		return NAM_OK;
 	for (unsigned i = 0; i < n; i++) {
 		const struct net_endpoint *ep = mapped_at(w, at[i], len);
 		if (ep == NULL)
 			return NAM_UNSUPPORTED;
-		const char *p = ep->base + net_offset_of(at[i]), *end = p + len;
-		for (p -= (uintptr_t)p % LINE; p < end; p += LINE)
-			__builtin_prefetch(p, 0, 2);
+		piece[i] = ep->base + net_offset_of(at[i]);
 	}
+	/* The first line of each piece, then the second: a miss of the TLB is over before the other
+	 * lines of its page are asked for. */
+	for (uint32_t off = 0; off < len; off += LINE)
+		for (unsigned i = 0; i < n; i++)
+			__builtin_prefetch(piece[i] + off, 0, 2);
 	if (n > 1 && nam_co_self() != NULL && nam_sched_ready(w->sched)) {
 		nam_co_yield();
 		for (unsigned i = 0; i < n; i++)
