@@ -445,14 +445,23 @@ static inline bool
 shows(struct txn *t, struct txn_get *g, net_addr at, const struct rec_block *img)
 {
 	const struct txn_table_view *v = g->table->view;
-	unsigned k = 0;
-	if (img->ident != g->hash || txn_rec_resolve(v, img, at, txn_sees(t), &k) != REC_HERE)
+	uint64_t sees = txn_sees(t), best = 0, newest = 0;
+	unsigned slot = 0;
+	if (img->ident != g->hash || !txn_rec_dir_whole(v, img, at))
 		return false;
-	const struct rec_slot *s = rec_slot_of(v, img, k);
-	if ((s->meta & REC_DELETED) != 0 || !same_key(g->table, s->payload, (uint32_t)s->meta, g))
+	for (unsigned k = 0; k < v->slots; k++) {
+		uint64_t c = rec_cid(img, k);
+		newest = c > newest ? c : newest;
+		bool better = c <= sees && c > best;
+		best = better ? c : best;
+		slot = better ? k : slot;
+	}
+	const struct rec_slot *s = rec_slot_of(v, img, slot);
+	if (best == 0 || !txn_rec_slot_whole(v, s, best, at) || (s->meta & REC_DELETED) != 0 ||
+	    !same_key(g->table, s->payload, (uint32_t)s->meta, g))
 		return false;
-	uint64_t newest = rec_cid(img, txn_rec_newest(v, img));
-	txn_read_set_add(t, at, newest);
+	if (t->iso == TXN_SERIALIZABLE)
+		txn_read_set_add(t, at, newest);
 	g->status = NAM_OK;
 	g->row = (struct txn_row){ .at = at,
 		.bytes = s->payload,

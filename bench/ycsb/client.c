@@ -294,7 +294,10 @@ get_all(struct client *c, const uint64_t *key, const uint64_t *at, unsigned n, s
 {
 	net_addr where[YCSB_SCAN_MAX];
 	for (unsigned i = 0; i < n; i++) {
-		get[i] = bench_get(&c->s->table, &key[i], 8);
+		get[i].table = &c->s->table;
+		get[i].key = &key[i];
+		get[i].key_len = 8;
+		get[i].hash = nam_hash(&key[i], 8, c->s->table.id);
 		if (at != NULL)
 			where[i].bits = at[i];
 		else

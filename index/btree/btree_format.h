@@ -206,11 +206,30 @@ idx_check_words(const uint64_t *word, unsigned n, uint64_t seed)
 static inline uint64_t
 idx_check_39(const uint64_t *word)
 {
-#define IDX_PAIR(i)  nam_fold(word[2 * (i)] ^ ((i) + 1) * UINT64_C(0x9e3779b97f4a7c15), word[2 * (i) + 1])
-#define IDX_PAIRS(i) (IDX_PAIR(i) + IDX_PAIR((i) + 1) + IDX_PAIR((i) + 2))
-	uint64_t sum = 39 + IDX_PAIRS(0) + IDX_PAIRS(3) + IDX_PAIRS(6) + IDX_PAIRS(9) + IDX_PAIRS(12) +
-		       IDX_PAIRS(15) + IDX_PAIR(18);
-#undef IDX_PAIRS
+	uint64_t sum = 39;
+	/* Each product is added before the next one: else a compiler holds all of them in memory. */
+#define IDX_PAIR(i)                                                                                          \
+	sum += nam_fold(word[2 * (i)] ^ ((i) + 1) * UINT64_C(0x9e3779b97f4a7c15), word[2 * (i) + 1]);        \
+	__asm__("" : "+r"(sum))
+	IDX_PAIR(0);
+	IDX_PAIR(1);
+	IDX_PAIR(2);
+	IDX_PAIR(3);
+	IDX_PAIR(4);
+	IDX_PAIR(5);
+	IDX_PAIR(6);
+	IDX_PAIR(7);
+	IDX_PAIR(8);
+	IDX_PAIR(9);
+	IDX_PAIR(10);
+	IDX_PAIR(11);
+	IDX_PAIR(12);
+	IDX_PAIR(13);
+	IDX_PAIR(14);
+	IDX_PAIR(15);
+	IDX_PAIR(16);
+	IDX_PAIR(17);
+	IDX_PAIR(18);
 #undef IDX_PAIR
 	sum = nam_mix(sum + nam_fold(word[38], 19 * UINT64_C(0x9e3779b97f4a7c15)));
 	return sum != 0 ? sum : 1;

@@ -908,10 +908,42 @@ bad_messages(void **state)
 	scene_end(&s);
 }
 
+/* The sum of the usual leaf is written out; and a change of any word, or of any two that change
+ * places, is seen. */
+static void
+checks(void **state)
+{
+	(void)state;
+	struct nam_rng rng;
+	nam_rng_init(&rng, 5);
+	for (unsigned round = 0; round < 200; round++) {
+		uint64_t word[39];
+		for (unsigned i = 0; i < 39; i++)
+			word[i] = round % 2 == 0 ? nam_rng_next(&rng) : nam_rng_below(&rng, 3);
+		uint64_t sum = idx_check_words(word, 39, 0);
+		assert_true(idx_check_39(word) == sum && sum != 0);
+		for (unsigned i = 0; i < 39; i++) {
+			uint64_t was = word[i];
+			word[i] ^= UINT64_C(1) << nam_rng_below(&rng, 64);
+			assert_true(idx_check_39(word) != sum && idx_check_words(word, 39, 0) != sum);
+			word[i] = was;
+			for (unsigned k = 0; k < i; k++) {
+				word[i] = word[k];
+				word[k] = was;
+				assert_true((idx_check_words(word, 39, 0) == sum) == (word[i] == was));
+				word[k] = word[i];
+				word[i] = was;
+			}
+		}
+		assert_true(idx_check_words(word, 38, 0) != sum && idx_check_words(word, 39, 1) != sum);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(checks),
 		cmocka_unit_test(grows),
 		cmocka_unit_test(equal_keys),
 		cmocka_unit_test(races),

@@ -2,6 +2,9 @@
 #include <index/btree/client.h>
 
 #include <stdlib.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 enum {
 	/* Of nodes, on a coroutine's stack: SEEKS times two leaves of the shortest keys. */
@@ -298,8 +301,20 @@ slots_of(const struct idx_node *n, uint64_t key)
 {
 	const uint64_t *at = idx_at(n, idx_node_key(1, 0));
 	uint32_t in = 0;
+#ifdef __SSE2__
+	const __m128i want = _mm_set1_epi64x((long long)key);
+	for (unsigned i = 0; i < IDX_NODE_SLOTS; i += 4) {
+		__m128i a = _mm_cmpeq_epi32(_mm_loadu_si128((const void *)(at + i)), want);
+		__m128i b = _mm_cmpeq_epi32(_mm_loadu_si128((const void *)(at + i + 2)), want);
+		/* low halves and high halves of the four words side by side */
+		__m128 low = _mm_shuffle_ps(_mm_castsi128_ps(a), _mm_castsi128_ps(b), 0x88);
+		__m128 high = _mm_shuffle_ps(_mm_castsi128_ps(a), _mm_castsi128_ps(b), 0xdd);
+		in |= (uint32_t)_mm_movemask_ps(_mm_and_ps(low, high)) << i;
+	}
+#else
 	for (unsigned i = 0; i < IDX_NODE_SLOTS; i++)
 		in |= (uint32_t)(at[i] == key) << i;
+#endif
 	return in & ((1u << idx_meta_count(n->meta)) - 1);
 }
 

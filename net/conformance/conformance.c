@@ -1,5 +1,6 @@
 /* conformance.c -- the suite of conformance.h: its bench, and what each operation must do by
  * itself. */
+#include <base/hash.h>
 #include <net/conformance/conformance_internal.h>
 
 #include <pthread.h>
@@ -436,6 +437,9 @@ lost_co(struct job *j)
 	net_addr e;
 	CHECK(j->fix, net_extent_take(w, 1, 1, &e) == NAM_GONE);
 	CHECK(j->fix, net_direct(w, at(1, 0), 8) == NULL);
+	const net_addr both[] = { at(2, 0), at(1, 0) };
+	uint64_t two[2];
+	CHECK(j->fix, net_read_mapped(w, both, 2, 8, two, NULL) == NAM_UNSUPPORTED);
 }
 
 /* Another process still reaches the node. */
@@ -868,6 +872,50 @@ direct(struct fixture *fix)
 	net_conf_start(fix, 0, 1, 1, 0, direct_co);
 }
 
+/* READs in place are counted as a batch of them. */
+static void
+mapped_co(struct job *j)
+{
+	enum { N = NET_MAPPED_MAX, WORDS = 6 };
+	struct net_worker *w = j->w;
+	struct net_counts plain = { 0 }, here = { 0 };
+	struct net_op op[N];
+	struct net_batch b;
+	uint64_t want[N][WORDS], got[N][WORDS];
+	net_addr where[N];
+	uint64_t size = net_node_of(net_worker_net(w), 2)->size, v[WORDS];
+	net_batch_init(&b, w, op, N, &plain);
+	for (unsigned i = 0; i < N; i++) {
+		where[i] = at(1 + i % 2, 4096 + 8 * i * WORDS);
+		for (unsigned k = 0; k < WORDS; k++)
+			v[k] = nam_mix(1 + i * WORDS + k);
+		CHECK(j->fix, net_write1(w, where[i], v, sizeof v, NULL) == NAM_OK);
+		net_read(&b, where[i], want[i], sizeof want[i]);
+	}
+	CHECK(j->fix, net_run(&b) == NAM_OK);
+	nam_status st = net_read_mapped(w, where, N, sizeof got[0], got, &here);
+	if (j->fix->env->kind != NET_SHM) {
+		CHECK(j->fix, st == NAM_UNSUPPORTED && net_counts_verbs(&here) == 0);
+		return;
+	}
+	CHECK(j->fix, st == NAM_OK && memcmp(want, got, sizeof got) == 0);
+	CHECK(j->fix, memcmp(&plain, &here, sizeof here) == 0);
+	CHECK(j->fix, net_read_mapped(w, where, 0, 8, got, &here) == NAM_OK);
+	const net_addr bad[] = { net_at(2, size - 8), net_at(2, size), net_at(3, 0), net_at(0, 0),
+		net_at(1, (UINT64_C(1) << 48) - 8) };
+	for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+		where[1] = bad[i];
+		CHECK(j->fix, net_read_mapped(w, where, 2, 16, got, &here) == NAM_UNSUPPORTED);
+	}
+	CHECK(j->fix, memcmp(&plain, &here, sizeof here) == 0);
+}
+
+static void
+mapped(struct fixture *fix)
+{
+	net_conf_start(fix, 0, 1, 1, 0, mapped_co);
+}
+
 /* ---- all -------------------------------------------------------------------- */
 
 static const struct net_conf_test tests[] = {
@@ -886,6 +934,7 @@ static const struct net_conf_test tests[] = {
 	{ "extents", 1, 1, extents, NULL },
 	{ "extents, contended", 1, 3, extents_contended, NULL },
 	{ "net_direct", 1, 1, direct, NULL },
+	{ "net_read_mapped", 2, 1, mapped, NULL },
 };
 
 int
