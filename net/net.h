@@ -475,7 +475,7 @@ void net_post_then(struct net_batch *b, void (*done)(struct net_batch *b));
  * net_run tells more. NAM_GONE: the net has given the memory up meanwhile (net_on_asked). Yields
  * once, so that misses overlap. len is a multiple of 8, n at most NET_MAPPED_MAX.
  */
-enum { NET_MAPPED_MAX = 32 };
+enum { NET_MAPPED_MAX = 64 };
 nam_status net_read_mapped(
     struct net_worker *w, const net_addr *at, unsigned n, uint32_t len, void *into, struct net_counts *acct);
 

@@ -473,17 +473,17 @@ shows(struct txn *t, struct txn_get *g, net_addr at, const struct rec_block *img
 }
 
 /*
- * Keys of one table whose blocks lie in mapped memory, at addresses that the caller knows: READs the
- * blocks in place. *left: which keys the other way has to answer, as bits; all, if this one does
- * not fit. NAM_OK, or the transaction cannot go on.
+ * Keys of one table whose blocks lie in mapped memory, at addresses that the caller knows: READs
+ * the blocks in place. *left: which keys the other way has to answer, as bits; all, if this one
+ * does not fit. NAM_OK, or the transaction cannot go on.
  */
 static nam_status
 get_near(struct txn *t, struct txn_get *g, const net_addr *where, unsigned n, struct nam_arena *arena,
-    uint32_t *left)
+    uint64_t *left)
 {
 	const struct txn_table *tab = g[0].table;
 	const struct txn_table_view *v = tab->view;
-	*left = UINT32_MAX >> (CHUNK - n);
+	*left = UINT64_MAX >> (64 - n);
 	if (v == NULL || !tab->has_key || t->latest || t->nwr > 0 || nam_fault_any() ||
 	    v->block_bytes > WHOLE_MAX || !net_all_mapped(t->tw->w))
 		return NAM_OK;
@@ -498,10 +498,10 @@ get_near(struct txn *t, struct txn_get *g, const net_addr *where, unsigned n, st
 		return st == NAM_UNSUPPORTED ? NAM_OK : st;
 	for (unsigned i = 0; i < n; i++, img += v->block_bytes)
 		if (shows(t, &g[i], where[i], (const struct rec_block *)(const void *)img))
-			*left &= ~(UINT32_C(1) << i);
+			*left &= ~(UINT64_C(1) << i);
 	return NAM_OK;
 }
-static_assert((int)CHUNK <= (int)NET_MAPPED_MAX && CHUNK <= 32, "one READ of all, and a bit for each");
+static_assert((int)CHUNK <= (int)NET_MAPPED_MAX && CHUNK <= 64, "one READ of all, and a bit for each");
 
 static nam_status
 get_chunk(struct txn *t, struct txn_get *g, const net_addr *where, unsigned n, const struct txn_put *p,
@@ -550,14 +550,14 @@ txn_get_at(struct txn *t, struct txn_get *g, const net_addr *at, unsigned n, str
 	nam_status st = NAM_OK;
 	for (unsigned i = 0; st == NAM_OK && i < n; i += CHUNK) {
 		unsigned some = n - i < CHUNK ? n - i : CHUNK;
-		uint32_t left;
+		uint64_t left;
 		st = get_near(t, g + i, at + i, some, arena, &left);
 		/* Runs of keys that are left. */
 		while (st == NAM_OK && left != 0) {
-			unsigned from = (unsigned)__builtin_ctz(left), run = 1;
+			unsigned from = (unsigned)__builtin_ctzll(left), run = 1;
 			while (from + run < some && (left >> (from + run) & 1) != 0)
 				run++;
-			left &= ~(UINT32_MAX >> (CHUNK - run) << from);
+			left &= ~(UINT64_MAX >> (64 - run) << from);
 			st = get_chunk(t, g + i + from, at + i + from, run, NULL, 0, arena);
 		}
 	}

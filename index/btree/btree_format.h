@@ -185,8 +185,8 @@ idx_meta_words(uint64_t meta)
 
 /* ---- proof ----------------------------------------------------------------------------- */
 
-/* A sum of products of pairs, each with a number of its own: no product waits for another one, as in
- * XXH3's middle lengths. n is the number of words behind `check`. Never 0. */
+/* A sum of products of pairs, each with a number of its own: no product waits for another one, as
+ * in XXH3's middle lengths. n is the number of words behind `check`. Never 0. */
 static inline uint64_t
 idx_check_words(const uint64_t *word, unsigned n, uint64_t seed)
 {
@@ -207,7 +207,8 @@ static inline uint64_t
 idx_check_39(const uint64_t *word)
 {
 	uint64_t sum = 39;
-	/* Each product is added before the next one: else a compiler holds all of them in memory. */
+	/* Each product is added before the next one: else a compiler holds all of them in
+	 * memory. */
 #define IDX_PAIR(i)                                                                                          \
 	sum += nam_fold(word[2 * (i)] ^ ((i) + 1) * UINT64_C(0x9e3779b97f4a7c15), word[2 * (i) + 1]);        \
 	__asm__("" : "+r"(sum))

@@ -42,9 +42,9 @@ struct idx_locator {
 	 */
 	unsigned (*locate)(void *loc, const uint64_t *key, uint64_t value, bool descending, net_addr *leaf,
 	    unsigned max, unsigned *sure);
-	/* locate for the places (key[i], value[i]) of up to IDX_LOCATE_MAX lookups, each in its view's
-	 * loc[i], so that their cache misses overlap: at most two leaves each, of which one holds
-	 * the place; count[i] = 0: not known. May be NULL. */
+	/* locate for the places (key[i], value[i]) of up to IDX_LOCATE_MAX lookups, each in its
+	 * view's loc[i], so that their cache misses overlap: at most two leaves each, of which one
+	 * holds the place; count[i] = 0: not known. May be NULL. */
 	void (*locate_many)(void *const *loc, const uint64_t *const *key, const uint64_t *value, unsigned n,
 	    net_addr (*leaf)[2], unsigned *count);
 	/*

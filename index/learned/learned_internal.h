@@ -81,8 +81,9 @@ idx_entry_words(const struct idx_sub_head *h)
 	return h->kind == IDX_WIDE ? 2 : 1;
 }
 
-/* Of the narrow entries at[1 .. n), how many have a number up to `most`: they rise. Without a branch
- * that depends on the key for short windows; reads IDX_OVER words past the entry at[n - 1]. */
+/* Of the narrow entries at[1 .. n), how many have a number up to `most`: they rise. Without a
+ * branch that depends on the key for short windows; reads IDX_OVER words past the entry at[n -
+ * 1]. */
 static inline __attribute__((always_inline)) unsigned
 idx_up_to(const uint64_t *at, unsigned n, uint64_t mask, uint64_t most)
 {
