@@ -96,7 +96,9 @@ struct idx_tree_options {
 	/* Each worker chooses between this cache's READs and a message, call by call
 	 * (adaptive.h). */
 	bool adaptive;
-	unsigned cores; /* that serve messages on a storage node, for its load; 0 = 1 */
+	unsigned cores;         /* that serve messages on a storage node, for its load; 0 = 1 */
+	unsigned split_extents; /* a partition that has more of them is large (idx_tree_large);
+				 * 0 = 2,048, UINT_MAX = none is */
 };
 /* No I/O. NULL = no memory. words: of a key, as it was created. *mem is copied; mem->arg is
  * borrowed until close. Close it when no call is under way any more. */
@@ -117,6 +119,14 @@ void idx_tree_close(struct idx_tree *t);
  */
 nam_status idx_tree_split(struct net_worker *w, struct idx_tree *t, const uint64_t *key, unsigned region,
     const struct net_set *ended, struct net_counts *acct);
+/*
+ * Has a partition grown beyond its limit by a change of this view since it was asked last? Then
+ * *key is a key of it.
+ */
+bool idx_tree_large(struct idx_tree *t, uint64_t *key);
+/* The regions of all partitions, in order; room for IDX_TREE_PARTS. */
+nam_status idx_tree_regions(
+    struct net_worker *w, struct idx_tree *t, unsigned *region, unsigned *n, struct net_counts *acct);
 /* Finishes or undoes a move of this view that an error has cut; NAM_OK also if there is none. */
 nam_status idx_tree_settle(
     struct net_worker *w, struct idx_tree *t, const struct net_set *ended, struct net_counts *acct);
@@ -128,7 +138,10 @@ nam_status idx_tree_recover(struct net_worker *w, struct idx_tree *t, uint64_t d
 /* The word of the lock while this view holds it; not 0. Default: random. */
 void idx_tree_set_owner(struct idx_tree *t, uint64_t owner);
 bool idx_tree_in_doubt(const struct idx_tree *t);
-nam_status idx_tree_holder(struct net_worker *w, net_addr anchor, uint64_t *holder, struct net_counts *acct);
+/* True: idx_tree_settle has something to do. */
+bool idx_tree_unsettled(const struct idx_tree *t);
+nam_status idx_tree_holder(
+    struct net_worker *w, const struct idx_tree *t, uint64_t *holder, struct net_counts *acct);
 
 /* What this view has done since it was opened. */
 struct idx_tree_counts {

@@ -108,9 +108,14 @@ txn_orders_drop(struct txn_worker *tw, net_addr anchor)
 {
 	uint64_t word[TXN_ORDERS][IDX_TREE_ANCHOR_BYTES / 8];
 	nam_status st = net_read1(tw->w, tree_at(anchor, 0), word, sizeof word, NULL);
-	for (unsigned i = 0; st == NAM_OK && i < TXN_ORDERS; i++)
-		if (word[i][0] != 0 && (st = idx_tree_drop(tw->w, tree_at(anchor, i))) == NAM_ABSENT)
-			st = NAM_OK;
+	for (unsigned i = 0; st == NAM_OK && i < TXN_ORDERS; i++) {
+		if (word[i][0] == 0)
+			continue;
+		st = idx_tree_drop(tw->w, tree_at(anchor, i));
+		if (st == NAM_BUSY) /* a dead process may hold its lock; another try follows */
+			txn_parts_unstick_at(tw, tree_at(anchor, i));
+		st = st == NAM_ABSENT ? NAM_OK : st;
+	}
 	return st;
 }
 
@@ -305,12 +310,19 @@ make(struct making *m)
 {
 	struct txn *t = m->t;
 	nam_status st = idx_tree_insert(t->tw->w, m->e, m->n, &t->counts);
+	if (st == NAM_BUSY)
+		st = NAM_OK; /* as each entry says */
 	for (unsigned i = 0; i < m->n; i++) {
 		nam_status is = m->e[i].status;
 		if (is == NAM_OK)
 			is = made(t, &m->e[i], IDX_TREE_WORDS);
 		if (m->e[i].unique && (is == NAM_DUPLICATE || is == NAM_FULL))
 			continue;
+		if (is == NAM_BUSY) {
+			/* Its partition is being moved, perhaps by a dead process. */
+			txn_parts_unstick(t->tw, m->e[i].tree);
+			is = NAM_CONFLICT;
+		}
 		if (is != NAM_OK && st == NAM_OK)
 			st = is;
 	}
@@ -397,18 +409,24 @@ take_out(struct txn_worker *tw, struct idx_tree_entry *e, struct net_counts *acc
 {
 	enum { TRIES = 8 };
 	uint64_t until = 0;
+	bool moved = false;
 	for (unsigned n = 0; n < TRIES; n++) {
 		nam_status st = idx_tree_remove(tw->w, e, 1, acct);
 		if (st == NAM_OK)
 			st = e->status;
 		if (st == NAM_OK || st == NAM_ABSENT || st == NAM_REFUSED)
 			return NAM_OK;
+		moved = st == NAM_BUSY;
+		if (moved) { /* for a second, perhaps by a dead process */
+			txn_parts_unstick(tw, e->tree);
+			continue;
+		}
 		const struct net_set before = tw->keeper.ended;
 		if (txn_again_all(tw, &until) != NAM_OK && net_set_same(&before, &tw->keeper.ended))
 			return NAM_GONE;
 	}
 	/* All nodes that have not ended are reached. */
-	return net_set_none(&tw->keeper.ended) ? NAM_GONE : NAM_OK;
+	return moved || net_set_none(&tw->keeper.ended) ? NAM_GONE : NAM_OK;
 }
 
 static bool

@@ -40,6 +40,12 @@ static const struct txn_order orders[2] = {
 	{ .words = 2, .key = by_both, .options = { .cache = IDX_TREE_NONE } },
 };
 
+/* The same, in partitions that want to be split as soon as they need memory. */
+static const struct txn_order growing[2] = {
+	{ .words = 1, .key = by_value, .options = { .cache = IDX_TREE_INNER, .split_extents = 1 } },
+	{ .words = 2, .key = by_both, .options = { .cache = IDX_TREE_LEARNED, .split_extents = 1 } },
+};
+
 /* ---- what a transaction sees, in two ways ---- */
 
 /* A twin is to be wrong: it is counted. */
@@ -518,6 +524,171 @@ test_died(void **state)
 	}
 }
 
+/* ---- partitions that grow ---- */
+
+enum { GROWN = 3000, GROWERS = 4 };
+
+static void
+grower(void *arg)
+{
+	struct one *o = arg;
+	struct fixture *fix = o->fix;
+	unsigned p = o->number % fix->procs;
+	for (uint64_t k = o->number; k < GROWN;) {
+		struct txn *t = begin(fix, p, k % 3 == 0 ? TXN_SERIALIZABLE : TXN_READ_COMMITTED);
+		nam_status st = NAM_OK;
+		uint64_t next = k;
+		for (unsigned i = 0; st == NAM_OK && i < 20 && next < GROWN; i++, next += GROWERS)
+			st = insert(t, &fix->tab[p], next, (int64_t)(next * 7919 % 100000));
+		if (st != NAM_OK)
+			txn_abort(t);
+		else if (txn_commit(t, NULL) == NAM_OK)
+			k = next;
+	}
+	running--;
+}
+
+/* What it meets when its process dies does not count. */
+static void
+grower_to_die(void *arg)
+{
+	struct one *o = arg;
+	struct fixture *fix = o->fix;
+	running--;
+	for (uint64_t k = o->number; k < GROWN; k += GROWERS) {
+		struct txn *t;
+		if (net_sim_crashed(fix->net[DEAD]) ||
+		    txn_begin(fix->tw[DEAD], TXN_READ_COMMITTED, &t) != NAM_OK)
+			return;
+		if (insert(t, &fix->tab[DEAD], k, (int64_t)(k * 7919 % 100000)) != NAM_OK)
+			txn_abort(t);
+		else
+			(void)txn_commit(t, NULL);
+	}
+}
+
+/* All rows once, in order, by each index; and some by their values. */
+static void
+all_are_there(struct fixture *fix, unsigned p)
+{
+	static uint8_t seen[GROWN];
+	struct txn *t = begin(fix, p, TXN_REPEATABLE_READ);
+	for (unsigned order = 0; order < 2; order++) {
+		const struct idx_tree_range all = { .low = NULL };
+		struct txn_range *r;
+		struct txn_row row[16];
+		unsigned n = 1, rows = 0;
+		int64_t last = -1;
+		memset(seen, 0, sizeof seen);
+		assert_int_equal(txn_range_open(t, &fix->tab[p], order, &all, &r), NAM_OK);
+		while (n > 0) {
+			assert_int_equal(txn_range_next(r, row, 16, &n), NAM_OK);
+			for (unsigned i = 0; i < n; i++, rows++) {
+				struct row is;
+				memcpy(&is, row[i].bytes, sizeof is);
+				int64_t by = order == 0 ? is.value : (int64_t)is.key / 4;
+				assert_true(is.key < GROWN && !seen[is.key] && by >= last);
+				seen[is.key] = 1;
+				last = by;
+			}
+		}
+		txn_range_close(r);
+		assert_int_equal(rows, GROWN);
+	}
+	for (uint64_t k = 0; k < GROWN; k += 97) {
+		nam_status st;
+		assert_int_equal(seek(fix, t, &fix->tab[p], k * 7919 % 100000, &st), k);
+	}
+	txn_abort(t);
+}
+
+static void
+grows(struct fixture *fix)
+{
+	struct one o[GROWERS];
+	unsigned region[IDX_TREE_PARTS], n, moved = 0;
+	running = GROWERS;
+	for (unsigned i = 0; i < GROWERS; i++) {
+		o[i] = (struct one){ .fix = fix, .number = i };
+		assert_non_null(nam_co_start(net_worker_sched(fix->w[i % fix->procs]), grower, &o[i], STACK));
+	}
+	while (running > 0)
+		net_sleep(fix->w[0], 1000 * US);
+	net_sleep(fix->w[0], 1000000 * US);
+	for (unsigned p = 0; p < fix->procs; p++) {
+		struct txn_stats s;
+		txn_worker_stats(fix->tw[p], &s);
+		moved += (unsigned)s.parts_moved;
+		all_are_there(fix, p);
+	}
+	assert_true(moved >= 2);
+	assert_int_equal(idx_tree_regions(fix->w[0], fix->tab[0].view->tree[0], region, &n, NULL), NAM_OK);
+	assert_true(n >= 2 && region[0] != region[1]); /* each node has one of them */
+	printf("%u halves moved; index 0 has %u partitions\n", moved, n);
+}
+
+/* A scan of the table and a range of all show the same rows. */
+static unsigned
+as_many(struct fixture *fix, unsigned p)
+{
+	struct txn *t = begin(fix, p, TXN_REPEATABLE_READ);
+	const struct idx_tree_range all = { .low = NULL };
+	struct txn_range *r;
+	struct txn_scan *scan;
+	struct txn_row row[16];
+	unsigned n = 1, rows = 0, ranged = 0;
+	assert_int_equal(txn_scan_open(t, &fix->tab[p], &scan), NAM_OK);
+	for (; n > 0; rows += n)
+		assert_int_equal(txn_scan_next(scan, row, 16, &n), NAM_OK);
+	txn_scan_close(scan);
+	for (unsigned order = 0; order < 2; order++, ranged = 0) {
+		assert_int_equal(txn_range_open(t, &fix->tab[p], order, &all, &r), NAM_OK);
+		for (n = 1; n > 0; ranged += n)
+			assert_int_equal(txn_range_next(r, row, 16, &n), NAM_OK);
+		txn_range_close(r);
+		assert_int_equal(rows, ranged);
+	}
+	txn_abort(t);
+	return rows;
+}
+
+/* Its process moves halves as well, and dies. */
+static void
+grows_and_dies(struct fixture *fix)
+{
+	static struct one o[GROWERS];
+	running = GROWERS;
+	net_sim_crash_at(fix->sim, fix->net[DEAD], net_sim_verbs(fix->net[DEAD]) + die_at);
+	for (unsigned i = 0; i < GROWERS; i++) {
+		o[i] = (struct one){ .fix = fix, .number = i };
+		unsigned p = i % fix->procs;
+		assert_non_null(nam_co_start(
+		    net_worker_sched(fix->w[p]), p == DEAD ? grower_to_die : grower, &o[i], STACK));
+	}
+	net_sleep(fix->w[0], 8 * (uint64_t)LEASE_NS);
+	for (unsigned i = 0; i < 200 && running > 0; i++)
+		net_sleep(fix->w[0], (uint64_t)LEASE_NS);
+	assert_int_equal(running, 0);
+	assert_true(net_sim_crashed(fix->net[DEAD]));
+	assert_true(as_many(fix, 0) >= GROWN / 2);
+	net_sim_bury(fix->sim, fix->net[DEAD]);
+}
+
+static void
+test_grows(void **state)
+{
+	(void)state;
+	die_at = 0;
+	fixture_order = growing;
+	for (uint64_t seed = 71; seed < 75; seed++)
+		run_sized(2, 2, seed, 16 << 20, grows);
+	for (uint64_t seed = 80; seed < 110; seed++) {
+		die_at = 300 + (seed - 80) * 150;
+		run_sized(2, 2, seed, 16 << 20, grows_and_dies);
+	}
+	fixture_order = orders;
+}
+
 /* ---- the faults ---- */
 
 #ifdef NAM_TWINS
@@ -558,6 +729,7 @@ main(void)
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_toggles),
 		cmocka_unit_test(test_died),
+		cmocka_unit_test(test_grows),
 #ifdef NAM_TWINS
 		cmocka_unit_test(test_twins),
 #endif

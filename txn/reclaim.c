@@ -308,6 +308,7 @@ txn_reclaim(void *worker)
 		net_sleep(tw->w, POLL_NS);
 		round_of(tw);
 		txn_look_along(tw);
+		txn_parts_tend(tw);
 	}
 	give_up(tw);
 	tw->helpers--;

@@ -409,12 +409,15 @@ recover_indexes(struct txn_worker *tw, const struct tso_lapse *l)
 	nam_status st = NAM_OK;
 	for (struct txn_table_view *v = atomic_load(&tw->db->views); st == NAM_OK && v != NULL; v = v->next) {
 		struct txn_anchor a;
-		if (v->index == NULL || atomic_load(&v->dead))
+		if ((v->index == NULL && v->orders == 0) || atomic_load(&v->dead))
 			continue;
 		/* Under our pin: a table that is open now is not given back before we have
 		 * finished. */
 		st = net_read1(tw->w, v->anchor, &a, sizeof a, NULL);
 		if (st != NAM_OK || a.magic != TXN_ANCHOR_MAGIC || a.table != v->table)
+			continue;
+		st = txn_parts_recover(tw, v, dead);
+		if (st != NAM_OK || v->index == NULL)
 			continue;
 		st = idx_hash_recover(tw->w, v->index, dead, NULL);
 		txn_index_doubt(tw, v->index);

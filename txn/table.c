@@ -126,6 +126,7 @@ txn_index_owner(struct txn_table_view *v)
 	if (v->index)
 		idx_hash_set_owner(v->index,
 		    txn_lock_word(tso_owner(v->db->tso), tso_epoch(v->db->tso), TXN_INTENT_INDEX, 0));
+	txn_parts_owner(v);
 }
 
 nam_status

@@ -459,6 +459,7 @@ struct txn_stats {
 	 * blocks, bytes of archives and blobs. */
 	uint64_t sweeps, blocks_found, bytes_found;
 	uint64_t extents_returned; /* given back because they were not used */
+	uint64_t parts_moved;      /* halves of large partitions of ordered indexes */
 };
 void txn_worker_stats(const struct txn_worker *tw, struct txn_stats *out);
 

@@ -261,6 +261,7 @@ struct txn_worker {
 	bool leaving;                 /* it is about to close: no long work is begun */
 	uint64_t gc_end;              /* when stopping: junk is collected until then */
 	int helpers;                  /* coroutines that belong to this worker */
+	bool moving;                  /* one of them moves a partition (parts.c) */
 	struct net_counts background; /* counters of those coroutines */
 	uint32_t gc_generation;
 	uint32_t last_round_trips;
@@ -677,6 +678,17 @@ nam_status txn_key_collect(struct txn_worker *tw, struct txn_junk *j);
  * to stay. */
 nam_status txn_orders_take_out(
     struct txn_worker *tw, struct txn_table_view *v, const struct rec_slot *row, net_addr at);
+
+/* parts.c */
+/* Half of a large partition moves, if there is one: in another coroutine. */
+void txn_parts_tend(struct txn_worker *tw);
+/* The word by which this process holds the locks of the table's trees. */
+void txn_parts_owner(struct txn_table_view *v);
+/* Moves of a dead process are brought to their end. The caller has a pin. */
+nam_status txn_parts_recover(struct txn_worker *tw, struct txn_table_view *v, uint64_t dead);
+/* The same if the process that holds a tree's lock is dead and recovered. */
+void txn_parts_unstick(struct txn_worker *tw, struct idx_tree *t);
+void txn_parts_unstick_at(struct txn_worker *tw, net_addr anchor);
 
 /* surplus.c */
 /* Gives all memory at hand back to the tables. False: some could not be given. Call it without a

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { TRIES = 12, GROW_MAX = 16 };
+enum { TRIES = 12, GROW_MAX = 16, SPLIT_EXTENTS = 2048 };
 
 bool
 idx_ask_init(struct idx_ask *a, struct view *v, enum idx_message what, unsigned rq_words, unsigned an_words)
@@ -178,6 +178,33 @@ idx_extent_back(struct idx_tree *t, net_addr extent)
 	pthread_mutex_unlock(&t->lock);
 }
 
+static uint64_t
+most_of(const struct idx_tree *t)
+{
+	return t->o.split_extents != 0 ? t->o.split_extents : SPLIT_EXTENTS;
+}
+
+static void
+note_large(struct idx_tree *t, const struct view *v)
+{
+	pthread_mutex_lock(&t->lock);
+	memcpy(t->large_key, v->pub.low, sizeof t->large_key);
+	atomic_store(&t->large, true);
+	pthread_mutex_unlock(&t->lock);
+}
+
+bool
+idx_tree_large(struct idx_tree *t, uint64_t *key)
+{
+	if (!atomic_load_explicit(&t->large, memory_order_relaxed))
+		return false;
+	pthread_mutex_lock(&t->lock);
+	bool is = atomic_exchange(&t->large, false);
+	memcpy(key, t->large_key, 8 * (size_t)t->words);
+	pthread_mutex_unlock(&t->lock);
+	return is;
+}
+
 nam_status
 idx_grow(struct net_worker *w, struct view *v, uint64_t extents)
 {
@@ -201,6 +228,8 @@ idx_grow(struct net_worker *w, struct view *v, uint64_t extents)
 		a.n += 1 + n;
 		st = idx_ask_run(w, &a, &head);
 		unsigned done = st == NAM_OK && head.done <= n ? head.done : 0;
+		if (st == NAM_OK && head.extents > most_of(t))
+			note_large(t, v);
 		/* If it is not known whether the partition has them, they are not handed over
 		 * again. */
 		for (unsigned i = done; i < n && st == NAM_OK; i++)

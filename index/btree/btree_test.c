@@ -549,7 +549,7 @@ recover_move(void *arg)
 	if (st != NAM_OK && st != NAM_ABSENT)
 		violated(m, "the recovery says %s", nam_status_name(st));
 	for (unsigned p = 0; p < PROCS; p++)
-		if (m->t[p] != NULL)
+		if (p != VICTIM)
 			(void)use_both_halves(s, p, false);
 	/* And the next one moves. */
 	uint64_t key;
@@ -586,13 +586,14 @@ mover_dies_at(uint64_t seed, uint64_t at, struct deaths *d)
 		d->deaths++;
 		d->waits += s.at > 0;
 	}
-	idx_tree_close(s.m.t[VICTIM]);
-	s.m.t[VICTIM] = NULL;
 	if (died) {
 		scene_play(&s, 0, recover_move);
 		net_sim_bury(s.m.sim, s.m.net[VICTIM]);
 		model_play(&s.m);
 	}
+	/* Its coroutines have come to their end only now. */
+	idx_tree_close(s.m.t[VICTIM]);
+	s.m.t[VICTIM] = NULL;
 	scene_end(&s);
 	/* Two at first, and the one that comes after the recovery. */
 	d->undone += died && s.m.shape.parts == 3;
@@ -670,10 +671,10 @@ a_fenced_mover_is_not_served(void **state)
 	for (unsigned r = 1; r <= s.m.nodes; r++)
 		net_sim_pause(s.m.sim, r, false);
 	(void)net_sim_run(s.m.sim, NULL, NULL);
-	idx_tree_close(s.m.t[VICTIM]);
-	s.m.t[VICTIM] = NULL;
 	assert_int_equal(s.m.moves, 0);
 	scene_play(&s, 0, recover_move);
+	idx_tree_close(s.m.t[VICTIM]);
+	s.m.t[VICTIM] = NULL;
 	scene_end(&s);
 	assert_int_equal(s.m.shape.parts, 3);
 }

@@ -63,9 +63,11 @@ struct idx_tree {
 	atomic_bool moving;     /* a  a coroutine of this process moves a partition */
 	atomic_bool doubt;      /* a  this view may hold the lock without knowing */
 	atomic_bool pending;    /* a  this view holds the lock, and has not come to the end */
+	atomic_bool large;      /* a  a partition has grown beyond the limit: the one of */
 	pthread_mutex_t lock;
-	struct view *every;        /* l  each view there ever was, by `link` */
-	net_addr spare[IDX_SPARE]; /* l  extents that a partition did not take */
+	uint64_t large_key[IDX_KEY_WORDS]; /* l */
+	struct view *every;                /* l  each view there ever was, by `link` */
+	net_addr spare[IDX_SPARE];         /* l  extents that a partition did not take */
 	unsigned spares;
 };
 

@@ -127,12 +127,14 @@ part_at(struct move *v, uint64_t address)
 	return idx_lone_view(v->t, (net_addr){ address }, v->a.tree, (unsigned)v->a.words);
 }
 
-/* The partition is lost with its node, or does not exist: nothing is left to do there. */
+/* The partition is lost with its node, or does not exist, or its node hosts no trees: nothing is
+ * left to do there. */
 static bool
 is_lost(const struct move *v, uint64_t address, nam_status st)
 {
-	return st == NAM_REFUSED || (st == NAM_GONE && v->ended != NULL &&
-					net_set_has(v->ended, net_region_of((net_addr){ address })));
+	return st == NAM_REFUSED || st == NAM_UNSUPPORTED ||
+	       (st == NAM_GONE && v->ended != NULL &&
+		   net_set_has(v->ended, net_region_of((net_addr){ address })));
 }
 
 /* A step that a partition takes. m: of CUT; out: of SEAL. */
@@ -383,8 +385,26 @@ idx_tree_in_doubt(const struct idx_tree *t)
 	return atomic_load(&t->doubt);
 }
 
-nam_status
-idx_tree_holder(struct net_worker *w, net_addr anchor, uint64_t *holder, struct net_counts *acct)
+bool
+idx_tree_unsettled(const struct idx_tree *t)
 {
-	return net_read1(w, AT(anchor, lock), holder, sizeof *holder, acct);
+	return atomic_load(&t->pending);
+}
+
+nam_status
+idx_tree_holder(struct net_worker *w, const struct idx_tree *t, uint64_t *holder, struct net_counts *acct)
+{
+	return net_read1(w, AT(t->anchor, lock), holder, sizeof *holder, acct);
+}
+
+nam_status
+idx_tree_regions(
+    struct net_worker *w, struct idx_tree *t, unsigned *region, unsigned *n, struct net_counts *acct)
+{
+	struct views *m;
+	nam_status st = idx_views(w, t, NULL, &m, acct);
+	*n = st == NAM_OK ? m->n : 0;
+	for (unsigned i = 0; i < *n; i++)
+		region[i] = m->view[i]->pub.region;
+	return st;
 }

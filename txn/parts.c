@@ -1,0 +1,159 @@
+/*
+ * parts.c -- partitions of ordered indexes that have grown: half of a large one moves to the
+ * storage node that has the fewest (index/tree.h, idx_tree_split).
+ *
+ * An insert that needed memory notes that its partition is large. One worker of the process looks
+ * for such notes, and a coroutine of its own moves, because a move may take long. It holds a pin
+ * all the time: so the process keeps its slot, which the lock's word names, and the table is not
+ * given back. What this process cannot bring to its end is left to its recoverer.
+ */
+#include "txn_internal.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SETTLE_TRIES = 8, SETTLE_NS = 20000000 };
+
+struct moving {
+	struct txn_worker *tw;
+	struct txn_table_view *v;
+	unsigned order;
+	uint64_t key[IDX_TREE_WORDS];
+};
+
+/* The region that has the fewest partitions of this tree, among the nodes that have not ended. */
+static nam_status
+target_of(struct moving *m, unsigned *out)
+{
+	struct txn_worker *tw = m->tw;
+	unsigned region[IDX_TREE_PARTS], n, fewest = UINT_MAX;
+	nam_status st = idx_tree_regions(tw->w, m->v->tree[m->order], region, &n, NULL);
+	*out = 0;
+	for (unsigned i = 0; st == NAM_OK && i < tw->db->nregions; i++) {
+		unsigned r = tw->db->regions[i], has = 0;
+		for (unsigned k = 0; k < n; k++)
+			has += region[k] == r;
+		if (has < fewest && !net_set_has(&tw->keeper.ended, r)) {
+			fewest = has;
+			*out = r;
+		}
+	}
+	return st == NAM_OK && *out == 0 ? NAM_FULL : st;
+}
+
+/* The table is still the one that we have open; the caller has a pin. */
+static bool
+is_open(struct txn_worker *tw, const struct txn_table_view *v)
+{
+	struct txn_anchor a;
+	return !atomic_load(&v->dead) && net_read1(tw->w, v->anchor, &a, sizeof a, NULL) == NAM_OK &&
+	       a.magic == TXN_ANCHOR_MAGIC && a.table == v->table;
+}
+
+static void
+move_half(void *arg)
+{
+	struct moving *m = arg;
+	struct txn_worker *tw = m->tw;
+	struct idx_tree *t = m->v->tree[m->order];
+	struct tso_pin pin;
+	unsigned region;
+	net_account_to(&tw->background);
+	nam_status st = tso_pin_now(tw->tso, &pin);
+	if (st == NAM_OK && is_open(tw, m->v)) {
+		st = target_of(m, &region);
+		if (st == NAM_OK)
+			st = idx_tree_split(tw->w, t, m->key, region, &tw->keeper.ended, NULL);
+		if (st == NAM_OK)
+			tw->stats.parts_moved++;
+		for (unsigned i = 0; idx_tree_unsettled(t) && i < SETTLE_TRIES; i++) {
+			txn_reach(tw);
+			net_sleep(tw->w, SETTLE_NS);
+			(void)idx_tree_settle(tw->w, t, &tw->keeper.ended, NULL);
+		}
+		if (idx_tree_unsettled(t) || idx_tree_in_doubt(t))
+			txn_doubt(tw);
+	}
+	tso_unpin(tw->tso, &pin);
+	free(m);
+	tw->moving = false;
+	tw->helpers--;
+}
+
+void
+txn_parts_tend(struct txn_worker *tw)
+{
+	uint64_t key[IDX_TREE_WORDS];
+	if (tw->moving || tw->leaving)
+		return;
+	for (struct txn_table_view *v = atomic_load(&tw->db->views); v != NULL; v = v->next)
+		for (unsigned i = 0; i < v->orders && !atomic_load(&v->dead); i++) {
+			struct moving *m = idx_tree_large(v->tree[i], key) ? malloc(sizeof *m) : NULL;
+			if (m == NULL)
+				continue;
+			*m = (struct moving){ .tw = tw, .v = v, .order = i };
+			memcpy(m->key, key, sizeof key);
+			tw->moving = nam_co_start(net_worker_sched(tw->w), move_half, m, 128 << 10) != NULL;
+			tw->helpers += tw->moving;
+			if (!tw->moving)
+				free(m);
+			return;
+		}
+}
+
+/* ---- the lock of a tree ---- */
+
+static uint64_t
+our_word(struct txn_db *db)
+{
+	return txn_lock_word(tso_owner(db->tso), tso_epoch(db->tso), TXN_INTENT_INDEX, 0);
+}
+
+void
+txn_parts_owner(struct txn_table_view *v)
+{
+	for (unsigned i = 0; i < v->orders; i++)
+		idx_tree_set_owner(v->tree[i], our_word(v->db));
+}
+
+nam_status
+txn_parts_recover(struct txn_worker *tw, struct txn_table_view *v, uint64_t dead)
+{
+	nam_status st = NAM_OK;
+	for (unsigned i = 0; st == NAM_OK && i < v->orders; i++) {
+		st = idx_tree_recover(tw->w, v->tree[i], dead, &tw->keeper.ended, NULL);
+		if (idx_tree_in_doubt(v->tree[i]))
+			txn_doubt(tw);
+		/* REFUSED: the table was dropped meanwhile. */
+		if (st == NAM_ABSENT || st == NAM_REFUSED || st == NAM_CORRUPT)
+			st = NAM_OK;
+	}
+	return st;
+}
+
+void
+txn_parts_unstick(struct txn_worker *tw, struct idx_tree *t)
+{
+	uint64_t holder;
+	bool ended;
+	if (idx_tree_holder(tw->w, t, &holder, NULL) != NAM_OK || (holder & REC_LOCK) == 0 ||
+	    txn_lock_intent(holder) != TXN_INTENT_INDEX)
+		return;
+	if (tso_ended(tw->tso, txn_lock_owner(holder), txn_lock_epoch(holder), &ended) != NAM_OK || !ended)
+		return;
+	(void)idx_tree_recover(tw->w, t, holder, &tw->keeper.ended, NULL);
+	if (idx_tree_in_doubt(t))
+		txn_doubt(tw);
+}
+
+void
+txn_parts_unstick_at(struct txn_worker *tw, net_addr anchor)
+{
+	struct idx_tree *t = idx_tree_open(anchor, 1, NULL, NULL);
+	if (t == NULL)
+		return;
+	idx_tree_set_owner(t, our_word(tw->db));
+	txn_parts_unstick(tw, t);
+	idx_tree_close(t);
+}
