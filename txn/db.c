@@ -308,6 +308,8 @@ txn_worker_close(struct txn_worker *tw)
 		free(t->absent);
 		free(t->scanned);
 		free(t->entry);
+		free(t->unchecked);
+		free(t->claims);
 		idx_leaves_free(&t->leaves);
 		free(t->guard);
 		free(t);

@@ -87,6 +87,7 @@ txn_orders_open(struct txn_table_view *v, const struct txn_table *t)
 			v->tree[i] = idx_tree_open(tree_at(t->anchor, i), o->words, &mem, &o->options);
 		if (v->tree[i] == NULL)
 			return NAM_NOMEM;
+		v->unique |= o->unique;
 		v->orders = i + 1;
 	}
 	return NAM_OK;
@@ -332,8 +333,8 @@ make(struct making *m)
 	return st;
 }
 
-static bool
-strict(struct txn_table_view *v, unsigned k, const struct rec_slot *row)
+bool
+txn_order_strict(struct txn_table_view *v, unsigned k, const struct rec_slot *row)
 {
 	const struct txn_order *o = &v->order[k];
 	if (!o->unique || o->lax == NULL)
@@ -370,9 +371,10 @@ enter(struct making *m, struct txn_write *w)
 			continue;
 		m->view[m->n] = v;
 		m->order[m->n] = k;
-		m->e[m->n++] = (struct idx_tree_entry){
-			.tree = v->tree[k], .key = key, .value = w->at.bits, .unique = strict(v, k, w->slot)
-		};
+		m->e[m->n++] = (struct idx_tree_entry){ .tree = v->tree[k],
+			.key = key,
+			.value = w->at.bits,
+			.unique = txn_order_strict(v, k, w->slot) };
 		if (m->n == ENTRIES)
 			st = make(m);
 	}

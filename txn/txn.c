@@ -71,6 +71,8 @@ txn_recycle(struct txn *t)
 		nam_arena_charge(&t->arena, NULL);
 	t->leaves.n = 0;
 	t->nentries = 0;
+	if (t->nunchecked + t->nclaims > 0)
+		txn_claims_end(t);
 	t->nwr = t->nblobs = t->nreads = t->nabsent = t->nscanned = t->nguards = 0;
 	t->note = 0;
 	t->waiter = NULL;

@@ -387,6 +387,21 @@ nam_status txn_range_open(struct txn *t, struct txn_table *table, unsigned order
     const struct idx_tree_range *range, struct txn_range **out);
 nam_status txn_range_next(struct txn_range *r, struct txn_row *rows, unsigned max, unsigned *n);
 void txn_range_close(struct txn_range *r);
+/* A row that t has written, and a live row with the same key of a unique order. */
+struct txn_clash {
+	const struct txn_table *table;
+	unsigned order;
+	const void *bytes; /* of the row; t's */
+	uint32_t len;
+};
+/*
+ * Looks for such rows among those that t has written since the last call, committed rows that its
+ * snapshot does not show included: NAM_DUPLICATE, and *clash. READ COMMITTED waits for a
+ * transaction that has locked a row with the key; else, and for one that is committing,
+ * NAM_CONFLICT. The last word is COMMIT's, whose NAM_CONFLICT may be such a pair. No verb if no
+ * table that t has written has a unique order.
+ */
+nam_status txn_unique(struct txn *t, struct txn_clash *clash);
 /*
  * Makes the entries of rows that t shows, in an index that their table has got since they were
  * written. All transactions that know the table without the index have ended, and t began later.

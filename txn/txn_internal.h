@@ -111,6 +111,7 @@ struct txn_table_view {
 	struct idx_hash *index;
 	struct idx_memory memory;
 	unsigned orders;
+	bool unique;               /* one of them is */
 	bool lent[TXN_ORDERS_MAX]; /* another view closes the tree */
 	struct idx_tree *tree[TXN_ORDERS_MAX];
 	struct txn_order order[TXN_ORDERS_MAX]; /* copies, which outlive the catalog's */
@@ -421,6 +422,13 @@ struct txn {
 	struct idx_leaves leaves; /* SERIALIZABLE: of ordered indexes, as they were READ */
 	struct txn_entry *entry;  /* that this commit has made */
 	uint32_t nentries, entries_cap;
+	net_addr *unchecked; /* rows of tables with unique orders, written since txn_unique */
+	uint32_t nunchecked, unchecked_cap;
+	struct txn_claim { /* keys that own rows have been given: open addressing */
+		uint64_t hash;
+		net_addr at;
+	} * claims;
+	uint32_t nclaims, claims_cap;
 	struct txn_guard *guard;
 	uint32_t nguards, guard_cap;
 	uint32_t clock; /* marks so far */
@@ -644,7 +652,13 @@ void txn_orphans(struct txn_worker *tw, uint64_t deaths);
 nam_status txn_blob_read(struct txn_worker *tw, struct txn *t, const struct txn_blob *blob, unsigned n,
     const void **out, struct nam_arena *arena);
 
+/* unique.c */
+bool txn_unchecked_add(struct txn *t, net_addr at);
+void txn_claims_end(struct txn *t);
+
 /* order.c */
+/* True if no other row may have the key of this one. */
+bool txn_order_strict(struct txn_table_view *v, unsigned k, const struct rec_slot *row);
 nam_status txn_orders_create(struct txn_worker *tw, const struct txn_table *t);
 nam_status txn_orders_open(struct txn_table_view *v, const struct txn_table *t);
 void txn_orders_close(struct txn_table_view *v);

@@ -148,7 +148,7 @@ txn_version_set(struct txn *t, struct txn_write *w, const void *bytes, uint32_t 
 	if (!deleted)
 		drop_new_blobs(t, w);
 	w->slot = s;
-	return NAM_OK;
+	return !w->view->unique || deleted || txn_unchecked_add(t, w->at) ? NAM_OK : NAM_NOMEM;
 }
 
 static struct rec_archive *

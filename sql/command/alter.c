@@ -163,6 +163,8 @@ drop_constraint(struct sql_alter *w, const struct ast_alter *a)
 		def->key_name[0] = 0;
 		return w->rewrite = true;
 	}
+	if (sql_alter_drop_unique(w, a->name))
+		return true;
 	if (!a->if_exists)
 		return cat_error(
 		    err, "42704", "constraint \"%s\" of relation \"%s\" does not exist", a->name, def->name);
@@ -281,6 +283,8 @@ one(struct sql_alter *a, const struct ast_alter *k)
 		return sql_alter_type(a, k);
 	case AST_ADD_KEY:
 		return true; /* with that of an added column, when all columns are there */
+	case AST_ADD_UNIQUE:
+		return true; /* when the rows are what they will be */
 	case AST_ADD_CHECK:
 		return add_check(a, &a->ast->check[k->index]);
 	case AST_DROP_CONSTRAINT:
@@ -336,9 +340,9 @@ apply(struct sql_alter *a)
 	unsigned asked = 0;
 	if (def->columns == 0)
 		return cat_error(a->err, "0A000", "tables without columns are not supported yet");
-	if ((a->reshape || a->rewrite) && def->indexes > 0)
-		return cat_error(
-		    a->err, "0A000", "changing the columns of a table with indexes is not supported yet");
+	if (!sql_alter_indexes(a))
+		return false;
+	is = a->tab;
 	if (a->reshape && !a->rewrite && !sql_alter_places(a))
 		return false;
 	if (a->rewrite) { /* rows of a new table have all places of their own */
@@ -374,7 +378,10 @@ apply(struct sql_alter *a)
 	for (unsigned i = 0; i < def->checks; i++)
 		if (!known_check(a, &def->check[i]) && !all_pass(a, is, &def->check[i]))
 			return false;
-	return ((a->reshape || a->rewrite) && asked == 0) || put(a, def, &is);
+	bool done = (a->reshape || a->rewrite) && asked == 0;
+	if (!done && a->rewrite) /* its rows are of a new table, whose trees are its own */
+		memcpy(def->index, is->index, def->indexes * sizeof *def->index);
+	return (done || put(a, def, &is)) && sql_alter_add_unique(a, is);
 }
 
 bool

@@ -25,6 +25,7 @@ struct sql_alter {
 	bool rewrite;                   /* and the rows as they lie do not do */
 	char (*gone)[CAT_NAME_MAX + 1]; /* sequences of columns that are dropped */
 	unsigned gones;
+	uint32_t unwanted; /* a bit for each of tab's indexes whose constraint is dropped */
 	const struct sql_sink *sink;
 	struct nam_arena *arena;
 	struct cat_err *err;
@@ -57,5 +58,13 @@ bool sql_alter_sequences(struct sql_alter *a);
 bool sql_alter_views(struct sql_alter *a);
 /* A table of def's columns, under its name, with the rows as they become. *made: it. */
 bool sql_alter_rewrite(struct sql_alter *a, const struct cat_table *def, const struct cat_table **made);
+
+/* ---- alter_index.c */
+/* True if a UNIQUE constraint has that name: it will be dropped. */
+bool sql_alter_drop_unique(struct sql_alter *a, const char *name);
+/* Drops the indexes that go; def gets the others. a->tab becomes the definition without them. */
+bool sql_alter_indexes(struct sql_alter *a);
+/* Makes the UNIQUE constraints that are added, when the table is as it will be. */
+bool sql_alter_add_unique(struct sql_alter *a, const struct cat_table *is);
 
 #endif

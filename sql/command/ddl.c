@@ -118,6 +118,59 @@ rules(struct sql_session *s, struct cat_table *def, const struct ast_stmt *ast, 
 	return sql_plan_try(def, ast->column, ast->columns, ast->check, ast->checks, &in, err);
 }
 
+/* True if one of the first n unique constraints, or the primary key, says the same. */
+static bool
+is_said(const struct cat_table *def, unsigned n, const struct cat_index *ix)
+{
+	bool same = def->keys == ix->keys && ix->includes == 0;
+	for (unsigned k = 0; same && k < ix->keys; k++)
+		same = def->key[k] == ix->key[k].column;
+	for (unsigned i = 0; i < n && !same; i++) {
+		const struct cat_index *o = &def->index[i];
+		same = o->keys == ix->keys && o->includes == ix->includes &&
+		       o->nulls_equal == ix->nulls_equal &&
+		       memcmp(o->include, ix->include, ix->includes * sizeof *ix->include) == 0;
+		for (unsigned k = 0; same && k < ix->keys; k++)
+			same = o->key[k].column == ix->key[k].column;
+	}
+	return same;
+}
+
+/* UNIQUE: a second constraint that says the same is no other one, but may have the name. */
+static bool
+uniques(struct sql_session *s, struct cat_table *def, const struct ast_stmt *ast, struct nam_arena *arena,
+    struct cat_err *err)
+{
+	if ((def->index = nam_arena_zero(arena, (ast->indexes + 1) * sizeof *def->index)) == NULL)
+		return sql_no_memory(err);
+	for (unsigned named = 2; named-- > 0;) /* chosen names give way to given ones */
+		for (unsigned i = 0; i < ast->indexes; i++) {
+			const struct ast_index *a = &ast->index[i];
+			struct cat_index ix;
+			if ((a->name != NULL) != (named == 1))
+				continue;
+			if (!sql_index_resolve(def, a, &ix, err))
+				return false;
+			if (is_said(def, def->indexes, &ix))
+				continue;
+			if (def->indexes == CAT_INDEXES_MAX)
+				return cat_error(
+				    err, "54000", "a table can have at most %d indexes", CAT_INDEXES_MAX);
+			if (a->name != NULL && strlen(a->name) > CAT_NAME_MAX)
+				return cat_error(err, "42622", "identifier \"%.80s\" is too long", a->name);
+			if (!sql_index_name(s, def, a, def->index, def->indexes, ix.name, err))
+				return false;
+			for (unsigned k = 0; k < def->indexes; k++)
+				if (strcmp(def->index[k].name, ix.name) == 0)
+					return cat_error(
+					    err, "42P07", "relation \"%s\" already exists", ix.name);
+			if (strcmp(def->name, ix.name) == 0)
+				return cat_error(err, "42P07", "relation \"%s\" already exists", ix.name);
+			def->index[def->indexes++] = ix;
+		}
+	return true;
+}
+
 bool
 sql_create_table(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
     struct nam_arena *arena, struct cat_err *err)
@@ -169,7 +222,8 @@ sql_create_table(struct sql_session *s, const struct ast_stmt *ast, const struct
 		c->dflt = a->dflt_text;
 		c->identity = a->identity;
 	}
-	if (!sql_key_columns(def, ast, err) || !rules(s, def, ast, arena, err) || !cat_table_layout(def, err))
+	if (!sql_key_columns(def, ast, err) || !rules(s, def, ast, arena, err) ||
+	    !uniques(s, def, ast, arena, err) || !cat_table_layout(def, err))
 		return false;
 	s->ddl = true;
 	char(*seq)[CAT_NAME_MAX + 1] = nam_arena_zero(arena, ast->columns * sizeof *seq);
@@ -180,8 +234,13 @@ sql_create_table(struct sql_session *s, const struct ast_stmt *ast, const struct
 						      seq[i], &def->column[i].dflt, arena, err))
 			return false;
 	st = cat_create(s->cfg.cat, s->t, def);
-	if (st == NAM_DUPLICATE)
-		return cat_error(err, "42P07", "relation \"%s\" already exists", def->name);
+	if (st == NAM_DUPLICATE) {
+		const char *name = def->name;
+		for (unsigned i = 0; i < def->indexes; i++)
+			if (cat_find(s->cfg.cat, s->t, def->index[i].name, &there) == NAM_OK && there != NULL)
+				name = def->index[i].name;
+		return cat_error(err, "42P07", "relation \"%s\" already exists", name);
+	}
 	if (st == NAM_OK)
 		st = cat_find(s->cfg.cat, s->t, def->name, &there);
 	if (st != NAM_OK)

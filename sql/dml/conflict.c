@@ -133,7 +133,7 @@ insert(struct round *r, const uint16_t *src, unsigned n)
 		return sql_status(x->err, st, tab);
 	for (unsigned i = 0; i < n; i++)
 		r->done[src[i]] = 1;
-	return true;
+	return tab->indexes == 0 || sql_dml_unique(x, r->arena);
 }
 
 static bool
@@ -291,6 +291,8 @@ sql_conflict_batch(struct sql_exec *x, struct sql_plan *p, struct sql_seen *seen
 		if (!one_round(&r, todo, &n) || !sql_go_on(x))
 			return false;
 	if (r.change.moved != NULL && !sql_dml_settle(&r.change, arena))
+		return false;
+	if (tab->indexes > 0 && !sql_dml_unique(x, arena))
 		return false;
 	for (unsigned k = 0; k < b->n; k++)
 		if (r.done[k])

@@ -30,27 +30,65 @@ sql_quote_row(struct sql_exec *x, const struct cat_table *tab, const union cat_v
 		snprintf(out + at, max - at, ").");
 }
 
+/* Columns key[0..keys) of a row with values v, of which another row has the same. */
 static bool
-duplicate(struct sql_exec *x, const struct cat_table *tab, const union cat_val *v, struct nam_arena *arena)
+exists(struct sql_exec *x, const struct cat_table *tab, const char *name, const uint16_t *key, unsigned keys,
+    const union cat_val *v, const bool *null, struct nam_arena *arena)
 {
-	char name[CAT_NAME_MAX + 8];
-	cat_error(x->err, "23505", "duplicate key value violates unique constraint \"%s\"",
-	    cat_key_name(tab, name));
+	cat_error(x->err, "23505", "duplicate key value violates unique constraint \"%s\"", name);
 	char *out = x->err->detail;
 	size_t max = sizeof x->err->detail, at = (size_t)snprintf(out, max, "Key (");
-	for (unsigned k = 0; k < tab->keys && at < max; k++)
-		at += (size_t)snprintf(
-		    out + at, max - at, "%s%s", k ? ", " : "", tab->column[tab->key[k]].name);
+	for (unsigned k = 0; k < keys && at < max; k++)
+		at += (size_t)snprintf(out + at, max - at, "%s%s", k ? ", " : "", tab->column[key[k]].name);
 	if (at < max)
 		at += (size_t)snprintf(out + at, max - at, ")=(");
-	for (unsigned k = 0; k < tab->keys && at < max; k++) {
-		struct cat_str s = cat_value_out(tab->column[tab->key[k]].type, v[tab->key[k]], arena);
+	for (unsigned k = 0; k < keys && at < max; k++) {
+		struct cat_str s = { "null", 4 };
+		if (null == NULL || !null[key[k]])
+			s = cat_value_out(tab->column[key[k]].type, v[key[k]], arena);
 		at += (size_t)snprintf(
 		    out + at, max - at, "%s%.*s", k ? ", " : "", s.len > 100 ? 100 : (int)s.len, s.p);
 	}
 	if (at < max)
 		snprintf(out + at, max - at, ") already exists.");
 	return false;
+}
+
+static bool
+duplicate(struct sql_exec *x, const struct cat_table *tab, const union cat_val *v, struct nam_arena *arena)
+{
+	char name[CAT_NAME_MAX + 8];
+	return exists(x, tab, cat_key_name(tab, name), tab->key, tab->keys, v, NULL, arena);
+}
+
+bool
+sql_dml_unique(struct sql_exec *x, struct nam_arena *arena)
+{
+	struct txn_clash clash;
+	nam_status st = txn_unique(x->t, &clash);
+	if (st == NAM_OK)
+		return true;
+	if (st != NAM_DUPLICATE)
+		return sql_status(x->err, st, NULL);
+	const struct cat_table *tab = clash.table->owner;
+	const struct cat_index *ix = &tab->index[clash.order];
+	const struct txn_row row = { .bytes = clash.bytes, .len = clash.len };
+	uint16_t want[CAT_KEY_MAX];
+	struct cat_vec col[CAT_KEY_MAX];
+	union cat_val *v = nam_arena_zero(arena, tab->columns * sizeof *v);
+	bool *null = nam_arena_zero(arena, tab->columns * sizeof *null);
+	if (v == NULL || null == NULL)
+		return sql_no_memory(x->err);
+	for (unsigned k = 0; k < ix->keys; k++)
+		want[k] = ix->key[k].column;
+	st = cat_rows_decode(tab, x->t, &row, 1, want, ix->keys, col, arena);
+	if (st != NAM_OK)
+		return sql_status(x->err, st, tab);
+	for (unsigned k = 0; k < ix->keys; k++) {
+		v[want[k]] = cat_vec_at(&col[k], 0);
+		null[want[k]] = col[k].null[0];
+	}
+	return exists(x, tab, ix->name, want, ix->keys, v, null, arena);
 }
 
 /* ---- one row, from vectors to bytes -------------------------------------------------- */
@@ -92,10 +130,38 @@ sql_dml_take(struct sql_exec *x, const struct cat_table *tab, const struct cat_v
 	return true;
 }
 
+/* The keys of a row in the table's indexes are not too long. */
+static bool
+keys_fit(struct sql_exec *x, const struct cat_table *tab, const struct sql_row *r, struct nam_arena *arena)
+{
+	enum { SHORT = 512 }; /* such values always fit, as texts, numbers and arrays */
+	uint64_t words[IDX_TREE_WORDS];
+	for (unsigned i = 0; i < tab->indexes; i++) {
+		const struct cat_index *ix = &tab->index[i];
+		uint64_t bytes = 0;
+		for (unsigned k = 0; !ix->whole && k < ix->keys; k++)
+			if (!r->null[ix->key[k].column] &&
+			    cat_type_is_str(tab->column[ix->key[k].column].type))
+				bytes += r->v[ix->key[k].column].s.len;
+		if (bytes > SHORT && !cat_index_key(tab, ix, r->v, r->null, words, NULL, arena, x->err)) {
+			if (strcmp(x->err->sqlstate, "54000") == 0) {
+				cat_error(x->err, "54000",
+				    "index row size exceeds btree maximum 2704 for index \"%s\"", ix->name);
+				snprintf(x->err->hint, sizeof x->err->hint,
+				    "Values of an indexed column must be shorter.");
+			}
+			return false;
+		}
+	}
+	return true;
+}
+
 bool
 sql_dml_row(struct sql_exec *x, const struct cat_table *tab, const struct sql_row *r, struct cat_str *out,
     struct nam_arena *arena)
 {
+	if (tab->indexes > 0 && !keys_fit(x, tab, r, arena))
+		return false;
 	nam_status st = cat_row_encode(tab, x->t, r->v, r->null, out, arena);
 	if (st == NAM_INVALID)
 		return cat_error(x->err, "54000", "row is too big: it does not fit table \"%s\"", tab->name);
@@ -145,7 +211,7 @@ sql_dml_insert(struct sql_exec *x, const struct cat_table *tab, struct txn_put *
 {
 	nam_status st = txn_insert(x->t, p, n);
 	if (st == NAM_OK)
-		return true;
+		return tab->indexes == 0 || sql_dml_unique(x, arena);
 	for (unsigned k = 0; k < n && st == NAM_DUPLICATE; k++)
 		if (p[k].status == NAM_DUPLICATE) {
 			x->bad_row = k;
@@ -626,7 +692,7 @@ change_rows(struct sql_exec *x, struct sql_plan *p, uint64_t *count)
 		ok = change_scanned(&c);
 	}
 	nam_arena_reset(arena);
-	ok = ok && sql_dml_settle(&c, arena);
+	ok = ok && sql_dml_settle(&c, arena) && (p->tab->indexes == 0 || sql_dml_unique(x, arena));
 	*count = c.count;
 	return ok;
 }

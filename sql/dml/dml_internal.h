@@ -38,6 +38,8 @@ bool sql_dml_put(struct sql_exec *x, const struct cat_table *tab, const struct s
     struct nam_arena *arena);
 bool sql_dml_insert(struct sql_exec *x, const struct cat_table *tab, struct txn_put *p,
     const struct sql_row *r, unsigned n, struct nam_arena *arena);
+/* False: rows written by this statement break a unique index; x->err names it. */
+bool sql_dml_unique(struct sql_exec *x, struct nam_arena *arena);
 /* The value of one expression without columns into v[k]; e NULL = null. */
 bool sql_dml_value(struct sql_exec *x, const struct sql_expr *e, struct cat_vec *v, unsigned k);
 /* RETURNING over rows sel[0..n) of a batch. */

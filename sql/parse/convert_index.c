@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-enum { UNIQUE_YET = 0 }; /* statements do not look for duplicates yet */
-
 /* Room for one more index of the statement. */
 static struct ast_index *
 more(struct sql_convert *c, struct ast_stmt *st)
@@ -74,8 +72,6 @@ sql_convert_index(struct sql_convert *c, const PgQuery__IndexStmt *s, struct ast
 		return sql_convert_no(c, "tablespaces are", -1);
 	if (s->n_options > 0)
 		return sql_convert_no(c, "options of an index are", -1);
-	if (s->unique && !UNIQUE_YET)
-		return sql_convert_no(c, "UNIQUE indexes are", -1);
 	struct ast_index *ix = more(c, st);
 	if (ix == NULL)
 		return false;
@@ -98,8 +94,6 @@ sql_convert_unique(
 {
 	const char **name;
 	unsigned n;
-	if (!UNIQUE_YET)
-		return sql_convert_no(c, "UNIQUE constraints are", k->location);
 	if (k->deferrable || k->initdeferred)
 		return sql_convert_no(c, "deferrable constraints are", k->location);
 	if (k->indexname != NULL && k->indexname[0])

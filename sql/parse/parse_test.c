@@ -170,7 +170,7 @@ features(void **state)
 	(void)state;
 	static const char *const no[] = { "select a[1][2] from t", "select '{}'::int[][]",
 		"grant all on t to x", "comment on function f() is 'x'", "delete from t where current of c",
-		"merge into t using u on true when matched then delete", "create table t (a int unique)",
+		"merge into t using u on true when matched then delete", "create table t (a int unique deferrable)",
 		"copy t from program 'ls'", "lock table t", "declare c cursor for select 1", "listen x",
 		"create function f() returns int language sql as ''",
 		"select * from t tablesample system (1)", "select a collate \"de_DE\" from t",

@@ -61,9 +61,88 @@ test_plain(void **state)
 	golden_all(plain);
 }
 
+static const struct golden unique[] = {
+	{ "create table u (id int primary key, a int unique, b text, c int, unique (b, c), "
+	  "constraint mine unique (c, a))",
+	    "CREATE TABLE" },
+	{ "insert into u values (1, 1, 'x', 1), (2, 2, 'x', 2), (3, null, 'x', null), (4, null, 'x', null)",
+	    "INSERT 0 4" },
+	{ "insert into u values (5, 2, 'y', 1)",
+	    "ERROR 23505: duplicate key value violates unique constraint \"u_a_key\"" },
+	{ "insert into u values (5, 5, 'x', 2)",
+	    "ERROR 23505: duplicate key value violates unique constraint \"u_b_c_key\"" },
+	{ "insert into u values (5, 5, 'y', 1), (6, 5, 'y', 2)",
+	    "ERROR 23505: duplicate key value violates unique constraint \"u_a_key\"" },
+	{ "update u set a = 2 where id = 1",
+	    "ERROR 23505: duplicate key value violates unique constraint \"u_a_key\"" },
+	{ "update u set a = a + 1", "UPDATE 4" },
+	{ "update u set a = 7 where id in (1, 2)",
+	    "ERROR 23505: duplicate key value violates unique constraint \"u_a_key\"" },
+	{ "update u set a = 3 where id = 2", "UPDATE 1" },
+	{ "select id, a from u order by id", "1|2;2|3;3|~;4|~; SELECT 4" },
+	{ "begin", "BEGIN" },
+	{ "delete from u where id = 1", "DELETE 1" },
+	{ "insert into u values (9, 2, 'x', 1)", "INSERT 0 1" },
+	{ "update u set a = 2 where id = 2",
+	    "ERROR 23505: duplicate key value violates unique constraint \"u_a_key\"" },
+	{ "rollback", "ROLLBACK" },
+	{ "begin", "BEGIN" },
+	{ "update u set a = 100 where id = 1", "UPDATE 1" },
+	{ "update u set a = 2 where id = 2", "UPDATE 1" },
+	{ "commit", "COMMIT" },
+	{ "select id, a from u where a = 2", "2|2; SELECT 1" },
+	{ "select id, a from u where a = 100", "1|100; SELECT 1" },
+	{ "alter table u drop constraint u_a_key", "ALTER TABLE" },
+	{ "drop index mine",
+	    "ERROR 2BP01: cannot drop index mine because constraint mine on table u requires it" },
+	{ "insert into u values (5, 2, 'y', 8)", "INSERT 0 1" },
+	{ "alter table u add unique (a)", "ERROR 23505: could not create unique index \"u_a_key\"" },
+	{ "create unique index ua on u (a)", "ERROR 23505: could not create unique index \"ua\"" },
+	{ "select id from u where a = 2 order by id", "2;5; SELECT 2" },
+	{ "delete from u where id = 5", "DELETE 1" },
+	{ "create unique index ua on u (a)", "CREATE INDEX" },
+	{ "insert into u values (5, 2, 'y', 8)",
+	    "ERROR 23505: duplicate key value violates unique constraint \"ua\"" },
+	{ "alter table u drop column c", "ALTER TABLE" },
+	{ "insert into u values (5, 6, 'x')", "INSERT 0 1" },
+	{ "insert into u values (6, 6, 'x')",
+	    "ERROR 23505: duplicate key value violates unique constraint \"ua\"" },
+	{ "alter table u add column d int unique", "ALTER TABLE" },
+	{ "alter table u alter a type bigint", "ALTER TABLE" },
+	{ "insert into u values (6, 6, 'x')",
+	    "ERROR 23505: duplicate key value violates unique constraint \"ua\"" },
+	{ "select id from u where a = 6", "5; SELECT 1" },
+	{ "explain (costs off) select id from u where a = 6 and b = 'x'",
+	    "Project;  -> Index Scan using ua on u;       Index Cond: (a = 6);       Filter: (b = "
+	    "'x'::text); "
+	    "EXPLAIN" },
+	{ "create table n (a int, unique nulls not distinct (a))", "CREATE TABLE" },
+	{ "insert into n values (null)", "INSERT 0 1" },
+	{ "insert into n values (null)",
+	    "ERROR 23505: duplicate key value violates unique constraint \"n_a_key\"" },
+	{ "create table l (id int primary key, t text unique)", "CREATE TABLE" },
+	{ "insert into l select i, repeat('long', 100) || i from generate_series(1, 50) i", "INSERT 0 50" },
+	{ "insert into l values (99, repeat('long', 100) || 7)",
+	    "ERROR 23505: duplicate key value violates unique constraint \"l_t_key\"" },
+	{ "select id from l where t = repeat('long', 100) || 8", "8; SELECT 1" },
+	{ "insert into l values (99, repeat('long', 1000))",
+	    "ERROR 54000: index row size exceeds btree maximum 2704 for index \"l_t_key\"" },
+	{ "delete from l where t = repeat('long', 100) || 8", "DELETE 1" },
+	{ "insert into l values (8, repeat('long', 100) || 8)", "INSERT 0 1" },
+	{ "update l set t = t || 'x'", "UPDATE 50" },
+	{ "select id from l where t = repeat('long', 100) || '8x'", "8; SELECT 1" },
+};
+
+static void
+test_unique(void **state)
+{
+	(void)state;
+	golden_all(unique);
+}
+
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_plain) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_plain), cmocka_unit_test(test_unique) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1368,9 +1368,6 @@ ROLLBACK TO a;
 --! 0A000
 --pg> *
 ROLLBACK;
-CREATE TABLE dtu (a int UNIQUE);
---! 0A000
---pg> *
 CREATE TABLE dtf (a int PRIMARY KEY, b int REFERENCES dtf (a));
 --! 0A000
 --pg> *
@@ -1504,8 +1501,6 @@ CREATE TABLE ndc (a int);
 SELECT ctid, a FROM ndc;
 --! 0A000
 CREATE TABLE ne (a int);
-ALTER TABLE ne ADD UNIQUE (a);
---! 0A000
 ALTER TABLE ne ADD FOREIGN KEY (a) REFERENCES ne (a);
 --! 0A000
 CREATE INDEX ni ON ne (lower(a));
