@@ -68,6 +68,8 @@ struct idx_tree_config {
  */
 nam_status idx_tree_create(struct net_worker *w, net_addr anchor, const struct idx_tree_config *cfg,
     const struct idx_tree_memory *mem);
+/* Which tree lies at anchor: a number that no other has. NAM_ABSENT: there is none. */
+nam_status idx_tree_id(struct net_worker *w, net_addr anchor, uint64_t *id);
 /*
  * Ends the tree at anchor, whole or half made: afterwards no storage node writes to its memory any
  * more. Only then may the owner use that memory for something else, and only when no client reads
@@ -99,6 +101,9 @@ struct idx_tree_options {
 	unsigned cores;         /* that serve messages on a storage node, for its load; 0 = 1 */
 	unsigned split_extents; /* a partition that has more of them is large (idx_tree_large);
 				 * 0 = 2,048, UINT_MAX = none is */
+	/* Of the tree (idx_tree_id): another one, made in the memory of one that was dropped, is
+	 * none: NAM_REFUSED. 0 = whichever is there. */
+	uint64_t id;
 };
 /* No I/O. NULL = no memory. words: of a key, as it was created. *mem is copied; mem->arg is
  * borrowed until close. Close it when no call is under way any more. */

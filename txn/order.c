@@ -40,8 +40,15 @@ tree_memory(void *arg, struct net_worker *w, unsigned region, net_addr *out)
 	return txn_extent_of_region(arg, w, region, TXN_LEDGER_INDEX, out);
 }
 
+/* A table without rows, for a tree alone. */
+static bool
+is_holder(const struct txn_table *t)
+{
+	return t->orders == 1 && t->row_max == 0 && !t->has_key;
+}
+
 nam_status
-txn_orders_create(struct txn_worker *tw, const struct txn_table *t)
+txn_orders_create(struct txn_worker *tw, struct txn_table *t)
 {
 	struct txn_table_view v = { .db = tw->db, .anchor = t->anchor };
 	const struct idx_tree_memory mem = { tree_memory, &v };
@@ -58,6 +65,8 @@ txn_orders_create(struct txn_worker *tw, const struct txn_table *t)
 			.part = o->parts != 0 ? o->part : &one };
 		st = idx_tree_create(tw->w, tree_at(t->anchor, i), &cfg, &mem);
 	}
+	if (st == NAM_OK && is_holder(t))
+		st = idx_tree_id(tw->w, tree_at(t->anchor, 0), &t->tree);
 	return st;
 }
 
@@ -78,13 +87,17 @@ txn_orders_open(struct txn_table_view *v, const struct txn_table *t)
 	const struct idx_tree_memory mem = { tree_memory, v };
 	for (unsigned i = 0; i < t->orders; i++) {
 		const struct txn_order *o = &t->order[i];
+		struct idx_tree_options how = o->options;
 		v->order[i] = *o;
-		v->tree[i] = o->holder != NULL                   ? o->holder->view->tree[0]
-			     : t->orders == 1 && t->row_max == 0 ? opened(v)
-								 : NULL;
+		if (o->holder != NULL)
+			v->tree[i] = o->holder->view->tree[0];
+		else if (is_holder(t)) {
+			v->tree[i] = opened(v);
+			how.id = t->tree;
+		}
 		v->lent[i] = v->tree[i] != NULL;
 		if (v->tree[i] == NULL)
-			v->tree[i] = idx_tree_open(tree_at(t->anchor, i), o->words, &mem, &o->options);
+			v->tree[i] = idx_tree_open(tree_at(t->anchor, i), o->words, &mem, &how);
 		if (v->tree[i] == NULL)
 			return NAM_NOMEM;
 		v->unique |= o->unique;
@@ -330,7 +343,8 @@ make(struct making *m)
 	if (st == NAM_OK)
 		st = make_alone(m);
 	m->n = 0;
-	return st;
+	/* An index that was dropped: the definition that t knows is not the table's any more. */
+	return st == NAM_REFUSED ? NAM_CONFLICT : st;
 }
 
 bool

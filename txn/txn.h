@@ -106,6 +106,8 @@ struct txn_table {
 	uint64_t guard_word;
 	const struct txn_order *order; /* ordered indexes: `orders` of them, borrowed while open */
 	unsigned orders;               /* at most TXN_ORDERS_MAX */
+	uint64_t tree;                 /* of a holder (txn_order): its tree's number, set by
+				        * txn_table_create */
 	void *owner;                   /* the caller's */
 	struct txn_table_view *view;   /* set by txn_table_open: extents, index, free blocks */
 };

@@ -659,7 +659,7 @@ void txn_claims_end(struct txn *t);
 /* order.c */
 /* True if no other row may have the key of this one. */
 bool txn_order_strict(struct txn_table_view *v, unsigned k, const struct rec_slot *row);
-nam_status txn_orders_create(struct txn_worker *tw, const struct txn_table *t);
+nam_status txn_orders_create(struct txn_worker *tw, struct txn_table *t);
 nam_status txn_orders_open(struct txn_table_view *v, const struct txn_table *t);
 void txn_orders_close(struct txn_table_view *v);
 nam_status txn_orders_drop(struct txn_worker *tw, net_addr anchor);

@@ -166,6 +166,17 @@ wait_for_move(struct net_worker *w, net_addr anchor, struct idx_tree_anchor *a)
 }
 
 nam_status
+idx_tree_id(struct net_worker *w, net_addr anchor, uint64_t *id)
+{
+	struct idx_tree_anchor a;
+	nam_status st = net_read1(w, anchor, &a, sizeof a, NULL);
+	if (st == NAM_OK && a.magic != IDX_TREE_MAGIC)
+		st = NAM_ABSENT;
+	*id = st == NAM_OK ? a.tree : 0;
+	return st;
+}
+
+nam_status
 idx_tree_drop(struct net_worker *w, net_addr anchor)
 {
 	struct idx_tree_anchor a;

@@ -165,7 +165,7 @@ map_read(struct net_worker *w, struct idx_tree *t, struct idx_map *map, struct n
 		if (st != NAM_OK)
 			return st;
 		idx_count_add(t, IDX_N_MAP_READS, 1);
-		if (a.magic != IDX_TREE_MAGIC || a.state == 2)
+		if (a.magic != IDX_TREE_MAGIC || a.state == 2 || (t->o.id != 0 && a.tree != t->o.id))
 			return NAM_REFUSED;
 		if (a.state == 1 && a.words != t->words)
 			return NAM_INVALID;
