@@ -91,7 +91,8 @@ struct round {
 	struct sql_batch *b; /* what is to be inserted; then what RETURNING shows */
 	struct nam_arena *arena;
 	struct sql_row *row;
-	struct key *key;
+	struct key *key; /* of row k by arbiter a: key[a * rows + k]; bytes.p NULL = it has a NULL */
+	unsigned rows;
 	struct txn_get *get;
 	struct txn_put *put;
 	uint16_t *src; /* of the rows that are there: whose each is */
@@ -106,34 +107,42 @@ lost_race(struct sql_exec *x)
 	return cat_error(x->err, "40001", "could not serialize access due to concurrent update");
 }
 
+static bool
+is_arbiter(const struct sql_conflict *q, int what)
+{
+	for (unsigned a = 0; a < q->arbiters; a++)
+		if (q->arbiter[a] == what)
+			return true;
+	return false;
+}
+
 /* Inserts rows src[0..n). */
 static bool
 insert(struct round *r, const uint16_t *src, unsigned n)
 {
 	struct sql_exec *x = r->x;
 	const struct cat_table *tab = r->p->tab;
+	const struct sql_conflict *q = r->p->conflict;
+	struct sql_row *row = nam_arena_take(r->arena, (n + 1) * sizeof *row);
+	int which = SQL_PRIMARY_KEY;
+	if (row == NULL)
+		return sql_no_memory(x->err);
 	for (unsigned i = 0; i < n; i++) {
-		unsigned k = src[i];
-		struct cat_str bytes;
-		if (!sql_dml_row(x, tab, &r->row[k], &bytes, r->arena))
+		row[i] = r->row[src[i]];
+		if (!sql_dml_put(x, tab, &row[i], &r->put[i], r->arena))
 			return false;
-		r->put[i] = (struct txn_put){ .table = (struct txn_table *)&tab->store,
-			.key = r->key[k].bytes.p,
-			.key_len = r->key[k].bytes.len,
-			.hash = r->key[k].hash,
-			.bytes = bytes.p,
-			.len = bytes.len };
 	}
 	if (n == 0)
 		return true;
-	nam_status st = txn_insert(x->t, r->put, n);
-	if (st == NAM_DUPLICATE) /* committed since our snapshot */
+	bool ok = sql_dml_insert_what(x, tab, r->put, row, n, r->arena, &which);
+	/* committed since our snapshot */
+	if (!ok && strcmp(x->err->sqlstate, "23505") == 0 && is_arbiter(q, which)) {
+		sql_err_clear(x->err);
 		return lost_race(x);
-	if (st != NAM_OK)
-		return sql_status(x->err, st, tab);
-	for (unsigned i = 0; i < n; i++)
+	}
+	for (unsigned i = 0; ok && i < n; i++)
 		r->done[src[i]] = 1;
-	return tab->indexes == 0 || sql_dml_unique(x, r->arena);
+	return ok;
 }
 
 static bool
@@ -199,6 +208,70 @@ update(struct round *r, unsigned n)
 	return true;
 }
 
+static const struct key *
+key_of(const struct round *r, unsigned a, unsigned k)
+{
+	return &r->key[a * r->rows + k];
+}
+
+static bool
+holds_one(const struct round *r, const struct sql_seen *s, unsigned k)
+{
+	bool any = false;
+	for (unsigned a = 0; a < r->p->conflict->arbiters && !any; a++)
+		any = key_of(r, a, k)->bytes.p != NULL && holds(s, key_of(r, a, k));
+	return any;
+}
+
+static bool
+add_all(const struct round *r, struct sql_seen *s, unsigned k, bool copy)
+{
+	for (unsigned a = 0; a < r->p->conflict->arbiters; a++)
+		if (key_of(r, a, k)->bytes.p != NULL && !add(s, key_of(r, a, k), copy))
+			return false;
+	return true;
+}
+
+/* Looks for rows that now[0..m) conflict with by arbiter a; there[i]: one is found. */
+static nam_status
+find(struct round *r, unsigned a, const uint16_t *now, unsigned m, struct txn_row **there)
+{
+	struct txn_table *store = (struct txn_table *)&r->p->tab->store;
+	int which = r->p->conflict->arbiter[a];
+	struct txn_seek *s = nam_arena_zero(r->arena, (m + 1) * sizeof *s);
+	unsigned n = 0;
+	nam_status st = s != NULL ? NAM_OK : NAM_NOMEM;
+	for (unsigned i = 0; st == NAM_OK && i < m; i++) {
+		const struct key *k = key_of(r, a, now[i]);
+		if (which == SQL_PRIMARY_KEY)
+			r->get[i] = (struct txn_get){
+				.table = store, .key = k->bytes.p, .key_len = k->bytes.len, .hash = k->hash
+			};
+		else if (k->bytes.p != NULL)
+			s[n++] = (struct txn_seek){ .table = store,
+				.order = (unsigned)which,
+				.key = (const uint64_t *)(const void *)k->bytes.p };
+	}
+	if (st == NAM_OK)
+		st = which == SQL_PRIMARY_KEY ? txn_get(r->x->t, r->get, m, r->arena)
+					      : txn_seek(r->x->t, s, n, r->arena);
+	for (unsigned i = 0, j = 0; st == NAM_OK && i < m; i++) {
+		bool pk = which == SQL_PRIMARY_KEY;
+		if (!pk && key_of(r, a, now[i])->bytes.p == NULL)
+			continue;
+		nam_status one = pk ? r->get[i].status : s[j].status;
+		struct txn_row *row = pk ? &r->get[i].row : &s[j].row;
+		j += !pk;
+		if (one == NAM_OK && there[i] == NULL) {
+			if ((there[i] = nam_arena_copy(r->arena, row, sizeof *row)) == NULL)
+				st = NAM_NOMEM;
+		} else if (one != NAM_OK && one != NAM_ABSENT) {
+			st = one == NAM_DUPLICATE ? NAM_CORRUPT : one;
+		}
+	}
+	return st;
+}
+
 /* Takes out of todo[0..*n) rows of different keys and deals with them. */
 static bool
 one_round(struct round *r, uint16_t *todo, unsigned *n)
@@ -207,12 +280,12 @@ one_round(struct round *r, uint16_t *todo, unsigned *n)
 	bool twice = r->p->conflict->update;
 	unsigned left = 0, m = 0, fresh = 0, there = 0;
 	uint16_t *now = nam_arena_take(r->arena, *n * sizeof *now);
+	struct txn_row **found = nam_arena_zero(r->arena, *n * sizeof *found);
 	struct sql_seen here;
-	if (now == NULL || !seen_init(&here, r->arena, *n))
+	if (now == NULL || found == NULL || !seen_init(&here, r->arena, *n))
 		return sql_no_memory(x->err);
 	for (unsigned i = 0; i < *n; i++) {
-		const struct key *k = &r->key[todo[i]];
-		if (r->seen != NULL && holds(r->seen, k)) {
+		if (r->seen != NULL && holds_one(r, r->seen, todo[i])) {
 			if (!twice)
 				continue;
 			cat_error(
@@ -223,38 +296,57 @@ one_round(struct round *r, uint16_t *todo, unsigned *n)
 			    "constrained values.");
 			return false;
 		}
-		if (holds(&here, k)) {
+		if (holds_one(r, &here, todo[i])) {
 			todo[left++] = todo[i];
 			continue;
 		}
-		if (!add(&here, k, false))
+		if (!add_all(r, &here, todo[i], false))
 			return sql_no_memory(x->err);
-		r->get[m] = (struct txn_get){ .table = (struct txn_table *)&r->p->tab->store,
-			.key = k->bytes.p,
-			.key_len = k->bytes.len,
-			.hash = k->hash };
 		now[m++] = todo[i];
 	}
 	*n = left;
-	nam_status st = txn_get(x->t, r->get, m, r->arena);
-	for (unsigned i = 0; i < m && st == NAM_OK; i++)
-		if (r->get[i].status == NAM_OK) {
-			r->src[there] = now[i];
-			r->old[there++] = r->get[i].row;
-		} else if (r->get[i].status == NAM_ABSENT) {
-			now[fresh++] = now[i];
-		} else {
-			st = r->get[i].status;
-		}
+	nam_status st = NAM_OK;
+	for (unsigned a = 0; st == NAM_OK && a < r->p->conflict->arbiters; a++)
+		st = find(r, a, now, m, found);
 	if (st != NAM_OK)
 		return sql_status(x->err, st, r->p->tab);
+	for (unsigned i = 0; i < m; i++)
+		if (found[i] != NULL) {
+			r->src[there] = now[i];
+			r->old[there++] = *found[i];
+		} else {
+			now[fresh++] = now[i];
+		}
 	if (!insert(r, now, fresh) || (twice && !update(r, there)))
 		return false;
 	for (unsigned i = 0; r->seen != NULL && i < fresh + there; i++) {
 		unsigned k = i < fresh ? now[i] : r->src[i - fresh];
-		if (r->done[k] && !add(r->seen, &r->key[k], true))
+		if (r->done[k] && !add_all(r, r->seen, k, true))
 			return sql_no_memory(x->err);
 	}
+	return true;
+}
+
+/* The key of row k by arbiter a. */
+static bool
+make_key(struct round *r, unsigned a, unsigned k)
+{
+	struct sql_exec *x = r->x;
+	const struct cat_table *tab = r->p->tab;
+	struct key *key = &r->key[a * r->rows + k];
+	int which = r->p->conflict->arbiter[a];
+	bool null;
+	if (which == SQL_PRIMARY_KEY)
+		return sql_dml_key(x, tab, &r->row[k], &key->bytes, &key->hash, r->arena);
+	const struct cat_index *ix = &tab->index[which];
+	uint64_t *words = nam_arena_zero(r->arena, IDX_TREE_WORDS * sizeof *words);
+	if (words == NULL)
+		return sql_no_memory(x->err);
+	if (!cat_index_key(tab, ix, r->row[k].v, r->row[k].null, words, &null, r->arena, x->err))
+		return false;
+	bool none = null && !ix->nulls_equal;
+	key->bytes = (struct cat_str){ none ? NULL : (const char *)words, 8 * ix->words };
+	key->hash = nam_hash(words, 8 * ix->words, (uint64_t)which + 1);
 	return true;
 }
 
@@ -266,7 +358,8 @@ sql_conflict_batch(struct sql_exec *x, struct sql_plan *p, struct sql_seen *seen
 	unsigned n = b->n, m = 0;
 	struct round r = { .x = x, .p = p, .seen = seen, .b = b, .arena = arena };
 	r.row = nam_arena_take(arena, n * sizeof *r.row);
-	r.key = nam_arena_take(arena, n * sizeof *r.key);
+	r.rows = n;
+	r.key = nam_arena_zero(arena, n * p->conflict->arbiters * sizeof *r.key);
 	r.get = nam_arena_take(arena, n * sizeof *r.get);
 	r.put = nam_arena_take(arena, n * sizeof *r.put);
 	r.src = nam_arena_take(arena, n * sizeof *r.src);
@@ -283,16 +376,18 @@ sql_conflict_batch(struct sql_exec *x, struct sql_plan *p, struct sql_seen *seen
 	for (unsigned k = 0; k < n; k++) {
 		todo[k] = (uint16_t)k;
 		if (!sql_dml_new(x, tab, &r.row[k], arena) ||
-		    !sql_dml_take(x, tab, b->col, k, &r.row[k], NULL, tab->columns, arena) ||
-		    !sql_dml_key(x, tab, &r.row[k], &r.key[k].bytes, &r.key[k].hash, arena))
+		    !sql_dml_take(x, tab, b->col, k, &r.row[k], NULL, tab->columns, arena))
 			return false;
+		for (unsigned a = 0; a < p->conflict->arbiters; a++)
+			if (!make_key(&r, a, k))
+				return false;
 	}
 	while (n > 0)
 		if (!one_round(&r, todo, &n) || !sql_go_on(x))
 			return false;
 	if (r.change.moved != NULL && !sql_dml_settle(&r.change, arena))
 		return false;
-	if (tab->indexes > 0 && !sql_dml_unique(x, arena))
+	if (tab->indexes > 0 && !sql_dml_unique(x, arena, NULL))
 		return false;
 	for (unsigned k = 0; k < b->n; k++)
 		if (r.done[k])

@@ -62,7 +62,7 @@ duplicate(struct sql_exec *x, const struct cat_table *tab, const union cat_val *
 }
 
 bool
-sql_dml_unique(struct sql_exec *x, struct nam_arena *arena)
+sql_dml_unique(struct sql_exec *x, struct nam_arena *arena, int *which)
 {
 	struct txn_clash clash;
 	nam_status st = txn_unique(x->t, &clash);
@@ -73,6 +73,8 @@ sql_dml_unique(struct sql_exec *x, struct nam_arena *arena)
 	const struct cat_table *tab = clash.table->owner;
 	const struct cat_index *ix = &tab->index[clash.order];
 	const struct txn_row row = { .bytes = clash.bytes, .len = clash.len };
+	if (which != NULL)
+		*which = (int)clash.order;
 	uint16_t want[CAT_KEY_MAX];
 	struct cat_vec col[CAT_KEY_MAX];
 	union cat_val *v = nam_arena_zero(arena, tab->columns * sizeof *v);
@@ -206,18 +208,27 @@ sql_dml_put(struct sql_exec *x, const struct cat_table *tab, const struct sql_ro
 }
 
 bool
-sql_dml_insert(struct sql_exec *x, const struct cat_table *tab, struct txn_put *p, const struct sql_row *r,
-    unsigned n, struct nam_arena *arena)
+sql_dml_insert_what(struct sql_exec *x, const struct cat_table *tab, struct txn_put *p,
+    const struct sql_row *r, unsigned n, struct nam_arena *arena, int *which)
 {
+	if (which != NULL)
+		*which = SQL_PRIMARY_KEY;
 	nam_status st = txn_insert(x->t, p, n);
 	if (st == NAM_OK)
-		return tab->indexes == 0 || sql_dml_unique(x, arena);
+		return tab->indexes == 0 || sql_dml_unique(x, arena, which);
 	for (unsigned k = 0; k < n && st == NAM_DUPLICATE; k++)
 		if (p[k].status == NAM_DUPLICATE) {
 			x->bad_row = k;
 			return duplicate(x, tab, r[k].v, arena);
 		}
 	return sql_status(x->err, st, tab);
+}
+
+bool
+sql_dml_insert(struct sql_exec *x, const struct cat_table *tab, struct txn_put *p, const struct sql_row *r,
+    unsigned n, struct nam_arena *arena)
+{
+	return sql_dml_insert_what(x, tab, p, r, n, arena, NULL);
 }
 
 /* The first n rows, checked and as txn wants them. Returns how many; less than n: *err. */
@@ -312,7 +323,7 @@ static bool
 insert_rows(struct sql_exec *x, struct sql_plan *p, struct sql_seen *seen, struct sql_batch *b,
     struct nam_arena *arena, uint64_t *count)
 {
-	if (p->conflict != NULL && p->tab->keys > 0)
+	if (p->conflict != NULL && p->conflict->arbiters > 0)
 		return sql_conflict_batch(x, p, seen, b, arena, count);
 	*count += b->n;
 	return sql_insert_batch(x, p->tab, b, arena) && sql_dml_answer(x, p, b, NULL, b->n, arena);
@@ -692,7 +703,7 @@ change_rows(struct sql_exec *x, struct sql_plan *p, uint64_t *count)
 		ok = change_scanned(&c);
 	}
 	nam_arena_reset(arena);
-	ok = ok && sql_dml_settle(&c, arena) && (p->tab->indexes == 0 || sql_dml_unique(x, arena));
+	ok = ok && sql_dml_settle(&c, arena) && (p->tab->indexes == 0 || sql_dml_unique(x, arena, NULL));
 	*count = c.count;
 	return ok;
 }

@@ -38,8 +38,13 @@ bool sql_dml_put(struct sql_exec *x, const struct cat_table *tab, const struct s
     struct nam_arena *arena);
 bool sql_dml_insert(struct sql_exec *x, const struct cat_table *tab, struct txn_put *p,
     const struct sql_row *r, unsigned n, struct nam_arena *arena);
-/* False: rows written by this statement break a unique index; x->err names it. */
-bool sql_dml_unique(struct sql_exec *x, struct nam_arena *arena);
+/* sql_dml_insert; *which (NULL = not asked): the number of the unique index that a 23505 is about,
+ * or SQL_PRIMARY_KEY. */
+bool sql_dml_insert_what(struct sql_exec *x, const struct cat_table *tab, struct txn_put *p,
+    const struct sql_row *r, unsigned n, struct nam_arena *arena, int *which);
+/* False: rows written by this statement break a unique index; x->err names it, and *which (NULL =
+ * not asked) gets its number. */
+bool sql_dml_unique(struct sql_exec *x, struct nam_arena *arena, int *which);
 /* The value of one expression without columns into v[k]; e NULL = null. */
 bool sql_dml_value(struct sql_exec *x, const struct sql_expr *e, struct cat_vec *v, unsigned k);
 /* RETURNING over rows sel[0..n) of a batch. */

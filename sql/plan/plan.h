@@ -18,6 +18,7 @@
 #include <sql/sql.h>
 
 #define SQL_KEPT_KEY (~0u)
+enum { SQL_PRIMARY_KEY = -1 };
 
 /* The kinds of operators; op.h has a struct for each. */
 #define SQL_NODE_KINDS(X)                                                                                    \
@@ -158,6 +159,9 @@ struct sql_sets {
 
 /* ON CONFLICT. Expressions see the existing row, then the one that was to be inserted. */
 struct sql_conflict {
+	/* What a row may conflict by: numbers of unique indexes of the table, or SQL_PRIMARY_KEY. */
+	int arbiter[1 + CAT_INDEXES_MAX];
+	unsigned arbiters;
 	bool update;
 	struct sql_sets sets;
 	struct sql_expr *where;

@@ -225,38 +225,59 @@ condition(struct bind *b, const struct ast_expr *where, struct sql_expr **out)
 	return b->where.conds == 0 || *out != NULL;
 }
 
-/* ON CONFLICT (a, b): true if these are the primary key's columns. */
+/* True if these columns, in any order, are just the ones that ON CONFLICT names. */
 static bool
-arbiter(struct bind *b, const struct ast_conflict *q)
+names_all(const struct cat_table *tab, const struct ast_conflict *q, const uint16_t *key, unsigned keys)
+{
+	bool same = keys > 0;
+	for (unsigned i = 0; same && i < q->names; i++) {
+		same = false;
+		for (unsigned k = 0; k < keys && !same; k++)
+			same = strcmp(q->name[i], tab->column[key[k]].name) == 0;
+	}
+	for (unsigned k = 0; same && k < keys; k++) {
+		same = false;
+		for (unsigned i = 0; i < q->names && !same; i++)
+			same = strcmp(q->name[i], tab->column[key[k]].name) == 0;
+	}
+	return same;
+}
+
+/* What ON CONFLICT is about: the constraint or the columns it names, or all there are. */
+static bool
+arbiter(struct bind *b, const struct ast_conflict *q, struct sql_conflict *to)
 {
 	const struct cat_table *tab = b->plan->tab;
-	bool same = tab->keys > 0;
-	if (q->constraint != NULL) {
-		char name[CAT_NAME_MAX + 8];
-		return (same && strcmp(cat_key_name(tab, name), q->constraint) == 0) ||
-		       sql_bind_fail(b, 0, "42704", "constraint \"%s\" for table \"%s\" does not exist",
-			   q->constraint, tab->name);
-	}
+	char name[CAT_NAME_MAX + 8];
+	bool any = q->constraint == NULL && q->names == 0;
 	for (unsigned i = 0; i < q->names; i++) {
 		unsigned c = 0;
 		if (!sql_bind_find_column(b, NULL, q->name[i], q->position, &(unsigned){ 0 }, &c)) {
 			sql_guess_in_table(tab, q->name[i], b->err);
 			return false;
 		}
-		bool in = false;
-		for (unsigned k = 0; k < tab->keys; k++)
-			in |= tab->key[k] == c;
-		same &= in;
 	}
-	for (unsigned k = 0; same && q->names > 0 && k < tab->keys; k++) {
-		bool named = false;
-		for (unsigned i = 0; i < q->names; i++)
-			named |= strcmp(q->name[i], tab->column[tab->key[k]].name) == 0;
-		same = named;
+	if (tab->keys > 0 &&
+	    (any || (q->constraint != NULL ? strcmp(cat_key_name(tab, name), q->constraint) == 0
+					   : names_all(tab, q, tab->key, tab->keys))))
+		to->arbiter[to->arbiters++] = SQL_PRIMARY_KEY;
+	for (unsigned i = 0; i < tab->indexes && (to->arbiters == 0 || any); i++) {
+		const struct cat_index *ix = &tab->index[i];
+		uint16_t key[CAT_KEY_MAX];
+		for (unsigned k = 0; k < ix->keys; k++)
+			key[k] = ix->key[k].column;
+		if (ix->unique && ix->valid &&
+		    (any || (q->constraint != NULL ? ix->constraint && strcmp(ix->name, q->constraint) == 0
+						   : names_all(tab, q, key, ix->keys))))
+			to->arbiter[to->arbiters++] = (int)i;
 	}
-	return same || q->names == 0 ||
-	       sql_bind_fail(b, 0, "42P10",
-		   "there is no unique or exclusion constraint matching the ON CONFLICT specification");
+	if (to->arbiters > 0 || any)
+		return true;
+	if (q->constraint != NULL)
+		return sql_bind_fail(b, 0, "42704", "constraint \"%s\" for table \"%s\" does not exist",
+		    q->constraint, tab->name);
+	return sql_bind_fail(b, 0, "42P10",
+	    "there is no unique or exclusion constraint matching the ON CONFLICT specification");
 }
 
 /* Both rows side by side: the one that is there, then the one that was to be inserted. */
@@ -269,7 +290,7 @@ conflict(struct bind *b, const struct ast_stmt *st)
 		return true;
 	b->from.lo = 0;
 	b->from.hi = 1;
-	if (!arbiter(b, q) || (to = sql_bind_take(b, sizeof *to)) == NULL)
+	if ((to = sql_bind_take(b, sizeof *to)) == NULL || !arbiter(b, q, to))
 		return false;
 	b->plan->conflict = to;
 	if (!(to->update = q->update))
