@@ -107,6 +107,54 @@ key_columns(struct shell_text *t, const struct shell_answer *a)
 	return any;
 }
 
+/* The name of column number `at` of those that ask_columns found. */
+static void
+add_column(struct shell_text *t, const struct shell_answer *columns, unsigned at)
+{
+	if (at < columns->cells / COLS)
+		add_ident(t, columns->cell[(size_t)at * COLS + NAME]);
+}
+
+/* An index, from the text that catalog/system.c has written: "name" UNIQUE, btree (a DESC, b). */
+static void
+index_line(struct shell_text *t, const struct shell_answer *columns, const char *name, const char *text)
+{
+	enum { UNIQUE = 1, NULLS_EQUAL = 2, CONSTRAINT = 4, VALID = 8, DESCENDING = 1, NULLS_FIRST = 2 };
+	unsigned flags, keys, includes, column, how;
+	int skip;
+	if (sscanf(text, "%*u %*s %*s %*u %u %u%n", &flags, &keys, &skip) != 2)
+		return;
+	shell_text_add(t, "    \"%s\" %sbtree (", name,
+	    flags & CONSTRAINT ? "UNIQUE CONSTRAINT, "
+	    : flags & UNIQUE   ? "UNIQUE, "
+			       : "");
+	for (unsigned k = 0; k < keys; k++) {
+		text += skip;
+		if (sscanf(text, " %u:%u%n", &column, &how, &skip) != 2)
+			return;
+		shell_text_add(t, "%s", k ? ", " : "");
+		add_column(t, columns, column);
+		bool desc = how & DESCENDING, first = how & NULLS_FIRST;
+		shell_text_add(t, "%s%s", desc ? " DESC" : "",
+		    desc == first ? ""
+		    : first       ? " NULLS FIRST"
+				  : " NULLS LAST");
+	}
+	shell_text_add(t, ")");
+	text += skip;
+	if (sscanf(text, " %u%n", &includes, &skip) != 1)
+		return;
+	for (unsigned k = 0; k < includes; k++) {
+		text += skip;
+		if (sscanf(text, " %u%n", &column, &skip) != 1)
+			return;
+		shell_text_add(t, "%s", k ? ", " : " INCLUDE (");
+		add_column(t, columns, column);
+	}
+	shell_text_add(t, "%s%s%s\n", includes ? ")" : "", flags & NULLS_EQUAL ? " NULLS NOT DISTINCT" : "",
+	    flags & VALID ? "" : " INVALID");
+}
+
 /* ---- kinds of relations ------------------------------------------------------------------ */
 
 static bool
@@ -115,18 +163,27 @@ table_foot(struct shell *sh, const char *const *rel, const struct shell_answer *
 {
 	struct shell_answer a;
 	struct shell_text key = { 0 };
-	/* the key's name first, then checks by name */
+	/* indexes by name, the key's name, then checks by name */
 	bool ok = shell_queryf(sh, &a,
-	    "SELECT kind, name, text FROM nam_extras WHERE table_id = %s AND kind IN (99, 107) ORDER BY kind "
+	    "SELECT kind, name, text FROM nam_extras WHERE table_id = %s AND kind IN (99, 107, 120) ORDER BY "
+	    "kind "
 	    "DESC, name",
 	    rel[SHELL_RELATION_ID]);
-	unsigned at = 0;
-	bool named = ok && a.cells > 0 && strcmp(a.cell[0], "107") == 0;
-	if (ok && key_columns(&key, columns)) {
-		shell_text_add(foot, "Indexes:\n    \"%s%s\" PRIMARY KEY, hash (%s)\n",
-		    named ? a.cell[1] : rel[SHELL_RELATION_NAME], named ? "" : "_pkey", key.p ? key.p : "");
-	}
-	at = named ? 3 : 0;
+	unsigned at = 0, first;
+	while (ok && at < a.cells && strcmp(a.cell[at], "120") == 0)
+		at += 3;
+	first = at;
+	bool named = ok && at < a.cells && strcmp(a.cell[at], "107") == 0;
+	bool keyed = ok && key_columns(&key, columns);
+	if (ok && (keyed || first > 0))
+		shell_text_add(foot, "Indexes:\n");
+	if (keyed)
+		shell_text_add(foot, "    \"%s%s\" PRIMARY KEY, hash (%s)\n",
+		    named ? a.cell[at + 1] : rel[SHELL_RELATION_NAME], named ? "" : "_pkey",
+		    key.p ? key.p : "");
+	for (unsigned k = 0; k < first; k += 3)
+		index_line(foot, columns, a.cell[k + 1], a.cell[k + 2]);
+	at = first + (named ? 3 : 0);
 	if (ok && at < a.cells)
 		shell_text_add(foot, "Check constraints:\n");
 	for (; ok && at + 2 < a.cells; at += 3)
@@ -283,6 +340,32 @@ primary_key(struct shell *sh, const char *const *rel)
 	return ok;
 }
 
+/* An index that is a relation of its own. *is: this one is. */
+static bool
+index_of(struct shell *sh, const char *const *rel, bool *is)
+{
+	struct shell_answer a, columns;
+	struct shell_text line = { 0 };
+	bool ok = shell_queryf(sh, &a,
+	    "SELECT x.table_id, x.name, x.text FROM nam_extras b JOIN nam_extras x ON x.kind = 120 AND "
+	    "x.table_id::text = b.text WHERE b.kind = 98 AND b.table_id = %s",
+	    rel[SHELL_RELATION_ID]);
+	*is = ok && a.cells > 0;
+	for (unsigned k = 0; *is && k + 2 < a.cells; k += 3) {
+		if (strcmp(a.cell[k + 1], rel[SHELL_RELATION_NAME]) != 0)
+			continue;
+		if ((ok = ask_columns(sh, &columns, a.cell[k]))) {
+			index_line(&line, &columns, a.cell[k + 1], a.cell[k + 2]);
+			printf("Index \"public.%s\" of table \"public.%s\"\n%s\n", rel[SHELL_RELATION_NAME],
+			    rel[SHELL_RELATION_TABLE], line.p ? line.p : "");
+		}
+		shell_answer_free(&columns);
+	}
+	free(line.p);
+	shell_answer_free(&a);
+	return ok;
+}
+
 bool
 shell_describe(struct shell *sh, const char *pattern, bool system, bool more)
 {
@@ -294,12 +377,13 @@ shell_describe(struct shell *sh, const char *pattern, bool system, bool more)
 	}
 	for (unsigned i = 0; ok && i < a.cells && !shell_interrupted; i += SHELL_RELATION_COLUMNS) {
 		const char *const *rel = (const char *const *)(a.cell + i);
+		bool is;
 		switch (rel[SHELL_RELATION_TYPE][0]) {
 		case 's':
 			ok = sequence(sh, rel);
 			break;
 		case 'i':
-			ok = primary_key(sh, rel);
+			ok = index_of(sh, rel, &is) && (is || primary_key(sh, rel));
 			break;
 		default:
 			ok = strcmp(rel[SHELL_RELATION_ID], "0") == 0 ? of_the_catalog(sh, rel)

@@ -6,14 +6,15 @@
 
 /*
  * Every relation as (id, name, type, versions, row_bytes, table_name, rows). Kinds of nam_extras:
- * v a view, s a sequence, k the name of a primary key, r the rows that ANALYZE counted. The
- * catalog's own tables have no rows there, and the id 0.
+ * v a view, s a sequence, b an index, k the name of a primary key, r the rows that ANALYZE counted.
+ * The catalog's own tables have no rows there, and the id 0.
  */
 static const char relations[] =
-    "(SELECT t.id, t.name, CASE x.kind WHEN 118 THEN 'view' WHEN 115 THEN 'sequence' ELSE 'table' END AS "
-    "type, "
-    "t.slots AS versions, t.row_bytes, '' AS table_name, r.text AS rows FROM nam_tables t "
-    "LEFT JOIN nam_extras x ON x.table_id = t.id AND x.kind IN (115, 118) "
+    "(SELECT t.id, t.name, CASE x.kind WHEN 118 THEN 'view' WHEN 115 THEN 'sequence' WHEN 98 THEN 'index' "
+    "ELSE 'table' END AS type, "
+    "t.slots AS versions, t.row_bytes, coalesce(o.name, '') AS table_name, r.text AS rows FROM nam_tables t "
+    "LEFT JOIN nam_extras x ON x.table_id = t.id AND x.kind IN (98, 115, 118) "
+    "LEFT JOIN nam_tables o ON x.kind = 98 AND o.id::text = x.text "
     "LEFT JOIN nam_extras r ON r.table_id = t.id AND r.kind = 114 "
     "UNION ALL SELECT t.id, coalesce(k.name, t.name || '_pkey'), 'index', 0, 0, t.name, NULL "
     "FROM nam_tables t JOIN nam_columns c ON c.table_id = t.id AND c.key = 1 "

@@ -91,7 +91,7 @@ struct round {
 	struct sql_batch *b; /* what is to be inserted; then what RETURNING shows */
 	struct nam_arena *arena;
 	struct sql_row *row;
-	struct key *key; /* of row k by arbiter a: key[a * rows + k]; bytes.p NULL = it has a NULL */
+	struct key *key; /* of row k by arbiter a: key[a * rows + k]; bytes.p NULL = none */
 	unsigned rows;
 	struct txn_get *get;
 	struct txn_put *put;

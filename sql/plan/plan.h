@@ -159,7 +159,7 @@ struct sql_sets {
 
 /* ON CONFLICT. Expressions see the existing row, then the one that was to be inserted. */
 struct sql_conflict {
-	/* What a row may conflict by: numbers of unique indexes of the table, or SQL_PRIMARY_KEY. */
+	/* What a row may conflict by: numbers of unique indexes, or SQL_PRIMARY_KEY. */
 	int arbiter[1 + CAT_INDEXES_MAX];
 	unsigned arbiters;
 	bool update;

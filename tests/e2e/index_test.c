@@ -157,9 +157,44 @@ test_unique(void **state)
 	golden_all(unique);
 }
 
+/* Two transactions give one key to two rows: one of them commits. */
+static void
+test_race(void **state)
+{
+	(void)state;
+	struct embedded e;
+	struct test_client a, b;
+	embedded_open(&e, 256u << 20, 1);
+	test_client_open(&a, &e, 0);
+	test_client_open(&b, &e, 0);
+	ask(&a, "create table t (id int primary key, k int unique)");
+	ask(&a, "begin");
+	ask(&b, "begin");
+	assert_string_equal(ask(&a, "insert into t values (1, 5)"), "INSERT 0 1");
+	assert_string_equal(ask(&b, "insert into t values (2, 5)"), "INSERT 0 1");
+	assert_string_equal(ask(&a, "commit"), "COMMIT");
+	ask(&b, "commit");
+	assert_string_equal(b.err.sqlstate, "40001");
+	assert_string_equal(ask(&b, "insert into t values (2, 5)"),
+	    "ERROR 23505: duplicate key value violates unique constraint \"t_k_key\"");
+	/* A key that is being given up: the statement waits for the lock, as in PostgreSQL. */
+	ask(&a, "begin");
+	ask(&a, "delete from t where id = 1");
+	ask(&b, "set lock_timeout = 200");
+	assert_string_equal(
+	    ask(&b, "insert into t values (3, 5)"), "ERROR 55P03: canceling statement due to lock timeout");
+	assert_string_equal(ask(&a, "commit"), "COMMIT");
+	assert_string_equal(ask(&b, "insert into t values (3, 5)"), "INSERT 0 1");
+	assert_string_equal(ask(&a, "select id from t where k = 5"), "3; SELECT 1");
+	test_client_close(&a);
+	test_client_close(&b);
+	embedded_close(&e);
+}
+
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_plain), cmocka_unit_test(test_unique) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_plain), cmocka_unit_test(test_unique),
+		cmocka_unit_test(test_race) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -325,6 +325,67 @@ SELECT * FROM sr ORDER BY e;
 --> 2,2,2,2,20
 --> 3,3,3,7,40
 
+-- [create-index] pg
+--= tests/e2e/index_build_test.c create index on m
+--= tests/e2e/index_test.c 54000
+CREATE TABLE ci (a int PRIMARY KEY, b text, c numeric);
+INSERT INTO ci VALUES (1, 'x', 1.5), (2, 'y', NULL), (3, 'x', 2), (4, NULL, 2);
+CREATE INDEX ON ci (b);
+CREATE INDEX IF NOT EXISTS ci_b_idx ON ci USING btree (c);
+CREATE INDEX CONCURRENTLY cic ON ci (c DESC NULLS LAST, b ASC NULLS FIRST) INCLUDE (a);
+CREATE INDEX ci_b_idx ON ci (c);
+--! 42P07
+SELECT a FROM ci WHERE b = 'x' ORDER BY a;
+--> 1
+--> 3
+SELECT a FROM ci WHERE c = 2 AND b IS NULL;
+--> 4
+CREATE UNIQUE INDEX cib ON ci (b);
+--! 23505
+CREATE UNIQUE INDEX cib ON ci (c) NULLS NOT DISTINCT;
+--! 23505
+UPDATE ci SET c = 3 WHERE a = 4;
+CREATE UNIQUE INDEX cib ON ci (c) NULLS NOT DISTINCT;
+INSERT INTO ci VALUES (5, 'z', NULL);
+--! 23505
+ALTER INDEX cib RENAME TO cid;
+DROP INDEX cid, cic;
+DROP INDEX IF EXISTS cid;
+DROP INDEX cid;
+--! 42704
+DROP INDEX CONCURRENTLY ci_b_idx;
+BEGIN;
+CREATE INDEX ci_later ON ci (c);
+SELECT a FROM ci WHERE c = 3;
+--> 4
+ROLLBACK;
+CREATE INDEX ci_later ON ci (nope);
+--! 42703
+
+-- [unique] pg
+CREATE TABLE un (a int UNIQUE, b int, c text, CONSTRAINT unc UNIQUE (b, c));
+INSERT INTO un VALUES (1, 1, 'x'), (2, 1, 'y'), (NULL, 2, 'x'), (NULL, 2, NULL), (NULL, 2, NULL);
+INSERT INTO un VALUES (1, 3, 'z');
+--! 23505
+UPDATE un SET b = 1, c = 'y' WHERE a = 1;
+--! 23505
+ALTER TABLE un DROP CONSTRAINT un_a_key;
+INSERT INTO un VALUES (1, 3, 'z');
+ALTER TABLE un ADD CONSTRAINT una UNIQUE (a);
+--! 23505
+UPDATE un SET a = 3 WHERE c = 'z';
+ALTER TABLE un ADD CONSTRAINT una UNIQUE (a);
+INSERT INTO un VALUES (3, 4, 'w') ON CONFLICT (a) DO UPDATE SET c = 'more';
+INSERT INTO un VALUES (3, 4, 'w'), (9, 1, 'x') ON CONFLICT DO NOTHING;
+SELECT a, b, c FROM un WHERE a IS NOT NULL ORDER BY a;
+--> 1,1,x
+--> 2,1,y
+--> 3,3,more
+CREATE TABLE unn (a int, UNIQUE NULLS NOT DISTINCT (a));
+INSERT INTO unn VALUES (NULL);
+INSERT INTO unn VALUES (NULL);
+--! 23505
+
 -- [insert] pg
 CREATE TABLE it (k int PRIMARY KEY, v int DEFAULT 1);
 INSERT INTO it VALUES (1, 10), (2, 20) RETURNING k, v + 1;
@@ -1345,6 +1406,9 @@ SELECT id FROM dk ORDER BY id;
 UPDATE dk SET id = 9;
 --! 23505
 
+-- [differ-unique-race] namdb
+--= tests/e2e/index_test.c 40001
+
 -- [differ-transactions] differ
 BEGIN;
 COMMIT AND CHAIN;
@@ -1502,6 +1566,8 @@ SELECT ctid, a FROM ndc;
 --! 0A000
 CREATE TABLE ne (a int);
 ALTER TABLE ne ADD FOREIGN KEY (a) REFERENCES ne (a);
+--! 0A000
+CREATE TABLE nede (a int UNIQUE DEFERRABLE);
 --! 0A000
 CREATE INDEX ni ON ne (lower(a));
 --! 0A000

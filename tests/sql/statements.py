@@ -34,6 +34,11 @@ SETUP = [
     "s text, v varchar(12), b boolean, d date, ts timestamp)",
     "CREATE TABLE u (k integer PRIMARY KEY, i integer, s text)",
     "CREATE TABLE e (x integer, y text)",
+    "CREATE INDEX ON t (i)",
+    "CREATE INDEX ON t (s DESC, n)",
+    "CREATE INDEX ON t (d NULLS FIRST)",
+    "CREATE INDEX ON t (m, f)",
+    "CREATE INDEX ON u (i, s)",
 ]
 
 
