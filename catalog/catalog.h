@@ -78,6 +78,7 @@ struct cat_index {
 	bool nulls_equal; /* UNIQUE NULLS NOT DISTINCT */
 	bool constraint;  /* of UNIQUE, not of CREATE INDEX */
 	bool valid;       /* false: it is being built. Writers make its entries, no plan uses it */
+	uint64_t maker;   /* while it is not valid: the process that builds it (txn_process) */
 	bool whole;       /* its words hold every key; set by cat_index_layout */
 	unsigned words;   /* likewise */
 	const struct cat_table *table; /* set when it is opened */

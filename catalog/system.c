@@ -381,12 +381,13 @@ read_places(struct cat_table *t, const char *text, struct nam_arena *arena)
 	return used == t->columns;
 }
 
-/* "id anchor tree words flags keys column:flags ... includes column ..." */
+/* "id anchor tree maker words flags keys column:flags ... includes column ..." */
 static char *
 index_text(const struct cat_index *ix, struct nam_arena *arena)
 {
-	char *text = nam_arena_printf(arena, "%u %llx %llx %u %u %u", (unsigned)ix->store.id,
-	    (unsigned long long)ix->store.anchor.bits, (unsigned long long)ix->store.tree, ix->words,
+	char *text = nam_arena_printf(arena, "%u %llx %llx %llx %u %u %u", (unsigned)ix->store.id,
+	    (unsigned long long)ix->store.anchor.bits, (unsigned long long)ix->store.tree,
+	    (unsigned long long)ix->maker, ix->words,
 	    ix->unique | ix->nulls_equal << 1 | ix->constraint << 2 | ix->valid << 3 | ix->whole << 4,
 	    ix->keys);
 	for (unsigned k = 0; text != NULL && k < ix->keys; k++)
@@ -404,14 +405,16 @@ static bool
 read_index(const struct cat_table *t, const char *text, struct cat_index *ix)
 {
 	unsigned id, words, flags, keys, includes, column, how;
-	unsigned long long anchor, tree;
+	unsigned long long anchor, tree, maker;
 	int skip;
-	if (sscanf(text, "%u %llx %llx %u %u %u%n", &id, &anchor, &tree, &words, &flags, &keys, &skip) != 6 ||
+	if (sscanf(text, "%u %llx %llx %llx %u %u %u%n", &id, &anchor, &tree, &maker, &words, &flags, &keys,
+		&skip) != 7 ||
 	    id < CAT_FIRST_ID || words < 1 || words > IDX_TREE_WORDS || keys < 1 || keys > CAT_KEY_MAX)
 		return false;
 	ix->store.id = id;
 	ix->store.anchor = (net_addr){ anchor };
 	ix->store.tree = tree;
+	ix->maker = maker;
 	ix->words = words;
 	ix->unique = flags & 1;
 	ix->nulls_equal = flags & 2;

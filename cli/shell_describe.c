@@ -122,7 +122,7 @@ index_line(struct shell_text *t, const struct shell_answer *columns, const char 
 	enum { UNIQUE = 1, NULLS_EQUAL = 2, CONSTRAINT = 4, VALID = 8, DESCENDING = 1, NULLS_FIRST = 2 };
 	unsigned flags, keys, includes, column, how;
 	int skip;
-	if (sscanf(text, "%*u %*s %*s %*u %u %u%n", &flags, &keys, &skip) != 2)
+	if (sscanf(text, "%*u %*s %*s %*s %*u %u %u%n", &flags, &keys, &skip) != 2)
 		return;
 	shell_text_add(t, "    \"%s\" %sbtree (", name,
 	    flags & CONSTRAINT ? "UNIQUE CONSTRAINT, "

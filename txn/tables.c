@@ -165,6 +165,18 @@ has_ended(struct txn_worker *tw, uint64_t word)
 	return tso_ended(tw->tso, txn_lock_owner(word), txn_lock_epoch(word), &ended) == NAM_OK && ended;
 }
 
+uint64_t
+txn_process(const struct txn_worker *tw)
+{
+	return txn_tables_maker(tw);
+}
+
+bool
+txn_process_ended(struct txn_worker *tw, uint64_t process)
+{
+	return has_ended(tw, process);
+}
+
 struct orphan {
 	net_addr anchor;
 	uint32_t table;

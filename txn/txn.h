@@ -166,6 +166,9 @@ nam_status txn_table_made(struct txn_worker *tw, const struct txn_table *t);
  */
 void txn_on_orphan(struct txn_db *db,
     nam_status (*listed)(void *arg, struct txn *t, uint32_t table, net_addr anchor, bool *yes), void *arg);
+/* This process, by a word that names no other; and whether one has ended and been recovered. */
+uint64_t txn_process(const struct txn_worker *tw);
+bool txn_process_ended(struct txn_worker *tw, uint64_t process);
 /* Opens/closes this process's view of it. open: no I/O. */
 nam_status txn_table_open(struct txn_db *db, struct txn_table *t);
 void txn_table_close(struct txn_db *db, struct txn_table *t);

@@ -329,6 +329,30 @@ sql_index_add(
 	return st == NAM_OK || sql_status(err, st, NULL);
 }
 
+/* Drops the indexes of a table whose builders have ended: no plan has ever used them. */
+static bool
+drop_abandoned(struct sql_session *s, const struct cat_table **tab, struct cat_err *err)
+{
+	for (unsigned i = 0; i < (*tab)->indexes;) {
+		const struct cat_index *ix = &(*tab)->index[i];
+		if (ix->valid || !txn_process_ended(s->cfg.tw, ix->maker)) {
+			i++;
+			continue;
+		}
+		char name[CAT_NAME_MAX + 1];
+		memcpy(name, (*tab)->name, sizeof name);
+		s->ddl = true;
+		nam_status st = cat_hold(s->cfg.cat, s->t, *tab);
+		if (st == NAM_OK)
+			st = cat_index_drop(s->cfg.cat, s->t, *tab, i);
+		if (st == NAM_OK)
+			st = cat_find(s->cfg.cat, s->t, name, tab);
+		if (st != NAM_OK)
+			return sql_status(err, st, NULL);
+	}
+	return true;
+}
+
 bool
 sql_index_define(struct sql_session *s, const struct ast_stmt *ast, bool valid, char name[CAT_NAME_MAX + 1],
     const struct sql_sink *sink, struct cat_err *err)
@@ -337,7 +361,8 @@ sql_index_define(struct sql_session *s, const struct ast_stmt *ast, bool valid, 
 	struct cat_index ix;
 	bool skip;
 	name[0] = 0;
-	if (!table_of(s, ast, &tab, err) || !name_is_free(s, ast, &skip, sink, err))
+	if (!table_of(s, ast, &tab, err) || !drop_abandoned(s, &tab, err) ||
+	    !name_is_free(s, ast, &skip, sink, err))
 		return false;
 	if (skip)
 		return true;
@@ -345,6 +370,7 @@ sql_index_define(struct sql_session *s, const struct ast_stmt *ast, bool valid, 
 	    !sql_index_name(s, tab, ast->index, NULL, 0, ix.name, err))
 		return false;
 	ix.valid = valid;
+	ix.maker = valid ? 0 : txn_process(s->cfg.tw);
 	s->ddl = true;
 	nam_status st = cat_hold(s->cfg.cat, s->t, tab);
 	if (st != NAM_OK)
@@ -411,6 +437,7 @@ sql_index_validate(struct sql_session *s, const char *name, struct nam_arena *ar
 	if ((def.index = nam_arena_copy(arena, tab->index, tab->indexes * sizeof *def.index)) == NULL)
 		return sql_no_memory(err);
 	def.index[i].valid = true;
+	def.index[i].maker = 0;
 	s->ddl = true;
 	nam_status st = cat_describe(s->cfg.cat, s->t, tab, &def);
 	return st == NAM_OK || sql_status(err, st, tab);

@@ -9,8 +9,8 @@
  *   4  The definition, "valid", is committed. Plans use the index from now on: their snapshots
  *      cover 4.
  *
- * If one of them fails, the index is dropped again. If this process ends, nobody uses what it
- * leaves: it is dropped by the next CREATE or DROP INDEX on the table.
+ * If one of them fails, the index is dropped again. If this process ends, no plan uses what it
+ * leaves: the next CREATE INDEX on the table, or DROP INDEX, drops it.
  */
 #include <sql/session/session_internal.h>
 
