@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBERS = 16, BATCH = 32 };
+enum { NUMBERS = 16, BATCH = 32, ORDERS_A_SECOND = 30000 /* of a worker, at most */ };
 static_assert((int)TPCC_TABLES <= (int)NUMBERS, "numbers of a run");
 
 const char *const bench_tpcc_table_names[TPCC_TABLES] = { "warehouse", "district", "customer", "history",
@@ -90,6 +90,13 @@ bench_tpcc_make(struct tpcc_side *s, const struct cn_place *pl)
 		if (st == NAM_OK)
 			st = txn_table_open(txn_worker_db(pl->txn), &s->table[i]);
 	}
+	/* Indexes that the run would make grow have room from the start. */
+	uint64_t orders = (uint64_t)s->p->warehouses * TPCC_DISTRICTS * s->p->customers +
+			  (uint64_t)(s->p->seconds * ORDERS_A_SECOND);
+	static const enum tpcc_table grows[] = { TPCC_ORDERS, TPCC_NEW_ORDER, TPCC_LINE };
+	for (unsigned i = 0; st == NAM_OK && i < 3; i++)
+		st = txn_table_reserve(
+		    pl->txn, &s->table[grows[i]], grows[i] == TPCC_LINE ? orders * 10 : orders);
 	return st;
 }
 
