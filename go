@@ -18,7 +18,7 @@ usage: ./go VERB [arguments]
   twins          programs with one fault each: a test that passes without the fault must catch it
   check          layout of the code, the map of the rooms, a clang build, static analysis
   bench [args]   build/namdb bench tpcw, and bench sql if ../shared/data is there; or the bench that is named
-                 (tpcw, sql, tpch, verbs, messages, oracle), with its arguments
+                 (tpcw, tpcc, sql, tpch, verbs, messages, oracle), with its arguments
   figures [--quick] [DIR]
                  the figures of bench/README.md once more, in DIR (default build/figures): each run's .json, and pictures
                  (.svg); some minutes; --quick: tiny runs, which say nothing
@@ -26,6 +26,7 @@ usage: ./go VERB [arguments]
                  the simulated and the process tests, and loads judged by their histories, repeated with new seeds
                  (default 30 minutes); --kills: compute nodes are killed meanwhile; --real: only kills and stops of
                  real processes, half of the time on each fabric, and what the other processes notice
+  soak  --tpcc   ten minutes of TPC-C by three processes, one of which is killed every 20 s; its twelve conditions
   soak  --life [PROOF...] [--json]
                  long tests of real processes under trouble, one after the other, with their figures: busy (ten
                  minutes), death, memory, histories (ten minutes), sweep, resets, silence, leave, drop, value, asleep
@@ -466,6 +467,16 @@ soak_life() {
 	fi
 }
 
+# soak_tpcc SECONDS EVERY SEED: TPC-C by three processes, one of which is killed every so many seconds; its twelve conditions.
+soak_tpcc() {
+	echo "== TPC-C for $1 s, kill -9 every $2 s, seed $3 =="
+	if python3 -B tests/tpcc_kills.py --seconds "$1" --every "$2" --seed "$3"; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+	fi
+}
+
 # Those that are not the ten minutes of `busy`.
 life_short=(death memory sweep resets silence leave drop value asleep)
 
@@ -488,12 +499,13 @@ soak_simulated() {
 }
 
 verb_soak() {
-	local minutes=30 end kills='' real='' life='' json=() proofs=() round=0 proof
+	local minutes=30 end kills='' real='' life='' tpcc='' json=() proofs=() round=0 proof
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--kills) kills=yes ;;
 		--real) real=yes ;;
 		--life) life=yes ;;
+		--tpcc) tpcc=yes ;;
 		--json) json=(--json) ;;
 		--minutes) minutes=${2:-} && shift ;;
 		*) if [ -n "$life" ]; then proofs+=("$1"); else minutes=$1; fi ;;
@@ -506,6 +518,12 @@ verb_soak() {
 	build_in release build
 	if [ -n "$real" ]; then
 		soak_kills "$((RANDOM * 32768 + RANDOM + 1))" "$(((minutes + 1) / 2))"
+		echo "$passed passed, $failed failed, $skipped skipped"
+		[ "$failed" = 0 ]
+		return
+	fi
+	if [ -n "$tpcc" ]; then
+		soak_tpcc 600 20 "$RANDOM"
 		echo "$passed passed, $failed failed, $skipped skipped"
 		[ "$failed" = 0 ]
 		return
@@ -543,6 +561,7 @@ verb_soak() {
 	end=$((SECONDS + minutes * 60))
 	if [ "$minutes" -ge 20 ]; then
 		soak_life busy
+		soak_tpcc 600 20 "$RANDOM"
 	fi
 	while [ "$SECONDS" -lt "$end" ] && [ "$failed" = 0 ]; do
 		local from=$((RANDOM * 32768 + RANDOM + 1))

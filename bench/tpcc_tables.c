@@ -242,7 +242,7 @@ bench_tpcc_bytes(const void *params)
 	/* Two versions of a row, its head, its entry: an order with its lines, customer and
 	 * history; stock; items. A second of a worker's time makes 100 MB of orders at most. */
 	return orders * 7000 + (uint64_t)p->warehouses * p->items * 1000 + (uint64_t)p->items * 400 +
-	       (uint64_t)(p->seconds * 150e6) + (UINT64_C(1) << 30);
+	       (uint64_t)(p->seconds * 150e6) + (UINT64_C(1) << 29);
 }
 
 size_t
