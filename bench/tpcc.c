@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { WARM_MS = 500, LOADERS = 4 /* of each worker */, WORKERS_MAX = 32, FOUND_ENTRIES = 1 << 22 };
 
@@ -134,6 +135,15 @@ population(struct real *r, bool insert)
 	return st;
 }
 
+static double
+cpu_seconds(void)
+{
+	struct rusage u;
+	getrusage(RUSAGE_SELF, &u);
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+}
+
 /* All clients for so long; their sums are added. Commits a second. */
 static double
 slice(struct real *r, unsigned round, unsigned ms, struct bench_slice *sum)
@@ -145,6 +155,7 @@ slice(struct real *r, unsigned round, unsigned ms, struct bench_slice *sum)
 		return 0;
 	}
 	uint64_t before = sum->commits, begin = nam_clock_ns();
+	double cpu = cpu_seconds();
 	atomic_store(&r->stop, false);
 	for (unsigned i = 0; i < n; i++) {
 		j[i].what = JOB_CLIENT;
@@ -157,6 +168,7 @@ slice(struct real *r, unsigned round, unsigned ms, struct bench_slice *sum)
 	atomic_store(&r->stop, true);
 	bench_jobs_wait(&r->jobs, 0);
 	double took = (double)(nam_clock_ns() - begin) / 1e9;
+	sum->cpu_seconds += cpu_seconds() - cpu;
 	for (unsigned i = 0; i < n; i++)
 		bench_slice_add(sum, &j[i].slice);
 	free(j);
@@ -168,6 +180,7 @@ slice(struct real *r, unsigned round, unsigned ms, struct bench_slice *sum)
 struct figures {
 	struct bench_slice warm, sum;
 	double tps[BENCH_RUNS_MAX], peer[BENCH_RUNS_MAX], ratio[BENCH_RUNS_MAX], seconds;
+	double peer_cpu, peer_commits;
 	unsigned runs;
 };
 
@@ -204,10 +217,13 @@ report(const struct real *r, const struct figures *f)
 		bench_metric(&m, "refused_per_txn", (double)f->sum.refused / commits);
 		bench_metric(&m, "round_trips_per_new_order",
 		    (double)atomic_load(&s->trips[TPCC_NEW]) / (news > 0 ? news : 1));
+		bench_metric(&m, "cpu_us_per_txn", f->sum.cpu_seconds * 1e6 / commits);
 	}
 	if (r->peer != NULL) {
 		bench_metric(&m, "peer_sqlite_tps", bench_median(f->peer, f->runs));
 		bench_metric(&m, "peer_sqlite_ratio", bench_median(f->ratio, f->runs));
+		bench_metric(&m, "peer_sqlite_cpu_us_per_txn",
+		    f->peer_cpu * 1e6 / (f->peer_commits > 0 ? f->peer_commits : 1));
 	}
 	if (r->only == ALL || r->only == CHECK)
 		bench_metric(&m, "conditions_failed", (double)__builtin_popcountll(s->failed));
@@ -238,7 +254,11 @@ measure(struct real *r, struct figures *f)
 		f->runs++;
 		fprintf(stderr, "run %u of %u: %.0f/s", i + 1, r->common.runs, tps);
 		if (r->peer != NULL) {
-			f->peer[i] = bench_tpcc_sqlite_run(r->peer, r->common.seconds, i + 1);
+			uint64_t commits;
+			double cpu = cpu_seconds();
+			f->peer[i] = bench_tpcc_sqlite_run(r->peer, r->common.seconds, i + 1, &commits);
+			f->peer_cpu += cpu_seconds() - cpu;
+			f->peer_commits += (double)commits;
 			f->ratio[i] = f->peer[i] > 0 ? tps / f->peer[i] : 0;
 			fprintf(stderr, ", sqlite %.0f/s (ratio %.2f)", f->peer[i], f->ratio[i]);
 		}

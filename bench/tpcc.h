@@ -238,8 +238,8 @@ extern const struct bench_sim_user bench_tpcc_user;
 /* tpcc_sqlite.c: the same transactions on SQLite in memory. */
 struct tpcc_sqlite;
 struct tpcc_sqlite *bench_tpcc_sqlite_open(const struct tpcc_params *p);
-/* Transactions that committed, a second. round: of which run. */
-double bench_tpcc_sqlite_run(struct tpcc_sqlite *s, double seconds, unsigned round);
+/* Transactions that committed, a second, and *commits. round: of which run. */
+double bench_tpcc_sqlite_run(struct tpcc_sqlite *s, double seconds, unsigned round, uint64_t *commits);
 /* How many of the conditions do not hold. */
 uint64_t bench_tpcc_sqlite_check(struct tpcc_sqlite *s);
 void bench_tpcc_sqlite_close(struct tpcc_sqlite *s);

@@ -562,19 +562,20 @@ once(struct tpcc_sqlite *s, const struct tpcc_order *o, int64_t now)
 }
 
 double
-bench_tpcc_sqlite_run(struct tpcc_sqlite *s, double seconds, unsigned round)
+bench_tpcc_sqlite_run(struct tpcc_sqlite *s, double seconds, unsigned round, uint64_t *commits)
 {
-	uint64_t begin = nam_clock_ns(), until = begin + (uint64_t)(seconds * 1e9), now = begin, commits = 0;
+	uint64_t begin = nam_clock_ns(), until = begin + (uint64_t)(seconds * 1e9), now = begin;
+	*commits = 0;
 	struct nam_rng dice;
 	nam_rng_init(&dice, s->p->seed + round * UINT64_C(104729)); /* as the first client's */
 	for (uint64_t n = 1; s->ok && now < until; n++) {
 		struct tpcc_order o;
 		bench_tpcc_draw(&o, &dice, s->p, 0);
-		commits += once(s, &o, (int64_t)(now / 1000) + 1);
+		*commits += once(s, &o, (int64_t)(now / 1000) + 1);
 		if (n % 16 == 0)
 			now = nam_clock_ns();
 	}
-	return s->ok ? (double)commits * 1e9 / (double)(now - begin) : 0;
+	return s->ok ? (double)*commits * 1e9 / (double)(now - begin) : 0;
 }
 
 /* ---- the check ------------------------------------------------------------------------------- */
