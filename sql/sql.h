@@ -28,6 +28,8 @@ struct sql_session_config {
 	struct sql_parser *parser;
 	/* Not 0: the running statement ends with 57014. The session's user resets it. */
 	const _Atomic int *cancel;
+	/* A statement that computes for longer lets other coroutines of its worker run; 0 = never. */
+	uint64_t turn_ns;
 	bool no_files; /* COPY reads and writes no files: 42501 */
 };
 nam_status sql_session_open(const struct sql_session_config *cfg, struct sql_session **out);

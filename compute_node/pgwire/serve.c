@@ -6,6 +6,9 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+/* A statement computes for so long before the other sessions of its worker get a turn. */
+enum { TURN_NS = 200000 };
+
 void
 cn_pg_ready(struct cn_pg_conn *c)
 {
@@ -145,6 +148,7 @@ enter(struct cn_pg_conn *c)
 		.cat = c->place->cat,
 		.parser = c->place->parser,
 		.cancel = &c->cancel,
+		.turn_ns = TURN_NS,
 		.no_files = true };
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = c };
 	c->at->fds++;

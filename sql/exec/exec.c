@@ -28,6 +28,20 @@ sql_no_memory(struct cat_err *err)
 	return false;
 }
 
+/* On mapped memory no verb parks: a statement that computes for long would keep its worker from all
+ * other coroutines. */
+static void
+give_way(struct sql_exec *x)
+{
+	uint64_t now = net_now_ns(x->net);
+	if (x->turn_until_ns == 0) {
+		x->turn_until_ns = now + x->turn_ns;
+	} else if (now > x->turn_until_ns) {
+		nam_co_yield();
+		x->turn_until_ns = net_now_ns(x->net) + x->turn_ns;
+	}
+}
+
 bool
 sql_go_on(struct sql_exec *x)
 {
@@ -35,6 +49,8 @@ sql_go_on(struct sql_exec *x)
 		return cat_error(x->err, "57014", "canceling statement due to user request");
 	if (x->deadline_ns != 0 && net_now_ns(x->net) > x->deadline_ns)
 		return cat_error(x->err, "57014", "canceling statement due to statement timeout");
+	if (x->turn_ns != 0)
+		give_way(x);
 	return true;
 }
 

@@ -25,6 +25,8 @@ struct sql_exec {
 	bool again; /* a row that was to be locked had changed: it is locked now, ask once more */
 	struct net_worker *net;
 	uint64_t deadline_ns;    /* 0 = none */
+	uint64_t turn_ns;        /* how long it computes before it yields; 0 = it never does */
+	uint64_t turn_until_ns;  /* 0 = this turn's end is not yet known */
 	struct sql_gauge *gauge; /* EXPLAIN ANALYZE; else NULL */
 	const struct sql_sink *sink;
 	const struct sql_rules *rules; /* of the table that is written; NULL = none */

@@ -295,6 +295,28 @@ def test_fair_shares():
         w.s.close()
 
 
+def test_long_statements_give_way():
+    long = [wire() for _ in range(4)]
+    for w in long:
+        w.send("Q", SLOW_SQL.encode() + b"\0")
+    time.sleep(0.2)
+    took = []
+    w = wire()
+    for k in range(40):
+        t0 = time.monotonic()
+        same(texts(w.query("SELECT b FROM t WHERE a = %d" % (k + 10))), [("v%d" % (k + 10),)])
+        took.append(time.monotonic() - t0)
+    took.sort()
+    print("   a look-up beside two long statements on each worker: %.1f ms (median), %.1f ms (worst)" % (
+        took[20] * 1000, took[-1] * 1000))
+    check(took[20] < 0.1 * house.SLOW, "look-ups do not wait for long statements:", took)
+    for x in long:
+        cancel(x)
+        same(error(x.until_ready())["C"], "57014")
+        x.close()
+    w.close()
+
+
 # ---- the end ------------------------------------------------------------------------------------------
 
 
