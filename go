@@ -239,7 +239,7 @@ wrap=(env)
 verb_test() {
 	local t0=$SECONDS
 	need_build
-	need python3 pkg-config postgresql gnuplot-nox redis-server
+	need python3 pkg-config postgresql openssl gnuplot-nox redis-server
 	build_in release build
 	run_tests release build "$@"
 	[ $# != 0 ] || twin_tests

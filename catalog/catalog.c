@@ -381,14 +381,14 @@ reload(struct cat *c, struct txn_worker *tw, struct txn *t, const struct txn_lim
 		goto out;
 
 	pthread_mutex_lock(&c->lock);
-	struct cat_snapshot *s = shot_new(rows.n + CAT_SYSTEM);
+	struct cat_snapshot *s = shot_new(rows.n + CAT_SHOWN);
 	if (s == NULL) {
 		st = NAM_NOMEM;
 		goto out_unlock;
 	}
 	s->at = at;
 	s->from = noted <= at ? noted : at;
-	for (unsigned i = 0; i < CAT_SYSTEM; i++)
+	for (unsigned i = 0; i < CAT_SHOWN; i++)
 		shot_add(s, c->system[i]);
 	for (unsigned i = 0; i < rows.n; i++) {
 		struct cat_table *def = &rows.table[i];

@@ -55,6 +55,12 @@ static const struct cat_column extras_columns[X_ALL] = {
 	[X_NAME] = COLUMN("name", CAT_TEXT, CAT_NAME_MAX),
 	[X_TEXT] = COLUMN("text", CAT_TEXT, -1),
 };
+/* role.c's */
+static const struct cat_column roles_columns[] = {
+	COLUMN("name", CAT_TEXT, CAT_NAME_MAX),
+	COLUMN("flags", CAT_INT4, -1),
+	COLUMN("secret", CAT_TEXT, -1),
+};
 static const struct {
 	const char *name;
 	const struct cat_column *column;
@@ -64,6 +70,7 @@ static const struct {
 	{ "nam_tables", tables_columns, T_ALL, 1, { T_NAME }, CAT_ROOT_TABLES },
 	{ "nam_columns", columns_columns, C_ALL, 2, { C_TABLE, C_NUMBER }, CAT_ROOT_COLUMNS },
 	{ "nam_extras", extras_columns, X_ALL, 3, { X_TABLE, X_KIND, X_NUMBER }, CAT_ROOT_EXTRAS },
+	{ "nam_roles", roles_columns, 3, 1, { 0 }, CAT_ROOT_ROLES },
 };
 
 static nam_status

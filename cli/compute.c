@@ -19,6 +19,10 @@ static const char usage[] =
     "\n"
     "  --pg HOST:PORT      address to listen on (default 127.0.0.1:5432; port 0: any free port)\n"
     "  --pg-socket DIR     listen also on a UNIX socket in this folder, named as PostgreSQL's\n"
+    "  --pg-cert FILE      certificate (PEM) for TLS, which is offered then; with\n"
+    "  --pg-key FILE       its private key\n"
+    "  --pg-auth RULE      trust: clients of this machine need no password; scram: they need one, as others\n"
+    "                      always do (default trust)\n"
     "  --pg-sessions N     most sessions at once (default 4096)\n"
     "  --pg-message S      longest message of a client (default 64m)\n"
     "  --storage LIST      storage nodes, comma-separated (default $NAMDB_STORAGE, else 127.0.0.1:7411)\n"
@@ -32,11 +36,15 @@ static const char usage[] =
     "  --help              this text\n"
     "\n"
     "SIGTERM or SIGINT ends it: each session is told so (57P01), open transactions are rolled back.\n"
-    "Clients of this machine are trusted, whatever user they name; others cannot connect yet.\n";
+    "Passwords are those of roles: CREATE USER name PASSWORD '...' in namdb sql, or over the socket. Where\n"
+    "clients of this machine are trusted, they may name any user. Without TLS data is not encrypted.\n";
 
 static const struct option known[] = {
 	{ "pg", required_argument, NULL, 'P' },
 	{ "pg-socket", required_argument, NULL, 'S' },
+	{ "pg-cert", required_argument, NULL, 'C' },
+	{ "pg-key", required_argument, NULL, 'K' },
+	{ "pg-auth", required_argument, NULL, 'A' },
 	{ "pg-sessions", required_argument, NULL, 'N' },
 	{ "pg-message", required_argument, NULL, 'M' },
 	{ "storage", required_argument, NULL, 's' },
@@ -81,6 +89,17 @@ take(struct compute *c, int o)
 		break;
 	case 'S':
 		c->pg.socket_dir = optarg;
+		break;
+	case 'C':
+		c->pg.cert = optarg;
+		break;
+	case 'K':
+		c->pg.key = optarg;
+		break;
+	case 'A':
+		c->pg.passwords = strcmp(optarg, "scram") == 0;
+		if (!c->pg.passwords && strcmp(optarg, "trust") != 0)
+			return "--pg-auth is trust or scram";
 		break;
 	case 'N':
 		if (!nam_number(optarg, 1, 1000000, &n))

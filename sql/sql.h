@@ -28,9 +28,12 @@ struct sql_session_config {
 	struct sql_parser *parser;
 	/* Not 0: the running statement ends with 57014. The session's user resets it. */
 	const _Atomic int *cancel;
-	/* A statement that computes for longer lets other coroutines of its worker run; 0 = never. */
+	/* A statement that computes for longer lets other coroutines of its worker run; 0 = it
+	 * never does. */
 	uint64_t turn_ns;
-	bool no_files; /* COPY reads and writes no files: 42501 */
+	const char *user; /* borrowed; NULL = namdb */
+	bool plain_user;  /* no superuser: roles are not to be changed */
+	bool no_files;    /* COPY reads and writes no files: 42501 */
 };
 nam_status sql_session_open(const struct sql_session_config *cfg, struct sql_session **out);
 /* Rolls back an open transaction. In a coroutine. */

@@ -15,9 +15,8 @@ cn_pg_ordered(const struct cn_pg_conn *c)
 	return atomic_load_explicit(&c->orders, memory_order_relaxed) != 0;
 }
 
-/* Parks until one of these events has come, or an order. False: an order. */
-static bool
-await(struct cn_pg_conn *c, unsigned events)
+bool
+cn_pg_await(struct cn_pg_conn *c, unsigned events)
 {
 	while ((c->events & (events | EPOLLHUP | EPOLLERR)) == 0) {
 		if (cn_pg_ordered(c))
@@ -27,6 +26,16 @@ await(struct cn_pg_conn *c, unsigned events)
 	return true;
 }
 
+static ssize_t
+send_some(struct cn_pg_conn *c, unsigned *events)
+{
+	const char *p = c->out.p + c->out.at;
+	size_t n = c->out.len - c->out.at;
+	if (c->tls != NULL)
+		return cn_pg_tls_send(c, p, n, events);
+	return send(c->fd, p, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 bool
 cn_pg_flush(struct cn_pg_conn *c)
 {
@@ -34,12 +43,13 @@ cn_pg_flush(struct cn_pg_conn *c)
 	if (o->failed)
 		c->dead = true;
 	while (!c->dead && o->at < o->len) {
+		unsigned events = EPOLLOUT;
 		c->events &= ~(unsigned)EPOLLOUT;
-		ssize_t n = send(c->fd, o->p + o->at, o->len - o->at, MSG_NOSIGNAL | MSG_DONTWAIT);
+		ssize_t n = send_some(c, &events);
 		if (n >= 0)
 			o->at += (size_t)n;
 		else if (errno == EAGAIN || errno == EWOULDBLOCK)
-			c->dead = !await(c, EPOLLOUT);
+			c->dead = !cn_pg_await(c, events);
 		else if (errno != EINTR)
 			c->dead = true;
 	}
@@ -89,6 +99,7 @@ make_room(struct cn_pg_conn *c, size_t n)
 bool
 cn_pg_need(struct cn_pg_conn *c, size_t n)
 {
+	unsigned wanted = EPOLLIN;
 	while (c->in_end - c->in_at < n) {
 		if (c->dead)
 			return false;
@@ -96,17 +107,19 @@ cn_pg_need(struct cn_pg_conn *c, size_t n)
 			cn_pg_fatal(c, "53200", "out of memory");
 			return false;
 		}
-		if (c->drained && (c->events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) == 0) {
-			if (!cn_pg_flush(c) || !await(c, EPOLLIN | EPOLLRDHUP))
+		if (c->drained && (c->events & (wanted | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) == 0) {
+			if (!cn_pg_flush(c) || !cn_pg_await(c, wanted | EPOLLRDHUP))
 				return false;
 		}
-		c->events &= ~(unsigned)EPOLLIN;
+		c->events &= ~wanted;
+		wanted = EPOLLIN;
 		size_t room = c->in_cap - c->in_end;
-		ssize_t got = recv(c->fd, c->in + c->in_end, room, MSG_DONTWAIT);
+		ssize_t got = c->tls != NULL ? cn_pg_tls_recv(c, c->in + c->in_end, room, &wanted)
+					     : recv(c->fd, c->in + c->in_end, room, MSG_DONTWAIT);
 		if (got > 0) {
 			c->in_end += (size_t)got;
 			/* The event of bytes that come later is still to come. */
-			c->drained = (size_t)got < room && (c->events & EPOLLRDHUP) == 0;
+			c->drained = c->tls == NULL && (size_t)got < room && (c->events & EPOLLRDHUP) == 0;
 		} else if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
 			c->drained = true;
 		} else if (got == 0 || errno != EINTR) {
@@ -167,7 +180,8 @@ void
 cn_pg_last_words(struct cn_pg_conn *c)
 {
 	struct cn_pg_out *o = &c->out;
+	unsigned events;
 	if (!o->failed && o->at < o->len)
-		(void)!send(c->fd, o->p + o->at, o->len - o->at, MSG_NOSIGNAL | MSG_DONTWAIT);
+		(void)!send_some(c, &events);
 	cn_pg_out_fini(o);
 }

@@ -173,6 +173,19 @@ first_message(struct cn_pg_conn *c, size_t n)
 		give_to_worker(c);
 		return false;
 	case CN_PG_WANTS_TLS:
+		/* What has come behind the request did not come under TLS. */
+		if (c->pg->tls != NULL && c->in_end - c->in_at > 4 + n) {
+			refuse(c, "08P01", "received unencrypted data after SSL request");
+			return false;
+		}
+		if (c->pg->tls != NULL) {
+			c->in_at += 4 + n;
+			c->wants_tls = true;
+			say(c, "S", 1);
+			give_to_worker(c);
+			return false;
+		}
+		/* fall through */
 	case CN_PG_WANTS_GSS:
 		c->in_at += 4 + n;
 		say(c, "N", 1);
@@ -489,12 +502,7 @@ listen_tcp(struct cn_pg *pg, unsigned *port_out, struct nam_err *err)
 		return nam_fail(
 		    err, NAM_INVALID, "cannot listen at %.100s: %s", pg->cfg.listen, gai_strerror(e));
 	for (struct addrinfo *a = list; a != NULL && st == NAM_OK; a = a->ai_next) {
-		if (!is_local((const struct sockaddr_storage *)a->ai_addr))
-			st = nam_fail(err, NAM_REFUSED,
-			    "%.100s is not a loopback address, and clients give no passwords yet: listen on "
-			    "127.0.0.1 or ::1",
-			    pg->cfg.listen);
-		else if (pg->listeners == 0 || strcmp(port, "0") != 0)
+		if (pg->listeners == 0 || strcmp(port, "0") != 0)
 			st = listen_at(pg, a, pg->cfg.listen, err);
 	}
 	freeaddrinfo(list);
@@ -569,6 +577,7 @@ release(struct cn_pg *pg)
 	if (pg->socket_path != NULL && pg->listeners > 0)
 		unlink(pg->socket_path);
 	free(pg->socket_path);
+	cn_pg_tls_close(pg->tls);
 	pthread_mutex_destroy(&pg->lock);
 	pthread_cond_destroy(&pg->fewer);
 	free(pg);
@@ -594,7 +603,12 @@ cn_pg_open(struct cn_pg **out, struct cn *cn, const struct cn_pg_config *cfg, st
 		pg->worker[i].pg = pg;
 		pg->worker[i].epoll = -1;
 	}
-	nam_status st = open_ends(pg, err);
+	nam_random_bytes(pg->mock_key, sizeof pg->mock_key);
+	nam_status st = NAM_OK;
+	if (cfg->cert != NULL || cfg->key != NULL)
+		st = cn_pg_tls_open(&pg->tls, cfg->cert, cfg->key, err);
+	if (st == NAM_OK)
+		st = open_ends(pg, err);
 	if (st == NAM_OK && !on_workers(pg, workers, set_up_worker))
 		st = nam_fail(err, NAM_NOMEM, "out of memory");
 	if (st == NAM_OK && pthread_create(&pg->doorkeeper, NULL, doorkeeper, pg) != 0) {

@@ -18,6 +18,8 @@ struct cn_pg_config {
 	const char *socket_dir; /* folder for a UNIX socket named as PostgreSQL's; NULL = none */
 	unsigned sessions_max;  /* more are refused with 53300; 0 = 4096 */
 	size_t message_max;     /* bytes of a client's message; 0 = 64 MiB */
+	const char *cert, *key; /* PEM files: TLS is offered; NULL = it is not */
+	bool passwords;         /* clients of this machine need passwords too; others always do */
 	uint32_t start_ms;      /* until a client has begun its session; 0 = 60 s */
 };
 

@@ -17,6 +17,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/types.h>
 
 enum {
 	CN_PG_WARM = 16 << 10, /* bytes of a buffer that an idle session keeps */
@@ -90,6 +91,9 @@ struct cn_pg_conn {
 	size_t in_at, in_end, in_cap;
 	char *kept; /* o  the buffer with the statement's text, during COPY */
 	struct cn_pg_out out;
+	struct ssl_st *tls; /* o  NULL = plain */
+	bool wants_tls;     /* i  TLS begins with the session's first byte */
+	bool super;         /* o  its role is a superuser */
 	struct sql_session *sql;
 	struct sql_sink sink;
 	struct cn_pg_reply reply;
@@ -118,7 +122,9 @@ struct cn_pg {
 	int listener[CN_PG_LISTENERS];
 	unsigned listeners;
 	pthread_t doorkeeper;
-	int epoll, wake; /* the doorkeeper's */
+	int epoll, wake;            /* the doorkeeper's */
+	struct ssl_ctx_st *tls;     /* i  NULL = none */
+	unsigned char mock_key[32]; /* i */
 	atomic_bool stopping;
 	pthread_mutex_t lock;
 	pthread_cond_t fewer;     /* l  a connection has gone */
@@ -136,6 +142,8 @@ void cn_pg_conn_close(struct cn_pg_conn *c);
 void cn_pg_cancel(struct cn_pg *pg, uint32_t pid, uint32_t key);
 
 /* ---- io.c: in the session's coroutine ---- */
+/* Parks until one of these events of epoll has come, or an order. False: an order. */
+bool cn_pg_await(struct cn_pg_conn *c, unsigned events);
 /* Waits until n bytes are at in + in_at. False: the connection, or the session, is over. */
 bool cn_pg_need(struct cn_pg_conn *c, size_t n);
 /* Sends all. False: the client is gone. */
@@ -167,6 +175,20 @@ enum cn_pg_first cn_pg_first(const char *body, size_t n);
 bool cn_pg_begin_session(struct cn_pg_conn *c, const char *body, size_t n);
 /* ParameterStatus for what has changed; limits on time. */
 void cn_pg_tell_settings(struct cn_pg_conn *c);
+
+/* ---- auth.c ---- */
+/* Finds out whether the client is the user it names; AuthenticationOk. False: it has been told. */
+bool cn_pg_authenticate(struct cn_pg_conn *c);
+
+/* ---- tls.c ---- */
+nam_status cn_pg_tls_open(struct ssl_ctx_st **out, const char *cert, const char *key, struct nam_err *err);
+void cn_pg_tls_close(struct ssl_ctx_st *ctx);
+/* The handshake. False: there will be no session. */
+bool cn_pg_tls_begin(struct cn_pg_conn *c);
+void cn_pg_tls_end(struct cn_pg_conn *c);
+/* As recv and send without blocking. *events: what to wait for, if errno is EAGAIN. */
+ssize_t cn_pg_tls_recv(struct cn_pg_conn *c, void *p, size_t n, unsigned *events);
+ssize_t cn_pg_tls_send(struct cn_pg_conn *c, const void *p, size_t n, unsigned *events);
 
 /* ---- serve.c ---- */
 void cn_pg_serve(const struct cn_place *place, void *arg);

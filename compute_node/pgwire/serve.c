@@ -6,9 +6,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-/* A statement computes for so long before the other sessions of its worker get a turn. */
-enum { TURN_NS = 200000 };
-
 void
 cn_pg_ready(struct cn_pg_conn *c)
 {
@@ -144,22 +141,45 @@ main_loop(struct cn_pg_conn *c)
 static bool
 enter(struct cn_pg_conn *c)
 {
-	const struct sql_session_config cfg = { .tw = c->place->txn,
-		.cat = c->place->cat,
-		.parser = c->place->parser,
-		.cancel = &c->cancel,
-		.turn_ns = TURN_NS,
-		.no_files = true };
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = c };
 	c->at->fds++;
-	if (epoll_ctl(c->at->epoll, EPOLL_CTL_ADD, c->fd, &ev) != 0)
-		return false;
-	if (sql_session_open(&cfg, &c->sql) != NAM_OK) {
-		cn_pg_fatal(c, "53200", "out of memory");
-		cn_pg_flush(c);
-		return false;
+	return epoll_ctl(c->at->epoll, EPOLL_CTL_ADD, c->fd, &ev) == 0 &&
+	       (!c->wants_tls || cn_pg_tls_begin(c));
+}
+
+/* The first message that asks for a session: the doorkeeper has read it, or it comes under TLS. */
+static bool
+first_message(struct cn_pg_conn *c, const char **body, size_t *n)
+{
+	for (;;) {
+		if (!cn_pg_need(c, 4))
+			return false;
+		int64_t len = cn_pg_body(c->in + c->in_at, CN_PG_START_MAX);
+		if (len < 0 || !cn_pg_need(c, 4 + (size_t)len))
+			break;
+		*body = c->in + c->in_at + 4;
+		*n = (size_t)len;
+		c->in_at += 4 + (size_t)len;
+		struct cn_pg_reader r = cn_pg_reader(*body, *n);
+		cn_pg_get32(&r);
+		uint32_t pid = cn_pg_get32(&r), key = cn_pg_get32(&r);
+		switch (cn_pg_first(*body, *n)) {
+		case CN_PG_WANTS_SESSION:
+			return true;
+		case CN_PG_WANTS_CANCEL:
+			cn_pg_cancel(c->pg, pid, key);
+			return false;
+		case CN_PG_WANTS_GSS:
+			cn_pg_put8(&c->out, 'N');
+			continue;
+		default:
+			break;
+		}
+		break;
 	}
-	return true;
+	if (!c->dead && !cn_pg_ordered(c))
+		cn_pg_fatal(c, "08P01", "invalid startup packet");
+	return false;
 }
 
 static void
@@ -169,6 +189,7 @@ leave(struct cn_pg_conn *c)
 	pthread_mutex_lock(&c->pg->lock);
 	c->co = NULL; /* nothing is posted to it from now on */
 	pthread_mutex_unlock(&c->pg->lock);
+	cn_pg_tls_end(c);
 	cn_pg_drop_portals(c);
 	nam_arena_fini(&c->portal.arena);
 	cn_pg_out_fini(&c->portal.held);
@@ -192,14 +213,13 @@ cn_pg_serve(const struct cn_place *place, void *arg)
 	nam_arena_init(&c->values, 0);
 	nam_arena_init(&c->portal.arena, 2048);
 	cn_pg_sink_init(c);
+	const char *body;
+	size_t n;
 	if (enter(c)) {
-		/* The doorkeeper has read the first message whole. */
-		int64_t n = cn_pg_body(c->in + c->in_at, CN_PG_START_MAX);
-		const char *body = c->in + c->in_at + 4;
-		c->in_at += 4 + (size_t)n;
-		atomic_store(&c->deadline, 0);
-		if (cn_pg_begin_session(c, body, (size_t)n))
+		if (first_message(c, &body, &n) && cn_pg_begin_session(c, body, n)) {
+			atomic_store(&c->deadline, 0);
 			main_loop(c);
+		}
 		say_farewell(c);
 		atomic_store(&c->orders, 0);
 		atomic_store(&c->deadline, 0);

@@ -126,10 +126,10 @@ set_options(struct cn_pg_conn *c, const char *p)
 	return true;
 }
 
-/* Names and values of the first message. *unknown: options of the protocol, none of which is
- * known. */
+/* Names of the first message that are no settings, or those that are. *unknown: options of the
+ * protocol, none of which is known. */
 static bool
-settings(struct cn_pg_conn *c, struct cn_pg_reader r, unsigned *unknown)
+settings(struct cn_pg_conn *c, struct cn_pg_reader r, bool apply, unsigned *unknown)
 {
 	const char *name, *value;
 	*unknown = 0;
@@ -146,6 +146,8 @@ settings(struct cn_pg_conn *c, struct cn_pg_reader r, unsigned *unknown)
 			}
 		} else if (strncmp(name, "_pq_.", 5) == 0) {
 			++*unknown;
+		} else if (!apply) {
+			continue;
 		} else if (strcmp(name, "options") == 0 ? !set_options(c, value) : !set(c, name, value)) {
 			return false;
 		}
@@ -177,6 +179,26 @@ negotiate(struct cn_pg_conn *c, struct cn_pg_reader r, unsigned unknown)
 	cn_pg_end(&c->out);
 }
 
+/* A statement computes for so long before the other sessions of its worker get a turn. */
+enum { TURN_NS = 200000 };
+
+static bool
+open_session(struct cn_pg_conn *c)
+{
+	const struct sql_session_config cfg = { .tw = c->place->txn,
+		.cat = c->place->cat,
+		.parser = c->place->parser,
+		.cancel = &c->cancel,
+		.turn_ns = TURN_NS,
+		.user = c->user,
+		.plain_user = !c->super,
+		.no_files = true };
+	if (sql_session_open(&cfg, &c->sql) == NAM_OK)
+		return true;
+	cn_pg_fatal(c, "53200", "out of memory");
+	return false;
+}
+
 bool
 cn_pg_begin_session(struct cn_pg_conn *c, const char *body, size_t n)
 {
@@ -187,7 +209,7 @@ cn_pg_begin_session(struct cn_pg_conn *c, const char *body, size_t n)
 	uint32_t version = cn_pg_get32(&r);
 	unsigned unknown;
 	char buf[64];
-	if (!settings(c, r, &unknown))
+	if (!settings(c, r, false, &unknown))
 		return false;
 	if (version > CN_PG_V3 || unknown > 0)
 		negotiate(c, r, unknown);
@@ -195,9 +217,8 @@ cn_pg_begin_session(struct cn_pg_conn *c, const char *body, size_t n)
 		cn_pg_fatal(c, "53300", "sorry, too many clients already");
 		return false;
 	}
-	cn_pg_begin(&c->out, 'R');
-	cn_pg_put32(&c->out, 0);
-	cn_pg_end(&c->out);
+	if (!cn_pg_authenticate(c) || !open_session(c) || !settings(c, r, true, &unknown))
+		return false;
 	cn_pg_tell_settings(c);
 	for (unsigned i = 0; i < sizeof fixed / sizeof *fixed; i++) {
 		const char *v = sql_session_setting(c->sql, fixed[i], buf, sizeof buf);

@@ -93,6 +93,9 @@ bool sql_drop_index(
 bool sql_rename_index(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
 
+/* role.c: CREATE, ALTER, DROP ROLE. */
+bool sql_role(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
+    struct nam_arena *arena, struct cat_err *err);
 /* truncate.c: an empty table in the place of one that is held (cat_hold). */
 bool sql_truncate(
     struct sql_session *s, const struct cat_table *tab, struct nam_arena *arena, struct cat_err *err);

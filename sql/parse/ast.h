@@ -271,7 +271,10 @@ enum ast_stmt_kind {
 	AST_SHOW,
 	AST_SET_TRANSACTION,
 	AST_EXPLAIN,
-	AST_ANALYZE, /* names, of; vacuum */
+	AST_ANALYZE,     /* names, of; vacuum */
+	AST_CREATE_ROLE, /* role; var: its name */
+	AST_ALTER_ROLE,  /* likewise; var NULL: the current one */
+	AST_DROP_ROLE,   /* names */
 };
 
 enum ast_iso { AST_ISO_NONE = 0, AST_ISO_RC, AST_ISO_RR, AST_ISO_SER };
@@ -323,6 +326,12 @@ struct ast_explain {
 	bool analyze, verbose, costs, timing, summary, buffers, json;
 };
 
+/* What CREATE ROLE and ALTER ROLE say: 1 yes, 0 no, -1 nothing. */
+struct ast_role {
+	int super, login, password;
+	const char *secret; /* password 1: NULL = PASSWORD NULL */
+};
+
 struct ast_stmt {
 	enum ast_stmt_kind kind;
 	unsigned params;             /* highest $n */
@@ -350,7 +359,8 @@ struct ast_stmt {
 	unsigned indexes, index_cap;
 	bool concurrently; /* CREATE, DROP INDEX */
 	const char *key_name;
-	struct ast_seq *seq;     /* CREATE SEQUENCE */
+	struct ast_seq *seq; /* CREATE SEQUENCE */
+	struct ast_role role;
 	char overriding;         /* INSERT ... OVERRIDING: 's' SYSTEM, 'u' USER VALUE */
 	bool cascade;            /* DROP */
 	struct ast_alter *alter; /* ALTER TABLE */

@@ -806,12 +806,9 @@ feature(PgQuery__Node__NodeCase k)
 	case PG_QUERY__NODE__NODE_CREATEDB_STMT:
 	case PG_QUERY__NODE__NODE_DROPDB_STMT:
 		return "CREATE and DROP DATABASE are";
-	case PG_QUERY__NODE__NODE_CREATE_ROLE_STMT:
-	case PG_QUERY__NODE__NODE_ALTER_ROLE_STMT:
-	case PG_QUERY__NODE__NODE_DROP_ROLE_STMT:
 	case PG_QUERY__NODE__NODE_GRANT_STMT:
 	case PG_QUERY__NODE__NODE_GRANT_ROLE_STMT:
-		return "roles and privileges are";
+		return "GRANT and REVOKE are";
 	case PG_QUERY__NODE__NODE_CREATE_EXTENSION_STMT:
 		return "extensions are";
 	case PG_QUERY__NODE__NODE_CREATE_ENUM_STMT:
@@ -906,6 +903,11 @@ sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n)
 		break;
 	case PG_QUERY__NODE__NODE_COMMENT_STMT:
 		ok = comment(c, n->comment_stmt, st);
+		break;
+	case PG_QUERY__NODE__NODE_CREATE_ROLE_STMT:
+	case PG_QUERY__NODE__NODE_ALTER_ROLE_STMT:
+	case PG_QUERY__NODE__NODE_DROP_ROLE_STMT:
+		ok = sql_convert_role(c, n, st);
 		break;
 	case PG_QUERY__NODE__NODE_VACUUM_STMT:
 		ok = analyze(c, n->vacuum_stmt, st);

@@ -200,6 +200,12 @@ writes(const struct ast_stmt *ast)
 		return "ALTER TABLE";
 	case AST_COMMENT:
 		return "COMMENT";
+	case AST_CREATE_ROLE:
+		return "CREATE ROLE";
+	case AST_ALTER_ROLE:
+		return "ALTER ROLE";
+	case AST_DROP_ROLE:
+		return "DROP ROLE";
 	case AST_COPY:
 		return !ast->copy.to ? "COPY FROM" : ast->inner != NULL ? writes(ast->inner) : NULL;
 	case AST_EXPLAIN:

