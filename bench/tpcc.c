@@ -371,7 +371,7 @@ usage(FILE *to)
 	    "100000)\n"
 	    "  --api native|sql transactions directly, or prepared SQL statements (default native)\n"
 	    "  --workers N      worker threads (default 1)\n"
-	    "  --clients N      clients (coroutines) on each worker (default 4)\n"
+	    "  --clients N      clients (coroutines) on each worker (default 1)\n"
 	    "  --seconds S      length of each run (default 2)\n"
 	    "  --runs N         runs, in turn with the peer's; medians are reported (default 1)\n"
 	    "  --pause MS       a client waits so long before each transaction (default 0)\n"
@@ -473,7 +473,7 @@ bench_tpcc(int argc, char **argv)
 	}
 	r->common = (struct bench_common){ .seconds = 2, .runs = 1, .fabric = NET_AUTO };
 	r->workers = 1;
-	r->clients = 4;
+	r->clients = 1;
 	int code = bench_options(argc, argv, opt, &r->common, take, usage, r);
 	if (code == 0) {
 		const char *why = unfit(r);

@@ -11,7 +11,7 @@
 /* cmocka after these */
 #include <cmocka.h>
 
-enum { DRAWS = 300000, STACK = 256 << 10, FEW = 30, ITEMS = 100, REGION = 256 << 20, NODES = 2 };
+enum { DRAWS = 300000, STACK = 1 << 20, FEW = 30, ITEMS = 100, REGION = 256 << 20, NODES = 2 };
 
 /* ---- what is drawn --------------------------------------------------------------------------- */
 
