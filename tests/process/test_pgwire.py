@@ -344,4 +344,11 @@ def test_many_parameters():
 
 
 if __name__ == "__main__":
-    house.main()
+    try:
+        house.main()
+    finally:
+        if shared is not None:
+            try:
+                shared.terminate()
+            finally:
+                shared.house.__exit__(None, None, None)

@@ -217,4 +217,8 @@ def test_the_end():
 
 
 if __name__ == "__main__":
-    house.main()
+    try:
+        house.main()
+    finally:
+        if place:
+            place["house"].__exit__(None, None, None)

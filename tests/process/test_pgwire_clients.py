@@ -48,7 +48,6 @@ def test_psql_statements():
 def test_psql_script():
     script = r"""
 \set ON_ERROR_STOP on
-\timing off
 CREATE TABLE cust (id int PRIMARY KEY, email varchar(20), bal numeric(10,2) DEFAULT 0);
 INSERT INTO cust VALUES (1, 'a@x', 1.5), (2, 'b@x', 2);
 SELECT id AS the_id FROM cust WHERE id = 2 \gset
@@ -238,4 +237,11 @@ def test_psycopg2():
 
 
 if __name__ == "__main__":
-    house.main()
+    try:
+        house.main()
+    finally:
+        if shared is not None:
+            try:
+                shared.terminate()
+            finally:
+                shared.house.__exit__(None, None, None)

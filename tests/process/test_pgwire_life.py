@@ -368,4 +368,11 @@ def test_command_line():
 
 
 if __name__ == "__main__":
-    house.main()
+    try:
+        house.main()
+    finally:
+        if shared is not None:
+            try:
+                shared.terminate()
+            finally:
+                shared.house.__exit__(None, None, None)
