@@ -223,5 +223,12 @@ bool cat_index_key(const struct cat_table *t, const struct cat_index *ix, const 
 bool cat_index_prefix(const struct cat_table *t, const struct cat_index *ix, const union cat_val *v,
     const bool *null, unsigned n, uint64_t low[IDX_TREE_WORDS], uint64_t high[IDX_TREE_WORDS],
     struct nam_arena *arena, struct cat_err *err);
+/* As cat_index_prefix, for the bounds of a range: each key that sorts before those begins below
+ * low, each one that sorts behind them above high. *exact: no other keys lie between the two. */
+bool cat_index_bound(const struct cat_table *t, const struct cat_index *ix, const union cat_val *v,
+    const bool *null, unsigned n, uint64_t low[IDX_TREE_WORDS], uint64_t high[IDX_TREE_WORDS], bool *exact,
+    struct nam_arena *arena, struct cat_err *err);
+/* By how many of the key's first columns the entries are certainly in order. */
+unsigned cat_index_sure(const struct cat_table *t, const struct cat_index *ix);
 
 #endif

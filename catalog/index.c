@@ -140,6 +140,42 @@ cat_index_prefix(const struct cat_table *t, const struct cat_index *ix, const un
 	return true;
 }
 
+bool
+cat_index_bound(const struct cat_table *t, const struct cat_index *ix, const union cat_val *v,
+    const bool *null, unsigned n, uint64_t low[IDX_TREE_WORDS], uint64_t high[IDX_TREE_WORDS], bool *exact,
+    struct nam_arena *arena, struct cat_err *err)
+{
+	struct cat_order_column col[CAT_KEY_MAX];
+	uint8_t bytes[CAT_ORDER_MAX], filled[WORDS_BYTES];
+	uint32_t len = 0, most = ix->whole ? 8 * ix->words : SURE_BYTES;
+	describe(t, ix, col);
+	if (n > 0 && !cat_order_encode(col, n, v, null, bytes, &len, arena, err))
+		return false;
+	*exact = len <= most;
+	if (len > most)
+		len = most;
+	(void)idx_tree_key(bytes, len, ix->words, low);
+	memset(filled, 255, sizeof filled);
+	memcpy(filled, bytes, len);
+	(void)idx_tree_key(filled, 8 * ix->words, ix->words, high);
+	return true;
+}
+
+unsigned
+cat_index_sure(const struct cat_table *t, const struct cat_index *ix)
+{
+	unsigned k = 0, bytes = 0;
+	if (ix->whole)
+		return ix->keys;
+	while (k < ix->keys) {
+		unsigned n = column_bytes(&t->column[ix->key[k].column]);
+		if (n == 0 || (bytes += n) > SURE_BYTES)
+			break;
+		k++;
+	}
+	return k;
+}
+
 /* ---- what txn asks --------------------------------------------------------------- */
 
 /* The key's values in a stored row. long_at: of the k-th the number of its blob, or -1. False: the

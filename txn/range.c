@@ -1,11 +1,14 @@
 /* range.c -- finds rows by the ordered indexes of their table: by key, and in the order of keys. */
 #include "txn_internal.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-	CHUNK = 32, /* entries looked at together */
+	CHUNK = 32,          /* entries that a range looks at together at first ... */
+	CHUNK_MAX = TXN_OPS, /* ... and at most; keys that are sought together */
+	ALL_MIN = 2,
 	/* In the collector's queue: if it is longer, entries that lead nowhere wait for another
 	 * scan. */
 	JUNK_MAX = 1024,
@@ -94,12 +97,28 @@ own_row(struct txn *t, const struct txn_write *w, struct txn_table_view *v, unsi
 
 /* ---- by key ---- */
 
-static void
-found(struct txn_seek *s, const struct txn_row *row)
+static nam_status
+found(struct txn_seek *s, const struct txn_row *row, struct nam_arena *arena)
 {
-	s->status = s->status == NAM_ABSENT ? NAM_OK : NAM_DUPLICATE;
-	if (s->status == NAM_OK)
-		s->row = *row;
+	if (!s->every) {
+		s->status = s->status == NAM_ABSENT ? NAM_OK : NAM_DUPLICATE;
+		if (s->status == NAM_OK)
+			s->row = *row;
+		return NAM_OK;
+	}
+	/* room for 2, 4, 8, ... rows */
+	unsigned n = s->rows;
+	if (n == 0 || (n >= ALL_MIN && (n & (n - 1)) == 0)) {
+		struct txn_row *more = nam_arena_take(arena, (n < ALL_MIN ? ALL_MIN : 2 * n) * sizeof *more);
+		if (more == NULL)
+			return NAM_NOMEM;
+		if (n > 0)
+			memcpy(more, s->all, n * sizeof *more);
+		s->all = more;
+	}
+	s->all[s->rows++] = *row;
+	s->status = NAM_OK;
+	return NAM_OK;
 }
 
 /* A key with more entries than a lookup brings. */
@@ -119,29 +138,47 @@ seek_range(struct txn *t, struct txn_seek *s, struct nam_arena *arena)
 		if (st == NAM_OK && n > 0 && s->status == NAM_ABSENT)
 			st = txn_row_keep(s->table, &row, arena);
 		if (st == NAM_OK && n > 0)
-			found(s, &row);
+			st = found(s, &row, arena);
 	}
 	txn_range_close(r);
 	return st;
 }
 
+/* Own rows that have one of the keys. */
 static nam_status
-seek_chunk(struct txn *t, struct txn_seek *s, unsigned n, struct nam_arena *arena)
+seek_own(struct txn *t, struct txn_seek *s, unsigned n, struct nam_arena *arena)
 {
-	struct idx_tree_probe probe[CHUNK];
-	struct rec_block *img[CHUNK][IDX_HITS_MAX];
-	struct net_batch *b = &t->batch;
-	for (unsigned i = 0; i < n; i++) {
-		struct txn_table_view *v = s[i].table->view;
-		if (v == NULL || s[i].order >= v->orders)
-			return NAM_INVALID;
-		probe[i] = (struct idx_tree_probe){
-			.tree = v->tree[s[i].order], .key = s[i].key, .leaves = leaves_of(t)
-		};
+	for (uint32_t k = 0; k < t->nwr; k++) {
+		struct txn_table_view *v = NULL;
+		unsigned order = 0;
+		uint64_t key[IDX_TREE_WORDS];
+		struct txn_row row;
+		bool is = false;
+		for (unsigned i = 0; i < n; i++) {
+			nam_status st = NAM_OK;
+			if (s[i].status == NAM_FULL)
+				continue;
+			if (s[i].table->view != v || s[i].order != order) {
+				v = s[i].table->view;
+				order = s[i].order;
+				is = own_row(t, t->wr[k], v, order, key, &row, &st);
+			}
+			if (st == NAM_OK && is && memcmp(key, s[i].key, 8u * v->order[order].words) == 0)
+				st = found(&s[i], &row, arena);
+			if (st != NAM_OK)
+				return st;
+		}
 	}
-	nam_status st = idx_tree_lookup(t->tw->w, probe, n, &t->counts);
-	if (st != NAM_OK)
-		return st;
+	return NAM_OK;
+}
+
+/* READs the blocks that the entries lead to, in one doorbell if there are no more than TXN_OPS. */
+static nam_status
+seek_blocks(struct txn *t, const struct txn_seek *s, const struct idx_tree_probe *probe,
+    struct rec_block *(*img)[IDX_HITS_MAX], unsigned n, struct nam_arena *arena)
+{
+	struct net_batch *b = &t->batch;
+	nam_status st = NAM_OK;
 	net_batch_init(b, t->tw->w, t->op, TXN_OPS, &t->counts);
 	for (unsigned i = 0; i < n; i++) {
 		uint32_t bytes = s[i].table->view->block_bytes;
@@ -153,37 +190,55 @@ seek_chunk(struct txn *t, struct txn_seek *s, unsigned n, struct nam_arena *aren
 			net_read(b, (net_addr){ probe[i].hit[h] }, img[i][h], bytes);
 		}
 	}
-	if (b->n > 0 && (st = net_run(b)) != NAM_OK)
-		return st;
+	return b->n > 0 ? net_run(b) : NAM_OK;
+}
+
+static nam_status
+seek_chunk(struct txn *t, struct txn_seek *s, unsigned n, struct nam_arena *arena)
+{
+	struct idx_tree_probe *probe = nam_arena_take(arena, n * sizeof *probe);
+	struct rec_block *(*img)[IDX_HITS_MAX] = nam_arena_take(arena, n * sizeof *img);
+	if (probe == NULL || img == NULL)
+		return NAM_NOMEM;
 	for (unsigned i = 0; i < n; i++) {
 		struct txn_table_view *v = s[i].table->view;
+		if (v == NULL || s[i].order >= v->orders)
+			return NAM_INVALID;
+		probe[i] = (struct idx_tree_probe){
+			.tree = v->tree[s[i].order], .key = s[i].key, .leaves = leaves_of(t)
+		};
+		s[i].all = NULL;
+		s[i].rows = 0;
+	}
+	nam_status st = idx_tree_lookup(t->tw->w, probe, n, &t->counts);
+	if (st == NAM_OK)
+		st = seek_blocks(t, s, probe, img, n, arena);
+	for (unsigned i = 0; st == NAM_OK && i < n; i++) {
+		struct txn_table_view *v = s[i].table->view;
 		struct txn_row row;
-		uint64_t key[IDX_TREE_WORDS];
 		if (probe[i].status == NAM_FULL) {
-			if ((st = seek_range(t, &s[i], arena)) != NAM_OK)
-				return st;
+			s[i].status = NAM_FULL;
 			continue;
 		}
 		if (probe[i].status != NAM_OK && probe[i].status != NAM_ABSENT)
 			return s[i].status = probe[i].status;
 		s[i].status = NAM_ABSENT;
-		for (unsigned h = 0; probe[i].status == NAM_OK && h < probe[i].hits; h++) {
+		for (unsigned h = 0; st == NAM_OK && probe[i].status == NAM_OK && h < probe[i].hits; h++) {
 			net_addr at = { probe[i].hit[h] };
 			st = show(t, v, s[i].order, s[i].key, at, img[i][h], arena, &row);
 			if (st == NAM_OK)
-				found(&s[i], &row);
-			else if (st != NAM_ABSENT)
-				return st;
+				st = found(&s[i], &row, arena);
+			else if (st == NAM_ABSENT)
+				st = NAM_OK;
 		}
-		st = NAM_OK;
-		for (uint32_t k = 0; k < t->nwr; k++)
-			if (own_row(t, t->wr[k], v, s[i].order, key, &row, &st) &&
-			    memcmp(key, s[i].key, 8u * v->order[s[i].order].words) == 0)
-				found(&s[i], &row);
-		if (st != NAM_OK)
-			return st;
 	}
-	return NAM_OK;
+	if (st == NAM_OK)
+		st = seek_own(t, s, n, arena);
+	/* The range shows own rows itself. */
+	for (unsigned i = 0; st == NAM_OK && i < n; i++)
+		if (s[i].status == NAM_FULL && !s[i].every)
+			st = seek_range(t, &s[i], arena);
+	return st;
 }
 
 nam_status
@@ -192,8 +247,8 @@ txn_seek(struct txn *t, struct txn_seek *s, unsigned n, struct nam_arena *arena)
 	if (t->latest)
 		return NAM_UNSUPPORTED;
 	nam_status st = NAM_OK;
-	for (unsigned i = 0; st == NAM_OK && i < n; i += CHUNK)
-		st = seek_chunk(t, s + i, n - i < CHUNK ? n - i : CHUNK, arena);
+	for (unsigned i = 0; st == NAM_OK && i < n; i += CHUNK_MAX)
+		st = seek_chunk(t, s + i, n - i < CHUNK_MAX ? n - i : CHUNK_MAX, arena);
 	return st;
 }
 
@@ -212,11 +267,13 @@ struct txn_range {
 	struct idx_tree_scan *scan;
 	struct nam_arena arena; /* images of the entries at hand */
 	unsigned n, at;         /* entries at hand, and the next one */
-	uint64_t key[CHUNK * IDX_TREE_WORDS], value[CHUNK];
-	struct txn_row row[CHUNK];
-	bool shown[CHUNK];
-	struct own *own; /* in the order of the range */
+	unsigned chunk;         /* entries to look at next */
+	struct own *own;        /* in the order of the range */
 	unsigned owns, own_at;
+	/* from here on nothing is zeroed */
+	uint64_t key[CHUNK_MAX * IDX_TREE_WORDS], value[CHUNK_MAX];
+	struct txn_row row[CHUNK_MAX];
+	bool shown[CHUNK_MAX];
 };
 
 static int
@@ -272,14 +329,16 @@ txn_range_open(struct txn *t, struct txn_table *table, unsigned order, const str
 		return NAM_UNSUPPORTED;
 	if (v == NULL || order >= v->orders)
 		return NAM_INVALID;
-	struct txn_range *r = calloc(1, sizeof *r);
+	struct txn_range *r = malloc(sizeof *r);
 	if (r == NULL)
 		return NAM_NOMEM;
+	memset(r, 0, offsetof(struct txn_range, key));
 	r->t = t;
 	r->v = v;
 	r->order = order;
 	r->words = v->order[order].words;
 	r->descending = range->descending;
+	r->chunk = range->expect > 0 && range->expect < CHUNK ? range->expect : CHUNK;
 	nam_arena_init(&r->arena, 0);
 	r->scan = idx_tree_scan_open(v->tree[order], range, leaves_of(t));
 	nam_status st = r->scan != NULL ? own_rows(r, range) : NAM_NOMEM;
@@ -297,13 +356,14 @@ more(struct txn_range *r)
 {
 	struct txn *t = r->t;
 	struct net_batch *b = &t->batch;
-	struct rec_block *img[CHUNK];
+	struct rec_block *img[CHUNK_MAX];
 	nam_arena_reset(&r->arena);
 	r->n = r->at = 0;
 	unsigned n;
-	nam_status st = idx_tree_scan_next(t->tw->w, r->scan, r->key, r->value, CHUNK, &n, &t->counts);
+	nam_status st = idx_tree_scan_next(t->tw->w, r->scan, r->key, r->value, r->chunk, &n, &t->counts);
 	if (st != NAM_OK)
 		return st;
+	r->chunk = r->chunk < CHUNK_MAX / 2 ? 2 * r->chunk : CHUNK_MAX;
 	r->ended = n == 0;
 	net_batch_init(b, t->tw->w, t->op, TXN_OPS, &t->counts);
 	for (unsigned i = 0; i < n; i++) {

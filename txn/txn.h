@@ -372,9 +372,13 @@ struct txn_seek {
 	struct txn_table *table;
 	unsigned order;
 	const uint64_t *key;
+	bool every;        /* all rows that have the key, not one of them */
 	nam_status status; /* NAM_OK; NAM_ABSENT; NAM_DUPLICATE: several rows have it, row is one of
-			    * them; or an error */
+			    * them; every: NAM_FULL: it has too many entries, read the range; or
+			    * an error */
 	struct txn_row row;
+	struct txn_row *all; /* every: arena memory */
+	unsigned rows;
 };
 /* Finds n rows visible to t; own writes included. Leaves share doorbells, and so do the blocks
  * they lead to: 2 round trips with a warm cache. Returns NAM_OK unless the transaction cannot go

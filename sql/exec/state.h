@@ -46,12 +46,29 @@ struct sql_run_get {
 	struct txn_row *rows; /* of the current batch */
 };
 
+/* Keys of an index, from low to high. */
+struct sql_index_range {
+	uint64_t low[IDX_TREE_WORDS], high[IDX_TREE_WORDS];
+	bool low_open, high_open;
+	uint16_t src; /* the row of the child's batch that it belongs to */
+};
+
 struct sql_run_index {
-	struct cat_vec *tmp; /* columns that are wanted, as decoded */
-	/* of one execution */
-	bool opened, ended;
-	struct txn_range *range;
+	struct cat_vec *tmp;  /* columns that are wanted, as decoded */
 	struct txn_row *rows; /* of the current batch */
+	/* with a child: of which of its rows those are the partners; its rows without one; per row
+	 * of its batch, has it one? */
+	uint16_t *src, *missing;
+	bool *found;
+	/* of one execution */
+	bool opened;
+	struct sql_index_range *of; /* in the order in which they are read */
+	unsigned ranges, cap, at;
+	struct txn_range *range; /* the one that is read; NULL = none */
+	uint16_t range_src;
+	struct txn_seek *seek; /* ranges of one key each, from number seek_first on */
+	unsigned seeks, seek_first, seek_at, seek_row;
+	unsigned child_rows;
 };
 
 struct sql_run_join {

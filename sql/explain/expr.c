@@ -27,7 +27,7 @@ static bool
 joins(const struct sql_node *n)
 {
 	return n->kind == SQL_NODE_JOIN || n->kind == SQL_NODE_LATERAL ||
-	       (n->kind == SQL_NODE_GET && n->child != NULL);
+	       ((n->kind == SQL_NODE_GET || n->kind == SQL_NODE_INDEX) && n->child != NULL);
 }
 
 /* The table of n's wide batch that has this column. NULL = none. */
@@ -39,8 +39,8 @@ owner(const struct sql_node *n, unsigned index, unsigned depth)
 	const struct sql_access *a = sql_node_access(n);
 	if (a != NULL && index >= a->base && index - a->base < a->tab->columns)
 		return a;
-	if (n->kind == SQL_NODE_SCAN || n->kind == SQL_NODE_INDEX || n->kind == SQL_NODE_DERIVED ||
-	    n->kind == SQL_NODE_AGG || n->kind == SQL_NODE_PROJECT || n->kind == SQL_NODE_APPEND)
+	if (n->kind == SQL_NODE_SCAN || n->kind == SQL_NODE_DERIVED || n->kind == SQL_NODE_AGG ||
+	    n->kind == SQL_NODE_PROJECT || n->kind == SQL_NODE_APPEND)
 		return NULL;
 	if ((a = owner(n->child, index, depth + 1)) == NULL && joins(n))
 		a = owner(n->build, index, depth + 1);
@@ -468,19 +468,95 @@ get_keys(const struct place *at, const struct sql_op_get *o)
 	sql_text_add(at->t, several ? ")" : "");
 }
 
+/* The list of values in col = ANY ('{...}') or ARRAY[...]. */
 static void
-index_keys(const struct place *at, const struct sql_op_index *o)
+one_of(const struct place *at, const struct sql_node *n, const struct sql_index_key *k, enum cat_type type)
+{
+	bool constants = true;
+	for (unsigned i = 0; i < k->values; i++)
+		constants = constants && k->value[i]->kind == SQL_CONST;
+	if (!constants) {
+		sql_text_add(at->t, "ARRAY[");
+		list(at, n, k->value, k->values, ", ");
+		sql_text_add(at->t, "]");
+		return;
+	}
+	sql_text_add(at->t, "'{");
+	for (unsigned i = 0; i < k->values && !at->t->failed; i++) {
+		sql_text_add(at->t, i > 0 ? "," : "");
+		if (at->t->n > at->end) {
+			sql_text_add(at->t, "...");
+			break;
+		}
+		at->t->failed |= !element(at, k->value[i]);
+	}
+	sql_text_add(at->t, "}'::%s[]", type_name(type));
+}
+
+static unsigned
+tests_of(const struct sql_index_part *p)
+{
+	return p->keys + (p->low != NULL) + (p->high != NULL) +
+	       (p->not_null && p->low == NULL && p->high == NULL);
+}
+
+/* What a part says: (a = 1) AND (b > 2). */
+static void
+index_part(const struct place *at, const struct sql_op_index *o, const struct sql_index_part *p)
 {
 	const struct cat_index *ix = &o->acc.tab->index[o->index];
-	sql_text_add(at->t, o->keys > 1 ? "(" : "");
-	for (unsigned k = 0; k < o->keys; k++) {
-		sql_text_add(at->t, k ? " AND (" : "(");
-		column(at, &o->node, o->acc.base + ix->key[k].column);
-		sql_text_add(at->t, " = ");
-		expr(at, o->node.child, o->key[k]);
+	const struct sql_node *n = &o->node;
+	unsigned tests = tests_of(p), done = 0;
+	sql_text_add(at->t, tests > 1 ? "(" : "");
+	for (unsigned k = 0; k < p->keys; k++) {
+		const struct sql_index_key *key = &p->key[k];
+		sql_text_add(at->t, done++ ? " AND (" : "(");
+		column(at, n, o->acc.base + ix->key[k].column);
+		if (key->by == SQL_INDEX_NULL) {
+			sql_text_add(at->t, " IS NULL)");
+			continue;
+		}
+		sql_text_add(at->t, key->by == SQL_INDEX_VALUE ? " = " : " = ANY (");
+		if (key->by == SQL_INDEX_LIST)
+			one_of(at, n->child, key, o->acc.tab->column[ix->key[k].column].type);
+		else
+			expr(at, n->child, key->value[0]);
+		sql_text_add(at->t, key->by == SQL_INDEX_VALUE ? ")" : "))");
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		const struct sql_expr *e = i == 0 ? p->low : i == 1 ? p->high : NULL;
+		if (i < 2 ? e == NULL : done == tests)
+			continue;
+		sql_text_add(at->t, done++ ? " AND (" : "(");
+		column(at, n, o->acc.base + ix->key[p->keys].column);
+		if (e == NULL) {
+			sql_text_add(at->t, " IS NOT NULL)");
+			continue;
+		}
+		bool open = i == 0 ? p->low_open : p->high_open;
+		sql_text_add(at->t, " %s%s ", i == 0 ? ">" : "<", open ? "" : "=");
+		expr(at, n->child, e);
 		sql_text_add(at->t, ")");
 	}
-	sql_text_add(at->t, o->keys > 1 ? ")" : "");
+	sql_text_add(at->t, tests > 1 ? ")" : "");
+}
+
+/* False: it says nothing. */
+static bool
+index_keys(const struct place *at, const struct sql_op_index *o)
+{
+	bool any = false;
+	for (unsigned p = 0; p < o->parts; p++)
+		any |= tests_of(&o->part[p]) > 0;
+	if (!any)
+		return false;
+	sql_text_add(at->t, o->parts > 1 ? "(" : "");
+	for (unsigned p = 0; p < o->parts; p++) {
+		sql_text_add(at->t, p > 0 ? " OR " : "");
+		index_part(at, o, &o->part[p]);
+	}
+	sql_text_add(at->t, o->parts > 1 ? ")" : "");
+	return true;
 }
 
 /* What pairs must fulfil besides equal keys; NULL = nothing, or there are no pairs. */
@@ -502,8 +578,7 @@ sql_explain_condition(
 			return "Key Cond";
 		}
 		if (n->kind == SQL_NODE_INDEX) {
-			index_keys(&at, sql_op(index, n));
-			return "Index Cond";
+			return index_keys(&at, sql_op(index, n)) ? "Index Cond" : NULL;
 		}
 		if (n->kind == SQL_NODE_SEMI) {
 			const struct sql_op_semi *s = sql_op(semi, n);

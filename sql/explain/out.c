@@ -127,6 +127,18 @@ join_name(const struct sql_op_join *j)
 				: "Nested Full Join";
 }
 
+/* "Only": no column of the rows is read. Their blocks are, for they say which rows are visible. */
+static const char *
+index_name(const struct sql_op_index *o)
+{
+	bool only = o->acc.wants == 0 && !o->acc.identify;
+	if (o->node.child != NULL)
+		return o->keep_probe ? "Left Index Lookup" : "Index Lookup";
+	return o->backward ? only ? "Index Only Scan Backward" : "Index Scan Backward"
+	       : only      ? "Index Only Scan"
+			   : "Index Scan";
+}
+
 static const char *
 name_of(const struct sql_node *n)
 {
@@ -159,6 +171,8 @@ name_of(const struct sql_node *n)
 	switch (n->kind) {
 	case SQL_NODE_GET:
 		return sql_op(get, n)->keep_probe ? "Left Key Lookup" : name[n->kind];
+	case SQL_NODE_INDEX:
+		return index_name(sql_op(index, n));
 	case SQL_NODE_JOIN:
 		return join_name(sql_op(join, n));
 	case SQL_NODE_SEMI:
@@ -180,6 +194,8 @@ join_type(const struct sql_node *n)
 {
 	if (n->kind == SQL_NODE_GET)
 		return n->child == NULL ? NULL : sql_op(get, n)->keep_probe ? "Left" : "Inner";
+	if (n->kind == SQL_NODE_INDEX)
+		return n->child == NULL ? NULL : sql_op(index, n)->keep_probe ? "Left" : "Inner";
 	if (n->kind == SQL_NODE_SEMI)
 		return sql_op(semi, n)->anti ? "Anti" : "Semi";
 	if (n->kind != SQL_NODE_JOIN)

@@ -47,6 +47,16 @@ sql_cost_index(const struct sql_costs *c, const struct cat_table *t, double rows
 	return sql_cost_lookup(c, t, rows, values) + (c->trip + (leaves - 1) * c->verb) / 1e3;
 }
 
+double
+sql_cost_index_join(const struct sql_costs *c, const struct cat_table *t, double rows, double found,
+    bool together, unsigned values)
+{
+	enum { LEAVES = 16, BLOCKS = 128 }; /* of one doorbell */
+	double bytes = (rows * found) * (block(t) * c->byte + c->verb + c->row + values * c->value);
+	double trips = together ? ceil(rows / LEAVES) + ceil(rows * found / BLOCKS) : 2 * rows;
+	return (trips * c->trip + rows * c->verb + bytes) / 1e3;
+}
+
 bool
 sql_cost_few(double rows, double of)
 {
@@ -203,7 +213,11 @@ own(const struct sql_costs *c, struct sql_node *n)
 		return sql_cost_lookup(c, a->tab, k ? k->est_rows : before_filter(n), a->wants + asked);
 	case SQL_NODE_INDEX:
 		a = sql_node_access(n);
-		n->est_width = access_width(a);
+		n->est_width += access_width(a);
+		if (k != NULL)
+			return sql_cost_index_join(c, a->tab, k->est_rows, sql_op(index, n)->est_found,
+			    sql_op(index, n)->part[0].keys == a->tab->index[sql_op(index, n)->index].keys,
+			    a->wants + asked);
 		return sql_cost_index(c, a->tab, before_filter(n), a->wants + asked);
 	case SQL_NODE_JOIN:
 		p = side_of(n->child);

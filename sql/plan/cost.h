@@ -39,6 +39,10 @@ double sql_cost_scan(const struct sql_costs *c, const struct cat_table *t, doubl
 double sql_cost_lookup(const struct sql_costs *c, const struct cat_table *t, double rows, unsigned values);
 /* Of finding so many rows by an index: leaves, and a READ for each row. */
 double sql_cost_index(const struct sql_costs *c, const struct cat_table *t, double rows, unsigned values);
+/* Of finding for each of so many rows `found` others by an index. together: keys are sought many at
+ * a time; else each has a range of its own. */
+double sql_cost_index_join(const struct sql_costs *c, const struct cat_table *t, double rows, double found,
+    bool together, unsigned values);
 /* True if so many rows may look up a table of so many. A scan whose pages are kept, and a hash
  * table, cost a fraction of the estimate: beyond a batch, lookups have to be few. */
 bool sql_cost_few(double rows, double of);

@@ -1,103 +1,612 @@
 /*
- * index.c -- which index leads to a table's rows: the one whose first columns the most conditions
- * give values of.
+ * index.c -- which index leads to a table's rows, and in which order.
+ *
+ * A way is an index and what the conditions say of its columns: of the first ones values, of the
+ * next one bounds. The arms of an OR may each have a part of their own. The cheapest way is taken,
+ * if a scan of the table is not cheaper.
  *
  * Keys that are cut in the index (catalog.h) may bring rows that differ: then the conditions stay
  * in the operator's filter.
  */
+#include <sql/expr/expr_internal.h>
 #include <sql/plan/cost.h>
 #include <sql/plan/plan_internal.h>
 #include <sql/plan/selectivity.h>
+#include <types/array.h>
+
+#include <math.h>
+
+enum { ARMS_MAX = 64, LIST_MAX = 4096, ARRAY_GUESS = 10 };
+
+/* A condition on the table. by: the one of WHERE; NULL: it is an arm's of an OR. */
+struct source {
+	struct sql_expr *e;
+	struct bind_cond *by;
+};
+
+/* What a condition says of a column. */
+struct said {
+	bool key, low, high, not_null;
+	bool open, sure; /* sure: the index knows all of it */
+	struct sql_index_key is;
+	struct sql_expr *low_is, *high_is;
+};
 
 /* A way to the rows. */
 struct way {
 	unsigned index;
-	struct sql_expr *key[CAT_KEY_MAX];
-	struct bind_cond *by[CAT_KEY_MAX]; /* the conditions that give them */
-	unsigned keys;
-	double rows;
+	struct sql_index_part *part;
+	unsigned parts;
+	struct bind_cond **by; /* conditions that say all this, ... */
+	bool *sure;            /* ... and whether they need not be asked again */
+	unsigned bys;
+	struct sql_expr *arms; /* of several parts: the condition */
+	double ranges;
+	double found, reads; /* rows that it leads to; that will be read */
+	bool points;         /* ranges are single keys */
+	bool ordered, backward;
+	double cost;
 };
 
-/* The values that conditions give the first columns of an index. */
-static void
-prefix(struct bind *b, unsigned k, const struct cat_index *ix, struct way *w)
+/* ---- what a condition says --------------------------------------------------------------- */
+
+static bool
+comparable(enum cat_type value, enum cat_type column)
 {
-	const struct bind_table *t = b->from.table[k];
-	struct sql_set none = sql_set_none();
-	for (w->keys = 0; w->keys < ix->keys; w->keys++) {
-		unsigned col = ix->key[w->keys].column;
-		struct sql_expr *e = NULL;
-		for (unsigned c = 0; c < b->where.conds && e == NULL; c++) {
-			struct bind_cond *cond = &b->where.cond[c];
-			if (!sql_plan_open(b, cond))
-				continue;
-			e = sql_plan_key_value(cond, t->base + col, t->tab->column[col].type, &none);
-			w->by[w->keys] = cond;
+	return value == column || (cat_type_is_int(value) && cat_type_is_int(column));
+}
+
+/* True if e is that column, perhaps as a wider integer. */
+static bool
+is_column(const struct sql_expr *e, unsigned index)
+{
+	if (e->kind == SQL_CALL && e->nargs == 1 && strcmp(e->fn->name, "cast") == 0 &&
+	    cat_type_is_int(e->type) && cat_type_is_int(e->args[0]->type) && e->type > e->args[0]->type)
+		e = e->args[0];
+	return e->kind == SQL_COLUMN && e->index == index;
+}
+
+static bool
+is_value(const struct sql_expr *e, enum cat_type type)
+{
+	return !e->rows && comparable(e->type, type) && !sql_expr_volatile(e);
+}
+
+static struct sql_expr *
+text_const(struct bind *b, const char *p, uint32_t n)
+{
+	struct cat_datum d = { .type = CAT_TEXT, .v.s = { p, n } };
+	return sql_expr_const(b->a, d, 0);
+}
+
+/* column LIKE 'prefix...' */
+static bool
+says_like(struct bind *b, const struct sql_expr *pattern, struct said *out)
+{
+	if (pattern->kind != SQL_CONST || pattern->value.null)
+		return false;
+	struct cat_str w = pattern->value.v.s;
+	char *p = nam_arena_take(b->a, w.len + 1);
+	uint32_t n = 0, at = 0;
+	for (; p != NULL && at < w.len && w.p[at] != '%' && w.p[at] != '_'; at++) {
+		if (w.p[at] == '\\' && ++at == w.len)
+			return false;
+		p[n++] = w.p[at];
+	}
+	if (p == NULL || n == 0 || (out->low_is = text_const(b, p, n)) == NULL)
+		return false;
+	if (at == w.len) {
+		struct sql_expr **one = sql_bind_take(b, sizeof *one);
+		if (one == NULL)
+			return false;
+		one[0] = out->low_is;
+		out->is = (struct sql_index_key){ SQL_INDEX_VALUE, one, 1 };
+		return out->key = true;
+	}
+	char *next = nam_arena_copy(b->a, p, n);
+	if (next == NULL || (unsigned char)next[n - 1] == 0xff)
+		return false;
+	next[n - 1]++;
+	if ((out->high_is = text_const(b, next, n)) == NULL)
+		return false;
+	out->open = true; /* the high one */
+	return out->low = out->high = true;
+}
+
+static bool
+says_one(struct bind *b, struct sql_expr *v, struct said *out)
+{
+	struct sql_expr **one = sql_bind_take(b, sizeof *one);
+	if (one == NULL)
+		return false;
+	one[0] = v;
+	out->is = (struct sql_index_key){ SQL_INDEX_VALUE, one, 1 };
+	out->sure = true;
+	return out->key = true;
+}
+
+/* column op value, or turned around. */
+static bool
+says_compare(struct bind *b, const struct sql_expr *e, unsigned index, enum cat_type type, struct said *out)
+{
+	const char *op = e->fn->name;
+	for (unsigned side = 0; side < 2; side++) {
+		struct sql_expr *v = e->args[1 - side];
+		if (!is_column(e->args[side], index) || !is_value(v, type))
+			continue;
+		if (strcmp(op, "=") == 0)
+			return says_one(b, v, out);
+		if ((op[0] != '<' && op[0] != '>') || (op[1] != 0 && strcmp(op + 1, "=") != 0))
+			return false;
+		out->open = op[1] == 0;
+		out->sure = true;
+		if ((op[0] == '>') == (side == 0)) {
+			out->low_is = v;
+			return out->low = true;
 		}
-		if (e == NULL)
-			return;
-		w->key[w->keys] = e;
+		out->high_is = v;
+		return out->high = true;
+	}
+	return false;
+}
+
+static bool
+says_list(const struct sql_expr *e, unsigned index, enum cat_type type, struct said *out)
+{
+	if (e->negate || e->nargs > LIST_MAX || !is_column(e->args[0], index))
+		return false;
+	for (unsigned i = 1; i < e->nargs; i++)
+		if (!is_value(e->args[i], type))
+			return false;
+	out->is = (struct sql_index_key){ SQL_INDEX_LIST, e->args + 1, e->nargs - 1u };
+	out->sure = true;
+	return out->key = true;
+}
+
+/* What a condition says of a column of table k. False: nothing. */
+static bool
+says(struct bind *b, const struct source *s, unsigned index, enum cat_type type, struct said *out)
+{
+	const struct sql_expr *e = s->e;
+	struct sql_set none = sql_set_none();
+	*out = (struct said){ 0 };
+	struct sql_expr *v = s->by != NULL ? sql_plan_key_value(s->by, index, type, &none) : NULL;
+	if (v != NULL && !sql_expr_volatile(v))
+		return says_one(b, v, out);
+	switch (e->kind) {
+	case SQL_IN:
+		return says_list(e, index, type, out);
+	case SQL_IS_NULL:
+		if (!is_column(e->args[0], index))
+			return false;
+		out->sure = true;
+		out->not_null = e->negate;
+		out->key = !e->negate;
+		out->is.by = SQL_INDEX_NULL;
+		return true;
+	case SQL_CALL:
+		if (sql_expr_is_any(e)) {
+			out->is = (struct sql_index_key){ SQL_INDEX_ARRAY, &e->args[1], 1 };
+			out->key = out->sure = is_column(e->args[0], index) && !e->args[1]->rows &&
+					       !sql_expr_volatile(e->args[1]) &&
+					       comparable(cat_type_element(e->args[1]->type), type);
+			return out->key;
+		}
+		if (e->nargs != 2)
+			return false;
+		if (strcmp(e->fn->name, "~~") == 0)
+			return type == CAT_TEXT && is_column(e->args[0], index) &&
+			       says_like(b, e->args[1], out);
+		return says_compare(b, e, index, type, out);
+	default:
+		return false;
 	}
 }
 
-static double
-rows_of(struct bind *b, unsigned k, const struct cat_index *ix, const struct way *w)
+/* ---- one way ----------------------------------------------------------------------------- */
+
+static void
+note(struct way *w, const struct source *s, bool sure)
 {
-	struct sql_expr *e[CAT_KEY_MAX];
-	for (unsigned i = 0; i < w->keys; i++)
-		e[i] = w->by[i]->e;
-	double rows = sql_sel_rows(b, k) * sql_sel_all(b, e, w->keys);
-	if (rows < 1 || (ix->unique && w->keys == ix->keys))
-		rows = 1;
-	return rows;
+	if (s->by == NULL)
+		return;
+	for (unsigned i = 0; i < w->bys; i++)
+		if (w->by[i] == s->by)
+			return;
+	w->by[w->bys] = s->by;
+	w->sure[w->bys++] = sure;
 }
 
-/* True if the index alone tells for which rows the conditions are true. */
-static bool
-is_exact(const struct cat_index *ix, const struct way *w)
+static double
+choices(const struct sql_index_key *k)
 {
-	return ix->whole || w->keys == ix->keys;
+	struct cat_array a;
+	if (k->by == SQL_INDEX_LIST)
+		return k->values;
+	if (k->by != SQL_INDEX_ARRAY)
+		return 1;
+	if (k->value[0]->kind != SQL_CONST || k->value[0]->value.null)
+		return ARRAY_GUESS;
+	cat_array_open(k->value[0]->type, k->value[0]->value.v.s, &a);
+	return a.n > 0 ? a.n : 1;
+}
+
+/* What the sources say of the index's columns, as one part. */
+static bool
+part_of(
+    struct bind *b, unsigned k, struct way *w, const struct source *s, unsigned n, struct sql_index_part *p)
+{
+	const struct bind_table *t = b->from.table[k];
+	const struct cat_index *ix = &t->tab->index[w->index];
+	unsigned certain = cat_index_sure(t->tab, ix);
+	double ranges = 1;
+	const struct source *by[CAT_KEY_MAX];
+	bool sure[CAT_KEY_MAX];
+	*p = (struct sql_index_part){ 0 };
+	if ((p->key = sql_bind_take(b, ix->keys * sizeof *p->key)) == NULL)
+		return false;
+	for (; p->keys < ix->keys; p->keys++) {
+		unsigned col = ix->key[p->keys].column;
+		const struct source *best = NULL;
+		struct said is = { 0 }, as;
+		for (unsigned i = 0; i < n; i++)
+			if (says(b, &s[i], t->base + col, t->tab->column[col].type, &as) && as.key &&
+			    (best == NULL || choices(&as.is) < choices(&is.is))) {
+				best = &s[i];
+				is = as;
+			}
+		if (best == NULL || ranges * choices(&is.is) > LIST_MAX)
+			break;
+		ranges *= choices(&is.is);
+		p->key[p->keys] = is.is;
+		by[p->keys] = best;
+		sure[p->keys] = is.sure;
+	}
+	/* Equal words are equal keys, even if these are cut. */
+	for (unsigned i = 0; i < p->keys; i++)
+		note(w, by[i], sure[i] && (i < certain || p->keys == ix->keys));
+	w->ranges += ranges;
+	if (p->keys == ix->keys)
+		return true;
+	w->points = false;
+	unsigned col = ix->key[p->keys].column;
+	bool exact = p->keys < certain && !cat_type_is_str(t->tab->column[col].type);
+	for (unsigned i = 0; i < n; i++) {
+		struct said as;
+		if (!says(b, &s[i], t->base + col, t->tab->column[col].type, &as) || as.key)
+			continue;
+		bool low = as.low && p->low == NULL, high = as.high && p->high == NULL;
+		if (!low && !high && !as.not_null)
+			continue;
+		if (low) {
+			p->low = as.low_is;
+			p->low_open = as.open && !as.high;
+		}
+		if (high) {
+			p->high = as.high_is;
+			p->high_open = as.open;
+		}
+		p->not_null |= as.not_null;
+		note(w, &s[i], as.sure && (exact || (as.not_null && p->keys < certain)));
+	}
+	return true;
+}
+
+static double
+share_of(struct bind *b, const struct way *w)
+{
+	struct sql_expr **e = sql_bind_take(b, (w->bys + 1) * sizeof *e);
+	unsigned n = 0;
+	if (e == NULL)
+		return 1;
+	for (unsigned i = 0; i < w->bys; i++)
+		e[n++] = w->by[i]->e;
+	if (w->arms != NULL)
+		e[n++] = w->arms;
+	return n > 0 ? sql_sel_all(b, e, n) : 1;
+}
+
+/* ---- order ------------------------------------------------------------------------------- */
+
+/* True if all rows of the way have one value in that column of its key. */
+static bool
+is_fixed(const struct way *w, unsigned key)
+{
+	return w->parts == 1 && key < w->part[0].keys &&
+	       (w->part[0].key[key].by == SQL_INDEX_VALUE || w->part[0].key[key].by == SQL_INDEX_NULL);
+}
+
+/* Does the way bring rows in the order that the query wishes? */
+static bool
+in_order(struct bind *b, unsigned k, struct way *w)
+{
+	const struct bind_wish *wish = &b->wish;
+	const struct bind_table *t = b->from.table[k];
+	const struct cat_index *ix = &t->tab->index[w->index];
+	unsigned certain = cat_index_sure(t->tab, ix), at = 0;
+	bool known = false;
+	if (wish->columns == 0 || b->from.tables != 1)
+		return false;
+	for (unsigned i = 0; i < wish->columns; i++) {
+		unsigned col = wish->column[i] - t->base;
+		bool fixed = false;
+		for (unsigned key = 0; key < ix->keys && !fixed; key++)
+			fixed = ix->key[key].column == col && is_fixed(w, key);
+		if (fixed)
+			continue;
+		while (at < ix->keys && ix->key[at].column != col && is_fixed(w, at))
+			at++;
+		if (at >= certain || ix->key[at].column != col)
+			return false;
+		bool backward = wish->desc[i] != ix->key[at].descending;
+		bool no_nulls = t->tab->column[col].not_null || wish->not_null ||
+				(w->parts == 1 && at == w->part[0].keys &&
+				    (w->part[0].low || w->part[0].high || w->part[0].not_null));
+		if (!no_nulls && (wish->nulls_first[i] != ix->key[at].nulls_first) != backward)
+			return false;
+		if (known && backward != w->backward)
+			return false;
+		known = true;
+		w->backward = backward;
+		if (wish->not_null) {
+			if (w->parts != 1 || at != w->part[0].keys)
+				return false;
+			w->part[0].not_null = true;
+		}
+		at++;
+	}
+	return true;
+}
+
+/* ---- the choice -------------------------------------------------------------------------- */
+
+struct choice {
+	struct bind *b;
+	unsigned k;
+	const struct sql_costs *c;
+	const struct cat_table *tab;
+	struct source *s;
+	unsigned sources, wants;
+	double rows, left; /* of the table; that all its conditions leave */
+	struct way best;
+};
+
+static bool
+way_begin(struct choice *c, struct way *w, unsigned index, unsigned parts)
+{
+	*w = (struct way){ .index = index, .points = true };
+	w->part = sql_bind_take(c->b, parts * sizeof *w->part);
+	w->by = sql_bind_take(c->b, (c->sources + 1) * sizeof *w->by);
+	w->sure = sql_bind_take(c->b, (c->sources + 1) * sizeof *w->sure);
+	return w->part != NULL && w->by != NULL && w->sure != NULL;
+}
+
+/* What it costs; it becomes the best one if none costs less. */
+static void
+weigh(struct choice *c, struct way *w)
+{
+	struct bind *b = c->b;
+	const struct cat_index *ix = &c->tab->index[w->index];
+	bool used = false;
+	for (unsigned i = 0; i < w->parts; i++) {
+		const struct sql_index_part *p = &w->part[i];
+		used |= p->keys > 0 || p->low != NULL || p->high != NULL || p->not_null;
+	}
+	w->found = c->rows * share_of(b, w);
+	if (ix->unique && w->points)
+		w->found = fmin(w->found, w->ranges);
+	if (w->found < 1)
+		w->found = 1;
+	w->ordered = in_order(b, c->k, w);
+	if (!w->ordered)
+		w->backward = false;
+	if (!used && !w->ordered)
+		return;
+	for (unsigned i = 0; w->parts > 1 && i < w->bys; i++)
+		w->sure[i] = false; /* another part may do without them */
+	w->reads = w->found;
+	double left = fmin(c->left, w->found);
+	if (w->ordered && b->wish.rows > 0)
+		w->reads = fmin(w->found, ceil(b->wish.rows * w->found / left));
+	w->cost = sql_cost_index(c->c, c->tab, w->reads, c->wants + 1);
+	w->cost += (w->ranges - 1) * (w->points ? c->c->verb : 2 * c->c->trip) / 1e3;
+	if (!w->ordered && b->wish.columns > 0)
+		w->cost += sql_cost_sort(c->c, left, 8.0 * c->wants);
+	if (!sql_cost_few(w->reads, c->rows))
+		return;
+	bool better =
+	    c->best.parts == 0 || w->cost < c->best.cost || (w->cost == c->best.cost && w->bys > c->best.bys);
+	if (better)
+		c->best = *w;
+}
+
+/* Index i with a part for each arm of an OR. */
+static bool
+by_arms(struct choice *c, unsigned i, struct sql_expr *arms)
+{
+	struct way w;
+	if (arms->nargs > ARMS_MAX)
+		return true;
+	if (!way_begin(c, &w, i, arms->nargs))
+		return false;
+	w.arms = arms;
+	for (unsigned a = 0; a < arms->nargs; a++) {
+		struct sql_expr *arm = arms->args[a];
+		struct sql_expr *const *said = arm->kind == SQL_AND ? arm->args : &arm;
+		unsigned n = arm->kind == SQL_AND ? arm->nargs : 1;
+		struct source *s = sql_bind_take(c->b, (n + c->sources) * sizeof *s);
+		struct sql_index_part *p = &w.part[w.parts++];
+		if (s == NULL)
+			return false;
+		for (unsigned m = 0; m < n; m++)
+			s[m].e = said[m];
+		memcpy(s + n, c->s, c->sources * sizeof *s);
+		if (!part_of(c->b, c->k, &w, s, n + c->sources, p))
+			return false;
+		if (p->keys == 0 && p->low == NULL && p->high == NULL && !p->not_null)
+			return true;
+	}
+	weigh(c, &w);
+	return true;
+}
+
+static bool
+choose(struct choice *c)
+{
+	for (unsigned i = 0; i < c->tab->indexes; i++) {
+		struct way w;
+		if (!c->tab->index[i].valid)
+			continue;
+		if (!way_begin(c, &w, i, 1) || !part_of(c->b, c->k, &w, c->s, c->sources, &w.part[0]))
+			return false;
+		w.parts = 1;
+		weigh(c, &w);
+		for (unsigned s = 0; s < c->sources; s++)
+			if (c->s[s].e->kind == SQL_OR && !by_arms(c, i, c->s[s].e))
+				return false;
+	}
+	return true;
 }
 
 bool
 sql_plan_index(struct bind *b, unsigned k, struct sql_node **out)
 {
-	const struct sql_costs *c = b->in->costs ? b->in->costs : &sql_costs_standard;
-	const struct cat_table *tab = b->from.table[k]->tab;
-	struct way best = { 0 };
+	struct choice c = { .b = b,
+		.k = k,
+		.c = b->in->costs ? b->in->costs : &sql_costs_standard,
+		.tab = b->from.table[k]->tab };
+	struct sql_set one = sql_set_one(k);
 	*out = NULL;
-	for (unsigned i = 0; i < tab->indexes; i++) {
-		struct way w = { .index = i };
-		if (!tab->index[i].valid)
-			continue;
-		prefix(b, k, &tab->index[i], &w);
-		if (w.keys == 0)
-			continue;
-		w.rows = rows_of(b, k, &tab->index[i], &w);
-		if (best.keys == 0 || w.rows < best.rows || (w.rows == best.rows && w.keys > best.keys))
-			best = w;
-	}
-	if (best.keys == 0)
+	if (c.tab->indexes == 0)
 		return true;
+	struct sql_expr **e = sql_bind_take(b, (b->where.conds + 1) * sizeof *e);
+	if (e == NULL || (c.s = sql_bind_take(b, (b->where.conds + 1) * sizeof *c.s)) == NULL)
+		return false;
+	for (unsigned i = 0; i < b->where.conds; i++) {
+		struct bind_cond *cond = &b->where.cond[i];
+		if (!sql_plan_open(b, cond) || !sql_set_equal(&cond->mask, &one))
+			continue;
+		e[c.sources] = cond->e;
+		c.s[c.sources++] = (struct source){ cond->e, cond };
+	}
+	c.rows = sql_sel_rows(b, k);
+	c.left = c.sources > 0 ? fmax(c.rows * sql_sel_all(b, e, c.sources), 1) : c.rows;
 	struct sql_op_index *n = sql_new_index(b, NULL, b->from.width);
 	if (n == NULL || !sql_plan_access(b, &n->acc, k))
 		return false;
-	double rows = sql_sel_rows(b, k);
-	if (sql_cost_index(c, tab, best.rows, n->acc.wants + 1) >
-	    sql_cost_scan(c, tab, rows, n->acc.wants + 1))
-		return true;
-	n->index = best.index;
-	n->keys = best.keys;
-	n->est_found = best.rows;
-	if ((n->key = sql_bind_take(b, best.keys * sizeof *n->key)) == NULL)
+	c.wants = n->acc.wants;
+	if (!choose(&c))
 		return false;
-	bool exact = is_exact(&tab->index[best.index], &best);
-	for (unsigned i = 0; i < best.keys; i++) {
-		n->key[i] = best.key[i];
-		best.by[i]->used |= exact;
+	double scan = sql_cost_scan(c.c, c.tab, c.rows, c.wants + 1);
+	if (b->wish.columns > 0 && b->from.tables == 1)
+		scan += b->wish.not_null ? 0 : sql_cost_sort(c.c, c.left, 8.0 * c.wants);
+	if (c.best.parts == 0 || c.best.cost > scan)
+		return true;
+	const struct way *w = &c.best;
+	n->index = w->index;
+	n->part = w->part;
+	n->parts = w->parts;
+	n->ordered = w->ordered;
+	n->backward = w->backward;
+	n->est_found = w->reads;
+	if (w->ordered && b->wish.rows > 0)
+		n->expect = (unsigned)fmin(w->reads, 1 << 20);
+	double share = 1;
+	for (unsigned i = 0; i < w->bys; i++) {
+		w->by[i]->used |= w->sure[i];
+		e[0] = w->by[i]->e;
+		share *= w->sure[i] ? sql_sel_all(b, e, 1) : 1;
 	}
 	/* Before the filter: all conditions that are not used yet go through it. */
-	n->node.est_rows = exact ? best.rows : rows;
+	n->node.est_rows = fmax(c.rows * share, 1);
+	if (c.tab->index[w->index].unique && w->points)
+		n->node.est_rows = fmin(n->node.est_rows, w->found);
 	*out = &n->node;
 	return true;
+}
+
+/* ---- joins ---------------------------------------------------------------------------- */
+
+/* The first columns of index i that conditions give values of. */
+static bool
+join_keys(struct bind *b, unsigned k, const struct sql_set *given, unsigned i, struct plan_index_join *j)
+{
+	const struct bind_table *t = b->from.table[k];
+	const struct cat_index *ix = &t->tab->index[i];
+	struct sql_set none = sql_set_none();
+	bool tied = false;
+	double share = 1;
+	*j = (struct plan_index_join){ .index = i };
+	j->key = sql_bind_take(b, ix->keys * sizeof *j->key);
+	j->by = sql_bind_take(b, ix->keys * sizeof *j->by);
+	if (j->key == NULL || j->by == NULL)
+		return false;
+	for (; j->keys < ix->keys; j->keys++) {
+		unsigned col = ix->key[j->keys].column;
+		struct sql_expr *v = NULL;
+		for (unsigned c = 0; c < b->where.conds && v == NULL; c++) {
+			struct bind_cond *cond = &b->where.cond[c];
+			if (!sql_plan_may_give(b, cond, k))
+				continue;
+			v = sql_plan_key_value(cond, t->base + col, t->tab->column[col].type, given);
+			if (v != NULL && sql_expr_volatile(v))
+				v = NULL;
+			j->by[j->keys] = cond;
+		}
+		if (v == NULL)
+			break;
+		struct bind_cond *by = j->by[j->keys];
+		bool alone = sql_plan_key_value(by, t->base + col, t->tab->column[col].type, &none) != NULL;
+		share *= alone ? sql_sel_all(b, &by->e, 1) : sql_sel_join(b, by->l, by->r);
+		tied |= !alone;
+		j->key[j->keys] = v;
+	}
+	if (!tied)
+		j->keys = 0;
+	j->full = j->keys == ix->keys;
+	j->exact = j->full || j->keys <= cat_index_sure(t->tab, ix);
+	j->rows = ix->unique && j->full ? 1 : fmax(sql_sel_rows(b, k) * share, 1);
+	return true;
+}
+
+bool
+sql_plan_index_join(struct bind *b, unsigned k, const struct sql_set *given, struct plan_index_join *out)
+{
+	const struct cat_table *tab = b->from.table[k]->tab;
+	*out = (struct plan_index_join){ 0 };
+	for (unsigned i = 0; i < tab->indexes; i++) {
+		struct plan_index_join j;
+		if (!tab->index[i].valid)
+			continue;
+		if (!join_keys(b, k, given, i, &j))
+			return false;
+		if (j.keys > 0 &&
+		    (out->keys == 0 || j.full > out->full || (j.full == out->full && j.rows < out->rows)))
+			*out = j;
+	}
+	return true;
+}
+
+struct sql_node *
+sql_plan_index_lookup(struct bind *b, struct sql_node *left, const struct sql_set *have, unsigned k,
+    const struct plan_index_join *j)
+{
+	struct sql_op_index *n = sql_new_index(b, left, b->from.width);
+	if (n == NULL || !sql_plan_access(b, &n->acc, k) ||
+	    (n->part = sql_bind_take(b, sizeof *n->part)) == NULL ||
+	    (n->part->key = sql_bind_take(b, j->keys * sizeof *n->part->key)) == NULL)
+		return NULL;
+	n->index = j->index;
+	n->parts = 1;
+	n->part->keys = j->keys;
+	for (unsigned i = 0; i < j->keys; i++) {
+		n->part->key[i] = (struct sql_index_key){ SQL_INDEX_VALUE, &j->key[i], 1 };
+		j->by[i]->used |= j->exact;
+	}
+	n->est_found = j->rows;
+	n->node.est_rows = left->est_rows * j->rows;
+	n->pass = sql_plan_columns_of(b, have, &n->passes);
+	struct sql_set with = *have;
+	sql_set_put(&with, k);
+	return n->pass && sql_plan_push_down(b, &n->node, &with, false) ? &n->node : NULL;
 }

@@ -241,8 +241,38 @@ move(struct bind *b, unsigned from, unsigned to, const struct sql_set *only, boo
 	}
 }
 
-/* Few rows of the side that stays look up the other side's by primary key, when that is all that ON
+/* Few rows of the side that stays find the other side's by an index, when that is all that ON
  * says. */
+static struct sql_node *
+outer_index(
+    struct bind *b, struct sql_node *stay, const struct sql_set *mask, struct sql_node *other, unsigned table)
+{
+	const struct sql_costs *c = b->in->costs ? b->in->costs : &sql_costs_standard;
+	struct plan_index_join j;
+	if (other->kind != SQL_NODE_SCAN || other->filter != NULL ||
+	    sql_op(scan, other)->acc.tab->indexes == 0 || !sql_plan_index_join(b, table, mask, &j) ||
+	    j.keys == 0 || !j.exact || !sql_cost_few(stay->est_rows * j.rows, other->est_rows))
+		return NULL;
+	unsigned conds = 0;
+	for (unsigned i = 0; i < b->where.conds; i++)
+		conds += sql_plan_open(b, &b->where.cond[i]);
+	if (conds != j.keys)
+		return NULL;
+	sql_cost_tree(c, stay);
+	sql_cost_tree(c, other);
+	struct sql_cost_side l = { stay->est_rows, 0, stay->est_width };
+	struct sql_cost_side r = { other->est_rows, 0, other->est_width };
+	const struct sql_access *a = &sql_op(scan, other)->acc;
+	if (sql_cost_index_join(c, a->tab, l.rows, j.rows, j.full, a->wants) >=
+	    other->est_cost + sql_cost_join(c, &l, &r, 1, l.rows))
+		return NULL;
+	struct sql_node *n = sql_plan_index_lookup(b, stay, mask, table, &j);
+	if (n != NULL)
+		sql_op(index, n)->keep_probe = true;
+	return n;
+}
+
+/* Likewise by primary key. */
 static struct sql_node *
 outer_lookup(
     struct bind *b, struct sql_node *stay, const struct sql_set *mask, struct sql_node *other, unsigned table)
@@ -320,6 +350,10 @@ sql_plan_outer(struct bind *b, unsigned outer, bool first, struct sql_set *mask)
 		n = outer_lookup(b, l, &lt, r, one);
 	else if (o->kind == AST_JOIN_RIGHT && alone(b, o->first, o->mid, &one))
 		n = outer_lookup(b, r, &rt, l, one);
+	if (n == NULL && o->kind == AST_JOIN_LEFT && !lateral && alone(b, o->mid, o->last + 1, &one))
+		n = outer_index(b, l, &lt, r, one);
+	else if (n == NULL && o->kind == AST_JOIN_RIGHT && alone(b, o->first, o->mid, &one))
+		n = outer_index(b, r, &rt, l, one);
 	if (n == NULL && (lateral || (n = sql_plan_hash_join(b, l, &lt, r, &rt, o->kind)) == NULL))
 		return NULL;
 	b->where.home = around;

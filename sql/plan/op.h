@@ -49,18 +49,45 @@ struct sql_op_get {
 	struct sql_run_get *run;
 };
 
+/* What a condition says of a column of an index's key. */
+struct sql_index_key {
+	enum sql_index_by {
+		SQL_INDEX_VALUE, /* it is value[0] */
+		SQL_INDEX_LIST,  /* it is one of value[0..values) */
+		SQL_INDEX_ARRAY, /* it is an element of value[0] */
+		SQL_INDEX_NULL,  /* it is NULL */
+	} by;
+	struct sql_expr **value;
+	unsigned values;
+};
+
+/* Keys whose first columns are as key[0..keys) says, and whose next column lies between bounds. */
+struct sql_index_part {
+	struct sql_index_key *key;
+	unsigned keys;
+	struct sql_expr *low, *high; /* NULL = without that bound */
+	bool low_open, high_open;    /* the bound itself does not belong to it */
+	bool not_null;               /* the next column is not NULL; so with a bound */
+};
+
 /*
- * The rows of acc.tab whose keys in an index begin with key[0..keys), values of its first columns;
- * in the order of the index. Keys that are cut in the index may bring rows that differ: then the
- * conditions are also in the filter.
+ * Rows of acc.tab by one of its indexes, in the order of the index or backward: those of all
+ * parts, each once. Keys that are cut in the index may bring rows that differ: then the conditions
+ * are also in the filter. With a child: for each of its rows those of part[0], whose keys are
+ * expressions over it.
  */
 struct sql_op_index {
 	struct sql_node node;
 	struct sql_access acc;
 	unsigned index; /* its number in acc.tab->index */
-	struct sql_expr **key;
-	unsigned keys;
-	double est_found; /* rows whose keys begin so */
+	struct sql_index_part *part;
+	unsigned parts;
+	bool backward;
+	bool ordered;           /* the order is what the query asks for */
+	unsigned expect;        /* rows that will be read, 0 = not known */
+	double est_found;       /* rows read; with a child: for one of its rows */
+	unsigned *pass, passes; /* columns of the child that are used above */
+	bool keep_probe;        /* rows of the child without a partner come with NULLs */
 	struct sql_run_index *run;
 };
 

@@ -495,10 +495,14 @@ lookup_cost(const struct order *o, const struct part *l, const struct part *r)
 		return INFINITY;
 	struct sql_set given = sql_set_none();
 	tables_of(o, l, &given);
-	if (!sql_plan_has_key(o->b, it->table, &given))
-		return INFINITY;
 	const struct sql_access *a = sql_node_access(it->node);
-	return l->cost + sql_cost_lookup(o->costs, a->tab, l->rows, a->wants + 1);
+	if (sql_plan_has_key(o->b, it->table, &given))
+		return l->cost + sql_cost_lookup(o->costs, a->tab, l->rows, a->wants + 1);
+	struct plan_index_join j;
+	if (a->tab->indexes == 0 || !sql_plan_index_join(o->b, it->table, &given, &j) || j.keys == 0 ||
+	    !sql_cost_few(l->rows * j.rows, sql_sel_rows(o->b, it->table)))
+		return INFINITY;
+	return l->cost + sql_cost_index_join(o->costs, a->tab, l->rows, j.rows, j.full, a->wants + 1);
 }
 
 /* The cheapest way to join two parts, if it is cheaper than what *out has. keys: a condition ties
@@ -729,7 +733,14 @@ make(struct order *o, const struct part *p, struct sql_set *tables)
 		const struct plan_item *it = &o->item[p->right->item];
 		unsigned probes;
 		struct sql_expr **key = sql_plan_full_key(b, it->table, tables, &probes, NULL);
-		if (key == NULL || (n = sql_plan_lookup(b, l, tables, it->table, key)) == NULL)
+		struct plan_index_join j;
+		if (key != NULL)
+			n = sql_plan_lookup(b, l, tables, it->table, key);
+		else if (!sql_plan_index_join(b, it->table, tables, &j) || j.keys == 0)
+			return NULL;
+		else
+			n = sql_plan_index_lookup(b, l, tables, it->table, &j);
+		if (n == NULL)
 			return NULL;
 		struct sql_expr *both[2] = { it->node->filter, n->filter };
 		if (both[0] != NULL && !sql_plan_filter(b, n, both, both[1] ? 2 : 1))

@@ -157,10 +157,8 @@ key_each(struct bind *b, unsigned index, enum cat_type type, struct bind_cond **
 	return NULL;
 }
 
-/* True if this condition may give a key of table k. A constant may also if the table's scan has
- * taken it already. */
-static bool
-may_give(const struct bind *b, const struct bind_cond *c, unsigned k)
+bool
+sql_plan_may_give(const struct bind *b, const struct bind_cond *c, unsigned k)
 {
 	if (sql_plan_open(b, c))
 		return true;
@@ -180,7 +178,7 @@ sql_plan_has_key(const struct bind *b, unsigned k, const struct sql_set *given)
 		unsigned col = t->tab->key[i];
 		found = false;
 		for (unsigned c = 0; c < b->where.conds && !found; c++)
-			found = may_give(b, &b->where.cond[c], k) &&
+			found = sql_plan_may_give(b, &b->where.cond[c], k) &&
 				sql_plan_key_value(&b->where.cond[c], t->base + col, t->tab->column[col].type,
 				    given) != NULL;
 	}
@@ -204,7 +202,7 @@ sql_plan_full_key(struct bind *b, unsigned k, const struct sql_set *given, unsig
 		unsigned col = t->tab->key[i];
 		found[i] = NULL;
 		for (unsigned c = 0; c < b->where.conds && found[i] == NULL; c++) {
-			if (!may_give(b, &b->where.cond[c], k))
+			if (!sql_plan_may_give(b, &b->where.cond[c], k))
 				continue;
 			found[i] = sql_plan_key_value(
 			    &b->where.cond[c], t->base + col, t->tab->column[col].type, given);

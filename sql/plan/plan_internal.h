@@ -54,6 +54,24 @@ struct sql_node *sql_plan_lookup(
  * = none. given: tables whose rows are at hand. */
 struct sql_expr *sql_plan_key_value(
     const struct bind_cond *c, unsigned index, enum cat_type type, const struct sql_set *given);
+/* True if this condition may give a key of table k. A constant may also if the table's scan has
+ * taken it already. */
+bool sql_plan_may_give(const struct bind *b, const struct bind_cond *c, unsigned k);
+
+/* How rows of given tables find those of another one: by the first columns of an index's key. */
+struct plan_index_join {
+	unsigned index, keys; /* keys 0 = there is no such index */
+	bool full;            /* all its columns: keys are sought together */
+	bool exact;           /* no others are found */
+	double rows;          /* for a row of the given tables */
+	struct sql_expr **key;
+	struct bind_cond **by;
+};
+bool sql_plan_index_join(
+    struct bind *b, unsigned k, const struct sql_set *given, struct plan_index_join *out);
+/* That join; its conditions count as used then. */
+struct sql_node *sql_plan_index_lookup(struct bind *b, struct sql_node *left, const struct sql_set *have,
+    unsigned k, const struct plan_index_join *j);
 /* index.c: table k by one of its indexes, if conditions with constants give values of its first
  * columns and that costs less than a scan; *out NULL = it does not. */
 bool sql_plan_index(struct bind *b, unsigned k, struct sql_node **out);

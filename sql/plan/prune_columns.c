@@ -119,7 +119,8 @@ ask_kind(struct asked *a, const struct sql_node *n)
 		ask_all(a, sql_op(get, n)->key, sql_op(get, n)->keys);
 		break;
 	case SQL_NODE_INDEX:
-		ask_all(a, sql_op(index, n)->key, sql_op(index, n)->keys);
+		for (unsigned k = 0; n->child != NULL && k < sql_op(index, n)->part[0].keys; k++)
+			ask(a, sql_op(index, n)->part[0].key[k].value[0]);
 		break;
 	case SQL_NODE_JOIN:
 		ask(a, sql_op(join, n)->on);

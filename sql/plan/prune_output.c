@@ -56,10 +56,16 @@ narrow(const struct need *w, struct sql_node *n)
 		note(w, n->filter);
 		return narrow(w, n->child);
 	}
-	if (n->kind != SQL_NODE_JOIN && (n->kind != SQL_NODE_GET || n->child == NULL))
+	bool by_index = n->kind == SQL_NODE_INDEX && n->child != NULL;
+	if (n->kind != SQL_NODE_JOIN && !by_index && (n->kind != SQL_NODE_GET || n->child == NULL))
 		return true;
 	note(w, n->filter);
-	if (n->kind == SQL_NODE_GET) {
+	if (by_index) {
+		struct sql_op_index *o = sql_op(index, n);
+		o->passes = only(w, o->pass, NULL, o->passes);
+		for (unsigned k = 0; k < o->part[0].keys; k++)
+			note(w, o->part[0].key[k].value[0]);
+	} else if (n->kind == SQL_NODE_GET) {
 		struct sql_op_get *g = sql_op(get, n);
 		g->passes = only(w, g->pass, NULL, g->passes);
 		note_all(w, g->key, g->keys);
@@ -107,7 +113,8 @@ joined(const struct sql_node *n)
 {
 	while (n != NULL && n->kind == SQL_NODE_SEMI)
 		n = n->child;
-	return n != NULL && (n->kind == SQL_NODE_JOIN || n->kind == SQL_NODE_GET);
+	return n != NULL && (n->kind == SQL_NODE_JOIN || n->kind == SQL_NODE_GET ||
+				(n->kind == SQL_NODE_INDEX && n->child != NULL));
 }
 
 static bool

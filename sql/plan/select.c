@@ -86,6 +86,115 @@ types_of(struct bind *b, struct sql_expr *const *e, unsigned n)
 	return type;
 }
 
+/* LIMIT and OFFSET as a guess of the rows that are read. */
+static double
+rows_read(double rows, const struct sql_expr *limit, const struct sql_expr *offset)
+{
+	enum { UNKNOWN_SHARE = 10 };
+	const struct sql_expr *e[2] = { limit, offset };
+	double n = 0;
+	if (limit == NULL)
+		return 0;
+	for (unsigned i = 0; i < 2; i++)
+		if (e[i] != NULL && (e[i]->kind != SQL_CONST || e[i]->value.null))
+			n += rows / UNKNOWN_SHARE;
+		else if (e[i] != NULL && e[i]->value.v.i > 0)
+			n += (double)e[i]->value.v.i;
+	return n < 1 ? 1 : n;
+}
+
+/* True if FROM is a table with indexes, and nothing changes the order of its rows. */
+static bool
+keeps_order(const struct bind *b)
+{
+	const struct bind_query *w = b->answer.query;
+	if (b->from.tables != 1 || b->win.all != NULL || (b->srf.all != NULL && b->srf.all->sets > 0) ||
+	    w->q->distinct)
+		return false;
+	const struct bind_table *t = b->from.table[0];
+	return t->sub == NULL && t->from == NULL && t->lateral == NULL && t->tab->indexes > 0;
+}
+
+static bool
+is_column(const struct bind *b, const struct sql_expr *e)
+{
+	const struct bind_table *t = b->from.table[0];
+	return e->kind == SQL_COLUMN && e->index - t->base < t->tab->columns &&
+	       t->tab->column[e->index - t->base].type == e->type;
+}
+
+/* ORDER BY, as a wish that an index may fulfil. */
+static bool
+wish_order(struct bind *b)
+{
+	const struct bind_query *w = b->answer.query;
+	struct bind_wish *wish = &b->wish;
+	if (!keeps_order(b) || b->agg.grouped || w->keys == 0)
+		return true;
+	wish->column = sql_bind_take(b, w->keys * sizeof *wish->column);
+	wish->desc = sql_bind_take(b, w->keys * sizeof *wish->desc);
+	wish->nulls_first = sql_bind_take(b, w->keys * sizeof *wish->nulls_first);
+	if (wish->column == NULL || wish->desc == NULL || wish->nulls_first == NULL)
+		return false;
+	for (unsigned i = 0; i < w->keys; i++) {
+		const struct sql_expr *e = w->o.e[w->key[i].col];
+		if (!is_column(b, e))
+			return true;
+		wish->column[i] = e->index;
+		wish->desc[i] = w->key[i].desc;
+		wish->nulls_first[i] = w->key[i].nulls_first;
+	}
+	wish->rows = w->ons > 0 ? 0 : rows_read(sql_sel_rows(b, 0), w->limit, w->offset);
+	wish->columns = w->keys;
+	return true;
+}
+
+/* MIN or MAX of a column: the first row in its order. */
+static bool
+wish_end(struct bind *b)
+{
+	const struct sql_agg *g = b->agg.call;
+	struct bind_wish *wish = &b->wish;
+	if (!keeps_order(b) || !b->agg.grouped || b->agg.groups != 0 || b->agg.gsets != 0 ||
+	    b->agg.calls == 0 || b->from.rows_at != 0)
+		return true;
+	for (unsigned i = 0; i < b->agg.calls; i++)
+		if ((g[i].kind != SQL_MIN && g[i].kind != SQL_MAX) || g[i].kind != g[0].kind ||
+		    g[i].filter != NULL || g[i].arg == NULL || !is_column(b, g[i].arg) ||
+		    g[i].arg->index != g[0].arg->index)
+			return true;
+	wish->column = sql_bind_take(b, sizeof *wish->column);
+	wish->desc = sql_bind_take(b, sizeof *wish->desc);
+	wish->nulls_first = sql_bind_take(b, sizeof *wish->nulls_first);
+	if (wish->column == NULL || wish->desc == NULL || wish->nulls_first == NULL)
+		return false;
+	wish->column[0] = g[0].arg->index;
+	wish->desc[0] = g[0].kind == SQL_MAX;
+	wish->not_null = true;
+	wish->rows = 1;
+	wish->columns = 1;
+	return true;
+}
+
+/* True if n brings the rows as wished. */
+static bool
+granted(const struct bind *b, const struct sql_node *n)
+{
+	return b->wish.columns > 0 && n->kind == SQL_NODE_INDEX && sql_op(index, n)->ordered;
+}
+
+/* The first row of n. */
+static struct sql_node *
+first_of(struct bind *b, struct sql_node *n)
+{
+	struct cat_datum one = { .type = CAT_INT8, .v.i = 1 };
+	struct sql_op_limit *m = sql_new_limit(b, n, n->out.cols);
+	if (m == NULL || (m->most.limit = sql_expr_const(b->a, one, 0)) == NULL)
+		return NULL;
+	m->node.est_rows = 1;
+	return &m->node;
+}
+
 struct sql_node *
 sql_plan_select(struct bind *b)
 {
@@ -94,14 +203,17 @@ sql_plan_select(struct bind *b)
 	const struct bind_out *o = &w->o;
 	struct sql_node *n;
 	struct sql_op_project *below = NULL;
-	bool sets_last = false;
+	bool sets_last = false, in_order = false;
 	if (w->set != NULL) {
 		if ((n = sql_plan_set(b, w->set)) == NULL)
 			return NULL;
 	} else if (w->source != NULL) {
 		n = w->source;
 	} else {
-		if ((n = sql_plan_from(b)) == NULL)
+		if (!wish_order(b) || !wish_end(b) || (n = sql_plan_from(b)) == NULL)
+			return NULL;
+		in_order = granted(b, n) && !b->wish.not_null;
+		if (granted(b, n) && b->wish.not_null && (n = first_of(b, n)) == NULL)
 			return NULL;
 		if (b->agg.grouped &&
 		    ((n = sql_bind_gset_node(b, n)) == NULL || (n = aggregated(b, n, w->having)) == NULL))
@@ -118,7 +230,7 @@ sql_plan_select(struct bind *b)
 	}
 	if (q->distinct && (n = distinct(b, n, o)) == NULL)
 		return NULL;
-	if (w->keys > 0) {
+	if (w->keys > 0 && !in_order) {
 		unsigned cols = sets_last ? below->es : o->n;
 		struct sql_op_sort *s = sql_new_sort(b, n, cols);
 		if (s == NULL || (s->type = types_of(b, sets_last ? below->e : o->e, cols)) == NULL)

@@ -121,7 +121,7 @@ gives(const struct bind *b, const struct sql_node *n, struct sql_set *out)
 	for (unsigned k = 0; a != NULL && k < b->from.tables; k++)
 		if (b->from.table[k]->flats == 0 && b->from.table[k]->base == a->base)
 			sql_set_put(out, k);
-	if (n->kind == SQL_NODE_DERIVED || n->kind == SQL_NODE_SCAN || n->kind == SQL_NODE_INDEX)
+	if (n->kind == SQL_NODE_DERIVED || n->kind == SQL_NODE_SCAN)
 		return;
 	if (n->child != NULL)
 		gives(b, n->child, out);
@@ -143,6 +143,7 @@ keeps_rows(const struct sql_node *n)
 {
 	return n->kind == SQL_NODE_JOIN      ? sql_op(join, n)->keep_probe || sql_op(join, n)->keep_build
 	       : n->kind == SQL_NODE_GET     ? sql_op(get, n)->keep_probe
+	       : n->kind == SQL_NODE_INDEX   ? sql_op(index, n)->keep_probe
 	       : n->kind == SQL_NODE_LATERAL ? sql_op(lateral, n)->keep_probe
 					     : false;
 }
@@ -162,7 +163,7 @@ place(const struct bind *b, struct sql_node **top, const struct sql_set *tables)
 		if (n->kind == SQL_NODE_JOIN && gives_all(b, n->build, tables))
 			at = &n->build;
 		else if ((n->kind == SQL_NODE_JOIN || n->kind == SQL_NODE_SEMI ||
-			     (n->kind == SQL_NODE_GET && n->child != NULL)) &&
+			     ((n->kind == SQL_NODE_GET || n->kind == SQL_NODE_INDEX) && n->child != NULL)) &&
 			 gives_all(b, n->child, tables))
 			at = &n->child;
 		else

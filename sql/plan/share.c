@@ -88,7 +88,8 @@ joins_in(const struct sql_node *n)
 {
 	if (n == NULL)
 		return 0;
-	bool goes_on = n->kind == SQL_NODE_SEMI || n->kind == SQL_NODE_JOIN || n->kind == SQL_NODE_GET;
+	bool goes_on = n->kind == SQL_NODE_SEMI || n->kind == SQL_NODE_JOIN || n->kind == SQL_NODE_GET ||
+		       n->kind == SQL_NODE_INDEX;
 	return !goes_on ? 0 : (n->kind == SQL_NODE_JOIN) + joins_in(n->child) + joins_in(n->build);
 }
 
@@ -97,7 +98,7 @@ visit(struct bind *b, struct sql_node *n, struct sql_op_join **seen, unsigned *c
 {
 	while (n != NULL && n->kind == SQL_NODE_SEMI)
 		n = n->child;
-	if (n == NULL || (n->kind != SQL_NODE_JOIN && n->kind != SQL_NODE_GET))
+	if (n == NULL || (n->kind != SQL_NODE_JOIN && n->kind != SQL_NODE_GET && n->kind != SQL_NODE_INDEX))
 		return true;
 	struct sql_op_join *j = n->kind == SQL_NODE_JOIN ? sql_op(join, n) : NULL;
 	if (j != NULL && plain(j) != NULL) {

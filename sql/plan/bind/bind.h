@@ -250,6 +250,15 @@ struct bind_windows {
 	const char *not_in;     /* inside of a call: what a call there is told */
 };
 
+/* The order in which the rows of FROM, one table, had best come, and how many will be read. */
+struct bind_wish {
+	unsigned columns; /* 0 = any order */
+	unsigned *column; /* of the wide batch */
+	bool *desc, *nulls_first;
+	double rows;   /* 0 = all */
+	bool not_null; /* rows with a NULL there need not come: MIN, MAX */
+};
+
 /* A query that is being bound. */
 struct bind {
 	struct nam_arena *a;
@@ -266,6 +275,7 @@ struct bind {
 	struct bind_windows win;
 	struct bind_srfs srf;
 	struct bind_answer answer;
+	struct bind_wish wish;
 };
 
 /* The merged column that stands for such a table; NULL: it is a table. */

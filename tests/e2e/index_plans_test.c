@@ -1,0 +1,394 @@
+/*
+ * index_plans_test.c -- plans that go by an index: what EXPLAIN says of them, and that their
+ * answers are those of a table without one.
+ */
+#include "golden.h"
+
+#include <base/rng.h>
+
+static const struct golden plans[] = {
+	{ "create table t (id int primary key, a int, b text, c numeric, d int not null)", "CREATE TABLE" },
+	{ "insert into t select i, i % 500, 'b' || i % 7, i / 4.0, i / 2 from generate_series(1, 4000) i",
+	    "INSERT 0 4000" },
+	{ "create index t_a on t (a)", "CREATE INDEX" },
+	{ "create index t_d on t (d desc, a)", "CREATE INDEX" },
+	{ "create index t_b on t (b, a)", "CREATE INDEX" },
+	{ "analyze t", "ANALYZE" },
+	/* ranges */
+	{ "explain (costs off) select id from t where a >= 7 and a < 9",
+	    "Project;  -> Index Scan using t_a on t;       Index Cond: ((a >= 7) AND (a < 9)); EXPLAIN" },
+	{ "select count(*) from t where a >= 7 and a < 9", "16; SELECT 1" },
+	{ "explain (costs off) select count(*) from t where a between 7 and 8",
+	    "Project;  -> Aggregate;    -> Index Only Scan using t_a on t;         Index Cond: ((a >= 7) AND "
+	    "(a <= 8)); "
+	    "EXPLAIN" },
+	{ "select count(*) from t where a between 7 and 8", "16; SELECT 1" },
+	{ "explain (costs off) select id from t where a in (3, 4, 3)",
+	    "Project;  -> Index Scan using t_a on t;       Index Cond: (a = ANY ('{3,4,3}'::integer[])); "
+	    "EXPLAIN" },
+	{ "select count(*) from t where a in (3, 4, 3)", "16; SELECT 1" },
+	{ "select count(*) from t where a = any (array[3, null, 4])", "16; SELECT 1" },
+	{ "explain (costs off) select id from t where a = 3 or a = 4 or a between 7 and 8",
+	    "Project;  -> Index Scan using t_a on t;       Index Cond: ((a = 3) OR (a = 4) OR ((a >= 7) "
+	    "AND (a <= 8)));       Filter: ((a = 3) OR (a = 4) OR ((a >= 7) AND (a <= 8))); EXPLAIN" },
+	{ "select count(*) from t where a = 3 or a = 4 or a between 4 and 8", "48; SELECT 1" },
+	{ "explain (costs off) select id from t where a is null",
+	    "Project;  -> Index Scan using t_a on t;       Index Cond: (a IS NULL); EXPLAIN" },
+	{ "select count(*) from t where a is null", "0; SELECT 1" },
+	{ "explain (costs off) select id from t where b = 'b3' and a between 3 and 4",
+	    "Project;  -> Index Scan using t_b on t;       Index Cond: ((b = 'b3'::text) AND (a >= 3) AND "
+	    "(a <= 4));       Filter: ((b = 'b3'::text) AND (a >= 3) AND (a <= 4)); EXPLAIN" },
+	{ "select count(*) from t where b = 'b3' and a between 3 and 4", "3; SELECT 1" },
+	{ "select count(*) from t where b like 'b3%' and a = 3", "2; SELECT 1" },
+	/* order */
+	{ "explain (costs off) select a from t order by a limit 3",
+	    "Limit;  -> Project;    -> Index Scan using t_a on t; EXPLAIN" },
+	{ "select a from t order by a limit 3", "0;0;0; SELECT 3" },
+	{ "explain (costs off) select a from t order by a desc nulls first limit 3",
+	    "Limit;  -> Project;    -> Index Scan Backward using t_a on t; EXPLAIN" },
+	{ "select a from t order by a desc nulls first limit 3", "499;499;499; SELECT 3" },
+	{ "explain (costs off) select a from t order by a nulls first limit 3",
+	    "Limit;  -> Top-N Sort;       Sort Key: a NULLS FIRST;    -> Project;      -> Seq Scan on t; "
+	    "EXPLAIN" },
+	{ "explain (costs off) select d, a from t where d < 1000 order by d desc, a limit 2",
+	    "Limit;  -> Project;    -> Index Scan using t_d on t;         Index Cond: (d < 1000); EXPLAIN" },
+	{ "select d, a from t where d < 1000 order by d desc, a limit 2", "999|498;999|499; SELECT 2" },
+	{ "select d, a from t where d < 1000 order by d, a desc limit 3", "0|1;1|3;1|2; SELECT 3" },
+	{ "explain (costs off) select max(a) from t",
+	    "Project;  -> Aggregate;    -> Limit;      -> Index Scan Backward using t_a on t;           "
+	    "Index Cond: (a IS NOT "
+	    "NULL); EXPLAIN" },
+	{ "select max(a) from t", "499; SELECT 1" },
+	{ "select min(a) from t where a > 17", "18; SELECT 1" },
+	{ "select min(a), max(a) from t", "0|499; SELECT 1" },
+	{ "select max(d) from t where d < 77", "76; SELECT 1" },
+	{ "select max(a) from t where a > 1000", "~; SELECT 1" },
+	/* unselective */
+	{ "explain (costs off) select id from t where a > 7",
+	    "Project;  -> Seq Scan on t;       Filter: (a > 7); EXPLAIN" },
+	/* changes */
+	{ "update t set a = a + 1 where a >= 498", "UPDATE 16" },
+	{ "select count(*), max(a) from t where a >= 498", "16|500; SELECT 1" },
+	{ "delete from t where d between 10 and 19", "DELETE 20" },
+	{ "select count(*) from t where d between 9 and 20", "4; SELECT 1" },
+	/* joins */
+	{ "create table s (k int primary key, x int)", "CREATE TABLE" },
+	{ "insert into s select i, i * 3 from generate_series(1, 20) i", "INSERT 0 20" },
+	{ "analyze s", "ANALYZE" },
+	{ "explain (costs off) select s.k, t.id from s join t on t.a = s.x",
+	    "Project;  -> Index Lookup using t_a on t;       Index Cond: (t.a = s.x);    -> Seq Scan on s; "
+	    "EXPLAIN" },
+	{ "select count(*), sum(t.id) from s join t on t.a = s.x", "153|284830; SELECT 1" },
+	{ "explain (costs off) select s.k, t.id from s left join t on t.a = s.x * 10",
+	    "Project;  -> Left Index Lookup using t_a on t;       Index Cond: (t.a = (s.x * 10));    -> Seq "
+	    "Scan "
+	    "on s; EXPLAIN" },
+	{ "select count(*), count(t.id) from s left join t on t.a = s.x * 10", "131|127; SELECT 1" },
+	{ "select id from t where a = 42 order by id for update skip locked",
+	    "42;542;1042;1542;2042;2542;3042;3542; SELECT 8" },
+};
+
+static void
+test_plans(void **state)
+{
+	(void)state;
+	golden_all(plans);
+}
+
+/* ---- the same answers as without an index ---------------------------------------- */
+
+enum { ROUNDS = 12, ASKED = 60, MAX = 2000 };
+
+static const char *const column[] = { "a", "b", "c", "d", "e", "f", "g" };
+enum { COLUMNS = sizeof column / sizeof *column };
+
+static const char *const text[] = { "''", "'a'", "'ab'", "'abc'", "'abcd'", "'b'", "'ba'",
+	"'a long text that is more than any key can hold, 48 bytes at most, or 64'",
+	"'a long text that is more than any key can hold, 48 bytes at most, or 64!'",
+	"'a long text that is more than any key can hold, other'", "'\xc3\xa4'", "'a b'" };
+
+/* A value of column c, in SQL. */
+static void
+value(struct nam_rng *r, unsigned c, char *out, size_t max)
+{
+	unsigned n = (unsigned)nam_rng_below(r, 20);
+	switch (c) {
+	case 1:
+		snprintf(out, max, "%s", text[nam_rng_below(r, sizeof text / sizeof *text)]);
+		break;
+	case 2:
+		snprintf(out, max, "%d.%u", (int)n - 10, (unsigned)nam_rng_below(r, 3) * 5);
+		break;
+	case 4:
+		snprintf(out, max, "'%s'", n < 5 ? "x" : n < 10 ? "x  " : n < 15 ? "xy" : "wz");
+		break;
+	case 5:
+		snprintf(out, max, "date '2020-01-%02u'", n + 1);
+		break;
+	case 6:
+		snprintf(out, max,
+		    n == 0   ? "'NaN'::float8"
+		    : n == 1 ? "'-Infinity'::float8"
+			     : "%d.5::float8",
+		    (int)n - 9);
+		break;
+	default:
+		snprintf(out, max, "%d", (int)n - 5);
+	}
+}
+
+/* A statement that grows; @ stands for the table. */
+struct statement {
+	char p[20000];
+	size_t n;
+};
+
+static void
+add(struct statement *s, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	s->n += (size_t)vsnprintf(s->p + s->n, sizeof s->p - s->n, fmt, ap);
+	va_end(ap);
+	assert_true(s->n < sizeof s->p);
+}
+
+static void
+condition(struct nam_rng *r, struct statement *s, unsigned depth)
+{
+	static const char *const op[] = { "=", "=", "<", "<=", ">", ">=" };
+	static const char *const like[] = { "a%", "ab%", "abc", "a_c%", "a long text%", "%b", "\\a%" };
+	unsigned c = (unsigned)nam_rng_below(r, COLUMNS);
+	char v[3][120];
+	for (unsigned i = 0; i < 3; i++)
+		value(r, c, v[i], sizeof v[i]);
+	switch (nam_rng_below(r, depth < 2 ? 9 : 7)) {
+	case 0:
+		add(s, "%s between %s and %s", column[c], v[0], v[1]);
+		break;
+	case 1:
+		add(s, "%s in (%s, %s, %s)", column[c], v[0], v[1], v[2]);
+		break;
+	case 2:
+		add(s, "%s is %snull", column[c], nam_rng_below(r, 2) ? "not " : "");
+		break;
+	case 3:
+		add(s, "b like '%s'", like[nam_rng_below(r, sizeof like / sizeof *like)]);
+		break;
+	case 7:
+	case 8:
+		add(s, "(");
+		condition(r, s, depth + 1);
+		add(s, nam_rng_below(r, 2) ? " and " : " or ");
+		condition(r, s, depth + 1);
+		add(s, ")");
+		break;
+	default:
+		add(s, "%s %s %s", column[c], op[nam_rng_below(r, 6)], v[0]);
+	}
+}
+
+/* Rows of v, and their partners. */
+static void
+join(struct nam_rng *r, struct statement *s)
+{
+	static const char *const on[] = { "x.a = v.p", "x.b = v.q", "x.a = v.p and x.c = v.p", "x.d = v.p",
+		"x.d = v.p and x.a = v.p", "x.f = v.w", "x.e = v.q and x.f = v.w", "x.c = v.p and x.a = v.id",
+		"x.a = v.big", "x.b = v.q and x.a = v.p and x.id > v.id" };
+	const char *how = on[nam_rng_below(r, sizeof on / sizeof *on)];
+	unsigned kind = (unsigned)nam_rng_below(r, 4);
+	if (kind < 2)
+		add(s, "select v.id, x.id from v %s join @ x on %s where v.id <= %u order by v.id, x.id",
+		    kind ? "left" : "", how, (unsigned)nam_rng_below(r, 60));
+	else
+		add(s,
+		    "select v.id from v where v.id <= %u and %s exists (select from @ x where %s) order by "
+		    "v.id",
+		    (unsigned)nam_rng_below(r, 60), kind == 2 ? "" : "not", how);
+}
+
+static void
+query(struct nam_rng *r, struct statement *s)
+{
+	static const char *const how[] = { "", " desc", " nulls first", " desc nulls last" };
+	unsigned x = (unsigned)nam_rng_below(r, COLUMNS), y = (unsigned)nam_rng_below(r, COLUMNS);
+	const char *hx = how[nam_rng_below(r, 4)], *hy = how[nam_rng_below(r, 4)];
+	unsigned limit = (unsigned)nam_rng_below(r, 30), skip = (unsigned)nam_rng_below(r, 5);
+	unsigned kind = (unsigned)nam_rng_below(r, 8);
+	s->n = 0;
+	if (kind > 5) {
+		join(r, s);
+		return;
+	}
+	if (kind == 0)
+		add(s, "select id");
+	else if (kind == 1)
+		add(s, "select %s, %s", column[x], column[y]);
+	else if (kind == 2)
+		add(s, "select %s from @ order by %s%s limit %u", column[x], column[x], hx, limit);
+	else if (kind == 3 || kind == 4)
+		add(s, "select %s(%s)", kind == 3 ? "min" : "max", column[x]);
+	else
+		add(s, "select count(*)");
+	if (kind == 2)
+		return;
+	add(s, " from @ where ");
+	condition(r, s, 0);
+	if (nam_rng_below(r, 2)) {
+		add(s, " and ");
+		condition(r, s, 0);
+	}
+	if (kind == 0)
+		add(s, " order by id");
+	if (kind == 1)
+		add(s, " order by %s%s, %s%s limit %u offset %u", column[x], hx, column[y], hy, limit, skip);
+}
+
+struct pair {
+	struct test_client t;
+	unsigned wrong, indexed, joined;
+};
+
+/* What a statement answers for a table. The caller frees it. */
+static char *
+answer(struct pair *p, const char *before, const struct statement *s, char table)
+{
+	struct statement q = { .n = 0 };
+	add(&q, "%s%s", before, s->p);
+	for (size_t i = 0; i < q.n; i++)
+		if (q.p[i] == '@')
+			q.p[i] = table;
+	return strdup(ask(&p->t, q.p));
+}
+
+/* Asks it of both tables. */
+static void
+both(struct pair *p, const struct statement *s, bool explain)
+{
+	char *with = answer(p, "", s, 't'), *without = answer(p, "", s, 'u');
+	bool same = strcmp(with, without) == 0 && strncmp(with, "ERROR", 5) != 0;
+	if (explain || !same) {
+		char *plan = answer(p, "explain (costs off) ", s, 't');
+		p->indexed += explain && strstr(plan, "Index ") != NULL;
+		p->joined += explain && strstr(plan, "Index Lookup") != NULL;
+		if (!same)
+			fprintf(stderr, "%s\n  with an index %.500s\n  without       %.500s\n  %s\n", s->p,
+			    with, without, plan);
+		free(plan);
+	}
+	p->wrong += !same;
+	free(with);
+	free(without);
+}
+
+static void
+row(struct nam_rng *r, struct statement *s, unsigned id)
+{
+	add(s, "(%u", id);
+	for (unsigned c = 0; c < COLUMNS; c++) {
+		char v[120];
+		value(r, c, v, sizeof v);
+		add(s, ", %s", nam_rng_below(r, 8) ? v : "null");
+	}
+	add(s, ")");
+}
+
+static void
+change(struct pair *p, struct nam_rng *r)
+{
+	static unsigned next = 100000;
+	struct statement s = { .n = 0 };
+	unsigned c = (unsigned)nam_rng_below(r, COLUMNS);
+	char v[120];
+	value(r, c, v, sizeof v);
+	switch (nam_rng_below(r, 3)) {
+	case 0:
+		add(&s, "update @ set %s = %s where id %% 7 = 3 and ", column[c], v);
+		condition(r, &s, 1);
+		break;
+	case 1:
+		add(&s, "delete from @ where id between %u and %u and ", next % 300, next % 300 + 20);
+		condition(r, &s, 1);
+		break;
+	default:
+		add(&s, "insert into @ values ");
+		row(r, &s, next);
+	}
+	next++;
+	both(p, &s, false);
+}
+
+static const char *const definition[] = { "create index on t (a)", "create index on t (b)",
+	"create index on t (a desc, c)", "create index on t (c, a)",
+	"create index on t (e, f desc nulls last)", "create index on t (f)",
+	"create index on t (g nulls first)", "create index on t (d, a desc, f)",
+	"create index on t (b desc, a)" };
+
+static void
+test_alike(void **state)
+{
+	(void)state;
+	struct embedded e;
+	struct pair p = { .wrong = 0 };
+	struct nam_rng r;
+	static struct statement q;
+	embedded_open(&e, 256u << 20, 1);
+	test_client_open(&p.t, &e, 0);
+	nam_rng_init(&r, 20261124);
+	ask(&p.t, "create table v (id int primary key, p int, q text, w date, big bigint)");
+	for (unsigned i = 1; i <= 60; i++) {
+		char v[3][120];
+		static const unsigned of[] = { 0, 1, 5 };
+		for (unsigned k = 0; k < 3; k++)
+			value(&r, of[k], v[k], sizeof v[k]);
+		q.n = 0;
+		add(&q, "insert into v values (%u, %s, %s, %s, %s)", i, i % 9 ? v[0] : "null", v[1], v[2],
+		    i % 5 ? "3" : "10000000000");
+		assert_string_equal(ask(&p.t, q.p), "INSERT 0 1");
+	}
+	for (unsigned round = 0; round < ROUNDS && p.wrong == 0; round++) {
+		unsigned n = round % 3 == 0 ? 30 : round % 3 == 1 ? 300 : MAX;
+		ask(&p.t, "drop table if exists t, u");
+		q.n = 0;
+		add(&q,
+		    "create table @ (id int primary key, a int, b text, c numeric, d smallint, e char(5), f "
+		    "date, g float8)");
+		both(&p, &q, false);
+		for (unsigned i = 1; i <= n;) {
+			q.n = 0;
+			add(&q, "insert into @ values ");
+			for (unsigned k = 0; k < 50 && i <= n; k++, i++) {
+				add(&q, k ? ", " : "");
+				row(&r, &q, i);
+			}
+			both(&p, &q, false);
+		}
+		for (unsigned i = 0; i < 4; i++)
+			ask(&p.t, definition[nam_rng_below(&r, sizeof definition / sizeof *definition)]);
+		if (round % 2)
+			ask(&p.t, "analyze");
+		for (unsigned i = 0; i < ASKED && p.wrong < 3; i++) {
+			if (i == ASKED / 3)
+				ask(&p.t, round % 4 < 2 ? "begin" : "begin isolation level serializable");
+			if (nam_rng_below(&r, 4) == 0)
+				change(&p, &r);
+			query(&r, &q);
+			both(&p, &q, true);
+			if (i == 2 * ASKED / 3)
+				ask(&p.t, round % 2 ? "commit" : "rollback");
+		}
+	}
+	fprintf(stderr, "by an index: %u of %u, joins among them: %u\n", p.indexed, ROUNDS * ASKED, p.joined);
+	test_client_close(&p.t);
+	embedded_close(&e);
+	assert_int_equal(p.wrong, 0);
+	assert_true(p.indexed > ROUNDS * ASKED / 5);
+	assert_true(p.joined > ROUNDS * ASKED / 50);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_plans), cmocka_unit_test(test_alike) };
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
