@@ -386,9 +386,55 @@ test_alike(void **state)
 	assert_true(p.joined > ROUNDS * ASKED / 50);
 }
 
+/* ---- round trips --------------------------------------------------------------------- */
+
+/* Of the operator by an index in the plan of q, when all is warm. */
+static unsigned
+trips(struct test_client *t, const char *q)
+{
+	struct statement s = { .n = 0 };
+	add(&s, "explain (analyze, costs off, timing off, summary off) %s", q);
+	ask(t, s.p);
+	const char *plan = ask(t, s.p), *at = strstr(plan, "Index ");
+	at = at != NULL ? strstr(at, "round trips=") : NULL;
+	if (at == NULL)
+		fprintf(stderr, "%s\n", plan);
+	assert_non_null(at);
+	return (unsigned)strtoul(at + strlen("round trips="), NULL, 10);
+}
+
+static void
+test_trips(void **state)
+{
+	(void)state;
+	struct embedded e;
+	struct test_client t;
+	embedded_open(&e, 256u << 20, 1);
+	test_client_open(&t, &e, 0);
+	ask(&t, "create table t (id int primary key, a int, b int)");
+	ask(&t, "insert into t select i, i / 2, i from generate_series(1, 4000) i");
+	ask(&t, "create index on t (a)");
+	ask(&t, "create index on t (b)");
+	ask(&t, "create table s (k int primary key, x int)");
+	ask(&t, "insert into s select i, i * 7 from generate_series(1, 100) i");
+	ask(&t, "analyze");
+	/* a leaf, the blocks */
+	assert_int_equal(trips(&t, "select id from t where a = 77"), 2);
+	assert_int_equal(trips(&t, "select id from t where a in (77, 78, 1000)"), 2);
+	assert_int_equal(trips(&t, "select max(b) from t"), 2);
+	assert_int_equal(trips(&t, "select id from t order by b limit 5"), 2);
+	/* leaves and blocks in growing steps */
+	assert_in_range(trips(&t, "select id from t where b between 100 and 163"), 2, 8);
+	/* 16 keys' leaves in a doorbell, and all their blocks in one */
+	assert_in_range(trips(&t, "select s.k, t.id from s join t on t.b = s.x"), 2, 8);
+	test_client_close(&t);
+	embedded_close(&e);
+}
+
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_plans), cmocka_unit_test(test_alike) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_plans), cmocka_unit_test(test_alike),
+		cmocka_unit_test(test_trips) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
