@@ -3,6 +3,7 @@
  * answers are those of a table without one.
  */
 #include "golden.h"
+#include "later.h"
 
 #include <base/rng.h>
 
@@ -431,10 +432,69 @@ test_trips(void **state)
 	embedded_close(&e);
 }
 
+/* ---- two sessions ---------------------------------------------------------------------- */
+
+static bool
+by_index(struct test_client *t, const char *q)
+{
+	struct statement s = { .n = 0 };
+	add(&s, "explain %s", q);
+	return strstr(ask(t, s.p), "Index Scan") != NULL;
+}
+
+static void
+test_beside(void **state)
+{
+	(void)state;
+	struct embedded e;
+	struct test_client a, b;
+	struct later l;
+	embedded_open(&e, 256u << 20, 2);
+	test_client_open(&a, &e, 0);
+	test_client_open(&b, &e, 1);
+	says(&a, "create table t (id int primary key, a int, b int)", "CREATE TABLE");
+	says(&a, "insert into t select i, i, 0 from generate_series(1, 4000) i", "INSERT 0 4000");
+	says(&a, "create index on t (a)", "CREATE INDEX");
+	ask(&a, "analyze");
+	assert_true(by_index(&a, "update t set b = 1 where a between 4 and 6"));
+	/* a row that leaves the range while its lock is waited for is not changed */
+	says(&a, "begin", "BEGIN");
+	says(&a, "update t set a = 100 where id = 5", "UPDATE 1");
+	start(&l, &b, "update t set b = 1 where a between 4 and 6");
+	usleep(100000);
+	assert_false(l.done);
+	says(&a, "commit", "COMMIT");
+	assert_string_equal(wait_for(&l), "UPDATE 2");
+	says(&a, "select id from t where b = 1 order by id", "4;6; SELECT 2");
+	/* locks of rows found by the index */
+	says(&a, "begin", "BEGIN");
+	says(&a, "select id from t where a = 10 for update", "10; SELECT 1");
+	assert_true(by_index(&b, "select id from t where a in (9, 10, 11) for update skip locked"));
+	says(&b, "select id from t where a in (9, 10, 11) order by a for update skip locked",
+	    "9;11; SELECT 2");
+	says(&b, "select id from t where a between 9 and 11 for update nowait",
+	    "ERROR 55P03: could not obtain lock on row in relation \"t\"");
+	says(&b, "select id from t where a >= 9 order by a limit 2 for update skip locked", "9;11; SELECT 2");
+	says(&a, "commit", "COMMIT");
+	/* a row that would have come into a range that was read */
+	says(&a, "begin isolation level serializable", "BEGIN");
+	says(&a, "select count(*) from t where a between 5000 and 6000", "0; SELECT 1");
+	says(&b, "insert into t values (5001, 5001, 0)", "INSERT 0 1");
+	says(&a, "insert into t values (5002, 5002, 0)", "INSERT 0 1");
+	assert_memory_equal(ask(&a, "commit"), "ERROR 40001", strlen("ERROR 40001"));
+	/* an UPDATE that moves rows forward in the index it goes by moves each once */
+	says(&a, "update t set a = a + 1 where a between 3000 and 3099", "UPDATE 100");
+	says(&a, "select count(*), min(a), max(a) from t where id between 3000 and 3099",
+	    "100|3001|3100; SELECT 1");
+	test_client_close(&a);
+	test_client_close(&b);
+	embedded_close(&e);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_plans), cmocka_unit_test(test_alike),
-		cmocka_unit_test(test_trips) };
+		cmocka_unit_test(test_trips), cmocka_unit_test(test_beside) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

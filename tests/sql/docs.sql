@@ -362,6 +362,70 @@ ROLLBACK;
 CREATE INDEX ci_later ON ci (nope);
 --! 42703
 
+-- [index-plans] pg
+--= tests/e2e/index_plans_test.c joined
+CREATE TABLE ip (id int PRIMARY KEY, a int, b text, c int);
+INSERT INTO ip SELECT i, i % 500, 'b' || i % 9, NULLIF(i % 100, 0) FROM generate_series(1, 5000) i;
+CREATE INDEX ON ip (a, c DESC);
+CREATE INDEX ON ip (b, id);
+CREATE INDEX ON ip (c);
+ANALYZE ip;
+SELECT count(*), min(id), max(id) FROM ip WHERE a = 7 AND c <= 7;
+--> 10,7,4507
+SELECT count(*) FROM ip WHERE a IN (7, 8) OR a >= 498 AND a < 500;
+--> 40
+SELECT count(*) FROM ip WHERE a = ANY (ARRAY[7, NULL, 8]) AND c BETWEEN 5 AND 7;
+--> 10
+SELECT count(*) FROM ip WHERE a <= 2 AND c IS NOT NULL;
+--> 20
+SELECT count(*), max(id) FROM ip WHERE c IS NULL AND a > 300;
+--> 10,4900
+SELECT id FROM ip WHERE b LIKE 'b8%' AND id < 30 ORDER BY b, id;
+--> 8
+--> 17
+--> 26
+SELECT a, c FROM ip ORDER BY a DESC, c LIMIT 2;
+--> 499,99
+--> 499,99
+SELECT min(a), max(c) FROM ip WHERE a = 33;
+--> 33,33
+SELECT x, count(ip.id) FROM (VALUES (3), (1000), (NULL)) v (x) LEFT JOIN ip ON ip.a = x GROUP BY x ORDER BY x;
+--> 3,10
+--> 1000,0
+--> ,0
+
+-- [index-explain] namdb
+--= tests/e2e/index_plans_test.c Index Scan Backward
+--= tests/e2e/index_plans_test.c Index Only Scan
+--= tests/e2e/index_plans_test.c Index Lookup
+--= tests/e2e/index_plans_test.c Index Cond
+--= tests/e2e/index_plans_test.c Filter
+CREATE TABLE ie (id int PRIMARY KEY, a int, t text);
+INSERT INTO ie SELECT i, i, 'x' || i FROM generate_series(1, 5000) i;
+CREATE INDEX ie_a ON ie (a);
+CREATE INDEX ie_t ON ie (t);
+ANALYZE ie;
+EXPLAIN (COSTS OFF) SELECT id FROM ie WHERE a > 4990;
+--> Project
+-->   -> Index Scan using ie_a on ie
+-->        Index Cond: (a > 4990)
+EXPLAIN (COSTS OFF) SELECT id FROM ie ORDER BY a DESC NULLS FIRST LIMIT 1;
+--> Limit
+-->   -> Project
+-->     -> Index Scan Backward using ie_a on ie
+EXPLAIN (COSTS OFF) SELECT count(*) FROM ie WHERE a = 3;
+--> Project
+-->   -> Aggregate
+-->     -> Index Only Scan using ie_a on ie
+-->          Index Cond: (a = 3)
+EXPLAIN (COSTS OFF) SELECT id FROM ie WHERE t < 'x2' AND t > 'x1999';
+--> Project
+-->   -> Index Scan using ie_t on ie
+-->        Index Cond: ((t > 'x1999'::text) AND (t < 'x2'::text))
+-->        Filter: ((t < 'x2'::text) AND (t > 'x1999'::text))
+EXPLAIN (COSTS OFF) SELECT x.id FROM (VALUES (1), (2)) v (k) JOIN ie x ON x.a = v.k;
+--> *
+
 -- [unique] pg
 CREATE TABLE un (a int UNIQUE, b int, c text, CONSTRAINT unc UNIQUE (b, c));
 INSERT INTO un VALUES (1, 1, 'x'), (2, 1, 'y'), (NULL, 2, 'x'), (NULL, 2, NULL), (NULL, 2, NULL);
