@@ -81,7 +81,8 @@ entry_new(const struct cat_table *def, const union cat_val *absent, size_t absen
 	e->def.column = e->columns;
 	e->def.next = NULL;
 	e->def.store.view = NULL;
-	memcpy(e->columns, def->column, columns);
+	if (columns > 0)
+		memcpy(e->columns, def->column, columns);
 	e->def.store.order = NULL;
 	e->def.store.orders = 0;
 	e->def.index = (struct cat_index *)((char *)e->columns + columns);

@@ -52,9 +52,11 @@ sql_alter_indexes(struct sql_alter *a)
 			return sql_status(a->err, st, NULL);
 	}
 	def->indexes = a->tab->indexes;
-	def->index = nam_arena_copy(a->arena, a->tab->index, (def->indexes + 1) * sizeof *def->index);
+	def->index = nam_arena_zero(a->arena, (def->indexes + 1) * sizeof *def->index);
 	if (def->index == NULL)
 		return sql_no_memory(a->err);
+	if (def->indexes > 0)
+		memcpy(def->index, a->tab->index, def->indexes * sizeof *def->index);
 	def->generation = a->tab->generation;
 	for (unsigned i = 0; i < def->indexes; i++) {
 		struct cat_index *ix = &def->index[i];

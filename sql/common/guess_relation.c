@@ -10,7 +10,8 @@ sql_guess_relations_try(struct sql_guess *g, struct cat *cat, struct txn *t, str
 	if (cat == NULL || arena == NULL || cat_list(cat, t, &list, &n, arena) != NAM_OK)
 		return;
 	for (unsigned i = 0; i < n; i++)
-		sql_guess_try(g, kind[list[i]->kind], list[i]->name, 0);
+		if (list[i]->kind != CAT_INDEX) /* no query reads one */
+			sql_guess_try(g, kind[list[i]->kind], list[i]->name, 0);
 }
 
 void
