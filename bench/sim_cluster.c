@@ -66,13 +66,21 @@ good(struct cluster *c, nam_status st, const char *step)
 	return c->status == NAM_OK;
 }
 
+/* An RNIC of cx6 takes nine times as many atomics as one word of it. */
+static unsigned
+lanes(const struct bench_sim *p)
+{
+	return p->lanes != 0 ? p->lanes : strcmp(p->model->name, "cx6") == 0 ? 8 : 1;
+}
+
 /* Joins with all workers of a machine. The first machine makes the cluster and the tables. */
 static void
 join(struct cluster *c, struct machine *m)
 {
 	struct nam_err err;
 	unsigned k = (unsigned)(m - c->machine);
-	const struct txn_config cfg = { .ptr_cache_entries = c->u->entries(c->u->params) };
+	const struct txn_config cfg = { .ptr_cache_entries = c->u->entries(c->u->params),
+		.lanes = lanes(c->p) };
 	if (!good(c, txn_db_open(m->duty_net, &cfg, &m->db, &err), "joining the cluster") ||
 	    !good(c, txn_worker_open(m->db, m->duty_net, &m->duty), "a worker"))
 		return;
@@ -149,6 +157,14 @@ look(struct cluster *c)
 			continue;
 		c->node = u;
 		c->node_number = r;
+	}
+	const struct tso *t = txn_db_oracle(c->machine[0].db);
+	c->point.lane_least = 1;
+	for (unsigned k = 0; k < tso_lanes(t); k++) {
+		net_addr at = tso_lane_at(t, k);
+		double share = net_sim_use_word(c->sim, net_region_of(at), net_offset_of(at));
+		c->point.lane_most = share > c->point.lane_most ? share : c->point.lane_most;
+		c->point.lane_least = share < c->point.lane_least ? share : c->point.lane_least;
 	}
 	c->point.port_in = c->node.in;
 	c->point.port_out = c->node.out;
@@ -331,9 +347,9 @@ head(const struct bench_sim *p, const struct bench_sim_user *u)
 		return;
 	}
 	printf("%s, %u compute machines, %u storage nodes\n\n%7s %12s %9s %9s %9s %7s "
-	       "%9s %9s  ",
+	       "%9s %9s %9s  ",
 	    p->model->what, p->compute, p->storage, p->threads ? "threads" : "clients", "txn/s", "p50 us",
-	    "p99 us", "aborts", "verbs", "B out", "B in");
+	    "p99 us", "aborts", "verbs", "B out", "B in", "id word %");
 	if (u->more != NULL)
 		u->more(NULL, p);
 	printf("%s\n", "busiest");
@@ -362,15 +378,18 @@ report(const struct cluster *c, const char *comma, struct bench_sim_plot *plot)
 			printf("\"threads\": %u, ", at->threads);
 		printf("\"clients\": %u, \"throughput_tps\": %.0f, \"p50_us\": %.2f, \"p99_us\": %.2f, "
 		       "\"aborts_per_txn\": %.5f, \"verbs_per_txn\": %.2f, \"bytes_out_per_txn\": %.0f, "
-		       "\"bytes_in_per_txn\": %.0f, ",
-		    at->clients, tps, p50, p99, aborts, messages, out, in);
+		       "\"bytes_in_per_txn\": %.0f, \"lanes\": %u, \"lane_busiest\": %.3f, \"lane_idlest\": "
+		       "%.3f, ",
+		    at->clients, tps, p50, p99, aborts, messages, out, in, lanes(p), at->lane_most,
+		    at->lane_least);
 		if (c->u->more != NULL)
 			c->u->more(at, p);
 		printf("\"limit\": \"%s%s\", \"utilisation\": %.3f, \"check_errors\": %llu}", limit, where,
 		    share, (unsigned long long)at->bad);
 	} else {
-		printf("%7u %12.0f %9.1f %9.1f %9.4f %7.1f %9.0f %9.0f  ",
-		    p->threads ? at->threads : at->clients, tps, p50, p99, aborts, messages, out, in);
+		printf("%7u %12.0f %9.1f %9.1f %9.4f %7.1f %9.0f %9.0f %5.0f-%-3.0f  ",
+		    p->threads ? at->threads : at->clients, tps, p50, p99, aborts, messages, out, in,
+		    at->lane_least * 100, at->lane_most * 100);
 		if (c->u->more != NULL)
 			c->u->more(at, p);
 		printf("%s%s %.0f %%\n", limit, where, share * 100);
@@ -428,6 +447,7 @@ bench_sim_usage(FILE *to, const char *clients, const char *nodes, const char *se
 	    "  --nodes C+S      compute machines and storage nodes (default %s)\n"
 	    "  --seconds S      virtual time measured (default %s)\n"
 	    "  --warm S         virtual time before it (default 0.001)\n"
+	    "  --lanes N        words that give out commit ids: 1, 2, 4, 8, 16 (default 8 on cx6, else 1)\n"
 	    "  --seed N         of the clients' dice and the wire's jitter (default 1)\n" BENCH_SIM_PLOT_USAGE
 	    "  --json           one object on stdout\n",
 	    clients, nodes, seconds);
@@ -470,6 +490,9 @@ take(int letter, char *v, struct bench_sim *p)
 		return bench_take_seconds(v, &p->seconds);
 	case 'w':
 		return bench_take_seconds(v, &p->warm);
+	case BENCH_SIM_LANES:
+		return bench_take_numbers(v, 1, TSO_LANES, &p->lanes, 1, &n) &&
+		       (p->lanes & (p->lanes - 1)) == 0;
 	case 'S':
 		if (!bench_take_numbers(v, 0, UINT32_MAX, &x, 1, &n))
 			return false;

@@ -18,7 +18,7 @@
 
 #include <stdatomic.h>
 
-enum { BENCH_SIM_POINTS = 32, BENCH_SIM_TABLES = 12 };
+enum { BENCH_SIM_POINTS = 32, BENCH_SIM_TABLES = 12, BENCH_SIM_LANES = 256 };
 
 /* What the options say. */
 struct bench_sim {
@@ -28,6 +28,7 @@ struct bench_sim {
 	unsigned coroutines; /* clients that share a thread */
 	unsigned clients;    /* of all machines, at the point that runs */
 	unsigned compute, storage;
+	unsigned lanes;       /* of the oracle; 0: as fits the model */
 	double seconds, warm; /* virtual; warm: bench_sim_main has its default */
 	uint64_t seed;
 	bool json;
@@ -43,6 +44,8 @@ struct bench_sim_point {
 	uint64_t ever; /* commits and refused, of all time */
 	/* all compute machines, in the time measured */
 	uint64_t messages, bytes_in, bytes_out;
+	/* shares of the time: of the words that give out commit ids, the busiest and the idlest */
+	double lane_most, lane_least;
 	double port_in, port_out; /* shares of the time, of the busiest storage node */
 	uint64_t bad;             /* what does not hold */
 };
@@ -97,8 +100,8 @@ struct bench_sim_user {
 #define BENCH_SIM_OPTIONS                                                                                    \
 	{ "sim", 1, NULL, 'm' }, { "clients", 1, NULL, 'c' }, { "threads", 1, NULL, 't' },                   \
 	    { "coroutines", 1, NULL, 'k' }, { "nodes", 1, NULL, 'n' }, { "seconds", 1, NULL, 's' },          \
-	    { "warm", 1, NULL, 'w' }, { "seed", 1, NULL, 'S' }, BENCH_SIM_PLOT_OPTIONS,                      \
-	    { "json", 0, NULL, 'j' }, { "help", 0, NULL, 'h' },                                              \
+	    { "warm", 1, NULL, 'w' }, { "seed", 1, NULL, 'S' }, { "lanes", 1, NULL, BENCH_SIM_LANES },       \
+	    BENCH_SIM_PLOT_OPTIONS, { "json", 0, NULL, 'j' }, { "help", 0, NULL, 'h' },                      \
 	{                                                                                                    \
 		0                                                                                            \
 	}

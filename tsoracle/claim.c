@@ -140,10 +140,12 @@ faa_post(struct tso_worker *tw, struct tso_flight *f, void (*done)(struct net_ba
 	bool timed = f == &tw->common || tw->stats.claim_faas % TSO_SAMPLE == 0;
 	struct tso *t = tw->t;
 	f->posted_ns = timed ? net_now_ns(tw->w) : 0;
-	net_batch_init(&f->batch, tw->w, f->op, 2, f->first->acct);
+	net_batch_init(&f->batch, tw->w, f->op, 3, f->first->acct);
 	f->batch.tag = f;
-	unsigned lane = tso_lane_choose(tw, f->floor, f->sure, f->n);
-	net_faa(&f->batch, tso_lane_at(t, lane), f->n * (uint64_t)t->lanes.n);
+	tso_lane_choose(tw, f->floor, f->sure, f->n, &f->choice);
+	f->faa = net_faa(&f->batch, tso_lane_at(t, f->choice.lane), f->n * (uint64_t)t->lanes.n);
+	if (f->choice.to != 0)
+		f->cas = net_cas(&f->batch, tso_lane_at(t, f->choice.lags), f->choice.from, f->choice.to);
 	f->look = t->lanes.n > 1 && (f->look || !tso_lanes_are_known(t, tw->w));
 	if (f->look)
 		tso_lanes_post(&f->batch, t, f->words);
@@ -161,13 +163,17 @@ faa_took(const struct tso_flight *f)
 		tso_took(&tw->t->common.faa, net_now_ns(tw->w) - f->posted_ns);
 }
 
-/* A READ that failed takes nothing from the CIDs: but its node is gone, and so is the mark's. */
+/* What went beside the FETCH_ADD. If a verb failed, home is gone, and the CIDs have no owner. */
 static void
-learn(struct tso_flight *f, const struct net_batch *b)
+beside(struct tso_flight *f, const struct net_batch *b)
 {
 	struct tso_worker *tw = f->owner;
 	uint64_t low, top;
-	if (f->look && b->status == NAM_OK)
+	if (b->status != NAM_OK)
+		return;
+	if (f->choice.to != 0)
+		tso_lane_brought(tw, f->choice.lags, f->choice.from, f->choice.to, f->cas->seen);
+	if (f->look)
 		tso_lanes_learn(tw->t, tw->w, f->words, &low, &top);
 }
 
@@ -176,8 +182,8 @@ flight_done(struct net_batch *b)
 {
 	struct tso_flight *f = b->tag;
 	faa_took(f);
-	learn(f, b);
-	flight_end(f, b->status, f->op[0].seen);
+	beside(f, b);
+	flight_end(f, b->status, f->faa->seen);
 }
 
 /* True if a flight of this worker waits for a common FETCH_ADD, posted or not. */
@@ -226,9 +232,9 @@ common_done(struct net_batch *b)
 	struct tso_flight *all = b->tag;
 	struct tso_worker *tw = all->owner;
 	struct tso_common *k = &tw->t->common;
-	uint64_t cid = all->op[0].seen;
+	uint64_t cid = all->faa->seen;
 	pace(tw, all);
-	learn(all, b);
+	beside(all, b);
 	/* A worker that sees its flight landed may close: it waits until it has been told. */
 	atomic_fetch_add(&k->telling, 1);
 	for (struct tso_flight *f = tw->common_first, *next; f != NULL; f = next) {

@@ -11,6 +11,11 @@
  * when the last one is LOOK_NS old. Processes that know the same would all ask one lane; so lanes
  * that are no further apart than they move in SLACK_NS count as equal, and each process begins its
  * round at another one. A process alone asks 0, 1, 2, ...
+ *
+ * A claim that has a floor asks the lane that lags most of those that seem to be above it, else the
+ * floor's own lane. Then a lane below the floor is not asked any more, and would part from the
+ * others: so if it seems not to move at all, a CAS goes with the FETCH_ADD that brings it up to the
+ * others, from the word that this process knows. If the CAS fails, the lane has moved.
  */
 #include "tso_internal.h"
 
@@ -87,35 +92,45 @@ tso_lanes_are_busy(const struct tso *t)
 	return moved(&t->lanes, SLACK_NS) >= t->lanes.n;
 }
 
-unsigned
-tso_lane_choose(struct tso_worker *tw, uint64_t floor, bool sure, unsigned n)
+void
+tso_lane_choose(struct tso_worker *tw, uint64_t floor, bool sure, unsigned n, struct tso_choice *out)
 {
 	struct tso *t = tw->t;
 	struct tso_lanes *l = &t->lanes;
-	uint64_t prefix = atomic_load(&t->prefix), low = TSO_NONE, at[TSO_LANES] = { 0 };
+	uint64_t prefix = atomic_load(&t->prefix), is[TSO_LANES], at[TSO_LANES] = { 0 }, low = TSO_NONE,
+		 top = floor;
+	*out = (struct tso_choice){ .lane = 0 };
 	if (l->n == 1)
-		return 0;
+		return;
 	uint64_t age = net_now_ns(tw->w) - atomic_load_explicit(&l->look_ns, memory_order_relaxed);
-	uint64_t on = sure ? 0 : moved(l, age) / 4 * 3, slack = moved(l, SLACK_NS);
+	uint64_t on = moved(l, age), slack = moved(l, SLACK_NS);
+	unsigned lags = 0, mask = l->n - 1;
 	for (unsigned k = 0; k < l->n; k++) {
 		uint64_t plan = atomic_load_explicit(&l->planned[k], memory_order_relaxed);
-		uint64_t next = known(t, k, prefix);
-		at[k] = !sure && plan > next ? plan : next;
-		if (at[k] + on > floor && at[k] < low)
+		is[k] = known(t, k, prefix);
+		at[k] = plan > is[k] ? plan : is[k];
+		lags = at[k] < at[lags] ? k : lags;
+		top = is[k] > top ? is[k] : top;
+		if (!sure && at[k] + on / 4 * 3 > floor && at[k] < low)
 			low = at[k];
 	}
-	/* The lane of the floor itself has passed it. */
-	unsigned lane = (unsigned)floor & (l->n - 1);
+	unsigned lane = (unsigned)floor & mask; /* has passed it, if no other is known to have */
 	unsigned turn = atomic_fetch_add_explicit(&l->turn, 1, memory_order_relaxed);
 	for (unsigned i = 0; low != TSO_NONE && i < l->n; i++) {
-		unsigned k = (turn + i) & (l->n - 1);
-		if (at[k] + on > floor && at[k] - low <= slack) {
+		unsigned k = (turn + i) & mask;
+		if (at[k] >= low && at[k] - low <= slack) {
 			lane = k;
 			break;
 		}
 	}
+	out->lane = lane;
 	atomic_store_explicit(&l->planned[lane], at[lane] + n * (uint64_t)l->n, memory_order_relaxed);
-	return lane;
+	if (lags != lane && at[lags] == is[lags] && at[lags] + 2 * on + slack <= floor) {
+		out->lags = lags;
+		out->from = is[lags];
+		out->to = tso_lane_cid(l->n, lags, top);
+		atomic_store_explicit(&l->planned[lags], out->to, memory_order_relaxed);
+	}
 }
 
 /* ---- looking ---- */
@@ -231,11 +246,7 @@ bring(struct tso_worker *tw, uint64_t to, struct net_counts *acct)
 	for (unsigned i = 0; i < some; i++) {
 		if (cas[i]->status != NAM_OK)
 			continue;
-		bool did = cas[i]->seen == was[i];
-		tso_raise(&t->lanes.next[lane[i]], did ? want[i] : cas[i]->seen);
-		atomic_fetch_add(&t->n_brought, did);
-		for (uint64_t cid = was[i]; did && cid < want[i]; cid += n)
-			tso_skip(tw, cid);
+		tso_lane_brought(tw, lane[i], was[i], want[i], cas[i]->seen);
 	}
 	tw->even_low = TSO_NONE;
 	tso_open_publish(tw);
@@ -284,6 +295,19 @@ tso_skip(struct tso_worker *tw, uint64_t cid)
 	if (cid < tw->skip_low)
 		tw->skip_low = cid;
 	tw->stats.skipped++;
+}
+
+void
+tso_lane_brought(struct tso_worker *tw, unsigned k, uint64_t from, uint64_t to, uint64_t seen)
+{
+	struct tso_lanes *l = &tw->t->lanes;
+	tso_raise(&l->next[k], seen == from ? to : seen);
+	if (seen != from)
+		return;
+	atomic_fetch_add(&tw->t->n_brought, 1);
+	for (; from < to; from += l->n)
+		tso_skip(tw, from);
+	tso_open_publish(tw);
 }
 
 static void

@@ -164,10 +164,17 @@ struct tso_waiter {
 	bool done;
 };
 
+/* See tso_lane_choose. */
+struct tso_choice {
+	unsigned lane, lags;
+	uint64_t from, to;
+};
+
 /* One FETCH_ADD for several claims. */
 struct tso_flight {
 	struct net_batch batch;
-	struct net_op op[2];
+	struct net_op op[3], *cas, *faa;
+	struct tso_choice choice;
 	struct tso_claim *first; /* through ->next */
 	unsigned n;
 	uint64_t low;   /* no lane gave out less when it was posted */
@@ -287,14 +294,14 @@ tso_took(_Atomic uint64_t *mean, uint64_t ns)
 void tso_claims_flush(struct tso_worker *tw);
 void tso_open_publish(struct tso_worker *tw);
 /* lanes.c */
-net_addr tso_lane_at(const struct tso *t, unsigned k);
 void tso_lanes_init(struct tso *t, const struct tso_anchor *a);
 /* All lanes have given out all CIDs below `from`. */
 void tso_lanes_passed(struct tso *t, uint64_t from);
 /* No claim posted from now on gets a CID below this. */
 uint64_t tso_lanes_low(const struct tso *t);
-/* The lane for a FETCH_ADD of n CIDs, if possible above floor; sure: above it in any case. */
-unsigned tso_lane_choose(struct tso_worker *tw, uint64_t floor, bool sure, unsigned n);
+/* The lane for a FETCH_ADD of n CIDs. to != 0: a CAS of the lane that lags most goes with it. sure:
+ * the floor's own lane. */
+void tso_lane_choose(struct tso_worker *tw, uint64_t floor, bool sure, unsigned n, struct tso_choice *out);
 /* A READ of all lanes, for net_read; what it brought. */
 void tso_lanes_post(struct net_batch *b, const struct tso *t, uint64_t *words);
 /* *low: the least CID that is not given out; *top: the highest that is. */
@@ -311,6 +318,8 @@ bool tso_lanes_are_busy(const struct tso *t);
 bool tso_lanes_above(const struct tso *t, uint64_t cid);
 /* This worker's CID, which no transaction uses: to be marked. */
 void tso_skip(struct tso_worker *tw, uint64_t cid);
+/* A CAS of lane k from -> to has found `seen`. */
+void tso_lane_brought(struct tso_worker *tw, unsigned k, uint64_t from, uint64_t to, uint64_t seen);
 void tso_skips_flush(struct tso_worker *tw);
 nam_status tso_hint_raise(struct net_worker *w, struct tso *t, tso_cid to);
 

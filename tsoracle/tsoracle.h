@@ -66,7 +66,8 @@ unsigned tso_joins(const struct tso *t);
 nam_status tso_leave(struct net_worker *w, struct tso *t);
 void tso_close(struct tso *t);
 
-unsigned tso_lanes(const struct tso *t);      /* words that give out CIDs */
+unsigned tso_lanes(const struct tso *t); /* words that give out CIDs */
+net_addr tso_lane_at(const struct tso *t, unsigned k);
 unsigned tso_owner(const struct tso *t);      /* slot number 0..TSO_OWNERS-1 */
 unsigned tso_slots_used(const struct tso *t); /* no slot of that number or above was ever used */
 unsigned tso_epoch(const struct tso *t);      /* 22 bits, never 0 */

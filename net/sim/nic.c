@@ -368,6 +368,13 @@ net_sim_use_node(const struct net_sim *s, unsigned region, struct net_sim_use *o
 		out->core = (double)served / s->cfg.model->shards / ((double)(s->now - s->use_from) * 1e3);
 }
 
+double
+net_sim_use_word(const struct net_sim *s, unsigned region, uint64_t off)
+{
+	double ps = (double)(s->now - s->use_from) * 1e3;
+	return ps > 0 ? (double)s->node[region].nic.word[off >> 3 & (SIM_WORDS - 1)].busy / ps : 0;
+}
+
 void
 net_sim_use_process(const struct net *n, struct net_sim_use *out)
 {

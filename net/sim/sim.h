@@ -110,6 +110,8 @@ void *net_sim_memory(struct net_sim *sim, unsigned region);
 void net_sim_use_begin(struct net_sim *sim);
 void net_sim_use_node(const struct net_sim *sim, unsigned region, struct net_sim_use *out);
 void net_sim_use_process(const struct net *n, struct net_sim_use *out);
+/* Of one word of a node's region, and those that the model does not tell from it. */
+double net_sim_use_word(const struct net_sim *sim, unsigned region, uint64_t off);
 
 /* ---- faults ----------------------------------------------------------------- */
 
