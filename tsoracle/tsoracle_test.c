@@ -1375,7 +1375,7 @@ lanes_missed(struct fixture *fix)
 		struct tso_claim c;
 		uint64_t low, top;
 		tso_cid floor = ahead(fix, i / 2 % fix->lanes, 5);
-		/* It has seen the lanes go on fast, so it takes them to be further than they are. */
+		/* It has seen the lanes go on fast, so it thinks that they are further. */
 		assert_int_equal(tso_lanes_look(p->tw, &low, &top, NULL), NAM_OK);
 		atomic_store(&p->tso->lanes.rate, UINT64_C(1) << 24);
 		net_sleep(p->w, 1000);
@@ -1393,7 +1393,8 @@ lanes_missed(struct fixture *fix)
 }
 
 /* A process has committed in one lane and asks no more. A snapshot that has to cover that does
- * not wait for any heart; and without a snapshot the hearts see to it that the watermark gets there. */
+ * not wait for any heart; and without a snapshot the hearts see to it that the watermark gets
+ * there. */
 static void
 lanes_lag(struct fixture *fix)
 {
