@@ -472,8 +472,8 @@ void net_post_then(struct net_batch *b, void (*done)(struct net_batch *b));
  * A batch of n READs of len bytes each, run in place: piece i from at[i] to into + i * len. Counted
  * as net_run counts such a batch, without the ops. NAM_UNSUPPORTED: not all pieces lie in memory
  * that is mapped here, or a node is lost, or an address is bad: nothing was READ or counted, and
- * net_run tells more. NAM_GONE: the net has given the memory up meanwhile (net_on_asked). Yields
- * once, so that misses overlap. len is a multiple of 8, n at most NET_MAPPED_MAX.
+ * net_run tells more. NAM_GONE: the net has given the memory up meanwhile (net_on_asked). Short
+ * pieces yield once, so that misses overlap. len is a multiple of 8, n at most NET_MAPPED_MAX.
  */
 enum { NET_MAPPED_MAX = 64 };
 nam_status net_read_mapped(

@@ -394,7 +394,8 @@ net_read_mapped(
 	for (uint32_t off = 0; off < len; off += LINE)
 		for (unsigned i = 0; i < n; i++)
 			__builtin_prefetch(piece[i] + off, 0, 2);
-	if (n > 1 && nam_co_self() != NULL && nam_sched_ready(w->sched)) {
+	/* As in net_run. */
+	if (n > 1 && n * (len / LINE) <= YIELD_LINES && nam_co_self() != NULL && nam_sched_ready(w->sched)) {
 		nam_co_yield();
 		for (unsigned i = 0; i < n; i++)
 			if (mapped_at(w, at[i], len) == NULL)
