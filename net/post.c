@@ -389,13 +389,18 @@ net_read_mapped(
 			return NAM_UNSUPPORTED;
 		piece[i] = ep->base + net_offset_of(at[i]);
 	}
-	/* The first line of each piece, then the second: a miss of the TLB is over before the other
-	 * lines of its page are asked for. */
+	/* As in net_run, only short READs let another coroutine run meanwhile, and then the second
+	 * level cache is the place; long ones are copied at once, out of the first. The first line
+	 * of each piece, then the second: a miss of the TLB is over before the other lines of its
+	 * page are asked for. */
+	bool waits = n > 1 && n * (len / LINE) <= YIELD_LINES && nam_co_self() != NULL;
 	for (uint32_t off = 0; off < len; off += LINE)
 		for (unsigned i = 0; i < n; i++)
-			__builtin_prefetch(piece[i] + off, 0, 2);
-	/* As in net_run. */
-	if (n > 1 && n * (len / LINE) <= YIELD_LINES && nam_co_self() != NULL && nam_sched_ready(w->sched)) {
+			if (waits)
+				__builtin_prefetch(piece[i] + off, 0, 2);
+			else
+				__builtin_prefetch(piece[i] + off, 0, 3);
+	if (waits && nam_sched_ready(w->sched)) {
 		nam_co_yield();
 		for (unsigned i = 0; i < n; i++)
 			if (mapped_at(w, at[i], len) == NULL)
