@@ -309,7 +309,7 @@ check(void *const *side, unsigned machines, const struct cn_place *pl)
 	both(s, all);
 	for (unsigned i = 0; i < machines; i++)
 		want += atomic_load(&((struct bank_side *)side[i])->change);
-	if (txn_begin(pl->txn, TXN_REPEATABLE_READ, &t) != NAM_OK)
+	if (bench_tables_begin(pl, &t) != NAM_OK)
 		return bench_complain("cannot begin", 1);
 	for (unsigned i = 0; i < 2; i++) {
 		struct census c = { .p = s->p, .seen = calloc(s->p->accounts, 1) };

@@ -84,6 +84,22 @@ bench_tables_load(const struct cn_place *pl, const struct bench_table *t, const 
 }
 
 nam_status
+bench_tables_begin(const struct cn_place *pl, struct txn **out)
+{
+	struct tso_worker *o = txn_worker_tso(pl->txn);
+	struct txn *pinned;
+	tso_cid all;
+	nam_status st = txn_begin(pl->txn, TXN_REPEATABLE_READ, &pinned);
+	if (st != NAM_OK)
+		return st;
+	st = tso_claimed_by_all(o, &all);
+	if (st == NAM_OK)
+		st = tso_wait_for(o, all);
+	txn_abort(pinned);
+	return st == NAM_OK ? txn_begin(pl->txn, TXN_REPEATABLE_READ, out) : st;
+}
+
+nam_status
 bench_tables_warm(
     const struct cn_place *pl, const struct bench_table *t, const void *keys, size_t stride, unsigned n)
 {

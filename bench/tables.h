@@ -34,6 +34,9 @@ uint64_t bench_complain(const char *what, uint64_t n);
  * 1. */
 uint64_t bench_tables_each(
     struct txn *t, struct txn_table *table, void (*each)(void *arg, const void *row), void *arg);
+/* Begins a transaction for a check: its snapshot covers all commits that any process has been
+ * answered. (Snapshots promise that only of their own process's commits.) */
+nam_status bench_tables_begin(const struct cn_place *pl, struct txn **out);
 /* How many records of the tables are still locked. */
 uint64_t bench_tables_locked(struct txn *t, const struct bench_table *table, unsigned n);
 

@@ -2,6 +2,8 @@
  * many as the commits left? From outside, by scans. */
 #include "tatp.h"
 
+#include <bench/tables.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,7 +152,7 @@ bench_tatp_check(void *const *side, unsigned machines, const struct cn_place *pl
 	struct txn *t;
 	uint64_t bad = 0, missing = 0, lone = 0, rows = 0;
 	int64_t forwards = (int64_t)s->loaded[TATP_FORWARD];
-	if (c.of == NULL || txn_begin(pl->txn, TXN_REPEATABLE_READ, &t) != NAM_OK) {
+	if (c.of == NULL || bench_tables_begin(pl, &t) != NAM_OK) {
 		free(c.of);
 		return bench_complain("cannot begin", 1);
 	}

@@ -9,6 +9,8 @@
  */
 #include "tpcc.h"
 
+#include <bench/tables.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -378,7 +380,7 @@ bench_tpcc_check(void *const *side, unsigned machines, const struct cn_place *pl
 	uint64_t broken[TPCC_CONDITIONS + 1] = { 0 }, wrong = 0;
 	(void)machines;
 	s->failed = 0;
-	if (!census_open(&c, s->p) || txn_begin(pl->txn, TXN_REPEATABLE_READ, &t) != NAM_OK) {
+	if (!census_open(&c, s->p) || bench_tables_begin(pl, &t) != NAM_OK) {
 		census_close(&c);
 		return bench_complain("cannot begin", 1);
 	}

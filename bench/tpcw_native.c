@@ -2,6 +2,7 @@
 #include "tpcw_internal.h"
 
 #include <base/hash.h>
+#include <bench/tables.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -286,7 +287,7 @@ check(struct tpcw_side *s, const struct cn_place *pl)
 		 torn = 0;
 	int64_t sold = 0, ordered = 0;
 	struct pair *pair = malloc(cap * sizeof *pair);
-	if (pair == NULL || txn_begin(pl->txn, TXN_REPEATABLE_READ, &t) != NAM_OK)
+	if (pair == NULL || bench_tables_begin(pl, &t) != NAM_OK)
 		return complain("cannot begin", 1);
 	if (txn_scan_open(t, &s->product, &scan) != NAM_OK)
 		return complain("cannot scan", 1);

@@ -226,7 +226,7 @@ struct idx_lcache *
 idx_lcache_open(unsigned words, uint64_t leaf_max)
 {
 	const uint64_t zeros[IDX_LKEY_WORDS] = { 0 };
-	struct idx_lcache *c = aligned_alloc(64, sizeof *c);
+	struct idx_lcache *c = aligned_alloc(64, (sizeof *c + 63) / 64 * 64);
 	NAM_ASSERT(words >= 1 && words <= IDX_LKEY_WORDS);
 	if (c == NULL)
 		return NULL;
