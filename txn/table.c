@@ -85,7 +85,8 @@ txn_table_create(struct txn_worker *tw, struct txn_table *t)
 	NAM_ASSERT(t->id > 0);
 	if (t->slots == 0)
 		t->slots = 2;
-	if (t->slots < 2 || t->slots > REC_SLOTS_MAX || t->row_max > TXN_ROW_MAX || t->orders > TXN_ORDERS_MAX)
+	if (t->slots < 2 || t->slots > REC_SLOTS_MAX || t->row_max > TXN_ROW_MAX ||
+	    t->orders > TXN_ORDERS_MAX)
 		return NAM_INVALID;
 	nam_status st = NAM_FULL;
 	for (unsigned i = 0; st == NAM_FULL && i < db->nregions; i++)

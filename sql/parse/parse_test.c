@@ -170,8 +170,9 @@ features(void **state)
 	(void)state;
 	static const char *const no[] = { "select a[1][2] from t", "select '{}'::int[][]",
 		"grant all on t to x", "comment on function f() is 'x'", "delete from t where current of c",
-		"merge into t using u on true when matched then delete", "create table t (a int unique deferrable)",
-		"copy t from program 'ls'", "lock table t", "declare c cursor for select 1", "listen x",
+		"merge into t using u on true when matched then delete",
+		"create table t (a int unique deferrable)", "copy t from program 'ls'", "lock table t",
+		"declare c cursor for select 1", "listen x",
 		"create function f() returns int language sql as ''",
 		"select * from t tablesample system (1)", "select a collate \"de_DE\" from t",
 		"prepare transaction 'x'", "select money '1'", "select current_time", "select row(1,2)",
