@@ -553,7 +553,7 @@ verb_soak() {
 		failed=$((failed + 1))
 	fi
 	echo "== one owner slot, taken and given back 3,000,000 times =="
-	if build/tsoracle.tsoracle_test joins 3000000; then
+	if build/tsoracle.join_test joins 3000000; then
 		passed=$((passed + 1))
 	else
 		failed=$((failed + 1))
