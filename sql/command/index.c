@@ -7,6 +7,7 @@
  */
 #include <sql/command/alter.h>
 #include <sql/common/guess_relation.h>
+#include <sql/dml/dml.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,6 +145,57 @@ sql_index_name(struct sql_session *s, const struct cat_table *def, const struct 
 
 /* ---- the rows that are there ---------------------------------------------------------- */
 
+/* The words of the key of row k, of which col has the key's columns. */
+static bool
+words_of(const struct cat_table *tab, const struct cat_index *ix, const struct cat_vec *col, unsigned k,
+    uint64_t *words, bool *lax, struct nam_arena *arena, struct cat_err *err)
+{
+	union cat_val *v = nam_arena_zero(arena, tab->columns * sizeof *v);
+	bool *null = nam_arena_zero(arena, tab->columns * sizeof *null), any;
+	if (v == NULL || null == NULL)
+		return sql_no_memory(err);
+	for (unsigned j = 0; j < ix->keys; j++) {
+		v[ix->key[j].column] = cat_vec_at(&col[j], k);
+		null[ix->key[j].column] = col[j].null[k];
+	}
+	memset(words, 0, 8 * IDX_TREE_WORDS);
+	if (!cat_index_key(tab, ix, v, null, words, &any, arena, err))
+		return false;
+	*lax = any && !ix->nulls_equal;
+	return true;
+}
+
+/* The key's columns of n rows. */
+static nam_status
+key_columns(const struct cat_table *tab, const struct cat_index *ix, struct txn *t, const struct txn_row *row,
+    unsigned n, struct cat_vec *col, struct nam_arena *arena)
+{
+	uint16_t want[CAT_KEY_MAX];
+	for (unsigned k = 0; k < ix->keys; k++)
+		want[k] = ix->key[k].column;
+	return cat_rows_decode(tab, t, row, n, want, ix->keys, col, arena);
+}
+
+/* No row's key is too long. Such a row would have no entry. */
+static bool
+all_fit(struct sql_session *s, const struct cat_table *tab, const struct cat_index *ix,
+    const struct txn_row *row, unsigned n, struct nam_arena *arena, struct cat_err *err)
+{
+	struct cat_vec col[CAT_KEY_MAX];
+	uint64_t words[IDX_TREE_WORDS];
+	bool lax;
+	if (ix->whole)
+		return true;
+	nam_arena_reset(arena);
+	nam_status st = key_columns(tab, ix, s->t, row, n, col, arena);
+	if (st != NAM_OK)
+		return sql_status(err, st, tab);
+	for (unsigned k = 0; k < n; k++)
+		if (!words_of(tab, ix, col, k, words, &lax, arena, err))
+			return sql_index_too_long(ix, err);
+	return true;
+}
+
 bool
 sql_index_fill(struct sql_session *s, const struct cat_table *tab, unsigned i, const struct sql_sink *sink,
     struct cat_err *err)
@@ -151,22 +203,26 @@ sql_index_fill(struct sql_session *s, const struct cat_table *tab, unsigned i, c
 	struct txn_table *store = (struct txn_table *)(uintptr_t)&tab->store;
 	struct txn_row *rows = calloc(SCANNED, sizeof *rows);
 	struct txn_scan *scan = NULL;
+	struct nam_arena arena;
 	uint64_t all = 0;
 	unsigned n = 1;
+	nam_arena_init(&arena, 0);
 	nam_status st = rows != NULL ? txn_scan_open(s->t, store, &scan) : NAM_NOMEM;
 	sql_prepare_exec(s, sink, err);
 	bool ok = true;
 	while (st == NAM_OK && ok && n > 0) {
 		st = txn_scan_next(scan, rows, SCANNED, &n);
-		if (st == NAM_OK && n > 0)
+		ok = st != NAM_OK || n == 0 || all_fit(s, tab, &tab->index[i], rows, n, &arena, err);
+		if (st == NAM_OK && ok && n > 0)
 			st = txn_order_fill(s->t, store, i, rows, n);
 		all += n;
 		if (st == NAM_OK && sink->progress != NULL)
 			sink->progress(sink->arg, 0, 0, all);
-		ok = sql_go_on(&s->x);
+		ok = ok && sql_go_on(&s->x);
 	}
 	if (scan != NULL)
 		txn_scan_close(scan);
+	nam_arena_fini(&arena);
 	free(rows);
 	return st == NAM_OK ? ok : sql_status(err, st, tab);
 }
@@ -203,33 +259,12 @@ duplicated(struct sql_session *s, const struct cat_table *tab, const struct cat_
 	return false;
 }
 
-/* The words of the key of row k, of which col has the key's columns. */
-static bool
-words_of(const struct cat_table *tab, const struct cat_index *ix, const struct cat_vec *col, unsigned k,
-    uint64_t *words, bool *lax, struct nam_arena *arena, struct cat_err *err)
-{
-	union cat_val *v = nam_arena_zero(arena, tab->columns * sizeof *v);
-	bool *null = nam_arena_zero(arena, tab->columns * sizeof *null), any;
-	if (v == NULL || null == NULL)
-		return sql_no_memory(err);
-	for (unsigned j = 0; j < ix->keys; j++) {
-		v[ix->key[j].column] = cat_vec_at(&col[j], k);
-		null[ix->key[j].column] = col[j].null[k];
-	}
-	memset(words, 0, 8 * IDX_TREE_WORDS);
-	if (!cat_index_key(tab, ix, v, null, words, &any, arena, err))
-		return false;
-	*lax = any && !ix->nulls_equal;
-	return true;
-}
-
 bool
 sql_index_distinct(struct sql_session *s, const struct cat_table *tab, unsigned i,
     const struct sql_sink *sink, struct cat_err *err)
 {
 	const struct cat_index *ix = &tab->index[i];
 	const struct idx_tree_range all = { 0 };
-	uint16_t want[CAT_KEY_MAX];
 	struct cat_vec col[CAT_KEY_MAX];
 	uint64_t last[IDX_TREE_WORDS], words[IDX_TREE_WORDS];
 	struct txn_row row[64];
@@ -237,8 +272,6 @@ sql_index_distinct(struct sql_session *s, const struct cat_table *tab, unsigned 
 	struct nam_arena arena;
 	bool ok = true, any = false, lax = false;
 	unsigned n = 1;
-	for (unsigned k = 0; k < ix->keys; k++)
-		want[k] = ix->key[k].column;
 	nam_arena_init(&arena, 0);
 	sql_prepare_exec(s, sink, err);
 	nam_status st = txn_range_open(s->t, (struct txn_table *)(uintptr_t)&tab->store, i, &all, &r);
@@ -246,7 +279,7 @@ sql_index_distinct(struct sql_session *s, const struct cat_table *tab, unsigned 
 		nam_arena_reset(&arena);
 		if ((st = txn_range_next(r, row, 64, &n)) != NAM_OK || n == 0)
 			break;
-		st = cat_rows_decode(tab, s->t, row, n, want, ix->keys, col, &arena);
+		st = key_columns(tab, ix, s->t, row, n, col, &arena);
 		for (unsigned k = 0; st == NAM_OK && ok && k < n; k++) {
 			ok = words_of(tab, ix, col, k, words, &lax, &arena, err);
 			if (ok && any && !lax && memcmp(words, last, sizeof last) == 0) {

@@ -132,6 +132,16 @@ sql_dml_take(struct sql_exec *x, const struct cat_table *tab, const struct cat_v
 	return true;
 }
 
+bool
+sql_index_too_long(const struct cat_index *ix, struct cat_err *err)
+{
+	if (strcmp(err->sqlstate, "54000") != 0)
+		return false;
+	cat_error(err, "54000", "index row size exceeds btree maximum 2704 for index \"%s\"", ix->name);
+	snprintf(err->hint, sizeof err->hint, "Values of an indexed column must be shorter.");
+	return false;
+}
+
 /* The keys of a row in the table's indexes are not too long. */
 static bool
 keys_fit(struct sql_exec *x, const struct cat_table *tab, const struct sql_row *r, struct nam_arena *arena)
@@ -145,15 +155,8 @@ keys_fit(struct sql_exec *x, const struct cat_table *tab, const struct sql_row *
 			if (!r->null[ix->key[k].column] &&
 			    cat_type_is_str(tab->column[ix->key[k].column].type))
 				bytes += r->v[ix->key[k].column].s.len;
-		if (bytes > SHORT && !cat_index_key(tab, ix, r->v, r->null, words, NULL, arena, x->err)) {
-			if (strcmp(x->err->sqlstate, "54000") == 0) {
-				cat_error(x->err, "54000",
-				    "index row size exceeds btree maximum 2704 for index \"%s\"", ix->name);
-				snprintf(x->err->hint, sizeof x->err->hint,
-				    "Values of an indexed column must be shorter.");
-			}
-			return false;
-		}
+		if (bytes > SHORT && !cat_index_key(tab, ix, r->v, r->null, words, NULL, arena, x->err))
+			return sql_index_too_long(ix, x->err);
 	}
 	return true;
 }

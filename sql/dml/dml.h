@@ -31,4 +31,7 @@ bool sql_copy(struct sql_exec *x, const struct ast_stmt *st, const struct cat_ta
 bool sql_copy_to(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
     uint64_t *rows, struct cat_err *err);
 
+/* A key was not to be had, says err: if it is too long, err says for which index. False. */
+bool sql_index_too_long(const struct cat_index *ix, struct cat_err *err);
+
 #endif

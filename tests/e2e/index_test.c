@@ -2,6 +2,18 @@
 #include "golden.h"
 
 static const struct golden plain[] = {
+	{ "create table long (k int primary key, t text)", "CREATE TABLE" },
+	{ "insert into long select i, 'v' || i from generate_series(1, 500) i", "INSERT 0 500" },
+	{ "insert into long values (501, repeat('a', 3000))", "INSERT 0 1" },
+	/* a row without an entry would not be found */
+	{ "create index on long (t)",
+	    "ERROR 54000: index row size exceeds btree maximum 2704 for index \"long_t_idx\"" },
+	{ "drop index long_t_idx", "ERROR 42704: index \"long_t_idx\" does not exist" },
+	{ "select k from long where t > 'a' and t < 'b'", "501; SELECT 1" },
+	{ "delete from long where k = 501", "DELETE 1" },
+	{ "create index on long (t)", "CREATE INDEX" },
+	{ "insert into long values (501, repeat('a', 3000))",
+	    "ERROR 54000: index row size exceeds btree maximum 2704 for index \"long_t_idx\"" },
 	{ "create table t (id int primary key, a int, b text, c numeric)", "CREATE TABLE" },
 	{ "insert into t select i, i % 500, 'b' || i % 7, i / 4.0 from generate_series(1, 4000) i",
 	    "INSERT 0 4000" },
