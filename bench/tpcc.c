@@ -432,7 +432,7 @@ static const char *
 unfit(const struct real *r)
 {
 	if (sql_asked)
-		return "--api sql waits for CREATE INDEX: without it a last name is a scan of all customers";
+		return "--api sql is not there yet: use --api native";
 	if (r->common.fabric == NET_TCP && r->common.storage == NULL)
 		return "--fabric tcp needs --storage: embedded storage is memory of this process";
 	if (r->only != ALL && r->common.storage == NULL)
