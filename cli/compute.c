@@ -226,6 +226,10 @@ cli_compute(int argc, char **argv)
 		return complain(err.text);
 	}
 	cn_on_end(cn, on_end, NULL);
+	if (cn_pg_in_the_clear(pg))
+		fprintf(stderr, "namdb compute: warning: other machines can connect, and there is no TLS: "
+				"give --pg-cert and "
+				"--pg-key\n");
 	fprintf(stderr, "compute node with %u workers, for clients of PostgreSQL at %s%s%s\nready\n",
 	    cn_workers(cn), cn_pg_address(pg), c.pg.socket_dir ? " and in " : "",
 	    c.pg.socket_dir ? c.pg.socket_dir : "");

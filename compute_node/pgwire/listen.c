@@ -472,6 +472,9 @@ listen_at(struct cn_pg *pg, const struct addrinfo *a, const char *where, struct 
 		return nam_fail(err, NAM_IO, "cannot listen at %s (%m)%s", where,
 		    e == EADDRINUSE ? "; another program does: choose another port with --pg" : "");
 	}
+	struct sockaddr_storage at = { 0 };
+	memcpy(&at, a->ai_addr, a->ai_addrlen);
+	pg->open |= !is_local(&at);
 	return add_listener(pg, fd, err);
 }
 
@@ -640,6 +643,12 @@ cn_pg_close(struct cn_pg *pg)
 	pthread_mutex_unlock(&pg->lock);
 	on_workers(pg, pg->workers, take_down_worker);
 	release(pg);
+}
+
+bool
+cn_pg_in_the_clear(const struct cn_pg *pg)
+{
+	return pg->open && pg->tls == NULL;
 }
 
 const char *

@@ -33,6 +33,9 @@ nam_status cn_pg_open(struct cn_pg **out, struct cn *cn, const struct cn_pg_conf
 void cn_pg_close(struct cn_pg *pg);
 /* Where it listens, such as "127.0.0.1:5432"; "" = no TCP. Valid until cn_pg_close. */
 const char *cn_pg_address(const struct cn_pg *pg);
+/* True if other machines can connect and there is no TLS: their data cross the network in the
+ * clear. */
+bool cn_pg_in_the_clear(const struct cn_pg *pg);
 /* Sessions at the moment. Any thread. */
 unsigned cn_pg_sessions(struct cn_pg *pg);
 

@@ -121,6 +121,7 @@ struct cn_pg {
 	char *socket_path;       /* i  NULL = none */
 	int listener[CN_PG_LISTENERS];
 	unsigned listeners;
+	bool open; /* other machines may connect; set before the first thread starts */
 	pthread_t doorkeeper;
 	int epoll, wake;            /* the doorkeeper's */
 	struct ssl_ctx_st *tls;     /* i  NULL = none */

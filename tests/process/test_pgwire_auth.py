@@ -216,6 +216,18 @@ def test_the_end():
         c.terminate()
 
 
+def test_warned_of_the_clear():
+    """Other machines can connect: without TLS the program says so, with it or on loopback it does not."""
+    at, _ = servers()
+    h = place["house"]
+    tls = ("--pg-cert", h.dir + "/cert.pem", "--pg-key", h.dir + "/key.pem")
+    for pg, more, warned in (("0.0.0.0:0", (), True), ("0.0.0.0:0", tls, False)):
+        c = Compute(h, *more, pg=pg)
+        same("there is no TLS" in c.text(), warned, c.text())
+        c.kill()
+    check("there is no TLS" not in at.text(), at.text())
+
+
 if __name__ == "__main__":
     try:
         house.main()
