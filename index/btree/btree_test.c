@@ -347,6 +347,20 @@ keys_and_names(void **state)
 /* Inserts into full leaves, of an amount that needs more memory: all in one call. */
 enum { CRASH_ENTRIES = 200, VICTIM = 3 };
 
+/* The victim will die at the at-th verb from here; 0 = it will not. The verbs before. */
+static uint64_t
+dies_at(struct scene *s, uint64_t at)
+{
+	static const enum net_sim_carry carry[] = { NET_SIM_CARRY_NONE, NET_SIM_CARRY_ALL,
+		NET_SIM_CARRY_DICE };
+	uint64_t before = net_sim_verbs(s->m.net[VICTIM]);
+	if (at > 0) {
+		net_sim_carry(s->m.net[VICTIM], carry[at % 3]);
+		net_sim_crash_at(s->m.sim, s->m.net[VICTIM], before + at);
+	}
+	return before;
+}
+
 static void
 insert_many(void *arg)
 {
@@ -397,13 +411,7 @@ client_crashes(void **state)
 	for (uint64_t at = 0; at == 0 || at <= verbs; at++) {
 		struct scene s;
 		scene_begin(&s, 10 + at % 3, 2900, 2);
-		uint64_t before = net_sim_verbs(s.m.net[VICTIM]);
-		if (at > 0) {
-			net_sim_carry(s.m.net[VICTIM], at % 3 == 0   ? NET_SIM_CARRY_NONE
-						       : at % 3 == 1 ? NET_SIM_CARRY_ALL
-								     : NET_SIM_CARRY_DICE);
-			net_sim_crash_at(s.m.sim, s.m.net[VICTIM], before + at);
-		}
+		uint64_t before = dies_at(&s, at);
 		nam_co_start(net_worker_sched(s.m.w[VICTIM][0]), insert_many, &s, 128 << 10);
 		(void)net_sim_run(s.m.sim, NULL, NULL);
 		if (at == 0) {
@@ -568,13 +576,7 @@ mover_dies_at(uint64_t seed, uint64_t at, struct deaths *d)
 {
 	struct scene s;
 	scene_begin(&s, seed, 1400, 2);
-	uint64_t before = net_sim_verbs(s.m.net[VICTIM]);
-	if (at > 0) {
-		net_sim_carry(s.m.net[VICTIM], at % 3 == 0   ? NET_SIM_CARRY_NONE
-					       : at % 3 == 1 ? NET_SIM_CARRY_ALL
-							     : NET_SIM_CARRY_DICE);
-		net_sim_crash_at(s.m.sim, s.m.net[VICTIM], before + at);
-	}
+	uint64_t before = dies_at(&s, at);
 	nam_co_start(net_worker_sched(s.m.w[VICTIM][0]), move_half, &s, 128 << 10);
 	(void)net_sim_run(s.m.sim, NULL, NULL);
 	bool died = net_sim_crashed(s.m.net[VICTIM]);
