@@ -66,6 +66,7 @@
 	X(TREE_NO_TURN, "tree-no-turn", "B9", "btree_twin_test", 0, "a service executes requests of a turn that is over") \
 	X(TREE_MOVED_BELIEVED, "moved-leaf-believed", "B13", "btree_twin_test", 0, "leaves that a partition has given up keep their checks") \
 	X(TREE_SEAL_FORGOTTEN, "seal-forgotten", "B11", "btree_twin_test", 0, "a partition changes entries that are being moved") \
+	X(TREE_RECORD_TORN, "record-torn", "B10", "btree_twin_test", 0, "a move is written down by one WRITE, which may be cut") \
 	X(PRESENT_KEYS, "present-keys", "L2", "learned_twin_test", 0, "the bounds of a line are those of the low fences only") \
 	X(STEP_NEAREST, "step-nearest", "L3", "learned_twin_test", 0, "a separator is rounded to the nearest step") \
 	X(UNVALIDATED, "unvalidated", "P2", "twopc_twin_test", 0, "a resource manager locks a record that has a newer version than was read") \

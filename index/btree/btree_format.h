@@ -68,9 +68,9 @@
  *       a request from a broken connection cannot execute after its repetition.
  *
  * A partition gives its upper half to a new one (move.c). M: the fence where it is cut.
- *   B10 One client at a time moves: the holder of the anchor's `lock`. It writes `source` and
- *       `target` before it begins, and clears them at the end. So a client that has taken the lock
- *       from a dead one knows what was begun.
+ *   B10 One client at a time moves: the holder of the anchor's `lock`. It writes `target`, and then
+ *       `source`, before it begins, and clears `source` at the end: one word tells whether there is
+ *       a move. So a client that has taken the lock from a dead one knows what was begun.
  *   B11 From SEAL on no place >= M of the source changes. All entries that the target gets are
  *       READ after that. The target changes nothing before OPEN. So until the map says otherwise,
  *       source and target say the same, and undoing loses nothing.
@@ -370,7 +370,7 @@ struct idx_tree_anchor {
 	uint64_t map;            /* address; 0 = no partition was begun yet */
 	uint64_t state;          /* 0 = being made, 1 = it lives, 2 = it is being dropped */
 	uint64_t lock;           /* of a move (B10); 0 = free */
-	uint64_t source, target; /* addresses of partitions; 0 = there is no move */
+	uint64_t source, target; /* addresses of partitions; source 0: there is no move */
 	uint64_t pad[7];
 };
 static_assert(sizeof(struct idx_tree_anchor) == 128, "tree.h promises the anchor's size");

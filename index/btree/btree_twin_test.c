@@ -546,6 +546,84 @@ a_late_request_is_caught(void **state)
 	}
 }
 
+/* ---- a move whose client dies while it writes it down ------------------------------------ */
+
+enum { MOVER = 3, MOVER_WORD = 77, RECORD_SEEDS = 40, RECORD_VERBS = 12 };
+
+static void
+enter_and_split(void *arg)
+{
+	struct model *m = arg;
+	uint64_t keys[60], values[60], done;
+	for (unsigned i = 0; i < 60; i++) {
+		key_of(m, i, &keys[i]);
+		values[i] = 1;
+		entry_of(m, i, 1)->live = true;
+	}
+	idx_tree_set_owner(m->t[MOVER], MOVER_WORD);
+	if (idx_tree_fill(m->w[MOVER][0], m->t[MOVER], keys, values, 60, 100, &done, NULL) != NAM_OK)
+		violated(m, "the fill fails");
+	net_sim_crash_at(m->sim, m->net[MOVER], net_sim_verbs(m->net[MOVER]) + m->cfg.steps);
+	(void)idx_tree_split(m->w[MOVER][0], m->t[MOVER], keys, 1, NULL, NULL);
+}
+
+static void
+fence_and_recover(void *arg)
+{
+	struct model *m = arg;
+	struct nam_err err;
+	if (net_fence_process(m->w[0][0], net_identity(m->net[MOVER]), 0, &err) != NAM_OK)
+		violated(m, "%s", err.text);
+	nam_status st = idx_tree_recover(m->w[0][0], m->t[0], MOVER_WORD, NULL, NULL);
+	if (st != NAM_OK && st != NAM_ABSENT)
+		violated(m, "the recovery says %s", nam_status_name(st));
+}
+
+/* Dies at that verb of the move; its WRITEs may be cut anywhere. */
+static void
+record_cut(uint64_t seed, unsigned verb, enum nam_fault broken, char words[240])
+{
+	struct model m;
+	struct model_config cfg = {
+		.seed = seed, .words = 1, .keys = 60, .values = 2, .parts = 1, .steps = verb
+	};
+	nam_fault_on = NAM_FAULT_NONE;
+	model_start(&m, &cfg);
+	net_sim_faults(m.sim, false);
+	nam_fault_on = broken;
+	net_sim_carry(m.net[MOVER], NET_SIM_CARRY_DICE);
+	nam_co_start(net_worker_sched(m.w[MOVER][0]), enter_and_split, &m, 128 << 10);
+	(void)net_sim_run(m.sim, NULL, NULL);
+	if (net_sim_crashed(m.net[MOVER])) {
+		nam_co_start(net_worker_sched(m.w[0][0]), fence_and_recover, &m, 128 << 10);
+		model_play(&m);
+		net_sim_bury(m.sim, m.net[MOVER]);
+		(void)net_sim_run(m.sim, NULL, NULL); /* also after a violation */
+	}
+	idx_tree_close(m.t[MOVER]);
+	m.t[MOVER] = NULL;
+	memcpy(words, m.broken, sizeof m.broken);
+	nam_fault_on = NAM_FAULT_NONE;
+	model_end(&m);
+}
+
+static void
+a_cut_record_is_caught(void **state)
+{
+	(void)state;
+	for (int broken = 0; broken < 2; broken++) {
+		enum nam_fault fault = broken ? NAM_FAULT_TREE_RECORD_TORN : NAM_FAULT_NONE;
+		char words[240] = "";
+		uint64_t seed = 0;
+		while (++seed <= RECORD_SEEDS && words[0] == 0)
+			for (unsigned verb = 1; verb <= RECORD_VERBS && words[0] == 0; verb++)
+				record_cut(seed, verb, fault, words);
+		if (broken)
+			printf("fault %s: seed %" PRIu64 ": %s\n", nam_fault_name[fault], seed - 1, words);
+		assert_int_equal(words[0] != 0, broken);
+	}
+}
+
 int
 main(void)
 {
@@ -556,6 +634,7 @@ main(void)
 		cmocka_unit_test(the_sound_one_is_not_caught),
 		cmocka_unit_test(twins_are_caught),
 		cmocka_unit_test(a_late_request_is_caught),
+		cmocka_unit_test(a_cut_record_is_caught),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

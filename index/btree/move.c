@@ -5,12 +5,12 @@
  * A client does it, with the anchor's lock held, in this order (each step waits for the one
  * before):
  *
- *	1  write down `source` and `target`
+ *	1  write down `target`, then `source`
  *	2  SEAL the source: from now on its upper half does not change. It tells the fence
  *	3  CREATE the target; READ the upper half, and FILL the target with it
  *	4  write the new map into the place that is not in use, then the anchor's `map`
  *	5  CUT the source; OPEN the target
- *	6  clear `source` and `target`, free the lock
+ *	6  clear `source`, free the lock
  *
  * Up to the last WRITE of step 4 it can be undone, from there on it must be finished: the map says
  * which (B12). Each step may be repeated. So the client that takes the lock from a dead one does
@@ -20,6 +20,7 @@
  * been served (B9), or its sender is fenced. So the lock is kept until `settle` has come to its
  * end, here or in the process that recovers this one.
  */
+#include <base/fault.h>
 #include <index/btree/client.h>
 
 #include <stdlib.h>
@@ -107,11 +108,19 @@ unlock(struct move *v)
 	return st == NAM_OK && seen != owner ? NAM_CORRUPT : st;
 }
 
+/* `source` says that there is a move, so it is written behind `target`, and cleared alone: a WRITE
+ * of both that its client's death cuts in the middle would leave a source without a target. */
 static nam_status
 record(struct move *v, uint64_t source, uint64_t target)
 {
 	const uint64_t words[2] = { source, target };
-	nam_status st = sure(v, net_write1(v->w, AT(v->t->anchor, source), words, sizeof words, v->acct));
+	nam_status st = NAM_OK;
+	if (nam_fault(TREE_RECORD_TORN))
+		return sure(v, net_write1(v->w, AT(v->t->anchor, source), words, sizeof words, v->acct));
+	if (source != 0)
+		st = sure(v, net_write1(v->w, AT(v->t->anchor, target), &target, 8, v->acct));
+	if (st == NAM_OK)
+		st = sure(v, net_write1(v->w, AT(v->t->anchor, source), &source, 8, v->acct));
 	if (st == NAM_OK) {
 		v->a.source = source;
 		v->a.target = target;
