@@ -98,9 +98,10 @@ struct idx_tree_options {
 	/* Each worker chooses between this cache's READs and a message, call by call
 	 * (adaptive.h). */
 	bool adaptive;
-	unsigned cores;         /* that serve messages on a storage node, for its load; 0 = 1 */
-	unsigned split_extents; /* a partition that has more of them is large (idx_tree_large);
-				 * 0 = 2,048, UINT_MAX = none is */
+	unsigned cores; /* that serve messages on a storage node, for its load; 0 = 1 */
+	/* If its nodes fill more, a partition is large (idx_tree_large). 0 = 2,048, UINT_MAX = none
+	 * is. */
+	unsigned split_extents;
 	/* Of the tree (idx_tree_id): another one, made in the memory of one that was dropped, is
 	 * none: NAM_REFUSED. 0 = whichever is there. */
 	uint64_t id;

@@ -228,7 +228,7 @@ idx_grow(struct net_worker *w, struct view *v, uint64_t extents)
 		a.n += 1 + n;
 		st = idx_ask_run(w, &a, &head);
 		unsigned done = st == NAM_OK && head.done <= n ? head.done : 0;
-		if (st == NAM_OK && head.extents > most_of(t))
+		if (st == NAM_OK && head.used > most_of(t))
 			note_large(t, v);
 		/* If it is not known whether the partition has them, they are not handed over
 		 * again. */

@@ -63,7 +63,9 @@ static_assert(sizeof(struct idx_rq) == 48, "a message's head is wire format");
 
 struct idx_an {
 	uint32_t status, done;
-	uint64_t extents; /* of the partition now, for a GROW to come */
+	uint32_t extents; /* of the partition now, for a GROW to come */
+	/* Its nodes would fill so many of them: a move leaves unused ones behind. */
+	uint32_t used;
 };
 static_assert(sizeof(struct idx_an) == 16, "an answer's head is wire format");
 

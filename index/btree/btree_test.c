@@ -491,6 +491,55 @@ wait_a_while(void *arg)
 	net_sleep(s->m.w[1][0], 20000000);
 }
 
+/* ---- partitions that grow ---------------------------------------------------------------- */
+
+enum { LARGE_KEYS = 320000, LARGE_BATCH = 64, LARGE_MOST = 16 };
+
+/* Each partition that is told to be large is cut in two, as its owner does. */
+static void
+enter_and_cut(void *arg)
+{
+	struct scene *s = arg;
+	struct model *m = &s->m;
+	struct net_worker *w = m->w[0][0];
+	static const struct idx_tree_options o = { .cache = IDX_TREE_INNER, .split_extents = LARGE_MOST };
+	struct idx_tree *t = idx_btree_open(m->anchor, 1, &m->mem, &o, NULL);
+	uint64_t key[LARGE_BATCH], large[IDX_TREE_WORDS];
+	for (uint64_t i = 0; i < LARGE_KEYS; i += LARGE_BATCH) {
+		struct idx_tree_entry e[LARGE_BATCH];
+		for (unsigned k = 0; k < LARGE_BATCH; k++) {
+			key[k] = (i + k) * UINT64_C(0x9e3779b97f4a7c15) % LARGE_KEYS * 64 + (i + k) % 64;
+			e[k] = (struct idx_tree_entry){ .tree = t, .key = &key[k], .value = 1 };
+		}
+		if (idx_tree_insert(w, e, LARGE_BATCH, NULL) != NAM_OK)
+			violated(m, "an insert fails");
+		while (idx_tree_large(t, large)) {
+			if (idx_tree_split(w, t, large, 1, NULL, NULL) != NAM_OK)
+				violated(m, "a large partition cannot be cut");
+			s->at++;
+		}
+	}
+	if (idx_tree_shape(w, t, &m->shape, NULL) != NAM_OK)
+		violated(m, "the shape is not told");
+	idx_tree_close(t);
+}
+
+/* What a move leaves behind unused in its source does not make the source large again. */
+static void
+partitions_grow(void **state)
+{
+	(void)state;
+	struct scene s;
+	scene_begin_with(&s, 5, 64, 1, 0);
+	s.at = 0;
+	scene_play(&s, 0, enter_and_cut);
+	printf("%d keys: %" PRIu64 " moves, %u partitions, %" PRIu64 " leaves\n", LARGE_KEYS, s.at,
+	    s.m.shape.parts, s.m.shape.leaves);
+	uint64_t fill = s.m.shape.leaves * idx_node_room(1, true) / IDX_TREE_EXTENT;
+	assert_true(s.m.shape.parts > fill / LARGE_MOST && s.m.shape.parts <= 2 * fill / LARGE_MOST + 2);
+	model_end(&s.m);
+}
+
 /* ---- a move that is cut ---------------------------------------------------------------- */
 
 enum { MOVER = 77, FROZEN_NS = 1500000000 };
@@ -958,6 +1007,7 @@ main(void)
 		cmocka_unit_test(own_changes_are_known),
 		cmocka_unit_test(keys_and_names),
 		cmocka_unit_test(client_crashes),
+		cmocka_unit_test(partitions_grow),
 		cmocka_unit_test(a_mover_dies),
 		cmocka_unit_test(a_mover_stalls),
 		cmocka_unit_test(a_fenced_mover_is_not_served),

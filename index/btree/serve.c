@@ -604,6 +604,17 @@ move(struct part *p, enum idx_message what, struct in in, struct out *o)
 	return st;
 }
 
+/* The extents that the partition's nodes would fill. */
+static uint32_t
+used(const struct part *p)
+{
+	const struct idx_part_head *h = idx_head_of_part(p);
+	unsigned w = p->pub.words;
+	uint64_t bytes =
+	    IDX_PART_NODES + h->leaves * idx_node_room(w, true) + h->inners * idx_node_room(w, false);
+	return (uint32_t)((bytes + IDX_TREE_EXTENT - 1) / IDX_TREE_EXTENT);
+}
+
 static nam_status
 serve(struct service *s, const struct idx_rq *rq, struct in in, struct net_request *whole, struct out *o,
     struct idx_an *an)
@@ -667,7 +678,8 @@ serve(struct service *s, const struct idx_rq *rq, struct in in, struct net_reque
 	default:
 		st = NAM_INVALID;
 	}
-	an->extents = p->extents;
+	an->extents = (uint32_t)p->extents;
+	an->used = used(p);
 	return st;
 }
 
