@@ -15,8 +15,8 @@
 /*
  * Point, name, the rule that it breaks (R, M: txn/record_format.h; I: txn/intent_format.h; T:
  * tsoracle/oracle_format.h; H: index/hash/hash_format.h; L: index/learned/learned_format.h; P:
- * txn/twopc/README.md; B: bench/README.md), the test that is to catch it, within so many seeds (0 =
- * it plays scenes, and reports so), the effect.
+ * txn/twopc/README.md; B: bench/README.md; A: olap/job_format.h), the test that is to catch it,
+ * within so many seeds (0 = it plays scenes, and reports so), the effect.
  */
 /* clang-format off */
 #define NAM_FAULTS(X) \
@@ -69,6 +69,8 @@
 	X(TREE_RECORD_TORN, "record-torn", "B10", "btree_twin_test", 0, "a move is written down by one WRITE, which may be cut") \
 	X(PRESENT_KEYS, "present-keys", "L2", "learned_twin_test", 0, "the bounds of a line are those of the low fences only") \
 	X(STEP_NEAREST, "step-nearest", "L3", "learned_twin_test", 0, "a separator is rounded to the nearest step") \
+	X(OLAP_NO_FLUSH, "olap-no-flush", "A2", "olap_twin_test", 0, "a writer puts its windows out before its last buffer") \
+	X(OLAP_MORSEL_TWICE, "olap-morsel-twice", "A2", "olap_twin_test", 0, "a round after a death does morsels again that count already") \
 	X(UNVALIDATED, "unvalidated", "P2", "twopc_twin_test", 0, "a resource manager locks a record that has a newer version than was read") \
 	X(EARLY_SNAPSHOT, "early-snapshot", "P4", "twopc_twin_test", 0, "snapshots cover a transaction whose records are not all installed") \
 	X(SLOT_UNVALIDATED, "slot-unvalidated", "B4", "tpcw_paper_test", 0, "RSI as the NAM paper has it installs records whose CAS failed")

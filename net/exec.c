@@ -1,6 +1,10 @@
 /* exec.c -- copies to and from region memory that cannot be plain memcpy (see exec.h). */
 #include <net/exec.h>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 static inline uint64_t
 load_word(const char *region)
 {
@@ -41,3 +45,46 @@ net_copy_in_slow(void *region, const void *from, size_t len)
 	while (len-- > 0)
 		__atomic_store_n(at++, *src++, __ATOMIC_RELEASE);
 }
+
+#if defined(__SSE2__) && !NET_EXEC_WORDS
+enum { LINE = 64 };
+
+bool
+net_copy_stream(void *region, const void *from, size_t len)
+{
+	if ((((uintptr_t)region | (uintptr_t)from | len) & (LINE - 1)) != 0)
+		return false;
+	/* A line in one go: a processor hands a whole one to the memory, parts of one in pieces. */
+	for (size_t i = 0; i < len; i += LINE) {
+		const __m128i *s = (const void *)((const char *)from + i);
+		__m128i *d = (void *)((char *)region + i);
+		__m128i a = _mm_load_si128(s), b = _mm_load_si128(s + 1), c = _mm_load_si128(s + 2),
+			e = _mm_load_si128(s + 3);
+		_mm_stream_si128(d, a);
+		_mm_stream_si128(d + 1, b);
+		_mm_stream_si128(d + 2, c);
+		_mm_stream_si128(d + 3, e);
+	}
+	return true;
+}
+
+void
+net_fence_streams(void)
+{
+	_mm_sfence();
+}
+#else
+bool
+net_copy_stream(void *region, const void *from, size_t len)
+{
+	(void)region;
+	(void)from;
+	(void)len;
+	return false;
+}
+
+void
+net_fence_streams(void)
+{
+}
+#endif

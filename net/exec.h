@@ -65,6 +65,14 @@ net_fence_stores_before_stores(void)
 	NET_FENCE_OF(memory_order_release);
 }
 
+/*
+ * WRITE past the caches: a write buffer of a partitioned relation would only push others out. The
+ * caller has stores of its own before it kept in order, and calls net_fence_streams before a store
+ * or a signal that tells others of the bytes. False: not for these addresses or this processor.
+ */
+bool net_copy_stream(void *region, const void *from, size_t len);
+void net_fence_streams(void);
+
 /* Any alignment: word by word on the region's side. */
 void net_copy_out_slow(void *into, const void *region, size_t len);
 void net_copy_in_slow(void *region, const void *from, size_t len);

@@ -107,6 +107,27 @@ exact(void **state)
 			}
 }
 
+/* Of whole lines a copy past the caches is one too; of other bytes it says no, and touches none. */
+static void
+streams(void **state)
+{
+	(void)state;
+	static _Alignas(64) char shared[512], mine[512], want[512];
+	for (unsigned i = 0; i < sizeof mine; i++) {
+		mine[i] = (char)(i * 7 + 1);
+		shared[i] = want[i] = (char)~i;
+	}
+	if (net_copy_stream(shared + 64, mine + 128, 192)) {
+		net_fence_streams();
+		memcpy(want + 64, mine + 128, 192);
+	}
+	assert_memory_equal(shared, want, sizeof want);
+	assert_false(net_copy_stream(shared + 8, mine, 64));
+	assert_false(net_copy_stream(shared, mine + 16, 64));
+	assert_false(net_copy_stream(shared, mine, 72));
+	assert_memory_equal(shared, want, sizeof want);
+}
+
 static void
 atomics(void **state)
 {
@@ -125,6 +146,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(exact),
+		cmocka_unit_test(streams),
 		cmocka_unit_test(atomics),
 		cmocka_unit_test(no_torn_words),
 	};

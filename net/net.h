@@ -353,6 +353,8 @@ enum net_flag {
 			 * once */
 	NET_QUIET = 4,  /* unsignaled: its completion is known only through a later signaled op to
 	                 * the same node. Errors surface there. Needs NET_INLINE for a WRITE. */
+	NET_STREAM = 8, /* a WRITE of bytes that this process will not READ soon: if the memory is
+			 * mapped here, they go past its caches */
 };
 enum { NET_INLINE_MAX = 64 };
 

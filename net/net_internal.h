@@ -198,6 +198,7 @@ enum net_turn { NET_TURN_NONE, NET_TURN_ASKED, NET_TURN_HAS };
 struct net_worker {
 	struct net_endpoint *ep[NET_REGIONS];    /* i  by region id */
 	bool dirty;                              /* o  a plain store was made, and no fence since */
+	bool streams;                            /* o  the same of stores past the caches */
 	unsigned async_count;                    /* i */
 	struct net_endpoint *async[NET_REGIONS]; /* i  endpoints without base */
 	struct nam_sched *sched;

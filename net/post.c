@@ -55,6 +55,10 @@ op_execute(struct net_worker *w, struct net_endpoint *ep, struct net_counts *acc
 	struct net_counts *c = &ep->counts;
 	if (op->flags & NET_FENCE)
 		net_fence_loads_before_all();
+	if (__builtin_expect(w->streams, 0) && (op->flags & NET_STREAM) == 0) {
+		net_fence_streams();
+		w->streams = false;
+	}
 	switch (op->code) {
 	case NET_READ:
 		c->verbs[NET_READ]++;
@@ -75,6 +79,10 @@ op_execute(struct net_worker *w, struct net_endpoint *ep, struct net_counts *acc
 		acct->verbs[op->code]++;
 		c->bytes_out += op->len;
 		acct->bytes_out += op->len;
+		if (__builtin_expect(op->flags & NET_STREAM, 0) && net_copy_stream(at, op->buf, op->len)) {
+			w->streams = true;
+			break;
+		}
 		net_copy_in(at, op->buf, op->len);
 		w->dirty = true;
 		break;
@@ -264,6 +272,10 @@ post(struct net_batch *b, bool waited)
 	}
 	if (reads)
 		net_fence_loads_before_all();
+	if (__builtin_expect(w->streams, 0)) {
+		net_fence_streams(); /* a completed WRITE is seen by every verb that starts later */
+		w->streams = false;
+	}
 	if (here && __builtin_expect(is_disarmed(w), 0))
 		void_batch(b);
 	if (waited && b->n != 0) {

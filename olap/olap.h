@@ -1,0 +1,158 @@
+/*
+ * olap.h -- streams of tuples in remote memory: scanned, partitioned, joined, summed up by all who
+ * take part.
+ *
+ * A tuple is `width` bytes, a multiple of 8; the first 8 are its key. A job is one query's work:
+ * the participants, their morsels, the extents that it owes. A participant is one worker with
+ * its own struct olap_job; workers of several processes take part in the same job, which they
+ * find by its address. All functions run in a coroutine of their worker, unless they say otherwise.
+ */
+#ifndef NAM_OLAP_OLAP_H
+#define NAM_OLAP_OLAP_H
+
+#include <net/net.h>
+
+#include <stdatomic.h>
+
+/* ---- the board and jobs ------------------------------------------------------ */
+
+/* Where jobs of a cluster are found when their owners have died: the caller keeps its address. */
+nam_status olap_board_make(struct net_worker *w, net_addr *board);
+/* Gives the board's memory back; no job may be on it. */
+nam_status olap_board_drop(struct net_worker *w, net_addr board);
+/* Gives back what jobs of processes that have died, or left, still owe; *jobs counts them. Jobs of
+ * processes that live stay. Any process, at any time. */
+nam_status olap_board_sweep(struct net_worker *w, net_addr board, unsigned *jobs);
+
+struct olap_job;
+
+/*
+ * Makes a job, and the caller its first participant. plan: bytes for other participants,
+ * OLAP_PLAN at most. NAM_FULL: no memory on the nodes, or no place on the board. NAM_NOMEM.
+ */
+enum { OLAP_PLAN = 32 << 10 };
+nam_status olap_job_make(
+    struct net_worker *w, net_addr board, const void *plan, uint32_t len, struct olap_job **out);
+/* Takes part in a job. NAM_FULL: it has participants enough. NAM_GONE: it is over. */
+nam_status olap_job_join(struct net_worker *w, net_addr at, struct olap_job **out);
+net_addr olap_job_at(const struct olap_job *job);
+const void *olap_job_plan(const struct olap_job *job, uint32_t *len);
+struct net_worker *olap_job_worker(const struct olap_job *job);
+/* The job ends with NAM_CANCELLED soon after *cancelled is true. It lives as long as the job. */
+void olap_job_watch(struct olap_job *job, const atomic_bool *cancelled);
+/* Every participant ends soon, with this status. NAM_OK is not one. */
+void olap_job_stop(struct olap_job *job, nam_status why);
+/* This participant takes no part any more; frees job. */
+void olap_job_leave(struct olap_job *job);
+/* By the maker, instead of leave: waits until all others have left or are fenced, gives all extents
+ * back, frees job. Not OK: extents may stay with the job, for a sweep of the board. */
+nam_status olap_job_end(struct olap_job *job);
+/* Verbs and bytes of this participant so far. */
+const struct net_counts *olap_job_counts(const struct olap_job *job);
+
+/* ---- relations ------------------------------------------------------------- */
+
+enum { OLAP_WIDTH_MAX = 1024, OLAP_BITS_MAX = 14, OLAP_SOURCES = 512 };
+
+/* A relation as plans name it: the directories of those who wrote it. */
+struct olap_source {
+	uint32_t width; /* of a tuple */
+	uint32_t bits;  /* the fan-out is 1 << bits; a tuple's partition: the hash's first bits */
+	uint32_t dirs;
+	uint32_t pad;
+	uint64_t dir[OLAP_SOURCES];
+};
+
+/* The hash whose first bits choose the partition, and the next ones what a join or an aggregation
+ * chooses by. */
+static inline uint64_t
+olap_hash(uint64_t key)
+{
+	unsigned __int128 p = (unsigned __int128)key * UINT64_C(0x9e3779b97f4a7c15);
+	return (uint64_t)p ^ (uint64_t)(p >> 64);
+}
+
+/*
+ * One participant's part of a relation that is being written: a buffer for each partition, at least
+ * OLAP_BUFFER bytes, and a window that the buffer's bytes go to when it is full.
+ */
+enum { OLAP_BUFFER = 2048 };
+struct olap_writer;
+/* window: bytes of one, a power of two, 4 KiB to an extent; 0 = an extent. */
+nam_status olap_writer_open(
+    struct olap_job *job, uint32_t width, unsigned bits, uint32_t window, struct olap_writer **out);
+void olap_writer_close(struct olap_writer *wr);
+/* Tuples, one after the other, each to its partition. */
+nam_status olap_write(struct olap_writer *wr, const void *tuples, size_t n);
+/* The same, to a partition that the caller has chosen. */
+nam_status olap_write_to(struct olap_writer *wr, unsigned partition, const void *tuple);
+
+/* ---- phases -------------------------------------------------------------- */
+
+/*
+ * A phase is a number of morsels, each done by one participant, and what they put out. A
+ * participant runs rounds of it until it is settled:
+ *
+ *      olap_phase_begin(&ph, job, 0, morsels);
+ *      do {
+ *              while ((st = olap_take(&ph, &morsel)) == NAM_OK) ...        // NAM_ABSENT: no more
+ *              st = olap_publish(&ph, writer, &result, sizeof result);
+ *              st = olap_settle(&ph);                                     // NAM_BUSY: another
+ *      round } while (st == NAM_BUSY);
+ *
+ * What a participant has done before it died is done again in the next round, by the others; its
+ * output never counts. So a result, and the windows, hold each morsel exactly once. olap_settle may
+ * come later than olap_publish: meanwhile another phase may be run.
+ */
+enum { OLAP_MORSELS_MAX = 16384, OLAP_RESULT_MAX = 4096 };
+struct olap_phase {
+	struct olap_job *job;
+	unsigned number, round;
+	uint32_t morsels;      /* of the phase */
+	uint32_t left;         /* of this round */
+	uint32_t *missing;     /* of a later round: which; NULL = all */
+	uint64_t *mine, *done; /* bits: in this round by me; by outputs that count */
+	uint64_t *out;         /* directories that count */
+	unsigned outs, outs_cap;
+};
+nam_status olap_phase_begin(struct olap_phase *ph, struct olap_job *job, unsigned number, uint32_t morsels);
+void olap_phase_end(struct olap_phase *ph);
+nam_status olap_take(struct olap_phase *ph, uint32_t *morsel);
+/* writer may be NULL; it is empty afterwards, and may be used again. */
+nam_status olap_publish(
+    struct olap_phase *ph, struct olap_writer *wr, const void *result, uint32_t result_len);
+nam_status olap_settle(struct olap_phase *ph);
+/* Of a settled phase: the relation that was written, for olap_rel_load. */
+void olap_phase_source(const struct olap_phase *ph, uint32_t width, unsigned bits, struct olap_source *out);
+/* Of a settled phase: each result that counts. */
+nam_status olap_phase_results(
+    struct olap_phase *ph, void (*each)(void *arg, const void *result, uint32_t len), void *arg);
+
+/* ---- reading ---------------------------------------------------------------- */
+
+struct olap_window;
+
+/* A relation's windows as this participant knows them, by partition. */
+struct olap_rel {
+	uint32_t width, bits, windows;
+	uint64_t tuples;
+	struct olap_window *window;
+	uint32_t *start; /* of each partition, and the end */
+	uint64_t *count; /* tuples of each partition */
+};
+nam_status olap_rel_load(struct olap_job *job, const struct olap_source *s, struct olap_rel *out);
+void olap_rel_free(struct olap_rel *rel);
+
+/*
+ * Reads windows one after the other. Where memory is mapped the tuples are read in place; elsewhere
+ * OLAP_AHEAD windows are under way while one is used.
+ */
+enum { OLAP_AHEAD = 4 };
+struct olap_reader;
+nam_status olap_reader_open(struct olap_job *job, struct olap_reader **out);
+void olap_reader_close(struct olap_reader *r);
+void olap_reader_begin(struct olap_reader *r, const struct olap_rel *rel, uint32_t first, uint32_t n);
+/* The next window's tuples, valid until the next call. NAM_ABSENT: no more. */
+nam_status olap_reader_next(struct olap_reader *r, const void **tuples, uint32_t *n);
+
+#endif

@@ -1,0 +1,64 @@
+/* olap_internal.h -- the inside of the room. */
+#ifndef NAM_OLAP_INTERNAL_H
+#define NAM_OLAP_INTERNAL_H
+
+#include <base/assert.h>
+#include <olap/job_format.h>
+#include <olap/olap.h>
+
+struct olap_job {
+	struct net_worker *w;
+	net_addr at;                  /* the head */
+	net_addr board;               /* the place there; the maker's */
+	unsigned place;               /* among the participants */
+	uint64_t identity;            /* of the net */
+	const atomic_bool *cancelled; /* may be NULL */
+	nam_status stopped;           /* as this participant has seen the stop word */
+	struct net_counts counts;
+	/* extents at hand, which the bill lists already */
+	net_addr stock[BILL_TAKE];
+	unsigned stocked, turn;
+	uint64_t bills[OLAP_BILLS]; /* as far as known */
+	uint32_t plan_len;
+	uint8_t plan[OLAP_PLAN];
+};
+
+static inline net_addr
+olap_in(net_addr head, size_t offset)
+{
+	return net_plus(head, offset);
+}
+static inline uint64_t
+olap_place_word(uint64_t identity, enum olap_state state)
+{
+	return identity << 8 | state;
+}
+
+/* An extent with any bytes; the bill has it. NAM_FULL: all nodes are full. */
+nam_status olap_extent(struct olap_job *job, net_addr *out);
+/* Gives back all that the bill lists, and the bill. A5: by one who has made sure. */
+nam_status olap_bill_pay(struct net_worker *w, net_addr head, struct net_counts *acct);
+
+/* True if the process has died or left; then it is fenced when this returns with NAM_OK. */
+nam_status olap_fence_if_dead(struct net_worker *w, uint64_t identity, bool *dead);
+/* Waits until every place but `mine` is left or fenced; the free ones stay empty for ever. */
+nam_status olap_others_out(struct net_worker *w, net_addr head, unsigned mine);
+/* NAM_OK, or why the job is to end. */
+nam_status olap_job_stopped(struct olap_job *job);
+
+/* Ends what the writer has: the partly filled buffers go out, every WRITE completes. */
+nam_status olap_writer_flush(struct olap_writer *wr);
+/* Its windows, and it begins with none. */
+const struct olap_window *olap_writer_windows(struct olap_writer *wr, uint32_t *n);
+void olap_writer_empty(struct olap_writer *wr);
+
+/* READs or WRITEs any number of bytes, within one extent each. */
+nam_status olap_get(struct olap_job *job, net_addr at, void *into, uint32_t len);
+nam_status olap_put(struct olap_job *job, net_addr at, const void *from, uint32_t len);
+
+/* READs a directory up to its windows, and judges it. */
+nam_status olap_dir_get(struct olap_job *job, net_addr at, struct olap_dir *dir);
+/* True if an address may be an extent of this cluster. */
+bool olap_extent_sound(struct net_worker *w, uint64_t at);
+
+#endif
