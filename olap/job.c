@@ -89,7 +89,7 @@ olap_others_out(struct net_worker *w, net_addr head, unsigned mine)
 		for (unsigned i = 0; st == NAM_OK && i < OLAP_PLACES; i++) {
 			uint64_t word = place[i].word, seen;
 			bool dead = word == OLAP_NOBODY;
-			if (i == mine || (word & 255) == OLAP_LEFT || (word & 255) == OLAP_DEAD)
+			if (i == mine || (word & 255) == OLAP_WENT || (word & 255) == OLAP_DEAD)
 				continue;
 			if (!dead)
 				st = olap_fence_if_dead(w, word >> 8, &dead);
@@ -253,7 +253,7 @@ void
 olap_job_leave(struct olap_job *job)
 {
 	net_cas1(job->w, FIELD(job->at, place[job->place]), olap_place_word(job->identity, OLAP_IN),
-	    olap_place_word(job->identity, OLAP_LEFT), NULL, &job->counts);
+	    olap_place_word(job->identity, OLAP_WENT), NULL, &job->counts);
 	free(job);
 }
 

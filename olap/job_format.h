@@ -68,7 +68,7 @@ enum {
 #define OLAP_MAGIC UINT64_C(0x31424f4a504c4f00) /* "\0OLPJOB1" */
 #define OLAP_VOID  UINT64_C(1)
 
-enum olap_state { OLAP_NOBODY, OLAP_IN, OLAP_LEFT, OLAP_DEAD };
+enum olap_state { OLAP_NOBODY, OLAP_IN, OLAP_WENT, OLAP_DEAD };
 
 struct olap_board_place {
 	uint64_t identity, head;

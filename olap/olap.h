@@ -155,4 +155,52 @@ void olap_reader_begin(struct olap_reader *r, const struct olap_rel *rel, uint32
 /* The next window's tuples, valid until the next call. NAM_ABSENT: no more. */
 nam_status olap_reader_next(struct olap_reader *r, const void **tuples, uint32_t *n);
 
+/* ---- joins ------------------------------------------------------------------ */
+
+/* SEMI and ANTI give tuples of the left side: those with a partner, and those without. */
+enum olap_kind { OLAP_INNER, OLAP_LEFT, OLAP_RIGHT, OLAP_FULL, OLAP_SEMI, OLAP_ANTI, OLAP_KINDS };
+/*
+ * OLAP_RRJ: one remote radix pass, then partitions that fit the cache. OLAP_RDMA_GHJ: as many
+ * partitions as keep all participants busy, each joined by a radix join of its own. OLAP_BROADCAST:
+ * each participant makes a table of the whole right side (of the left one, for OLAP_RIGHT), and
+ * nothing is partitioned; not for OLAP_FULL.
+ */
+enum olap_algorithm { OLAP_RRJ, OLAP_RDMA_GHJ, OLAP_BROADCAST };
+
+/* What a join gives: pairs; a NULL stands for the partner that is not there. */
+enum { OLAP_PAIRS = 256 };
+struct olap_pairs {
+	unsigned n;
+	const void *left[OLAP_PAIRS], *right[OLAP_PAIRS];
+};
+
+/* Every participant has the same one, but for sink, arg and result. */
+struct olap_join {
+	enum olap_kind kind;
+	enum olap_algorithm algorithm;
+	struct olap_source left, right;
+	unsigned bits;    /* 1 << bits partitions; 0 = as the sizes ask */
+	unsigned workers; /* participants that are expected: sizes of windows and morsels; 0 = 1 */
+	size_t cache;     /* of a partition's smaller side, in bytes; 0 = OLAP_CACHE */
+	size_t memory;    /* bytes that a participant may use here; 0 = OLAP_MEMORY */
+	/* Takes pairs, valid until it returns; on the participant's thread. Not NAM_OK: the job
+	 * ends so. What it makes lies in result[0 .. result_len), zeros at first in each round. */
+	nam_status (*sink)(void *arg, const struct olap_pairs *pairs);
+	void *arg, *result;
+	uint32_t result_len;
+	/* what was done, by this participant */
+	struct {
+		unsigned bits;
+		uint32_t morsels, local_passes, split;
+		uint64_t scan_ns, join_ns;
+	} did;
+};
+enum { OLAP_CACHE = 256 << 10, OLAP_MEMORY = 1 << 30 };
+/*
+ * Takes part in the join, from its begin to its end. NAM_OK: out is a settled phase, whose results
+ * are the join's (olap_phase_results); end it. NAM_NOMEM: a partition needs more than `memory`;
+ * NAM_FULL: the storage nodes are full. Then the job is stopped.
+ */
+nam_status olap_join_run(struct olap_job *job, struct olap_join *j, struct olap_phase *out);
+
 #endif

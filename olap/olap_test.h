@@ -32,8 +32,7 @@ cluster_open(struct cluster *c, uint64_t seed, unsigned nodes, uint64_t bytes, u
 		.nodes = nodes,
 		.region_bytes = bytes,
 		.tear_permille = 200,
-		.reorder_permille = 200,
-		.hints = true };
+		.reorder_permille = 200 };
 	assert_int_equal(net_sim_open(&c->sim, &cfg), NAM_OK);
 	for (unsigned i = 0; i < processes; i++) {
 		assert_int_equal(net_sim_attach(c->sim, &c->net[i]), NAM_OK);

@@ -167,7 +167,7 @@ static nam_status
 give_up(struct olap_phase *ph, unsigned place, uint64_t word, bool *up)
 {
 	struct olap_job *job = ph->job;
-	bool dead = (word & 255) == OLAP_LEFT || (word & 255) == OLAP_DEAD;
+	bool dead = (word & 255) == OLAP_WENT || (word & 255) == OLAP_DEAD;
 	nam_status st = NAM_OK;
 	if (!dead) {
 		st = olap_fence_if_dead(job->w, word >> 8, &dead);
