@@ -100,7 +100,8 @@ olap_table_make(struct olap_table *t, struct olap_memory *m, const struct olap_p
 		return NAM_NOMEM;
 	while ((UINT64_C(1) << bits) < n)
 		bits++;
-	nam_status st = olap_area_need(&t->area[0], m, (n + 1) * width);
+	/* A probe may look at two tuples behind the last. */
+	nam_status st = olap_area_need(&t->area[0], m, (n + 2) * width);
 	if (st == NAM_OK)
 		st = olap_area_need(&t->area[1], m, ((size_t)4 << bits) + 16);
 	if (st == NAM_OK && seen)

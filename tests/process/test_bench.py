@@ -113,6 +113,35 @@ def test_verbs():
             same(("read8_%s_ratio" % provider) in got["metrics"], True, got)
 
 
+def join(*args, code=0):
+    r = run("bench", "join", "--rows", "30000,50000", "--runs", "1", "--json", *args, timeout=120)
+    same(r.rc, code, r)
+    got = json.loads(r.out)
+    same(got["bench"], "join")
+    for p in got.get("points", [got]):
+        m = p["metrics"]
+        same(m["check_errors"], 0, r)
+        check(m["join_s"] > 0 and m["floor_s"] > 0 and m["c_mem_ns_per_byte"] > 0, m)
+    return got
+
+
+def test_join():
+    """Every algorithm, on mapped memory and over sockets; the bench knows how many pairs there are."""
+    same(join()["metrics"]["pairs"], 50000)
+    same(join("--algorithm", "rdma-ghj", "--workers", "2")["metrics"]["pairs"], 50000)
+    same(join("--algorithm", "broadcast", "--payload", "24")["metrics"]["pairs"], 50000)
+    got = join("--selectivity", "0,0.5,1", "--skew", "1.2", "--workers", "2", "--bits", "4")
+    pairs = [p["metrics"]["pairs"] for p in got["points"]]
+    check(pairs[0] == 0 and 24000 < pairs[1] < 26000 and pairs[2] == 50000, pairs)
+    got = join("--fabric", "tcp", "--workers", "2")
+    same(got["provider"], "tcp")
+    r = run("bench", "join", "--rows", "1000", "--runs", "1", "--peer", "duckdb", timeout=60, env=dict(os.environ, NAMDB_DUCKDB="/nowhere"))
+    same(r.rc, 0, r)
+    contains(r.err, "duckdb is skipped")
+    for bad in (("--rows", "0"), ("--payload", "9"), ("--selectivity", "2"), ("--algorithm", "sort"), ("--peer", "mysql")):
+        same(run("bench", "join", *bad, timeout=20).rc, 2, str(bad))
+
+
 def test_twopc_for_real():
     """Over sockets, and over message rings of storage nodes: every checkout is checked by the bench itself."""
     for args in (("2pc-tcp",), ("2pc-messages",), ("2pc-messages", "--fabric", "tcp")):

@@ -1,0 +1,555 @@
+/*
+ * join.c -- `namdb bench join`: two relations in remote memory, joined; beside the memory floor of
+ * the NAM paper's formula, and DuckDB.
+ *
+ * R has unique sparse keys. A tuple of S has a partner with the probability that --selectivity
+ * says, and which one it is follows Zipf's law if --skew is not 0. Each join gives the number of
+ * pairs, and the sums of both sides' payloads over them. What they must be follows from how S
+ * was drawn, without a join.
+ */
+#include "duckdb.h"
+#include "pool.h"
+
+#include <base/clock.h>
+#include <base/hash.h>
+#include <base/number.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { POINTS = 16, ROWS_MAX = 1u << 30, PAYLOAD_MAX = OLAP_WIDTH_MAX - 8, NO_PARTNER = 40 };
+
+static const char *const algorithm_name[] = { "rrj", "rdma-ghj", "broadcast" };
+enum { ALGORITHMS = 3 };
+
+/* What a join gives. */
+struct sums {
+	uint64_t pairs, left, right;
+};
+
+struct point {
+	double selectivity, seconds[BENCH_RUNS_MAX], scan[BENCH_RUNS_MAX], duckdb[BENCH_RUNS_MAX];
+	struct sums want;
+	double c_mem, floor_s;
+	unsigned bits, split, local_passes;
+	struct net_counts counts;
+	uint64_t bad, duckdb_bad;
+};
+
+struct bench {
+	struct bench_common common;
+	unsigned rows[2]; /* R, S */
+	unsigned payload, workers;
+	double skew, selectivity[POINTS];
+	unsigned points, bits;
+	enum olap_algorithm algorithm;
+	bool peer;
+	uint64_t seed;
+	struct pool pool;
+	struct pool_relation r, s;
+	struct peer_duckdb *duckdb;
+	/* of the join that runs */
+	struct point *pt;
+	struct sums got;
+	struct {
+		double scan;
+		unsigned bits, split;
+		atomic_uint local_passes;
+	} did;
+	pthread_mutex_t mutex; /* pt->counts */
+};
+
+/* ---- the relations ------------------------------------------------------------ */
+
+/* How S draws. */
+struct draw {
+	uint64_t seed, partners;
+	double selectivity, skew;
+	uint32_t width;
+};
+
+static uint64_t
+r_key(uint64_t i)
+{
+	return nam_mix(i + 1);
+}
+
+/* Below 2^24, so that no sum over a join's pairs overflows. */
+static uint64_t
+payload(uint64_t side, uint64_t i, unsigned word)
+{
+	return nam_mix((side << 56) + i * 131 + word) >> 40;
+}
+
+static void
+fill_r(const void *arg, uint64_t first, unsigned n, void *tuples)
+{
+	const struct draw *d = arg;
+	uint64_t *t = tuples;
+	for (uint64_t i = first; i < first + n; i++, t += d->width / 8) {
+		t[0] = r_key(i);
+		for (unsigned w = 1; w < d->width / 8; w++)
+			t[w] = payload(1, i, w);
+	}
+}
+
+/* The number of tuple i's partner in R; `partners` = it has none. */
+static uint64_t
+partner(const struct draw *d, uint64_t i)
+{
+	struct nam_rng dice;
+	nam_rng_init(&dice, d->seed + i * 2);
+	double hit = (double)(nam_rng_next(&dice) >> 11) * 0x1p-53;
+	if (hit >= d->selectivity || d->partners == 0)
+		return d->partners;
+	if (d->skew <= 0)
+		return nam_rng_below(&dice, d->partners);
+	/* Zipf's law by its continuous form: the share of the first x of n is (x / n) ^ (1 - z), or
+	 * ln x / ln n if z is 1. */
+	double u = (double)(nam_rng_next(&dice) >> 11) * 0x1p-53, n = (double)d->partners, x;
+	if (fabs(d->skew - 1) < 1e-6)
+		x = pow(n, u);
+	else
+		x = pow(u * (pow(n + 1, 1 - d->skew) - 1) + 1, 1 / (1 - d->skew));
+	uint64_t at = x > 1 ? (uint64_t)x - 1 : 0;
+	return at < d->partners ? at : d->partners - 1;
+}
+
+static void
+fill_s(const void *arg, uint64_t first, unsigned n, void *tuples)
+{
+	const struct draw *d = arg;
+	uint64_t *t = tuples;
+	for (uint64_t i = first; i < first + n; i++, t += d->width / 8) {
+		uint64_t j = partner(d, i);
+		t[0] = r_key(j < d->partners ? j : i + (UINT64_C(1) << NO_PARTNER));
+		for (unsigned w = 1; w < d->width / 8; w++)
+			t[w] = payload(2, i, w);
+	}
+}
+
+static struct sums
+expected(const struct draw *d, uint64_t n)
+{
+	struct sums want = { 0 };
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t j = partner(d, i);
+		if (j == d->partners)
+			continue;
+		want.pairs++;
+		for (unsigned w = 1; w < d->width / 8; w++) {
+			want.left += payload(2, i, w);
+			want.right += payload(1, j, w);
+		}
+	}
+	return want;
+}
+
+/* ---- the join ------------------------------------------------------------------- */
+
+/* Pairs of 8 + 8 bytes: the usual case, without a loop over words. */
+static nam_status
+sink_fast(void *arg, const struct olap_pairs *p)
+{
+	struct sums *s = arg;
+	uint64_t left = 0, right = 0;
+	for (unsigned i = 0; i < p->n; i++) {
+		left += ((const uint64_t *)p->left[i])[1];
+		right += ((const uint64_t *)p->right[i])[1];
+	}
+	s->pairs += p->n;
+	s->left += left;
+	s->right += right;
+	return NAM_OK;
+}
+
+struct wide {
+	struct sums sums;
+	unsigned words;
+};
+
+static nam_status
+sink_wide(void *arg, const struct olap_pairs *p)
+{
+	struct wide *s = arg;
+	for (unsigned i = 0; i < p->n; i++)
+		for (unsigned w = 1; w < s->words; w++) {
+			s->sums.left += ((const uint64_t *)p->left[i])[w];
+			s->sums.right += ((const uint64_t *)p->right[i])[w];
+		}
+	s->sums.pairs += p->n;
+	return NAM_OK;
+}
+
+static void
+collect(void *arg, const void *result, uint32_t len)
+{
+	struct sums *sum = arg, one;
+	if (len != sizeof one)
+		return;
+	memcpy(&one, result, sizeof one);
+	sum->pairs += one.pairs;
+	sum->left += one.left;
+	sum->right += one.right;
+}
+
+static nam_status
+join_main(struct pool_worker *w, struct olap_job *job, void *arg)
+{
+	struct bench *b = arg;
+	struct wide wide = { .words = b->s.width / 8 };
+	bool fast = b->s.width == 16;
+	struct olap_phase ph;
+	struct olap_join j = { .kind = OLAP_INNER,
+		.algorithm = b->algorithm,
+		.left = b->s.source,
+		.right = b->r.source,
+		.bits = b->bits,
+		.workers = b->workers,
+		.memory = (size_t)4 << 30,
+		.sink = fast ? sink_fast : sink_wide,
+		.arg = &wide,
+		.result = &wide.sums,
+		.result_len = sizeof wide.sums };
+	nam_status st = olap_join_run(job, &j, &ph);
+	if (st == NAM_OK && w->number == 0) {
+		b->got = (struct sums){ 0 };
+		st = olap_phase_results(&ph, collect, &b->got);
+		b->did.scan = (double)j.did.scan_ns / 1e9;
+		b->did.bits = j.did.bits;
+		b->did.split = j.did.split;
+	}
+	atomic_fetch_add(&b->did.local_passes, j.did.local_passes);
+	pthread_mutex_lock(&b->mutex);
+	net_counts_add(&b->pt->counts, olap_job_counts(job));
+	pthread_mutex_unlock(&b->mutex);
+	if (st == NAM_OK)
+		olap_phase_end(&ph);
+	return st;
+}
+
+static bool
+same(const struct sums *a, const struct sums *b)
+{
+	return a->pairs == b->pairs && a->left == b->left && a->right == b->right;
+}
+
+static bool
+join_once(struct bench *b, double *seconds)
+{
+	atomic_store(&b->did.local_passes, 0);
+	nam_status st = bench_pool_job(&b->pool, join_main, b, seconds, NULL);
+	if (st != NAM_OK)
+		fprintf(stderr, "namdb bench: the join ended: %s\n", nam_status_text(st));
+	else if (!same(&b->got, &b->pt->want))
+		fprintf(stderr, "namdb bench: wrong answer: %llu pairs, expected %llu\n",
+		    (unsigned long long)b->got.pairs, (unsigned long long)b->pt->want.pairs);
+	b->pt->bad += st != NAM_OK || !same(&b->got, &b->pt->want);
+	return st == NAM_OK;
+}
+
+/* The same question in SQL. */
+static bool
+duckdb_once(struct bench *b, double *seconds)
+{
+	char left[4096] = "0", right[4096] = "0", sql[9000];
+	size_t l = 1, r = 1;
+	for (unsigned w = 1; w < b->s.width / 8; w++) {
+		l += (size_t)snprintf(left + l, sizeof left - l, " + s.p%u", w);
+		r += (size_t)snprintf(right + r, sizeof right - r, " + r.p%u", w);
+	}
+	snprintf(sql, sizeof sql, "SELECT count(*), sum(%s)::BIGINT, sum(%s)::BIGINT FROM s JOIN r USING (k)",
+	    l > 1 ? left + 4 : left, r > 1 ? right + 4 : right);
+	int64_t got[3];
+	uint64_t began = nam_clock_ns();
+	bool ok = peer_duckdb_ask(b->duckdb, sql, got, 3);
+	*seconds = (double)(nam_clock_ns() - began) / 1e9;
+	const struct sums sums = { (uint64_t)got[0], (uint64_t)got[1], (uint64_t)got[2] };
+	b->pt->duckdb_bad += !ok || !same(&sums, &b->pt->want);
+	return ok;
+}
+
+/* ---- a point ---------------------------------------------------------------------- */
+
+static nam_status
+measure(struct bench *b, struct point *pt)
+{
+	const struct draw d = { b->seed, b->rows[0], pt->selectivity, b->skew, 8 + b->payload };
+	double first;
+	uint64_t proof = 0;
+	b->pt = pt;
+	b->s = (struct pool_relation){ .tuples = b->rows[1], .width = d.width, .fill = fill_s, .arg = &d };
+	nam_status st = bench_pool_load(&b->pool, &b->s, "S");
+	pt->want = expected(&d, b->rows[1]);
+	if (st == NAM_OK && b->duckdb != NULL &&
+	    (!peer_duckdb_ask(b->duckdb, "DROP TABLE IF EXISTS s", NULL, 0) ||
+		!peer_duckdb_load(b->duckdb, "s", d.width / 8, b->rows[1], fill_s, &d)))
+		st = NAM_IO;
+	if (st != NAM_OK)
+		return st;
+	join_once(b, &first); /* its pages are warm afterwards */
+	pt->counts = (struct net_counts){ 0 };
+	for (unsigned k = 0; k < b->common.runs && pt->bad == 0; k++) {
+		double c_mem = bench_pool_c_mem(&b->pool, &b->s, &proof);
+		pt->c_mem = k == 0 || c_mem < pt->c_mem ? c_mem : pt->c_mem;
+		if (!join_once(b, &pt->seconds[k]))
+			break;
+		pt->scan[k] = b->did.scan;
+		fprintf(stderr, "run %u of %u: %.3f s (pass %.3f s)", k + 1, b->common.runs, pt->seconds[k],
+		    pt->scan[k]);
+		if (b->duckdb != NULL && duckdb_once(b, &pt->duckdb[k]))
+			fprintf(stderr, ", duckdb %.3f s", pt->duckdb[k]);
+		fputc('\n', stderr);
+	}
+	pt->bits = b->did.bits;
+	pt->split = b->did.split;
+	pt->local_passes = atomic_load(&b->did.local_passes);
+	pt->floor_s = 2 * pt->c_mem * d.width * ((double)b->rows[0] + (double)b->rows[1]);
+	return bench_pool_end(&b->pool, b->s.job);
+}
+
+/* ---- the report -------------------------------------------------------------------- */
+
+static void
+metrics(const struct bench *b, const struct point *pt)
+{
+	struct bench_metrics m = { .json = b->common.json, .comma = "" };
+	unsigned runs = b->common.runs;
+	double ratio[BENCH_RUNS_MAX] = { 0 }, s = bench_median(pt->seconds, runs);
+	bench_metric(&m, "selectivity", pt->selectivity);
+	bench_metric(&m, "join_s", s);
+	bench_metric(&m, "pass_s", bench_median(pt->scan, runs));
+	bench_metric(&m, "tuples_per_s", s > 0 ? ((double)b->rows[0] + (double)b->rows[1]) / s : 0);
+	bench_metric(&m, "pairs", (double)pt->want.pairs);
+	bench_metric(&m, "fan_out", (double)(1u << pt->bits));
+	bench_metric(&m, "split_partitions", pt->split);
+	bench_metric(&m, "local_passes", pt->local_passes);
+	bench_metric(&m, "c_mem_ns_per_byte", pt->c_mem * 1e9);
+	bench_metric(&m, "floor_s", pt->floor_s);
+	bench_metric(&m, "floor_ratio", pt->floor_s > 0 ? s / pt->floor_s : 0);
+	bench_metric(&m, "verbs", (double)net_counts_verbs(&pt->counts) / runs);
+	bench_metric(&m, "out_bytes", (double)pt->counts.bytes_out / runs);
+	bench_metric(&m, "in_bytes", (double)pt->counts.bytes_in / runs);
+	if (b->duckdb != NULL) {
+		for (unsigned k = 0; k < runs; k++)
+			ratio[k] = pt->seconds[k] > 0 ? pt->duckdb[k] / pt->seconds[k] : 0;
+		bench_metric(&m, "peer_duckdb_s", bench_median(pt->duckdb, runs));
+		bench_metric(&m, "peer_duckdb_ratio", bench_median(ratio, runs));
+		bench_metric(&m, "peer_duckdb_errors", (double)pt->duckdb_bad);
+	}
+	bench_metric(&m, "check_errors", (double)pt->bad);
+}
+
+static void
+report(const struct bench *b, const struct point *pt, unsigned n)
+{
+	const struct bench_common *c = &b->common;
+	if (c->json)
+		printf("{\"bench\": \"join\", \"provider\": \"%s\", \"params\": {\"rows\": [%u, %u], "
+		       "\"payload\": %u, \"skew\": %g, \"algorithm\": \"%s\", \"workers\": %u, \"runs\": %u, "
+		       "\"seed\": %llu, \"embedded\": %s%s%s%s}, ",
+		    b->pool.provider, b->rows[0], b->rows[1], b->payload, b->skew,
+		    algorithm_name[b->algorithm], b->workers, c->runs, (unsigned long long)b->seed,
+		    c->storage == NULL && b->pool.node == 0 ? "true" : "false",
+		    b->duckdb != NULL ? ", \"duckdb\": \"" : "",
+		    b->duckdb != NULL ? peer_duckdb_version(b->duckdb) : "", b->duckdb != NULL ? "\"" : "");
+	else
+		printf("join %u x %u, tuples of 8 + %u bytes, skew %g, %s, %s, %u worker%s, median of %u\n",
+		    b->rows[0], b->rows[1], b->payload, b->skew, algorithm_name[b->algorithm],
+		    b->pool.provider, b->workers, b->workers > 1 ? "s" : "", c->runs);
+	if (c->json && n > 1)
+		printf("\"points\": [");
+	for (unsigned i = 0; i < n; i++) {
+		if (c->json)
+			printf("%s%s\"metrics\": {", i > 0 ? ", " : "", n > 1 ? "{" : "");
+		metrics(b, &pt[i]);
+		printf("%s", !c->json ? "" : n > 1 ? "}}" : "}");
+	}
+	printf("%s", !c->json ? "" : n > 1 ? "]}\n" : "}\n");
+	fflush(stdout);
+}
+
+static bool
+draw_picture(const struct bench *b, const struct point *pt)
+{
+	struct bench_plot p;
+	if (!bench_plot_open(&p, b->common.plot))
+		return false;
+	for (unsigned i = 0; i < b->points; i++)
+		fprintf(p.data, "%g %g %g %g\n", pt[i].selectivity,
+		    bench_median(pt[i].seconds, b->common.runs), pt[i].floor_s,
+		    bench_median(pt[i].duckdb, b->common.runs));
+	FILE *g = bench_plot_draw(&p, 800, 500);
+	if (g != NULL) {
+		fprintf(g, "set title 'namdb bench join: %u x %u, %s, %u worker(s)'\n", b->rows[0],
+		    b->rows[1], algorithm_name[b->algorithm], b->workers);
+		fprintf(g, "set xlabel 'selectivity'\nset ylabel 'seconds'\nset yrange [0:*]\n"
+			   "set key left top\nplot ");
+		bench_quote(g, p.data_name);
+		fprintf(g, " using 1:2 with linespoints title 'namdb', ");
+		bench_quote(g, p.data_name);
+		fprintf(g, " using 1:3 with lines title '2 c_{mem} (w_r|R| + w_s|S|)'");
+		if (b->duckdb != NULL) {
+			fprintf(g, ", ");
+			bench_quote(g, p.data_name);
+			fprintf(g, " using 1:4 with linespoints title 'DuckDB'");
+		}
+		fputc('\n', g);
+	}
+	return bench_plot_close(&p, b->common.plot_data);
+}
+
+/* ---- options ----------------------------------------------------------------------- */
+
+static bool
+take_rows(struct bench *b, char *list)
+{
+	unsigned n;
+	if (!bench_take_numbers(list, 1, ROWS_MAX, b->rows, 2, &n))
+		return false;
+	if (n == 1)
+		b->rows[1] = b->rows[0];
+	return true;
+}
+
+static bool
+take_share(const char *s, double most, double *out)
+{
+	char *end;
+	*out = strtod(s, &end);
+	return end != s && *end == 0 && *out >= 0 && *out <= most;
+}
+
+static bool
+take(void *arg, int letter, char *v)
+{
+	struct bench *b = arg;
+	uint64_t x;
+	switch (letter) {
+	case 'n':
+		return take_rows(b, v);
+	case 'p':
+		if (!nam_number(v, 8, PAYLOAD_MAX, &x) || x % 8 != 0)
+			return false;
+		b->payload = (unsigned)x;
+		return true;
+	case 'x':
+		b->points = 0;
+		for (char *w; (w = bench_word_of(&v)) != NULL; b->points++)
+			if (b->points == POINTS || !take_share(w, 1, &b->selectivity[b->points]))
+				return false;
+		return b->points > 0;
+	case 'z':
+		return take_share(v, 3, &b->skew);
+	case 'a':
+		for (unsigned i = 0; i < ALGORITHMS; i++)
+			if (strcmp(v, algorithm_name[i]) == 0) {
+				b->algorithm = (enum olap_algorithm)i;
+				return true;
+			}
+		return false;
+	case 'w':
+		if (!nam_number(v, 1, POOL_WORKERS_MAX, &x))
+			return false;
+		b->workers = (unsigned)x;
+		return true;
+	case 'B':
+		if (!nam_number(v, 0, OLAP_BITS_MAX, &x))
+			return false;
+		b->bits = (unsigned)x;
+		return true;
+	case 'e':
+		return nam_number(v, 0, UINT32_MAX, &b->seed);
+	case 'P':
+		return b->peer = strcmp(v, "duckdb") == 0;
+	default:
+		return false;
+	}
+}
+
+static void
+usage(FILE *to)
+{
+	fprintf(to,
+	    "usage: namdb bench join [options]\n"
+	    "Two relations in remote memory, joined; beside the memory floor of the NAM paper's formula.\n"
+	    "  --rows R,S       tuples of both sides (default 1000000,1000000); R's keys are unique\n"
+	    "  --payload B      bytes behind each tuple's 8-byte key, a multiple of 8 (default 8)\n"
+	    "  --selectivity X  share of S that has a partner in R; a list: each in turn (default 1)\n"
+	    "  --skew Z         partners are drawn by Zipf's law with this exponent (default 0: evenly)\n"
+	    "  --algorithm A    rrj (default), rdma-ghj or broadcast\n"
+	    "  --bits N         2^N partitions (default 0: as the sizes ask)\n"
+	    "  --workers N      worker threads (default 1)\n"
+	    "  --peer duckdb    the same join by DuckDB, with as many threads\n"
+	    "  --seed N         of the data (default 1)\n");
+	bench_common_usage(to, "", "unused", "of each join");
+}
+
+static nam_status
+run(struct bench *b, struct point *pt, struct nam_err *err)
+{
+	uint32_t width = 8 + b->payload;
+	uint64_t data = ((uint64_t)b->rows[0] + b->rows[1]) * width;
+	const struct draw d = { b->seed, b->rows[0], 0, 0, width };
+	nam_status st =
+	    bench_pool_open(&b->pool, b->workers, data * 27 / 10 + (UINT64_C(512) << 20), &b->common, err);
+	if (st != NAM_OK)
+		return st;
+	if (b->peer) {
+		const char *why;
+		b->duckdb = peer_duckdb_open(b->workers, &why);
+		if (b->duckdb == NULL)
+			fprintf(stderr, "namdb bench: duckdb is skipped: %s\n", why);
+	}
+	b->r = (struct pool_relation){ .tuples = b->rows[0], .width = width, .fill = fill_r, .arg = &d };
+	st = bench_pool_load(&b->pool, &b->r, "R");
+	if (st == NAM_OK && b->duckdb != NULL &&
+	    !peer_duckdb_load(b->duckdb, "r", width / 8, b->rows[0], fill_r, &d))
+		st = NAM_IO;
+	for (unsigned i = 0; st == NAM_OK && i < b->points; i++) {
+		pt[i].selectivity = b->selectivity[i];
+		st = measure(b, &pt[i]);
+	}
+	if (st == NAM_OK)
+		st = bench_pool_end(&b->pool, b->r.job);
+	return st == NAM_OK ? st : nam_fail(err, st, "the join ended: %s", nam_status_text(st));
+}
+
+int
+bench_join(int argc, char **argv)
+{
+	static const struct option opt[] = { { "rows", 1, NULL, 'n' }, { "payload", 1, NULL, 'p' },
+		{ "selectivity", 1, NULL, 'x' }, { "skew", 1, NULL, 'z' }, { "algorithm", 1, NULL, 'a' },
+		{ "bits", 1, NULL, 'B' }, { "workers", 1, NULL, 'w' }, { "peer", 1, NULL, 'P' },
+		{ "seed", 1, NULL, 'e' }, BENCH_COMMON_OPTIONS };
+	static struct bench b = { .common = { .runs = 3, .fabric = NET_AUTO, .seconds = 1 },
+		.rows = { 1000000, 1000000 },
+		.payload = 8,
+		.workers = 1,
+		.selectivity = { 1 },
+		.points = 1,
+		.seed = 1,
+		.mutex = PTHREAD_MUTEX_INITIALIZER };
+	struct nam_err err = { 0 };
+	int code = bench_options(argc, argv, opt, &b.common, take, usage, &b);
+	if (code != 0)
+		return code - 1;
+	if (b.common.plot != NULL && !bench_plot_ready(b.common.plot))
+		return 1;
+	struct point *pt = calloc(POINTS, sizeof *pt);
+	nam_status st = pt != NULL ? run(&b, pt, &err) : nam_fail(&err, NAM_NOMEM, "no memory");
+	bool ok = st == NAM_OK;
+	if (!ok)
+		fprintf(stderr, "namdb bench: %s\n", err.text);
+	else
+		report(&b, pt, b.points);
+	for (unsigned i = 0; ok && i < b.points; i++)
+		ok = pt[i].bad + pt[i].duckdb_bad == 0;
+	if (st == NAM_OK && b.common.plot != NULL)
+		ok &= draw_picture(&b, pt);
+	peer_duckdb_close(b.duckdb);
+	bench_pool_close(&b.pool);
+	free(pt);
+	return ok ? 0 : 1;
+}

@@ -1,0 +1,79 @@
+/*
+ * pool.h -- worker threads on storage in remote memory for benches of analytics: relations are
+ * loaded once, then jobs run over them.
+ */
+#ifndef NAM_BENCH_OLAP_POOL_H
+#define NAM_BENCH_OLAP_POOL_H
+
+#include <bench/bench.h>
+#include <bench/jobs.h>
+#include <olap/olap.h>
+
+#include <pthread.h>
+
+enum { POOL_WORKERS_MAX = 32 };
+
+struct pool;
+/* One worker: a thread with endpoints of its own. */
+struct pool_worker {
+	struct pool *pool;
+	unsigned number;
+	struct net_worker *w;
+	pthread_t thread;
+	bool started;
+	nam_status status; /* of its last turn */
+};
+
+struct pool {
+	unsigned workers;
+	struct net *net;
+	struct bench_embedded embedded;
+	pid_t node;
+	struct pool_worker worker[POOL_WORKERS_MAX];
+	net_addr board;
+	const char *provider;
+	/* a turn: all workers run fn in a coroutine */
+	pthread_mutex_t mutex;
+	pthread_cond_t go, over;
+	unsigned turn, running; /* mutex */
+	bool end;
+	void (*fn)(struct pool_worker *w, void *arg);
+	void *arg;
+	/* the job that the turn's workers take part in; the first worker makes it */
+	atomic_ullong job;
+	atomic_uint out;
+};
+/* Nodes for so many bytes, or those of --storage; threads. */
+nam_status bench_pool_open(
+    struct pool *p, unsigned workers, uint64_t bytes, const struct bench_common *c, struct nam_err *err);
+void bench_pool_close(struct pool *p);
+/* fn on every worker, in a coroutine; waits for all. The first status that is not NAM_OK. */
+nam_status bench_pool_run(struct pool *p, void (*fn)(struct pool_worker *w, void *arg), void *arg);
+/*
+ * fn with a job that all workers take part in: the first one makes and ends it. seconds: from
+ * before it is made until its memory is given back. keep: instead of its end, the first worker's
+ * part of it, for bench_pool_end.
+ */
+nam_status bench_pool_job(struct pool *p,
+    nam_status (*fn)(struct pool_worker *w, struct olap_job *job, void *arg), void *arg, double *seconds,
+    struct olap_job **keep);
+nam_status bench_pool_end(struct pool *p, struct olap_job *job);
+
+/* ---- relations that a seed gives ---- */
+
+/* Fills n tuples of `width` bytes, number first and following. Any thread. */
+typedef void pool_fill(const void *arg, uint64_t first, unsigned n, void *tuples);
+struct pool_relation {
+	uint64_t tuples;
+	uint32_t width;
+	pool_fill *fill;
+	const void *arg;
+	struct olap_source source; /* when it is loaded */
+	struct olap_job *job;      /* owns its extents */
+};
+nam_status bench_pool_load(struct pool *p, struct pool_relation *r, const char *name);
+
+/* Seconds for each byte of a relation that all workers READ once, and its words' sum as proof. */
+double bench_pool_c_mem(struct pool *p, const struct pool_relation *r, uint64_t *sum);
+
+#endif
