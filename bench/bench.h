@@ -37,6 +37,8 @@ int bench_tpcc(int argc, char **argv);
 int bench_ycsb(int argc, char **argv);
 /* A join of relations in remote memory, beside its memory floor and DuckDB. argv[0] is "join". */
 int bench_join(int argc, char **argv);
+/* Groups of such a relation and their sums, beside DuckDB. argv[0] is "agg". */
+int bench_agg(int argc, char **argv);
 
 enum { BENCH_RUNS_MAX = 99 };
 /* Of at most BENCH_RUNS_MAX values; of none 0. */

@@ -22,6 +22,8 @@ cli_bench(int argc, char **argv)
 		return bench_ycsb(argc - 1, argv + 1);
 	if (argc >= 2 && strcmp(argv[1], "join") == 0)
 		return bench_join(argc - 1, argv + 1);
+	if (argc >= 2 && strcmp(argv[1], "agg") == 0)
+		return bench_agg(argc - 1, argv + 1);
 	if (argc >= 2 && strcmp(argv[1], "sql") == 0)
 		return bench_sql(argc - 1, argv + 1);
 	if (argc >= 2 && strcmp(argv[1], "tpch") == 0)
@@ -34,13 +36,14 @@ cli_bench(int argc, char **argv)
 		return bench_oracle(argc - 1, argv + 1);
 	bool help = argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
 	fprintf(help ? stdout : stderr,
-	    "usage: namdb bench tpcw|smallbank|tatp|tpcc|ycsb|join|sql|tpch|verbs|messages|oracle [options]\n"
+	    "usage: namdb bench tpcw|smallbank|tatp|tpcc|ycsb|join|agg|sql|tpch|verbs|messages|oracle [options]\n"
 	    "  tpcw      checkout transactions beside a memory floor and SQLite\n"
 	    "  smallbank SmallBank's short transactions on few hot accounts\n"
 	    "  tatp      TATP's short transactions, most of which only read\n"
 	    "  tpcc      TPC-C's full mix and its twelve conditions, beside SQLite\n"
 	    "  ycsb      YCSB's six workloads beside a sorted array and redis\n"
 	    "  join      relations in remote memory, joined, beside the memory floor and DuckDB\n"
+	    "  agg       the same, grouped and summed up\n"
 	    "  sql       questions over CSV files beside SQLite\n"
 	    "  tpch      TPC-H's 22 questions beside PostgreSQL\n"
 	    "  verbs     the fabric's verbs one by one, beside plain TCP\n"

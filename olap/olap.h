@@ -203,4 +203,47 @@ enum { OLAP_CACHE = 256 << 10, OLAP_MEMORY = 1 << 30 };
  */
 nam_status olap_join_run(struct olap_job *job, struct olap_join *j, struct olap_phase *out);
 
+/* ---- aggregation -------------------------------------------------------------- */
+
+enum olap_op { OLAP_COUNT, OLAP_SUM, OLAP_MIN, OLAP_MAX };
+/* Of a tuple's word number `word`, as a signed number. A sum wraps. */
+struct olap_aggregate {
+	enum olap_op op;
+	unsigned word;
+};
+enum { OLAP_AGGREGATES = 8 };
+/*
+ * OLAP_RDMA_AGG: groups gather in a table that stays in the cache; what overflows goes to remote
+ * partitions, which the participants that are free finish side by side. OLAP_CLASSIC_AGG: each
+ * participant gathers all of its groups in one table, and only then sends them to a partition for
+ * each participant.
+ */
+enum olap_agg_algorithm { OLAP_RDMA_AGG, OLAP_CLASSIC_AGG };
+
+/* Every participant has the same one, but for sink, arg and result. */
+struct olap_agg {
+	enum olap_agg_algorithm algorithm;
+	struct olap_source in;
+	struct olap_aggregate aggregate[OLAP_AGGREGATES];
+	unsigned aggregates;
+	uint64_t groups;  /* as estimated; 0 = unknown */
+	unsigned bits;    /* 1 << bits partitions; 0 = as the sizes ask */
+	unsigned workers; /* participants that are expected; 0 = 1 */
+	size_t cache;     /* of a participant's table, in bytes; 0 = OLAP_CACHE */
+	size_t memory;    /* bytes that a participant may use here; 0 = OLAP_MEMORY */
+	/* Takes n groups, one after the other: a key and a word for each aggregate. As a join's. */
+	nam_status (*sink)(void *arg, const uint64_t *groups, unsigned n);
+	void *arg, *result;
+	uint32_t result_len;
+	/* what was done, by this participant */
+	struct {
+		unsigned bits;
+		uint32_t morsels, spills;
+		uint64_t direct; /* tuples that went to partitions without a table */
+		uint64_t scan_ns, finish_ns;
+	} did;
+};
+/* As olap_join_run. */
+nam_status olap_agg_run(struct olap_job *job, struct olap_agg *a, struct olap_phase *out);
+
 #endif

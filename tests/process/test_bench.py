@@ -142,6 +142,21 @@ def test_join():
         same(run("bench", "join", *bad, timeout=20).rc, 2, str(bad))
 
 
+def test_agg():
+    """Few groups and many, even and skewed; the bench knows each group's sum."""
+    for args, provider in (((), "shm"), (("--algorithm", "classic", "--workers", "2"), "shm"), (("--fabric", "tcp", "--hint"), "tcp")):
+        r = run("bench", "agg", "--rows", "90000", "--groups", "1,70,40000", "--runs", "1", "--json", *args, timeout=120)
+        same(r.rc, 0, r)
+        got = json.loads(r.out)
+        same((got["bench"], got["provider"]), ("agg", provider), got)
+        same([p["metrics"]["check_errors"] for p in got["points"]], [0, 0, 0], r)
+        same([p["metrics"]["groups"] for p in got["points"]][:2], [1, 70], got)
+    r = run("bench", "agg", "--rows", "50000", "--groups", "20000", "--skew", "1.5", "--runs", "1", timeout=60)
+    same(r.rc, 0, r)
+    for bad in (("--groups", "0"), ("--skew", "-1"), ("--algorithm", "sort"), ("--peer", "mysql")):
+        same(run("bench", "agg", *bad, timeout=20).rc, 2, str(bad))
+
+
 def test_twopc_for_real():
     """Over sockets, and over message rings of storage nodes: every checkout is checked by the bench itself."""
     for args in (("2pc-tcp",), ("2pc-messages",), ("2pc-messages", "--fabric", "tcp")):
