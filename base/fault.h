@@ -70,6 +70,8 @@
 	X(PRESENT_KEYS, "present-keys", "L2", "learned_twin_test", 0, "the bounds of a line are those of the low fences only") \
 	X(STEP_NEAREST, "step-nearest", "L3", "learned_twin_test", 0, "a separator is rounded to the nearest step") \
 	X(OLAP_NO_FLUSH, "olap-no-flush", "A2", "olap_twin_test", 0, "a writer puts its windows out before its last buffer") \
+	X(OLAP_EARLY_OUTPUT, "olap-early-output", "A2", "olap_twin_test", 0, "an output counts while its windows are still on their way") \
+	X(OLAP_UNLISTED, "olap-unlisted", "A1", "olap_twin_test", 0, "extents are used that the bill does not list") \
 	X(OLAP_MORSEL_TWICE, "olap-morsel-twice", "A2", "olap_twin_test", 0, "a round after a death does morsels again that count already") \
 	X(UNVALIDATED, "unvalidated", "P2", "twopc_twin_test", 0, "a resource manager locks a record that has a newer version than was read") \
 	X(EARLY_SNAPSHOT, "early-snapshot", "P4", "twopc_twin_test", 0, "snapshots cover a transaction whose records are not all installed") \

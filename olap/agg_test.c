@@ -202,7 +202,7 @@ run(struct world *x)
 {
 	struct nam_rng dice;
 	nam_rng_init(&dice, x->seed);
-	cluster_open(&x->c, x->seed, 2, x->bytes != 0 ? x->bytes : 16 << 20, T_PROCESSES);
+	cluster_open(&x->c, x->seed, 2, x->bytes != 0 ? x->bytes : 16 << 20, T_PROCESSES, 0);
 	x->tuple = malloc((size_t)(x->n + 1) * x->width);
 	for (unsigned i = 0; i < x->n; i++) {
 		uint64_t *t = x->tuple + (size_t)i * x->width / 8, k = nam_rng_below(&dice, x->keys);

@@ -1,10 +1,11 @@
 /* bill.c -- a job's extents: taken, listed before they are used, given back as a whole (A1, A5). */
+#include <base/fault.h>
 #include <olap/olap_internal.h>
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALL = BILL_WORDS * 8 };
+enum { ALL = BILL_WORDS * 8, PARTS = 6 };
 
 bool
 olap_extent_sound(struct net_worker *w, uint64_t at)
@@ -47,39 +48,53 @@ bill_extent(struct olap_job *job, unsigned i, net_addr *out)
 	return NAM_OK;
 }
 
-/* Takes a line of extents from the next node that has any, and lists them. */
+/* Takes up to BILL_TAKE extents of several nodes, as many of each: those of one node in a row. */
+static nam_status
+take(struct olap_job *job, net_addr *out, unsigned *got)
+{
+	const struct net *net = net_worker_net(job->w);
+	unsigned nodes = net_node_count(net), parts = nodes < PARTS ? nodes : PARTS;
+	nam_status st = NAM_OK;
+	*got = 0;
+	/* Nodes that are full are passed by. */
+	for (unsigned k = 0; k < nodes && *got < BILL_TAKE && (st == NAM_OK || st == NAM_FULL); k++) {
+		unsigned region = net_node(net, job->turn++ % nodes)->region, n = BILL_TAKE / parts, more;
+		st = net_extents_take(job->w, region, n, false, out + *got, &more);
+		*got += more;
+	}
+	return *got > 0 ? NAM_OK : st == NAM_OK ? NAM_FULL : st;
+}
+
+/* Takes a line of extents and lists them. */
 static nam_status
 refill(struct olap_job *job)
 {
 	struct net_worker *w = job->w;
-	const struct net *net = net_worker_net(w);
-	unsigned nodes = net_node_count(net), got = 0;
+	unsigned got = 0;
 	uint64_t base = 0, line[BILL_TAKE];
-	net_addr take[BILL_TAKE], bill = { 0 };
-	nam_status st = NAM_FULL;
-	for (unsigned k = 0; k < nodes && got == 0; k++) {
-		st = net_extents_take(
-		    w, net_node(net, job->turn++ % nodes)->region, BILL_TAKE, false, take, &got);
-		if (st != NAM_OK && st != NAM_FULL)
-			break;
-	}
-	if (got == 0)
-		return st == NAM_OK ? NAM_FULL : st;
+	net_addr some[BILL_TAKE], bill = { 0 };
+	nam_status st = take(job, some, &got);
+	if (st != NAM_OK)
+		return st;
 	st = net_faa1(w, olap_in(job->at, offsetof(struct olap_head, bill)), BILL_LINE, &base, &job->counts);
 	if (st == NAM_OK && base / BILL_WORDS >= OLAP_BILLS)
 		st = NAM_FULL;
 	if (st == NAM_OK)
 		st = bill_extent(job, (unsigned)(base / BILL_WORDS), &bill);
 	for (unsigned i = 0; i < got; i++)
-		line[i] = take[i].bits;
-	if (st == NAM_OK)
+		line[i] = some[i].bits;
+	if (st == NAM_OK && !nam_fault(OLAP_UNLISTED))
 		st = net_write1(w, net_plus(bill, base % BILL_WORDS * 8), line, got * 8, &job->counts);
 	if (st != NAM_OK) {
-		net_extents_give(w, got, take);
+		net_extents_give(w, got, some);
 		return st;
 	}
-	memcpy(job->stock, take, got * sizeof take[0]);
-	job->stocked = got;
+	/* Used in turn, so that writers keep all nodes busy. */
+	unsigned nodes = net_node_count(net_worker_net(w)), parts = nodes < PARTS ? nodes : PARTS;
+	unsigned each = BILL_TAKE / parts;
+	for (unsigned i = 0; i < each; i++)
+		for (unsigned k = i; k < got; k += each)
+			job->stock[job->stocked++] = some[k];
 	return NAM_OK;
 }
 

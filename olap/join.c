@@ -236,7 +236,7 @@ reach(struct run *r, const struct olap_rel *rel, uint32_t first, uint32_t n, str
 	struct net_batch b;
 	uint64_t bytes = 0;
 	nam_status st = need_pieces(r, n);
-	bool mapped = net_all_mapped(w);
+	bool mapped = olap_mapped(w);
 	for (uint32_t i = 0; i < n; i++)
 		bytes += (uint64_t)rel->window[first + i].tuples * rel->width;
 	if (st == NAM_OK && !mapped)
@@ -426,7 +426,7 @@ run_tasks(struct run *r, nam_status (*one)(struct run *r, const struct task *tas
 		memset(j->result, 0, j->result_len);
 		while ((st = olap_take(ph, &m)) == NAM_OK) {
 			st = one(r, &r->task[m]);
-			if (st == NAM_OK && net_all_mapped(r->job->w) && !net_direct_stands(r->job->w))
+			if (st == NAM_OK && olap_mapped(r->job->w) && !net_direct_stands(r->job->w))
 				st = NAM_GONE;
 			if (st != NAM_OK)
 				break;

@@ -22,8 +22,10 @@ struct world {
 	uint64_t seed, bytes;
 	unsigned n[2], keys, heavy[2]; /* heavy: the first so many tuples have key 5 */
 	uint32_t width[2];
-	unsigned participants;
-	uint64_t cancel_ns; /* after the begin; 0 = never */
+	unsigned participants, delay_permille; /* of verbs */
+	/* when process 1 is said to have left; when it stalls */
+	uint64_t rumour_ns, freeze_ns;
+	uint64_t cancel_ns; /* 0 = never */
 	unsigned who;       /* dies with its verb number `crash`; 0 = none does */
 	uint64_t crash;
 	struct olap_join join;
@@ -137,7 +139,7 @@ world_open(struct world *x)
 {
 	struct nam_rng dice;
 	nam_rng_init(&dice, x->seed);
-	cluster_open(&x->c, x->seed, 2, x->bytes != 0 ? x->bytes : 16 << 20, T_PROCESSES);
+	cluster_open(&x->c, x->seed, 2, x->bytes != 0 ? x->bytes : 16 << 20, T_PROCESSES, x->delay_permille);
 	for (unsigned s = 0; s < 2; s++) {
 		x->tuple[s] = malloc((size_t)(x->n[s] + 1) * x->width[s]);
 		for (unsigned i = 0; i < x->n[s]; i++) {
@@ -257,8 +259,14 @@ static inline void
 watch(void *arg)
 {
 	struct world *x = arg;
-	net_sleep(x->c.w[T_PROCESSES - 1], x->cancel_ns);
-	atomic_store(&x->cancel, true);
+	struct net_worker *w = x->c.w[T_PROCESSES - 1];
+	net_sleep(w, x->cancel_ns + x->rumour_ns + x->freeze_ns);
+	if (x->rumour_ns != 0)
+		net_sim_rumour(x->c.sim, x->c.net[1], 1000000);
+	else if (x->freeze_ns != 0)
+		net_sim_freeze(x->c.sim, x->c.net[1], 2000000);
+	else
+		atomic_store(&x->cancel, true);
 }
 
 static inline bool
@@ -306,7 +314,7 @@ world_run(struct world *x)
 		assert_non_null(nam_co_start(net_worker_sched(c->w[i]), help, &h[i], 512 << 10));
 	}
 	assert_non_null(nam_co_start(net_worker_sched(c->w[0]), make, x, 512 << 10));
-	if (x->cancel_ns != 0)
+	if (x->cancel_ns + x->rumour_ns + x->freeze_ns != 0)
 		assert_non_null(nam_co_start(net_worker_sched(c->w[T_PROCESSES - 1]), watch, x, 512 << 10));
 	assert_true(net_sim_run(c->sim, all_over, x));
 	if (net_sim_crashed(c->net[0])) {

@@ -3,6 +3,7 @@
 #define NAM_OLAP_INTERNAL_H
 
 #include <base/assert.h>
+#include <net/exec.h>
 #include <olap/job_format.h>
 #include <olap/olap.h>
 
@@ -22,6 +23,17 @@ struct olap_job {
 	uint32_t plan_len;
 	uint8_t plan[OLAP_PLAN];
 };
+
+/*
+ * True if windows are read and written in place. ThreadSanitizer knows no fences, so it could
+ * not see that the READ of an output comes before plain loads of its windows: there all goes by
+ * verbs.
+ */
+static inline bool
+olap_mapped(const struct net_worker *w)
+{
+	return !NET_EXEC_WORDS && net_all_mapped(w);
+}
 
 static inline net_addr
 olap_in(net_addr head, size_t offset)

@@ -25,14 +25,18 @@ struct cluster {
 };
 
 static inline void
-cluster_open(struct cluster *c, uint64_t seed, unsigned nodes, uint64_t bytes, unsigned processes)
+cluster_open(struct cluster *c, uint64_t seed, unsigned nodes, uint64_t bytes, unsigned processes,
+    unsigned delay_permille)
 {
+	bytes = bytes / NET_EXTENT * NET_EXTENT;
 	*c = (struct cluster){ .nodes = nodes, .processes = processes, .size = bytes };
 	const struct net_sim_config cfg = { .seed = seed,
 		.nodes = nodes,
 		.region_bytes = bytes,
 		.tear_permille = 200,
-		.reorder_permille = 200 };
+		.reorder_permille = 200,
+		.delay_permille = delay_permille,
+		.delay_ns = 500000 };
 	assert_int_equal(net_sim_open(&c->sim, &cfg), NAM_OK);
 	for (unsigned i = 0; i < processes; i++) {
 		assert_int_equal(net_sim_attach(c->sim, &c->net[i]), NAM_OK);

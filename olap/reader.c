@@ -128,7 +128,7 @@ olap_reader_open(struct olap_job *job, struct olap_reader **out)
 	if (r == NULL)
 		return NAM_NOMEM;
 	r->job = job;
-	r->mapped = net_all_mapped(job->w);
+	r->mapped = olap_mapped(job->w);
 	for (unsigned i = 0; !r->mapped && i < OLAP_AHEAD; i++) {
 		net_batch_init(&r->ahead[i].b, job->w, &r->ahead[i].op, 1, &job->counts);
 		r->ahead[i].bytes = malloc(NET_EXTENT);

@@ -140,7 +140,7 @@ written_is_read(void **state)
 	for (unsigned i = 0; i < sizeof want / sizeof want[0]; i++)
 		for (unsigned helpers = 0; helpers < 2; helpers++) {
 			struct cluster c;
-			cluster_open(&c, i + 1, 2, 16 << 20, 2);
+			cluster_open(&c, i + 1, 2, 16 << 20, 2, 0);
 			uint64_t before = cluster_free(&c);
 			struct load l = { .c = &c,
 				.tuples = want[i].tuples,
@@ -163,7 +163,7 @@ full_regions(void **state)
 {
 	(void)state;
 	struct cluster c;
-	cluster_open(&c, 9, 2, 2 << 20, 1);
+	cluster_open(&c, 9, 2, 2 << 20, 1, 0);
 	uint64_t before = cluster_free(&c);
 	struct load l = { .c = &c, .tuples = 300000, .bits = 4, .width = 16 };
 	cluster_run(&c, 0, maker, &l);

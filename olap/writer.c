@@ -75,7 +75,7 @@ olap_writer_open(
 	wr->window = window;
 	wr->bits = bits;
 	wr->shift = 64 - bits;
-	wr->mapped = net_all_mapped(job->w);
+	wr->mapped = olap_mapped(job->w);
 	wr->bytes = aligned_alloc(LINE, fan * buffer);
 	wr->part = calloc(fan, sizeof *wr->part);
 	wr->cap = (uint32_t)fan * 2;
@@ -260,7 +260,9 @@ olap_writer_flush(struct olap_writer *wr)
 		if (st == NAM_OK)
 			st = seal(wr, p);
 	}
-	for (unsigned i = 0; !wr->mapped && i < FLIGHTS; i++) {
+	if (nam_fault(OLAP_EARLY_OUTPUT) && !wr->mapped && wr->flight[wr->now].b.n > 0)
+		net_post(&wr->flight[wr->now].b);
+	for (unsigned i = 0; !wr->mapped && i < FLIGHTS && !nam_fault(OLAP_EARLY_OUTPUT); i++) {
 		nam_status one = depart(wr);
 		st = st == NAM_OK ? one : st;
 	}

@@ -1,0 +1,44 @@
+/*
+ * seeds_test.c -- joins that seeds describe, and what goes wrong in them: each has the answer of
+ * nested loops or ends as it may, and its memory goes back. seeds_test FIRST LAST plays others.
+ */
+#include "join_seeds.h"
+
+static uint64_t first = 1, last = 1000;
+
+static void
+seeds(void **state)
+{
+	unsigned ok[T_TROUBLES] = { 0 }, other[T_TROUBLES] = { 0 };
+	(void)state;
+	for (uint64_t seed = first; seed <= last; seed++) {
+		enum trouble trouble = (enum trouble)(seed % T_TROUBLES);
+		struct world x = world_of(seed, trouble);
+		world_open(&x);
+		world_run(&x);
+		const char *why = judge(&x, trouble);
+		if (why != NULL)
+			print_error("seed %llu: %s\n", (unsigned long long)seed, why);
+		assert_null(why);
+		*(x.ended == NAM_OK ? &ok[trouble] : &other[trouble]) += 1;
+		world_close(&x);
+	}
+	print_message("answered and ended otherwise: none %u %u, helper dies %u %u, maker dies %u %u, "
+		      "rumour %u %u, freeze %u %u, cancel %u %u, full %u %u\n",
+	    ok[0], other[0], ok[1], other[1], ok[2], other[2], ok[3], other[3], ok[4], other[4], ok[5],
+	    other[5], ok[6], other[6]);
+	if (last - first > 60)
+		assert_true(ok[T_HELPER_DIES] > 0 && other[T_MAKER_DIES] > 0 && other[T_CANCEL] > 0 &&
+			    other[T_FULL] > 0);
+}
+
+int
+main(int argc, char **argv)
+{
+	if (argc == 3) {
+		first = strtoull(argv[1], NULL, 10);
+		last = strtoull(argv[2], NULL, 10);
+	}
+	const struct CMUnitTest tests[] = { cmocka_unit_test(seeds) };
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
