@@ -185,6 +185,10 @@ olap_reader_begin(struct olap_reader *r, const struct olap_rel *rel, uint32_t fi
 nam_status
 olap_reader_next(struct olap_reader *r, const void **tuples, uint32_t *n)
 {
+	/* A window takes some 20 us: then this thread's other coroutines, and its polls, have a
+	 * turn. */
+	if (r->mapped)
+		nam_co_yield();
 	if (r->mapped && r->used > 0 && !net_direct_stands(r->job->w))
 		return NAM_GONE;
 	/* The buffer of the window before is free: the next READ goes into it. */

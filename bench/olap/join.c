@@ -13,6 +13,7 @@
 #include <base/clock.h>
 #include <base/hash.h>
 #include <base/number.h>
+#include <olap/cost.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -49,6 +50,8 @@ struct bench {
 	struct pool pool;
 	struct pool_relation r, s;
 	struct peer_duckdb *duckdb;
+	struct olap_cost cost;
+	bool choose; /* the algorithm that the cost model says */
 	/* of the join that runs */
 	struct point *pt;
 	struct sums got;
@@ -270,6 +273,22 @@ duckdb_once(struct bench *b, double *seconds)
 	return ok;
 }
 
+/* ---- the cost model ------------------------------------------------------------- */
+
+static void
+measure_cost(struct pool_worker *w, void *arg)
+{
+	struct bench *b = arg;
+	if (w->number == 0)
+		w->status = olap_cost_measure(w->w, w->pool->board, &b->cost);
+}
+
+static struct olap_size
+size_of(const struct bench *b, unsigned side)
+{
+	return (struct olap_size){ b->rows[side], 8 + b->payload };
+}
+
 /* ---- a point ---------------------------------------------------------------------- */
 
 static nam_status
@@ -328,6 +347,17 @@ metrics(const struct bench *b, const struct point *pt)
 	bench_metric(&m, "c_mem_ns_per_byte", pt->c_mem * 1e9);
 	bench_metric(&m, "floor_s", pt->floor_s);
 	bench_metric(&m, "floor_ratio", pt->floor_s > 0 ? s / pt->floor_s : 0);
+	struct olap_estimate e =
+	    olap_cost_join(&b->cost, b->algorithm, size_of(b, 1), size_of(b, 0), b->workers);
+	bench_metric(&m, "estimate_s", e.seconds);
+	bench_metric(&m, "estimate_memory_s", e.memory);
+	bench_metric(&m, "estimate_network_s", e.network);
+	bench_metric(&m, "estimate_processor_s", e.processor);
+	bench_metric(&m, "cost_byte_ns", b->cost.memory * 1e9);
+	bench_metric(&m, "cost_partition_ns", b->cost.partition * 1e9);
+	bench_metric(&m, "cost_build_ns", b->cost.build * 1e9);
+	bench_metric(&m, "cost_probe_ns", b->cost.probe * 1e9);
+	bench_metric(&m, "cost_round_trip_ns", b->cost.round_trip * 1e9);
 	bench_metric(&m, "verbs", (double)net_counts_verbs(&pt->counts) / runs);
 	bench_metric(&m, "out_bytes", (double)pt->counts.bytes_out / runs);
 	bench_metric(&m, "in_bytes", (double)pt->counts.bytes_in / runs);
@@ -443,12 +473,13 @@ take(void *arg, int letter, char *v)
 	case 'z':
 		return take_share(v, 3, &b->skew);
 	case 'a':
+		b->choose = strcmp(v, "auto") == 0;
 		for (unsigned i = 0; i < ALGORITHMS; i++)
 			if (strcmp(v, algorithm_name[i]) == 0) {
 				b->algorithm = (enum olap_algorithm)i;
 				return true;
 			}
-		return false;
+		return b->choose;
 	case 'w':
 		if (!nam_number(v, 1, POOL_WORKERS_MAX, &x))
 			return false;
@@ -478,7 +509,7 @@ usage(FILE *to)
 	    "  --payload B      bytes behind each tuple's 8-byte key, a multiple of 8 (default 8)\n"
 	    "  --selectivity X  share of S that has a partner in R; a list: each in turn (default 1)\n"
 	    "  --skew Z         partners are drawn by Zipf's law with this exponent (default 0: evenly)\n"
-	    "  --algorithm A    rrj (default), rdma-ghj or broadcast\n"
+	    "  --algorithm A    rrj (default), rdma-ghj, broadcast, or auto: as the cost model says\n"
 	    "  --bits N         2^N partitions (default 0: as the sizes ask)\n"
 	    "  --workers N      worker threads (default 1)\n"
 	    "  --peer duckdb    the same join by DuckDB, with as many threads\n"
@@ -496,6 +527,11 @@ run(struct bench *b, struct point *pt, struct nam_err *err)
 	    bench_pool_open(&b->pool, b->workers, data * 27 / 10 + (UINT64_C(512) << 20), &b->common, err);
 	if (st != NAM_OK)
 		return st;
+	if ((st = bench_pool_run(&b->pool, measure_cost, b)) != NAM_OK)
+		return nam_fail(err, st, "no constants of costs: %s", nam_status_text(st));
+	if (b->choose)
+		b->algorithm =
+		    olap_cost_choose(&b->cost, OLAP_INNER, size_of(b, 1), size_of(b, 0), b->workers);
 	if (b->peer) {
 		const char *why;
 		b->duckdb = peer_duckdb_open(b->workers, &why);

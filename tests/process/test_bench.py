@@ -135,6 +135,8 @@ def test_join():
     check(pairs[0] == 0 and 24000 < pairs[1] < 26000 and pairs[2] == 50000, pairs)
     got = join("--fabric", "tcp", "--workers", "2")
     same(got["provider"], "tcp")
+    check(got["metrics"]["estimate_network_s"] > 0 and got["metrics"]["estimate_s"] > 0, got)
+    same(join("--rows", "100,900000", "--algorithm", "auto")["params"]["algorithm"], "broadcast")
     r = run("bench", "join", "--rows", "1000", "--runs", "1", "--peer", "duckdb", timeout=60, env=dict(os.environ, NAMDB_DUCKDB="/nowhere"))
     same(r.rc, 0, r)
     contains(r.err, "duckdb is skipped")
