@@ -13,10 +13,11 @@
 #include <stdbool.h>
 
 /*
- * Point, name, the rule that it breaks (R, M: txn/record_format.h; I: txn/intent_format.h; T:
- * tsoracle/oracle_format.h; H: index/hash/hash_format.h; L: index/learned/learned_format.h; P:
- * txn/twopc/README.md; B: bench/README.md; A: olap/job_format.h), the test that is to catch it,
- * within so many seeds (0 = it plays scenes, and reports so), the effect.
+ * Point, name, the rule that it breaks (R, M: txn/record_format.h; F: txn/refer.c; I:
+ * txn/intent_format.h; T: tsoracle/oracle_format.h; H: index/hash/hash_format.h; L:
+ * index/learned/learned_format.h; P: txn/twopc/README.md; B: bench/README.md; A:
+ * olap/job_format.h), the test that is to catch it, within so many seeds (0 = it plays scenes, and
+ * reports so), the effect.
  */
 /* clang-format off */
 #define NAM_FAULTS(X) \
@@ -54,6 +55,8 @@
 	X(KEY_UNASKED, "key-unasked", "O2", "order_test", 0, "an entry of an ordered index is removed though versions may have its key") \
 	X(ENTRY_UNLOCKED, "entry-unlocked", "O2", "order_test", 0, "an entry of an ordered index is removed without a lock on its block") \
 	X(LEAVES_UNSEEN, "leaves-unseen", "O1", "order_test", 0, "a SERIALIZABLE commit does not look at the leaves again that it has READ") \
+	X(FK_UNLOCKED, "fk-unlocked", "F1", "refer_test", 0, "a commit does not look again at the rows that its rows refer to") \
+	X(FK_UNASKED, "fk-unasked", "F2", "refer_test", 0, "a commit that takes a key away does not look again for rows that refer to it") \
 	X(ANY_SLOT, "any-slot", "H", "hash_twin_test", 0, "an insert takes any free slot of the bucket") \
 	X(NO_FREEZE, "no-freeze", "H", "hash_twin_test", 0, "a split does not freeze the slots that it copies") \
 	X(BELIEVE_FROZEN, "believe-frozen", "H", "hash_twin_test", 0, "a lookup believes what a frozen sub-table says") \

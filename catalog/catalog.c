@@ -66,6 +66,8 @@ entry_new(const struct cat_table *def, const union cat_val *absent, size_t absen
 	size_t indexes = def->indexes * sizeof *def->index;
 	size_t checks = def->checks * sizeof(struct cat_check);
 	size_t uses = def->uses * sizeof *def->use;
+	size_t foreigns = def->foreigns * sizeof *def->foreign;
+	size_t referrers = def->referrers * sizeof *def->referrer;
 	size_t places = def->place ? def->places * sizeof *def->place : 0;
 	size_t texts = (def->view ? strlen(def->view) + 1 : 0) + absent_bytes;
 	for (unsigned i = 0; i < def->columns; i++)
@@ -74,7 +76,8 @@ entry_new(const struct cat_table *def, const union cat_val *absent, size_t absen
 			 (def->column[i].missing ? strlen(def->column[i].missing) + 1 : 0);
 	for (unsigned i = 0; i < def->checks; i++)
 		texts += strlen(def->check[i].text) + 1;
-	struct cat_entry *e = calloc(1, sizeof *e + columns + indexes + checks + places + uses + texts);
+	struct cat_entry *e =
+	    calloc(1, sizeof *e + columns + indexes + checks + foreigns + referrers + places + uses + texts);
 	if (e == NULL)
 		return NULL;
 	e->def = *def;
@@ -94,6 +97,14 @@ entry_new(const struct cat_table *def, const union cat_val *absent, size_t absen
 	if (def->checks > 0)
 		memcpy(e->def.check, def->check, checks);
 	char *at = (char *)e->def.check + checks;
+	e->def.foreign = (struct cat_foreign *)at;
+	if (def->foreigns > 0)
+		memcpy(at, def->foreign, foreigns);
+	at += foreigns;
+	e->def.referrer = (struct cat_referrer *)at;
+	if (def->referrers > 0)
+		memcpy(at, def->referrer, referrers);
+	at += referrers;
 	if (def->place != NULL)
 		e->def.place = memcpy(at, def->place, places);
 	at += places;

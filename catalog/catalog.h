@@ -85,6 +85,29 @@ struct cat_index {
 	struct txn_table store;        /* its number; holds the tree */
 };
 
+/* What a foreign key does when the row that is referred to goes, or gets another key. */
+enum cat_action {
+	CAT_NO_ACTION = 'a',
+	CAT_RESTRICT = 'r',
+	CAT_CASCADE = 'c',
+	CAT_SET_NULL = 'n',
+	CAT_SET_DEFAULT = 'd'
+};
+
+/* A FOREIGN KEY of a table: columns, and those of the referenced table, by their names. */
+struct cat_foreign {
+	char name[CAT_NAME_MAX + 1];  /* of the constraint */
+	char table[CAT_NAME_MAX + 1]; /* that is referred to */
+	uint16_t keys;
+	char on_delete, on_update; /* enum cat_action */
+	char column[CAT_KEY_MAX][CAT_NAME_MAX + 1], refers[CAT_KEY_MAX][CAT_NAME_MAX + 1];
+};
+
+/* A foreign key of some table that refers to this one. */
+struct cat_referrer {
+	char table[CAT_NAME_MAX + 1], name[CAT_NAME_MAX + 1];
+};
+
 struct cat_table {
 	char name[CAT_NAME_MAX + 1];
 	uint16_t columns;
@@ -101,7 +124,10 @@ struct cat_table {
 	enum cat_kind kind;
 	uint32_t generation; /* of this id's definition: rises with ALTER */
 	unsigned checks;
-	struct cat_check *check;         /* by name */
+	struct cat_check *check; /* by name */
+	unsigned foreigns, referrers;
+	struct cat_foreign *foreign; /* in the order of their making */
+	struct cat_referrer *referrer;
 	char key_name[CAT_NAME_MAX + 1]; /* of the primary key's constraint; "" = table_pkey */
 	const char *view;                /* CAT_VIEW: its query's text */
 	unsigned uses;                   /* CAT_VIEW: tables and views it reads */

@@ -21,7 +21,8 @@ enum { C_TABLE, C_NUMBER, C_NAME, C_TYPE, C_NOT_NULL, C_KEY, C_KIND, C_TYPMOD, C
  * name of the primary key, 'v' query of a view, 'u' a table it reads, 's' a sequence, 'g' how often
  * it was altered, 'r' how many rows ANALYZE counted, 't' what it found in column number, 'l' the
  * places of its rows, 'm' what rows without a place for column number show, 'x' an index, 'b' of an
- * index: the number of its table. */
+ * index: the number of its table, 'f' a foreign key, 'y' one of the table of that name that refers
+ * to this one. */
 enum { X_TABLE, X_KIND, X_NUMBER, X_NAME, X_TEXT, X_ALL };
 
 enum { WIDEST = C_ALL, KEY_WIDEST = 3 };
@@ -448,6 +449,70 @@ read_index(const struct cat_table *t, const char *text, struct cat_index *ix)
 	return true;
 }
 
+/* "actions keys length:name ...": the referenced table, the columns, those they refer to. Two
+ * letters are the actions. */
+static char *
+foreign_text(const struct cat_foreign *k, struct nam_arena *arena)
+{
+	size_t max = 16 + (2u * k->keys + 1) * (CAT_NAME_MAX + 8), at;
+	char *text = nam_arena_take(arena, max);
+	if (text == NULL)
+		return NULL;
+	at = (size_t)snprintf(text, max, "%c%c %u", k->on_delete, k->on_update, (unsigned)k->keys);
+	for (unsigned i = 0; i <= 2u * k->keys; i++) {
+		const char *name = i == 0         ? k->table
+				   : i <= k->keys ? k->column[i - 1]
+						  : k->refers[i - k->keys - 1];
+		at += (size_t)snprintf(text + at, max - at, " %zu:%s", strlen(name), name);
+	}
+	return text;
+}
+
+/* What foreign_text has written. */
+static bool
+read_foreign(const char *text, struct cat_foreign *k)
+{
+	static const char actions[] = "arcnd";
+	unsigned keys, len;
+	int skip;
+	if (sscanf(text, "%c%c %u%n", &k->on_delete, &k->on_update, &keys, &skip) != 3 || keys < 1 ||
+	    keys > CAT_KEY_MAX || strchr(actions, k->on_delete) == NULL ||
+	    strchr(actions, k->on_update) == NULL)
+		return false;
+	k->keys = (uint16_t)keys;
+	text += skip;
+	for (unsigned i = 0; i <= 2 * keys; i++) {
+		char *name = i == 0 ? k->table : i <= keys ? k->column[i - 1] : k->refers[i - keys - 1];
+		if (sscanf(text, " %u%n", &len, &skip) != 1 || len == 0 || len > CAT_NAME_MAX ||
+		    text[skip] != ':' || strnlen(text + skip + 1, len) < len)
+			return false;
+		memcpy(name, text + skip + 1, len);
+		name[len] = 0;
+		text += skip + 1 + len;
+	}
+	return *text == 0;
+}
+
+/* Room for what extra[at..n) of a table say. */
+static nam_status
+lists(struct cat_table *t, struct reading *r, unsigned at, unsigned n)
+{
+	unsigned indexes = 0, foreigns = 0;
+	for (unsigned i = at; i < n; i++) {
+		indexes += r->extra[i].kind == 'x';
+		foreigns += r->extra[i].kind == 'f';
+	}
+	t->use = nam_arena_zero(r->arena, (n - at) * sizeof *t->use);
+	t->check = nam_arena_zero(r->arena, (n - at) * sizeof *t->check);
+	t->index = nam_arena_zero(r->arena, (indexes + 1) * sizeof *t->index);
+	t->foreign = nam_arena_zero(r->arena, (foreigns + 1) * sizeof *t->foreign);
+	t->referrer = nam_arena_zero(r->arena, (n - at) * sizeof *t->referrer);
+	if (t->use == NULL || t->check == NULL || t->index == NULL || t->foreign == NULL ||
+	    t->referrer == NULL)
+		return NAM_NOMEM;
+	return indexes > CAT_INDEXES_MAX ? NAM_CORRUPT : NAM_OK;
+}
+
 /* Gives a table what nam_extras says of it, from extra[*at] on. */
 static nam_status
 decorate(struct cat_table *t, struct reading *r, unsigned *at)
@@ -459,15 +524,9 @@ decorate(struct cat_table *t, struct reading *r, unsigned *at)
 		n++;
 	if (n == *at)
 		return NAM_OK;
-	t->use = nam_arena_zero(r->arena, (n - *at) * sizeof *t->use);
-	unsigned indexes = 0;
-	for (unsigned i = *at; i < n; i++)
-		indexes += r->extra[i].kind == 'x';
-	if (t->use == NULL || (t->check = nam_arena_zero(r->arena, (n - *at) * sizeof *t->check)) == NULL ||
-	    (t->index = nam_arena_zero(r->arena, (indexes + 1) * sizeof *t->index)) == NULL)
-		return NAM_NOMEM;
-	if (indexes > CAT_INDEXES_MAX)
-		return NAM_CORRUPT;
+	nam_status room = lists(t, r, *at, n);
+	if (room != NAM_OK)
+		return room;
 	for (; *at < n; ++*at) {
 		const struct extra *x = &r->extra[*at];
 		bool column = x->number >= 1 && x->number <= t->columns;
@@ -523,6 +582,17 @@ decorate(struct cat_table *t, struct reading *r, unsigned *at)
 			memcpy(t->index[t->indexes].name, x->name, sizeof x->name);
 			if (!read_index(t, x->text, &t->index[t->indexes++]))
 				return NAM_CORRUPT;
+			break;
+		case 'f':
+			memcpy(t->foreign[t->foreigns].name, x->name, sizeof x->name);
+			if (!read_foreign(x->text, &t->foreign[t->foreigns++]))
+				return NAM_CORRUPT;
+			break;
+		case 'y':
+			memcpy(t->referrer[t->referrers].table, x->name, sizeof x->name);
+			if (strlen(x->text) > CAT_NAME_MAX)
+				return NAM_CORRUPT;
+			strcpy(t->referrer[t->referrers++].name, x->text);
 			break;
 		case 'b':
 			t->kind = CAT_INDEX;
@@ -668,8 +738,9 @@ places_text(const struct cat_table *def, struct nam_arena *arena)
 static nam_status
 extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct nam_arena *arena)
 {
-	struct extra *x = nam_arena_zero(
-	    arena, (4u * def->columns + def->checks + def->uses + def->indexes + 7) * sizeof *x);
+	unsigned most =
+	    4u * def->columns + def->checks + def->uses + def->indexes + def->foreigns + def->referrers + 7;
+	struct extra *x = nam_arena_zero(arena, most * sizeof *x);
 	*out = x;
 	*n = 0;
 	if (x == NULL)
@@ -709,6 +780,20 @@ extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct n
 		if (to->text == NULL)
 			return NAM_NOMEM;
 		memcpy(to->name, def->index[i].name, sizeof to->name);
+	}
+	for (unsigned i = 0; i < def->foreigns; i++) {
+		struct extra *to = &x[(*n)++];
+		*to = (struct extra){
+			.kind = 'f', .number = i + 1, .text = foreign_text(&def->foreign[i], arena)
+		};
+		if (to->text == NULL)
+			return NAM_NOMEM;
+		memcpy(to->name, def->foreign[i].name, sizeof to->name);
+	}
+	for (unsigned i = 0; i < def->referrers; i++) {
+		struct extra *to = &x[(*n)++];
+		*to = (struct extra){ .kind = 'y', .number = i + 1, .text = def->referrer[i].name };
+		memcpy(to->name, def->referrer[i].table, sizeof to->name);
 	}
 	if (def->kind == CAT_INDEX) {
 		char *text = nam_arena_printf(arena, "%u", def->index_of);

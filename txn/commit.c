@@ -77,7 +77,7 @@ write_set(struct txn *t, struct txn_intent_head **out)
 	if (st != NAM_OK)
 		return st;
 	*h = (struct txn_intent_head){
-		.lock = t->lock, .n = n, .more = t->more.bits, .holds = t->holding, .note = t->note
+		.lock = t->lock, .n = n, .more = t->more.bits, .holds = txn_holds(t), .note = t->note
 	};
 	h->check = txn_head_check(h, nam_hash(e, n * sizeof *e, 0));
 	*out = h;
@@ -511,7 +511,8 @@ lock_all(struct txn *t, struct txn_intent_head **h, bool *guarded)
 	if ((st = txn_ensure_lock(t)) != NAM_OK || (st = archives_take(t)) != NAM_OK ||
 	    (st = write_set(t, h)) != NAM_OK)
 		return st;
-	*guarded = all_locked(t);
+	/* What refers to others asks for guards behind its index entries. */
+	*guarded = all_locked(t) && t->nrelied + t->nforbids == 0;
 	struct net_backoff pause = TXN_LOCK_BACKOFF;
 	st = lock_round(t, !serial && !t->claimed, *h, *guarded);
 	for (unsigned tries = 1; st == NAM_BUSY && tries < TXN_LOCK_TRIES; tries++) {
@@ -545,6 +546,8 @@ check_all(struct txn *t, bool guarded, net_addr *held)
 {
 	txn_goto(t, TXN_CHECKING);
 	nam_status st = t->iso == TXN_SERIALIZABLE ? txn_validate(t) : NAM_OK;
+	if (st == NAM_OK)
+		st = txn_refer_check(t);
 	if (st == NAM_OK)
 		st = archive_late(t, !guarded);
 	return st == NAM_OK ? txn_guards_judge(t, held) : st;

@@ -307,6 +307,8 @@ txn_worker_close(struct txn_worker *tw)
 		free(t->read);
 		free(t->absent);
 		free(t->scanned);
+		free(t->relied);
+		free(t->forbids);
 		free(t->entry);
 		free(t->unchecked);
 		free(t->claims);

@@ -86,6 +86,11 @@ struct txn_intent_entry {
 	uint64_t ident;   /* what the directory will say */
 };
 
+enum {
+	TXN_HOLDS_TABLES = 1, /* exclusive use of the tables whose guards it has locked */
+	TXN_HOLDS_KEYS = 2,   /* rows that it has locked may go, and nothing may refer to them */
+};
+
 struct txn_intent_head {
 	uint64_t lock;      /* the lock word of this attempt */
 	uint64_t n;         /* entries */
@@ -94,8 +99,7 @@ struct txn_intent_head {
 	uint64_t check;     /* over lock, n, more, note and all entries */
 	uint64_t waits_for; /* the lock word this transaction waits for, 0 = none (not covered by
 			     * check) */
-	uint64_t holds;     /* 1: it has exclusive use of the tables whose guards it has locked (not
-			     * covered by check) */
+	uint64_t holds;     /* TXN_HOLDS_TABLES, TXN_HOLDS_KEYS (not covered by check) */
 	uint64_t note;      /* what its mark carries: TSO_NOTE_CATALOG, TSO_NOTE_MEMORY, both, or
 			     * 0 */
 	uint64_t pad;

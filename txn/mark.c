@@ -118,6 +118,7 @@ txn_rollback_to(struct txn *t, uint32_t mark)
 			txn_block_give(t->tw, w->view, w->at, w->expect);
 	}
 	t->nwr = from;
+	txn_refer_cut(t, mark);
 	txn_map_again(t);
 	txn_entries_cut(t);
 	return NAM_OK;

@@ -50,7 +50,7 @@ txn_spread_take(struct txn *t, uint64_t bytes, net_addr *root, uint64_t *list)
 	}
 	/* A head without entries decides nothing; but our recoverer gives back the extents it leads
 	 * to. */
-	struct txn_intent_head h = { .lock = t->lock, .more = root->bits, .holds = t->holding };
+	struct txn_intent_head h = { .lock = t->lock, .more = root->bits, .holds = txn_holds(t) };
 	net_batch_init(&b, tw->w, op, 2, &t->counts);
 	post_head(&b, &s, *root, t->lock, 0, list);
 	net_write(&b, net_plus(t->intent->at, 64), &h, sizeof h);

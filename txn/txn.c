@@ -74,6 +74,7 @@ txn_recycle(struct txn *t)
 	if (t->nunchecked + t->nclaims > 0)
 		txn_claims_end(t);
 	t->nwr = t->nblobs = t->nreads = t->nabsent = t->nscanned = t->nguards = 0;
+	t->nrelied = t->nforbids = 0;
 	t->note = 0;
 	t->waiter = NULL;
 	t->more.bits = 0;

@@ -365,6 +365,27 @@ nam_status txn_blob_put(
 nam_status txn_blob_get(
     struct txn *t, const struct txn_blob *b, unsigned n, const void **out, struct nam_arena *arena);
 
+/* ---- rows that refer to others ---- */
+
+/*
+ * t's rows refer to this row, which t shows, by the key it has in an order of its table (order < 0:
+ * by the key of the table): COMMIT ends with NAM_CONFLICT if it is not there any more, or has
+ * another key. Its other changes do no harm, and it is not locked. READ COMMITTED waits for a
+ * transaction that has taken the key away and may still end either way; NAM_ABSENT: it has.
+ */
+nam_status txn_rely(struct txn *t, struct txn_table *table, struct txn_row *row, int order);
+/*
+ * t takes a key away, by deleting or changing a row, to which rows of a table may refer. They are
+ * those whose keys in an order lie from low to high; order < 0: all of the table. What t's snapshot
+ * shows of them, the caller has seen to. COMMIT ends with NAM_CONFLICT if another transaction has
+ * made one since.
+ */
+nam_status txn_forbid(
+    struct txn *t, struct txn_table *table, int order, const uint64_t *low, const uint64_t *high);
+/* READ COMMITTED: asks now what COMMIT would ask of all that is forbidden, so that the statement
+ * may be run again. */
+nam_status txn_forbidden(struct txn *t);
+
 /* ---- by an ordered index ---- */
 
 /* One key to find by an ordered index. Caller's memory. */

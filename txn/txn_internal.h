@@ -365,6 +365,27 @@ struct txn_guard {
 	uint64_t word, seen;
 };
 
+/* A row that t's rows refer to (txn_rely). */
+struct txn_relied {
+	struct txn_table *table;
+	net_addr at;
+	uint64_t word;  /* the block's, if it has not changed since; 0 = look at the block */
+	uint64_t ident; /* the block's */
+	int order;      /* -1: by the table's key */
+	uint32_t born;  /* mark.c */
+	uint64_t key[];
+};
+
+/* Rows of a table that may not refer to a key which t takes away (txn_forbid). */
+struct txn_forbids {
+	struct txn_table *table;
+	int order;
+	uint32_t born;
+	bool asked;      /* and no other transaction makes such a row before t has ended */
+	tso_cid seen_at; /* the snapshot whose rows the caller has seen to */
+	uint64_t low[IDX_TREE_WORDS], high[IDX_TREE_WORDS];
+};
+
 /* Where a transaction is. README, "The states of a transaction", lists what is true in each and
  * which process may act. */
 enum txn_state {
@@ -429,6 +450,10 @@ struct txn {
 		net_addr at;
 	} * claims;
 	uint32_t nclaims, claims_cap;
+	struct txn_relied **relied;
+	uint32_t nrelied, relied_cap;
+	struct txn_forbids *forbids;
+	uint32_t nforbids, forbids_cap;
 	struct txn_guard *guard;
 	uint32_t nguards, guard_cap;
 	uint32_t clock; /* marks so far */
@@ -651,6 +676,18 @@ void txn_orphans(struct txn_worker *tw, uint64_t deaths);
 /* blob.c: txn_blob_get outside of a transaction (t NULL), or beside another use of t's batch */
 nam_status txn_blob_read(struct txn_worker *tw, struct txn *t, const struct txn_blob *blob, unsigned n,
     const void **out, struct nam_arena *arena);
+
+/* refer.c: with all locks held and all entries made. */
+nam_status txn_refer_check(struct txn *t);
+/* What was said since a mark is not so. */
+void txn_refer_cut(struct txn *t, uint32_t mark);
+
+/* What the head of t's intent says it holds. */
+static inline uint64_t
+txn_holds(const struct txn *t)
+{
+	return (t->holding ? TXN_HOLDS_TABLES : 0) | (t->nforbids > 0 ? TXN_HOLDS_KEYS : 0);
+}
 
 /* unique.c */
 bool txn_unchecked_add(struct txn *t, net_addr at);

@@ -245,11 +245,16 @@ txn_guards_post(struct txn *t)
 {
 	const struct txn_table *last = NULL;
 	t->nguards = 0;
-	for (uint32_t i = 0; i < t->nwr; i++) {
-		const struct txn_write *w = t->wr[i];
-		if (!txn_writes(w) || w->table == last || w->table->guard.bits == 0)
+	for (uint32_t i = 0; i < t->nwr + t->nrelied + t->nforbids; i++) {
+		if (i < t->nwr && !txn_writes(t->wr[i]))
 			continue;
-		last = w->table;
+		const struct txn_table *table = i < t->nwr ? t->wr[i]->table
+						: i - t->nwr < t->nrelied
+						    ? t->relied[i - t->nwr]->table
+						    : t->forbids[i - t->nwr - t->nrelied].table;
+		if (table == last || table->guard.bits == 0)
+			continue;
+		last = table;
 		uint32_t g = 0;
 		while (g < t->nguards && t->guard[g].at.bits != last->guard.bits)
 			g++;
@@ -287,7 +292,7 @@ holder(struct txn *t, struct txn_guard *k, bool *holds)
 		if ((st = txn_read_head(t, k->seen, &h)) != NAM_OK)
 			break;
 		if (h.lock == k->seen) {
-			*holds = h.holds != 0;
+			*holds = (h.holds & TXN_HOLDS_TABLES) != 0;
 			return NAM_OK;
 		}
 		/* The intent has no such word yet, or the transaction has ended. */

@@ -49,7 +49,7 @@ txn_lock_stuck(struct txn_worker *tw, uint64_t lock)
 nam_status
 txn_publish(struct txn *t, uint64_t lock)
 {
-	struct txn_intent_head h = { .lock = t->lock, .waits_for = lock, .holds = t->holding };
+	struct txn_intent_head h = { .lock = t->lock, .waits_for = lock, .holds = txn_holds(t) };
 	return net_write1(t->tw->w, net_plus(t->intent->at, 64), &h, sizeof h, &t->counts);
 }
 

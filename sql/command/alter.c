@@ -3,6 +3,7 @@
 #include <sql/command/alter.h>
 #include <sql/common/guess_relation.h>
 #include <sql/compat/postgres.h>
+#include <sql/dml/dml.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,34 +46,6 @@ sql_quote_name(const char *name, struct nam_arena *arena)
 	*to++ = '"';
 	*to = 0;
 	return out;
-}
-
-bool
-sql_alone_begin(struct sql_session *s, struct sql_plan *p, const struct sql_sink *sink, struct cat_err *err)
-{
-	struct nam_arena **mine = nam_arena_zero(&p->arena, (p->arenas + 1) * sizeof *mine);
-	sql_take_now(s, p);
-	sql_prepare_exec(s, sink, err);
-	s->x.arena = mine;
-	if (mine == NULL)
-		return sql_no_memory(err);
-	for (unsigned i = 0; i < p->arenas; i++) {
-		if ((mine[i] = nam_arena_zero(&p->arena, sizeof **mine)) == NULL)
-			return sql_no_memory(err);
-		nam_arena_init(mine[i], 0);
-		mine[i]->limit = (size_t)4 << 30;
-		nam_arena_charge(mine[i], &s->budget);
-	}
-	return sql_sub_start(&s->x, p);
-}
-
-void
-sql_alone_end(struct sql_session *s, struct sql_plan *p)
-{
-	for (unsigned i = 0; s->x.arena != NULL && i < p->arenas; i++)
-		if (s->x.arena[i] != NULL)
-			nam_arena_fini(s->x.arena[i]);
-	s->x.arena = s->arena;
 }
 
 bool
@@ -158,11 +131,24 @@ drop_constraint(struct sql_alter *w, const struct ast_alter *a)
 		def->checks--;
 		return true;
 	}
+	bool found;
+	if (!sql_alter_drop_foreign(w, a->name, &found))
+		return false;
+	if (found)
+		return true;
 	if (def->keys > 0 && strcmp(cat_key_name(def, buf), a->name) == 0) {
+		if (!sql_foreign_need(
+			w->s, w->tab, def, SQL_PRIMARY_KEY, "constraint", a->name, a->cascade, w->sink, err))
+			return false;
 		def->keys = 0;
 		def->key_name[0] = 0;
 		return w->rewrite = true;
 	}
+	for (unsigned i = 0; i < w->tab->indexes; i++)
+		if (w->tab->index[i].constraint && strcmp(w->tab->index[i].name, a->name) == 0 &&
+		    !sql_foreign_need(
+			w->s, w->tab, def, (int)i, "constraint", a->name, a->cascade, w->sink, err))
+			return false;
 	if (sql_alter_drop_unique(w, a->name))
 		return true;
 	if (!a->if_exists)
@@ -174,9 +160,12 @@ drop_constraint(struct sql_alter *w, const struct ast_alter *a)
 }
 
 static bool
-rename_(struct sql_session *s, const struct cat_table *tab, struct cat_table *def, const struct ast_alter *a,
-    struct cat_err *err)
+rename_(struct sql_alter *w, const struct ast_alter *a)
 {
+	struct sql_session *s = w->s;
+	const struct cat_table *tab = w->tab;
+	struct cat_table *def = w->def;
+	struct cat_err *err = w->err;
 	const struct cat_table *there = NULL;
 	unsigned c = 0;
 	bool read;
@@ -211,8 +200,10 @@ rename_(struct sql_session *s, const struct cat_table *tab, struct cat_table *de
 			return cat_error(err, "0A000",
 			    "renaming a column that a CHECK constraint reads is not supported yet");
 		sql_plan_free(p);
-		return true;
+		return sql_foreign_rename(s, tab, def, a->name, a->to, w->arena, err);
 	}
+	if (!sql_foreign_rename(s, tab, def, NULL, a->to, w->arena, err))
+		return false;
 	char buf[CAT_NAME_MAX + 8];
 	if (def->keys > 0 && def->key_name[0] == 0)
 		snprintf(def->key_name, sizeof def->key_name, "%.63s", cat_key_name(tab, buf));
@@ -284,13 +275,14 @@ one(struct sql_alter *a, const struct ast_alter *k)
 	case AST_ADD_KEY:
 		return true; /* with that of an added column, when all columns are there */
 	case AST_ADD_UNIQUE:
+	case AST_ADD_FOREIGN:
 		return true; /* when the rows are what they will be */
 	case AST_ADD_CHECK:
 		return add_check(a, &a->ast->check[k->index]);
 	case AST_DROP_CONSTRAINT:
 		return drop_constraint(a, k);
 	default:
-		return rename_(s, a->tab, def, k, err);
+		return rename_(a, k);
 	}
 }
 
@@ -381,7 +373,10 @@ apply(struct sql_alter *a)
 	bool done = (a->reshape || a->rewrite) && asked == 0;
 	if (!done && a->rewrite) /* its rows are of a new table, whose trees are its own */
 		memcpy(def->index, is->index, def->indexes * sizeof *def->index);
-	return (done || put(a, def, &is)) && sql_alter_add_unique(a, is);
+	if ((!done && !put(a, def, &is)) || !sql_alter_add_unique(a, is))
+		return false;
+	nam_status st = cat_find(a->s->cfg.cat, a->s->t, def->name, &is);
+	return st == NAM_OK ? sql_alter_add_foreign(a, is) : sql_status(a->err, st, NULL);
 }
 
 bool
@@ -423,6 +418,8 @@ sql_alter_table(struct sql_session *s, const struct ast_stmt *ast, const struct 
 	a.gone = nam_arena_zero(arena, (tab->columns + 1u) * sizeof *a.gone);
 	if (def.column == NULL || def.check == NULL || a.from == NULL || a.gone == NULL)
 		return sql_no_memory(err);
+	if (!sql_alter_foreign_begin(&a))
+		return false;
 	memcpy(def.column, tab->column, tab->columns * sizeof *def.column);
 	for (unsigned c = 0; c < tab->columns; c++)
 		a.from[c].was = (int)c;

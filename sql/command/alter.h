@@ -38,11 +38,6 @@ const char *sql_quote_name(const char *name, struct nam_arena *arena);
 /* True if tab has a row for which a condition is true. */
 bool sql_any_row(struct sql_session *s, const struct cat_table *tab, const char *condition, bool *out,
     const struct sql_sink *sink, struct nam_arena *arena, struct cat_err *err);
-/* A plan is run beside what the statement keeps in the session's arenas. end: also after a begin
- * that failed. */
-bool sql_alone_begin(
-    struct sql_session *s, struct sql_plan *p, const struct sql_sink *sink, struct cat_err *err);
-void sql_alone_end(struct sql_session *s, struct sql_plan *p);
 
 /* ---- alter_column.c */
 bool sql_alter_add(struct sql_alter *a, const struct ast_alter *k);
@@ -58,6 +53,16 @@ bool sql_alter_sequences(struct sql_alter *a);
 bool sql_alter_views(struct sql_alter *a);
 /* A table of def's columns, under its name, with the rows as they become. *made: it. */
 bool sql_alter_rewrite(struct sql_alter *a, const struct cat_table *def, const struct cat_table **made);
+
+/* ---- foreign.c */
+/* def's lists of foreign keys become its own, with room for those that are added. */
+bool sql_alter_foreign_begin(struct sql_alter *a);
+bool sql_alter_drop_foreign(struct sql_alter *a, const char *name, bool *found);
+/* Before a column is dropped: its foreign keys go; those that refer to it are an error, or go. */
+bool sql_alter_drop_referred(struct sql_alter *a, const struct ast_alter *k);
+bool sql_alter_type_referred(struct sql_alter *a, const char *column);
+/* Makes the foreign keys that are added, when the table is as it will be. */
+bool sql_alter_add_foreign(struct sql_alter *a, const struct cat_table *is);
 
 /* ---- alter_index.c */
 /* True if a UNIQUE constraint has that name: it will be dropped. */

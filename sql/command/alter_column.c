@@ -252,8 +252,8 @@ sql_alter_drop(struct sql_alter *a, const struct ast_alter *k)
 		    "column \"%s\" of relation \"%s\" does not exist, skipping", k->name, def->name);
 		return true;
 	}
-	if (!sql_alter_column(def, k->name, &c, a->err) || !without(a, c, &less) ||
-	    !drop_views(a, k, &less) || !sequence_of(a, &def->column[c]))
+	if (!sql_alter_column(def, k->name, &c, a->err) || !sql_alter_drop_referred(a, k) ||
+	    !without(a, c, &less) || !drop_views(a, k, &less) || !sequence_of(a, &def->column[c]))
 		return false;
 	for (unsigned i = 0; i < def->checks;) {
 		bool reads = false;
@@ -419,6 +419,8 @@ sql_alter_type(struct sql_alter *a, const struct ast_alter *k)
 	col->typmod = k->typmod;
 	if (k->e == NULL && same_bytes(&was, col))
 		return true;
+	if (!sql_alter_type_referred(a, k->name))
+		return false;
 	const char *hint = nam_arena_printf(
 	    a->arena, "You might need to specify \"USING %s::%s\".", k->name, cat_type_name(k->type));
 	const char *dflt = col->dflt;
@@ -629,7 +631,9 @@ sql_alter_rewrite(struct sql_alter *a, const struct cat_table *def, const struct
 	struct sql_plan *p = copy_plan(a, *made, -1);
 	if (p == NULL)
 		return false;
+	a->s->foreign_off = true;
 	bool ok = sql_alone_begin(a->s, p, &silent, a->err) && sql_plan_run(a->s, p, &rows);
+	a->s->foreign_off = false;
 	sql_alone_end(a->s, p);
 	sql_plan_free(p);
 	if (ok || strcmp(a->err->sqlstate, "23505") != 0)

@@ -65,6 +65,8 @@ bool sql_index_resolve(
     const struct cat_table *def, const struct ast_index *a, struct cat_index *ix, struct cat_err *err);
 bool sql_index_name(struct sql_session *s, const struct cat_table *def, const struct ast_index *a,
     const struct cat_index *ix, unsigned others, char out[CAT_NAME_MAX + 1], struct cat_err *err);
+/* table_columns_label, both parts cut so that it is a name. */
+void sql_make_name(const char *table, const char *columns, const char *label, char out[CAT_NAME_MAX + 1]);
 /* Adds ix to a table that is held. */
 bool sql_index_add(
     struct sql_session *s, const struct cat_table *tab, const struct cat_index *ix, struct cat_err *err);
@@ -92,6 +94,32 @@ bool sql_drop_index(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
 bool sql_rename_index(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
+
+/* foreign.c: a foreign key of def as a statement tells of it. *parent: def, or another table. */
+bool sql_foreign_resolve(struct sql_session *s, const struct cat_table *def, const struct ast_foreign *a,
+    struct cat_foreign *k, const struct cat_table **parent, struct cat_err *err);
+/* The definition of a referenced table says that child has that foreign key, or has it no more. */
+void sql_foreign_refer(struct cat_table *parent, const char *child, const char *name);
+void sql_foreign_unrefer(struct cat_table *parent, const char *child, const char *name);
+/* The same in the catalog. alone: no other statement follows in the transaction. */
+bool sql_foreign_link(struct sql_session *s, const char *child, const struct cat_foreign *k, bool on,
+    bool alone, struct nam_arena *arena, struct cat_err *err);
+/* Before tab is dropped: foreign keys that refer to it are an error, or, with CASCADE, dropped.
+ * Other tables forget its own. */
+bool sql_foreign_drop_table(struct sql_session *s, const struct cat_table *tab, const struct ast_stmt *ast,
+    const struct sql_sink *sink, struct cat_err *err);
+/* True if only tables among names refer to tab. */
+bool sql_foreign_may_truncate(
+    const struct cat_table *tab, const char *const *names, unsigned n, struct cat_err *err);
+/* The foreign keys that need an index of tab, or (SQL_PRIMARY_KEY) its primary key: an error, or,
+ * with CASCADE, dropped, and taken out of def, tab's new definition. what: "constraint",
+ * "index". */
+bool sql_foreign_need(struct sql_session *s, const struct cat_table *tab, struct cat_table *def, int which,
+    const char *what, const char *name, bool cascade, const struct sql_sink *sink, struct cat_err *err);
+/* Renames what foreign keys know: a column of tab, or (from NULL) tab itself. def: tab's new
+ * definition. */
+bool sql_foreign_rename(struct sql_session *s, const struct cat_table *tab, struct cat_table *def,
+    const char *from, const char *to, struct nam_arena *arena, struct cat_err *err);
 
 /* role.c: CREATE, ALTER, DROP ROLE. */
 bool sql_role(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,

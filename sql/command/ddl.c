@@ -166,8 +166,30 @@ uniques(struct sql_session *s, struct cat_table *def, const struct ast_stmt *ast
 					    err, "42P07", "relation \"%s\" already exists", ix.name);
 			if (strcmp(def->name, ix.name) == 0)
 				return cat_error(err, "42P07", "relation \"%s\" already exists", ix.name);
+			ix.valid = true;
 			def->index[def->indexes++] = ix;
 		}
+	return true;
+}
+
+/* FOREIGN KEY and REFERENCES. */
+static bool
+foreigns(struct sql_session *s, struct cat_table *def, const struct ast_stmt *ast, struct nam_arena *arena,
+    struct cat_err *err)
+{
+	def->foreign = nam_arena_zero(arena, (ast->foreigns + 1) * sizeof *def->foreign);
+	def->referrer = nam_arena_zero(arena, (ast->foreigns + 1) * sizeof *def->referrer);
+	if (def->foreign == NULL || def->referrer == NULL)
+		return sql_no_memory(err);
+	for (unsigned i = 0; i < ast->foreigns; i++) {
+		const struct cat_table *parent;
+		struct cat_foreign *k = &def->foreign[def->foreigns];
+		if (!sql_foreign_resolve(s, def, &ast->foreign[i], k, &parent, err))
+			return false;
+		if (parent == def)
+			sql_foreign_refer(def, def->name, k->name);
+		def->foreigns++;
+	}
 	return true;
 }
 
@@ -223,7 +245,8 @@ sql_create_table(struct sql_session *s, const struct ast_stmt *ast, const struct
 		c->identity = a->identity;
 	}
 	if (!sql_key_columns(def, ast, err) || !rules(s, def, ast, arena, err) ||
-	    !uniques(s, def, ast, arena, err) || !cat_table_layout(def, err))
+	    !uniques(s, def, ast, arena, err) || !foreigns(s, def, ast, arena, err) ||
+	    !cat_table_layout(def, err))
 		return false;
 	s->ddl = true;
 	char(*seq)[CAT_NAME_MAX + 1] = nam_arena_zero(arena, ast->columns * sizeof *seq);
@@ -248,6 +271,10 @@ sql_create_table(struct sql_session *s, const struct ast_stmt *ast, const struct
 	for (unsigned i = 0; i < ast->columns; i++)
 		if (ast->column[i].seq != NULL &&
 		    !sql_make_sequence(s, seq[i], ast->column[i].seq, there->store.id, err))
+			return false;
+	for (unsigned i = 0; i < def->foreigns; i++)
+		if (strcmp(def->foreign[i].table, def->name) != 0 &&
+		    !sql_foreign_link(s, def->name, &def->foreign[i], true, s->block == SQL_IDLE, arena, err))
 			return false;
 	return true;
 }
@@ -308,7 +335,8 @@ sql_drop_relations(struct sql_session *s, const struct ast_stmt *ast, enum cat_k
 		if (st != NAM_OK)
 			return sql_status(err, st, NULL);
 		if (!sql_drop_dependents(s, tab, ast, sink, err) ||
-		    (kind == CAT_TABLE && !drop_sequences(s, tab, err)))
+		    (kind == CAT_TABLE &&
+			(!sql_foreign_drop_table(s, tab, ast, sink, err) || !drop_sequences(s, tab, err))))
 			return false;
 		st = cat_drop(s->cfg.cat, s->t, tab);
 		if (st == NAM_ABSENT) /* another transaction was faster */

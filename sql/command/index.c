@@ -90,9 +90,8 @@ longest_utf8(const char *s, size_t n)
 	return n;
 }
 
-/* table_columns_label, both parts cut so that it is a name. */
-static void
-make_name(const char *table, const char *columns, const char *label, char out[CAT_NAME_MAX + 1])
+void
+sql_make_name(const char *table, const char *columns, const char *label, char out[CAT_NAME_MAX + 1])
 {
 	size_t t = strlen(table), c = strlen(columns), room = CAT_NAME_MAX - strlen(label) - 2;
 	while (t + c > room) {
@@ -129,7 +128,7 @@ sql_index_name(struct sql_session *s, const struct cat_table *def, const struct 
 	for (unsigned try = 0;; try++) {
 		const struct cat_table *there;
 		snprintf(label, sizeof label, try ? "%s%u" : "%s", a->constraint ? "key" : "idx", try);
-		make_name(def->name, columns, label, out);
+		sql_make_name(def->name, columns, label, out);
 		nam_status st = cat_find(s->cfg.cat, s->t, out, &there);
 		if (st != NAM_OK)
 			return sql_status(err, st, NULL);
@@ -533,6 +532,8 @@ sql_drop_index(
 			    "You can drop constraint %s on table %s instead.", ast->names[k], tab->name);
 			return false;
 		}
+		if (!sql_foreign_need(s, tab, NULL, (int)i, "index", ast->names[k], false, sink, err))
+			return false;
 		s->ddl = true;
 		nam_status st = cat_hold(s->cfg.cat, s->t, tab);
 		if (st == NAM_OK)

@@ -652,8 +652,9 @@ sql_copy(struct sql_exec *x, const struct ast_stmt *st, const struct cat_table *
 		c.class[(unsigned char)'\\'] = ESCAPE;
 	c.class['\n'] = NEWLINE;
 	c.class['\r'] = RETURN;
+	sql_foreign_begin(x->env.session);
 	bool ok = columns(&c, st, x->arena[2]) && (c.o->file == NULL ? begin_input(&c) : open_file(&c)) &&
-		  fresh_batch(&c) && read_all(&c) && flush(&c);
+		  fresh_batch(&c) && read_all(&c) && flush(&c) && sql_foreign_end(x);
 	if (ok && c.sink->progress != NULL)
 		c.sink->progress(c.sink->arg, c.bytes, c.total, c.rows);
 	if (c.fd >= 0)

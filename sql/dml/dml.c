@@ -194,13 +194,14 @@ sql_dml_new(struct sql_exec *x, const struct cat_table *tab, struct sql_row *r, 
 
 /* ---- INSERT ---------------------------------------------------------------------------- */
 
-bool
-sql_dml_put(struct sql_exec *x, const struct cat_table *tab, const struct sql_row *r, struct txn_put *p,
-    struct nam_arena *arena)
+/* set: columns that are new, NULL = all. */
+static bool
+put_of(struct sql_exec *x, const struct cat_table *tab, const struct sql_row *r, const uint16_t *set,
+    unsigned sets, struct txn_put *p, struct nam_arena *arena)
 {
 	struct cat_str bytes, key = { NULL, 0 };
 	*p = (struct txn_put){ .table = (struct txn_table *)&tab->store };
-	if (!sql_dml_row(x, tab, r, &bytes, arena) ||
+	if (!sql_foreign_put(x, tab, r, set, sets) || !sql_dml_row(x, tab, r, &bytes, arena) ||
 	    (tab->keys > 0 && !sql_dml_key(x, tab, r, &key, &p->hash, arena)))
 		return false;
 	p->bytes = bytes.p;
@@ -208,6 +209,13 @@ sql_dml_put(struct sql_exec *x, const struct cat_table *tab, const struct sql_ro
 	p->key = key.p;
 	p->key_len = key.len;
 	return true;
+}
+
+bool
+sql_dml_put(struct sql_exec *x, const struct cat_table *tab, const struct sql_row *r, struct txn_put *p,
+    struct nam_arena *arena)
+{
+	return put_of(x, tab, r, NULL, 0, p, arena);
 }
 
 bool
@@ -501,6 +509,8 @@ lock(struct sql_change *c, struct txn_row *rows, unsigned total, struct sql_batc
 bool
 sql_dml_delete(struct sql_change *c, const struct txn_row *rows, const uint16_t *live, unsigned n)
 {
+	if (c->p->kind != AST_TRUNCATE && !sql_foreign_lose(c->x, c->p->tab, rows, live, n, NULL, NULL, 0))
+		return false;
 	for (unsigned k = 0; k < n; k++) {
 		nam_status st = txn_delete(c->x->t, (struct txn_table *)&c->p->tab->store, &rows[live[k]]);
 		if (st != NAM_OK)
@@ -561,6 +571,8 @@ sql_dml_update(struct sql_change *c, const struct sql_batch *b, const struct txn
 		struct cat_str bytes;
 		if (!sql_dml_take(x, tab, nb->col, live[k], &r, s->set, s->sets, arena))
 			return false;
+		if (!sql_foreign_lose(x, tab, rows, &live[k], 1, &r, s->set, s->sets))
+			return false;
 		if (s->key) {
 			struct sql_row old;
 			struct cat_str was, is;
@@ -580,7 +592,7 @@ sql_dml_update(struct sql_change *c, const struct sql_batch *b, const struct txn
 				continue;
 			}
 		}
-		if (!sql_dml_row(x, tab, &r, &bytes, arena))
+		if (!sql_foreign_put(x, tab, &r, s->set, s->sets) || !sql_dml_row(x, tab, &r, &bytes, arena))
 			return false;
 		nam_status st =
 		    txn_update(x->t, (struct txn_table *)&tab->store, &rows[live[k]], bytes.p, bytes.len);
@@ -675,7 +687,7 @@ sql_dml_settle(struct sql_change *c, struct nam_arena *arena)
 {
 	for (struct sql_moved *m = c->moved; m != NULL; m = m->next) {
 		struct txn_put q;
-		if (!sql_dml_put(c->x, c->p->tab, &m->r, &q, arena) ||
+		if (!put_of(c->x, c->p->tab, &m->r, c->sets->set, c->sets->sets, &q, arena) ||
 		    !sql_dml_insert(c->x, c->p->tab, &q, &m->r, 1, arena))
 			return false;
 	}
@@ -711,8 +723,8 @@ change_rows(struct sql_exec *x, struct sql_plan *p, uint64_t *count)
 	return ok;
 }
 
-bool
-sql_dml(struct sql_exec *x, struct sql_plan *p, uint64_t *rows)
+static bool
+change(struct sql_exec *x, struct sql_plan *p, uint64_t *rows)
 {
 	*rows = 0;
 	x->rules = p->rules;
@@ -723,4 +735,11 @@ sql_dml(struct sql_exec *x, struct sql_plan *p, uint64_t *rows)
 	if (p->from != NULL)
 		return sql_dml_from(x, p, rows);
 	return p->kind == AST_INSERT ? insert_select(x, p, rows) : change_rows(x, p, rows);
+}
+
+bool
+sql_dml(struct sql_exec *x, struct sql_plan *p, uint64_t *rows)
+{
+	sql_foreign_begin(x->env.session);
+	return change(x, p, rows) && sql_foreign_end(x);
 }

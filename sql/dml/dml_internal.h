@@ -64,6 +64,12 @@ struct sql_seen; /* keys this command has written */
 bool sql_conflict_open(struct sql_exec *x, struct sql_plan *p, struct sql_seen **out);
 bool sql_conflict_batch(struct sql_exec *x, struct sql_plan *p, struct sql_seen *seen, struct sql_batch *b,
     struct nam_arena *arena, uint64_t *count);
+/* foreign.c: a row about to be written; set: only those columns are new, NULL = all. */
+bool sql_foreign_put(struct sql_exec *x, const struct cat_table *tab, const struct sql_row *r,
+    const uint16_t *set, unsigned sets);
+/* Rows about to be deleted, or (is, of which columns set[] are new) changed. */
+bool sql_foreign_lose(struct sql_exec *x, const struct cat_table *tab, const struct txn_row *rows,
+    const uint16_t *live, unsigned n, const struct sql_row *is, const uint16_t *set, unsigned sets);
 /* from.c */
 bool sql_dml_from(struct sql_exec *x, struct sql_plan *p, uint64_t *count);
 

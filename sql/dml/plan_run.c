@@ -1,4 +1,4 @@
-/* plan_run.c -- a plan, from its first row to its last. */
+/* plan_run.c -- a plan, from its first row to its last; and one beside another that runs. */
 #include <sql/dml/dml.h>
 
 static bool
@@ -38,4 +38,32 @@ sql_plan_run(struct sql_session *s, struct sql_plan *p, uint64_t *rows)
 	if (p->root != NULL)
 		sql_close(&s->x, p->root);
 	return ok;
+}
+
+bool
+sql_alone_begin(struct sql_session *s, struct sql_plan *p, const struct sql_sink *sink, struct cat_err *err)
+{
+	struct nam_arena **mine = nam_arena_zero(&p->arena, (p->arenas + 1) * sizeof *mine);
+	sql_take_now(s, p);
+	sql_prepare_exec(s, sink, err);
+	s->x.arena = mine;
+	if (mine == NULL)
+		return sql_no_memory(err);
+	for (unsigned i = 0; i < p->arenas; i++) {
+		if ((mine[i] = nam_arena_zero(&p->arena, sizeof **mine)) == NULL)
+			return sql_no_memory(err);
+		nam_arena_init(mine[i], 0);
+		mine[i]->limit = (size_t)4 << 30;
+		nam_arena_charge(mine[i], &s->budget);
+	}
+	return sql_sub_start(&s->x, p);
+}
+
+void
+sql_alone_end(struct sql_session *s, struct sql_plan *p)
+{
+	for (unsigned i = 0; s->x.arena != NULL && i < p->arenas; i++)
+		if (s->x.arena[i] != NULL)
+			nam_arena_fini(s->x.arena[i]);
+	s->x.arena = s->arena;
 }

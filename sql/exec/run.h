@@ -49,7 +49,9 @@ struct sql_session {
 	struct nam_arena **arena;
 	unsigned arenas;
 	struct sql_exec x;
-	struct sql_gauge *gauge; /* while EXPLAIN ANALYZE runs */
+	struct sql_foreign *foreign; /* dml/foreign.c's; NULL = never needed */
+	bool foreign_off;            /* rows are moved that fulfil their foreign keys */
+	struct sql_gauge *gauge;     /* while EXPLAIN ANALYZE runs */
 	struct sql_stmt *cache[SQL_CACHED];
 	struct net_counts counts;
 	struct sql_drawn *sequence; /* of which nextval has drawn here */

@@ -237,6 +237,17 @@ struct ast_index {
 	bool unique, nulls_equal, constraint;
 };
 
+/* REFERENCES, FOREIGN KEY. The actions are those of enum cat_action. */
+struct ast_foreign {
+	const char *name;    /* NULL = none given */
+	const char **column; /* of the table that refers */
+	unsigned columns;
+	struct ast_table table;
+	const char **refers; /* none: the primary key */
+	unsigned refs;
+	char on_delete, on_update;
+};
+
 enum ast_stmt_kind {
 	AST_EMPTY,
 	AST_SELECT,
@@ -300,10 +311,11 @@ enum ast_alter_kind {
 	AST_DROP_NOT_NULL,
 	AST_ALTER_TYPE, /* type, typmod; e: USING */
 	AST_DROP_COLUMN,
-	AST_ADD_COLUMN, /* index: of the statement's columns */
-	AST_ADD_KEY,    /* names, key_name of the statement */
-	AST_ADD_CHECK,  /* index: of the statement's checks */
-	AST_ADD_UNIQUE, /* index: of the statement's indexes */
+	AST_ADD_COLUMN,  /* index: of the statement's columns */
+	AST_ADD_KEY,     /* names, key_name of the statement */
+	AST_ADD_CHECK,   /* index: of the statement's checks */
+	AST_ADD_UNIQUE,  /* index: of the statement's indexes */
+	AST_ADD_FOREIGN, /* index: of the statement's foreign keys */
 	AST_DROP_CONSTRAINT,
 	AST_RENAME_COLUMN,
 	AST_RENAME_TABLE,
@@ -357,6 +369,8 @@ struct ast_stmt {
 	unsigned checks, check_cap;
 	struct ast_index *index; /* CREATE INDEX; UNIQUE of CREATE and ALTER TABLE */
 	unsigned indexes, index_cap;
+	struct ast_foreign *foreign; /* CREATE, ALTER TABLE */
+	unsigned foreigns, foreign_cap;
 	bool concurrently; /* CREATE, DROP INDEX */
 	const char *key_name;
 	struct ast_seq *seq; /* CREATE SEQUENCE */

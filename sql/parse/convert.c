@@ -596,7 +596,8 @@ truncate_(struct sql_convert *c, const PgQuery__TruncateStmt *s, struct ast_stmt
 	st->kind = AST_TRUNCATE;
 	if (s->restart_seqs)
 		return sql_convert_no(c, "TRUNCATE ... RESTART IDENTITY is", -1);
-	if (s->n_relations == 1)
+	st->cascade = s->behavior == PG_QUERY__DROP_BEHAVIOR__DROP_CASCADE;
+	if (s->n_relations == 1 && !st->cascade)
 		return sql_convert_range(c, s->relations[0]->range_var, &st->table);
 	st->kind = AST_TRUNCATE_ALL;
 	st->nnames = (unsigned)s->n_relations;

@@ -53,6 +53,9 @@ bool sql_convert_copy(struct sql_convert *c, const PgQuery__CopyStmt *s, struct 
 bool sql_convert_index(struct sql_convert *c, const PgQuery__IndexStmt *s, struct ast_stmt *st);
 bool sql_convert_unique(
     struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt *st, const char *beside);
+/* convert_foreign.c. beside: the column that REFERENCES stands at, or NULL. */
+bool sql_convert_foreign(
+    struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt *st, const char *beside);
 /* convert_dml.c */
 bool sql_convert_sets(
     struct sql_convert *c, PgQuery__Node *const *list, size_t n, struct ast_target **out, unsigned *count);

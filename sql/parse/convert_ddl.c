@@ -231,7 +231,13 @@ constraint(struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt 
 	case PG_QUERY__CONSTR_TYPE__CONSTR_CHECK:
 		return check(c, k, st, col ? col->name : NULL);
 	case PG_QUERY__CONSTR_TYPE__CONSTR_FOREIGN:
-		return sql_convert_no(c, "foreign keys are", k->location);
+		return sql_convert_foreign(c, k, st, col ? col->name : NULL);
+	case PG_QUERY__CONSTR_TYPE__CONSTR_ATTR_NOT_DEFERRABLE:
+	case PG_QUERY__CONSTR_TYPE__CONSTR_ATTR_IMMEDIATE:
+		return true; /* as it is anyway */
+	case PG_QUERY__CONSTR_TYPE__CONSTR_ATTR_DEFERRABLE:
+	case PG_QUERY__CONSTR_TYPE__CONSTR_ATTR_DEFERRED:
+		return sql_convert_no(c, "deferrable constraints are", k->location);
 	case PG_QUERY__CONSTR_TYPE__CONSTR_IDENTITY:
 		return identity(c, k, st, col);
 	case PG_QUERY__CONSTR_TYPE__CONSTR_GENERATED:
@@ -508,6 +514,11 @@ alter_one(struct sql_convert *c, const PgQuery__AlterTableCmd *k, struct ast_stm
 			to->kind = AST_ADD_UNIQUE;
 			to->index = st->indexes;
 			return sql_convert_unique(c, k->def->constraint, st, NULL);
+		}
+		if (k->def->constraint->contype == PG_QUERY__CONSTR_TYPE__CONSTR_FOREIGN) {
+			to->kind = AST_ADD_FOREIGN;
+			to->index = st->foreigns;
+			return sql_convert_foreign(c, k->def->constraint, st, NULL);
 		}
 		to->kind = AST_ADD_CHECK;
 		to->index = st->checks;

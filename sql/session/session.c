@@ -325,10 +325,12 @@ plain(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *s
 			return cat_error(err, "57014", "canceling statement due to statement timeout");
 		/* A DDL statement outside a transaction block that lost a race has shown its client
 		 * nothing: it runs again. */
-		bool change = ast->kind == AST_ALTER_TABLE || ast->kind == AST_TRUNCATE_ALL ||
-			      ast->kind == AST_ANALYZE || ast->kind == AST_DROP_TABLE ||
-			      ast->kind == AST_DROP_INDEX || ast->kind == AST_RENAME_INDEX ||
-			      ast->kind == AST_DROP_VIEW || ast->kind == AST_DROP_SEQUENCE;
+		bool change = ast->kind == AST_ALTER_TABLE ||
+			      (ast->kind == AST_CREATE_TABLE && ast->foreigns > 0) ||
+			      ast->kind == AST_TRUNCATE_ALL || ast->kind == AST_ANALYZE ||
+			      ast->kind == AST_DROP_TABLE || ast->kind == AST_DROP_INDEX ||
+			      ast->kind == AST_RENAME_INDEX || ast->kind == AST_DROP_VIEW ||
+			      ast->kind == AST_DROP_SEQUENCE;
 		if (!alone || !change || tries == SQL_RETRIES || s->now.iso != TXN_READ_COMMITTED ||
 		    strcmp(err->sqlstate, "40001") != 0)
 			return false;
@@ -541,6 +543,7 @@ sql_session_close(struct sql_session *s)
 	free(s->sequence);
 	free(s->save);
 	sql_forget_named(s);
+	sql_foreign_free(s);
 	free(s);
 }
 

@@ -271,12 +271,17 @@ execute(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *para
 		struct nam_arena *a = sql_arena(s, 0);
 		if (a == NULL)
 			return sql_no_memory(err);
+		if (!sql_foreign_may_truncate(p->tab, NULL, 0, err))
+			return false;
 		if (s->saves == 0)
 			return sql_truncate(s, p->tab, a, err);
 	}
-	s->stmt_mark = s->block != SQL_IDLE && (p->conflict || p->from || (p->locks && p->kind != AST_SELECT))
-			   ? txn_mark(s->t)
-			   : 0;
+	bool refers =
+	    p->kind != AST_SELECT && p->tab != NULL && (p->tab->foreigns > 0 || p->tab->referrers > 0);
+	s->stmt_mark =
+	    s->block != SQL_IDLE && (p->conflict || p->from || refers || (p->locks && p->kind != AST_SELECT))
+		? txn_mark(s->t)
+		: 0;
 	s->upserts |= p->conflict != NULL;
 	s->x.env.param = given;
 	s->x.env.params = st->params;

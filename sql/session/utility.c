@@ -123,30 +123,78 @@ copy(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *s
 	return ok;
 }
 
+/* Tables named so far; of CASCADE also those that refer to one of them. */
+struct emptied {
+	const char **name;
+	int *at;
+	unsigned n;
+};
+
+static bool
+is_named(const struct emptied *e, unsigned n, const char *name)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (strcmp(e->name[i], name) == 0)
+			return true;
+	return false;
+}
+
+static bool
+add_referrers(struct sql_session *s, struct emptied *e, const struct sql_sink *sink, struct cat_err *err)
+{
+	const struct cat_table *tab, **list;
+	struct nam_arena *arena = sql_arena(s, 3);
+	unsigned all;
+	nam_status st = arena ? cat_list(s->cfg.cat, s->t, &list, &all, arena) : NAM_NOMEM;
+	if (st != NAM_OK)
+		return sql_status(err, st, NULL);
+	const char **name = nam_arena_zero(arena, (e->n + all) * sizeof *name);
+	int *at = nam_arena_zero(arena, (e->n + all) * sizeof *at);
+	if (name == NULL || at == NULL)
+		return sql_no_memory(err);
+	memcpy(name, e->name, e->n * sizeof *name);
+	memcpy(at, e->at, e->n * sizeof *at);
+	e->name = name;
+	e->at = at;
+	for (unsigned i = 0; i < e->n; i++) {
+		if ((st = cat_find(s->cfg.cat, s->t, e->name[i], &tab)) != NAM_OK)
+			return sql_status(err, st, NULL);
+		for (unsigned k = 0; tab != NULL && k < tab->referrers; k++) {
+			if (is_named(e, e->n, tab->referrer[k].table))
+				continue;
+			sql_notice(sink, "NOTICE", "00000", "truncate cascades to table \"%s\"",
+			    tab->referrer[k].table);
+			e->name[e->n++] = tab->referrer[k].table;
+		}
+	}
+	return true;
+}
+
 /*
  * Each of several tables once. Below a savepoint rows go one by one (stmt.c), which needs a plan
  * for each.
  */
 static bool
-truncate_all(struct sql_session *s, const struct ast_stmt *ast, struct cat_err *err)
+truncate_all(
+    struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err)
 {
+	struct emptied e = { ast->names, ast->name_at, ast->nnames };
 	if (s->saves > 0)
 		return cat_error(
 		    err, "0A000", "TRUNCATE of several tables below a savepoint is not supported yet");
-	for (unsigned i = 0; i < ast->nnames; i++) {
+	if (ast->cascade && !add_referrers(s, &e, sink, err))
+		return false;
+	for (unsigned i = 0; i < e.n; i++) {
 		const struct cat_table *tab;
-		bool again = false;
-		for (unsigned k = 0; k < i && !again; k++)
-			again = strcmp(ast->names[k], ast->names[i]) == 0;
-		if (again)
+		if (is_named(&e, i, e.name[i]))
 			continue;
-		nam_status st = cat_find(s->cfg.cat, s->t, ast->names[i], &tab);
+		nam_status st = cat_find(s->cfg.cat, s->t, e.name[i], &tab);
 		if (st != NAM_OK)
 			return sql_status(err, st, NULL);
 		if (tab == NULL || tab->kind != CAT_TABLE) {
 			cat_error(err, tab ? "42809" : "42P01",
-			    tab ? "\"%s\" is not a table" : "relation \"%s\" does not exist", ast->names[i]);
-			err->position = ast->name_at[i];
+			    tab ? "\"%s\" is not a table" : "relation \"%s\" does not exist", e.name[i]);
+			err->position = e.at[i];
 			return false;
 		}
 		if (tab->system)
@@ -154,6 +202,8 @@ truncate_all(struct sql_session *s, const struct ast_stmt *ast, struct cat_err *
 		st = cat_hold(s->cfg.cat, s->t, tab);
 		if (st != NAM_OK && st != NAM_GONE) /* data on a lost node may go as well */
 			return sql_status(err, st, tab);
+		if (!sql_foreign_may_truncate(tab, e.name, e.n, err))
+			return false;
 		nam_arena_reset(s->arena[0]);
 		if (!sql_truncate(s, tab, s->arena[0], err))
 			return false;
@@ -227,7 +277,7 @@ sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_
 		return sql_analyze(s, ast, sink, err);
 	case AST_TRUNCATE_ALL:
 		snprintf(tag, max, "TRUNCATE TABLE");
-		return truncate_all(s, ast, err);
+		return truncate_all(s, ast, sink, err);
 	case AST_CREATE_ROLE:
 	case AST_ALTER_ROLE:
 	case AST_DROP_ROLE:

@@ -1490,6 +1490,33 @@ SELECT id FROM dk ORDER BY id;
 UPDATE dk SET id = 9;
 --! 23505
 
+-- [foreign] pg
+CREATE TABLE fka (id int PRIMARY KEY, x text UNIQUE);
+CREATE TABLE fkb (a int REFERENCES fka ON DELETE CASCADE, b text, CONSTRAINT fkb_n FOREIGN KEY (b) REFERENCES fka (x) MATCH SIMPLE ON DELETE SET NULL ON UPDATE CASCADE);
+INSERT INTO fka VALUES (1, 'x'), (2, 'y');
+INSERT INTO fkb VALUES (1, 'x'), (NULL, 'y'), (2, NULL);
+INSERT INTO fkb VALUES (3, NULL);
+--! 23503
+UPDATE fka SET x = 'z' WHERE id = 2;
+DELETE FROM fka WHERE id = 2;
+SELECT * FROM fkb;
+--> 1,x
+--> ,
+ALTER TABLE fkb DROP CONSTRAINT fkb_n;
+ALTER TABLE fkb ADD CONSTRAINT fkb_n FOREIGN KEY (b) REFERENCES fka (x) ON DELETE NO ACTION ON UPDATE RESTRICT;
+ALTER TABLE fkb ADD FOREIGN KEY (b) REFERENCES fka (x) ON DELETE SET DEFAULT;
+UPDATE fka SET x = 'q';
+--! 23503
+DROP TABLE fka;
+--! 2BP01
+TRUNCATE fka;
+--! 0A000
+TRUNCATE fka CASCADE;
+DROP TABLE fka CASCADE;
+
+-- [differ-foreign-race] namdb
+--= tests/e2e/foreign_test.c 40001
+
 -- [differ-unique-race] namdb
 --= tests/e2e/index_test.c 40001
 
@@ -1516,12 +1543,6 @@ ROLLBACK TO a;
 --! 0A000
 --pg> *
 ROLLBACK;
-CREATE TABLE dtf (a int PRIMARY KEY, b int REFERENCES dtf (a));
---! 0A000
---pg> *
-CREATE TABLE dtg (a int PRIMARY KEY, b int, FOREIGN KEY (b) REFERENCES dtg (a));
---! 0A000
---pg> *
 
 -- [differ-full-join] differ
 SELECT x, y FROM (VALUES (1), (2)) AS a (x) FULL JOIN (VALUES (2), (3)) AS b (y) ON x > y ORDER BY 1, 2;
@@ -1649,7 +1670,17 @@ CREATE TABLE ndc (a int);
 SELECT ctid, a FROM ndc;
 --! 0A000
 CREATE TABLE ne (a int);
-ALTER TABLE ne ADD FOREIGN KEY (a) REFERENCES ne (a);
+CREATE TABLE nek (a int PRIMARY KEY, b int);
+ALTER TABLE nek ADD FOREIGN KEY (b) REFERENCES nek MATCH FULL;
+--! 0A000
+ALTER TABLE nek ADD FOREIGN KEY (b) REFERENCES nek NOT VALID;
+--! 0A000
+ALTER TABLE nek ADD FOREIGN KEY (b) REFERENCES nek ON DELETE SET NULL (b);
+--! 0A000
+CREATE TABLE nel (a numeric REFERENCES nek);
+--! 0A000
+ALTER TABLE nek ADD FOREIGN KEY (b) REFERENCES nek;
+ALTER TABLE nek ALTER b TYPE bigint;
 --! 0A000
 CREATE TABLE nede (a int UNIQUE DEFERRABLE);
 --! 0A000

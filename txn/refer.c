@@ -1,0 +1,380 @@
+/*
+ * refer.c -- rows that refer to rows of other tables: a key that is referred to does not go.
+ *
+ * Neither side locks the other's rows, so rows that refer to one row do not meet.
+ *
+ * F1  A commit whose rows refer to others first has all its locks, the head of its intent and its
+ *     index entries. Then it looks at the rows it refers to.
+ * F2  A transaction that takes a key away first has the row locked and TXN_HOLDS_KEYS in the head
+ *     of its intent. Then it looks for rows that refer to the key, at the newest versions, whatever
+ *     its snapshot.
+ * F3  What F1 finds locked by a transaction that holds keys, and what F2 finds locked by a
+ *     transaction that commits (its head has entries), is waited for, and then is a conflict. Under
+ *     any other lock the newest version counts.
+ *
+ * Each side completes its own step before it looks for the other's. So of two that meet, one at
+ * least sees the other, and gives way. F1 waits longer than F2: so one of them goes on.
+ */
+#include "txn_internal.h"
+
+#include <base/fault.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	RELY_LOOKS = 60,
+	FORBID_LOOKS = 20,
+	LOOK_BASE_NS = 2000,
+	LOOK_CAP_NS = 20000,
+	TOGETHER = 32,
+	ENTRIES = 64
+};
+
+/* ---- a block, as another transaction leaves it ------------------------------------------ */
+
+/* *in_way: another transaction's lock on a block is one that F3 waits for. *again: it has ended
+ * meanwhile. keys: F1 asks. */
+static nam_status
+in_the_way(struct txn *t, net_addr at, uint64_t lock, bool keys, bool *in_way, bool *again)
+{
+	struct txn_intent_head h;
+	uint64_t word;
+	*in_way = *again = false;
+	if (txn_lock_intent(lock) == TXN_INTENT_GC) {
+		*in_way = true;
+		return NAM_OK;
+	}
+	nam_status st = txn_read_head(t, lock, &h);
+	if (st != NAM_OK)
+		return st;
+	if (h.lock == lock) {
+		*in_way = keys ? (h.holds & TXN_HOLDS_KEYS) != 0 : h.n > 0;
+		return NAM_OK;
+	}
+	/* The intent has no such word yet, so it will look after us; or the transaction has
+	 * ended. */
+	st = net_read1(t->tw->w, at, &word, sizeof word, &t->counts);
+	*again = st == NAM_OK && word != lock;
+	return st;
+}
+
+/*
+ * The newest version of a block, NULL = it has none. NAM_BUSY: a transaction is in the way.
+ */
+static nam_status
+newest(struct txn *t, const struct txn_table_view *v, net_addr at, bool keys, struct rec_block *img,
+    const struct rec_slot **s)
+{
+	struct net_backoff pause = { .base_ns = LOOK_BASE_NS, .cap_ns = LOOK_CAP_NS };
+	const unsigned looks = keys ? RELY_LOOKS : FORBID_LOOKS;
+	*s = NULL;
+	while (pause.tries < looks) {
+		bool in_way = false, again = false;
+		nam_status st = net_read1(t->tw->w, at, img, v->block_bytes, &t->counts);
+		if (st == NAM_OK && rec_is_locked(img) && img->word != t->lock)
+			st = in_the_way(t, at, img->word, keys, &in_way, &again);
+		if (st == NAM_OK)
+			st = txn_go_on(t);
+		if (st != NAM_OK)
+			return st;
+		if (in_way && pause.tries == looks / 2)
+			(void)txn_unlock_dead(t->tw, at, img->word);
+		if (!in_way && !again && txn_rec_dir_whole(v, img, at)) {
+			unsigned n = txn_rec_newest(v, img);
+			if (n == REC_NO_SLOT)
+				return NAM_OK;
+			*s = rec_slot_of(v, img, n);
+			if (txn_rec_slot_whole(v, *s, rec_cid(img, n), at))
+				return NAM_OK;
+			*s = NULL;
+		}
+		net_back_off(t->tw->w, &pause);
+	}
+	return NAM_BUSY;
+}
+
+/* ---- F1 --------------------------------------------------------------------------------- */
+
+nam_status
+txn_rely(struct txn *t, struct txn_table *table, struct txn_row *row, int order)
+{
+	struct txn_table_view *v = table->view;
+	const struct rec_block *img = row->block;
+	const struct txn_write *own = txn_own(t, row->at);
+	uint64_t key[IDX_TREE_WORDS] = { 0 };
+	bool has = true, is = true, in_way = false, again = false;
+	unsigned words = order >= 0 ? v->order[order].words : 0;
+	nam_status st = NAM_OK;
+	if (own != NULL && txn_writes(own))
+		return NAM_OK; /* its own to change */
+	if (order >= 0)
+		st = txn_order_key(t->tw, t, v, (unsigned)order, row->bytes, row->len, key, &has);
+	if (st == NAM_OK && t->iso == TXN_READ_COMMITTED && own == NULL && rec_is_locked(img))
+		st = in_the_way(t, row->at, img->word, true, &in_way, &again);
+	if (st == NAM_OK && in_way) {
+		/* How that transaction ends is seen under the lock. */
+		if ((st = txn_lock_now(t, table, row, true)) == NAM_OK && order >= 0)
+			st = txn_order_key_is(t->tw, t, v, (unsigned)order, row->bytes, row->len, key, &is);
+		if (st == NAM_OK && !is)
+			st = NAM_ABSENT;
+		img = row->block;
+	}
+	if (st != NAM_OK)
+		return st;
+	struct txn_relied *r = nam_arena_take(&t->arena, sizeof *r + words * sizeof *key);
+	if (r == NULL || !txn_grow((void **)&t->relied, t->nrelied, &t->relied_cap, sizeof *t->relied))
+		return NAM_NOMEM;
+	*r = (struct txn_relied){ .table = table,
+		.at = row->at,
+		.word = row->cid == row->newest ? row->newest : 0,
+		.ident = img->ident,
+		.order = order,
+		.born = t->clock };
+	memcpy(r->key, key, words * sizeof *key);
+	t->relied[t->nrelied++] = r;
+	return NAM_OK;
+}
+
+/* The block is not as it was READ. */
+static nam_status
+still_there(struct txn *t, const struct txn_relied *r)
+{
+	struct txn_table_view *v = r->table->view;
+	const struct txn_write *own = txn_own(t, r->at);
+	const struct rec_slot *s;
+	bool is = true;
+	if (own != NULL && own->has == TXN_LOCKED)
+		return NAM_OK;
+	struct rec_block *img = nam_arena_take(&t->arena, v->block_bytes);
+	nam_status st = img != NULL ? newest(t, v, r->at, true, img, &s) : NAM_NOMEM;
+	if (st != NAM_OK)
+		return st == NAM_BUSY ? NAM_CONFLICT : st;
+	if (s == NULL || (s->meta & REC_DELETED) || img->ident != r->ident)
+		is = false;
+	else if (r->order >= 0)
+		st = txn_order_key_is(
+		    t->tw, t, v, (unsigned)r->order, s->payload, (uint32_t)s->meta, r->key, &is);
+	if (st == NAM_OK && !is && s != NULL)
+		txn_cover(t, s->cid); /* else the retry would conflict again: `stale-retry` */
+	return st == NAM_OK && !is ? NAM_CONFLICT : st;
+}
+
+static nam_status
+check_relied(struct txn *t)
+{
+	uint64_t *word = nam_arena_take(&t->arena, TXN_OPS * sizeof *word);
+	nam_status st = word != NULL ? NAM_OK : NAM_NOMEM;
+	for (uint32_t i = 0; st == NAM_OK && i < t->nrelied;) {
+		uint32_t from = i;
+		net_batch_init(&t->batch, t->tw->w, t->op, TXN_OPS, &t->counts);
+		for (; i < t->nrelied && t->batch.n < t->batch.cap; i++)
+			net_read(&t->batch, t->relied[i]->at, &word[i - from], 8);
+		st = net_run(&t->batch);
+		for (uint32_t k = from; st == NAM_OK && k < i; k++)
+			if (word[k - from] != t->relied[k]->word)
+				st = still_there(t, t->relied[k]);
+	}
+	return st;
+}
+
+/* ---- F2 --------------------------------------------------------------------------------- */
+
+nam_status
+txn_forbid(struct txn *t, struct txn_table *table, int order, const uint64_t *low, const uint64_t *high)
+{
+	if (!txn_grow((void **)&t->forbids, t->nforbids, &t->forbids_cap, sizeof *t->forbids))
+		return NAM_NOMEM;
+	struct txn_forbids *f = &t->forbids[t->nforbids++];
+	*f = (struct txn_forbids){ .table = table, .order = order, .born = t->clock, .seen_at = t->pin.at };
+	if (order >= 0) {
+		memcpy(f->low, low, sizeof f->low);
+		memcpy(f->high, high, sizeof f->high);
+	}
+	return NAM_OK;
+}
+
+/* One who looks: its buffers. */
+struct look {
+	struct txn *t;
+	struct rec_block *img;
+	uint32_t room;
+};
+
+static int
+words_order(const uint64_t *a, const uint64_t *b, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	return 0;
+}
+
+/* NAM_CONFLICT: a row of this block refers to what is forbidden, unknown to the caller. */
+static nam_status
+refers(struct look *l, const struct txn_forbids *f, net_addr at)
+{
+	struct txn *t = l->t;
+	struct txn_table_view *v = f->table->view;
+	const struct txn_write *own = txn_own(t, at);
+	const struct rec_slot *s;
+	uint64_t key[IDX_TREE_WORDS] = { 0 };
+	bool has = true;
+	if (own != NULL && txn_writes(own))
+		return NAM_OK;
+	nam_status st = newest(t, v, at, false, l->img, &s);
+	if (st != NAM_OK)
+		return st == NAM_BUSY ? NAM_CONFLICT : st;
+	if (s == NULL || s->cid <= f->seen_at || (s->meta & REC_DELETED))
+		return NAM_OK;
+	if (f->order >= 0) {
+		unsigned words = v->order[f->order].words;
+		st = txn_order_key(t->tw, t, v, (unsigned)f->order, s->payload, (uint32_t)s->meta, key, &has);
+		has = has && words_order(key, f->low, words) >= 0 && words_order(key, f->high, words) <= 0;
+	}
+	if (st == NAM_OK && has)
+		txn_cover(t, s->cid);
+	return st == NAM_OK && has ? NAM_CONFLICT : st;
+}
+
+/* The rows in a range of an index. */
+static nam_status
+ask_range(struct look *l, const struct txn_forbids *f)
+{
+	const struct idx_tree_range range = { .low = f->low, .high = f->high };
+	struct idx_tree_scan *scan = idx_tree_scan_open(f->table->view->tree[f->order], &range, NULL);
+	uint64_t value[ENTRIES];
+	unsigned n = 1;
+	nam_status st = scan != NULL ? NAM_OK : NAM_NOMEM;
+	while (st == NAM_OK && n > 0) {
+		st = idx_tree_scan_next(l->t->tw->w, scan, NULL, value, ENTRIES, &n, &l->t->counts);
+		for (unsigned i = 0; st == NAM_OK && i < n; i++)
+			st = refers(l, f, (net_addr){ value[i] });
+	}
+	if (scan != NULL)
+		idx_tree_scan_close(scan);
+	/* An index that was dropped: the definition that t knows is not the table's any more. */
+	return st == NAM_REFUSED ? NAM_CONFLICT : st;
+}
+
+/* All rows of a table that no index helps to find. */
+static nam_status
+ask_table(struct look *l, const struct txn_forbids *f)
+{
+	enum { TURN = 4 }; /* extents between two yields: on mapped memory no READ parks */
+	struct txn *t = l->t;
+	const struct txn_table_view *v = f->table->view;
+	char *ext = aligned_alloc(64, NET_EXTENT);
+	uint64_t at = 0, looked = 0;
+	nam_status st = ext != NULL ? NAM_OK : NAM_NOMEM;
+	if (st == NAM_OK)
+		st = net_read1(
+		    t->tw->w, net_plus(v->anchor, offsetof(struct txn_anchor, blocks)), &at, 8, &t->counts);
+	while (st == NAM_OK && at != 0) {
+		st = net_read1(t->tw->w, (net_addr){ at }, ext, NET_EXTENT, &t->counts);
+		for (uint32_t k = 0; st == NAM_OK && k < v->per_extent; k++) {
+			uint64_t off = sizeof(struct txn_extent) + (uint64_t)k * v->block_bytes;
+			const struct rec_block *img = (const struct rec_block *)(const void *)(ext + off);
+			/* Most blocks are older than the snapshot, and no one changes them. */
+			if (rec_is_locked(img) || img->word > f->seen_at)
+				st = refers(l, f, (net_addr){ at + off });
+		}
+		at = ((struct txn_extent *)(void *)ext)->next;
+		if (++looked % TURN == 0)
+			nam_co_yield();
+	}
+	free(ext);
+	return st;
+}
+
+/* Keys of indexes, several in a doorbell. */
+static nam_status
+ask_points(struct look *l, struct txn_forbids *const *f, unsigned n)
+{
+	struct idx_tree_probe p[TOGETHER];
+	for (unsigned i = 0; i < n; i++)
+		p[i] =
+		    (struct idx_tree_probe){ .tree = f[i]->table->view->tree[f[i]->order], .key = f[i]->low };
+	nam_status st = n > 0 ? idx_tree_lookup(l->t->tw->w, p, n, &l->t->counts) : NAM_OK;
+	for (unsigned i = 0; st == NAM_OK && i < n; i++) {
+		if (p[i].status == NAM_FULL)
+			st = ask_range(l, f[i]);
+		else if (p[i].status == NAM_REFUSED)
+			st = NAM_CONFLICT;
+		else if (p[i].status != NAM_OK && p[i].status != NAM_ABSENT)
+			st = p[i].status;
+		else
+			for (unsigned h = 0; st == NAM_OK && h < p[i].hits; h++)
+				st = refers(l, f[i], (net_addr){ p[i].hit[h] });
+	}
+	return st;
+}
+
+static nam_status
+ask_forbidden(struct txn *t)
+{
+	struct txn_forbids *point[TOGETHER];
+	struct look l = { .t = t };
+	unsigned points = 0;
+	nam_status st = NAM_OK;
+	for (uint32_t i = 0; i < t->nforbids; i++)
+		l.room = t->forbids[i].table->view->block_bytes > l.room
+			     ? t->forbids[i].table->view->block_bytes
+			     : l.room;
+	if ((l.img = nam_arena_take(&t->arena, l.room + 64)) == NULL)
+		return NAM_NOMEM;
+	for (uint32_t i = 0; st == NAM_OK && i < t->nforbids; i++) {
+		struct txn_forbids *f = &t->forbids[i];
+		if (f->asked)
+			continue;
+		if (f->order < 0)
+			st = ask_table(&l, f);
+		else if (words_order(f->low, f->high, f->table->view->order[f->order].words) != 0)
+			st = ask_range(&l, f);
+		else
+			point[points++] = f;
+		if (st == NAM_OK && points == TOGETHER) {
+			st = ask_points(&l, point, points);
+			points = 0;
+		}
+	}
+	return st == NAM_OK ? ask_points(&l, point, points) : st;
+}
+
+nam_status
+txn_forbidden(struct txn *t)
+{
+	if (t->nforbids == 0 || t->iso != TXN_READ_COMMITTED || t->forbids[t->nforbids - 1].asked)
+		return NAM_OK;
+	/* The rows are locked already. When this is known as well, no commit gets past. */
+	nam_status st = txn_ensure_lock(t);
+	if (st == NAM_OK)
+		st = txn_publish(t, 0);
+	if (st == NAM_OK)
+		st = ask_forbidden(t);
+	for (uint32_t i = 0; st == NAM_OK && i < t->nforbids; i++)
+		t->forbids[i].asked = true;
+	return st;
+}
+
+/* ---- both ------------------------------------------------------------------------------- */
+
+nam_status
+txn_refer_check(struct txn *t)
+{
+	nam_status st = NAM_OK;
+	if (t->nrelied > 0 && !nam_fault(FK_UNLOCKED))
+		st = check_relied(t);
+	if (st == NAM_OK && t->nforbids > 0 && !nam_fault(FK_UNASKED))
+		st = ask_forbidden(t);
+	return st;
+}
+
+void
+txn_refer_cut(struct txn *t, uint32_t mark)
+{
+	while (t->nrelied > 0 && t->relied[t->nrelied - 1]->born >= mark)
+		t->nrelied--;
+	while (t->nforbids > 0 && t->forbids[t->nforbids - 1].born >= mark)
+		t->nforbids--;
+}
