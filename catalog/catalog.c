@@ -125,6 +125,7 @@ entry_new(const struct cat_table *def, const union cat_val *absent, size_t absen
 	for (unsigned i = 0; i < def->checks; i++)
 		e->def.check[i].text = keep_text(&at, def->check[i].text);
 	e->def.view = keep_text(&at, def->view);
+	cat_foreign_resolve(&e->def);
 	return e;
 }
 

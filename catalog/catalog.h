@@ -99,7 +99,8 @@ struct cat_foreign {
 	char name[CAT_NAME_MAX + 1];  /* of the constraint */
 	char table[CAT_NAME_MAX + 1]; /* that is referred to */
 	uint16_t keys;
-	char on_delete, on_update; /* enum cat_action */
+	char on_delete, on_update;    /* enum cat_action */
+	uint16_t number[CAT_KEY_MAX]; /* of the columns; set when the definition is opened */
 	char column[CAT_KEY_MAX][CAT_NAME_MAX + 1], refers[CAT_KEY_MAX][CAT_NAME_MAX + 1];
 };
 
@@ -235,6 +236,14 @@ nam_status cat_rows_decode(const struct cat_table *table, struct txn *t, const s
  * compare equal encode alike. */
 nam_status cat_key_encode(const struct cat_table *table, const union cat_val *key_values, struct cat_str *out,
     uint64_t *hash, struct nam_arena *arena);
+
+/* ---- foreign keys (catalog/foreign.c) ------------------------------------------- */
+
+/* A number for values v of the columns of a foreign key of t: equal ones have equal numbers. */
+uint64_t cat_foreign_hash(const struct cat_table *t, const struct cat_foreign *k, const union cat_val *v);
+/* For txn_forbid: that of a stored row. foreign: a struct cat_foreign of the table. */
+enum txn_referring cat_foreign_refers(
+    const struct txn_table *table, const void *foreign, const void *row, uint32_t len, uint64_t *hash);
 
 /* ---- indexes (catalog/index.c) ------------------------------------------------- */
 

@@ -96,6 +96,9 @@ void cat_entry_close(struct cat *c, struct cat_entry *e);
 bool cat_row_value(const struct cat_table *t, unsigned column, const void *row, uint32_t len,
     union cat_val *v, bool *null, bool *spilled, struct txn_blob *b);
 
+/* ---- foreign.c: fills the numbers of the columns. */
+void cat_foreign_resolve(struct cat_table *t);
+
 /* ---- index.c */
 /* Fills order[0..t->indexes), which txn opens the table with. */
 void cat_index_orders(struct cat_table *t, struct txn_order *order);

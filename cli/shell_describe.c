@@ -155,6 +155,110 @@ index_line(struct shell_text *t, const struct shell_answer *columns, const char 
 	    flags & VALID ? "" : " INVALID");
 }
 
+/* ---- foreign keys ------------------------------------------------------------------------- */
+
+/* In double quotes, if it needs them. */
+static void
+add_name(struct shell_text *t, const char *name, int len)
+{
+	bool plain = islower((unsigned char)name[0]) || name[0] == '_';
+	for (int i = 0; i < len; i++)
+		plain &= islower((unsigned char)name[i]) || isdigit((unsigned char)name[i]) || name[i] == '_';
+	if (plain) {
+		shell_text_add(t, "%.*s", len, name);
+		return;
+	}
+	shell_text_add(t, "\"");
+	for (int i = 0; i < len; i++)
+		shell_text_add(t, name[i] == '"' ? "\"\"" : "%c", name[i]);
+	shell_text_add(t, "\"");
+}
+
+/* The next "length:name" of a foreign key's text; NULL = it is none. */
+static const char *
+next_name(const char **text, int *len)
+{
+	char *end;
+	unsigned long n = strtoul(*text, &end, 10);
+	if (*end != ':' || n > CAT_NAME_MAX || strlen(end + 1) < n)
+		return NULL;
+	*text = end + 1 + n;
+	*len = (int)n;
+	return end + 1;
+}
+
+static void
+add_action(struct shell_text *t, const char *when, char action)
+{
+	const char *what = action == 'r'   ? "RESTRICT"
+			   : action == 'c' ? "CASCADE"
+			   : action == 'n' ? "SET NULL"
+			   : action == 'd' ? "SET DEFAULT"
+					   : NULL;
+	if (what != NULL)
+		shell_text_add(t, " ON %s %s", when, what);
+}
+
+/* "FOREIGN KEY (a) REFERENCES p(id) ...", out of catalog/system.c's text of it. */
+static void
+foreign_line(struct shell_text *t, const char *text)
+{
+	const char *name[2 * CAT_KEY_MAX + 1], *at = text + 2;
+	int len[2 * CAT_KEY_MAX + 1];
+	char *end;
+	unsigned long keys = strlen(text) > 3 ? strtoul(at, &end, 10) : 0;
+	if (keys < 1 || keys > CAT_KEY_MAX)
+		return;
+	at = end;
+	for (unsigned i = 0; i <= 2 * keys; i++)
+		if ((name[i] = next_name(&at, &len[i])) == NULL)
+			return;
+	shell_text_add(t, "FOREIGN KEY (");
+	for (unsigned i = 1; i <= 2 * keys; i++) {
+		add_name(t, name[i], len[i]);
+		shell_text_add(t, "%s", i == 2 * keys ? ")" : i == keys ? ") REFERENCES " : ", ");
+		if (i != keys)
+			continue;
+		add_name(t, name[0], len[0]);
+		shell_text_add(t, "(");
+	}
+	add_action(t, "UPDATE", text[1]);
+	add_action(t, "DELETE", text[0]);
+	shell_text_add(t, "\n");
+}
+
+/* A table's own foreign keys, and those that refer to it, by name. */
+static bool
+foreign_foot(struct shell *sh, const char *id, struct shell_text *foot)
+{
+	struct shell_answer a;
+	bool ok = shell_queryf(
+	    sh, &a, "SELECT name, text FROM nam_extras WHERE table_id = %s AND kind = 102 ORDER BY name", id);
+	if (ok && a.cells > 0)
+		shell_text_add(foot, "Foreign-key constraints:\n");
+	for (unsigned k = 0; ok && k + 1 < a.cells; k += 2) {
+		shell_text_add(foot, "    \"%s\" ", a.cell[k]);
+		foreign_line(foot, a.cell[k + 1]);
+	}
+	shell_answer_free(&a);
+	if (!ok)
+		return false;
+	ok = shell_queryf(sh, &a,
+	    "SELECT y.name, y.text, f.text FROM nam_extras y JOIN nam_tables t ON t.name = y.name "
+	    "JOIN nam_extras f ON f.table_id = t.id AND f.kind = 102 AND f.name = y.text "
+	    "WHERE y.table_id = %s AND y.kind = 121 ORDER BY 2, 1",
+	    id);
+	if (ok && a.cells > 0)
+		shell_text_add(foot, "Referenced by:\n");
+	for (unsigned k = 0; ok && k + 2 < a.cells; k += 3) {
+		shell_text_add(foot, "    TABLE ");
+		shell_text_add(foot, "\"%s\" CONSTRAINT \"%s\" ", a.cell[k], a.cell[k + 1]);
+		foreign_line(foot, a.cell[k + 2]);
+	}
+	shell_answer_free(&a);
+	return ok;
+}
+
 /* ---- kinds of relations ------------------------------------------------------------------ */
 
 static bool
@@ -188,6 +292,7 @@ table_foot(struct shell *sh, const char *const *rel, const struct shell_answer *
 		shell_text_add(foot, "Check constraints:\n");
 	for (; ok && at + 2 < a.cells; at += 3)
 		shell_text_add(foot, "    \"%s\" CHECK (%s)\n", a.cell[at + 1], a.cell[at + 2]);
+	ok = ok && foreign_foot(sh, rel[SHELL_RELATION_ID], foot);
 	if (ok && more) {
 		shell_text_add(foot, "Versions: %s\nRow bytes: %s\n", rel[SHELL_RELATION_VERSIONS],
 		    rel[SHELL_RELATION_ROW_BYTES]);

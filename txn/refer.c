@@ -181,24 +181,25 @@ check_relied(struct txn *t)
 /* ---- F2 --------------------------------------------------------------------------------- */
 
 nam_status
-txn_forbid(struct txn *t, struct txn_table *table, int order, const uint64_t *low, const uint64_t *high)
+txn_forbid(struct txn *t, const struct txn_forbid *of)
 {
 	if (!txn_grow((void **)&t->forbids, t->nforbids, &t->forbids_cap, sizeof *t->forbids))
 		return NAM_NOMEM;
 	struct txn_forbids *f = &t->forbids[t->nforbids++];
-	*f = (struct txn_forbids){ .table = table, .order = order, .born = t->clock, .seen_at = t->pin.at };
-	if (order >= 0) {
-		memcpy(f->low, low, sizeof f->low);
-		memcpy(f->high, high, sizeof f->high);
+	*f = (struct txn_forbids){ .of = *of, .born = t->clock, .seen_at = t->pin.at };
+	if (of->order >= 0) {
+		memcpy(f->low, of->low, sizeof f->low);
+		memcpy(f->high, of->high, sizeof f->high);
 	}
 	return NAM_OK;
 }
 
-/* One who looks: its buffers. */
+/* One who looks. */
 struct look {
 	struct txn *t;
 	struct rec_block *img;
-	uint32_t room;
+	uint64_t *hash; /* forbidden ones of a table without an index, in order */
+	uint32_t hashes;
 };
 
 static int
@@ -210,16 +211,46 @@ words_order(const uint64_t *a, const uint64_t *b, unsigned n)
 	return 0;
 }
 
+static int
+hash_order(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* True in *is: the row refers to what is forbidden. */
+static nam_status
+is_forbidden(struct look *l, const struct txn_forbids *f, const struct rec_slot *s, bool *is)
+{
+	struct txn_table_view *v = f->of.table->view;
+	uint32_t len = (uint32_t)s->meta;
+	*is = true;
+	if (f->of.order >= 0) {
+		unsigned words = v->order[f->of.order].words;
+		uint64_t key[IDX_TREE_WORDS] = { 0 };
+		nam_status st =
+		    txn_order_key(l->t->tw, l->t, v, (unsigned)f->of.order, s->payload, len, key, is);
+		*is = *is && words_order(key, f->low, words) >= 0 && words_order(key, f->high, words) <= 0;
+		return st;
+	}
+	if (f->of.refers == NULL)
+		return NAM_OK;
+	uint64_t hash = 0;
+	enum txn_referring how = f->of.refers(f->of.table, f->of.arg, s->payload, len, &hash);
+	*is = how == TXN_REFERS_MAYBE ||
+	      (how == TXN_REFERS && bsearch(&hash, l->hash, l->hashes, sizeof hash, hash_order) != NULL);
+	return NAM_OK;
+}
+
 /* NAM_CONFLICT: a row of this block refers to what is forbidden, unknown to the caller. */
 static nam_status
 refers(struct look *l, const struct txn_forbids *f, net_addr at)
 {
 	struct txn *t = l->t;
-	struct txn_table_view *v = f->table->view;
+	struct txn_table_view *v = f->of.table->view;
 	const struct txn_write *own = txn_own(t, at);
 	const struct rec_slot *s;
-	uint64_t key[IDX_TREE_WORDS] = { 0 };
-	bool has = true;
+	bool is;
 	if (own != NULL && txn_writes(own))
 		return NAM_OK;
 	nam_status st = newest(t, v, at, false, l->img, &s);
@@ -227,14 +258,10 @@ refers(struct look *l, const struct txn_forbids *f, net_addr at)
 		return st == NAM_BUSY ? NAM_CONFLICT : st;
 	if (s == NULL || s->cid <= f->seen_at || (s->meta & REC_DELETED))
 		return NAM_OK;
-	if (f->order >= 0) {
-		unsigned words = v->order[f->order].words;
-		st = txn_order_key(t->tw, t, v, (unsigned)f->order, s->payload, (uint32_t)s->meta, key, &has);
-		has = has && words_order(key, f->low, words) >= 0 && words_order(key, f->high, words) <= 0;
-	}
-	if (st == NAM_OK && has)
+	st = is_forbidden(l, f, s, &is);
+	if (st == NAM_OK && is)
 		txn_cover(t, s->cid);
-	return st == NAM_OK && has ? NAM_CONFLICT : st;
+	return st == NAM_OK && is ? NAM_CONFLICT : st;
 }
 
 /* The rows in a range of an index. */
@@ -242,7 +269,7 @@ static nam_status
 ask_range(struct look *l, const struct txn_forbids *f)
 {
 	const struct idx_tree_range range = { .low = f->low, .high = f->high };
-	struct idx_tree_scan *scan = idx_tree_scan_open(f->table->view->tree[f->order], &range, NULL);
+	struct idx_tree_scan *scan = idx_tree_scan_open(f->of.table->view->tree[f->of.order], &range, NULL);
 	uint64_t value[ENTRIES];
 	unsigned n = 1;
 	nam_status st = scan != NULL ? NAM_OK : NAM_NOMEM;
@@ -263,7 +290,7 @@ ask_table(struct look *l, const struct txn_forbids *f)
 {
 	enum { TURN = 4 }; /* extents between two yields: on mapped memory no READ parks */
 	struct txn *t = l->t;
-	const struct txn_table_view *v = f->table->view;
+	const struct txn_table_view *v = f->of.table->view;
 	char *ext = aligned_alloc(64, NET_EXTENT);
 	uint64_t at = 0, looked = 0;
 	nam_status st = ext != NULL ? NAM_OK : NAM_NOMEM;
@@ -293,8 +320,8 @@ ask_points(struct look *l, struct txn_forbids *const *f, unsigned n)
 {
 	struct idx_tree_probe p[TOGETHER];
 	for (unsigned i = 0; i < n; i++)
-		p[i] =
-		    (struct idx_tree_probe){ .tree = f[i]->table->view->tree[f[i]->order], .key = f[i]->low };
+		p[i] = (struct idx_tree_probe){ .tree = f[i]->of.table->view->tree[f[i]->of.order],
+			.key = f[i]->low };
 	nam_status st = n > 0 ? idx_tree_lookup(l->t->tw->w, p, n, &l->t->counts) : NAM_OK;
 	for (unsigned i = 0; st == NAM_OK && i < n; i++) {
 		if (p[i].status == NAM_FULL)
@@ -310,26 +337,60 @@ ask_points(struct look *l, struct txn_forbids *const *f, unsigned n)
 	return st;
 }
 
+static bool
+alike(const struct txn_forbids *a, const struct txn_forbids *b)
+{
+	return !b->asked && b->of.order < 0 && a->of.table == b->of.table && a->of.refers == b->of.refers &&
+	       a->of.arg == b->of.arg;
+}
+
+/* All keys that are forbidden to rows of one table, without an index: one look at it. from: the
+ * first of them. */
+static nam_status
+ask_together(struct look *l, uint32_t from)
+{
+	struct txn *t = l->t;
+	struct txn_forbids f = t->forbids[from];
+	for (uint32_t i = 0; i < from; i++)
+		if (alike(&f, &t->forbids[i]))
+			return NAM_OK;
+	l->hashes = 0;
+	if ((l->hash = malloc((t->nforbids - from) * sizeof *l->hash)) == NULL)
+		return NAM_NOMEM;
+	for (uint32_t i = from; i < t->nforbids; i++) {
+		if (!alike(&f, &t->forbids[i]))
+			continue;
+		l->hash[l->hashes++] = t->forbids[i].of.hash;
+		if (t->forbids[i].seen_at < f.seen_at)
+			f.seen_at = t->forbids[i].seen_at;
+	}
+	qsort(l->hash, l->hashes, sizeof *l->hash, hash_order);
+	nam_status st = ask_table(l, &f);
+	free(l->hash);
+	return st;
+}
+
 static nam_status
 ask_forbidden(struct txn *t)
 {
 	struct txn_forbids *point[TOGETHER];
 	struct look l = { .t = t };
 	unsigned points = 0;
+	uint32_t most = 0;
 	nam_status st = NAM_OK;
 	for (uint32_t i = 0; i < t->nforbids; i++)
-		l.room = t->forbids[i].table->view->block_bytes > l.room
-			     ? t->forbids[i].table->view->block_bytes
-			     : l.room;
-	if ((l.img = nam_arena_take(&t->arena, l.room + 64)) == NULL)
+		most = t->forbids[i].of.table->view->block_bytes > most
+			   ? t->forbids[i].of.table->view->block_bytes
+			   : most;
+	if ((l.img = nam_arena_take(&t->arena, most + 64)) == NULL)
 		return NAM_NOMEM;
 	for (uint32_t i = 0; st == NAM_OK && i < t->nforbids; i++) {
 		struct txn_forbids *f = &t->forbids[i];
 		if (f->asked)
 			continue;
-		if (f->order < 0)
-			st = ask_table(&l, f);
-		else if (words_order(f->low, f->high, f->table->view->order[f->order].words) != 0)
+		if (f->of.order < 0)
+			st = ask_together(&l, i);
+		else if (words_order(f->low, f->high, f->of.table->view->order[f->of.order].words) != 0)
 			st = ask_range(&l, f);
 		else
 			point[points++] = f;

@@ -30,6 +30,19 @@ static const struct txn_order orders[1] = {
 static unsigned wrong, referred, removed, lost;
 static bool scans; /* no index helps */
 
+/* The hash of a key is the key; of some it cannot be told. */
+static enum txn_referring
+refers(const struct txn_table *t, const void *arg, const void *row, uint32_t len, uint64_t *hash)
+{
+	struct row r;
+	(void)t;
+	assert_ptr_equal(arg, &scans);
+	assert_int_equal(len, sizeof r);
+	memcpy(&r, row, sizeof r);
+	*hash = (uint64_t)r.value;
+	return r.value < 0 ? TXN_REFERS_NOT : r.key % 7 == 0 ? TXN_REFERS_MAYBE : TXN_REFERS;
+}
+
 /* ---- what one client does ---- */
 
 /* NAM_ABSENT: there is no such row, as far as t sees. */
@@ -75,9 +88,13 @@ static nam_status
 take_away(struct fixture *fix, struct txn *t, struct txn_table *tab, uint64_t key, bool cascade)
 {
 	const uint64_t words[IDX_TREE_WORDS] = { key };
+	const struct txn_forbid by_order = { .table = tab, .low = words, .high = words };
+	const struct txn_forbid by_hash = {
+		.table = tab, .order = -1, .refers = refers, .arg = &scans, .hash = key
+	};
 	nam_status st = del(fix, t, tab, key);
 	if (st == NAM_OK)
-		st = txn_forbid(t, tab, scans ? -1 : 0, words, words);
+		st = txn_forbid(t, scans ? &by_hash : &by_order);
 	if (st == NAM_OK)
 		st = see_to(t, tab, key, cascade);
 	return st == NAM_OK ? txn_forbidden(t) : st;

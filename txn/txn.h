@@ -375,13 +375,23 @@ nam_status txn_blob_get(
  */
 nam_status txn_rely(struct txn *t, struct txn_table *table, struct txn_row *row, int order);
 /*
- * t takes a key away, by deleting or changing a row, to which rows of a table may refer. They are
- * those whose keys in an order lie from low to high; order < 0: all of the table. What t's snapshot
- * shows of them, the caller has seen to. COMMIT ends with NAM_CONFLICT if another transaction has
- * made one since.
+ * t takes a key away, by deleting or changing a row, to which rows of a table may refer: those
+ * whose keys in an order lie from low to high; or, order < 0, those of which `refers` tells this
+ * hash (NULL: all). What t's snapshot shows of them, the caller has seen to. COMMIT ends with
+ * NAM_CONFLICT if another transaction has made one since.
  */
-nam_status txn_forbid(
-    struct txn *t, struct txn_table *table, int order, const uint64_t *low, const uint64_t *high);
+enum txn_referring { TXN_REFERS_NOT, TXN_REFERS, TXN_REFERS_MAYBE };
+struct txn_forbid {
+	struct txn_table *table;
+	int order;
+	const uint64_t *low, *high;
+	/* Called with payloads that passed their checksum; it must not park. */
+	enum txn_referring (*refers)(
+	    const struct txn_table *t, const void *arg, const void *row, uint32_t len, uint64_t *hash);
+	const void *arg; /* lives until t has ended */
+	uint64_t hash;
+};
+nam_status txn_forbid(struct txn *t, const struct txn_forbid *f);
 /* READ COMMITTED: asks now what COMMIT would ask of all that is forbidden, so that the statement
  * may be run again. */
 nam_status txn_forbidden(struct txn *t);

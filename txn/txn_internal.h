@@ -376,10 +376,9 @@ struct txn_relied {
 	uint64_t key[];
 };
 
-/* Rows of a table that may not refer to a key which t takes away (txn_forbid). */
+/* Rows of a table that may not refer to a key which t takes away. */
 struct txn_forbids {
-	struct txn_table *table;
-	int order;
+	struct txn_forbid of; /* without low and high */
 	uint32_t born;
 	bool asked;      /* and no other transaction makes such a row before t has ended */
 	tso_cid seen_at; /* the snapshot whose rows the caller has seen to */

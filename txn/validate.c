@@ -251,7 +251,7 @@ txn_guards_post(struct txn *t)
 		const struct txn_table *table = i < t->nwr ? t->wr[i]->table
 						: i - t->nwr < t->nrelied
 						    ? t->relied[i - t->nwr]->table
-						    : t->forbids[i - t->nwr - t->nrelied].table;
+						    : t->forbids[i - t->nwr - t->nrelied].of.table;
 		if (table == last || table->guard.bits == 0)
 			continue;
 		last = table;

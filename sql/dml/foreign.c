@@ -503,28 +503,31 @@ foreign_to_child(const struct fk *k, const union cat_val *v)
 
 /* No other transaction lets a row of child refer to that key. */
 static bool
-forbid(struct sql_exec *x, struct sql_foreign *f, struct fk *k, const union cat_val *was)
+forbid(struct sql_exec *x, struct sql_foreign *f, const struct fk *k, const union cat_val *was)
 {
-	struct txn_table *store = (struct txn_table *)(uintptr_t)&k->child->store;
+	struct txn_forbid of = { .table = (struct txn_table *)(uintptr_t)&k->child->store,
+		.order = k->index };
 	uint64_t low[IDX_TREE_WORDS] = { 0 }, high[IDX_TREE_WORDS] = { 0 };
 	union cat_val v[CAT_KEY_MAX];
 	bool null[CAT_KEY_MAX] = { false };
-	nam_status st = NAM_OK;
-	if (k->index < 0 && !k->scan_forbidden)
-		st = txn_forbid(x->t, store, -1, NULL, NULL);
-	k->scan_forbidden |= k->index < 0;
-	if (k->index < 0)
-		return st == NAM_OK || sql_status(x->err, st, k->child);
-	for (unsigned i = 0; i < k->def->keys; i++)
-		v[i] = was[k->order[i]];
-	if (!cat_index_prefix(k->child, &k->child->index[k->index], v, null, k->def->keys, low, high,
-		&f->scratch, x->err)) {
-		if (strcmp(x->err->sqlstate, "54000") != 0)
-			return false;
-		sql_err_clear(x->err); /* no row has so long a key */
-		return true;
+	if (k->index < 0) {
+		of.refers = cat_foreign_refers;
+		of.arg = k->def;
+		of.hash = cat_foreign_hash(k->child, k->def, was);
+	} else {
+		for (unsigned i = 0; i < k->def->keys; i++)
+			v[i] = was[k->order[i]];
+		of.low = low;
+		of.high = high;
+		if (!cat_index_prefix(k->child, &k->child->index[k->index], v, null, k->def->keys, low, high,
+			&f->scratch, x->err)) {
+			if (strcmp(x->err->sqlstate, "54000") != 0)
+				return false;
+			sql_err_clear(x->err); /* no row has so long a key */
+			return true;
+		}
 	}
-	st = txn_forbid(x->t, store, k->index, low, high);
+	nam_status st = txn_forbid(x->t, &of);
 	return st == NAM_OK || sql_status(x->err, st, k->child);
 }
 

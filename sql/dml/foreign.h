@@ -35,7 +35,6 @@ struct fk {
 	int arbiter;                                 /* of parent: an index, or SQL_PRIMARY_KEY */
 	int index;                                   /* of child, by which its rows are found; -1 */
 	uint16_t order[CAT_KEY_MAX];                 /* the index's columns, as places in from */
-	bool scan_forbidden;
 	struct wanted **slot, *wants, **last_want;
 	uint32_t mask, wanted, waiting;
 	struct gone *gone, **last, *later, **last_later;

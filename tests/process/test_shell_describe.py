@@ -54,6 +54,37 @@ Check constraints:
     contains(meta("\\d+ stock").ok().out, "| Storage", "| extended", "Versions: 2")
 
 
+FOREIGN = """
+CREATE TABLE moved (item text CONSTRAINT of_stock REFERENCES stock ON DELETE CASCADE ON UPDATE SET NULL, "To" text,
+                    a int, FOREIGN KEY ("To", a) REFERENCES "My ""Tab" ("B c", a) ON DELETE RESTRICT);
+CREATE TABLE ring (id int PRIMARY KEY, up int REFERENCES ring);
+"""
+
+
+def test_foreign_keys():
+    cluster().sql(stdin=FOREIGN).ok()
+    contains(meta("\\d stock").ok().out, """\
+Referenced by:
+    TABLE "moved" CONSTRAINT "of_stock" FOREIGN KEY (item) REFERENCES stock(item) ON UPDATE SET NULL ON DELETE CASCADE
+""")
+    contains(meta("\\d moved").ok().out, """\
+Foreign-key constraints:
+    "moved_To_a_fkey" FOREIGN KEY ("To", a) REFERENCES "My ""Tab"("B c", a) ON DELETE RESTRICT
+    "of_stock" FOREIGN KEY (item) REFERENCES stock(item) ON UPDATE SET NULL ON DELETE CASCADE
+""")
+    contains(meta('\\d "My ""Tab"').ok().out, """\
+Referenced by:
+    TABLE "moved" CONSTRAINT "moved_To_a_fkey" FOREIGN KEY ("To", a) REFERENCES "My ""Tab"("B c", a) ON DELETE RESTRICT
+""")
+    contains(meta("\\d ring").ok().out, """\
+Foreign-key constraints:
+    "ring_up_fkey" FOREIGN KEY (up) REFERENCES ring(id)
+Referenced by:
+    TABLE "ring" CONSTRAINT "ring_up_fkey" FOREIGN KEY (up) REFERENCES ring(id)
+""")
+    cluster().sql(stdin="DROP TABLE moved; DROP TABLE ring;").ok()
+
+
 def test_view_sequence_and_index():
     contains(meta("\\d cheap").ok().out, 'View "public.cheap"', "twice",
              "View definition:\n SELECT item, n * 2 AS twice FROM stock WHERE price < 1;\n")
