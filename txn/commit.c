@@ -547,7 +547,7 @@ check_all(struct txn *t, bool guarded, net_addr *held)
 	txn_goto(t, TXN_CHECKING);
 	nam_status st = t->iso == TXN_SERIALIZABLE ? txn_validate(t) : NAM_OK;
 	if (st == NAM_OK)
-		st = txn_refer_check(t);
+		st = txn_refer_check(t, &guarded);
 	if (st == NAM_OK)
 		st = archive_late(t, !guarded);
 	return st == NAM_OK ? txn_guards_judge(t, held) : st;

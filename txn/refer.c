@@ -160,14 +160,17 @@ still_there(struct txn *t, const struct txn_relied *r)
 	return st == NAM_OK && !is ? NAM_CONFLICT : st;
 }
 
+/* guards: they are READ as well, in the first doorbell. */
 static nam_status
-check_relied(struct txn *t)
+check_relied(struct txn *t, bool guards)
 {
 	uint64_t *word = nam_arena_take(&t->arena, TXN_OPS * sizeof *word);
 	nam_status st = word != NULL ? NAM_OK : NAM_NOMEM;
-	for (uint32_t i = 0; st == NAM_OK && i < t->nrelied;) {
+	for (uint32_t i = 0; st == NAM_OK && i < t->nrelied; guards = false) {
 		uint32_t from = i;
 		net_batch_init(&t->batch, t->tw->w, t->op, TXN_OPS, &t->counts);
+		if (guards && (st = txn_guards_post(t)) != NAM_OK)
+			return st;
 		for (; i < t->nrelied && t->batch.n < t->batch.cap; i++)
 			net_read(&t->batch, t->relied[i]->at, &word[i - from], 8);
 		st = net_run(&t->batch);
@@ -421,11 +424,17 @@ txn_forbidden(struct txn *t)
 /* ---- both ------------------------------------------------------------------------------- */
 
 nam_status
-txn_refer_check(struct txn *t)
+txn_refer_check(struct txn *t, bool *guarded)
 {
 	nam_status st = NAM_OK;
-	if (t->nrelied > 0 && !nam_fault(FK_UNLOCKED))
-		st = check_relied(t);
+	/* The guards of F1 go with its looks: if a definition changes behind them, what takes a key
+	 * away then finds our locks and entries. F2's are READ behind its looks: an index may have
+	 * been dropped before them. */
+	bool guards = !*guarded && t->nforbids == 0;
+	if (t->nrelied > 0 && !nam_fault(FK_UNLOCKED)) {
+		st = check_relied(t, guards);
+		*guarded |= guards;
+	}
 	if (st == NAM_OK && t->nforbids > 0 && !nam_fault(FK_UNASKED))
 		st = ask_forbidden(t);
 	return st;

@@ -676,8 +676,8 @@ void txn_orphans(struct txn_worker *tw, uint64_t deaths);
 nam_status txn_blob_read(struct txn_worker *tw, struct txn *t, const struct txn_blob *blob, unsigned n,
     const void **out, struct nam_arena *arena);
 
-/* refer.c: with all locks held and all entries made. */
-nam_status txn_refer_check(struct txn *t);
+/* refer.c: with all locks held and all entries made. *guarded: the guards have been READ. */
+nam_status txn_refer_check(struct txn *t, bool *guarded);
 /* What was said since a mark is not so. */
 void txn_refer_cut(struct txn *t, uint32_t mark);
 

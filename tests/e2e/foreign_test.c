@@ -242,6 +242,47 @@ long_ways(void **state)
 	test_client_close(&a);
 }
 
+/* How many round trips a statement takes, with its commit. */
+static unsigned
+round_trips(struct test_client *t, const char *text)
+{
+	char all[400];
+	snprintf(all, sizeof all, "explain analyze %s", text);
+	const char *line = strstr(ask(t, all), "Fabric in all:");
+	const char *trips = line != NULL ? strstr(line, "round trips=") : NULL;
+	assert_non_null(trips);
+	return (unsigned)strtoul(trips + strlen("round trips="), NULL, 10);
+}
+
+/* Keys are looked up together: not one by one, whichever side asks. */
+static void
+together_(void **state)
+{
+	(void)state;
+	struct test_client a;
+	test_client_open(&a, &e, 0);
+	says(&a, "create table p (id int primary key, x int unique)", "CREATE TABLE");
+	says(&a, "create table bare (id int primary key, p int, x int)", "CREATE TABLE");
+	says(&a,
+	    "create table c (id int primary key, p int references p on delete cascade, x int references p "
+	    "(x))",
+	    "CREATE TABLE");
+	says(&a, "create index on c (p); create index on c (x)", "CREATE INDEX CREATE INDEX");
+	says(&a, "insert into p select i, i from generate_series(1, 2000) i", "INSERT 0 2000");
+	says(&a, "insert into bare select -i, i, i from generate_series(1, 10) i", "INSERT 0 10");
+	says(&a, "insert into c select -i, i, i from generate_series(1, 10) i", "INSERT 0 10");
+	unsigned without = round_trips(&a, "insert into bare select i, i, i from generate_series(1, 200) i");
+	unsigned with = round_trips(&a, "insert into c select i, i, i from generate_series(1, 200) i");
+	unsigned one = round_trips(&a, "insert into c values (3000, 1, 2)");
+	unsigned gone = round_trips(&a, "delete from p where id between 1501 and 1700");
+	print_message("200 rows: %u round trips, that refer to 400 keys: %u; one such row: %u; 200 keys that "
+		      "no row refers to go: %u\n",
+	    without, with, one, gone);
+	assert_true(with < without + 40 && one < 20 && gone < 400);
+	says(&a, "drop table c, p, bare", "DROP TABLE");
+	test_client_close(&a);
+}
+
 /* ---- all at once -------------------------------------------------------------------------- */
 
 #if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
@@ -339,6 +380,7 @@ main(void)
 		cmocka_unit_test(other_ways),
 		cmocka_unit_test(added),
 		cmocka_unit_test(long_ways),
+		cmocka_unit_test(together_),
 		cmocka_unit_test(all_at_once),
 	};
 	return cmocka_run_group_tests(tests, cluster_setup, cluster_teardown);
