@@ -35,7 +35,7 @@ struct run {
 	uint32_t window, group;
 	uint64_t taken, direct; /* tuples since the table was empty; that are to pass by it */
 	bool as_is;             /* a tuple is a group as it stands */
-	uint64_t batch[BATCH * (1 + OLAP_AGGREGATES)];
+	uint64_t batch[BATCH * (OLAP_KEY_WORDS + OLAP_AGGREGATES)];
 };
 
 /* ---- tuples become groups ------------------------------------------------------- */
@@ -50,7 +50,10 @@ as_groups(struct run *r, const char *t, uint32_t n)
 		return (const uint64_t *)(const void *)t;
 	for (uint32_t i = 0; i < n; i++, t += r->in.width) {
 		const uint64_t *from = (const uint64_t *)(const void *)t;
-		*to++ = from[0];
+		for (unsigned k = 0; k < r->groups.keys; k++)
+			*to++ = from[k];
+		if (r->groups.keys > 1 && from[0] == GROUPS_EMPTY)
+			to[-(int)r->groups.keys] = ~GROUPS_EMPTY;
 		for (unsigned k = 0; k < a->aggregates; k++)
 			*to++ = a->aggregate[k].op == OLAP_COUNT ? 1 : from[a->aggregate[k].word];
 	}
@@ -286,8 +289,11 @@ begin(struct run *r)
 		st = olap_rel_load(r->job, &a->in, &r->in);
 	if (st != NAM_OK)
 		return st;
-	r->groups.words = 1 + a->aggregates;
-	r->as_is = r->in.width == r->groups.words * 8;
+	r->groups.keys = a->keys > 0 ? a->keys : 1;
+	r->groups.words = r->groups.keys + a->aggregates;
+	if (r->groups.keys > OLAP_KEY_WORDS || r->groups.keys * 8 > r->in.width)
+		return NAM_INVALID;
+	r->as_is = r->groups.keys == 1 && r->in.width == r->groups.words * 8;
 	for (unsigned k = 0; k < a->aggregates; k++) {
 		const struct olap_aggregate *g = &a->aggregate[k];
 		if (g->op != OLAP_COUNT && (g->word + 1) * 8 > r->in.width)

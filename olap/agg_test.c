@@ -36,11 +36,16 @@ group_hash(const uint64_t *g, unsigned words)
 	return h;
 }
 
+static unsigned key_words;
+
 static int
 by_key(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return x < y ? -1 : x > y;
+	const uint64_t *x = a, *y = b;
+	for (unsigned k = 0; k < key_words; k++)
+		if (x[k] != y[k])
+			return x[k] < y[k] ? -1 : 1;
+	return 0;
 }
 
 /* Tuples sorted by key; a run of one key is a group. */
@@ -49,16 +54,19 @@ naive(const struct world *x)
 {
 	struct answer want = { 0 };
 	unsigned sort_words = x->width / 8;
+	key_words = x->agg.keys > 0 ? x->agg.keys : 1;
 	uint64_t *copy = malloc((size_t)(x->n + 1) * x->width);
 	if (x->n > 0)
 		memcpy(copy, x->tuple, (size_t)x->n * x->width);
 	qsort(copy, x->n, x->width, by_key);
 	for (unsigned i = 0; i < x->n;) {
-		uint64_t g[1 + OLAP_AGGREGATES];
+		uint64_t g[OLAP_KEY_WORDS + OLAP_AGGREGATES];
 		unsigned end = i;
-		while (end < x->n && copy[(size_t)end * sort_words] == copy[(size_t)i * sort_words])
+		while (
+		    end < x->n && by_key(&copy[(size_t)end * sort_words], &copy[(size_t)i * sort_words]) == 0)
 			end++;
-		g[0] = copy[(size_t)i * sort_words];
+		for (unsigned k = 0; k < key_words; k++)
+			g[k] = copy[(size_t)i * sort_words + k];
 		for (unsigned a = 0; a < x->agg.aggregates; a++) {
 			int64_t least = INT64_MAX, greatest = INT64_MIN;
 			uint64_t sum = 0;
@@ -69,13 +77,13 @@ naive(const struct world *x)
 				sum += (uint64_t)v;
 			}
 			enum olap_op op = x->agg.aggregate[a].op;
-			g[a + 1] = op == OLAP_COUNT ? end - i
-				   : op == OLAP_SUM ? sum
-				   : op == OLAP_MIN ? (uint64_t)least
-						    : (uint64_t)greatest;
+			g[a + key_words] = op == OLAP_COUNT ? end - i
+					   : op == OLAP_SUM ? sum
+					   : op == OLAP_MIN ? (uint64_t)least
+							    : (uint64_t)greatest;
 		}
 		want.groups++;
-		want.sum += group_hash(g, x->agg.aggregates + 1);
+		want.sum += group_hash(g, x->agg.aggregates + key_words);
 		i = end;
 	}
 	free(copy);
@@ -133,7 +141,7 @@ take_part(struct world *x, struct olap_job *job, struct answer *got)
 	struct {
 		struct answer a;
 		unsigned words;
-	} me = { .words = x->agg.aggregates + 1 };
+	} me = { .words = x->agg.aggregates + (x->agg.keys > 0 ? x->agg.keys : 1) };
 	struct olap_agg a = x->agg;
 	struct olap_phase ph;
 	a.in = x->source;
@@ -210,8 +218,10 @@ run(struct world *x)
 		t[0] = nam_rng_below(&dice, 1000) < x->heavy ? 9
 		       : k % 50 == 3                         ? UINT64_C(0xe5b7a3c91d2f4680)
 							     : k * 77;
+		if (x->agg.keys > 1 && i >= x->heavy)
+			t[0] = k % 900; /* a poor hash of the next word: keys share it */
 		for (unsigned w = 1; w < x->width / 8; w++)
-			t[w] = nam_rng_next(&dice) - (UINT64_C(1) << 63);
+			t[w] = w < x->agg.keys ? k : nam_rng_next(&dice) - (UINT64_C(1) << 63);
 	}
 	cluster_run(&x->c, T_PROCESSES - 1, load, x);
 	x->before = cluster_free(&x->c);
@@ -272,6 +282,17 @@ groups(void **state)
 		{ .n = 20000, .keys = 5000, .width = 24, .agg = { ALL_OF_THEM, .cache = 4096 } },
 		{ .n = 3000, .keys = 1000000, .width = 24, .agg = { ALL_OF_THEM, .bits = 5 } },
 		{ .n = 30000, .keys = 20000, .heavy = 970, .width = 16, .agg = { SUM_OF_1, .cache = 2048 } },
+		{ .n = 20000,
+		    .keys = 5000,
+		    .width = 32,
+		    .agg = { .aggregate = { { OLAP_SUM, 3 }, { OLAP_COUNT, 0 } },
+			.aggregates = 2,
+			.keys = 2,
+			.cache = 4096 } },
+		{ .n = 20000,
+		    .keys = 50,
+		    .width = 24,
+		    .agg = { .aggregate = { { OLAP_MAX, 2 } }, .aggregates = 1, .keys = 2 } },
 		{ .n = 0, .keys = 1, .width = 16, .agg = { SUM_OF_1 } },
 		{ .n = 1, .keys = 1, .width = 16, .agg = { SUM_OF_1 } },
 		{ .n = 5000, .keys = 1, .width = 16, .agg = { .aggregates = 0 } }, /* DISTINCT */

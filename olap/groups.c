@@ -31,9 +31,9 @@ olap_groups_free(struct olap_groups *g)
 static inline void
 bring(const struct olap_groups *g, uint64_t *to, const uint64_t *from)
 {
-	for (unsigned k = 1; k < g->words; k++) {
+	for (unsigned k = g->keys; k < g->words; k++) {
 		int64_t a = (int64_t)to[k], b = (int64_t)from[k];
-		switch (g->op[k - 1]) {
+		switch (g->op[k - g->keys]) {
 		case OLAP_COUNT:
 		case OLAP_SUM:
 			to[k] += from[k];
@@ -57,8 +57,18 @@ add_odd(struct olap_groups *g, const uint64_t *t)
 	g->odd = true;
 }
 
+/* The words behind the first. */
+static inline bool
+same_key(const uint64_t *a, const uint64_t *b, unsigned keys)
+{
+	for (unsigned k = 1; k < keys; k++)
+		if (a[k] != b[k])
+			return false;
+	return true;
+}
+
 static inline __attribute__((always_inline)) size_t
-add(struct olap_groups *g, const uint64_t *t, size_t n, unsigned words, bool sum)
+add(struct olap_groups *g, const uint64_t *t, size_t n, unsigned words, unsigned keys, bool sum)
 {
 	unsigned shift = 64 - g->hashed - g->bits;
 	uint64_t mask = (UINT64_C(1) << g->bits) - 1;
@@ -72,7 +82,7 @@ add(struct olap_groups *g, const uint64_t *t, size_t n, unsigned words, bool sum
 		uint64_t at = olap_hash(key) >> shift & mask;
 		for (;;) {
 			uint64_t *s = slot + at * words;
-			if (s[0] == key) {
+			if (s[0] == key && same_key(s, t, keys)) {
 				if (sum)
 					s[1] += t[1];
 				else
@@ -97,9 +107,11 @@ size_t
 olap_groups_add(struct olap_groups *g, const uint64_t *t, size_t n)
 {
 	/* One sum, the usual case, without a loop over aggregates. */
-	if (g->words == 2 && (g->op[0] == OLAP_SUM || g->op[0] == OLAP_COUNT))
-		return add(g, t, n, 2, true);
-	return add(g, t, n, g->words, false);
+	if (g->words == 2 && g->keys == 1 && (g->op[0] == OLAP_SUM || g->op[0] == OLAP_COUNT))
+		return add(g, t, n, 2, 1, true);
+	if (g->keys == 1)
+		return add(g, t, n, g->words, 1, false);
+	return add(g, t, n, g->words, g->keys, false);
 }
 
 nam_status

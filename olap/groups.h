@@ -1,7 +1,8 @@
 /*
  * groups.h -- a table of groups: open addressing, a key and a word for each aggregate in a slot.
  *
- * One key stands for an empty slot; the group that has it lies beside the table.
+ * One key stands for an empty slot; the group that has it lies beside the table. If a key has
+ * several words, the first is a hash: then another one stands for that hash.
  */
 #ifndef NAM_OLAP_GROUPS_H
 #define NAM_OLAP_GROUPS_H
@@ -11,14 +12,15 @@
 #define GROUPS_EMPTY UINT64_C(0xe5b7a3c91d2f4680)
 
 struct olap_groups {
-	unsigned words; /* of a slot: the key, and a word for each aggregate */
+	unsigned words; /* of a slot: the key's, and one for each aggregate */
+	unsigned keys;  /* words of the key */
 	unsigned n, hashed, bits;
 	uint32_t most; /* groups that it takes before it is full */
 	enum olap_op op[OLAP_AGGREGATES];
 	uint64_t *slot;
 	struct olap_area area;
 	bool odd; /* the group of GROUPS_EMPTY is there */
-	uint64_t odd_slot[1 + OLAP_AGGREGATES];
+	uint64_t odd_slot[OLAP_KEY_WORDS + OLAP_AGGREGATES];
 };
 
 /* 1 << bits slots, all empty. hashed: so many first bits of the hash are the same in all keys. */

@@ -76,6 +76,7 @@ struct probe {
 	uint32_t width, build_width;
 	bool pairs, mark;
 	enum keep keep;
+	bool (*same)(const void *left, const void *right);
 };
 
 static inline __attribute__((always_inline)) nam_status
@@ -93,6 +94,8 @@ probe_with(struct run *r, const char *t, uint32_t n, enum side build, const stru
 		for (uint32_t at = off[b]; at < end; at++) {
 			const char *u = tab->tuples + (size_t)at * how.build_width;
 			if (*(const uint64_t *)(const void *)u != key)
+				continue;
+			if (how.same != NULL && !(build == LEFT ? how.same(u, t) : how.same(t, u)))
 				continue;
 			hit = true;
 			if (how.mark)
@@ -183,13 +186,14 @@ probe(struct run *r, const struct task *task, const char *t, uint32_t n)
 		.build_width = r->rel[build].width,
 		.pairs = task->probes && rule[r->j->kind].pairs,
 		.mark = task->keeps,
-		.keep = task->probes ? rule[r->j->kind].keep[side] : KEEP_NONE };
-	bool fast = how.width == FAST && how.build_width == FAST;
+		.keep = task->probes ? rule[r->j->kind].keep[side] : KEEP_NONE,
+		.same = r->j->same };
+	bool fast = how.width == FAST && how.build_width == FAST && how.same == NULL;
 	if (fast && how.pairs && !how.mark && how.keep == KEEP_NONE)
 		return probe_pairs(r, t, n, build);
 	if (fast)
 		return probe_with(
-		    r, t, n, build, (struct probe){ FAST, FAST, how.pairs, how.mark, how.keep });
+		    r, t, n, build, (struct probe){ FAST, FAST, how.pairs, how.mark, how.keep, NULL });
 	return probe_with(r, t, n, build, how);
 }
 

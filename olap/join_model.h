@@ -29,6 +29,7 @@ struct world {
 	unsigned who;       /* dies with its verb number `crash`; 0 = none does */
 	uint64_t crash;
 	struct olap_join join;
+	bool long_keys; /* the key is the first two words */
 	/* made */
 	struct cluster c;
 	uint64_t *tuple[2];
@@ -82,7 +83,7 @@ naive(struct world *x)
 		bool any = false;
 		for (unsigned k = 0; k < x->n[1]; k++) {
 			const uint64_t *r = world_tuple(x, 1, k);
-			if (l[0] != r[0])
+			if (l[0] != r[0] || (x->long_keys && l[1] != r[1]))
 				continue;
 			any = met[k] = true;
 			if (kind != OLAP_SEMI && kind != OLAP_ANTI)
@@ -146,7 +147,7 @@ world_open(struct world *x)
 			uint64_t *t = world_tuple(x, s, i);
 			t[0] = i < x->heavy[s] ? 5 : nam_rng_below(&dice, x->keys) * 977;
 			for (unsigned k = 1; k < x->width[s] / 8; k++)
-				t[k] = nam_rng_next(&dice);
+				t[k] = k == 1 && x->long_keys ? nam_rng_below(&dice, 4) : nam_rng_next(&dice);
 		}
 	}
 	cluster_run(&x->c, T_PROCESSES - 1, load, x);
@@ -189,6 +190,12 @@ collect(void *arg, const void *result, uint32_t len)
 	sum->sum += one.sum;
 }
 
+static inline bool
+same_second(const void *l, const void *r)
+{
+	return ((const uint64_t *)l)[1] == ((const uint64_t *)r)[1];
+}
+
 static inline nam_status
 take_part(struct world *x, struct olap_job *job, struct answer *got)
 {
@@ -197,6 +204,8 @@ take_part(struct world *x, struct olap_job *job, struct answer *got)
 	struct olap_join j = x->join;
 	j.left = x->source[0];
 	j.right = x->source[1];
+	if (x->long_keys)
+		j.same = same_second;
 	j.sink = sink;
 	j.arg = &me;
 	j.result = &me.mine;

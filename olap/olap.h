@@ -183,6 +183,9 @@ struct olap_join {
 	unsigned workers; /* participants that are expected: sizes of windows and morsels; 0 = 1 */
 	size_t cache;     /* of a partition's smaller side, in bytes; 0 = OLAP_CACHE */
 	size_t memory;    /* bytes that a participant may use here; 0 = OLAP_MEMORY */
+	/* Keys longer than 8 bytes: those are their hash, and this tells whether two tuples with
+	 * one hash have one key. NULL: they have. */
+	bool (*same)(const void *left, const void *right);
 	/* Takes pairs, valid until it returns; on the participant's thread. Not NAM_OK: the job
 	 * ends so. What it makes lies in result[0 .. result_len), zeros at first in each round. */
 	nam_status (*sink)(void *arg, const struct olap_pairs *pairs);
@@ -211,7 +214,7 @@ struct olap_aggregate {
 	enum olap_op op;
 	unsigned word;
 };
-enum { OLAP_AGGREGATES = 8 };
+enum { OLAP_AGGREGATES = 8, OLAP_KEY_WORDS = 8 };
 /*
  * OLAP_RDMA_AGG: groups gather in a table that stays in the cache; what overflows goes to remote
  * partitions, which the participants that are free finish side by side. OLAP_CLASSIC_AGG: each
@@ -226,12 +229,16 @@ struct olap_agg {
 	struct olap_source in;
 	struct olap_aggregate aggregate[OLAP_AGGREGATES];
 	unsigned aggregates;
+	/* Words that are the key, from the first on; 0 = 1. More than one: the first is a hash
+	 * of the others, and comes out as some hash of them. */
+	unsigned keys;
 	uint64_t groups;  /* as estimated; 0 = unknown */
 	unsigned bits;    /* 1 << bits partitions; 0 = as the sizes ask */
 	unsigned workers; /* participants that are expected; 0 = 1 */
 	size_t cache;     /* of a participant's table, in bytes; 0 = OLAP_CACHE */
 	size_t memory;    /* bytes that a participant may use here; 0 = OLAP_MEMORY */
-	/* Takes n groups, one after the other: a key and a word for each aggregate. As a join's. */
+	/* Takes n groups, one after the other: the key's words and one for each aggregate. As a
+	 * join's. */
 	nam_status (*sink)(void *arg, const uint64_t *groups, unsigned n);
 	void *arg, *result;
 	uint32_t result_len;
