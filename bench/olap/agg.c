@@ -190,7 +190,8 @@ same(const struct sums *a, const struct sums *b)
 static bool
 agg_once(struct bench *b, double *seconds)
 {
-	nam_status st = bench_pool_job(&b->pool, agg_main, b, seconds, NULL);
+	const struct pool_job j = { .fn = agg_main, .arg = b };
+	nam_status st = bench_pool_job(&b->pool, &j, seconds);
 	if (st != NAM_OK)
 		fprintf(stderr, "namdb bench: the aggregation ended: %s\n", nam_status_text(st));
 	else if (!same(&b->got, &b->pt->want))
@@ -398,8 +399,8 @@ static nam_status
 run(struct bench *b, struct point *pt, struct nam_err *err)
 {
 	uint64_t data = (uint64_t)b->rows * WIDTH;
-	nam_status st =
-	    bench_pool_open(&b->pool, b->workers, data * 27 / 10 + (UINT64_C(512) << 20), &b->common, err);
+	nam_status st = bench_pool_open(
+	    &b->pool, b->workers, 1, data * 27 / 10 + (UINT64_C(512) << 20), &b->common, NULL, err);
 	if (st != NAM_OK)
 		return st;
 	if (b->peer) {

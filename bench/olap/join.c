@@ -19,7 +19,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POINTS = 16, ROWS_MAX = 1u << 30, PAYLOAD_MAX = OLAP_WIDTH_MAX - 8, NO_PARTNER = 40 };
+enum {
+	POINTS = 16,
+	ROWS_MAX = 1u << 30,
+	PAYLOAD_MAX = OLAP_WIDTH_MAX - 8,
+	NO_PARTNER = 40,
+	PROCESSES_MAX = 8
+};
 
 static const char *const algorithm_name[] = { "rrj", "rdma-ghj", "broadcast" };
 enum { ALGORITHMS = 3 };
@@ -32,7 +38,7 @@ struct sums {
 struct point {
 	double selectivity, seconds[BENCH_RUNS_MAX], scan[BENCH_RUNS_MAX], duckdb[BENCH_RUNS_MAX];
 	struct sums want;
-	double c_mem, floor_s;
+	double c_mem, floor_s, killed;
 	unsigned bits, split, local_passes;
 	struct net_counts counts;
 	uint64_t bad, duckdb_bad;
@@ -41,7 +47,8 @@ struct point {
 struct bench {
 	struct bench_common common;
 	unsigned rows[2]; /* R, S */
-	unsigned payload, workers;
+	unsigned payload, workers, processes;
+	bool kill;
 	double skew, selectivity[POINTS];
 	unsigned points, bits;
 	enum olap_algorithm algorithm;
@@ -197,36 +204,48 @@ collect(void *arg, const void *result, uint32_t len)
 	sum->right += one.right;
 }
 
+/* What every participant must know, in any process. */
+struct plan {
+	struct olap_source left, right;
+	enum olap_algorithm algorithm;
+};
+
 static nam_status
 join_main(struct pool_worker *w, struct olap_job *job, void *arg)
 {
+	uint32_t len;
+	const struct plan *plan = olap_job_plan(job, &len);
+	if (len != sizeof *plan)
+		return NAM_CORRUPT;
 	struct bench *b = arg;
-	struct wide wide = { .words = b->s.width / 8 };
-	bool fast = b->s.width == 16;
+	struct wide wide = { .words = plan->left.width / 8 };
+	bool fast = plan->left.width == 16;
 	struct olap_phase ph;
 	struct olap_join j = { .kind = OLAP_INNER,
-		.algorithm = b->algorithm,
-		.left = b->s.source,
-		.right = b->r.source,
+		.algorithm = plan->algorithm,
+		.left = plan->left,
+		.right = plan->right,
 		.bits = b->bits,
-		.workers = b->workers,
+		.workers = b->workers * b->processes,
 		.memory = (size_t)4 << 30,
 		.sink = fast ? sink_fast : sink_wide,
 		.arg = &wide,
 		.result = &wide.sums,
 		.result_len = sizeof wide.sums };
 	nam_status st = olap_join_run(job, &j, &ph);
-	if (st == NAM_OK && w->number == 0) {
+	if (st == NAM_OK && w->number == 0 && w->pool->self == 0) {
 		b->got = (struct sums){ 0 };
 		st = olap_phase_results(&ph, collect, &b->got);
 		b->did.scan = (double)j.did.scan_ns / 1e9;
 		b->did.bits = j.did.bits;
 		b->did.split = j.did.split;
 	}
-	atomic_fetch_add(&b->did.local_passes, j.did.local_passes);
-	pthread_mutex_lock(&b->mutex);
-	net_counts_add(&b->pt->counts, olap_job_counts(job));
-	pthread_mutex_unlock(&b->mutex);
+	if (w->pool->self == 0) {
+		atomic_fetch_add(&b->did.local_passes, j.did.local_passes);
+		pthread_mutex_lock(&b->mutex);
+		net_counts_add(&b->pt->counts, olap_job_counts(job));
+		pthread_mutex_unlock(&b->mutex);
+	}
 	if (st == NAM_OK)
 		olap_phase_end(&ph);
 	return st;
@@ -242,7 +261,11 @@ static bool
 join_once(struct bench *b, double *seconds)
 {
 	atomic_store(&b->did.local_passes, 0);
-	nam_status st = bench_pool_job(&b->pool, join_main, b, seconds, NULL);
+	const struct plan plan = { b->s.source, b->r.source, b->algorithm };
+	const struct pool_job j = {
+		.fn = join_main, .arg = b, .plan = &plan, .plan_len = sizeof plan, .everyone = true
+	};
+	nam_status st = bench_pool_job(&b->pool, &j, seconds);
 	if (st != NAM_OK)
 		fprintf(stderr, "namdb bench: the join ended: %s\n", nam_status_text(st));
 	else if (!same(&b->got, &b->pt->want))
@@ -320,6 +343,12 @@ measure(struct bench *b, struct point *pt)
 		if (b->duckdb != NULL && duckdb_once(b, &pt->duckdb[k]))
 			fprintf(stderr, ", duckdb %.3f s", pt->duckdb[k]);
 		fputc('\n', stderr);
+	} /* Once more, and a process dies in the middle. */
+	if (b->kill && pt->bad == 0) {
+		bench_pool_kill(&b->pool, bench_median(pt->seconds, b->common.runs) / 2);
+		join_once(b, &pt->killed);
+		fprintf(stderr, "with a death: %.3f s, %u processes left\n", pt->killed,
+		    1 + bench_pool_helpers(&b->pool));
 	}
 	pt->bits = b->did.bits;
 	pt->split = b->did.split;
@@ -348,7 +377,7 @@ metrics(const struct bench *b, const struct point *pt)
 	bench_metric(&m, "floor_s", pt->floor_s);
 	bench_metric(&m, "floor_ratio", pt->floor_s > 0 ? s / pt->floor_s : 0);
 	struct olap_estimate e =
-	    olap_cost_join(&b->cost, b->algorithm, size_of(b, 1), size_of(b, 0), b->workers);
+	    olap_cost_join(&b->cost, b->algorithm, size_of(b, 1), size_of(b, 0), b->workers * b->processes);
 	bench_metric(&m, "estimate_s", e.seconds);
 	bench_metric(&m, "estimate_memory_s", e.memory);
 	bench_metric(&m, "estimate_network_s", e.network);
@@ -361,6 +390,10 @@ metrics(const struct bench *b, const struct point *pt)
 	bench_metric(&m, "verbs", (double)net_counts_verbs(&pt->counts) / runs);
 	bench_metric(&m, "out_bytes", (double)pt->counts.bytes_out / runs);
 	bench_metric(&m, "in_bytes", (double)pt->counts.bytes_in / runs);
+	if (b->kill) {
+		bench_metric(&m, "killed_s", pt->killed);
+		bench_metric(&m, "killed_ratio", s > 0 ? pt->killed / s : 0);
+	}
 	if (b->duckdb != NULL) {
 		for (unsigned k = 0; k < runs; k++)
 			ratio[k] = pt->seconds[k] > 0 ? pt->duckdb[k] / pt->seconds[k] : 0;
@@ -377,17 +410,20 @@ report(const struct bench *b, const struct point *pt, unsigned n)
 	const struct bench_common *c = &b->common;
 	if (c->json)
 		printf("{\"bench\": \"join\", \"provider\": \"%s\", \"params\": {\"rows\": [%u, %u], "
-		       "\"payload\": %u, \"skew\": %g, \"algorithm\": \"%s\", \"workers\": %u, \"runs\": %u, "
+		       "\"payload\": %u, \"skew\": %g, \"algorithm\": \"%s\", \"workers\": %u, "
+		       "\"processes\": %u, \"runs\": %u, "
 		       "\"seed\": %llu, \"embedded\": %s%s%s%s}, ",
 		    b->pool.provider, b->rows[0], b->rows[1], b->payload, b->skew,
-		    algorithm_name[b->algorithm], b->workers, c->runs, (unsigned long long)b->seed,
-		    c->storage == NULL && b->pool.node == 0 ? "true" : "false",
+		    algorithm_name[b->algorithm], b->workers, b->processes, c->runs,
+		    (unsigned long long)b->seed, c->storage == NULL && b->pool.node == 0 ? "true" : "false",
 		    b->duckdb != NULL ? ", \"duckdb\": \"" : "",
 		    b->duckdb != NULL ? peer_duckdb_version(b->duckdb) : "", b->duckdb != NULL ? "\"" : "");
 	else
 		printf("join %u x %u, tuples of 8 + %u bytes, skew %g, %s, %s, %u worker%s, median of %u\n",
 		    b->rows[0], b->rows[1], b->payload, b->skew, algorithm_name[b->algorithm],
 		    b->pool.provider, b->workers, b->workers > 1 ? "s" : "", c->runs);
+	if (!c->json && b->processes > 1)
+		printf("  %u processes\n", b->processes);
 	if (c->json && n > 1)
 		printf("\"points\": [");
 	for (unsigned i = 0; i < n; i++) {
@@ -485,6 +521,13 @@ take(void *arg, int letter, char *v)
 			return false;
 		b->workers = (unsigned)x;
 		return true;
+	case 'Z':
+		if (!nam_number(v, 1, PROCESSES_MAX, &x))
+			return false;
+		b->processes = (unsigned)x;
+		return true;
+	case 'K':
+		return b->kill = true;
 	case 'B':
 		if (!nam_number(v, 0, OLAP_BITS_MAX, &x))
 			return false;
@@ -512,7 +555,9 @@ usage(FILE *to)
 	    "  --algorithm A    rrj (default), rdma-ghj, broadcast, or auto: as the cost model says\n"
 	    "  --bits N         2^N partitions (default 0: as the sizes ask)\n"
 	    "  --workers N      worker threads (default 1)\n"
-	    "  --peer duckdb    the same join by DuckDB, with as many threads\n"
+	    "  --processes N    that take part, with so many workers each (default 1)\n"
+	    "  --kill           one run more, in whose middle such a process is killed\n"
+	    "  --peer duckdb the same join by DuckDB, with as many threads\n"
 	    "  --seed N         of the data (default 1)\n");
 	bench_common_usage(to, "", "unused", "of each join");
 }
@@ -523,18 +568,18 @@ run(struct bench *b, struct point *pt, struct nam_err *err)
 	uint32_t width = 8 + b->payload;
 	uint64_t data = ((uint64_t)b->rows[0] + b->rows[1]) * width;
 	const struct draw d = { b->seed, b->rows[0], 0, 0, width };
-	nam_status st =
-	    bench_pool_open(&b->pool, b->workers, data * 27 / 10 + (UINT64_C(512) << 20), &b->common, err);
+	nam_status st = bench_pool_open(
+	    &b->pool, b->workers, b->processes, data * 27 / 10 + (UINT64_C(512) << 20), &b->common, b, err);
 	if (st != NAM_OK)
 		return st;
 	if ((st = bench_pool_run(&b->pool, measure_cost, b)) != NAM_OK)
 		return nam_fail(err, st, "no constants of costs: %s", nam_status_text(st));
 	if (b->choose)
-		b->algorithm =
-		    olap_cost_choose(&b->cost, OLAP_INNER, size_of(b, 1), size_of(b, 0), b->workers);
+		b->algorithm = olap_cost_choose(
+		    &b->cost, OLAP_INNER, size_of(b, 1), size_of(b, 0), b->workers * b->processes);
 	if (b->peer) {
 		const char *why;
-		b->duckdb = peer_duckdb_open(b->workers, &why);
+		b->duckdb = peer_duckdb_open(b->workers * b->processes, &why);
 		if (b->duckdb == NULL)
 			fprintf(stderr, "namdb bench: duckdb is skipped: %s\n", why);
 	}
@@ -557,12 +602,14 @@ bench_join(int argc, char **argv)
 {
 	static const struct option opt[] = { { "rows", 1, NULL, 'n' }, { "payload", 1, NULL, 'p' },
 		{ "selectivity", 1, NULL, 'x' }, { "skew", 1, NULL, 'z' }, { "algorithm", 1, NULL, 'a' },
-		{ "bits", 1, NULL, 'B' }, { "workers", 1, NULL, 'w' }, { "peer", 1, NULL, 'P' },
-		{ "seed", 1, NULL, 'e' }, BENCH_COMMON_OPTIONS };
+		{ "bits", 1, NULL, 'B' }, { "workers", 1, NULL, 'w' }, { "processes", 1, NULL, 'Z' },
+		{ "kill", 0, NULL, 'K' }, { "peer", 1, NULL, 'P' }, { "seed", 1, NULL, 'e' },
+		BENCH_COMMON_OPTIONS };
 	static struct bench b = { .common = { .runs = 3, .fabric = NET_AUTO, .seconds = 1 },
 		.rows = { 1000000, 1000000 },
 		.payload = 8,
 		.workers = 1,
+		.processes = 1,
 		.selectivity = { 1 },
 		.points = 1,
 		.seed = 1,
@@ -571,6 +618,8 @@ bench_join(int argc, char **argv)
 	int code = bench_options(argc, argv, opt, &b.common, take, usage, &b);
 	if (code != 0)
 		return code - 1;
+	if (b.kill && b.processes < 2)
+		return bench_bad_use(argv[0], "--kill goes with --processes 2 or more") - 1;
 	if (b.common.plot != NULL && !bench_plot_ready(b.common.plot))
 		return 1;
 	struct point *pt = calloc(POINTS, sizeof *pt);

@@ -5,10 +5,16 @@
 #include <bench/node.h>
 #include <net/secret.h>
 
+#include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-enum { STACK = 256 << 10, TUPLES = 4096, MORSELS = 4096 };
+enum { STACK = 256 << 10, TUPLES = 4096, MORSELS = 4096, LOOK_US = 20 };
 
 /* ---- threads ---- */
 
@@ -79,9 +85,124 @@ drop_board(struct pool_worker *w, void *arg)
 		w->status = olap_board_drop(w->w, w->pool->board);
 }
 
+static nam_status
+open_net(struct pool *p, const struct net_config *cfg, struct nam_err *err)
+{
+	nam_status st = net_open(&p->net, cfg, err);
+	for (unsigned i = 0; st == NAM_OK && i < p->workers; i++) {
+		p->worker[i] = (struct pool_worker){ .pool = p, .number = i };
+		st = net_worker_open(p->net, &p->worker[i].w, err);
+		if (st == NAM_OK)
+			p->worker[i].started =
+			    pthread_create(&p->worker[i].thread, NULL, worker_main, &p->worker[i]) == 0;
+		if (st == NAM_OK && !p->worker[i].started)
+			st = nam_fail(err, NAM_NOMEM, "no thread for a worker");
+	}
+	return st;
+}
+
+/* ---- other processes ---- */
+
+static void
+help_main(struct pool_worker *w, void *arg)
+{
+	struct pool *p = w->pool;
+	struct olap_job *job = NULL;
+	nam_status st = olap_job_join(w->w, (net_addr){ atomic_load(&p->shared->job) }, &job);
+	atomic_fetch_add(&p->shared->came[p->self], 1);
+	if (st == NAM_OK) {
+		p->shared->fn(w, job, arg);
+		olap_job_leave(job);
+	}
+	atomic_fetch_add(&p->shared->went[p->self], 1);
+}
+
+/* A child: takes part in each job for everyone, until the end. */
+static void
+be_helper(struct pool *p, const struct net_config *cfg, pid_t parent, void *arg)
+{
+	struct nam_err err;
+	unsigned seen = 0, turn;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	nam_status st = open_net(p, cfg, &err);
+	if (st != NAM_OK)
+		fprintf(stderr, "namdb bench: a process that was to help: %s\n", err.text);
+	while (st == NAM_OK && (turn = atomic_load(&p->shared->turn)) != UINT_MAX) {
+		if (turn == seen)
+			usleep(LOOK_US);
+		else
+			bench_pool_run(p, help_main, arg);
+		seen = turn;
+	}
+	_exit(st == NAM_OK ? 0 : 1);
+}
+
+static nam_status
+start_helpers(struct pool *p, const struct net_config *cfg, void *arg, struct nam_err *err)
+{
+	pid_t parent = getpid();
+	p->shared = mmap(NULL, sizeof *p->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (p->shared == MAP_FAILED) {
+		p->shared = NULL;
+		return nam_fail(err, NAM_NOMEM, "no memory to share with other processes: %m");
+	}
+	fflush(NULL);
+	for (unsigned i = 1; i < p->processes; i++) {
+		p->self = i;
+		p->child[i] = fork();
+		if (p->child[i] == 0)
+			be_helper(p, cfg, parent, arg);
+		if (p->child[i] < 0) {
+			p->child[i] = 0;
+			return nam_fail(err, NAM_IO, "no process that helps: %m");
+		}
+	}
+	p->self = 0;
+	return NAM_OK;
+}
+
+static bool
+lives(struct pool *p, unsigned i)
+{
+	if (p->child[i] != 0 && waitpid(p->child[i], NULL, WNOHANG) == p->child[i])
+		p->child[i] = 0;
+	return p->child[i] != 0;
+}
+
+unsigned
+bench_pool_helpers(struct pool *p)
+{
+	unsigned n = 0;
+	for (unsigned i = 1; i < p->processes; i++)
+		n += lives(p, i);
+	return n;
+}
+
+static void *
+kill_main(void *arg)
+{
+	struct pool *p = arg;
+	usleep((useconds_t)(p->kill_s * 1e6));
+	kill(p->child[p->processes - 1], SIGKILL);
+	return NULL;
+}
+
+bool
+bench_pool_kill(struct pool *p, double seconds)
+{
+	pthread_t t;
+	p->kill_s = seconds;
+	if (p->processes < 2 || !lives(p, p->processes - 1) || pthread_create(&t, NULL, kill_main, p) != 0)
+		return false;
+	pthread_detach(t);
+	return true;
+}
+
 nam_status
-bench_pool_open(
-    struct pool *p, unsigned workers, uint64_t bytes, const struct bench_common *c, struct nam_err *err)
+bench_pool_open(struct pool *p, unsigned workers, unsigned processes, uint64_t bytes,
+    const struct bench_common *c, void *arg, struct nam_err *err)
 {
 	unsigned char secret[64];
 	size_t secret_len = NET_SECRET_LEN;
@@ -92,9 +213,10 @@ bench_pool_open(
 	pthread_cond_init(&p->go, NULL);
 	pthread_cond_init(&p->over, NULL);
 	p->workers = workers;
+	p->processes = processes;
 	if (c->storage != NULL) {
 		st = net_secret_load(c->secret_file, secret, &secret_len, err);
-	} else if (c->fabric == NET_TCP || c->fabric == NET_VERBS) {
+	} else if (c->fabric == NET_TCP || c->fabric == NET_VERBS || processes > 1) {
 		nam_random_bytes(secret, NET_SECRET_LEN);
 		const struct bench_node n = {
 			.fabric = c->fabric, .cluster = c->cluster, .secret = secret, .bytes = bytes
@@ -107,17 +229,10 @@ bench_pool_open(
 	}
 	cfg.secret = secret;
 	cfg.secret_len = secret_len;
+	if (st == NAM_OK && processes > 1)
+		st = start_helpers(p, &cfg, arg, err);
 	if (st == NAM_OK)
-		st = net_open(&p->net, &cfg, err);
-	for (unsigned i = 0; st == NAM_OK && i < workers; i++) {
-		p->worker[i] = (struct pool_worker){ .pool = p, .number = i };
-		st = net_worker_open(p->net, &p->worker[i].w, err);
-		if (st == NAM_OK)
-			p->worker[i].started =
-			    pthread_create(&p->worker[i].thread, NULL, worker_main, &p->worker[i]) == 0;
-		if (st == NAM_OK && !p->worker[i].started)
-			st = nam_fail(err, NAM_NOMEM, "no thread for a worker");
-	}
+		st = open_net(p, &cfg, err);
 	if (st != NAM_OK)
 		return st;
 	p->provider = net_kind_name(net_node(p->net, 0)->kind);
@@ -128,6 +243,11 @@ bench_pool_open(
 void
 bench_pool_close(struct pool *p)
 {
+	if (p->shared != NULL)
+		atomic_store(&p->shared->turn, UINT_MAX);
+	for (unsigned i = 1; i < p->processes; i++)
+		if (p->child[i] != 0)
+			waitpid(p->child[i], NULL, 0);
 	if (p->board.bits != 0)
 		bench_pool_run(p, drop_board, NULL);
 	pthread_mutex_lock(&p->mutex);
@@ -148,25 +268,45 @@ bench_pool_close(struct pool *p)
 
 /* ---- jobs ---- */
 
-struct job_turn {
-	nam_status (*fn)(struct pool_worker *w, struct olap_job *job, void *arg);
-	void *arg;
-	struct olap_job **keep;
-};
-
 enum { NO_JOB = 1 }; /* no address: the first worker could not make it */
+
+/* True as long as a process that lives has not counted all of its workers. */
+static bool
+others_miss(struct pool *p, const struct pool_job *j, atomic_uint *counted)
+{
+	if (!j->everyone || p->shared == NULL)
+		return false;
+	for (unsigned i = 1; i < p->processes; i++)
+		if (atomic_load(&counted[i]) < p->workers && lives(p, i))
+			return true;
+	return false;
+}
+
+/* The first worker makes the job, and shows it to the others. */
+static struct olap_job *
+make_job(struct pool_worker *w, const struct pool_job *j)
+{
+	struct pool *p = w->pool;
+	struct olap_job *job = NULL;
+	w->status = olap_job_make(w->w, p->board, j->plan != NULL ? j->plan : "", j->plan_len, &job);
+	if (j->everyone && p->shared != NULL && job != NULL) {
+		atomic_store(&p->shared->job, olap_job_at(job).bits);
+		atomic_fetch_add(&p->shared->turn, 1);
+	}
+	atomic_store(&p->job, job != NULL ? olap_job_at(job).bits : NO_JOB);
+	return job;
+}
 
 static void
 job_main(struct pool_worker *w, void *arg)
 {
-	struct job_turn *t = arg;
+	const struct pool_job *j = arg;
 	struct pool *p = w->pool;
 	struct olap_job *job = NULL;
 	struct net_backoff pause = { .base_ns = 2000, .cap_ns = 100000, .yields = 1000 };
 	uint64_t at;
 	if (w->number == 0) {
-		w->status = olap_job_make(w->w, p->board, "", 0, &job);
-		atomic_store(&p->job, job != NULL ? olap_job_at(job).bits : NO_JOB);
+		job = make_job(w, j);
 	} else {
 		while ((at = atomic_load(&p->job)) == 0)
 			net_back_off(w->w, &pause);
@@ -176,15 +316,15 @@ job_main(struct pool_worker *w, void *arg)
 	atomic_fetch_add(&p->out, 1);
 	if (w->status != NAM_OK)
 		return;
-	w->status = t->fn(w, job, t->arg);
+	w->status = j->fn(w, job, j->arg);
 	if (w->number > 0) {
 		olap_job_leave(job);
 		return;
 	}
-	while (atomic_load(&p->out) < p->workers)
+	while (atomic_load(&p->out) < p->workers || (p->shared != NULL && others_miss(p, j, p->shared->came)))
 		net_back_off(w->w, &pause);
-	if (t->keep != NULL) {
-		*t->keep = job;
+	if (j->keep != NULL) {
+		*j->keep = job;
 		return;
 	}
 	nam_status st = olap_job_end(job);
@@ -192,15 +332,22 @@ job_main(struct pool_worker *w, void *arg)
 }
 
 nam_status
-bench_pool_job(struct pool *p, nam_status (*fn)(struct pool_worker *w, struct olap_job *job, void *arg),
-    void *arg, double *seconds, struct olap_job **keep)
+bench_pool_job(struct pool *p, const struct pool_job *j, double *seconds)
 {
-	struct job_turn t = { fn, arg, keep };
+	struct pool_job job = *j;
 	atomic_store(&p->job, 0);
 	atomic_store(&p->out, 0);
+	for (unsigned i = 1; i < p->processes; i++) {
+		atomic_store(&p->shared->came[i], 0);
+		atomic_store(&p->shared->went[i], 0);
+	}
+	if (p->shared != NULL)
+		p->shared->fn = j->fn;
 	uint64_t began = nam_clock_ns();
-	nam_status st = bench_pool_run(p, job_main, &t);
+	nam_status st = bench_pool_run(p, job_main, &job);
 	*seconds = (double)(nam_clock_ns() - began) / 1e9;
+	while (p->shared != NULL && others_miss(p, j, p->shared->went))
+		usleep(LOOK_US);
 	return st;
 }
 
@@ -266,7 +413,8 @@ nam_status
 bench_pool_load(struct pool *p, struct pool_relation *r, const char *name)
 {
 	double s;
-	nam_status st = bench_pool_job(p, load_main, r, &s, &r->job);
+	const struct pool_job j = { .fn = load_main, .arg = r, .keep = &r->job };
+	nam_status st = bench_pool_job(p, &j, &s);
 	if (st == NAM_OK)
 		bench_progress_end("%s: %llu tuples of %u bytes in %.2f s", name,
 		    (unsigned long long)r->tuples, r->width, s);
@@ -323,7 +471,8 @@ bench_pool_c_mem(struct pool *p, const struct pool_relation *r, uint64_t *sum)
 {
 	struct scan s = { .r = r };
 	double all;
-	if (bench_pool_job(p, scan_main, &s, &all, NULL) != NAM_OK || r->tuples == 0)
+	const struct pool_job j = { .fn = scan_main, .arg = &s };
+	if (bench_pool_job(p, &j, &all) != NAM_OK || r->tuples == 0)
 		return 0;
 	*sum = atomic_load(&s.sum);
 	return (double)(s.ended - s.began) / 1e9 / ((double)r->tuples * r->width);

@@ -1,6 +1,10 @@
 /*
- * pool.h -- worker threads on storage in remote memory for benches of analytics: relations are
+ * pool.h -- worker threads on storage in remote memory for benches of analytics: relations are *
  * loaded once, then jobs run over them.
+ *
+ * With several processes the first one is the bench; the others are its children, which take
+ * part in the jobs that are for everyone. What they need of such a job is in its plan. Then the
+ * storage node is a process of its own, whose memory all of them map.
  */
 #ifndef NAM_BENCH_OLAP_POOL_H
 #define NAM_BENCH_OLAP_POOL_H
@@ -24,8 +28,20 @@ struct pool_worker {
 	nam_status status; /* of its last turn */
 };
 
+/* In memory that the processes share. */
+struct pool_shared {
+	atomic_uint turn; /* counts the jobs for everyone; UINT_MAX: the end */
+	atomic_ullong job;
+	atomic_uint came[POOL_WORKERS_MAX], went[POOL_WORKERS_MAX]; /* workers of each */
+	nam_status (*fn)(struct pool_worker *w, struct olap_job *job, void *arg);
+};
+
 struct pool {
-	unsigned workers;
+	unsigned workers; /* of each process */
+	unsigned processes, self;
+	pid_t child[POOL_WORKERS_MAX]; /* 0 = none, or it has ended */
+	double kill_s;
+	struct pool_shared *shared; /* NULL = one process */
 	struct net *net;
 	struct bench_embedded embedded;
 	pid_t node;
@@ -43,9 +59,10 @@ struct pool {
 	atomic_ullong job;
 	atomic_uint out;
 };
-/* Nodes for so many bytes, or those of --storage; threads. */
-nam_status bench_pool_open(
-    struct pool *p, unsigned workers, uint64_t bytes, const struct bench_common *c, struct nam_err *err);
+/* Nodes for so many bytes, or those of --storage; threads; other processes, which get arg as it is
+ * now. By a process without other threads. */
+nam_status bench_pool_open(struct pool *p, unsigned workers, unsigned processes, uint64_t bytes,
+    const struct bench_common *c, void *arg, struct nam_err *err);
 void bench_pool_close(struct pool *p);
 /* fn on every worker, in a coroutine; waits for all. The first status that is not NAM_OK. */
 nam_status bench_pool_run(struct pool *p, void (*fn)(struct pool_worker *w, void *arg), void *arg);
@@ -54,9 +71,19 @@ nam_status bench_pool_run(struct pool *p, void (*fn)(struct pool_worker *w, void
  * before it is made until its memory is given back. keep: instead of its end, the first worker's
  * part of it, for bench_pool_end.
  */
-nam_status bench_pool_job(struct pool *p,
-    nam_status (*fn)(struct pool_worker *w, struct olap_job *job, void *arg), void *arg, double *seconds,
-    struct olap_job **keep);
+struct pool_job {
+	nam_status (*fn)(struct pool_worker *w, struct olap_job *job, void *arg);
+	void *arg;
+	const void *plan;
+	uint32_t plan_len;
+	bool everyone; /* other processes too */
+	struct olap_job **keep;
+};
+nam_status bench_pool_job(struct pool *p, const struct pool_job *j, double *seconds);
+/* Kills another process in so long. False: there is none. */
+bool bench_pool_kill(struct pool *p, double seconds);
+/* Other processes that live. */
+unsigned bench_pool_helpers(struct pool *p);
 nam_status bench_pool_end(struct pool *p, struct olap_job *job);
 
 /* ---- relations that a seed gives ---- */

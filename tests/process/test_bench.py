@@ -137,10 +137,16 @@ def test_join():
     same(got["provider"], "tcp")
     check(got["metrics"]["estimate_network_s"] > 0 and got["metrics"]["estimate_s"] > 0, got)
     same(join("--rows", "100,900000", "--algorithm", "auto")["params"]["algorithm"], "broadcast")
+    got = join("--processes", "3", "--workers", "2")
+    same((got["params"]["processes"], got["provider"]), (3, "shm"), got)
+    got = join("--processes", "2", "--rows", "400000", "--kill")
+    check(got["metrics"]["killed_s"] > 0, got)
+    got = join("--processes", "2", "--rows", "100000", "--fabric", "tcp", "--kill")
+    same(got["provider"], "tcp")
     r = run("bench", "join", "--rows", "1000", "--runs", "1", "--peer", "duckdb", timeout=60, env=dict(os.environ, NAMDB_DUCKDB="/nowhere"))
     same(r.rc, 0, r)
     contains(r.err, "duckdb is skipped")
-    for bad in (("--rows", "0"), ("--payload", "9"), ("--selectivity", "2"), ("--algorithm", "sort"), ("--peer", "mysql")):
+    for bad in (("--rows", "0"), ("--payload", "9"), ("--kill",), ("--selectivity", "2"), ("--algorithm", "sort"), ("--peer", "mysql")):
         same(run("bench", "join", *bad, timeout=20).rc, 2, str(bad))
 
 
