@@ -36,6 +36,7 @@ nam_status olap_job_make(
 /* Takes part in a job. NAM_FULL: it has participants enough. NAM_GONE: it is over. */
 nam_status olap_job_join(struct net_worker *w, net_addr at, struct olap_job **out);
 net_addr olap_job_at(const struct olap_job *job);
+/* As the maker gave it; aligned to 8 bytes. */
 const void *olap_job_plan(const struct olap_job *job, uint32_t *len);
 struct net_worker *olap_job_worker(const struct olap_job *job);
 /* The job ends with NAM_CANCELLED soon after *cancelled is true. It lives as long as the job. */

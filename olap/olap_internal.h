@@ -21,7 +21,7 @@ struct olap_job {
 	unsigned stocked, turn;
 	uint64_t bills[OLAP_BILLS]; /* as far as known */
 	uint32_t plan_len;
-	uint8_t plan[OLAP_PLAN];
+	_Alignas(8) uint8_t plan[OLAP_PLAN];
 };
 
 /*

@@ -163,16 +163,18 @@ start_helpers(struct pool *p, const struct net_config *cfg, void *arg, struct na
 	return NAM_OK;
 }
 
+/* Looks without reaping: its id stays its own until the pool closes. */
 static bool
-lives(struct pool *p, unsigned i)
+lives(const struct pool *p, unsigned i)
 {
-	if (p->child[i] != 0 && waitpid(p->child[i], NULL, WNOHANG) == p->child[i])
-		p->child[i] = 0;
-	return p->child[i] != 0;
+	siginfo_t ended = { 0 };
+	return p->child[i] != 0 &&
+	       waitid(P_PID, (id_t)p->child[i], &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	       ended.si_pid == 0;
 }
 
 unsigned
-bench_pool_helpers(struct pool *p)
+bench_pool_helpers(const struct pool *p)
 {
 	unsigned n = 0;
 	for (unsigned i = 1; i < p->processes; i++)
@@ -272,7 +274,7 @@ enum { NO_JOB = 1 }; /* no address: the first worker could not make it */
 
 /* True as long as a process that lives has not counted all of its workers. */
 static bool
-others_miss(struct pool *p, const struct pool_job *j, atomic_uint *counted)
+others_miss(const struct pool *p, const struct pool_job *j, atomic_uint *counted)
 {
 	if (!j->everyone || p->shared == NULL)
 		return false;

@@ -39,7 +39,7 @@ struct pool_shared {
 struct pool {
 	unsigned workers; /* of each process */
 	unsigned processes, self;
-	pid_t child[POOL_WORKERS_MAX]; /* 0 = none, or it has ended */
+	pid_t child[POOL_WORKERS_MAX]; /* 0 = none */
 	double kill_s;
 	struct pool_shared *shared; /* NULL = one process */
 	struct net *net;
@@ -83,7 +83,7 @@ nam_status bench_pool_job(struct pool *p, const struct pool_job *j, double *seco
 /* Kills another process in so long. False: there is none. */
 bool bench_pool_kill(struct pool *p, double seconds);
 /* Other processes that live. */
-unsigned bench_pool_helpers(struct pool *p);
+unsigned bench_pool_helpers(const struct pool *p);
 nam_status bench_pool_end(struct pool *p, struct olap_job *job);
 
 /* ---- relations that a seed gives ---- */
