@@ -72,10 +72,28 @@ leave_board(struct net_worker *w, net_addr place, net_addr head)
 /* ---- participants ---- */
 
 nam_status
-olap_fence_if_dead(struct net_worker *w, uint64_t identity, bool *dead)
+olap_fence_if_dead(struct net_worker *w, uint64_t identity, bool late, bool *dead)
 {
-	*dead = identity != net_identity(net_worker_net(w)) && net_heard_of(w, identity) != NET_UNHEARD;
-	return *dead ? net_fence_process(w, identity, 0, NULL) : NAM_OK;
+	*dead = false;
+	if (identity == net_identity(net_worker_net(w)))
+		return NAM_OK;
+	bool heard = net_heard_of(w, identity) != NET_UNHEARD;
+	if (!heard && !late)
+		return NAM_OK;
+	nam_status st = net_fence_process(w, identity, heard ? 0 : OLAP_GRACE_NS, NULL);
+	*dead = st == NAM_OK;
+	/* It lives, or it must not be killed. */
+	return st == NAM_BUSY || st == NAM_UNSUPPORTED ? NAM_OK : st;
+}
+
+bool
+olap_is_late(struct net_worker *w, struct olap_lease *l, uint64_t news)
+{
+	uint64_t now = net_now_ns(w);
+	bool late = l->since != 0 && news == l->news && now - l->since > OLAP_LEASE_NS;
+	if (l->since == 0 || news != l->news || late)
+		*l = (struct olap_lease){ now, news };
+	return late;
 }
 
 nam_status
@@ -83,22 +101,25 @@ olap_others_out(struct net_worker *w, net_addr head, unsigned mine)
 {
 	struct olap_line place[OLAP_PLACES];
 	struct net_backoff pause = { .base_ns = 20000, .cap_ns = 2000000, .yields = 100, .hold = 4 };
+	struct olap_lease lease = { 0 };
+	uint64_t out = 0;
 	for (;;) {
+		bool late = olap_is_late(w, &lease, out);
 		nam_status st = net_read1(w, FIELD(head, place), place, sizeof place, NULL);
 		bool wait = false;
+		out = 0;
 		for (unsigned i = 0; st == NAM_OK && i < OLAP_PLACES; i++) {
-			uint64_t word = place[i].word, seen;
+			uint64_t word = place[i].word, seen = word;
+			out += (word & 255) != OLAP_IN;
 			bool dead = word == OLAP_NOBODY;
 			if (i == mine || (word & 255) == OLAP_WENT || (word & 255) == OLAP_DEAD)
 				continue;
 			if (!dead)
-				st = olap_fence_if_dead(w, word >> 8, &dead);
+				st = olap_fence_if_dead(w, word >> 8, late, &dead);
 			if (st == NAM_OK && dead)
 				st = net_cas1(w, FIELD(head, place[i]), word,
 				    olap_place_word(word >> 8, OLAP_DEAD), &seen, NULL);
-			wait |= !dead || st == NAM_BUSY || (st == NAM_OK && seen != word);
-			if (st == NAM_BUSY)
-				st = NAM_OK;
+			wait |= !dead || (st == NAM_OK && seen != word);
 		}
 		if (st != NAM_OK || !wait)
 			return st;
@@ -311,7 +332,7 @@ olap_board_sweep(struct net_worker *w, net_addr board, unsigned *jobs)
 		for (unsigned i = 0; i < LOOK; i++) {
 			bool dead = false, mine = false;
 			if (look[i].identity != 0)
-				st = olap_fence_if_dead(w, look[i].identity, &dead);
+				st = olap_fence_if_dead(w, look[i].identity, false, &dead);
 			if (st == NAM_OK && dead)
 				st = collect(w, board_place(board, first + i), look[i].identity, &mine);
 			*jobs += mine && st == NAM_OK;

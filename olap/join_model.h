@@ -23,8 +23,8 @@ struct world {
 	unsigned n[2], keys, heavy[2]; /* heavy: the first so many tuples have key 5 */
 	uint32_t width[2];
 	unsigned participants, delay_permille; /* of verbs */
-	/* when process 1 is said to have left; when it stalls */
-	uint64_t rumour_ns, freeze_ns;
+	/* when process 1 is said to have left; when it stalls; for how long */
+	uint64_t rumour_ns, freeze_ns, stall_ns;
 	uint64_t cancel_ns; /* 0 = never */
 	unsigned who;       /* dies with its verb number `crash`; 0 = none does */
 	uint64_t crash;
@@ -41,6 +41,7 @@ struct world {
 	uint64_t before, loaded[T_PROCESSES];
 	/* the answer */
 	nam_status ended;
+	uint64_t took_ns;
 	struct answer got;
 	unsigned split, morsels;
 };
@@ -228,12 +229,14 @@ make(void *arg)
 {
 	struct world *x = arg;
 	struct olap_job *job;
+	uint64_t began = net_now_ns(x->c.w[0]);
 	nam_status st = olap_job_make(x->c.w[0], x->c.board, "", 0, &job);
 	if (st == NAM_OK) {
 		x->at = olap_job_at(job);
 		x->made = true;
 		x->ended = take_part(x, job, &x->got);
 		st = olap_job_end(job);
+		x->took_ns = net_now_ns(x->c.w[0]) - began;
 	}
 	if (x->ended == NAM_UNSURE)
 		x->ended = st;
@@ -273,7 +276,7 @@ watch(void *arg)
 	if (x->rumour_ns != 0)
 		net_sim_rumour(x->c.sim, x->c.net[1], 1000000);
 	else if (x->freeze_ns != 0)
-		net_sim_freeze(x->c.sim, x->c.net[1], 2000000);
+		net_sim_freeze(x->c.sim, x->c.net[1], x->stall_ns);
 	else
 		atomic_store(&x->cancel, true);
 }

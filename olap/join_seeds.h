@@ -49,6 +49,8 @@ world_of(uint64_t seed, enum trouble trouble)
 	uint64_t soon = 20000 + nam_rng_below(&d, 900000);
 	x.rumour_ns = trouble == T_RUMOUR ? soon : 0;
 	x.freeze_ns = trouble == T_FREEZE ? soon : 0;
+	/* Shorter than a lease, or so long that the others do its work and end. */
+	x.stall_ns = nam_rng_below(&d, 2) == 0 ? 2000000 : 20000000000;
 	x.cancel_ns = trouble == T_CANCEL ? soon : 0;
 	x.who = trouble == T_HELPER_DIES ? 1 : 0;
 	if (trouble == T_HELPER_DIES || trouble == T_MAKER_DIES)

@@ -200,6 +200,35 @@ maker_dies(void **state)
 	dies(0, 1);
 }
 
+/* A helper stops for a minute: after a lease and the grace it is fenced, its work is done again,
+ * and when it goes on it has no effect. One that stops for less than a lease is waited for. */
+static void
+stopped(void **state)
+{
+	(void)state;
+	unsigned fenced = 0;
+	for (unsigned i = 0; i < 12; i++) {
+		bool minute = i % 2 == 0;
+		struct world x = { .seed = 20 + i,
+			.n = { 4000, 4000 },
+			.width = { 16, 16 },
+			.keys = 3000,
+			.participants = 2,
+			.freeze_ns = 30000 + i * 12000,
+			.stall_ns = minute ? 60000000000 : 2000000000,
+			.join = { .kind = OLAP_FULL, .bits = 3, .workers = 2 } };
+		world_open(&x);
+		world_run(&x);
+		check(&x);
+		fenced += net_sim_shut(x.c.net[1]);
+		assert_true(minute || !net_sim_shut(x.c.net[1]));
+		assert_true(x.took_ns < 2 * (OLAP_LEASE_NS + OLAP_GRACE_NS) + 1000000000);
+		assert_true(x.before - cluster_free(&x.c) <= (minute ? BILL_TAKE : 0));
+		world_close(&x);
+	}
+	assert_true(fenced > 3);
+}
+
 int
 main(void)
 {
@@ -209,6 +238,7 @@ main(void)
 		cmocka_unit_test(cancelled),
 		cmocka_unit_test(full),
 		cmocka_unit_test(no_memory),
+		cmocka_unit_test(stopped),
 		cmocka_unit_test(helper_dies),
 		cmocka_unit_test(maker_dies),
 	};

@@ -27,6 +27,14 @@ nam_status olap_board_sweep(struct net_worker *w, net_addr board, unsigned *jobs
 struct olap_job;
 
 /*
+ * A process that others wait for, for so long without any progress, is asked whether it lives: by
+ * net_on_asked, which the caller has set up. If it does not answer it is fenced, and its work is
+ * done again.
+ */
+#define OLAP_LEASE_NS UINT64_C(3000000000)
+#define OLAP_GRACE_NS UINT64_C(1000000000)
+
+/*
  * Makes a job, and the caller its first participant. plan: bytes for other participants,
  * OLAP_PLAN at most. NAM_FULL: no memory on the nodes, or no place on the board. NAM_NOMEM.
  */

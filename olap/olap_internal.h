@@ -51,8 +51,17 @@ nam_status olap_extent(struct olap_job *job, net_addr *out);
 /* Gives back all that the bill lists, and the bill. A5: by one who has made sure. */
 nam_status olap_bill_pay(struct net_worker *w, net_addr head, struct net_counts *acct);
 
-/* True if the process has died or left; then it is fenced when this returns with NAM_OK. */
-nam_status olap_fence_if_dead(struct net_worker *w, uint64_t identity, bool *dead);
+/*
+ * *dead: the process has died or left, or, if it is late, it does not answer whether it lives. Then
+ * it is fenced when this returns with NAM_OK.
+ */
+nam_status olap_fence_if_dead(struct net_worker *w, uint64_t identity, bool late, bool *dead);
+/* For a wait: true once in each lease that passes without `news`, which is some number that changes
+ * when another participant has come forward. */
+struct olap_lease {
+	uint64_t since, news;
+};
+bool olap_is_late(struct net_worker *w, struct olap_lease *l, uint64_t news);
 /* Waits until every place but `mine` is left or fenced; the free ones stay empty for ever. */
 nam_status olap_others_out(struct net_worker *w, net_addr head, unsigned mine);
 /* NAM_OK, or why the job is to end. */

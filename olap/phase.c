@@ -164,14 +164,14 @@ olap_dir_get(struct olap_job *job, net_addr at, struct olap_dir *dir)
 
 /* This participant's output never comes: it has left, or it is fenced when this returns. */
 static nam_status
-give_up(struct olap_phase *ph, unsigned place, uint64_t word, bool *up)
+give_up(struct olap_phase *ph, unsigned place, uint64_t word, bool late)
 {
 	struct olap_job *job = ph->job;
 	bool dead = (word & 255) == OLAP_WENT || (word & 255) == OLAP_DEAD;
 	nam_status st = NAM_OK;
 	if (!dead) {
-		st = olap_fence_if_dead(job->w, word >> 8, &dead);
-		if (st == NAM_BUSY || (st == NAM_OK && !dead))
+		st = olap_fence_if_dead(job->w, word >> 8, late, &dead);
+		if (st == NAM_OK && !dead)
 			return NAM_OK;
 		if (st == NAM_OK)
 			st = net_cas1(job->w,
@@ -186,7 +186,6 @@ give_up(struct olap_phase *ph, unsigned place, uint64_t word, bool *up)
 	}
 	if (st == NAM_OK)
 		st = net_cas1(job->w, output_word(ph, place), 0, OLAP_VOID, NULL, &job->counts);
-	*up = st == NAM_OK;
 	return st;
 }
 
@@ -196,6 +195,7 @@ wait_outputs(struct olap_phase *ph, uint64_t output[OLAP_PLACES])
 {
 	struct olap_job *job = ph->job;
 	struct olap_line place[OLAP_PLACES];
+	struct olap_lease lease = { 0 };
 	struct net_backoff pause = { .base_ns = 5000, .cap_ns = 500000, .yields = 200, .hold = 8 };
 	for (;;) {
 		struct net_op op[3];
@@ -216,11 +216,14 @@ wait_outputs(struct olap_phase *ph, uint64_t output[OLAP_PLACES])
 			return st;
 		if (stop != 0)
 			return job->stopped = stop < NAM_STATUS_COUNT ? (nam_status)stop : NAM_CORRUPT;
+		uint64_t there = 0;
+		for (unsigned i = 0; i < OLAP_PLACES; i++)
+			there += output[i] != 0;
+		bool late = olap_is_late(job->w, &lease, there);
 		for (unsigned i = 0; i < OLAP_PLACES; i++) {
-			bool up = false;
 			if (output[i] != 0 || place[i].word == OLAP_NOBODY)
 				continue;
-			if ((st = give_up(ph, i, place[i].word, &up)) != NAM_OK)
+			if ((st = give_up(ph, i, place[i].word, late)) != NAM_OK)
 				return st;
 			wait = true; /* also after that: a CAS from 0 tells which output won */
 		}

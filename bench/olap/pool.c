@@ -85,10 +85,20 @@ drop_board(struct pool_worker *w, void *arg)
 		w->status = olap_board_drop(w->w, w->pool->board);
 }
 
+/* Its thread is in the loop at each window: so it lives. */
+static enum net_answer_life
+answer(void *arg)
+{
+	(void)arg;
+	return NET_LIVES;
+}
+
 static nam_status
 open_net(struct pool *p, const struct net_config *cfg, struct nam_err *err)
 {
 	nam_status st = net_open(&p->net, cfg, err);
+	if (st == NAM_OK)
+		net_on_asked(p->net, answer, NULL);
 	for (unsigned i = 0; st == NAM_OK && i < p->workers; i++) {
 		p->worker[i] = (struct pool_worker){ .pool = p, .number = i };
 		st = net_worker_open(p->net, &p->worker[i].w, err);
