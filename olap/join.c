@@ -7,13 +7,12 @@
  * tuples of the smaller side are wanted for having no partner (or one), a task of its own asks for
  * that with all windows, and gives those tuples alone. So no task waits for another.
  */
-#include "table.h"
+#include "join_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-	FAST = 16,
 	BUFFERS = 8 << 20,   /* bytes of all write buffers: they are to stay in the cache */
 	SMALL = 64 << 10,    /* tuples that are not worth a partition */
 	TASK_MIN = 64 << 10, /* tuples: a smaller task is not split */
@@ -24,202 +23,10 @@ enum {
 	PASS_TASKS = 2
 };
 
-enum keep { KEEP_NONE, KEEP_UNMATCHED, KEEP_MATCHED };
-enum side { LEFT, RIGHT };
-
-static const struct {
-	bool pairs;
-	enum keep keep[2];
-} rule[OLAP_KINDS] = {
-	[OLAP_INNER] = { true, { KEEP_NONE, KEEP_NONE } },
-	[OLAP_LEFT] = { true, { KEEP_UNMATCHED, KEEP_NONE } },
-	[OLAP_RIGHT] = { true, { KEEP_NONE, KEEP_UNMATCHED } },
-	[OLAP_FULL] = { true, { KEEP_UNMATCHED, KEEP_UNMATCHED } },
-	[OLAP_SEMI] = { false, { KEEP_MATCHED, KEEP_NONE } },
-	[OLAP_ANTI] = { false, { KEEP_UNMATCHED, KEEP_NONE } },
-};
-
-struct task {
-	uint32_t partition, first, n; /* windows of the probing side */
-	uint8_t build;                /* enum side */
-	bool probes, keeps;           /* gives pairs and probing tuples; tuples of the table */
-};
-
-/* A participant's part of a join. */
-struct run {
-	struct olap_job *job;
-	struct olap_join *j;
-	struct olap_rel rel[2];
-	struct olap_reader *reader;
-	struct olap_memory memory;
-	struct olap_table table;
-	struct olap_area staged, part[2];
-	struct olap_piece *piece;
-	unsigned pieces_cap;
-	struct task *task;
-	uint32_t tasks;
-	struct olap_pairs out;
-};
-
-/* ---- giving pairs ---- */
-
-static nam_status
-give(struct run *r)
-{
-	nam_status st = r->out.n > 0 ? r->j->sink(r->j->arg, &r->out) : NAM_OK;
-	r->out.n = 0;
-	return st;
-}
-
-/* What a probe does with the tuples it meets; constants where it is inlined. */
-struct probe {
-	uint32_t width, build_width;
-	bool pairs, mark;
-	enum keep keep;
-	bool (*same)(const void *left, const void *right);
-};
-
-static inline __attribute__((always_inline)) nam_status
-probe_with(struct run *r, const char *t, uint32_t n, enum side build, const struct probe how)
-{
-	const struct olap_table *tab = &r->table;
-	const void **mine = build == LEFT ? r->out.right : r->out.left;
-	const void **other = build == LEFT ? r->out.left : r->out.right;
-	const uint32_t *off = tab->off;
-	unsigned full = r->out.n;
-	for (uint32_t i = 0; i < n; i++, t += how.width) {
-		uint64_t key = *(const uint64_t *)(const void *)t;
-		uint32_t b = olap_bucket(tab, key), end = off[b + 1];
-		bool hit = false;
-		for (uint32_t at = off[b]; at < end; at++) {
-			const char *u = tab->tuples + (size_t)at * how.build_width;
-			if (*(const uint64_t *)(const void *)u != key)
-				continue;
-			if (how.same != NULL && !(build == LEFT ? how.same(u, t) : how.same(t, u)))
-				continue;
-			hit = true;
-			if (how.mark)
-				tab->seen[at] = 1;
-			if (how.pairs) {
-				mine[full] = t;
-				other[full] = u;
-				if (++full == OLAP_PAIRS) {
-					r->out.n = full;
-					nam_status st = give(r);
-					if (st != NAM_OK)
-						return st;
-					full = 0;
-				}
-			} else if (!how.mark) {
-				break;
-			}
-		}
-		if (how.keep != KEEP_NONE && hit == (how.keep == KEEP_MATCHED)) {
-			mine[full] = t;
-			other[full] = NULL;
-			if (++full == OLAP_PAIRS) {
-				r->out.n = full;
-				nam_status st = give(r);
-				if (st != NAM_OK)
-					return st;
-				full = 0;
-			}
-		}
-	}
-	r->out.n = full;
-	return NAM_OK;
-}
-
-/*
- * Pairs of 16-byte tuples and nothing else. Most buckets have up to two tuples, and how many nobody
- * can predict: so the first two are compared in any case, and what they give is written and kept or
- * not, without a branch. A tuple behind the bucket's end does not count.
- */
-static nam_status
-probe_pairs(struct run *r, const char *t, uint32_t n, enum side build)
-{
-	const struct olap_table *tab = &r->table;
-	const void **mine = build == LEFT ? r->out.right : r->out.left;
-	const void **other = build == LEFT ? r->out.left : r->out.right;
-	const uint32_t *off = tab->off;
-	unsigned full = r->out.n;
-	for (uint32_t i = 0; i < n; i++, t += FAST) {
-		uint64_t key = *(const uint64_t *)(const void *)t;
-		uint32_t b = olap_bucket(tab, key), at = off[b], end = off[b + 1];
-		const uint64_t *u = (const uint64_t *)(const void *)(tab->tuples + (size_t)at * FAST);
-		if (full > OLAP_PAIRS - 2) {
-			r->out.n = full;
-			nam_status st = give(r);
-			if (st != NAM_OK)
-				return st;
-			full = 0;
-		}
-		mine[full] = t;
-		other[full] = u;
-		full += (u[0] == key) & (at < end);
-		mine[full] = t;
-		other[full] = u + 2;
-		full += (u[2] == key) & (at + 1 < end);
-		for (at += 2, u += 4; __builtin_expect(at < end, 0); at++, u += 2) {
-			if (u[0] != key)
-				continue;
-			if (full == OLAP_PAIRS) {
-				r->out.n = full;
-				nam_status st = give(r);
-				if (st != NAM_OK)
-					return st;
-				full = 0;
-			}
-			mine[full] = t;
-			other[full++] = u;
-		}
-	}
-	r->out.n = full;
-	return NAM_OK;
-}
-
-static nam_status
-probe(struct run *r, const struct task *task, const char *t, uint32_t n)
-{
-	enum side build = task->build, side = build == LEFT ? RIGHT : LEFT;
-	struct probe how = { .width = r->rel[side].width,
-		.build_width = r->rel[build].width,
-		.pairs = task->probes && rule[r->j->kind].pairs,
-		.mark = task->keeps,
-		.keep = task->probes ? rule[r->j->kind].keep[side] : KEEP_NONE,
-		.same = r->j->same };
-	bool fast = how.width == FAST && how.build_width == FAST && how.same == NULL;
-	if (fast && how.pairs && !how.mark && how.keep == KEEP_NONE)
-		return probe_pairs(r, t, n, build);
-	if (fast)
-		return probe_with(
-		    r, t, n, build, (struct probe){ FAST, FAST, how.pairs, how.mark, how.keep, NULL });
-	return probe_with(r, t, n, build, how);
-}
-
-/* The table's tuples that are wanted for having, or not having, a partner. */
-static nam_status
-give_kept(struct run *r, const struct task *task)
-{
-	enum keep keep = rule[r->j->kind].keep[task->build];
-	const struct olap_table *tab = &r->table;
-	nam_status st = NAM_OK;
-	for (uint32_t i = 0; st == NAM_OK && i < tab->n; i++) {
-		if (tab->seen[i] != (keep == KEEP_MATCHED))
-			continue;
-		const void *t = tab->tuples + (size_t)i * tab->width;
-		r->out.left[r->out.n] = task->build == LEFT ? t : NULL;
-		r->out.right[r->out.n] = task->build == LEFT ? NULL : t;
-		if (++r->out.n == OLAP_PAIRS)
-			st = give(r);
-	}
-	return st == NAM_OK ? give(r) : st;
-}
-
 /* ---- reaching tuples ---- */
 
 static nam_status
-need_pieces(struct run *r, uint32_t n)
+need_pieces(struct olap_run *r, uint32_t n)
 {
 	if (n <= r->pieces_cap)
 		return NAM_OK;
@@ -233,7 +40,7 @@ need_pieces(struct run *r, uint32_t n)
 
 /* Windows as pieces that can be passed over several times: in place, or READ into `into`. */
 static nam_status
-reach(struct run *r, const struct olap_rel *rel, uint32_t first, uint32_t n, struct olap_area *into)
+reach(struct olap_run *r, const struct olap_rel *rel, uint32_t first, uint32_t n, struct olap_area *into)
 {
 	struct net_worker *w = r->job->w;
 	struct net_op op[READS];
@@ -274,16 +81,16 @@ cache_of(const struct olap_join *j)
 
 /* Probes the table with the task's windows. */
 static nam_status
-probe_windows(struct run *r, const struct task *task, const struct olap_rel *rel)
+probe_windows(struct olap_run *r, const struct olap_task *task, const struct olap_rel *rel)
 {
 	const void *t;
 	uint32_t n;
 	nam_status st;
 	olap_reader_begin(r->reader, rel, task->first, task->n);
 	while ((st = olap_reader_next(r->reader, &t, &n)) == NAM_OK) {
-		st = probe(r, task, t, n);
+		st = olap_probe(r, task, t, n);
 		if (st == NAM_OK)
-			st = give(r); /* pairs point into the window */
+			st = olap_give(r); /* pairs point into the window */
 		if (st == NAM_OK)
 			st = olap_job_stopped(r->job);
 		if (st != NAM_OK)
@@ -294,9 +101,9 @@ probe_windows(struct run *r, const struct task *task, const struct olap_rel *rel
 
 /* The table would not fit the cache: both sides are cut by further bits of the hash first. */
 static nam_status
-join_locally(struct run *r, const struct task *task, unsigned bits)
+join_locally(struct olap_run *r, const struct olap_task *task, unsigned bits)
 {
-	enum side build = task->build, side = build == LEFT ? RIGHT : LEFT;
+	enum olap_side build = task->build, side = build == LEFT ? RIGHT : LEFT;
 	const struct olap_rel *b = &r->rel[build], *p = &r->rel[side];
 	unsigned hashed = b->bits;
 	uint32_t part = task->partition, start[2][(1 << OLAP_LOCAL_BITS) + 2];
@@ -315,12 +122,12 @@ join_locally(struct run *r, const struct task *task, unsigned bits)
 			start[0][i + 1] - start[0][i] };
 		st = olap_table_make(&r->table, &r->memory, &some, 1, b->width, hashed + bits, task->keeps);
 		if (st == NAM_OK)
-			st = probe(r, task, r->part[1].at + (size_t)start[1][i] * p->width,
+			st = olap_probe(r, task, r->part[1].at + (size_t)start[1][i] * p->width,
 			    start[1][i + 1] - start[1][i]);
 		if (st == NAM_OK)
-			st = give(r); /* pairs point into the table */
+			st = olap_give(r); /* pairs point into the table */
 		if (st == NAM_OK && task->keeps)
-			st = give_kept(r, task);
+			st = olap_give_kept(r, task);
 		if (st == NAM_OK)
 			st = olap_job_stopped(r->job);
 	}
@@ -328,9 +135,9 @@ join_locally(struct run *r, const struct task *task, unsigned bits)
 }
 
 static nam_status
-join_task(struct run *r, const struct task *task)
+join_task(struct olap_run *r, const struct olap_task *task)
 {
-	enum side build = task->build, side = build == LEFT ? RIGHT : LEFT;
+	enum olap_side build = task->build, side = build == LEFT ? RIGHT : LEFT;
 	const struct olap_rel *b = &r->rel[build];
 	uint32_t part = task->partition, windows = b->start[part + 1] - b->start[part];
 	size_t bytes = b->count[part] * b->width, cache = cache_of(r->j);
@@ -347,7 +154,7 @@ join_task(struct run *r, const struct task *task)
 	if (st == NAM_OK)
 		st = probe_windows(r, task, &r->rel[side]);
 	if (st == NAM_OK && task->keeps)
-		st = give_kept(r, task);
+		st = olap_give_kept(r, task);
 	return st;
 }
 
@@ -364,35 +171,37 @@ windows_of(const struct olap_rel *rel, uint32_t first, uint32_t end, uint64_t tu
 
 /* The partition's tasks, into task[] if there is one. How many. */
 static uint32_t
-tasks_of(const struct run *r, uint32_t p, uint64_t most, struct task *task)
+tasks_of(const struct olap_run *r, uint32_t p, uint64_t most, struct olap_task *task)
 {
 	enum olap_kind kind = r->j->kind;
 	uint64_t n[2] = { r->rel[LEFT].count[p], r->rel[RIGHT].count[p] };
-	enum side build = n[LEFT] < n[RIGHT] ? LEFT : RIGHT, side = build == LEFT ? RIGHT : LEFT;
+	enum olap_side build = n[LEFT] < n[RIGHT] ? LEFT : RIGHT, side = build == LEFT ? RIGHT : LEFT;
 	const struct olap_rel *rel = &r->rel[side];
-	bool kept = rule[kind].keep[build] != KEEP_NONE;
+	bool kept = olap_rule[kind].keep[build] != KEEP_NONE;
 	uint32_t first = rel->start[p], end = rel->start[p + 1], k = 0;
-	bool any = n[build] > 0 || rule[kind].keep[side] == KEEP_UNMATCHED;
+	bool any = n[build] > 0 || olap_rule[kind].keep[side] == KEEP_UNMATCHED;
 	if (n[side] == 0 || !any)
 		return 0;
 	/* Probing alone gives nothing here: one task tells which tuples of the table are wanted. */
-	bool marks = !rule[kind].pairs && rule[kind].keep[side] == KEEP_NONE;
+	bool marks = !olap_rule[kind].pairs && olap_rule[kind].keep[side] == KEEP_NONE;
 	bool whole = n[side] <= most || marks;
 	while (first < end) {
 		uint32_t windows = whole ? end - first : windows_of(rel, first, end, most);
 		if (task != NULL)
-			task[k] = (struct task){ p, first, windows, (uint8_t)build, true, whole && kept };
+			task[k] =
+			    (struct olap_task){ p, first, windows, (uint8_t)build, true, whole && kept };
 		first += windows;
 		k++;
 	}
 	if (!whole && kept && task != NULL)
-		task[k] = (struct task){ p, rel->start[p], end - rel->start[p], (uint8_t)build, false, true };
+		task[k] =
+		    (struct olap_task){ p, rel->start[p], end - rel->start[p], (uint8_t)build, false, true };
 	return k + (!whole && kept);
 }
 
 /* All tasks, the same ones in every participant. */
 static nam_status
-make_tasks(struct run *r)
+make_tasks(struct olap_run *r)
 {
 	uint32_t fan = 1u << r->rel[LEFT].bits, n = 0;
 	unsigned workers = r->j->workers > 0 ? r->j->workers : 1;
@@ -421,7 +230,8 @@ make_tasks(struct run *r)
 
 /* The last phase: the tasks, and the results. */
 static nam_status
-run_tasks(struct run *r, nam_status (*one)(struct run *r, const struct task *task), struct olap_phase *ph)
+run_tasks(struct olap_run *r, nam_status (*one)(struct olap_run *r, const struct olap_task *task),
+    struct olap_phase *ph)
 {
 	struct olap_join *j = r->j;
 	uint32_t m;
@@ -460,7 +270,7 @@ struct pass {
 };
 
 static nam_status
-pass_begin(struct run *r, struct pass *p, const struct olap_source *s, unsigned number, unsigned bits)
+pass_begin(struct olap_run *r, struct pass *p, const struct olap_source *s, unsigned number, unsigned bits)
 {
 	unsigned workers = r->j->workers > 0 ? r->j->workers : 1;
 	p->bits = bits;
@@ -477,7 +287,7 @@ pass_begin(struct run *r, struct pass *p, const struct olap_source *s, unsigned 
 
 /* A round of it. */
 static nam_status
-pass_round(struct run *r, struct pass *p)
+pass_round(struct olap_run *r, struct pass *p)
 {
 	struct olap_writer *wr;
 	uint32_t m, n;
@@ -501,7 +311,7 @@ pass_round(struct run *r, struct pass *p)
 }
 
 static nam_status
-pass_settle(struct run *r, struct pass *p, struct olap_rel *out)
+pass_settle(struct olap_run *r, struct pass *p, struct olap_rel *out)
 {
 	struct olap_source s;
 	nam_status st;
@@ -539,7 +349,7 @@ choose_bits(const struct olap_join *j, const struct pass *pass)
 }
 
 static nam_status
-partitioned(struct run *r, struct olap_phase *out)
+partitioned(struct olap_run *r, struct olap_phase *out)
 {
 	struct olap_join *j = r->j;
 	struct pass pass[2] = { 0 };
@@ -569,18 +379,18 @@ partitioned(struct run *r, struct olap_phase *out)
 /* ---- broadcast ---- */
 
 static nam_status
-broadcast_task(struct run *r, const struct task *task)
+broadcast_task(struct olap_run *r, const struct olap_task *task)
 {
 	return probe_windows(r, task, &r->rel[task->build == LEFT ? RIGHT : LEFT]);
 }
 
 static nam_status
-broadcast(struct run *r, struct olap_phase *out)
+broadcast(struct olap_run *r, struct olap_phase *out)
 {
 	struct olap_join *j = r->j;
 	uint64_t began = net_now_ns(r->job->w);
-	enum side build = j->kind == OLAP_RIGHT ? LEFT : RIGHT, side = build == LEFT ? RIGHT : LEFT;
-	if (rule[j->kind].keep[build] != KEEP_NONE)
+	enum olap_side build = j->kind == OLAP_RIGHT ? LEFT : RIGHT, side = build == LEFT ? RIGHT : LEFT;
+	if (olap_rule[j->kind].keep[build] != KEEP_NONE)
 		return NAM_UNSUPPORTED;
 	nam_status st = olap_rel_load(r->job, &j->left, &r->rel[LEFT]);
 	if (st == NAM_OK)
@@ -595,7 +405,7 @@ broadcast(struct run *r, struct olap_phase *out)
 	if (st == NAM_OK && r->task == NULL)
 		st = NAM_NOMEM;
 	for (uint32_t at = 0; st == NAM_OK && at < windows; at += group)
-		r->task[r->tasks++] = (struct task){ 0, at, windows - at < group ? windows - at : group,
+		r->task[r->tasks++] = (struct olap_task){ 0, at, windows - at < group ? windows - at : group,
 			(uint8_t)build, true, false };
 	j->did.scan_ns = net_now_ns(r->job->w) - began;
 	return st == NAM_OK ? run_tasks(r, broadcast_task, out) : st;
@@ -604,7 +414,7 @@ broadcast(struct run *r, struct olap_phase *out)
 nam_status
 olap_join_run(struct olap_job *job, struct olap_join *j, struct olap_phase *out)
 {
-	struct run *r = calloc(1, sizeof *r);
+	struct olap_run *r = calloc(1, sizeof *r);
 	NAM_ASSERT(j->kind < OLAP_KINDS && j->result_len <= OLAP_RESULT);
 	*out = (struct olap_phase){ 0 };
 	memset(&j->did, 0, sizeof j->did);

@@ -172,12 +172,65 @@ full_regions(void **state)
 	cluster_close(&c);
 }
 
+/*
+ * What writing costs: a WRITE for each full buffer, and one for each partition's rest; a FETCH_ADD
+ * for each morsel, one for the end of the queue, and one for each line of the bill. Buffers share
+ * doorbells, and few of them are waited for.
+ */
+static void
+budget(void *arg)
+{
+	struct load *l = arg;
+	struct net_worker *w = l->c->w[0];
+	struct olap_job *job;
+	struct olap_writer *wr;
+	struct olap_phase ph;
+	uint32_t m, morsels = 8, buffers = 0, per = OLAP_BUFFER / 16, count[16] = { 0 };
+	assert_int_equal(olap_board_make(w, &l->c->board), NAM_OK);
+	assert_int_equal(olap_job_make(w, l->c->board, "", 0, &job), NAM_OK);
+	assert_int_equal(olap_writer_open(job, 16, 4, 0, &wr), NAM_OK);
+	assert_int_equal(olap_phase_begin(&ph, job, 0, morsels), NAM_OK);
+	struct net_counts before = *olap_job_counts(job);
+	while (olap_take(&ph, &m) == NAM_OK)
+		for (uint64_t i = m * 8000; i < (m + 1) * 8000u; i++) {
+			uint64_t t[2];
+			tuple_of(i, 16, t);
+			count[olap_hash(t[0]) >> 60]++;
+			assert_int_equal(olap_write(wr, t, 1), NAM_OK);
+		}
+	assert_int_equal(olap_publish(&ph, wr, NULL, 0), NAM_OK);
+	struct net_counts after = *olap_job_counts(job);
+	for (unsigned p = 0; p < 16; p++)
+		buffers += (count[p] + per - 1) / per;
+	/* One line of the bill; the directory, which has room for all windows. */
+	assert_int_equal(after.verbs[NET_WRITE] - before.verbs[NET_WRITE], buffers + 2);
+	assert_int_equal(after.verbs[NET_FAA] - before.verbs[NET_FAA], morsels + 1 + 1);
+	assert_int_equal(after.verbs[NET_CAS] - before.verbs[NET_CAS], 1 + 1); /* bill, output */
+	assert_true(after.doorbells - before.doorbells < buffers / 2);
+	assert_true(after.round_trips - before.round_trips < buffers / 4);
+	olap_phase_end(&ph);
+	olap_writer_close(wr);
+	assert_int_equal(olap_job_end(job), NAM_OK);
+}
+
+static void
+what_writing_costs(void **state)
+{
+	(void)state;
+	struct cluster c;
+	cluster_open(&c, 3, 2, 16 << 20, 1, 0);
+	struct load l = { .c = &c };
+	cluster_run(&c, 0, budget, &l);
+	cluster_close(&c);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(written_is_read),
 		cmocka_unit_test(full_regions),
+		cmocka_unit_test(what_writing_costs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,13 +7,13 @@
  * follows from an array with a place for each group.
  */
 #include "duckdb.h"
+#include "join_data.h"
 #include "pool.h"
 
 #include <base/clock.h>
 #include <base/hash.h>
 #include <base/number.h>
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,13 +64,7 @@ group_of(const struct draw *d, uint64_t i)
 	uint64_t h = nam_mix(d->seed + i * 2);
 	if (d->skew <= 0)
 		return (uint64_t)(((unsigned __int128)h * d->groups) >> 64);
-	double u = (double)(h >> 11) * 0x1p-53, n = (double)d->groups, x;
-	if (fabs(d->skew - 1) < 1e-6)
-		x = pow(n, u);
-	else
-		x = pow(u * (pow(n + 1, 1 - d->skew) - 1) + 1, 1 / (1 - d->skew));
-	uint64_t at = x > 1 ? (uint64_t)x - 1 : 0;
-	return at < d->groups ? at : d->groups - 1;
+	return bench_zipf((double)(h >> 11) * 0x1p-53, d->groups, d->skew);
 }
 
 /* Sparse, and above 0 in a column of signed numbers. */

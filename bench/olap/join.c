@@ -8,14 +8,13 @@
  * was drawn, without a join.
  */
 #include "duckdb.h"
+#include "join_data.h"
 #include "pool.h"
 
 #include <base/clock.h>
-#include <base/hash.h>
 #include <base/number.h>
 #include <olap/cost.h>
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,14 +29,9 @@ enum {
 static const char *const algorithm_name[] = { "rrj", "rdma-ghj", "broadcast" };
 enum { ALGORITHMS = 3 };
 
-/* What a join gives. */
-struct sums {
-	uint64_t pairs, left, right;
-};
-
 struct point {
 	double selectivity, seconds[BENCH_RUNS_MAX], scan[BENCH_RUNS_MAX], duckdb[BENCH_RUNS_MAX];
-	struct sums want;
+	struct join_sums want;
 	double c_mem, floor_s, killed;
 	unsigned bits, split, local_passes;
 	struct net_counts counts;
@@ -61,7 +55,7 @@ struct bench {
 	bool choose; /* the algorithm that the cost model says */
 	/* of the join that runs */
 	struct point *pt;
-	struct sums got;
+	struct join_sums got;
 	struct {
 		double scan;
 		unsigned bits, split;
@@ -70,99 +64,13 @@ struct bench {
 	pthread_mutex_t mutex; /* pt->counts */
 };
 
-/* ---- the relations ------------------------------------------------------------ */
-
-/* How S draws. */
-struct draw {
-	uint64_t seed, partners;
-	double selectivity, skew;
-	uint32_t width;
-};
-
-static uint64_t
-r_key(uint64_t i)
-{
-	return nam_mix(i + 1);
-}
-
-/* Below 2^24, so that no sum over a join's pairs overflows. */
-static uint64_t
-payload(uint64_t side, uint64_t i, unsigned word)
-{
-	return nam_mix((side << 56) + i * 131 + word) >> 40;
-}
-
-static void
-fill_r(const void *arg, uint64_t first, unsigned n, void *tuples)
-{
-	const struct draw *d = arg;
-	uint64_t *t = tuples;
-	for (uint64_t i = first; i < first + n; i++, t += d->width / 8) {
-		t[0] = r_key(i);
-		for (unsigned w = 1; w < d->width / 8; w++)
-			t[w] = payload(1, i, w);
-	}
-}
-
-/* The number of tuple i's partner in R; `partners` = it has none. */
-static uint64_t
-partner(const struct draw *d, uint64_t i)
-{
-	struct nam_rng dice;
-	nam_rng_init(&dice, d->seed + i * 2);
-	double hit = (double)(nam_rng_next(&dice) >> 11) * 0x1p-53;
-	if (hit >= d->selectivity || d->partners == 0)
-		return d->partners;
-	if (d->skew <= 0)
-		return nam_rng_below(&dice, d->partners);
-	/* Zipf's law by its continuous form: the share of the first x of n is (x / n) ^ (1 - z), or
-	 * ln x / ln n if z is 1. */
-	double u = (double)(nam_rng_next(&dice) >> 11) * 0x1p-53, n = (double)d->partners, x;
-	if (fabs(d->skew - 1) < 1e-6)
-		x = pow(n, u);
-	else
-		x = pow(u * (pow(n + 1, 1 - d->skew) - 1) + 1, 1 / (1 - d->skew));
-	uint64_t at = x > 1 ? (uint64_t)x - 1 : 0;
-	return at < d->partners ? at : d->partners - 1;
-}
-
-static void
-fill_s(const void *arg, uint64_t first, unsigned n, void *tuples)
-{
-	const struct draw *d = arg;
-	uint64_t *t = tuples;
-	for (uint64_t i = first; i < first + n; i++, t += d->width / 8) {
-		uint64_t j = partner(d, i);
-		t[0] = r_key(j < d->partners ? j : i + (UINT64_C(1) << NO_PARTNER));
-		for (unsigned w = 1; w < d->width / 8; w++)
-			t[w] = payload(2, i, w);
-	}
-}
-
-static struct sums
-expected(const struct draw *d, uint64_t n)
-{
-	struct sums want = { 0 };
-	for (uint64_t i = 0; i < n; i++) {
-		uint64_t j = partner(d, i);
-		if (j == d->partners)
-			continue;
-		want.pairs++;
-		for (unsigned w = 1; w < d->width / 8; w++) {
-			want.left += payload(2, i, w);
-			want.right += payload(1, j, w);
-		}
-	}
-	return want;
-}
-
 /* ---- the join ------------------------------------------------------------------- */
 
 /* Pairs of 8 + 8 bytes: the usual case, without a loop over words. */
 static nam_status
 sink_fast(void *arg, const struct olap_pairs *p)
 {
-	struct sums *s = arg;
+	struct join_sums *s = arg;
 	uint64_t left = 0, right = 0;
 	for (unsigned i = 0; i < p->n; i++) {
 		left += ((const uint64_t *)p->left[i])[1];
@@ -175,7 +83,7 @@ sink_fast(void *arg, const struct olap_pairs *p)
 }
 
 struct wide {
-	struct sums sums;
+	struct join_sums sums;
 	unsigned words;
 };
 
@@ -195,7 +103,7 @@ sink_wide(void *arg, const struct olap_pairs *p)
 static void
 collect(void *arg, const void *result, uint32_t len)
 {
-	struct sums *sum = arg, one;
+	struct join_sums *sum = arg, one;
 	if (len != sizeof one)
 		return;
 	memcpy(&one, result, sizeof one);
@@ -234,7 +142,7 @@ join_main(struct pool_worker *w, struct olap_job *job, void *arg)
 		.result_len = sizeof wide.sums };
 	nam_status st = olap_join_run(job, &j, &ph);
 	if (st == NAM_OK && w->number == 0 && w->pool->self == 0) {
-		b->got = (struct sums){ 0 };
+		b->got = (struct join_sums){ 0 };
 		st = olap_phase_results(&ph, collect, &b->got);
 		b->did.scan = (double)j.did.scan_ns / 1e9;
 		b->did.bits = j.did.bits;
@@ -252,7 +160,7 @@ join_main(struct pool_worker *w, struct olap_job *job, void *arg)
 }
 
 static bool
-same(const struct sums *a, const struct sums *b)
+same(const struct join_sums *a, const struct join_sums *b)
 {
 	return a->pairs == b->pairs && a->left == b->left && a->right == b->right;
 }
@@ -291,7 +199,7 @@ duckdb_once(struct bench *b, double *seconds)
 	uint64_t began = nam_clock_ns();
 	bool ok = peer_duckdb_ask(b->duckdb, sql, got, 3);
 	*seconds = (double)(nam_clock_ns() - began) / 1e9;
-	const struct sums sums = { (uint64_t)got[0], (uint64_t)got[1], (uint64_t)got[2] };
+	const struct join_sums sums = { (uint64_t)got[0], (uint64_t)got[1], (uint64_t)got[2] };
 	b->pt->duckdb_bad += !ok || !same(&sums, &b->pt->want);
 	return ok;
 }
@@ -317,16 +225,18 @@ size_of(const struct bench *b, unsigned side)
 static nam_status
 measure(struct bench *b, struct point *pt)
 {
-	const struct draw d = { b->seed, b->rows[0], pt->selectivity, b->skew, 8 + b->payload };
+	const struct join_draw d = { b->seed, b->rows[0], pt->selectivity, b->skew, 8 + b->payload };
 	double first;
 	uint64_t proof = 0;
 	b->pt = pt;
-	b->s = (struct pool_relation){ .tuples = b->rows[1], .width = d.width, .fill = fill_s, .arg = &d };
+	b->s = (struct pool_relation){
+		.tuples = b->rows[1], .width = d.width, .fill = bench_join_fill_s, .arg = &d
+	};
 	nam_status st = bench_pool_load(&b->pool, &b->s, "S");
-	pt->want = expected(&d, b->rows[1]);
+	pt->want = bench_join_expected(&d, b->rows[1]);
 	if (st == NAM_OK && b->duckdb != NULL &&
 	    (!peer_duckdb_ask(b->duckdb, "DROP TABLE IF EXISTS s", NULL, 0) ||
-		!peer_duckdb_load(b->duckdb, "s", d.width / 8, b->rows[1], fill_s, &d)))
+		!peer_duckdb_load(b->duckdb, "s", d.width / 8, b->rows[1], bench_join_fill_s, &d)))
 		st = NAM_IO;
 	if (st != NAM_OK)
 		return st;
@@ -567,7 +477,7 @@ run(struct bench *b, struct point *pt, struct nam_err *err)
 {
 	uint32_t width = 8 + b->payload;
 	uint64_t data = ((uint64_t)b->rows[0] + b->rows[1]) * width;
-	const struct draw d = { b->seed, b->rows[0], 0, 0, width };
+	const struct join_draw d = { b->seed, b->rows[0], 0, 0, width };
 	nam_status st = bench_pool_open(
 	    &b->pool, b->workers, b->processes, data * 27 / 10 + (UINT64_C(512) << 20), &b->common, b, err);
 	if (st != NAM_OK)
@@ -583,10 +493,12 @@ run(struct bench *b, struct point *pt, struct nam_err *err)
 		if (b->duckdb == NULL)
 			fprintf(stderr, "namdb bench: duckdb is skipped: %s\n", why);
 	}
-	b->r = (struct pool_relation){ .tuples = b->rows[0], .width = width, .fill = fill_r, .arg = &d };
+	b->r = (struct pool_relation){
+		.tuples = b->rows[0], .width = width, .fill = bench_join_fill_r, .arg = &d
+	};
 	st = bench_pool_load(&b->pool, &b->r, "R");
 	if (st == NAM_OK && b->duckdb != NULL &&
-	    !peer_duckdb_load(b->duckdb, "r", width / 8, b->rows[0], fill_r, &d))
+	    !peer_duckdb_load(b->duckdb, "r", width / 8, b->rows[0], bench_join_fill_r, &d))
 		st = NAM_IO;
 	for (unsigned i = 0; st == NAM_OK && i < b->points; i++) {
 		pt[i].selectivity = b->selectivity[i];
