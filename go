@@ -27,6 +27,8 @@ usage: ./go VERB [arguments]
                  (default 30 minutes); --kills: compute nodes are killed meanwhile; --real: only kills and stops of
                  real processes, half of the time on each fabric, and what the other processes notice
   soak  --tpcc   ten minutes of TPC-C by three processes, one of which is killed every 20 s; its twelve conditions
+  soak  --index  CREATE INDEX over 10 million rows that four processes update meanwhile; then the index is compared
+                 with the table
   soak  --life [PROOF...] [--json]
                  long tests of real processes under trouble, one after the other, with their figures: busy (ten
                  minutes), death, memory, histories (ten minutes), sweep, resets, silence, leave, drop, value, asleep
@@ -477,6 +479,16 @@ soak_tpcc() {
 	fi
 }
 
+# soak_index: CREATE INDEX over 10 million rows beside four clients that update them.
+soak_index() {
+	echo "== an index over 10 million rows, beside four clients =="
+	if python3 -B tests/index_build_soak.py; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+	fi
+}
+
 # Those that are not the ten minutes of `busy`.
 life_short=(death memory sweep resets silence leave drop value asleep)
 
@@ -499,13 +511,14 @@ soak_simulated() {
 }
 
 verb_soak() {
-	local minutes=30 end kills='' real='' life='' tpcc='' json=() proofs=() round=0 proof
+	local minutes=30 end kills='' real='' life='' tpcc='' index='' json=() proofs=() round=0 proof
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--kills) kills=yes ;;
 		--real) real=yes ;;
 		--life) life=yes ;;
 		--tpcc) tpcc=yes ;;
+		--index) index=yes ;;
 		--json) json=(--json) ;;
 		--minutes) minutes=${2:-} && shift ;;
 		*) if [ -n "$life" ]; then proofs+=("$1"); else minutes=$1; fi ;;
@@ -524,6 +537,12 @@ verb_soak() {
 	fi
 	if [ -n "$tpcc" ]; then
 		soak_tpcc 600 20 "$RANDOM"
+		echo "$passed passed, $failed failed, $skipped skipped"
+		[ "$failed" = 0 ]
+		return
+	fi
+	if [ -n "$index" ]; then
+		soak_index
 		echo "$passed passed, $failed failed, $skipped skipped"
 		[ "$failed" = 0 ]
 		return
