@@ -89,11 +89,26 @@ main_co(void *arg)
 	c->ended = true;
 }
 
+/* The services of ordered indexes, on each node. */
+static bool
+host_trees(struct cluster *c, const struct net_sim_config *cfg)
+{
+	for (unsigned r = 1; r <= cfg->nodes; r++) {
+		c->tree_host[r] = idx_tree_host_open(r, net_sim_memory(c->sim, r), cfg->region_bytes);
+		if (c->tree_host[r] == NULL)
+			return false;
+		idx_tree_host_services(c->tree_host[r], c->tree_service[r]);
+		if (net_sim_serve(c->sim, r, c->tree_service[r], IDX_TREE_SERVICES) != NAM_OK)
+			return false;
+	}
+	return true;
+}
+
 bool
 cluster_run(struct cluster *c, const struct net_sim_config *cfg, unsigned procs)
 {
 	c->procs = procs;
-	if (net_sim_open(&c->sim, cfg) != NAM_OK) {
+	if (net_sim_open(&c->sim, cfg) != NAM_OK || !host_trees(c, cfg)) {
 		cluster_bad(c, "no memory for the simulator");
 		return false;
 	}
@@ -115,6 +130,8 @@ cluster_run(struct cluster *c, const struct net_sim_config *cfg, unsigned procs)
 		net_close(c->place[p].net);
 	}
 	net_sim_close(c->sim);
+	for (unsigned r = 1; r <= cfg->nodes; r++)
+		idx_tree_host_close(c->tree_host[r]);
 	return !c->bad;
 }
 

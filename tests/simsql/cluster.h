@@ -10,10 +10,11 @@
 
 #include "../test_client.h"
 
+#include <index/tree.h>
 #include <net/sim/sim.h>
 #include <txn/txn.h>
 
-enum { CLUSTER_PROCS = 6, LEASE_NS = 100000000 };
+enum { CLUSTER_NODES = 3, CLUSTER_PROCS = 6, LEASE_NS = 100000000 };
 
 struct place {
 	struct net *net;
@@ -31,6 +32,8 @@ struct cluster {
 	struct place place[CLUSTER_PROCS];
 	void (*body)(struct cluster *c);
 	void *arg;
+	struct idx_tree_host *tree_host[CLUSTER_NODES + 1]; /* by region */
+	struct net_service tree_service[CLUSTER_NODES + 1][IDX_TREE_SERVICES];
 	bool faults_later; /* rates have no effect before body says so */
 	bool bad, ended;
 	uint64_t hash; /* of its trace, and figures, once it has been played */

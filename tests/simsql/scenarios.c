@@ -99,6 +99,11 @@
 		}                                                                                            \
 	}
 
+/* How many rows one of two ways to ask finds more than the other: the first may use an index. */
+#define INDEX_AGREES(by_index, by_table)                                                                     \
+	"SELECT (SELECT count(*) + coalesce(sum(id), 0) FROM t WHERE " by_index                              \
+	") - (SELECT count(*) + coalesce(sum(id), 0) FROM t WHERE " by_table ")"
+
 const struct crash_scenario crash_scenarios[] = {
 	{ .name = "checkout, READ COMMITTED",
 	    CHECKOUT("READ COMMITTED"),
@@ -359,6 +364,35 @@ const struct crash_scenario crash_scenarios[] = {
 		{ "DROP TABLE wide", "DROP TABLE", NULL } },
 	    .linger_us = 20000,
 	    .verbs_min = 60,
+	},
+	{
+	    .name = "CREATE INDEX, CREATE UNIQUE INDEX, DROP INDEX",
+	    .setup = { "CREATE TABLE t (id int PRIMARY KEY, a int, b text)",
+		"INSERT INTO t SELECT g, g % 20, 'row ' || g FROM generate_series(1, 120) g" },
+	    .warm = { "INSERT INTO t VALUES (200, 7, 'row 200')" },
+	    .look = "SELECT count(*) FROM t WHERE id <= 200",
+	    .at_first = "121; SELECT 1",
+	    .step = { { "CREATE INDEX t_a ON t (a)", NULL }, { "CREATE UNIQUE INDEX t_b ON t (b)", NULL },
+		{ "UPDATE t SET a = 7, b = 'new' WHERE id = 9", NULL }, { "DROP INDEX t_a", NULL } },
+	    .beside = { "UPDATE t SET a = (a + 1) % 20 WHERE id = 5",
+		"INSERT INTO t VALUES (#, # % 20, 'beside #')", "DELETE FROM t WHERE id = # - 3" },
+	    .beside_pause_us = 300,
+	    .after = { { INDEX_AGREES("a = 7", "a + 0 = 7"), "0; SELECT 1", NULL },
+		{ INDEX_AGREES("a BETWEEN 3 AND 9", "a + 0 BETWEEN 3 AND 9"), "0; SELECT 1", NULL },
+		{ INDEX_AGREES("b = 'row 77'", "b || '' = 'row 77'"), "0; SELECT 1", NULL },
+		{ INDEX_AGREES("b >= 'c'", "b || '' >= 'c'"), "0; SELECT 1", NULL } },
+	    .again = { { "UPDATE t SET a = 3 WHERE id = 20", "UPDATE 1", NULL },
+		{ "CREATE INDEX t_c ON t (a, b)", "CREATE INDEX", NULL },
+		{ "DROP INDEX IF EXISTS t_a, t_b", "DROP INDEX", NULL },
+		{ "CREATE INDEX t_a ON t (a)", "CREATE INDEX", NULL },
+		{ "CREATE UNIQUE INDEX t_b ON t (b)", "CREATE INDEX", NULL },
+		{ "INSERT INTO t VALUES (201, 3, 'row 77')",
+		    "ERROR 23505: duplicate key value violates unique constraint \"t_b\"", NULL },
+		{ INDEX_AGREES("a = 3", "a + 0 = 3"), "0; SELECT 1", NULL },
+		{ INDEX_AGREES("b = 'row 77'", "b || '' = 'row 77'"), "0; SELECT 1", NULL },
+		{ "DROP INDEX t_a, t_b, t_c", "DROP INDEX", NULL } },
+	    .linger_us = 20000,
+	    .verbs_min = 300,
 	},
 	{
 	    .name = "savepoints and row locks, READ COMMITTED",
