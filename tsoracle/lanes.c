@@ -319,6 +319,10 @@ skips_done(struct net_batch *b)
 			tso_doubt(tw, tw->skip_out[i]);
 	tw->skips_out = 0;
 	skip_publish(tw);
+	/* The doubt ends with a new connection, and this worker may post nothing else that asks for
+	 * one. Until then the vector does not wrap. */
+	if (b->status == NAM_GONE && tw->home_lost != NULL && !atomic_load(&tw->t->abandoned))
+		tw->home_lost(tw->home_lost_arg);
 }
 
 void

@@ -232,6 +232,54 @@ lanes_dies(struct fixture *fix)
 	q->joined = false;
 }
 
+/* ---- the connection breaks under the marks of CIDs that nobody uses ---- */
+
+static unsigned in_doubt; /* runs in which the marks were */
+
+static void
+count_loss(void *arg)
+{
+	++*(unsigned *)arg;
+}
+
+/* A worker that posts nothing else asks for a new connection. With that one the doubt ends: so
+ * `seen` rises again, and the vector can wrap. */
+static void
+lanes_break(struct fixture *fix)
+{
+	struct proc *p = &fix->p[0], *q = &fix->p[1];
+	unsigned region = net_region_of(tso_lane_at(p->tso, 0)), lost = 0;
+	struct tso_pin pin;
+	struct nam_err err;
+	assert_int_equal(tso_pin_now(q->tw, &pin), NAM_OK);
+	tso_on_home_lost(q->tw, count_loss, &lost);
+	q->stop = true;
+	while (!q->ended)
+		net_sleep(p->w, 100000);
+	q->ended = false;
+	dying.to = ahead(fix, 1, 3);
+	assert_non_null(nam_co_start(net_worker_sched(q->w), bringer_main, fix, 64 << 10));
+	while (q->tw->skips_out == 0)
+		net_sleep(p->w, 50);
+	net_sim_break_one(fix->sim, q->w, region);
+	while (!q->ended)
+		net_sleep(p->w, 1000);
+	/* The answers may have been under way already. */
+	assert_int_equal(lost > 0, tso_in_doubt(q->tw));
+	in_doubt += lost > 0;
+	assert_int_equal(net_worker_reconnect(q->w, region, &err), NAM_OK);
+	tso_home_again(q->tw, NAM_OK);
+	assert_false(tso_in_doubt(q->tw));
+	tso_on_home_lost(q->tw, NULL, NULL);
+	tso_unpin(q->tw, &pin);
+	tso_answered(p->tso, dying.to);
+	for (unsigned i = 0; tso_watermark(p->tso) < dying.to; i++) {
+		assert_true(i < 100);
+		assert_int_equal(tso_tick(q->tw), NAM_OK);
+		net_sleep(p->w, TICK_NS);
+	}
+}
+
 static void
 test_lanes(void **state)
 {
@@ -262,12 +310,24 @@ test_lanes_die(void **state)
 	lanes_wanted = 0;
 }
 
+static void
+test_lanes_break(void **state)
+{
+	(void)state;
+	lanes_wanted = 4;
+	for (uint64_t seed = 1; seed <= 10; seed++)
+		run(2, 4096, seed, lanes_break);
+	assert_true(in_doubt > 3);
+	lanes_wanted = 0;
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lanes),
 		cmocka_unit_test(test_lanes_die),
+		cmocka_unit_test(test_lanes_break),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
