@@ -40,6 +40,10 @@ XSTORE = {
 }
 
 
+# Words that give out commit ids (tsoracle/README.md, "Lanes").
+LANES = {"lanes-1": "one word of commit ids", "lanes-8": "eight words"}
+
+
 class Trouble(Exception):
     pass
 
@@ -58,9 +62,13 @@ def runs(quick):
     """Name: arguments of `namdb bench`, longest first; and whether namdb draws it itself, alone."""
     fdr = ["tpcw", "--sim", "fdr4x", "--nodes", "2+2" if quick else "4+3", "--clients", "1,4" if quick else FIGURE6_CLIENTS]
     tiny = ["--products", "500", "--seconds", "0.001"]
+    words = (["--nodes", "4+4", "--clients", "4,8"] + tiny if quick else
+             ["--nodes", "56+56", "--clients", "56,112,224,560,1000", "--products", "100000", "--warm", "0.008", "--seconds", "0.001"])
     out = {
         "cx6": (["tpcw", "--sim", "cx6"] + (["--nodes", "4+4", "--clients", "4,8"] + tiny if quick else
-                                            ["--nodes", "56+56", "--clients", "56,112,224,448,672,1000"]), True),
+                                            ["--nodes", "56+56", "--clients", "56,112,224,448,672,1000", "--warm", "0.008"]), True),
+        "lanes-1": (["tpcw", "--sim", "cx6", "--lanes", "1"] + words, False),
+        "lanes-8": (["tpcw", "--sim", "cx6", "--lanes", "8"] + words, False),
         "tatp": (["tatp", "--sim", "cx6"] + (["--threads", "1,4", "--subscribers", "500", "--seconds", "0.001"] if quick else
                                              ["--threads", "1,8,16,32,48,64,80,96"]), True),
         "smallbank": (["smallbank", "--sim", "cx6"] + (["--threads", "1,4", "--accounts", "5000", "--seconds", "0.001"] if quick else
@@ -207,6 +215,25 @@ def xstore(curves, picture, quick):
     return "\n".join(out)
 
 
+def lanes(curves, picture, quick):
+    """The same for the words that give out commit ids; beside each point stands what is full there."""
+    out, plots = [], []
+    for i, (name, got) in enumerate(curves.items(), 1):
+        out.append("$curve%d << EOD" % i)
+        out += ["%d %.6g %s" % (p["clients"], p["throughput_tps"] / 1e6, json.dumps(limit_of(p))) for p in got["points"]]
+        out.append("EOD")
+        title = LANES[name]
+        plots.append("$curve%d using 1:2 with linespoints lt %d pt 7 ps 0.5 title %s" % (i, i, quoted(title)))
+        plots.append("$curve%d using 1:2:3 with labels %s offset 0,%s font ',9' notitle" % (i, "right" if i == 2 else "left",
+                                                                                   "0.7" if i == 2 else "-0.7"))
+    nodes = next(iter(curves.values()))["nodes"]
+    out += ["set terminal svg size 1000,700 noenhanced background rgb 'white'", "set output " + quoted(picture),
+            "set title %s" % quoted("the checkout on cx6, %s machines%s" % (nodes, "; --quick: these curves say nothing" if quick else "")),
+            "set grid", "set xlabel 'clients'", "set xrange [0:*]", "set yrange [0:*]", "set offsets 0,150,3,0", "set ylabel 'M txn/s'",
+            "set key below", "plot " + ", ".join(plots), ""]
+    return "\n".join(out)
+
+
 def draw(name, script, curves, folder, quick):
     picture = os.path.join(folder, name + ".svg")
     p = subprocess.run(["gnuplot"], input=script(curves, picture, quick), capture_output=True, text=True, check=False)
@@ -244,6 +271,9 @@ def main(argv):
         curves = {n: got["xstore-" + n] for n in XSTORE if "xstore-" + n in got}
         if curves:
             draw("xstore", xstore, curves, folder, quick)
+        curves = {n: got[n] for n in LANES if n in got}
+        if curves:
+            draw("lanes", lanes, curves, folder, quick)
     except Trouble as e:
         say(str(e))
         return 1

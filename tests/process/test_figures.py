@@ -48,9 +48,10 @@ def test_quick():
         paper = {"figure6-rsi-paper"} & names # as namdb has it or not
         same(names - paper, {"cx6", "tatp", "smallbank", "oracle", "oracle-fdr4x", "figure6-rsi", "figure6-2pc-verbs",
                              "figure6-2pc-ipoeth", "figure6-2pc-ipoib", "xstore-learned", "xstore-tree", "xstore-tree-top", "xstore-none",
-                             "xstore-messages"})
+                             "xstore-messages", "lanes-1", "lanes-8"})
         same({n for n in os.listdir(out) if not n.endswith(".json")},
-             {"cx6.svg", "tatp.svg", "smallbank.svg", "oracle.svg", "oracle-fdr4x.svg", "figure6.svg", "xstore.svg"})
+             {"cx6.svg", "tatp.svg", "smallbank.svg", "oracle.svg", "oracle-fdr4x.svg", "figure6.svg", "xstore.svg",
+              "lanes.svg"})
         for name in names:
             contains(r.stderr, "figures: %s: " % name)
             with open(os.path.join(out, name + ".json"), encoding="utf-8") as f:
@@ -62,6 +63,11 @@ def test_quick():
                      "say nothing", "</svg>")
         with open(os.path.join(out, "xstore.svg"), encoding="utf-8") as f:
             contains(f.read(), "<svg", "learned (", "DrTM-Tree: 22 M/s", "tree-top (", "say nothing", "</svg>")
+        with open(os.path.join(out, "lanes.svg"), encoding="utf-8") as f:
+            contains(f.read(), "<svg", "one word of commit ids", "eight words", "say nothing", "</svg>")
+        for name, words in (("lanes-1", 1), ("lanes-8", 8)):
+            with open(os.path.join(out, name + ".json"), encoding="utf-8") as f:
+                same([p["lanes"] for p in json.load(f)["points"]], [words, words])
         # Virtual time: once more brings the same.
         with open(os.path.join(out, "cx6.json"), encoding="utf-8") as f:
             before = f.read()
