@@ -270,6 +270,19 @@ olap_job_stopped(struct olap_job *job)
 	return job->stopped;
 }
 
+nam_status
+olap_job_pause(struct olap_job *job)
+{
+	uint64_t stop = 0;
+	nam_co_yield();
+	nam_status st = olap_job_stopped(job);
+	if (st == NAM_OK)
+		st = net_read1(job->w, FIELD(job->at, stop), &stop, 8, &job->counts);
+	if (st == NAM_OK && stop != 0)
+		st = job->stopped = stop < NAM_STATUS_COUNT ? (nam_status)stop : NAM_CORRUPT;
+	return st;
+}
+
 void
 olap_job_leave(struct olap_job *job)
 {

@@ -30,6 +30,7 @@ struct olap_run {
 	struct olap_task *task;
 	uint32_t tasks;
 	struct olap_pairs out;
+	uint64_t given; /* batches of pairs */
 };
 
 /* What a kind gives: pairs, and which tuples of either side for having a partner or none. */

@@ -29,6 +29,8 @@ struct world {
 	unsigned who;       /* dies with its verb number `crash`; 0 = none does */
 	uint64_t crash;
 	struct olap_join join;
+	nam_status (*sink)(void *arg, const struct olap_pairs *pairs); /* NULL: the model's own */
+	uint64_t sink_pairs;
 	bool long_keys; /* the key is the first two words */
 	/* made */
 	struct cluster c;
@@ -207,8 +209,8 @@ take_part(struct world *x, struct olap_job *job, struct answer *got)
 	j.right = x->source[1];
 	if (x->long_keys)
 		j.same = same_second;
-	j.sink = sink;
-	j.arg = &me;
+	j.sink = x->sink != NULL ? x->sink : sink;
+	j.arg = x->sink != NULL ? (void *)&x->sink_pairs : &me;
 	j.result = &me.mine;
 	j.result_len = sizeof me.mine;
 	olap_job_watch(job, &x->cancel);

@@ -105,6 +105,45 @@ cancelled(void **state)
 	assert_true(stopped > 3);
 }
 
+/* All tuples have one key: a billion pairs and more. A cancel ends even that soon, and so does a
+ * sink that has enough of it. */
+static nam_status
+enough(void *arg, const struct olap_pairs *p)
+{
+	uint64_t *pairs = arg;
+	*pairs += p->n;
+	return *pairs > 5000000 ? NAM_NOMEM : NAM_OK;
+}
+
+static nam_status
+any_number(void *arg, const struct olap_pairs *p)
+{
+	*(uint64_t *)arg += p->n;
+	return NAM_OK;
+}
+
+static void
+too_many_pairs(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct world x = { .seed = 70,
+			.n = { 40000, 40000 },
+			.width = { 16, 16 },
+			.keys = 1,
+			.participants = 2,
+			.cancel_ns = i == 0 ? 3000000 : 0,
+			.sink = i == 0 ? any_number : enough,
+			.join = { .kind = OLAP_INNER, .bits = 2, .workers = 2 } };
+		world_open(&x);
+		world_run(&x);
+		assert_int_equal(x.ended, i == 0 ? NAM_CANCELLED : NAM_NOMEM);
+		assert_true(x.sink_pairs > 0 && x.sink_pairs < 1600000000);
+		assert_int_equal(cluster_free(&x.c), x.before);
+		world_close(&x);
+	}
+}
+
 /* The nodes are full in the middle of the pass: NAM_FULL, and the extents go back. */
 static void
 full(void **state)
@@ -236,6 +275,7 @@ main(void)
 		cmocka_unit_test(every_kind),
 		cmocka_unit_test(heavy_hitters),
 		cmocka_unit_test(cancelled),
+		cmocka_unit_test(too_many_pairs),
 		cmocka_unit_test(full),
 		cmocka_unit_test(no_memory),
 		cmocka_unit_test(stopped),

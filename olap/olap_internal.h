@@ -64,8 +64,11 @@ struct olap_lease {
 bool olap_is_late(struct net_worker *w, struct olap_lease *l, uint64_t news);
 /* Waits until every place but `mine` is left or fenced; the free ones stay empty for ever. */
 nam_status olap_others_out(struct net_worker *w, net_addr head, unsigned mine);
-/* NAM_OK, or why the job is to end. */
+/* NAM_OK, or why the job is to end, as far as this participant knows: no verb. */
 nam_status olap_job_stopped(struct olap_job *job);
+/* In the middle of long work: other coroutines of the thread have a turn, and then it tells the
+ * same, also if another participant has ended the job. */
+nam_status olap_job_pause(struct olap_job *job);
 
 /* Ends what the writer has: the partly filled buffers go out, every WRITE completes. */
 nam_status olap_writer_flush(struct olap_writer *wr);

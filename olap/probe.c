@@ -1,7 +1,7 @@
 /* probe.c -- partners are looked for in a table, and what a kind of join gives goes to the sink. */
 #include "join_internal.h"
 
-enum { FAST = 16 };
+enum { FAST = 16, PAUSE = 4096 };
 
 const struct olap_rule olap_rule[OLAP_KINDS] = {
 	[OLAP_INNER] = { true, { KEEP_NONE, KEEP_NONE } },
@@ -17,6 +17,9 @@ olap_give(struct olap_run *r)
 {
 	nam_status st = r->out.n > 0 ? r->j->sink(r->j->arg, &r->out) : NAM_OK;
 	r->out.n = 0;
+	/* A window of tuples may have any number of pairs. */
+	if (st == NAM_OK && ++r->given % PAUSE == 0)
+		st = olap_job_pause(r->job);
 	return st;
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { HUGE_PAGE = 2 << 20, FAST = 16 };
+enum { HUGE_PAGE = 2 << 20, FAST = 16, PIECES = 16 };
 
 nam_status
 olap_area_need(struct olap_area *a, struct olap_memory *m, size_t bytes)
@@ -67,18 +67,24 @@ order(const struct olap_piece *piece, unsigned pieces, uint32_t width, unsigned 
     uint32_t *off, char *out)
 {
 	memset(off, 0, ((size_t)mask + 3) * sizeof *off);
-	for (unsigned i = 0; i < pieces; i++)
+	for (unsigned i = 0; i < pieces; i++) {
 		if (width == FAST)
 			count(&piece[i], FAST, shift, mask, off);
 		else
 			count(&piece[i], width, shift, mask, off);
+		if (i % PIECES == PIECES - 1)
+			nam_co_yield(); /* the thread has other work too */
+	}
 	for (size_t i = 2; i <= (size_t)mask + 2; i++)
 		off[i] += off[i - 1];
-	for (unsigned i = 0; i < pieces; i++)
+	for (unsigned i = 0; i < pieces; i++) {
 		if (width == FAST)
 			place(&piece[i], FAST, shift, mask, off, out);
 		else
 			place(&piece[i], width, shift, mask, off, out);
+		if (i % PIECES == PIECES - 1)
+			nam_co_yield();
+	}
 }
 
 static uint64_t
