@@ -174,6 +174,16 @@ class Faults(histories.Run):
         self.stops = 1  # ends are judged below
         super().wait(end)
 
+    @staticmethod
+    def begun(c):
+        """When it had joined, at the latest: the first time in its probes. A process that is stopped before is fenced by nobody."""
+        try:
+            with open(c.part + ".probe") as f:
+                w = f.readline().split()
+        except OSError:
+            return float("inf")
+        return int(w[2] if w[0] == "p" else w[1]) if len(w) > 2 or (len(w) > 1 and w[0] != "p") else float("inf")
+
     def judge_ends(self):
         by_client = {}
         for f in self.faults:
@@ -183,12 +193,14 @@ class Faults(histories.Run):
                 continue
             mine = by_client.get(c, [])
             longest = max([(f.until - f.at) / 1e9 for f in mine] + [0])
+            begun = self.begun(c)
+            joined = max([(f.until - f.at) / 1e9 for f in mine if f.at > begun] + [0])
             said, rc = c.said(), c.p.returncode
             told = re.search(r"\b(57P01|08007)\b|has fenced this process", said) is not None
             if longest < self.lease / 2 and rc != 0:
                 self.wronged.append("paused for %.0f ms at most, exit code %d: %s" % (longest * 1000, rc, said[-500:]))
-            if longest >= 3 * self.lease and not (rc == -signal.SIGKILL or (rc == 1 and told)):
-                self.unaware.append("paused for %.1f s, exit code %d: %s" % (longest, rc, said[-500:]))
+            if joined >= 3 * self.lease and not (rc == -signal.SIGKILL or (rc == 1 and told)):
+                self.unaware.append("paused for %.1f s, exit code %d: %s" % (joined, rc, said[-500:]))
             if rc not in (0, 1, -signal.SIGKILL) or (rc == 1 and not told):
                 self.odd.append("exit code %d: %s" % (rc, said[-1000:]))
 
