@@ -7,6 +7,10 @@
 #include <olap/job_format.h>
 #include <olap/olap.h>
 
+static_assert(OLAP_PLAN <= sizeof((struct olap_head *)0)->plan, "a plan fits its head");
+static_assert((int)OLAP_MORSELS_MAX == (int)OLAP_MORSELS, "as olap.h says");
+static_assert((int)OLAP_RESULT_MAX == (int)OLAP_RESULT, "as olap.h says");
+
 struct olap_job {
 	struct net_worker *w;
 	net_addr at;                  /* the head */

@@ -23,7 +23,8 @@ enum {
 	ROWS_MAX = 1u << 30,
 	PAYLOAD_MAX = OLAP_WIDTH_MAX - 8,
 	NO_PARTNER = 40,
-	PROCESSES_MAX = 8
+	PROCESSES_MAX = 8,
+	PARTICIPANTS_MAX = 64
 };
 
 static const char *const algorithm_name[] = { "rrj", "rdma-ghj", "broadcast" };
@@ -530,6 +531,10 @@ bench_join(int argc, char **argv)
 	int code = bench_options(argc, argv, opt, &b.common, take, usage, &b);
 	if (code != 0)
 		return code - 1;
+	if (b.workers * b.processes > PARTICIPANTS_MAX)
+		return bench_bad_use(
+			   argv[0], "a join has 64 participants at most: workers of all processes") -
+		       1;
 	if (b.kill && b.processes < 2)
 		return bench_bad_use(argv[0], "--kill goes with --processes 2 or more") - 1;
 	if (b.common.plot != NULL && !bench_plot_ready(b.common.plot))

@@ -146,7 +146,7 @@ def test_join():
     r = run("bench", "join", "--rows", "1000", "--runs", "1", "--peer", "duckdb", timeout=60, env=dict(os.environ, NAMDB_DUCKDB="/nowhere"))
     same(r.rc, 0, r)
     contains(r.err, "duckdb is skipped")
-    for bad in (("--rows", "0"), ("--payload", "9"), ("--kill",), ("--selectivity", "2"), ("--algorithm", "sort"), ("--peer", "mysql")):
+    for bad in (("--rows", "0"), ("--payload", "9"), ("--kill",), ("--workers", "32", "--processes", "3"), ("--selectivity", "2"), ("--algorithm", "sort"), ("--peer", "mysql")):
         same(run("bench", "join", *bad, timeout=20).rc, 2, str(bad))
 
 
