@@ -91,6 +91,7 @@ struct ast_table {
 	unsigned renames;
 	int position;
 	bool schema; /* written with one: then it is no name of WITH */
+	bool system; /* with pg_catalog */
 };
 
 /* WITH name(a, b) AS [NOT MATERIALIZED] (q), ... */

@@ -24,19 +24,26 @@ alias(struct sql_convert *c, const PgQuery__Alias *a, struct ast_table *out)
 	return true;
 }
 
-bool
-sql_convert_range(struct sql_convert *c, const PgQuery__RangeVar *r, struct ast_table *out)
+/* system: it may be one of pg_catalog. */
+static bool
+range(struct sql_convert *c, const PgQuery__RangeVar *r, bool system, struct ast_table *out)
 {
 	*out = (struct ast_table){ .position = r->location >= 0 ? r->location + 1 : 0 };
 	if (r->catalogname != NULL && r->catalogname[0])
 		return sql_convert_no(c, "names of other databases are", r->location);
 	if (r->schemaname != NULL && r->schemaname[0] && strcmp(r->schemaname, "public") != 0) {
-		if (strcmp(r->schemaname, "pg_catalog") == 0 ||
-		    strcmp(r->schemaname, "information_schema") == 0)
-			return sql_convert_no(c, "PostgreSQL's system catalogs are", r->location);
-		cat_error(c->err, "3F000", "schema \"%.63s\" does not exist", r->schemaname);
-		c->err->position = out->position;
-		return false;
+		out->system = strcmp(r->schemaname, "pg_catalog") == 0;
+		if (strcmp(r->schemaname, "information_schema") == 0)
+			return sql_convert_no(c, "the information schema is", r->location);
+		if (!out->system || !system) {
+			if (out->system)
+				cat_error(c->err, "42501",
+				    "permission denied: relations of \"pg_catalog\" can only be read");
+			else
+				cat_error(c->err, "3F000", "schema \"%.63s\" does not exist", r->schemaname);
+			c->err->position = out->position;
+			return false;
+		}
 	}
 	if (r->relpersistence != NULL && r->relpersistence[0] == 't')
 		return sql_convert_no(c, "temporary tables are", r->location);
@@ -45,6 +52,12 @@ sql_convert_range(struct sql_convert *c, const PgQuery__RangeVar *r, struct ast_
 	if (out->name == NULL)
 		return false;
 	return alias(c, r->alias, out);
+}
+
+bool
+sql_convert_range(struct sql_convert *c, const PgQuery__RangeVar *r, struct ast_table *out)
+{
+	return range(c, r, false, out);
 }
 
 static bool
@@ -114,7 +127,7 @@ from_item(struct sql_convert *c, struct from *f, const PgQuery__Node *n)
 		return false;
 	switch (n->node_case) {
 	case PG_QUERY__NODE__NODE_RANGE_VAR:
-		return sql_convert_range(c, n->range_var, &f->table[f->tables++]);
+		return range(c, n->range_var, true, &f->table[f->tables++]);
 	case PG_QUERY__NODE__NODE_RANGE_SUBSELECT:
 		return subselect(c, n->range_subselect, &f->table[f->tables++]);
 	case PG_QUERY__NODE__NODE_RANGE_FUNCTION:

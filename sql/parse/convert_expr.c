@@ -347,8 +347,11 @@ between(struct sql_convert *c, int at, struct ast_expr *a, const PgQuery__Node *
 static struct ast_expr *
 a_expr(struct sql_convert *c, const PgQuery__AExpr *x)
 {
+	const char *schema = x->n_name == 2 ? sql_convert_word(x->name[0]) : NULL;
 	const char *op = x->n_name == 1 ? sql_convert_word(x->name[0]) : NULL;
 	int at = x->location;
+	if (schema != NULL && strcmp(schema, "pg_catalog") == 0) /* OPERATOR(pg_catalog.~) */
+		op = sql_convert_word(x->name[1]);
 	switch (x->kind) {
 	case PG_QUERY__A__EXPR__KIND__AEXPR_OP_ANY:
 	case PG_QUERY__A__EXPR__KIND__AEXPR_OP_ALL:

@@ -1663,8 +1663,26 @@ UPDATE nc SET b = (SELECT max(x.b) FROM nc x WHERE x.a = nc.a);
 DELETE FROM nc RETURNING (SELECT max(x.b) FROM nc x WHERE x.a < nc.a);
 --! 0A000
 
+-- [system-catalogs] namdb
+CREATE TABLE sca (a int PRIMARY KEY, b text UNIQUE);
+CREATE VIEW scv AS SELECT a FROM sca;
+SELECT c.relname, c.relkind, n.nspname, am.amname FROM pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_am am ON am.oid = c.relam WHERE relname LIKE 'sc_%' ORDER BY 1;
+--> sca,r,public,heap
+--> sca_b_key,i,public,btree
+--> sca_pkey,i,public,btree
+--> scv,v,public,
+SELECT c.relname, indkey, indisprimary FROM pg_index i JOIN pg_class c ON c.oid = indexrelid WHERE c.relname LIKE 'sca%' ORDER BY 1;
+--> sca_b_key,2,f
+--> sca_pkey,1,t
+SELECT pg_typeof(oid)::text, oid = oid::bigint FROM pg_class WHERE relname = 'sca';
+--> bigint,t
+SELECT tablename FROM pg_tables WHERE tablename = 'sca';
+--> sca
+SELECT viewname FROM pg_views WHERE viewname = 'scv';
+--> scv
+
 -- [not-definitions] namdb
-SELECT relname FROM pg_class;
+SELECT attname FROM pg_attribute;
 --! 0A000
 CREATE TABLE ndc (a int);
 SELECT ctid, a FROM ndc;
@@ -1694,7 +1712,9 @@ GRANT SELECT ON ne TO someone;
 --! 0A000
 DECLARE c CURSOR FOR SELECT 1;
 --! 0A000
-SELECT * FROM pg_catalog.pg_class;
+SELECT * FROM pg_catalog.pg_type;
+--! 0A000
+SELECT * FROM information_schema.tables;
 --! 0A000
 
 -- [not-types] namdb

@@ -111,6 +111,20 @@ k_user(struct sql_row *r)
 	return said(r, user);
 }
 
+/* Relations belong to no role. PostgreSQL's first role, whose oid is 10, stands for all. */
+static bool
+k_user_by_id(struct sql_row *r)
+{
+	int64_t id = r->a[0].i;
+	if (id == 10)
+		return said(r, "namdb");
+	char *p = nam_arena_take(r->env->arena, 40);
+	if (p == NULL)
+		return sql_oom(r->env->err);
+	snprintf(p, 40, "unknown (OID=%lld)", (long long)id);
+	return said(r, p);
+}
+
 static bool
 k_schema(struct sql_row *r)
 {
@@ -140,6 +154,14 @@ static bool
 k_false(struct sql_row *r)
 {
 	r->out.i = 0;
+	return true;
+}
+
+/* All relations are in schemas of the search path. */
+static bool
+k_true(struct sql_row *r)
+{
+	r->out.i = 1;
 	return true;
 }
 
@@ -244,6 +266,8 @@ const struct sql_fn sql_fns_session[] = {
 	F("pg_client_encoding", 0, 0, T, k_encoding, 0),
 	F("pg_backend_pid", SQL_FN_VOLATILE, 0, CAT_INT4, k_pid, 0),
 	F("pg_is_in_recovery", 0, 0, CAT_BOOL, k_false, 0),
+	F("pg_get_userbyid", 0, 1, T, k_user_by_id, CAT_INT8),
+	F("pg_table_is_visible", 0, 1, CAT_BOOL, k_true, CAT_INT8),
 	F("pg_typeof", SQL_FN_ANY | SQL_FN_NULLS | SQL_FN_EXACT, 1, T, k_typeof, 0),
 	F("current_setting", SQL_FN_VOLATILE, 1, T, k_setting, T),
 	F("current_setting", SQL_FN_VOLATILE, 2, T, k_setting, T, CAT_BOOL),

@@ -421,6 +421,8 @@ bool sql_bind_pulled_outers(struct bind *b, const unsigned *first, const unsigne
 bool sql_bind_add_stats(struct bind *b, const struct ast_table *t);
 /* functions.c: nam_functions in FROM, for a table of that name that the catalog does not have. */
 bool sql_bind_add_functions(struct bind *b, const struct ast_table *t);
+/* PostgreSQL's system catalogs. False: the name is none of them; else *ok. */
+bool sql_bind_add_system(struct bind *b, const struct ast_table *t, bool *ok);
 /* guess.c: *b->err says that a column, or a relation, does not exist; it gets a HINT if a similar
  * one does. */
 void sql_bind_guess_column(struct bind *b, const struct ast_expr *e);

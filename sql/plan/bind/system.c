@@ -1,0 +1,381 @@
+/* system.c -- PostgreSQL's system catalogs in FROM: the relations that its tools ask for what there
+ * is (psql's \d, \dt, \di, \dv, \ds).
+ *
+ * A relation's rows are made when a statement that names it is bound, from what the statement's
+ * snapshot sees of the catalog. A row has the columns that those tools read, and a column has
+ * PostgreSQL's meaning. An oid is a bigint: that of a relation is 16384 and its number in the
+ * catalog, so it is the same in every process and never given twice; that of a primary key's index,
+ * which has no number, is its table's and 2^30. */
+#include <sql/common/error.h>
+#include <sql/plan/bind/bind.h>
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	FIRST_OID = 16384,
+	KEY_OID = 1 << 30,
+	CATALOG_OID = 11, /* schemas: PostgreSQL's own numbers */
+	SCHEMA_OID = 13000,
+	PUBLIC_OID = 2200,
+	OWNER_OID = 10, /* of all relations: the first role */
+	HEAP_OID = 2,
+	BTREE_OID = 403,
+	COLUMNS_MAX = 32,
+};
+
+#define OWNER "namdb" /* pg_get_userbyid(10) says so, too */
+
+/* ---- rows ------------------------------------------------------------------------------ */
+
+struct rows {
+	struct bind *b;
+	const struct sql_column *column;
+	unsigned cols, n, cap, at; /* at: columns of the row that is being made */
+	struct sql_expr **e;
+	const struct cat_table **tab;
+	unsigned tabs;
+};
+
+static bool
+put(struct rows *r, struct cat_datum d)
+{
+	if (r->at == 0 && r->n == r->cap) {
+		unsigned cap = r->cap ? r->cap * 2 : 64;
+		struct sql_expr **more = sql_bind_take(r->b, (size_t)cap * r->cols * sizeof *more);
+		if (more == NULL)
+			return false;
+		if (r->n > 0)
+			memcpy(more, r->e, (size_t)r->n * r->cols * sizeof *more);
+		r->e = more;
+		r->cap = cap;
+	}
+	d.type = r->column[r->at].type;
+	struct sql_expr *e = sql_expr_const(r->b->a, d, 0);
+	if (e == NULL)
+		return cat_error(r->b->err, "53200", "out of memory");
+	r->e[(size_t)r->n * r->cols + r->at] = e;
+	if (++r->at == r->cols) {
+		r->at = 0;
+		r->n++;
+	}
+	return true;
+}
+
+static bool
+text(struct rows *r, const char *s)
+{
+	struct cat_datum d = { .null = s == NULL };
+	if (s != NULL)
+		d.v.s = (struct cat_str){ s, (uint32_t)strlen(s) };
+	return put(r, d);
+}
+
+/* Of a text that does not last. */
+static bool
+words(struct rows *r, const char *s)
+{
+	char *copy = nam_arena_str(r->b->a, s, strlen(s));
+	return copy != NULL ? text(r, copy) : cat_error(r->b->err, "53200", "out of memory");
+}
+
+static bool
+number(struct rows *r, int64_t i)
+{
+	return put(r, (struct cat_datum){ .v.i = i });
+}
+
+static bool
+yes(struct rows *r, bool is)
+{
+	return put(r, (struct cat_datum){ .v.i = is });
+}
+
+static bool
+real(struct rows *r, double f)
+{
+	return put(r, (struct cat_datum){ .v.f = f });
+}
+
+static int64_t
+oid_of(const struct cat_table *t)
+{
+	return FIRST_OID + (int64_t)t->store.id;
+}
+
+static int64_t
+schema_of(const struct cat_table *t)
+{
+	return t->system ? CATALOG_OID : PUBLIC_OID;
+}
+
+/* ---- schemas and access methods ---------------------------------------------------------- */
+
+#define OID(n)                                                                                               \
+	{                                                                                                    \
+		.name = n, .type = CAT_INT8, .typmod = -1                                                    \
+	}
+#define INT(n)                                                                                               \
+	{                                                                                                    \
+		.name = n, .type = CAT_INT4, .typmod = -1                                                    \
+	}
+#define TEXT(n)                                                                                              \
+	{                                                                                                    \
+		.name = n, .type = CAT_TEXT, .typmod = -1                                                    \
+	}
+#define BOOL(n)                                                                                              \
+	{                                                                                                    \
+		.name = n, .type = CAT_BOOL, .typmod = -1                                                    \
+	}
+#define REAL(n)                                                                                              \
+	{                                                                                                    \
+		.name = n, .type = CAT_FLOAT8, .typmod = -1                                                  \
+	}
+
+static const struct sql_column namespace_columns[] = { OID("oid"), TEXT("nspname"), OID("nspowner") };
+
+static bool
+namespace_rows(struct rows *r)
+{
+	return number(r, CATALOG_OID) && text(r, "pg_catalog") && number(r, OWNER_OID) &&
+	       number(r, PUBLIC_OID) && text(r, "public") && number(r, OWNER_OID) && number(r, SCHEMA_OID) &&
+	       text(r, "information_schema") && number(r, OWNER_OID);
+}
+
+static const struct sql_column am_columns[] = { OID("oid"), TEXT("amname"), TEXT("amtype") };
+
+static bool
+am_rows(struct rows *r)
+{
+	return number(r, HEAP_OID) && text(r, "heap") && text(r, "t") && number(r, BTREE_OID) &&
+	       text(r, "btree") && text(r, "i");
+}
+
+/* ---- relations --------------------------------------------------------------------------- */
+
+static const struct sql_column class_columns[] = { OID("oid"), TEXT("relname"), OID("relnamespace"),
+	OID("reltype"), OID("reloftype"), OID("relowner"), OID("relam"), OID("relfilenode"),
+	OID("reltablespace"), INT("relpages"), REAL("reltuples"), OID("reltoastrelid"), BOOL("relhasindex"),
+	BOOL("relisshared"), TEXT("relpersistence"), TEXT("relkind"), INT("relnatts"), INT("relchecks"),
+	BOOL("relhasrules"), BOOL("relhastriggers"), BOOL("relrowsecurity"), BOOL("relforcerowsecurity"),
+	BOOL("relispartition"), TEXT("relreplident") };
+
+struct relation {
+	int64_t oid, schema;
+	const char *name, *kind;
+	unsigned columns, checks;
+	bool indexed, refers; /* refers: foreign keys, which are triggers there */
+	double rows;          /* -1: not known */
+};
+
+static bool
+relation(struct rows *r, const struct relation *c)
+{
+	bool index = c->kind[0] == 'i', table = c->kind[0] == 'r';
+	return number(r, c->oid) && words(r, c->name) && number(r, c->schema) && number(r, 0) &&
+	       number(r, 0) && number(r, OWNER_OID) &&
+	       number(r, index   ? BTREE_OID
+			 : table ? HEAP_OID
+				 : 0) &&
+	       number(r, c->oid) && number(r, 0) && number(r, 0) && real(r, c->rows) && number(r, 0) &&
+	       yes(r, c->indexed) && yes(r, false) && text(r, "p") && text(r, c->kind) &&
+	       number(r, c->columns) && number(r, c->checks) && yes(r, c->kind[0] == 'v') &&
+	       yes(r, c->refers) && yes(r, false) && yes(r, false) && yes(r, false) &&
+	       text(r, table ? "d" : "n");
+}
+
+static const struct cat_index *
+index_of(const struct rows *r, const struct cat_table *entry, const struct cat_table **on)
+{
+	for (unsigned i = 0; i < r->tabs; i++) {
+		if (r->tab[i]->kind != CAT_TABLE || r->tab[i]->store.id != entry->index_of)
+			continue;
+		*on = r->tab[i];
+		for (unsigned k = 0; k < (*on)->indexes; k++)
+			if (strcmp((*on)->index[k].name, entry->name) == 0)
+				return &(*on)->index[k];
+	}
+	return NULL;
+}
+
+static bool
+class_rows(struct rows *r)
+{
+	static const char *const kind[] = {
+		[CAT_TABLE] = "r", [CAT_VIEW] = "v", [CAT_SEQUENCE] = "S", [CAT_INDEX] = "i"
+	};
+	for (unsigned i = 0; i < r->tabs; i++) {
+		const struct cat_table *t = r->tab[i], *on;
+		struct relation c = { .oid = oid_of(t),
+			.schema = schema_of(t),
+			.name = t->name,
+			.kind = kind[t->kind],
+			.columns = t->columns,
+			.checks = t->checks,
+			.indexed = t->keys > 0 || t->indexes > 0,
+			.refers = t->foreigns > 0 || t->referrers > 0,
+			.rows = t->analyzed ? t->rows : -1 };
+		if (t->kind == CAT_INDEX) {
+			const struct cat_index *ix = index_of(r, t, &on);
+			if (ix == NULL)
+				continue;
+			c.columns = ix->keys + ix->includes;
+			c.rows = on->analyzed ? on->rows : -1;
+		}
+		if (!relation(r, &c))
+			return false;
+		char buf[CAT_NAME_MAX + 8];
+		const struct relation key = { .oid = oid_of(t) + KEY_OID,
+			.schema = schema_of(t),
+			.name = t->keys > 0 ? cat_key_name(t, buf) : "",
+			.kind = "i",
+			.columns = t->keys,
+			.rows = c.rows };
+		if (t->kind == CAT_TABLE && t->keys > 0 && !relation(r, &key))
+			return false;
+	}
+	return true;
+}
+
+static const struct sql_column index_columns[] = { OID("indexrelid"), OID("indrelid"), INT("indnatts"),
+	INT("indnkeyatts"), BOOL("indisunique"), BOOL("indnullsnotdistinct"), BOOL("indisprimary"),
+	BOOL("indimmediate"), BOOL("indisclustered"), BOOL("indisvalid"), BOOL("indisready"),
+	BOOL("indislive"), BOOL("indisreplident"), TEXT("indkey") };
+
+struct index {
+	int64_t oid, table;
+	unsigned keys, all;
+	uint16_t column[2 * CAT_KEY_MAX];
+	bool unique, nulls_equal, primary, valid;
+};
+
+static bool
+index_row(struct rows *r, const struct index *x)
+{
+	char list[2 * CAT_KEY_MAX * 6] = "";
+	size_t at = 0;
+	for (unsigned i = 0; i < x->all && at < sizeof list; i++)
+		at += (size_t)snprintf(list + at, sizeof list - at, "%s%u", i ? " " : "", x->column[i] + 1u);
+	return number(r, x->oid) && number(r, x->table) && number(r, x->all) && number(r, x->keys) &&
+	       yes(r, x->unique) && yes(r, x->nulls_equal) && yes(r, x->primary) && yes(r, true) &&
+	       yes(r, false) && yes(r, x->valid) && yes(r, true) && yes(r, true) && yes(r, false) &&
+	       words(r, list);
+}
+
+static bool
+index_rows(struct rows *r)
+{
+	for (unsigned i = 0; i < r->tabs; i++) {
+		const struct cat_table *t = r->tab[i], *on = NULL;
+		const struct cat_index *ix = t->kind == CAT_INDEX ? index_of(r, t, &on) : NULL;
+		struct index x = { .oid = oid_of(t) };
+		if (ix != NULL) {
+			x.table = oid_of(on);
+			x.keys = x.all = ix->keys;
+			for (unsigned k = 0; k < ix->keys; k++)
+				x.column[k] = ix->key[k].column;
+			for (unsigned k = 0; k < ix->includes; k++)
+				x.column[x.all++] = ix->include[k];
+			x.unique = ix->unique;
+			x.nulls_equal = ix->nulls_equal;
+			x.valid = ix->valid;
+		} else if (t->kind == CAT_TABLE && t->keys > 0) {
+			x.table = x.oid;
+			x.oid += KEY_OID;
+			x.keys = x.all = t->keys;
+			memcpy(x.column, t->key, t->keys * sizeof *t->key);
+			x.unique = x.primary = x.valid = true;
+		} else {
+			continue;
+		}
+		if (!index_row(r, &x))
+			return false;
+	}
+	return true;
+}
+
+/* ---- views over them --------------------------------------------------------------------- */
+
+static const struct sql_column tables_columns[] = { TEXT("schemaname"), TEXT("tablename"), TEXT("tableowner"),
+	TEXT("tablespace"), BOOL("hasindexes"), BOOL("hasrules"), BOOL("hastriggers"), BOOL("rowsecurity") };
+
+static bool
+tables_rows(struct rows *r)
+{
+	for (unsigned i = 0; i < r->tabs; i++) {
+		const struct cat_table *t = r->tab[i];
+		if (t->kind == CAT_TABLE &&
+		    !(text(r, t->system ? "pg_catalog" : "public") && words(r, t->name) && text(r, OWNER) &&
+			text(r, NULL) && yes(r, t->keys > 0 || t->indexes > 0) && yes(r, false) &&
+			yes(r, t->foreigns > 0 || t->referrers > 0) && yes(r, false)))
+			return false;
+	}
+	return true;
+}
+
+static const struct sql_column views_columns[] = { TEXT("schemaname"), TEXT("viewname"), TEXT("viewowner"),
+	TEXT("definition") };
+
+static bool
+views_rows(struct rows *r)
+{
+	for (unsigned i = 0; i < r->tabs; i++) {
+		const struct cat_table *t = r->tab[i];
+		if (t->kind == CAT_VIEW &&
+		    !(text(r, "public") && words(r, t->name) && text(r, OWNER) && words(r, t->view)))
+			return false;
+	}
+	return true;
+}
+
+/* ---- all of them ------------------------------------------------------------------------- */
+
+#define SYSTEM(n, part)                                                                                      \
+	{                                                                                                    \
+		n, part##_columns, sizeof part##_columns / sizeof *part##_columns, part##_rows               \
+	}
+
+static const struct system_relation {
+	const char *name;
+	const struct sql_column *column;
+	unsigned columns;
+	bool (*rows)(struct rows *r);
+} relations[] = {
+	SYSTEM("pg_am", am),
+	SYSTEM("pg_class", class),
+	SYSTEM("pg_index", index),
+	SYSTEM("pg_namespace", namespace),
+	SYSTEM("pg_tables", tables),
+	SYSTEM("pg_views", views),
+};
+
+bool
+sql_bind_add_system(struct bind *b, const struct ast_table *t, bool *ok)
+{
+	const struct system_relation *is = NULL;
+	for (unsigned i = 0; i < sizeof relations / sizeof *relations && is == NULL; i++)
+		is = strcmp(relations[i].name, t->name) == 0 ? &relations[i] : NULL;
+	if (is == NULL || b->in->cat == NULL)
+		return false;
+	*ok = false;
+	if (b->plan->kind != AST_SELECT && b->plan->tab == NULL && b->nest.level == 0) {
+		sql_bind_fail(
+		    b, t->position, "42501", "permission denied: \"%s\" is a system catalog", t->name);
+		return true;
+	}
+	struct rows r = { .b = b, .column = is->column, .cols = is->columns };
+	nam_status st = cat_list(b->in->cat, b->in->t, &r.tab, &r.tabs, b->a);
+	if (st != NAM_OK) {
+		sql_status(b->err, st, NULL);
+		return true;
+	}
+	struct sql_op_values *n = sql_new_values(b, NULL, is->columns);
+	if (n == NULL || !is->rows(&r))
+		return true;
+	n->e = r.e;
+	n->cols = is->columns;
+	n->rows = r.n;
+	n->node.est_rows = r.n > 0 ? r.n : 1;
+	*ok = sql_bind_add_source(b, t, &n->node, is->column, is->columns);
+	return true;
+}
