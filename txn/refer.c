@@ -10,7 +10,7 @@
  *     its snapshot.
  * F3  What F1 finds locked by a transaction that holds keys, and what F2 finds locked by a
  *     transaction that commits (its head has entries), is waited for, and then is a conflict. Under
- *     any other lock the newest version counts.
+ *     any other lock, a collector's among them, the newest version counts.
  *
  * Each side completes its own step before it looks for the other's. So of two that meet, one at
  * least sees the other, and gives way. F1 waits longer than F2: so one of them goes on.
@@ -41,10 +41,9 @@ in_the_way(struct txn *t, net_addr at, uint64_t lock, bool keys, bool *in_way, b
 	struct txn_intent_head h;
 	uint64_t word;
 	*in_way = *again = false;
-	if (txn_lock_intent(lock) == TXN_INTENT_GC) {
-		*in_way = true;
+	/* A collector makes no version, and takes none away that is the newest and alive. */
+	if (txn_lock_intent(lock) == TXN_INTENT_GC)
 		return NAM_OK;
-	}
 	nam_status st = txn_read_head(t, lock, &h);
 	if (st != NAM_OK)
 		return st;
@@ -193,11 +192,13 @@ txn_forbid(struct txn *t, const struct txn_forbid *of)
 	if (of->order >= 0) {
 		memcpy(f->low, of->low, sizeof f->low);
 		memcpy(f->high, of->high, sizeof f->high);
+	} else if (of->key != NULL) {
+		f->of.key = nam_arena_copy(&t->arena, of->key, of->key_len);
 	}
-	return NAM_OK;
+	return of->key == NULL || f->of.key != NULL ? NAM_OK : NAM_NOMEM;
 }
 
-/* One who looks. */
+/* What a look for rows needs. */
 struct look {
 	struct txn *t;
 	struct rec_block *img;
@@ -236,7 +237,9 @@ is_forbidden(struct look *l, const struct txn_forbids *f, const struct rec_slot 
 		*is = *is && words_order(key, f->low, words) >= 0 && words_order(key, f->high, words) <= 0;
 		return st;
 	}
-	if (f->of.refers == NULL)
+	if (f->of.key != NULL)
+		*is = f->of.table->same_key(f->of.table, s->payload, len, f->of.key, f->of.key_len);
+	if (f->of.key != NULL || f->of.refers == NULL)
 		return NAM_OK;
 	uint64_t hash = 0;
 	enum txn_referring how = f->of.refers(f->of.table, f->of.arg, s->payload, len, &hash);
@@ -343,8 +346,8 @@ ask_points(struct look *l, struct txn_forbids *const *f, unsigned n)
 static bool
 alike(const struct txn_forbids *a, const struct txn_forbids *b)
 {
-	return !b->asked && b->of.order < 0 && a->of.table == b->of.table && a->of.refers == b->of.refers &&
-	       a->of.arg == b->of.arg;
+	return !b->asked && b->of.order < 0 && b->of.key == NULL && a->of.table == b->of.table &&
+	       a->of.refers == b->of.refers && a->of.arg == b->of.arg;
 }
 
 /* All keys that are forbidden to rows of one table, without an index: one look at it. from: the
@@ -373,10 +376,30 @@ ask_together(struct look *l, uint32_t from)
 	return st;
 }
 
+/* By keys of tables, several in a doorbell. */
+static nam_status
+ask_keys(struct look *l, struct txn_forbids *const *f, unsigned n)
+{
+	struct idx_probe p[TOGETHER];
+	for (unsigned i = 0; i < n; i++)
+		p[i] = (struct idx_probe){ .ix = f[i]->of.table->view->index, .hash = f[i]->of.hash };
+	nam_status st = n > 0 ? idx_lookup(l->t->tw->w, p, n, &l->t->counts) : NAM_OK;
+	for (unsigned i = 0; st == NAM_OK && i < n; i++) {
+		if (p[i].status == NAM_FULL)
+			st = ask_table(l, f[i]);
+		else if (p[i].status != NAM_OK && p[i].status != NAM_ABSENT)
+			st = p[i].status;
+		for (unsigned h = 0; st == NAM_OK && h < p[i].hits; h++)
+			st = refers(l, f[i], p[i].hit[h]);
+	}
+	return st;
+}
+
 static nam_status
 ask_forbidden(struct txn *t)
 {
-	struct txn_forbids *point[TOGETHER];
+	struct txn_forbids *key[TOGETHER], *point[TOGETHER];
+	unsigned keys = 0;
 	struct look l = { .t = t };
 	unsigned points = 0;
 	uint32_t most = 0;
@@ -391,7 +414,9 @@ ask_forbidden(struct txn *t)
 		struct txn_forbids *f = &t->forbids[i];
 		if (f->asked)
 			continue;
-		if (f->of.order < 0)
+		if (f->of.order < 0 && f->of.key != NULL)
+			key[keys++] = f;
+		else if (f->of.order < 0)
 			st = ask_together(&l, i);
 		else if (words_order(f->low, f->high, f->of.table->view->order[f->of.order].words) != 0)
 			st = ask_range(&l, f);
@@ -401,7 +426,13 @@ ask_forbidden(struct txn *t)
 			st = ask_points(&l, point, points);
 			points = 0;
 		}
+		if (st == NAM_OK && keys == TOGETHER) {
+			st = ask_keys(&l, key, keys);
+			keys = 0;
+		}
 	}
+	if (st == NAM_OK)
+		st = ask_keys(&l, key, keys);
 	return st == NAM_OK ? ask_points(&l, point, points) : st;
 }
 

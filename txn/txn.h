@@ -376,9 +376,10 @@ nam_status txn_blob_get(
 nam_status txn_rely(struct txn *t, struct txn_table *table, struct txn_row *row, int order);
 /*
  * t takes a key away, by deleting or changing a row, to which rows of a table may refer: those
- * whose keys in an order lie from low to high; or, order < 0, those of which `refers` tells this
- * hash (NULL: all). What t's snapshot shows of them, the caller has seen to. COMMIT ends with
- * NAM_CONFLICT if another transaction has made one since.
+ * whose keys in an order lie from low to high; or, order < 0, the one with this key of the table;
+ * or, without a key, those of which `refers` tells this hash (NULL: all). What t's snapshot shows
+ * of them, the caller has seen to. COMMIT ends with NAM_CONFLICT if another transaction has made
+ * one since.
  */
 enum txn_referring { TXN_REFERS_NOT, TXN_REFERS, TXN_REFERS_MAYBE };
 struct txn_forbid {
@@ -389,7 +390,9 @@ struct txn_forbid {
 	enum txn_referring (*refers)(
 	    const struct txn_table *t, const void *arg, const void *row, uint32_t len, uint64_t *hash);
 	const void *arg; /* lives until t has ended */
-	uint64_t hash;
+	uint64_t hash;   /* of the key, as in txn_get; or as refers tells it */
+	const void *key;
+	uint32_t key_len;
 };
 nam_status txn_forbid(struct txn *t, const struct txn_forbid *f);
 /* READ COMMITTED: asks now what COMMIT would ask of all that is forbidden, so that the statement

@@ -51,7 +51,18 @@ sql_foreign_arbiter(const struct cat_table *parent, const struct cat_foreign *k,
 	return all;
 }
 
-/* An index of child whose first columns are the foreign key's. */
+/* Column number `column` of child is the foreign key's j-th. */
+static bool
+place_of(const struct fk *k, unsigned column, uint16_t *j)
+{
+	for (*j = 0; *j < k->def->keys; ++*j)
+		if (k->from[*j] == column)
+			return true;
+	return false;
+}
+
+/* An index of child whose first columns are the foreign key's; else its primary key, if its columns
+ * are those. */
 static void
 index_of(struct fk *k)
 {
@@ -60,15 +71,14 @@ index_of(struct fk *k)
 	for (unsigned x = 0; k->index < 0 && x < k->child->indexes; x++) {
 		const struct cat_index *ix = &k->child->index[x];
 		bool fits = ix->valid && ix->keys >= keys;
-		for (unsigned i = 0; fits && i < keys; i++) {
-			fits = false;
-			for (unsigned j = 0; !fits && j < keys; j++)
-				if ((fits = ix->key[i].column == k->from[j]))
-					k->order[i] = (uint16_t)j;
-		}
+		for (unsigned i = 0; fits && i < keys; i++)
+			fits = place_of(k, ix->key[i].column, &k->order[i]);
 		if (fits)
 			k->index = (int)x;
 	}
+	k->by_key = k->index < 0 && k->child->keys == keys;
+	for (unsigned i = 0; k->by_key && i < keys; i++)
+		k->by_key = place_of(k, k->child->key[i], &k->order[i]);
 }
 
 static bool
@@ -510,7 +520,16 @@ forbid(struct sql_exec *x, struct sql_foreign *f, const struct fk *k, const unio
 	uint64_t low[IDX_TREE_WORDS] = { 0 }, high[IDX_TREE_WORDS] = { 0 };
 	union cat_val v[CAT_KEY_MAX];
 	bool null[CAT_KEY_MAX] = { false };
-	if (k->index < 0) {
+	if (k->index < 0 && k->by_key) {
+		struct cat_str bytes;
+		for (unsigned i = 0; i < k->def->keys; i++)
+			v[i] = was[k->order[i]];
+		nam_status st = cat_key_encode(k->child, v, &bytes, &of.hash, &f->scratch);
+		if (st != NAM_OK)
+			return sql_status(x->err, st, k->child);
+		of.key = bytes.p;
+		of.key_len = bytes.len;
+	} else if (k->index < 0) {
 		of.refers = cat_foreign_refers;
 		of.arg = k->def;
 		of.hash = cat_foreign_hash(k->child, k->def, was);

@@ -24,13 +24,20 @@ static const char insert_absent[] =
 static const char delete_referred[] = "ERROR 23503: update or delete on table \"p\" violates foreign key "
 				      "constraint \"c_p_fkey\" on table \"c\"";
 
+/* How rows that refer are found: not at all, by an index, by their primary key. */
+enum { SCANNED, INDEXED, KEYED, WAYS };
+static const char *const way_name[WAYS] = { "without an index", "with an index", "by the key" };
+
 static void
-make(struct test_client *a, bool indexed)
+make(struct test_client *a, unsigned way)
 {
 	says(a, "create table p (id int primary key, x int unique, v int)", "CREATE TABLE");
-	says(a, "create table c (id int primary key, p int references p, v int)", "CREATE TABLE");
+	says(a,
+	    way == KEYED ? "create table c (id int, p int primary key references p, v int)"
+			 : "create table c (id int primary key, p int references p, v int)",
+	    "CREATE TABLE");
 	says(a, "insert into p select i, i, 0 from generate_series(1, 9) i", "INSERT 0 9");
-	if (indexed)
+	if (way == INDEXED)
 		says(a, "create index on c (p)", "CREATE INDEX");
 }
 
@@ -43,14 +50,13 @@ one_of_two(void **state)
 	struct test_client a, b;
 	test_client_open(&a, &e, 0);
 	test_client_open(&b, &e, 1);
-	for (unsigned i = 0; i < 12; i++) {
-		bool indexed = i & 1, rows_first = i & 2;
-		const char *begin = text_of("begin isolation level %s; select count(*) from p", level[i / 4]);
-		make(&a, indexed);
-		/* the row is committed, and the other transaction does not see it */
-		says(&a, begin, "BEGIN9; SELECT 1");
-		says(&b, begin, "BEGIN9; SELECT 1");
-		if (i / 4 == 0 && !rows_first) {
+	for (unsigned i = 0; i < 3 * 2 * WAYS; i++) {
+		bool rows_first = i & 1, locks = i / 2 / WAYS == 0;
+		const char *begin = text_of("begin isolation level %s; select 1", level[i / 2 / WAYS]);
+		make(&a, i / 2 % WAYS);
+		says(&a, begin, "BEGIN1; SELECT 1");
+		says(&b, begin, "BEGIN1; SELECT 1");
+		if (locks && !rows_first) {
 			/* READ COMMITTED: the deletion has locked, so the row that refers waits */
 			struct later l;
 			says(&a, "delete from p where id = 1", "DELETE 1");
@@ -60,22 +66,17 @@ one_of_two(void **state)
 			says(&a, "commit", "COMMIT");
 			assert_string_equal(wait_for(&l), insert_absent);
 			says(&b, "rollback", "ROLLBACK");
+		} else if (locks) {
+			/* The row is not committed yet, so the deletion does not see it. */
+			says(&b, "insert into c values (1, 1)", "INSERT 0 1");
+			says(&a, "delete from p where id = 1", "DELETE 1");
+			says(&b, "commit", LOST);
+			says(&a, "commit", "COMMIT");
 		} else {
 			says(&a, "delete from p where id = 1", "DELETE 1");
-			if (i / 4 > 0 || rows_first) {
-				/* it does not wait above READ COMMITTED */
-				if (i / 4 == 0)
-					says(&a, "rollback; begin; select count(*) from p",
-					    "ROLLBACK BEGIN9; SELECT 1");
-				says(&b, "insert into c values (1, 1)", "INSERT 0 1");
-				if (i / 4 == 0)
-					says(&a, "delete from p where id = 1", "DELETE 1");
-			}
-			says(rows_first ? &b : &a, "commit", i / 4 == 0 && rows_first ? LOST : "COMMIT");
-			if (i / 4 == 0)
-				says(&a, "commit", "COMMIT");
-			else
-				says(rows_first ? &a : &b, "commit", LOST);
+			says(&b, "insert into c values (1, 1)", "INSERT 0 1");
+			says(rows_first ? &b : &a, "commit", "COMMIT");
+			says(rows_first ? &a : &b, "commit", LOST);
 		}
 		says(
 		    &a, "select count(*) from c left join p on c.p = p.id where p.id is null", "0; SELECT 1");
@@ -94,10 +95,10 @@ side_by_side(void **state)
 	test_client_open(&a, &e, 0);
 	test_client_open(&b, &e, 1);
 	for (unsigned i = 0; i < 3; i++) {
-		const char *begin = text_of("begin isolation level %s; select count(*) from p", level[i]);
-		make(&a, true);
-		says(&a, begin, "BEGIN9; SELECT 1");
-		says(&b, begin, "BEGIN9; SELECT 1");
+		const char *begin = text_of("begin isolation level %s; select 1", level[i]);
+		make(&a, INDEXED);
+		says(&a, begin, "BEGIN1; SELECT 1");
+		says(&b, begin, "BEGIN1; SELECT 1");
 		says(&a, "insert into c values (1, 1), (2, 2)", "INSERT 0 2");
 		says(&b, "insert into c values (3, 1), (4, 2)", "INSERT 0 2");
 		says(&a, "commit", "COMMIT");
@@ -105,7 +106,7 @@ side_by_side(void **state)
 		says(&a, "begin; update p set v = 1 where id = 1", "BEGIN UPDATE 1");
 		says(&b, "insert into c values (5, 1)", "INSERT 0 1");
 		says(&a, "commit", "COMMIT");
-		says(&b, begin, "BEGIN9; SELECT 1");
+		says(&b, begin, "BEGIN1; SELECT 1");
 		says(&a, "update p set v = v + 1, x = 10 where id = 1", "UPDATE 1");
 		says(&b, "insert into c values (6, 1)", "INSERT 0 1");
 		says(&b, "commit", i == 2 ? LOST : "COMMIT"); /* SERIALIZABLE: the row was read */
@@ -135,36 +136,39 @@ other_ways(void **state)
 	    "create table c (id int primary key, x int references p (x) on delete cascade on update cascade)",
 	    "CREATE TABLE");
 	says(&a, "insert into p select i, i from generate_series(1, 20) i", "INSERT 0 20");
-	for (unsigned i = 1; i < 3; i++) {
-		const char *begin = text_of("begin isolation level %s; select count(*) from c", level[i]);
-		const char *const gone[] = { "delete from p where id = 1",
-			"update p set x = x + 100 where id = 1",
-			"update p set id = id + 100, x = x + 100 where id = 1" };
-		for (unsigned k = 0; k < 3; k++) {
-			says(&a, begin, "BEGIN0; SELECT 1");
-			says(&b, begin, "BEGIN0; SELECT 1");
-			ask(&a, gone[k]);
-			says(&b, "insert into c values (1, 1)", "INSERT 0 1");
-			says(&b, "commit", "COMMIT");
-			says(&a, "commit", LOST);
-			says(&a, gone[k], k == 0 ? "DELETE 1" : "UPDATE 1");
-			says(&a, "select * from c", k == 0 ? "SELECT 0" : "1|101; SELECT 1");
-			says(&a, "delete from c; delete from p where id in (1, 101)",
-			    k == 0 ? "DELETE 0 DELETE 0" : "DELETE 1 DELETE 1");
-			says(&a, "insert into p values (1, 1)", "INSERT 0 1");
-		}
+	/* Each round has a key of its own, because the collector may be at work on the last one. It
+	 * changes leaves that SERIALIZABLE has read. */
+	for (unsigned n = 1; n <= 6; n++) {
+		static const char *const gone[] = { "delete from p where id = %u",
+			"update p set x = x + 100 where id = %u",
+			"update p set id = id + 100, x = x + 100 where id = %u" };
+		static const char begin[] = "begin isolation level repeatable read; select 1";
+		char take[100], refer[100], then[100];
+		bool gone_whole = n % 3 == 0;
+		snprintf(take, sizeof take, gone[n % 3], n);
+		snprintf(refer, sizeof refer, "insert into c values (%u, %u)", n, n);
+		snprintf(then, sizeof then, "select x - %u from c where id = %u", n, n);
+		says(&a, begin, "BEGIN1; SELECT 1");
+		says(&b, begin, "BEGIN1; SELECT 1");
+		says(&a, take, gone_whole ? "DELETE 1" : "UPDATE 1");
+		says(&b, refer, "INSERT 0 1");
+		says(&b, "commit", "COMMIT");
+		says(&a, "commit", LOST);
+		says(&a, take, gone_whole ? "DELETE 1" : "UPDATE 1");
+		says(&a, then, gone_whole ? "SELECT 0" : "100; SELECT 1");
 	}
 	/* a key that moves to another row is not the row that was referred to */
-	says(&b, "begin isolation level repeatable read; insert into c values (5, 5)", "BEGIN INSERT 0 1");
-	says(&a, "begin; delete from p where id = 5; insert into p values (50, 5); commit",
+	says(&b, "begin isolation level repeatable read; insert into c values (15, 15)", "BEGIN INSERT 0 1");
+	says(&a, "begin; delete from p where id = 15; insert into p values (50, 15); commit",
 	    "BEGIN DELETE 1 INSERT 0 1 COMMIT");
 	says(&b, "commit", LOST);
 	/* a savepoint that is rolled back takes what it said along */
 	says(&b,
-	    "begin isolation level repeatable read; savepoint s; insert into c values (6, 6); rollback to s",
+	    "begin isolation level repeatable read; savepoint s; insert into c values (16, 16); rollback to "
+	    "s",
 	    "BEGIN SAVEPOINT INSERT 0 1 ROLLBACK");
-	says(&a, "delete from p where id = 6", "DELETE 1");
-	says(&b, "insert into c values (7, 7); commit", "INSERT 0 1 COMMIT");
+	says(&a, "delete from p where id = 16", "DELETE 1");
+	says(&b, "insert into c values (17, 17); commit", "INSERT 0 1 COMMIT");
 	says(&a, "drop table c, p", "DROP TABLE");
 	test_client_close(&a);
 	test_client_close(&b);
@@ -214,6 +218,35 @@ added(void **state)
 	assert_string_equal(wait_for(&l), "ALTER TABLE");
 	says(&b, "insert into c values (4, 9)", "INSERT 0 1");
 	says(&a, "drop table p; drop table c", "DROP TABLE DROP TABLE");
+	/* Two tables that come to refer to one: both are in its definition. */
+	says(&a, "create table p (id int primary key)", "CREATE TABLE");
+	says(&b, "begin; create table c (p int references p)", "BEGIN CREATE TABLE");
+	start(&l, &a, "create table d (p int references p)");
+	usleep(20000);
+	says(&b, "commit", "COMMIT");
+	assert_string_equal(wait_for(&l), "CREATE TABLE");
+	says(&a, "insert into p values (1), (2); insert into c values (1); insert into d values (2)",
+	    "INSERT 0 2 INSERT 0 1 INSERT 0 1");
+	says(&b, "delete from p where id = 1",
+	    "ERROR 23503: update or delete on table \"p\" violates foreign key constraint \"c_p_fkey\" on "
+	    "table \"c\"");
+	says(&b, "delete from p where id = 2",
+	    "ERROR 23503: update or delete on table \"p\" violates foreign key constraint \"d_p_fkey\" on "
+	    "table \"d\"");
+	/* and one beside the end of what it refers to */
+	says(&b, "begin; create table f (p int references p)", "BEGIN CREATE TABLE");
+	start(&l, &a, "drop table p cascade");
+	usleep(20000);
+	says(&b, "commit", "COMMIT");
+	assert_string_equal(wait_for(&l), "DROP TABLE");
+	says(&b, "insert into f values (7)", "INSERT 0 1");
+	says(&a, "create table p (id int primary key); insert into p values (3)", "CREATE TABLE INSERT 0 1");
+	says(&b, "begin; drop table p", "BEGIN DROP TABLE");
+	start(&l, &a, "create table g (p int references p)");
+	usleep(20000);
+	says(&b, "commit", "COMMIT");
+	assert_string_equal(wait_for(&l), "ERROR 42P01: relation \"p\" does not exist");
+	says(&a, "drop table c, d, f", "DROP TABLE");
 	test_client_close(&a);
 	test_client_close(&b);
 }
@@ -278,7 +311,7 @@ together_(void **state)
 	print_message("200 rows: %u round trips, that refer to 400 keys: %u; one such row: %u; 200 keys that "
 		      "no row refers to go: %u\n",
 	    without, with, one, gone);
-	assert_true(with < without + 40 && one < 20 && gone < 400);
+	assert_true(with < without + 100 && one < 20 && gone < 400);
 	says(&a, "drop table c, p, bare", "DROP TABLE");
 	test_client_close(&a);
 }
@@ -352,20 +385,19 @@ all_at_once(void **state)
 	(void)state;
 	struct test_client a;
 	test_client_open(&a, &e, 0);
-	for (unsigned indexed = 0; indexed < 2; indexed++) {
+	for (unsigned way = 0; way < WAYS; way++) {
 		pthread_t thread[THREADS];
 		atomic_store(&made, 0);
 		atomic_store(&gone, 0);
-		make(&a, indexed);
+		make(&a, way);
 		for (unsigned i = 0; i < THREADS; i++)
 			pthread_create(&thread[i], NULL, client, (void *)(uintptr_t)i);
 		for (unsigned i = 0; i < THREADS; i++)
 			pthread_join(thread[i], NULL);
 		says(&a, "select count(*) from c where p not in (select id from p)", "0; SELECT 1");
-		print_message("%s an index: %u rows that refer, %u times their key gone\n",
-		    indexed ? "with" : "without", made, gone);
+		print_message("%s: %u rows that refer, %u times their key gone\n", way_name[way], made, gone);
 		assert_int_equal(bad, 0);
-		assert_true(made > ROUNDS / 4 && gone > ROUNDS / 20);
+		assert_true(made > ROUNDS / 10 && gone > ROUNDS / 20);
 		says(&a, "drop table c, p", "DROP TABLE");
 	}
 	test_client_close(&a);

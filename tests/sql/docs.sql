@@ -1514,6 +1514,19 @@ TRUNCATE fka;
 TRUNCATE fka CASCADE;
 DROP TABLE fka CASCADE;
 
+-- [differ-no-action] differ
+CREATE TABLE dna (a int PRIMARY KEY);
+CREATE TABLE dnb (a int PRIMARY KEY REFERENCES dna ON DELETE CASCADE);
+CREATE TABLE dnc (a int REFERENCES dna ON DELETE NO ACTION, b int REFERENCES dnb ON DELETE CASCADE);
+INSERT INTO dna VALUES (1);
+INSERT INTO dnb VALUES (1);
+INSERT INTO dnc VALUES (1, 1);
+DELETE FROM dna;
+--pg! 23503
+SELECT count(*) FROM dnc;
+--> 0
+--pg> 1
+
 -- [differ-foreign-race] namdb
 --= tests/e2e/foreign_test.c 40001
 
