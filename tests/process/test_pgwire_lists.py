@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""psql's lists of what there is, at `namdb compute`: \\d, \\dt, \\di, \\dv, \\ds, and the system catalogs behind them.
+"""psql's lists of what there is, at `namdb compute`: \\d, \\dt, \\di, \\dv, \\ds, \\dn, \\l, and the system catalogs behind them.
 
 What the lists show is what psql 15 shows of the same schema at PostgreSQL 15, where the owner is the user that made it; here relations have none."""
 import os
@@ -45,6 +45,11 @@ def test_lists():
     same(rows(r"\ds"), [sequence])
     same(sorted(rows(r"\d")), sorted(tables + [view, sequence]))
     same(rows(r"\di"), [("public", n, "index", OWNER, "t") for n in ("t_b_key", "t_pkey", "ti")])
+
+
+def test_schemas_and_databases():
+    same(rows(r"\dn"), [("public", OWNER)])
+    same(rows(r"\l"), [("namdb", OWNER, "UTF8", "C.UTF-8", "C.UTF-8", "", "libc", "")])
 
 
 def test_patterns():

@@ -1689,6 +1689,8 @@ SELECT c.relname, indkey, indisprimary FROM pg_index i JOIN pg_class c ON c.oid 
 --> sca_pkey,1,t
 SELECT pg_typeof(oid)::text, oid = oid::bigint FROM pg_class WHERE relname = 'sca';
 --> bigint,t
+SELECT datname, pg_encoding_to_char(encoding), pg_get_userbyid(datdba), pg_table_is_visible(oid) FROM pg_database;
+--> namdb,UTF8,namdb,t
 SELECT tablename FROM pg_tables WHERE tablename = 'sca';
 --> sca
 SELECT viewname FROM pg_views WHERE viewname = 'scv';

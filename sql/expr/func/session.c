@@ -143,6 +143,13 @@ k_encoding(struct sql_row *r)
 	return said(r, "UTF8");
 }
 
+/* 6 is PostgreSQL's number of UTF8. */
+static bool
+k_encoding_by_id(struct sql_row *r)
+{
+	return said(r, r->a[0].i == 6 ? "UTF8" : "");
+}
+
 static bool
 k_pid(struct sql_row *r)
 {
@@ -267,6 +274,7 @@ const struct sql_fn sql_fns_session[] = {
 	F("pg_backend_pid", SQL_FN_VOLATILE, 0, CAT_INT4, k_pid, 0),
 	F("pg_is_in_recovery", 0, 0, CAT_BOOL, k_false, 0),
 	F("pg_get_userbyid", 0, 1, T, k_user_by_id, CAT_INT8),
+	F("pg_encoding_to_char", 0, 1, T, k_encoding_by_id, CAT_INT4),
 	F("pg_table_is_visible", 0, 1, CAT_BOOL, k_true, CAT_INT8),
 	F("pg_typeof", SQL_FN_ANY | SQL_FN_NULLS | SQL_FN_EXACT, 1, T, k_typeof, 0),
 	F("current_setting", SQL_FN_VOLATILE, 1, T, k_setting, T),

@@ -1,5 +1,5 @@
 /* system.c -- PostgreSQL's system catalogs in FROM: the relations that its tools ask for what there
- * is (psql's \d, \dt, \di, \dv, \ds).
+ * is (psql's \d, \dt, \di, \dv, \ds, \dn, \l).
  *
  * A relation's rows are made when a statement that names it is bound, from what the statement's
  * snapshot sees of the catalog. A row has the columns that those tools read, and a column has
@@ -21,10 +21,12 @@ enum {
 	OWNER_OID = 10, /* of all relations: the first role */
 	HEAP_OID = 2,
 	BTREE_OID = 403,
+	UTF8 = 6, /* pg_encoding_to_char */
 	COLUMNS_MAX = 32,
 };
 
-#define OWNER "namdb" /* pg_get_userbyid(10) says so, too */
+#define OWNER    "namdb" /* pg_get_userbyid(10) says so, too */
+#define DATABASE "namdb" /* and current_database() */
 
 /* ---- rows ------------------------------------------------------------------------------ */
 
@@ -149,6 +151,19 @@ am_rows(struct rows *r)
 {
 	return number(r, HEAP_OID) && text(r, "heap") && text(r, "t") && number(r, BTREE_OID) &&
 	       text(r, "btree") && text(r, "i");
+}
+
+static const struct sql_column database_columns[] = { OID("oid"), TEXT("datname"), OID("datdba"),
+	INT("encoding"), TEXT("datlocprovider"), BOOL("datistemplate"), BOOL("datallowconn"),
+	INT("datconnlimit"), TEXT("datcollate"), TEXT("datctype"), TEXT("daticulocale"),
+	{ .name = "datacl", .type = (enum cat_type)(CAT_ARRAY | CAT_TEXT), .typmod = -1 } };
+
+static bool
+database_rows(struct rows *r)
+{
+	return number(r, FIRST_OID - 1) && text(r, DATABASE) && number(r, OWNER_OID) && number(r, UTF8) &&
+	       text(r, "c") && yes(r, false) && yes(r, true) && number(r, -1) && text(r, "C.UTF-8") &&
+	       text(r, "C.UTF-8") && text(r, NULL) && text(r, NULL);
 }
 
 /* ---- relations --------------------------------------------------------------------------- */
@@ -343,6 +358,7 @@ static const struct system_relation {
 } relations[] = {
 	SYSTEM("pg_am", am),
 	SYSTEM("pg_class", class),
+	SYSTEM("pg_database", database),
 	SYSTEM("pg_index", index),
 	SYSTEM("pg_namespace", namespace),
 	SYSTEM("pg_tables", tables),
