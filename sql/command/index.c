@@ -475,6 +475,34 @@ sql_index_validate(struct sql_session *s, const char *name, struct nam_arena *ar
 	return st == NAM_OK || sql_status(err, st, tab);
 }
 
+/* A constraint's index goes with the constraint. */
+static bool
+is_required(const struct cat_table *tab, const char *name, struct cat_err *err)
+{
+	cat_error(err, "2BP01", "cannot drop index %s because constraint %s on table %s requires it", name,
+	    name, tab->name);
+	snprintf(
+	    err->hint, sizeof err->hint, "You can drop constraint %s on table %s instead.", name, tab->name);
+	return false;
+}
+
+/* The table whose primary key's constraint has that name, NULL = there is none. */
+static nam_status
+table_of_key(struct sql_session *s, const char *name, const struct cat_table **out)
+{
+	const struct cat_table **tab;
+	unsigned n;
+	nam_status st = cat_list(s->cfg.cat, s->t, &tab, &n, s->arena[3]);
+	*out = NULL;
+	for (unsigned i = 0; st == NAM_OK && i < n && *out == NULL; i++) {
+		char key[CAT_NAME_MAX + 8];
+		if (tab[i]->kind == CAT_TABLE && tab[i]->keys > 0 &&
+		    strcmp(cat_key_name(tab[i], key), name) == 0)
+			*out = tab[i];
+	}
+	return st;
+}
+
 static bool
 no_index(
     struct sql_session *s, const char *name, bool if_exists, const struct sql_sink *sink, struct cat_err *err)
@@ -496,6 +524,10 @@ no_index(
 			    what[there->kind]);
 		return false;
 	}
+	if ((st = table_of_key(s, name, &there)) != NAM_OK)
+		return sql_status(err, st, NULL);
+	if (there != NULL)
+		return is_required(there, name, err);
 	if (!if_exists)
 		return cat_error(err, "42704", "index \"%s\" does not exist", name);
 	sql_notice(sink, "NOTICE", "00000", "index \"%s\" does not exist, skipping", name);
@@ -524,14 +556,8 @@ sql_drop_index(
 				return false;
 			continue;
 		}
-		if (tab->index[i].constraint) {
-			cat_error(err, "2BP01",
-			    "cannot drop index %s because constraint %s on table %s requires it",
-			    ast->names[k], ast->names[k], tab->name);
-			snprintf(err->hint, sizeof err->hint,
-			    "You can drop constraint %s on table %s instead.", ast->names[k], tab->name);
-			return false;
-		}
+		if (tab->index[i].constraint)
+			return is_required(tab, ast->names[k], err);
 		if (!sql_foreign_need(s, tab, NULL, (int)i, "index", ast->names[k], false, sink, err))
 			return false;
 		s->ddl = true;
