@@ -115,16 +115,21 @@ int
 bench_options(int argc, char **argv, const struct option *opt, struct bench_common *c,
     bool (*take)(void *arg, int letter, char *value), void (*usage)(FILE *to), void *arg)
 {
+	int at = 0;
 	optind = 0;
-	for (int letter; (letter = getopt_long(argc, argv, "h", opt, NULL)) != -1;) {
+	for (int letter; (letter = getopt_long(argc, argv, "h", opt, &at)) != -1;) {
 		if (letter == '?')
 			return 3;
 		if (letter == 'h') {
 			usage(stdout);
 			return 1;
 		}
-		if (!take(arg, letter, optarg) && !bench_common_take(c, letter, optarg))
-			return bench_bad_use(argv[0], "that is not a value for this option");
+		if (!take(arg, letter, optarg) && !bench_common_take(c, letter, optarg)) {
+			char why[160];
+			snprintf(why, sizeof why, "--%s %.60s: that is not a value for this option",
+			    opt[at].name, optarg != NULL ? optarg : "");
+			return bench_bad_use(argv[0], why);
+		}
 	}
 	if (optind < argc)
 		return bench_bad_use(argv[0], "there is a word too many");

@@ -88,7 +88,7 @@ def test_processes_are_killed():
 
 def test_bad_use():
     for args, why in (
-            (("--warehouses", "0"), "that is not a value for this option"),
+            (("--warehouses", "0"), "--warehouses 0: that is not a value for this option"),
             (("--warehouses", "1001"), "that is not a value for this option"),
             (("--size", "large"), "that is not a value for this option"),
             (("--api", "rest"), "that is not a value for this option"),
