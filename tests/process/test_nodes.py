@@ -372,6 +372,8 @@ def killed_under_an_index(fabric):
 
 
 def test_kill_9_under_an_index_shm():
+    if house.SLOW > 4:
+        house.skip("its memory and the sanitizer's shadow of it: more than the machine may have")
     killed_under_an_index("shm")
 
 
