@@ -36,7 +36,8 @@ cli_bench(int argc, char **argv)
 		return bench_oracle(argc - 1, argv + 1);
 	bool help = argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
 	fprintf(help ? stdout : stderr,
-	    "usage: namdb bench tpcw|smallbank|tatp|tpcc|ycsb|join|agg|sql|tpch|verbs|messages|oracle [options]\n"
+	    "usage: namdb bench tpcw|smallbank|tatp|tpcc|ycsb|join|agg|sql|tpch|verbs|messages|oracle "
+	    "[options]\n"
 	    "  tpcw      checkout transactions beside a memory floor and SQLite\n"
 	    "  smallbank SmallBank's short transactions on few hot accounts\n"
 	    "  tatp      TATP's short transactions, most of which only read\n"

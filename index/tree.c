@@ -14,9 +14,9 @@ idx_layout_fold(void)
 		IDX_TREE_SERVICES, sizeof(struct idx_part_head), offsetof(struct idx_part_head, next),
 		sizeof(struct idx_extent_head), sizeof(struct idx_tree_anchor), sizeof(struct idx_map_part),
 		sizeof(struct idx_rq), sizeof(struct idx_an), sizeof(struct idx_an_change),
-		sizeof(struct idx_an_shape), offsetof(struct idx_an, used), IDX_MSG_OPEN, offsetof(struct idx_part_head, state),
-		sizeof(struct idx_piece_head), IDX_SUB_LEAVES_MAX, IDX_STEP_BITS, IDX_LEAF_SHIFT,
-		sizeof(struct idx_model_rq), 1 };
+		sizeof(struct idx_an_shape), offsetof(struct idx_an, used), IDX_MSG_OPEN,
+		offsetof(struct idx_part_head, state), sizeof(struct idx_piece_head), IDX_SUB_LEAVES_MAX,
+		IDX_STEP_BITS, IDX_LEAF_SHIFT, sizeof(struct idx_model_rq), 1 };
 	idx_hash_layout_fold();
 	net_layout_fold("index.tree", idx_check_words(shape, sizeof shape / 8, 1));
 }

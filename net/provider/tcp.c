@@ -228,7 +228,9 @@ tcp_post(struct net_endpoint *ep, struct net_batch *b, struct net_op *op)
 		net_op_refuse(ep, b, op, st);
 		return;
 	}
-	struct net_ask ask = { .code = op->code, .flags = op->flags & (uint8_t)~NET_STREAM, .len = op->len, .at = op->at.bits };
+	struct net_ask ask = {
+		.code = op->code, .flags = op->flags & (uint8_t)~NET_STREAM, .len = op->len, .at = op->at.bits
+	};
 	put(t, &ask, sizeof ask);
 	if (op->code >= NET_WRITE_IMM)
 		put(t, &op->arg, 8);
