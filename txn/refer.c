@@ -290,34 +290,25 @@ ask_range(struct look *l, const struct txn_forbids *f)
 	return st == NAM_REFUSED ? NAM_CONFLICT : st;
 }
 
+struct search {
+	struct look *l;
+	const struct txn_forbids *f;
+};
+
+static nam_status
+block_refers(void *arg, const struct rec_block *img, net_addr at)
+{
+	const struct search *s = arg;
+	/* Most blocks are older than the snapshot, and no one changes them. */
+	return rec_is_locked(img) || img->word > s->f->seen_at ? refers(s->l, s->f, at) : NAM_OK;
+}
+
 /* All rows of a table that no index helps to find. */
 static nam_status
 ask_table(struct look *l, const struct txn_forbids *f)
 {
-	enum { TURN = 4 }; /* extents between two yields: on mapped memory no READ parks */
-	struct txn *t = l->t;
-	const struct txn_table_view *v = f->of.table->view;
-	char *ext = aligned_alloc(64, NET_EXTENT);
-	uint64_t at = 0, looked = 0;
-	nam_status st = ext != NULL ? NAM_OK : NAM_NOMEM;
-	if (st == NAM_OK)
-		st = net_read1(
-		    t->tw->w, net_plus(v->anchor, offsetof(struct txn_anchor, blocks)), &at, 8, &t->counts);
-	while (st == NAM_OK && at != 0) {
-		st = net_read1(t->tw->w, (net_addr){ at }, ext, NET_EXTENT, &t->counts);
-		for (uint32_t k = 0; st == NAM_OK && k < v->per_extent; k++) {
-			uint64_t off = sizeof(struct txn_extent) + (uint64_t)k * v->block_bytes;
-			const struct rec_block *img = (const struct rec_block *)(const void *)(ext + off);
-			/* Most blocks are older than the snapshot, and no one changes them. */
-			if (rec_is_locked(img) || img->word > f->seen_at)
-				st = refers(l, f, (net_addr){ at + off });
-		}
-		at = ((struct txn_extent *)(void *)ext)->next;
-		if (++looked % TURN == 0)
-			nam_co_yield();
-	}
-	free(ext);
-	return st;
+	struct search s = { l, f };
+	return txn_blocks_each(l->t, f->of.table->view, block_refers, &s);
 }
 
 /* Keys of indexes, several in a doorbell. */

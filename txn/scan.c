@@ -472,28 +472,46 @@ txn_scan_close(struct txn_scan *s)
 	free(s);
 }
 
+/* ---- blocks as they are ---- */
+
 nam_status
-txn_table_locks(struct txn *t, struct txn_table *table, uint64_t *locked)
+txn_blocks_each(struct txn *t, const struct txn_table_view *v, txn_block_fn *fn, void *arg)
 {
-	const struct txn_table_view *v = table->view;
+	enum { TURN = 4 }; /* extents between two yields: on mapped memory no READ parks */
 	char *ext = aligned_alloc(64, NET_EXTENT);
-	uint64_t at = 0;
-	*locked = 0;
-	nam_status st = ext ? NAM_OK : NAM_NOMEM;
+	uint64_t at = 0, looked = 0;
+	nam_status st = ext != NULL ? NAM_OK : NAM_NOMEM;
 	if (st == NAM_OK)
 		st = net_read1(
 		    t->tw->w, net_plus(v->anchor, offsetof(struct txn_anchor, blocks)), &at, 8, &t->counts);
 	while (st == NAM_OK && at != 0) {
 		st = net_read1(t->tw->w, (net_addr){ at }, ext, NET_EXTENT, &t->counts);
 		for (uint32_t k = 0; st == NAM_OK && k < v->per_extent; k++) {
-			const struct rec_block *img =
-			    (const void *)(ext + sizeof(struct txn_extent) + (uint64_t)k * v->block_bytes);
-			*locked += rec_is_locked(img);
+			uint64_t off = sizeof(struct txn_extent) + (uint64_t)k * v->block_bytes;
+			st = fn(arg, (struct rec_block *)(void *)(ext + off), (net_addr){ at + off });
 		}
 		at = ((struct txn_extent *)(void *)ext)->next;
+		if (++looked % TURN == 0)
+			nam_co_yield();
 	}
 	free(ext);
 	return st;
+}
+
+static nam_status
+count_lock(void *arg, const struct rec_block *img, net_addr at)
+{
+	uint64_t *locked = arg;
+	(void)at;
+	*locked += rec_is_locked(img);
+	return NAM_OK;
+}
+
+nam_status
+txn_table_locks(struct txn *t, struct txn_table *table, uint64_t *locked)
+{
+	*locked = 0;
+	return txn_blocks_each(t, table->view, count_lock, locked);
 }
 
 nam_status

@@ -1029,6 +1029,11 @@ void txn_entries_cut(struct txn *t);
 /* True if t may commit: txn_begin_latest demands that it changed all that it read. */
 bool txn_latest_whole(const struct txn *t);
 
+/* scan.c: each block of a table as it lies there when its extent is READ, with turns of other
+ * coroutines between. img lasts until fn returns; another status than NAM_OK ends it. */
+typedef nam_status txn_block_fn(void *arg, const struct rec_block *img, net_addr at);
+nam_status txn_blocks_each(struct txn *t, const struct txn_table_view *v, txn_block_fn *fn, void *arg);
+
 /* read.c */
 void txn_read_set_add(struct txn *t, net_addr at, uint64_t newest);
 void txn_read_set_add_absent(struct txn *t, const struct txn_get *g);

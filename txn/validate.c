@@ -15,7 +15,6 @@
 
 #include <base/fault.h>
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -139,31 +138,26 @@ absent_news(struct txn *t, const struct txn_absent *a, struct rec_block *img, ui
 	return st;
 }
 
+struct news {
+	struct txn *t;
+	const struct txn_table_view *v;
+	uint64_t *lock;
+};
+
+static nam_status
+judge_one(void *arg, const struct rec_block *img, net_addr at)
+{
+	const struct news *n = arg;
+	return judge_block(n->t, n->v, img, at, n->lock);
+}
+
 /* NAM_CONFLICT: the table holds a version that our snapshot did not show. NAM_BUSY: it may be about
  * to; *lock is on a block. */
 static nam_status
 table_news(struct txn *t, const struct txn_table_view *v, uint64_t *lock)
 {
-	enum { TURN = 4 }; /* extents between two yields: on mapped memory no READ parks */
-	char *ext = aligned_alloc(64, NET_EXTENT);
-	uint64_t at, looked = 0;
-	nam_status st = ext ? NAM_OK : NAM_NOMEM;
-	if (st == NAM_OK)
-		st = net_read1(
-		    t->tw->w, net_plus(v->anchor, offsetof(struct txn_anchor, blocks)), &at, 8, &t->counts);
-	while (st == NAM_OK && at != 0) {
-		st = net_read1(t->tw->w, (net_addr){ at }, ext, NET_EXTENT, &t->counts);
-		for (uint32_t k = 0; st == NAM_OK && k < v->per_extent; k++) {
-			uint64_t off = sizeof(struct txn_extent) + (uint64_t)k * v->block_bytes;
-			st = judge_block(
-			    t, v, (struct rec_block *)(void *)(ext + off), (net_addr){ at + off }, lock);
-		}
-		at = ((struct txn_extent *)(void *)ext)->next;
-		if (++looked % TURN == 0)
-			nam_co_yield();
-	}
-	free(ext);
-	return st;
+	struct news n = { t, v, lock };
+	return txn_blocks_each(t, v, judge_one, &n);
 }
 
 /* A block that the collector holds is soon as it was, or empty: then another look is worth the
