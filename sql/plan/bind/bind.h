@@ -417,11 +417,25 @@ struct sql_expr *sql_bind_pulled_column(struct bind *b, const struct bind_table 
 /* Once all of FROM is there: from numbers of items to numbers of tables. first, last: of each
  * item. */
 bool sql_bind_pulled_outers(struct bind *b, const unsigned *first, const unsigned *last);
+/* rows.c: a relation whose rows are made now. The caller sets b, column and cols. */
+struct bind_rows {
+	struct bind *b;
+	const struct sql_column *column;
+	unsigned cols, n, cap, at; /* at: columns of the row that is being made */
+	struct sql_expr **e;
+};
+/* The next column of the next row, with the column's type. A text is borrowed; NULL is NULL. */
+bool sql_bind_put(struct bind_rows *r, struct cat_datum d);
+bool sql_bind_put_text(struct bind_rows *r, const char *s);
+/* False with 42501: t is what a statement is to change. */
+bool sql_bind_only_read(struct bind *b, const struct ast_table *t);
+/* The rows as FROM's item t. */
+bool sql_bind_add_rows(struct bind_rows *r, const struct ast_table *t);
 /* stats.c: what ANALYZE found, as a table. */
 bool sql_bind_add_stats(struct bind *b, const struct ast_table *t);
 /* functions.c: nam_functions in FROM, for a table of that name that the catalog does not have. */
 bool sql_bind_add_functions(struct bind *b, const struct ast_table *t);
-/* PostgreSQL's system catalogs. False: the name is none of them; else *ok. */
+/* system.c: PostgreSQL's system catalogs. False: the name is none of them; else *ok. */
 bool sql_bind_add_system(struct bind *b, const struct ast_table *t, bool *ok);
 /* guess.c: *b->err says that a column, or a relation, does not exist; it gets a HINT if a similar
  * one does. */

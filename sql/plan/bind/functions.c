@@ -14,35 +14,11 @@ static const struct sql_column columns[F_ALL] = {
 	[F_TYPE] = { .name = "type", .type = CAT_TEXT, .typmod = -1 },
 };
 
-struct rows {
-	struct bind *b;
-	struct sql_expr **e;
-	unsigned n, cap;
-};
-
 static bool
-add(struct rows *r, const char *name, const char *result, const char *arguments, const char *type)
+add(struct bind_rows *r, const char *name, const char *result, const char *arguments, const char *type)
 {
-	const char *const said[F_ALL] = {
-		[F_NAME] = name, [F_RESULT] = result, [F_ARGUMENTS] = arguments, [F_TYPE] = type
-	};
-	if (r->n == r->cap) {
-		unsigned cap = r->cap ? r->cap * 2 : 512;
-		struct sql_expr **more = sql_bind_take(r->b, cap * F_ALL * sizeof *more);
-		if (more == NULL)
-			return false;
-		if (r->n > 0)
-			memcpy(more, r->e, r->n * F_ALL * sizeof *more);
-		r->e = more;
-		r->cap = cap;
-	}
-	for (unsigned i = 0; i < F_ALL; i++) {
-		struct cat_datum d = { .type = CAT_TEXT, .v.s = { said[i], (uint32_t)strlen(said[i]) } };
-		if ((r->e[r->n * F_ALL + i] = sql_expr_const(r->b->a, d, 0)) == NULL)
-			return cat_error(r->b->err, "53200", "out of memory");
-	}
-	r->n++;
-	return true;
+	return sql_bind_put_text(r, name) && sql_bind_put_text(r, result) &&
+	       sql_bind_put_text(r, arguments) && sql_bind_put_text(r, type);
 }
 
 static const char *
@@ -52,7 +28,7 @@ type_name(uint8_t t)
 }
 
 static bool
-plain(struct rows *r, const struct sql_fn *f)
+plain(struct bind_rows *r, const struct sql_fn *f)
 {
 	char text[300] = "";
 	size_t at = 0;
@@ -69,7 +45,7 @@ plain(struct rows *r, const struct sql_fn *f)
 
 /* A row for each type that it takes. */
 static bool
-aggregate(struct rows *r, const char *name)
+aggregate(struct bind_rows *r, const char *name)
 {
 	enum sql_agg_kind kind;
 	if (!sql_agg_find(name, &kind))
@@ -96,7 +72,7 @@ aggregate(struct rows *r, const char *name)
 }
 
 static bool
-all(struct rows *r)
+all(struct bind_rows *r)
 {
 	const struct sql_fn *f;
 	const char *agg;
@@ -116,15 +92,6 @@ all(struct rows *r)
 bool
 sql_bind_add_functions(struct bind *b, const struct ast_table *t)
 {
-	struct rows r = { .b = b };
-	if (b->plan->kind != AST_SELECT && b->plan->tab == NULL && b->nest.level == 0)
-		return sql_bind_fail(b, t->position, "42501", "permission denied for table nam_functions");
-	struct sql_op_values *n = sql_new_values(b, NULL, F_ALL);
-	if (n == NULL || !all(&r))
-		return false;
-	n->e = r.e;
-	n->cols = F_ALL;
-	n->rows = r.n;
-	n->node.est_rows = r.n;
-	return sql_bind_add_source(b, t, &n->node, columns, F_ALL);
+	struct bind_rows r = { .b = b, .column = columns, .cols = F_ALL };
+	return sql_bind_only_read(b, t) && all(&r) && sql_bind_add_rows(&r, t);
 }

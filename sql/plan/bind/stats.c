@@ -76,8 +76,9 @@ text(const char *s)
 }
 
 static bool
-row(struct bind *b, const struct cat_table *tab, const struct cat_column *c, struct sql_expr **e)
+row(struct bind_rows *r, const struct cat_table *tab, const struct cat_column *c)
 {
+	struct bind *b = r->b;
 	const struct cat_stats *s = cat_stats_read(c->stats, c->type, b->a);
 	static const struct cat_stats none;
 	if (s == NULL)
@@ -99,7 +100,7 @@ row(struct bind *b, const struct cat_table *tab, const struct cat_column *c, str
 		[S_BOUNDS] = list(b, c->type, s->bound, s->bounds),
 	};
 	for (unsigned i = 0; i < S_ALL; i++)
-		if ((e[i] = sql_expr_const(b->a, d[i], 0)) == NULL)
+		if (!sql_bind_put(r, d[i]))
 			return false;
 	return true;
 }
@@ -107,29 +108,17 @@ row(struct bind *b, const struct cat_table *tab, const struct cat_column *c, str
 bool
 sql_bind_add_stats(struct bind *b, const struct ast_table *t)
 {
+	struct bind_rows r = { .b = b, .column = columns, .cols = S_ALL };
 	const struct cat_table **tab;
-	unsigned tabs, rows = 0;
+	unsigned tabs;
 	nam_status st = cat_list(b->in->cat, b->in->t, &tab, &tabs, b->a);
 	if (st != NAM_OK)
 		return sql_status(b->err, st, NULL);
-	if (b->plan->kind != AST_SELECT && b->plan->tab == NULL && b->nest.level == 0)
-		return sql_bind_fail(b, t->position, "42501", "permission denied for table nam_stats");
-	struct sql_op_values *n = sql_new_values(b, NULL, S_ALL);
-	for (unsigned i = 0; i < tabs; i++)
-		for (unsigned c = 0; c < tab[i]->columns; c++)
-			rows += tab[i]->column[c].stats != NULL;
-	if (n == NULL || (n->e = sql_bind_take(b, (size_t)rows * S_ALL * sizeof *n->e)) == NULL)
+	if (!sql_bind_only_read(b, t))
 		return false;
-	n->cols = S_ALL;
-	n->rows = rows;
-	n->node.est_rows = rows ? rows : 1;
-	struct sql_expr **e = n->e;
 	for (unsigned i = 0; i < tabs; i++)
 		for (unsigned c = 0; c < tab[i]->columns; c++)
-			if (tab[i]->column[c].stats != NULL) {
-				if (!row(b, tab[i], &tab[i]->column[c], e))
-					return cat_error(b->err, "53200", "out of memory");
-				e += S_ALL;
-			}
-	return sql_bind_add_source(b, t, &n->node, columns, S_ALL);
+			if (tab[i]->column[c].stats != NULL && !row(&r, tab[i], &tab[i]->column[c]))
+				return cat_error(b->err, "53200", "out of memory");
+	return sql_bind_add_rows(&r, t);
 }

@@ -22,7 +22,6 @@ enum {
 	HEAP_OID = 2,
 	BTREE_OID = 403,
 	UTF8 = 6, /* pg_encoding_to_char */
-	COLUMNS_MAX = 32,
 };
 
 #define OWNER    "namdb" /* pg_get_userbyid(10) says so, too */
@@ -31,10 +30,7 @@ enum {
 /* ---- rows ------------------------------------------------------------------------------ */
 
 struct rows {
-	struct bind *b;
-	const struct sql_column *column;
-	unsigned cols, n, cap, at; /* at: columns of the row that is being made */
-	struct sql_expr **e;
+	struct bind_rows out;
 	const struct cat_table **tab;
 	unsigned tabs;
 };
@@ -42,43 +38,21 @@ struct rows {
 static bool
 put(struct rows *r, struct cat_datum d)
 {
-	if (r->at == 0 && r->n == r->cap) {
-		unsigned cap = r->cap ? r->cap * 2 : 64;
-		struct sql_expr **more = sql_bind_take(r->b, (size_t)cap * r->cols * sizeof *more);
-		if (more == NULL)
-			return false;
-		if (r->n > 0)
-			memcpy(more, r->e, (size_t)r->n * r->cols * sizeof *more);
-		r->e = more;
-		r->cap = cap;
-	}
-	d.type = r->column[r->at].type;
-	struct sql_expr *e = sql_expr_const(r->b->a, d, 0);
-	if (e == NULL)
-		return cat_error(r->b->err, "53200", "out of memory");
-	r->e[(size_t)r->n * r->cols + r->at] = e;
-	if (++r->at == r->cols) {
-		r->at = 0;
-		r->n++;
-	}
-	return true;
+	return sql_bind_put(&r->out, d);
 }
 
 static bool
 text(struct rows *r, const char *s)
 {
-	struct cat_datum d = { .null = s == NULL };
-	if (s != NULL)
-		d.v.s = (struct cat_str){ s, (uint32_t)strlen(s) };
-	return put(r, d);
+	return sql_bind_put_text(&r->out, s);
 }
 
 /* Of a text that does not last. */
 static bool
 words(struct rows *r, const char *s)
 {
-	char *copy = nam_arena_str(r->b->a, s, strlen(s));
-	return copy != NULL ? text(r, copy) : cat_error(r->b->err, "53200", "out of memory");
+	char *copy = nam_arena_str(r->out.b->a, s, strlen(s));
+	return copy != NULL ? text(r, copy) : cat_error(r->out.b->err, "53200", "out of memory");
 }
 
 static bool
@@ -373,25 +347,11 @@ sql_bind_add_system(struct bind *b, const struct ast_table *t, bool *ok)
 		is = strcmp(relations[i].name, t->name) == 0 ? &relations[i] : NULL;
 	if (is == NULL || b->in->cat == NULL)
 		return false;
-	*ok = false;
-	if (b->plan->kind != AST_SELECT && b->plan->tab == NULL && b->nest.level == 0) {
-		sql_bind_fail(
-		    b, t->position, "42501", "permission denied: \"%s\" is a system catalog", t->name);
-		return true;
-	}
-	struct rows r = { .b = b, .column = is->column, .cols = is->columns };
+	struct rows r = { .out = { .b = b, .column = is->column, .cols = is->columns } };
 	nam_status st = cat_list(b->in->cat, b->in->t, &r.tab, &r.tabs, b->a);
-	if (st != NAM_OK) {
-		sql_status(b->err, st, NULL);
-		return true;
-	}
-	struct sql_op_values *n = sql_new_values(b, NULL, is->columns);
-	if (n == NULL || !is->rows(&r))
-		return true;
-	n->e = r.e;
-	n->cols = is->columns;
-	n->rows = r.n;
-	n->node.est_rows = r.n > 0 ? r.n : 1;
-	*ok = sql_bind_add_source(b, t, &n->node, is->column, is->columns);
+	if (st != NAM_OK)
+		*ok = sql_status(b->err, st, NULL);
+	else
+		*ok = sql_bind_only_read(b, t) && is->rows(&r) && sql_bind_add_rows(&r.out, t);
 	return true;
 }
