@@ -34,6 +34,7 @@ struct run {
 	unsigned table_bits; /* of the table in the cache */
 	uint32_t window, group;
 	uint64_t taken, direct; /* tuples since the table was empty; that are to pass by it */
+	unsigned slot_bits;     /* of a table of groups, as the partition before needed it */
 	bool as_is;             /* a tuple is a group as it stands */
 	uint64_t batch[BATCH * (OLAP_KEY_WORDS + OLAP_AGGREGATES)];
 };
@@ -223,16 +224,17 @@ give_groups(struct run *r)
 	return st == NAM_OK && n > 0 ? a->sink(a->arg, r->batch, n) : st;
 }
 
-/* One partition. *bits: slots that the one before needed. */
+/* One partition. */
 static nam_status
-finish(struct run *r, uint32_t p, unsigned *bits)
+finish(void *arg, uint32_t p)
 {
+	struct run *r = arg;
 	const void *t;
 	uint32_t n;
 	nam_status st;
 	if (r->part.count[p] == 0)
 		return NAM_OK;
-	if ((st = olap_groups_clear(&r->groups, &r->memory, *bits, r->bits)) != NAM_OK)
+	if ((st = olap_groups_clear(&r->groups, &r->memory, r->slot_bits, r->bits)) != NAM_OK)
 		return st;
 	olap_reader_begin(r->reader, &r->part, r->part.start[p], r->part.start[p + 1] - r->part.start[p]);
 	while ((st = olap_reader_next(r->reader, &t, &n)) == NAM_OK) {
@@ -248,9 +250,9 @@ finish(struct run *r, uint32_t p, unsigned *bits)
 		if (st != NAM_OK)
 			return st;
 	}
-	*bits = r->groups.bits;
-	if (r->groups.n * 4 < r->groups.most && *bits > LEAST_BITS)
-		--*bits;
+	r->slot_bits = r->groups.bits;
+	if (r->groups.n * 4 < r->groups.most && r->slot_bits > LEAST_BITS)
+		r->slot_bits--;
 	return st == NAM_ABSENT ? give_groups(r) : st;
 }
 
@@ -258,26 +260,9 @@ static nam_status
 pass_finish(struct run *r, struct olap_phase *ph)
 {
 	struct olap_agg *a = r->a;
-	uint32_t m;
-	unsigned bits = LEAST_BITS;
 	nam_status st = olap_phase_begin(ph, r->job, PASS_FINISH, 1u << r->bits);
-	while (st == NAM_OK) {
-		memset(a->result, 0, a->result_len);
-		while ((st = olap_take(ph, &m)) == NAM_OK) {
-			if ((st = finish(r, m, &bits)) != NAM_OK)
-				break;
-			a->did.morsels++;
-		}
-		if (st != NAM_ABSENT)
-			break;
-		st = olap_publish(ph, NULL, a->result, a->result_len);
-		if (st == NAM_OK)
-			st = olap_settle(ph);
-		if (st != NAM_BUSY)
-			break;
-		st = NAM_OK;
-	}
-	return st;
+	r->slot_bits = LEAST_BITS;
+	return st == NAM_OK ? olap_phase_run(ph, finish, r, a->result, a->result_len, &a->did.morsels) : st;
 }
 
 static nam_status

@@ -228,34 +228,24 @@ make_tasks(struct olap_run *r)
 	return NAM_OK;
 }
 
+static nam_status
+one_task(void *arg, uint32_t number)
+{
+	struct olap_run *r = arg;
+	nam_status st = r->one(r, &r->task[number]);
+	/* Windows were READ in place. */
+	return st == NAM_OK && olap_mapped(r->job->w) && !net_direct_stands(r->job->w) ? NAM_GONE : st;
+}
+
 /* The last phase: the tasks, and the results. */
 static nam_status
 run_tasks(struct olap_run *r, nam_status (*one)(struct olap_run *r, const struct olap_task *task),
     struct olap_phase *ph)
 {
 	struct olap_join *j = r->j;
-	uint32_t m;
 	nam_status st = olap_phase_begin(ph, r->job, PASS_TASKS, r->tasks);
-	while (st == NAM_OK) {
-		memset(j->result, 0, j->result_len);
-		while ((st = olap_take(ph, &m)) == NAM_OK) {
-			st = one(r, &r->task[m]);
-			if (st == NAM_OK && olap_mapped(r->job->w) && !net_direct_stands(r->job->w))
-				st = NAM_GONE;
-			if (st != NAM_OK)
-				break;
-			j->did.morsels++;
-		}
-		if (st != NAM_ABSENT)
-			break;
-		st = olap_publish(ph, NULL, j->result, j->result_len);
-		if (st == NAM_OK)
-			st = olap_settle(ph);
-		if (st != NAM_BUSY)
-			break;
-		st = NAM_OK;
-	}
-	return st;
+	r->one = one;
+	return st == NAM_OK ? olap_phase_run(ph, one_task, r, j->result, j->result_len, &j->did.morsels) : st;
 }
 
 /* ---- the remote pass ---- */

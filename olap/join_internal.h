@@ -29,6 +29,7 @@ struct olap_run {
 	unsigned pieces_cap;
 	struct olap_task *task;
 	uint32_t tasks;
+	nam_status (*one)(struct olap_run *r, const struct olap_task *task); /* does a task */
 	struct olap_pairs out;
 	uint64_t given; /* batches of pairs */
 };

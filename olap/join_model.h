@@ -287,15 +287,7 @@ static inline bool
 all_over(void *arg)
 {
 	struct world *x = arg;
-	bool all = true;
-	for (unsigned i = 0; i < x->participants; i++) {
-		bool dead = net_sim_crashed(x->c.net[i]);
-		if (dead && !x->told)
-			net_sim_tell(x->c.sim, x->c.net[i], 30000);
-		x->told |= dead;
-		all &= x->over[i] || dead;
-	}
-	return all;
+	return cluster_over(&x->c, x->participants, x->over, &x->told);
 }
 
 static inline void

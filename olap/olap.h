@@ -131,6 +131,10 @@ nam_status olap_take(struct olap_phase *ph, uint32_t *morsel);
 nam_status olap_publish(
     struct olap_phase *ph, struct olap_writer *wr, const void *result, uint32_t result_len);
 nam_status olap_settle(struct olap_phase *ph);
+/* The rounds of a phase that puts out results only, until it is settled: one(arg, morsel) for each
+ * that this participant takes. result is zeroed before each round. *done: morsels of all rounds. */
+nam_status olap_phase_run(struct olap_phase *ph, nam_status (*one)(void *arg, uint32_t morsel), void *arg,
+    void *result, uint32_t result_len, uint32_t *done);
 /* Of a settled phase: the relation that was written, for olap_rel_load. */
 void olap_phase_source(const struct olap_phase *ph, uint32_t width, unsigned bits, struct olap_source *out);
 /* Of a settled phase: each result that counts. */

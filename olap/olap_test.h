@@ -62,6 +62,22 @@ cluster_run(struct cluster *c, unsigned process, void (*fn)(void *), void *arg)
 	assert_true(net_sim_run(c->sim, NULL, NULL));
 }
 
+/* True if each of the first n processes has come to its end or died. The others hear of a death 30
+ * us later. *told: of one. */
+static inline bool
+cluster_over(struct cluster *c, unsigned n, const bool *over, bool *told)
+{
+	bool all = true;
+	for (unsigned i = 0; i < n; i++) {
+		bool dead = net_sim_crashed(c->net[i]);
+		if (dead && !*told)
+			net_sim_tell(c->sim, c->net[i], 30000);
+		*told |= dead;
+		all &= over[i] || dead;
+	}
+	return all;
+}
+
 /* Extents that nobody has, by the memory alone. */
 static inline uint64_t
 cluster_free(const struct cluster *c)

@@ -286,6 +286,27 @@ olap_settle(struct olap_phase *ph)
 	return NAM_BUSY;
 }
 
+nam_status
+olap_phase_run(struct olap_phase *ph, nam_status (*one)(void *arg, uint32_t morsel), void *arg, void *result,
+    uint32_t result_len, uint32_t *done)
+{
+	nam_status st;
+	do {
+		uint32_t m;
+		memset(result, 0, result_len);
+		while ((st = olap_take(ph, &m)) == NAM_OK) {
+			if ((st = one(arg, m)) != NAM_OK)
+				return st;
+			++*done;
+		}
+		if (st == NAM_ABSENT)
+			st = olap_publish(ph, NULL, result, result_len);
+		if (st == NAM_OK)
+			st = olap_settle(ph);
+	} while (st == NAM_BUSY);
+	return st;
+}
+
 void
 olap_phase_source(const struct olap_phase *ph, uint32_t width, unsigned bits, struct olap_source *out)
 {

@@ -23,6 +23,15 @@ olap_give(struct olap_run *r)
 	return st;
 }
 
+/* A batch of pairs, counted by the caller, is full. */
+static inline __attribute__((always_inline)) nam_status
+give_full(struct olap_run *r, unsigned *full)
+{
+	r->out.n = *full;
+	*full = 0;
+	return olap_give(r);
+}
+
 /* What a probe does with the tuples it meets; constants where it is inlined. */
 struct probe {
 	uint32_t width, build_width;
@@ -39,6 +48,7 @@ probe_with(struct olap_run *r, const char *t, uint32_t n, enum olap_side build, 
 	const void **other = build == LEFT ? r->out.left : r->out.right;
 	const uint32_t *off = tab->off;
 	unsigned full = r->out.n;
+	nam_status st;
 	for (uint32_t i = 0; i < n; i++, t += how.width) {
 		uint64_t key = *(const uint64_t *)(const void *)t;
 		uint32_t b = olap_bucket(tab, key), end = off[b + 1];
@@ -55,13 +65,8 @@ probe_with(struct olap_run *r, const char *t, uint32_t n, enum olap_side build, 
 			if (how.pairs) {
 				mine[full] = t;
 				other[full] = u;
-				if (++full == OLAP_PAIRS) {
-					r->out.n = full;
-					nam_status st = olap_give(r);
-					if (st != NAM_OK)
-						return st;
-					full = 0;
-				}
+				if (++full == OLAP_PAIRS && (st = give_full(r, &full)) != NAM_OK)
+					return st;
 			} else if (!how.mark) {
 				break;
 			}
@@ -69,13 +74,8 @@ probe_with(struct olap_run *r, const char *t, uint32_t n, enum olap_side build, 
 		if (how.keep != KEEP_NONE && hit == (how.keep == KEEP_MATCHED)) {
 			mine[full] = t;
 			other[full] = NULL;
-			if (++full == OLAP_PAIRS) {
-				r->out.n = full;
-				nam_status st = olap_give(r);
-				if (st != NAM_OK)
-					return st;
-				full = 0;
-			}
+			if (++full == OLAP_PAIRS && (st = give_full(r, &full)) != NAM_OK)
+				return st;
 		}
 	}
 	r->out.n = full;
@@ -95,17 +95,13 @@ probe_pairs(struct olap_run *r, const char *t, uint32_t n, enum olap_side build)
 	const void **other = build == LEFT ? r->out.left : r->out.right;
 	const uint32_t *off = tab->off;
 	unsigned full = r->out.n;
+	nam_status st;
 	for (uint32_t i = 0; i < n; i++, t += FAST) {
 		uint64_t key = *(const uint64_t *)(const void *)t;
 		uint32_t b = olap_bucket(tab, key), at = off[b], end = off[b + 1];
 		const uint64_t *u = (const uint64_t *)(const void *)(tab->tuples + (size_t)at * FAST);
-		if (full > OLAP_PAIRS - 2) {
-			r->out.n = full;
-			nam_status st = olap_give(r);
-			if (st != NAM_OK)
-				return st;
-			full = 0;
-		}
+		if (full > OLAP_PAIRS - 2 && (st = give_full(r, &full)) != NAM_OK)
+			return st;
 		mine[full] = t;
 		other[full] = u;
 		full += (u[0] == key) & (at < end);
@@ -115,13 +111,8 @@ probe_pairs(struct olap_run *r, const char *t, uint32_t n, enum olap_side build)
 		for (at += 2, u += 4; __builtin_expect(at < end, 0); at++, u += 2) {
 			if (u[0] != key)
 				continue;
-			if (full == OLAP_PAIRS) {
-				r->out.n = full;
-				nam_status st = olap_give(r);
-				if (st != NAM_OK)
-					return st;
-				full = 0;
-			}
+			if (full == OLAP_PAIRS && (st = give_full(r, &full)) != NAM_OK)
+				return st;
 			mine[full] = t;
 			other[full++] = u;
 		}
