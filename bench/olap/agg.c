@@ -6,11 +6,9 @@
  * sum over them, and a sum in which each group's own sum is weighted by its key; what they must be
  * follows from an array with a place for each group.
  */
-#include "duckdb.h"
 #include "join_data.h"
-#include "pool.h"
+#include "series.h"
 
-#include <base/clock.h>
 #include <base/hash.h>
 #include <base/number.h>
 
@@ -27,11 +25,10 @@ struct sums {
 };
 
 struct point {
+	struct series_point runs;
 	unsigned groups;
-	double seconds[BENCH_RUNS_MAX], scan[BENCH_RUNS_MAX], duckdb[BENCH_RUNS_MAX], c_mem;
 	struct sums want;
-	struct net_counts counts;
-	uint64_t direct, bad, duckdb_bad;
+	uint64_t direct;
 	unsigned bits;
 };
 
@@ -44,8 +41,8 @@ struct bench {
 	uint64_t seed;
 	struct pool pool;
 	struct pool_relation in;
-	struct peer_duckdb *duckdb;
-	struct point *pt;
+	struct series series;
+	struct point *pt, *points_at;
 	struct sums got;
 	double scan;
 	pthread_mutex_t mutex; /* of the point's sums over workers */
@@ -168,7 +165,7 @@ agg_main(struct pool_worker *w, struct olap_job *job, void *arg)
 	}
 	pthread_mutex_lock(&b->mutex);
 	b->pt->direct += a.did.direct;
-	net_counts_add(&b->pt->counts, olap_job_counts(job));
+	net_counts_add(&b->pt->runs.counts, olap_job_counts(job));
 	pthread_mutex_unlock(&b->mutex);
 	if (st == NAM_OK)
 		olap_phase_end(&ph);
@@ -182,8 +179,9 @@ same(const struct sums *a, const struct sums *b)
 }
 
 static bool
-agg_once(struct bench *b, double *seconds)
+agg_once(void *arg, double *seconds, double *pass)
 {
+	struct bench *b = arg;
 	const struct pool_job j = { .fn = agg_main, .arg = b };
 	nam_status st = bench_pool_job(&b->pool, &j, seconds);
 	if (st != NAM_OK)
@@ -191,116 +189,83 @@ agg_once(struct bench *b, double *seconds)
 	else if (!same(&b->got, &b->pt->want))
 		fprintf(stderr, "namdb bench: wrong answer: %llu groups, expected %llu\n",
 		    (unsigned long long)b->got.groups, (unsigned long long)b->pt->want.groups);
-	b->pt->bad += st != NAM_OK || !same(&b->got, &b->pt->want);
+	b->pt->runs.bad += st != NAM_OK || !same(&b->got, &b->pt->want);
+	*pass = b->scan;
 	return st == NAM_OK;
 }
 
 /* Sums of sums over groups, so that both sides give three numbers. */
+static const char question[] = "SELECT count(*), sum(v)::BIGINT, sum(v * (k & 63))::BIGINT FROM "
+			       "(SELECT k, sum(p1) AS v FROM t GROUP BY k)";
+
 static bool
-duckdb_once(struct bench *b, double *seconds)
+right(void *arg, const int64_t got[3])
 {
-	int64_t got[3];
-	uint64_t began = nam_clock_ns();
-	bool ok = peer_duckdb_ask(b->duckdb,
-	    "SELECT count(*), sum(v)::BIGINT, sum(v * (k & 63))::BIGINT FROM "
-	    "(SELECT k, sum(p1) AS v FROM t GROUP BY k)",
-	    got, 3);
-	*seconds = (double)(nam_clock_ns() - began) / 1e9;
+	const struct bench *b = arg;
 	const struct sums sums = { (uint64_t)got[0], (uint64_t)got[1], (uint64_t)got[2] };
-	b->pt->duckdb_bad += !ok || !same(&sums, &b->pt->want);
-	return ok;
+	return same(&sums, &b->pt->want);
 }
 
 static nam_status
 measure(struct bench *b, struct point *pt)
 {
 	const struct draw d = { b->seed, pt->groups, b->skew };
-	double first;
-	uint64_t proof = 0;
+	double first, pass;
+	char label[32];
 	b->pt = pt;
 	b->in = (struct pool_relation){ .tuples = b->rows, .width = WIDTH, .fill = fill, .arg = &d };
 	if (!expected(&d, b->rows, &pt->want))
 		return NAM_NOMEM;
 	nam_status st = bench_pool_load(&b->pool, &b->in, "relation");
-	if (st == NAM_OK && b->duckdb != NULL &&
-	    (!peer_duckdb_ask(b->duckdb, "DROP TABLE IF EXISTS t", NULL, 0) ||
-		!peer_duckdb_load(b->duckdb, "t", 2, b->rows, fill, &d)))
-		st = NAM_IO;
+	if (st == NAM_OK)
+		st = bench_series_table(&b->series, "t", &b->in);
 	if (st != NAM_OK)
 		return st;
-	agg_once(b, &first); /* its pages are warm afterwards */
-	pt->counts = (struct net_counts){ 0 };
+	agg_once(b, &first, &pass); /* its pages are warm afterwards */
+	pt->runs.counts = (struct net_counts){ 0 };
 	pt->direct = 0;
-	for (unsigned k = 0; k < b->common.runs && pt->bad == 0; k++) {
-		double c_mem = bench_pool_c_mem(&b->pool, &b->in, &proof);
-		pt->c_mem = k == 0 || c_mem < pt->c_mem ? c_mem : pt->c_mem;
-		if (!agg_once(b, &pt->seconds[k]))
-			break;
-		pt->scan[k] = b->scan;
-		fprintf(stderr, "%u groups, run %u of %u: %.3f s (pass %.3f s)", pt->groups, k + 1,
-		    b->common.runs, pt->seconds[k], pt->scan[k]);
-		if (b->duckdb != NULL && duckdb_once(b, &pt->duckdb[k]))
-			fprintf(stderr, ", duckdb %.3f s", pt->duckdb[k]);
-		fputc('\n', stderr);
-	}
+	snprintf(label, sizeof label, "%u groups, ", pt->groups);
+	bench_series_runs(&b->series, &pt->runs, &b->in, label, question);
 	return bench_pool_end(&b->pool, b->in.job);
 }
 
 /* ---- the report -------------------------------------------------------------------- */
 
 static void
-metrics(const struct bench *b, const struct point *pt)
+metrics(const void *arg, unsigned point, struct bench_metrics *m)
 {
-	struct bench_metrics m = { .json = b->common.json, .comma = "" };
+	const struct bench *b = arg;
+	const struct point *pt = &b->points_at[point];
 	unsigned runs = b->common.runs;
-	double ratio[BENCH_RUNS_MAX] = { 0 }, s = bench_median(pt->seconds, runs);
-	bench_metric(&m, "groups", (double)pt->want.groups);
-	bench_metric(&m, "agg_s", s);
-	bench_metric(&m, "pass_s", bench_median(pt->scan, runs));
-	bench_metric(&m, "tuples_per_s", s > 0 ? b->rows / s : 0);
-	bench_metric(&m, "fan_out", (double)(1u << pt->bits));
-	bench_metric(&m, "direct_share", (double)pt->direct / runs / b->rows);
-	bench_metric(&m, "c_mem_ns_per_byte", pt->c_mem * 1e9);
-	bench_metric(&m, "scan_floor_s", pt->c_mem * WIDTH * b->rows);
-	bench_metric(&m, "verbs", (double)net_counts_verbs(&pt->counts) / runs);
-	bench_metric(&m, "out_bytes", (double)pt->counts.bytes_out / runs);
-	bench_metric(&m, "in_bytes", (double)pt->counts.bytes_in / runs);
-	if (b->duckdb != NULL) {
-		for (unsigned k = 0; k < runs; k++)
-			ratio[k] = pt->seconds[k] > 0 ? pt->duckdb[k] / pt->seconds[k] : 0;
-		bench_metric(&m, "peer_duckdb_s", bench_median(pt->duckdb, runs));
-		bench_metric(&m, "peer_duckdb_ratio", bench_median(ratio, runs));
-		bench_metric(&m, "peer_duckdb_errors", (double)pt->duckdb_bad);
-	}
-	bench_metric(&m, "check_errors", (double)pt->bad);
+	double s = bench_median(pt->runs.seconds, runs);
+	bench_metric(m, "groups", (double)pt->want.groups);
+	bench_metric(m, "agg_s", s);
+	bench_metric(m, "pass_s", bench_median(pt->runs.pass, runs));
+	bench_metric(m, "tuples_per_s", s > 0 ? b->rows / s : 0);
+	bench_metric(m, "fan_out", (double)(1u << pt->bits));
+	bench_metric(m, "direct_share", (double)pt->direct / runs / b->rows);
+	bench_metric(m, "c_mem_ns_per_byte", pt->runs.c_mem * 1e9);
+	bench_metric(m, "scan_floor_s", pt->runs.c_mem * WIDTH * b->rows);
+	bench_series_verbs(m, &pt->runs, runs);
+	bench_series_judged(m, &b->series, &pt->runs);
 }
 
 static void
-report(const struct bench *b, const struct point *pt, unsigned n)
+report(const struct bench *b)
 {
 	const struct bench_common *c = &b->common;
-	if (c->json)
+	if (c->json) {
 		printf("{\"bench\": \"agg\", \"provider\": \"%s\", \"params\": {\"rows\": %u, \"skew\": %g, "
-		       "\"algorithm\": \"%s\", \"workers\": %u, \"runs\": %u, \"seed\": %llu, "
-		       "\"hint\": %s%s%s%s}, ",
+		       "\"algorithm\": \"%s\", \"workers\": %u, \"runs\": %u, \"seed\": %llu, \"hint\": %s",
 		    b->pool.provider, b->rows, b->skew, algorithm_name[b->algorithm], b->workers, c->runs,
-		    (unsigned long long)b->seed, b->hint ? "true" : "false",
-		    b->duckdb != NULL ? ", \"duckdb\": \"" : "",
-		    b->duckdb != NULL ? peer_duckdb_version(b->duckdb) : "", b->duckdb != NULL ? "\"" : "");
-	else
+		    (unsigned long long)b->seed, b->hint ? "true" : "false");
+		bench_series_params_end(&b->series);
+	} else {
 		printf("agg over %u tuples of 8 + 8 bytes, skew %g, %s, %s, %u worker%s, median of %u\n",
 		    b->rows, b->skew, algorithm_name[b->algorithm], b->pool.provider, b->workers,
 		    b->workers > 1 ? "s" : "", c->runs);
-	if (c->json && n > 1)
-		printf("\"points\": [");
-	for (unsigned i = 0; i < n; i++) {
-		if (c->json)
-			printf("%s%s\"metrics\": {", i > 0 ? ", " : "", n > 1 ? "{" : "");
-		metrics(b, &pt[i]);
-		printf("%s", !c->json ? "" : n > 1 ? "}}" : "}");
 	}
-	printf("%s", !c->json ? "" : n > 1 ? "]}\n" : "}\n");
-	fflush(stdout);
+	bench_series_report(&b->series, b->points, metrics, b);
 }
 
 static bool
@@ -310,8 +275,8 @@ draw_picture(const struct bench *b, const struct point *pt)
 	if (!bench_plot_open(&p, b->common.plot))
 		return false;
 	for (unsigned i = 0; i < b->points; i++)
-		fprintf(p.data, "%u %g %g\n", pt[i].groups, bench_median(pt[i].seconds, b->common.runs),
-		    bench_median(pt[i].duckdb, b->common.runs));
+		fprintf(p.data, "%u %g %g\n", pt[i].groups, bench_median(pt[i].runs.seconds, b->common.runs),
+		    bench_median(pt[i].runs.duckdb, b->common.runs));
 	FILE *g = bench_plot_draw(&p, 800, 500);
 	if (g != NULL) {
 		fprintf(g, "set title 'namdb bench agg: %u tuples, %s, %u worker(s)'\n", b->rows,
@@ -320,7 +285,7 @@ draw_picture(const struct bench *b, const struct point *pt)
 			   "set key left top\nplot ");
 		bench_quote(g, p.data_name);
 		fprintf(g, " using 1:2 with linespoints title 'namdb'");
-		if (b->duckdb != NULL) {
+		if (b->series.duckdb != NULL) {
 			fprintf(g, ", ");
 			bench_quote(g, p.data_name);
 			fprintf(g, " using 1:3 with linespoints title 'DuckDB'");
@@ -397,12 +362,12 @@ run(struct bench *b, struct point *pt, struct nam_err *err)
 	    &b->pool, b->workers, 1, data * 27 / 10 + (UINT64_C(512) << 20), &b->common, NULL, err);
 	if (st != NAM_OK)
 		return st;
-	if (b->peer) {
-		const char *why;
-		b->duckdb = peer_duckdb_open(b->workers, &why);
-		if (b->duckdb == NULL)
-			fprintf(stderr, "namdb bench: duckdb is skipped: %s\n", why);
-	}
+	b->series = (struct series){
+		.common = &b->common, .pool = &b->pool, .once = agg_once, .right = right, .arg = b
+	};
+	if (b->peer)
+		bench_series_peer(&b->series, b->workers);
+	b->points_at = pt;
 	for (unsigned i = 0; st == NAM_OK && i < b->points; i++) {
 		pt[i].groups = b->groups[i];
 		st = measure(b, &pt[i]);
@@ -436,12 +401,12 @@ bench_agg(int argc, char **argv)
 	if (!ok)
 		fprintf(stderr, "namdb bench: %s\n", err.text);
 	else
-		report(&b, pt, b.points);
+		report(&b);
 	for (unsigned i = 0; ok && i < b.points; i++)
-		ok = pt[i].bad + pt[i].duckdb_bad == 0;
+		ok = pt[i].runs.bad + pt[i].runs.duckdb_bad == 0;
 	if (st == NAM_OK && b.common.plot != NULL)
 		ok &= draw_picture(&b, pt);
-	peer_duckdb_close(b.duckdb);
+	peer_duckdb_close(b.series.duckdb);
 	bench_pool_close(&b.pool);
 	free(pt);
 	return ok ? 0 : 1;

@@ -7,11 +7,9 @@
  * pairs, and the sums of both sides' payloads over them. What they must be follows from how S
  * was drawn, without a join.
  */
-#include "duckdb.h"
 #include "join_data.h"
-#include "pool.h"
+#include "series.h"
 
-#include <base/clock.h>
 #include <base/number.h>
 #include <olap/cost.h>
 
@@ -22,7 +20,6 @@ enum {
 	POINTS = 16,
 	ROWS_MAX = 1u << 30,
 	PAYLOAD_MAX = OLAP_WIDTH_MAX - 8,
-	NO_PARTNER = 40,
 	PROCESSES_MAX = 8,
 	PARTICIPANTS_MAX = 64
 };
@@ -31,12 +28,10 @@ static const char *const algorithm_name[] = { "rrj", "rdma-ghj", "broadcast" };
 enum { ALGORITHMS = 3 };
 
 struct point {
-	double selectivity, seconds[BENCH_RUNS_MAX], scan[BENCH_RUNS_MAX], duckdb[BENCH_RUNS_MAX];
+	struct series_point runs;
+	double selectivity, floor_s, killed;
 	struct join_sums want;
-	double c_mem, floor_s, killed;
 	unsigned bits, split, local_passes;
-	struct net_counts counts;
-	uint64_t bad, duckdb_bad;
 };
 
 struct bench {
@@ -51,11 +46,11 @@ struct bench {
 	uint64_t seed;
 	struct pool pool;
 	struct pool_relation r, s;
-	struct peer_duckdb *duckdb;
+	struct series series;
 	struct olap_cost cost;
 	bool choose; /* the algorithm that the cost model says */
 	/* of the join that runs */
-	struct point *pt;
+	struct point *pt, *points_at;
 	struct join_sums got;
 	struct {
 		double scan;
@@ -152,7 +147,7 @@ join_main(struct pool_worker *w, struct olap_job *job, void *arg)
 	if (w->pool->self == 0) {
 		atomic_fetch_add(&b->did.local_passes, j.did.local_passes);
 		pthread_mutex_lock(&b->mutex);
-		net_counts_add(&b->pt->counts, olap_job_counts(job));
+		net_counts_add(&b->pt->runs.counts, olap_job_counts(job));
 		pthread_mutex_unlock(&b->mutex);
 	}
 	if (st == NAM_OK)
@@ -167,8 +162,9 @@ same(const struct join_sums *a, const struct join_sums *b)
 }
 
 static bool
-join_once(struct bench *b, double *seconds)
+join_once(void *arg, double *seconds, double *pass)
 {
+	struct bench *b = arg;
 	atomic_store(&b->did.local_passes, 0);
 	const struct plan plan = { b->s.source, b->r.source, b->algorithm };
 	const struct pool_job j = {
@@ -180,29 +176,31 @@ join_once(struct bench *b, double *seconds)
 	else if (!same(&b->got, &b->pt->want))
 		fprintf(stderr, "namdb bench: wrong answer: %llu pairs, expected %llu\n",
 		    (unsigned long long)b->got.pairs, (unsigned long long)b->pt->want.pairs);
-	b->pt->bad += st != NAM_OK || !same(&b->got, &b->pt->want);
+	b->pt->runs.bad += st != NAM_OK || !same(&b->got, &b->pt->want);
+	*pass = b->did.scan;
 	return st == NAM_OK;
 }
 
-/* The same question in SQL. */
-static bool
-duckdb_once(struct bench *b, double *seconds)
+/* The same question in SQL, of tuples of so many words. */
+static void
+question(unsigned words, char *sql, size_t size)
 {
-	char left[4096] = "0", right[4096] = "0", sql[9000];
+	char left[4096] = "0", right[4096] = "0";
 	size_t l = 1, r = 1;
-	for (unsigned w = 1; w < b->s.width / 8; w++) {
+	for (unsigned w = 1; w < words; w++) {
 		l += (size_t)snprintf(left + l, sizeof left - l, " + s.p%u", w);
 		r += (size_t)snprintf(right + r, sizeof right - r, " + r.p%u", w);
 	}
-	snprintf(sql, sizeof sql, "SELECT count(*), sum(%s)::BIGINT, sum(%s)::BIGINT FROM s JOIN r USING (k)",
+	snprintf(sql, size, "SELECT count(*), sum(%s)::BIGINT, sum(%s)::BIGINT FROM s JOIN r USING (k)",
 	    l > 1 ? left + 4 : left, r > 1 ? right + 4 : right);
-	int64_t got[3];
-	uint64_t began = nam_clock_ns();
-	bool ok = peer_duckdb_ask(b->duckdb, sql, got, 3);
-	*seconds = (double)(nam_clock_ns() - began) / 1e9;
+}
+
+static bool
+right(void *arg, const int64_t got[3])
+{
+	const struct bench *b = arg;
 	const struct join_sums sums = { (uint64_t)got[0], (uint64_t)got[1], (uint64_t)got[2] };
-	b->pt->duckdb_bad += !ok || !same(&sums, &b->pt->want);
-	return ok;
+	return same(&sums, &b->pt->want);
 }
 
 /* ---- the cost model ------------------------------------------------------------- */
@@ -227,124 +225,95 @@ static nam_status
 measure(struct bench *b, struct point *pt)
 {
 	const struct join_draw d = { b->seed, b->rows[0], pt->selectivity, b->skew, 8 + b->payload };
-	double first;
-	uint64_t proof = 0;
+	double first, pass;
+	char sql[9000];
 	b->pt = pt;
 	b->s = (struct pool_relation){
 		.tuples = b->rows[1], .width = d.width, .fill = bench_join_fill_s, .arg = &d
 	};
 	nam_status st = bench_pool_load(&b->pool, &b->s, "S");
 	pt->want = bench_join_expected(&d, b->rows[1]);
-	if (st == NAM_OK && b->duckdb != NULL &&
-	    (!peer_duckdb_ask(b->duckdb, "DROP TABLE IF EXISTS s", NULL, 0) ||
-		!peer_duckdb_load(b->duckdb, "s", d.width / 8, b->rows[1], bench_join_fill_s, &d)))
-		st = NAM_IO;
+	if (st == NAM_OK)
+		st = bench_series_table(&b->series, "s", &b->s);
 	if (st != NAM_OK)
 		return st;
-	join_once(b, &first); /* its pages are warm afterwards */
-	pt->counts = (struct net_counts){ 0 };
-	for (unsigned k = 0; k < b->common.runs && pt->bad == 0; k++) {
-		double c_mem = bench_pool_c_mem(&b->pool, &b->s, &proof);
-		pt->c_mem = k == 0 || c_mem < pt->c_mem ? c_mem : pt->c_mem;
-		if (!join_once(b, &pt->seconds[k]))
-			break;
-		pt->scan[k] = b->did.scan;
-		fprintf(stderr, "run %u of %u: %.3f s (pass %.3f s)", k + 1, b->common.runs, pt->seconds[k],
-		    pt->scan[k]);
-		if (b->duckdb != NULL && duckdb_once(b, &pt->duckdb[k]))
-			fprintf(stderr, ", duckdb %.3f s", pt->duckdb[k]);
-		fputc('\n', stderr);
-	} /* Once more, and a process dies in the middle. */
-	if (b->kill && pt->bad == 0) {
-		bench_pool_kill(&b->pool, bench_median(pt->seconds, b->common.runs) / 2);
-		join_once(b, &pt->killed);
+	join_once(b, &first, &pass); /* its pages are warm afterwards */
+	pt->runs.counts = (struct net_counts){ 0 };
+	question(d.width / 8, sql, sizeof sql);
+	bench_series_runs(&b->series, &pt->runs, &b->s, "", sql);
+	/* Once more, and a process dies in the middle. */
+	if (b->kill && pt->runs.bad == 0) {
+		bench_pool_kill(&b->pool, bench_median(pt->runs.seconds, b->common.runs) / 2);
+		join_once(b, &pt->killed, &pass);
 		fprintf(stderr, "with a death: %.3f s, %u processes left\n", pt->killed,
 		    1 + bench_pool_helpers(&b->pool));
 	}
 	pt->bits = b->did.bits;
 	pt->split = b->did.split;
 	pt->local_passes = atomic_load(&b->did.local_passes);
-	pt->floor_s = 2 * pt->c_mem * d.width * ((double)b->rows[0] + (double)b->rows[1]);
+	pt->floor_s = 2 * pt->runs.c_mem * d.width * ((double)b->rows[0] + (double)b->rows[1]);
 	return bench_pool_end(&b->pool, b->s.job);
 }
 
 /* ---- the report -------------------------------------------------------------------- */
 
 static void
-metrics(const struct bench *b, const struct point *pt)
+metrics(const void *arg, unsigned point, struct bench_metrics *m)
 {
-	struct bench_metrics m = { .json = b->common.json, .comma = "" };
+	const struct bench *b = arg;
+	const struct point *pt = &b->points_at[point];
 	unsigned runs = b->common.runs;
-	double ratio[BENCH_RUNS_MAX] = { 0 }, s = bench_median(pt->seconds, runs);
-	bench_metric(&m, "selectivity", pt->selectivity);
-	bench_metric(&m, "join_s", s);
-	bench_metric(&m, "pass_s", bench_median(pt->scan, runs));
-	bench_metric(&m, "tuples_per_s", s > 0 ? ((double)b->rows[0] + (double)b->rows[1]) / s : 0);
-	bench_metric(&m, "pairs", (double)pt->want.pairs);
-	bench_metric(&m, "fan_out", (double)(1u << pt->bits));
-	bench_metric(&m, "split_partitions", pt->split);
-	bench_metric(&m, "local_passes", pt->local_passes);
-	bench_metric(&m, "c_mem_ns_per_byte", pt->c_mem * 1e9);
-	bench_metric(&m, "floor_s", pt->floor_s);
-	bench_metric(&m, "floor_ratio", pt->floor_s > 0 ? s / pt->floor_s : 0);
+	double s = bench_median(pt->runs.seconds, runs);
+	bench_metric(m, "selectivity", pt->selectivity);
+	bench_metric(m, "join_s", s);
+	bench_metric(m, "pass_s", bench_median(pt->runs.pass, runs));
+	bench_metric(m, "tuples_per_s", s > 0 ? ((double)b->rows[0] + (double)b->rows[1]) / s : 0);
+	bench_metric(m, "pairs", (double)pt->want.pairs);
+	bench_metric(m, "fan_out", (double)(1u << pt->bits));
+	bench_metric(m, "split_partitions", pt->split);
+	bench_metric(m, "local_passes", pt->local_passes);
+	bench_metric(m, "c_mem_ns_per_byte", pt->runs.c_mem * 1e9);
+	bench_metric(m, "floor_s", pt->floor_s);
+	bench_metric(m, "floor_ratio", pt->floor_s > 0 ? s / pt->floor_s : 0);
 	struct olap_estimate e =
 	    olap_cost_join(&b->cost, b->algorithm, size_of(b, 1), size_of(b, 0), b->workers * b->processes);
-	bench_metric(&m, "estimate_s", e.seconds);
-	bench_metric(&m, "estimate_memory_s", e.memory);
-	bench_metric(&m, "estimate_network_s", e.network);
-	bench_metric(&m, "estimate_processor_s", e.processor);
-	bench_metric(&m, "cost_byte_ns", b->cost.memory * 1e9);
-	bench_metric(&m, "cost_partition_ns", b->cost.partition * 1e9);
-	bench_metric(&m, "cost_build_ns", b->cost.build * 1e9);
-	bench_metric(&m, "cost_probe_ns", b->cost.probe * 1e9);
-	bench_metric(&m, "cost_round_trip_ns", b->cost.round_trip * 1e9);
-	bench_metric(&m, "verbs", (double)net_counts_verbs(&pt->counts) / runs);
-	bench_metric(&m, "out_bytes", (double)pt->counts.bytes_out / runs);
-	bench_metric(&m, "in_bytes", (double)pt->counts.bytes_in / runs);
+	bench_metric(m, "estimate_s", e.seconds);
+	bench_metric(m, "estimate_memory_s", e.memory);
+	bench_metric(m, "estimate_network_s", e.network);
+	bench_metric(m, "estimate_processor_s", e.processor);
+	bench_metric(m, "cost_byte_ns", b->cost.memory * 1e9);
+	bench_metric(m, "cost_partition_ns", b->cost.partition * 1e9);
+	bench_metric(m, "cost_build_ns", b->cost.build * 1e9);
+	bench_metric(m, "cost_probe_ns", b->cost.probe * 1e9);
+	bench_metric(m, "cost_round_trip_ns", b->cost.round_trip * 1e9);
+	bench_series_verbs(m, &pt->runs, runs);
 	if (b->kill) {
-		bench_metric(&m, "killed_s", pt->killed);
-		bench_metric(&m, "killed_ratio", s > 0 ? pt->killed / s : 0);
+		bench_metric(m, "killed_s", pt->killed);
+		bench_metric(m, "killed_ratio", s > 0 ? pt->killed / s : 0);
 	}
-	if (b->duckdb != NULL) {
-		for (unsigned k = 0; k < runs; k++)
-			ratio[k] = pt->seconds[k] > 0 ? pt->duckdb[k] / pt->seconds[k] : 0;
-		bench_metric(&m, "peer_duckdb_s", bench_median(pt->duckdb, runs));
-		bench_metric(&m, "peer_duckdb_ratio", bench_median(ratio, runs));
-		bench_metric(&m, "peer_duckdb_errors", (double)pt->duckdb_bad);
-	}
-	bench_metric(&m, "check_errors", (double)pt->bad);
+	bench_series_judged(m, &b->series, &pt->runs);
 }
 
 static void
-report(const struct bench *b, const struct point *pt, unsigned n)
+report(const struct bench *b)
 {
 	const struct bench_common *c = &b->common;
-	if (c->json)
+	if (c->json) {
 		printf("{\"bench\": \"join\", \"provider\": \"%s\", \"params\": {\"rows\": [%u, %u], "
 		       "\"payload\": %u, \"skew\": %g, \"algorithm\": \"%s\", \"workers\": %u, "
-		       "\"processes\": %u, \"runs\": %u, "
-		       "\"seed\": %llu, \"embedded\": %s%s%s%s}, ",
+		       "\"processes\": %u, \"runs\": %u, \"seed\": %llu, \"embedded\": %s",
 		    b->pool.provider, b->rows[0], b->rows[1], b->payload, b->skew,
 		    algorithm_name[b->algorithm], b->workers, b->processes, c->runs,
-		    (unsigned long long)b->seed, c->storage == NULL && b->pool.node == 0 ? "true" : "false",
-		    b->duckdb != NULL ? ", \"duckdb\": \"" : "",
-		    b->duckdb != NULL ? peer_duckdb_version(b->duckdb) : "", b->duckdb != NULL ? "\"" : "");
-	else
+		    (unsigned long long)b->seed, c->storage == NULL && b->pool.node == 0 ? "true" : "false");
+		bench_series_params_end(&b->series);
+	} else {
 		printf("join %u x %u, tuples of 8 + %u bytes, skew %g, %s, %s, %u worker%s, median of %u\n",
 		    b->rows[0], b->rows[1], b->payload, b->skew, algorithm_name[b->algorithm],
 		    b->pool.provider, b->workers, b->workers > 1 ? "s" : "", c->runs);
-	if (!c->json && b->processes > 1)
-		printf("  %u processes\n", b->processes);
-	if (c->json && n > 1)
-		printf("\"points\": [");
-	for (unsigned i = 0; i < n; i++) {
-		if (c->json)
-			printf("%s%s\"metrics\": {", i > 0 ? ", " : "", n > 1 ? "{" : "");
-		metrics(b, &pt[i]);
-		printf("%s", !c->json ? "" : n > 1 ? "}}" : "}");
+		if (b->processes > 1)
+			printf("  %u processes\n", b->processes);
 	}
-	printf("%s", !c->json ? "" : n > 1 ? "]}\n" : "}\n");
-	fflush(stdout);
+	bench_series_report(&b->series, b->points, metrics, b);
 }
 
 static bool
@@ -355,8 +324,8 @@ draw_picture(const struct bench *b, const struct point *pt)
 		return false;
 	for (unsigned i = 0; i < b->points; i++)
 		fprintf(p.data, "%g %g %g %g\n", pt[i].selectivity,
-		    bench_median(pt[i].seconds, b->common.runs), pt[i].floor_s,
-		    bench_median(pt[i].duckdb, b->common.runs));
+		    bench_median(pt[i].runs.seconds, b->common.runs), pt[i].floor_s,
+		    bench_median(pt[i].runs.duckdb, b->common.runs));
 	FILE *g = bench_plot_draw(&p, 800, 500);
 	if (g != NULL) {
 		fprintf(g, "set title 'namdb bench join: %u x %u, %s, %u worker(s)'\n", b->rows[0],
@@ -367,7 +336,7 @@ draw_picture(const struct bench *b, const struct point *pt)
 		fprintf(g, " using 1:2 with linespoints title 'namdb', ");
 		bench_quote(g, p.data_name);
 		fprintf(g, " using 1:3 with lines title '2 c_{mem} (w_r|R| + w_s|S|)'");
-		if (b->duckdb != NULL) {
+		if (b->series.duckdb != NULL) {
 			fprintf(g, ", ");
 			bench_quote(g, p.data_name);
 			fprintf(g, " using 1:4 with linespoints title 'DuckDB'");
@@ -468,7 +437,7 @@ usage(FILE *to)
 	    "  --workers N      worker threads (default 1)\n"
 	    "  --processes N    that take part, with so many workers each (default 1)\n"
 	    "  --kill           one run more, in whose middle such a process is killed\n"
-	    "  --peer duckdb the same join by DuckDB, with as many threads\n"
+	    "  --peer duckdb    the same join by DuckDB, with as many threads\n"
 	    "  --seed N         of the data (default 1)\n");
 	bench_common_usage(to, "", "unused", "of each join");
 }
@@ -488,19 +457,18 @@ run(struct bench *b, struct point *pt, struct nam_err *err)
 	if (b->choose)
 		b->algorithm = olap_cost_choose(
 		    &b->cost, OLAP_INNER, size_of(b, 1), size_of(b, 0), b->workers * b->processes);
-	if (b->peer) {
-		const char *why;
-		b->duckdb = peer_duckdb_open(b->workers * b->processes, &why);
-		if (b->duckdb == NULL)
-			fprintf(stderr, "namdb bench: duckdb is skipped: %s\n", why);
-	}
+	b->series = (struct series){
+		.common = &b->common, .pool = &b->pool, .once = join_once, .right = right, .arg = b
+	};
+	if (b->peer)
+		bench_series_peer(&b->series, b->workers * b->processes);
+	b->points_at = pt;
 	b->r = (struct pool_relation){
 		.tuples = b->rows[0], .width = width, .fill = bench_join_fill_r, .arg = &d
 	};
 	st = bench_pool_load(&b->pool, &b->r, "R");
-	if (st == NAM_OK && b->duckdb != NULL &&
-	    !peer_duckdb_load(b->duckdb, "r", width / 8, b->rows[0], bench_join_fill_r, &d))
-		st = NAM_IO;
+	if (st == NAM_OK)
+		st = bench_series_table(&b->series, "r", &b->r);
 	for (unsigned i = 0; st == NAM_OK && i < b->points; i++) {
 		pt[i].selectivity = b->selectivity[i];
 		st = measure(b, &pt[i]);
@@ -545,12 +513,12 @@ bench_join(int argc, char **argv)
 	if (!ok)
 		fprintf(stderr, "namdb bench: %s\n", err.text);
 	else
-		report(&b, pt, b.points);
+		report(&b);
 	for (unsigned i = 0; ok && i < b.points; i++)
-		ok = pt[i].bad + pt[i].duckdb_bad == 0;
+		ok = pt[i].runs.bad + pt[i].runs.duckdb_bad == 0;
 	if (st == NAM_OK && b.common.plot != NULL)
 		ok &= draw_picture(&b, pt);
-	peer_duckdb_close(b.duckdb);
+	peer_duckdb_close(b.series.duckdb);
 	bench_pool_close(&b.pool);
 	free(pt);
 	return ok ? 0 : 1;
