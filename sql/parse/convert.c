@@ -38,7 +38,8 @@ range(struct sql_convert *c, const PgQuery__RangeVar *r, bool system, struct ast
 		if (!out->system || !system) {
 			if (out->system)
 				cat_error(c->err, "42501",
-				    "permission denied: relations of \"pg_catalog\" can only be read");
+				    "permission denied: relations of \"pg_catalog\" can only be named in "
+				    "FROM");
 			else
 				cat_error(c->err, "3F000", "schema \"%.63s\" does not exist", r->schemaname);
 			c->err->position = out->position;
