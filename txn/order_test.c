@@ -8,19 +8,6 @@
 
 enum { US = 1000, DEAD = 1, ROWS = 64, STACK = 128 << 10, LEASE_NS = 100000000 };
 
-/* By value, which updates change. Rows of negative value are not in it. */
-static bool
-by_value(const struct txn_order *o, const void *row, uint32_t len, uint64_t *words)
-{
-	struct row r;
-	(void)o;
-	if (len < sizeof r)
-		return false;
-	memcpy(&r, row, sizeof r);
-	words[0] = (uint64_t)r.value;
-	return r.value >= 0;
-}
-
 /* By key, then value: two words. */
 static bool
 by_both(const struct txn_order *o, const void *row, uint32_t len, uint64_t *words)
@@ -36,13 +23,13 @@ by_both(const struct txn_order *o, const void *row, uint32_t len, uint64_t *word
 }
 
 static const struct txn_order orders[2] = {
-	{ .words = 1, .key = by_value, .options = { .cache = IDX_TREE_INNER } },
+	{ .words = 1, .key = row_by_value, .options = { .cache = IDX_TREE_INNER } },
 	{ .words = 2, .key = by_both, .options = { .cache = IDX_TREE_NONE } },
 };
 
 /* The same, in partitions that want to be split as soon as they need memory. */
 static const struct txn_order growing[2] = {
-	{ .words = 1, .key = by_value, .options = { .cache = IDX_TREE_INNER, .split_extents = 1 } },
+	{ .words = 1, .key = row_by_value, .options = { .cache = IDX_TREE_INNER, .split_extents = 1 } },
 	{ .words = 2, .key = by_both, .options = { .cache = IDX_TREE_LEARNED, .split_extents = 1 } },
 };
 

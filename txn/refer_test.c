@@ -10,20 +10,8 @@
 
 enum { US = 1000, DEAD = 1, KEYS = 4, FIRST = 100, STACK = 128 << 10, CLIENTS = 6, LEASE_NS = 100000000 };
 
-static bool
-by_value(const struct txn_order *o, const void *row, uint32_t len, uint64_t *words)
-{
-	struct row r;
-	(void)o;
-	if (len < sizeof r)
-		return false;
-	memcpy(&r, row, sizeof r);
-	words[0] = (uint64_t)r.value;
-	return r.value >= 0;
-}
-
 static const struct txn_order orders[1] = {
-	{ .words = 1, .key = by_value, .options = { .cache = IDX_TREE_INNER } },
+	{ .words = 1, .key = row_by_value, .options = { .cache = IDX_TREE_INNER } },
 };
 
 /* A twin is to be wrong: it is counted. */

@@ -327,22 +327,6 @@ enum { THREADS = 4, KEYS = 8 };
 
 static atomic_uint bad, made, gone;
 
-static bool
-went_well(struct test_client *t, const char *text)
-{
-	t->err.sqlstate[0] = 0;
-	ask(t, text);
-	bool ok = t->err.sqlstate[0] == 0;
-	if (!ok && strcmp(t->err.sqlstate, "40001") != 0 && strcmp(t->err.sqlstate, "40P01") != 0 &&
-	    strcmp(t->err.sqlstate, "23503") != 0 && strcmp(t->err.sqlstate, "23505") != 0) {
-		fprintf(stderr, "%s: %s\n", text, t->text);
-		atomic_fetch_add(&bad, 1);
-	}
-	if (cn_session_state(t->s) != 'I')
-		ask(t, "rollback");
-	return ok;
-}
-
 static void *
 client(void *arg)
 {
@@ -369,11 +353,11 @@ client(void *arg)
 			    key, key);
 		else
 			snprintf(text, sizeof text, "update p set v = v + 1 where id = %u", key);
-		bool ok = went_well(&t, text);
+		bool ok = attempt(&t, text, "23503 23505", &bad);
 		atomic_fetch_add(&made, ok && what < 3);
 		atomic_fetch_add(&gone, ok && what == 3);
 		if (i % 50 == 0)
-			went_well(&t, "delete from p");
+			attempt(&t, "delete from p", "23503 23505", &bad);
 	}
 	test_client_close(&t);
 	return NULL;

@@ -20,27 +20,6 @@ enum { THREADS = 4 };
 static atomic_bool stop;
 static atomic_uint bad, changed, refused;
 
-/* 1: done; 0: refused as it may be; anything else is a failure of the test. */
-static bool
-attempt(struct test_client *t, const char *text)
-{
-	t->err.sqlstate[0] = 0;
-	ask(t, text);
-	const char *s = t->err.sqlstate;
-	if (s[0] == 0)
-		return true;
-	bool raced = strcmp(s, "40001") == 0 || strcmp(s, "40P01") == 0;
-	if (strcmp(s, "23505") == 0)
-		atomic_fetch_add(&refused, 1);
-	else if (!raced) {
-		fprintf(stderr, "%s: %s\n", text, t->text);
-		atomic_fetch_add(&bad, 1);
-	}
-	if (cn_session_state(t->s) != 'I')
-		ask(t, "rollback");
-	return false;
-}
-
 static void
 change_once(struct test_client *t, struct nam_rng *rng)
 {
@@ -72,8 +51,10 @@ change_once(struct test_client *t, struct nam_rng *rng)
 		snprintf(text, sizeof text, "update m set a = %u where id between %u and %u", a, id, id + 3);
 		break;
 	}
-	if (attempt(t, text))
+	if (attempt(t, text, "23505", &bad))
 		atomic_fetch_add(&changed, 1);
+	else if (strcmp(t->err.sqlstate, "23505") == 0)
+		atomic_fetch_add(&refused, 1);
 }
 
 static void *

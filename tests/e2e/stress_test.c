@@ -24,24 +24,6 @@ static atomic_uint drawn;      /* rows with a number of the sequence */
 static atomic_uint kept;       /* rows of blocks with savepoints, committed */
 static atomic_uint moves;      /* between accounts */
 
-/* 1: done; 0: a race was lost; anything else is a failure of the test. */
-static int
-attempt(struct test_client *t, const char *text)
-{
-	t->err.sqlstate[0] = 0;
-	ask(t, text);
-	if (t->err.sqlstate[0] == 0)
-		return 1;
-	bool raced = strcmp(t->err.sqlstate, "40001") == 0 || strcmp(t->err.sqlstate, "40P01") == 0;
-	if (!raced) {
-		fprintf(stderr, "%s: %s\n", text, t->text);
-		atomic_fetch_add(&bad, 1);
-	}
-	if (cn_session_state(t->s) != 'I')
-		ask(t, "rollback");
-	return 0;
-}
-
 static void
 block_with_savepoints(struct test_client *t, unsigned id)
 {
@@ -51,7 +33,7 @@ block_with_savepoints(struct test_client *t, unsigned id)
 	    "100 "
 	    "where k = 0; rollback to a; savepoint b; insert into s values (%u); release b; commit",
 	    3 * id, 3 * id + 1, 3 * id + 2);
-	if (attempt(t, text) == 1)
+	if (attempt(t, text, "", &bad))
 		atomic_fetch_add(&kept, 2);
 }
 
@@ -69,28 +51,28 @@ client(void *arg)
 		if (i % 10 == 0) {
 			snprintf(text, sizeof text, "set default_transaction_isolation = '%s'",
 			    level[nam_rng_below(&rng, 3)]);
-			attempt(&t, text);
+			attempt(&t, text, "", &bad);
 		}
 		unsigned k = (unsigned)nam_rng_below(&rng, KEYS), j = (unsigned)nam_rng_below(&rng, KEYS);
 		snprintf(text, sizeof text,
 		    "insert into c values (%u, 1) on conflict (k) do update set n = c.n + excluded.n", k);
-		if (attempt(&t, text) == 1)
+		if (attempt(&t, text, "", &bad))
 			atomic_fetch_add(&adds[k], 1);
 		if (i < RACE) {
 			snprintf(text, sizeof text,
 			    "insert into u values (%u, %u) on conflict do nothing returning k", i, me);
-			if (attempt(&t, text) == 1 && strstr(t.text, "INSERT 0 1") != NULL)
+			if (attempt(&t, text, "", &bad) && strstr(t.text, "INSERT 0 1") != NULL)
 				atomic_fetch_add(&wins[i], 1);
 		}
 		snprintf(text, sizeof text,
 		    "update acc set n = acc.n + m.d from (values (%u, -1), (%u, 1)) as m(id, d) where acc.id "
 		    "= m.id",
 		    k, (k + 1 + j % (KEYS - 1)) % KEYS);
-		if (attempt(&t, text) == 1)
+		if (attempt(&t, text, "", &bad))
 			atomic_fetch_add(&moves, 1);
 		snprintf(
 		    text, sizeof text, "insert into l select nextval('q'), %u, n from acc where id < 3", me);
-		if (attempt(&t, text) == 1)
+		if (attempt(&t, text, "", &bad))
 			atomic_fetch_add(&drawn, 3);
 		block_with_savepoints(&t, me * ROUNDS + i);
 	}
@@ -165,7 +147,7 @@ changer(void *arg)
 	(void)arg;
 	test_client_open(&t, &e, 1);
 	for (unsigned i = 0; i < ROUNDS || i % 10 != 0; i++)
-		while (attempt(&t, change[i % 10]) == 0 && atomic_load(&bad) == 0)
+		while (!attempt(&t, change[i % 10], "", &bad) && atomic_load(&bad) == 0)
 			;
 	atomic_store(&stop, 1);
 	test_client_close(&t);
@@ -184,7 +166,7 @@ user(void *arg)
 	while (!atomic_load(&stop)) {
 		unsigned k = me * 1000000 + ++n;
 		snprintf(text, sizeof text, "execute ins (%u)", k);
-		while (attempt(&t, text) == 0 && atomic_load(&bad) == 0)
+		while (!attempt(&t, text, "", &bad) && atomic_load(&bad) == 0)
 			;
 		snprintf(text, sizeof text, "execute look (%u)", k);
 		snprintf(want, sizeof want, "%u; SELECT 1", k);

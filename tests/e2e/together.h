@@ -5,6 +5,9 @@
 
 #include "embedded.h"
 
+#include <stdatomic.h>
+#include <stdio.h>
+
 static struct embedded e;
 
 static int
@@ -27,6 +30,24 @@ static inline bool
 starts_with(const char *s, const char *with)
 {
 	return strncmp(s, with, strlen(with)) == 0;
+}
+
+/* Asks beside others. False: it has lost a race (40001, 40P01), or met an SQLSTATE that `allowed`
+ * names; another one is told, and counts in *bad. A block that has failed is rolled back. */
+static inline bool
+attempt(struct test_client *t, const char *text, const char *allowed, atomic_uint *bad)
+{
+	t->err.sqlstate[0] = 0;
+	ask(t, text);
+	if (t->err.sqlstate[0] == 0)
+		return true;
+	if (strstr("40001 40P01", t->err.sqlstate) == NULL && strstr(allowed, t->err.sqlstate) == NULL) {
+		fprintf(stderr, "%s: %s\n", text, t->text);
+		atomic_fetch_add(bad, 1);
+	}
+	if (cn_session_state(t->s) != 'I')
+		ask(t, "rollback");
+	return false;
 }
 
 #endif

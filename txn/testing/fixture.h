@@ -67,6 +67,19 @@ row_blobs(const struct txn_table *t, const void *row, uint32_t len, struct txn_b
 	return out->len > 0;
 }
 
+/* For an order by value. Rows of negative value are not in it. */
+static inline bool
+row_by_value(const struct txn_order *o, const void *row, uint32_t len, uint64_t *words)
+{
+	struct row r;
+	(void)o;
+	if (len < sizeof r)
+		return false;
+	memcpy(&r, row, sizeof r);
+	words[0] = (uint64_t)r.value;
+	return r.value >= 0;
+}
+
 static inline struct row
 mk(uint64_t key, int64_t value)
 {
