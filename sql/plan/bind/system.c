@@ -74,9 +74,9 @@ real(struct rows *r, double f)
 }
 
 static int64_t
-oid_of(const struct cat_table *t)
+oid_of(const struct txn_table *t)
 {
-	return FIRST_OID + (int64_t)t->store.id;
+	return FIRST_OID + (int64_t)t->id;
 }
 
 static int64_t
@@ -173,55 +173,42 @@ relation(struct rows *r, const struct relation *c)
 	       text(r, table ? "d" : "n");
 }
 
-static const struct cat_index *
-index_of(const struct rows *r, const struct cat_table *entry, const struct cat_table **on)
-{
-	for (unsigned i = 0; i < r->tabs; i++) {
-		if (r->tab[i]->kind != CAT_TABLE || r->tab[i]->store.id != entry->index_of)
-			continue;
-		*on = r->tab[i];
-		for (unsigned k = 0; k < (*on)->indexes; k++)
-			if (strcmp((*on)->index[k].name, entry->name) == 0)
-				return &(*on)->index[k];
-	}
-	return NULL;
-}
-
 static bool
 class_rows(struct rows *r)
 {
-	static const char *const kind[] = {
-		[CAT_TABLE] = "r", [CAT_VIEW] = "v", [CAT_SEQUENCE] = "S", [CAT_INDEX] = "i"
-	};
+	/* An index stands in its table's definition. */
+	static const char *const kind[] = { [CAT_TABLE] = "r", [CAT_VIEW] = "v", [CAT_SEQUENCE] = "S" };
 	for (unsigned i = 0; i < r->tabs; i++) {
-		const struct cat_table *t = r->tab[i], *on;
-		struct relation c = { .oid = oid_of(t),
+		const struct cat_table *t = r->tab[i];
+		const struct relation c = { .oid = oid_of(&t->store),
 			.schema = schema_of(t),
 			.name = t->name,
-			.kind = kind[t->kind],
+			.kind = t->kind == CAT_INDEX ? NULL : kind[t->kind],
 			.columns = t->columns,
 			.checks = t->checks,
 			.indexed = t->keys > 0 || t->indexes > 0,
 			.refers = t->foreigns > 0 || t->referrers > 0,
 			.rows = t->analyzed ? t->rows : -1 };
-		if (t->kind == CAT_INDEX) {
-			const struct cat_index *ix = index_of(r, t, &on);
-			if (ix == NULL)
-				continue;
-			c.columns = ix->keys + ix->includes;
-			c.rows = on->analyzed ? on->rows : -1;
-		}
+		struct relation ix = { .schema = c.schema, .kind = "i", .rows = c.rows };
+		char buf[CAT_NAME_MAX + 8];
+		if (c.kind == NULL)
+			continue;
 		if (!relation(r, &c))
 			return false;
-		char buf[CAT_NAME_MAX + 8];
-		const struct relation key = { .oid = oid_of(t) + KEY_OID,
-			.schema = schema_of(t),
-			.name = t->keys > 0 ? cat_key_name(t, buf) : "",
-			.kind = "i",
-			.columns = t->keys,
-			.rows = c.rows };
-		if (t->kind == CAT_TABLE && t->keys > 0 && !relation(r, &key))
-			return false;
+		if (t->kind == CAT_TABLE && t->keys > 0) {
+			ix.oid = c.oid + KEY_OID;
+			ix.name = cat_key_name(t, buf);
+			ix.columns = t->keys;
+			if (!relation(r, &ix))
+				return false;
+		}
+		for (unsigned k = 0; k < t->indexes; k++) {
+			ix.oid = oid_of(&t->index[k].store);
+			ix.name = t->index[k].name;
+			ix.columns = t->index[k].keys + t->index[k].includes;
+			if (!relation(r, &ix))
+				return false;
+		}
 	}
 	return true;
 }
@@ -255,30 +242,36 @@ static bool
 index_rows(struct rows *r)
 {
 	for (unsigned i = 0; i < r->tabs; i++) {
-		const struct cat_table *t = r->tab[i], *on = NULL;
-		const struct cat_index *ix = t->kind == CAT_INDEX ? index_of(r, t, &on) : NULL;
-		struct index x = { .oid = oid_of(t) };
-		if (ix != NULL) {
-			x.table = oid_of(on);
-			x.keys = x.all = ix->keys;
+		const struct cat_table *t = r->tab[i];
+		const int64_t table = oid_of(&t->store);
+		if (t->kind == CAT_TABLE && t->keys > 0) {
+			struct index x = { .oid = table + KEY_OID,
+				.table = table,
+				.keys = t->keys,
+				.all = t->keys,
+				.unique = true,
+				.primary = true,
+				.valid = true };
+			memcpy(x.column, t->key, t->keys * sizeof *t->key);
+			if (!index_row(r, &x))
+				return false;
+		}
+		for (unsigned n = 0; n < t->indexes; n++) {
+			const struct cat_index *ix = &t->index[n];
+			struct index x = { .oid = oid_of(&ix->store),
+				.table = table,
+				.keys = ix->keys,
+				.all = ix->keys,
+				.unique = ix->unique,
+				.nulls_equal = ix->nulls_equal,
+				.valid = ix->valid };
 			for (unsigned k = 0; k < ix->keys; k++)
 				x.column[k] = ix->key[k].column;
 			for (unsigned k = 0; k < ix->includes; k++)
 				x.column[x.all++] = ix->include[k];
-			x.unique = ix->unique;
-			x.nulls_equal = ix->nulls_equal;
-			x.valid = ix->valid;
-		} else if (t->kind == CAT_TABLE && t->keys > 0) {
-			x.table = x.oid;
-			x.oid += KEY_OID;
-			x.keys = x.all = t->keys;
-			memcpy(x.column, t->key, t->keys * sizeof *t->key);
-			x.unique = x.primary = x.valid = true;
-		} else {
-			continue;
+			if (!index_row(r, &x))
+				return false;
 		}
-		if (!index_row(r, &x))
-			return false;
 	}
 	return true;
 }
