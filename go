@@ -222,6 +222,15 @@ alone() {
 	rm -f "$again"
 }
 
+# tally COMMAND...: runs it, and counts whether it passed.
+tally() {
+	if "$@"; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+	fi
+}
+
 # The tests' last lines.
 verdict() {
 	[ ${#shaky[@]} = 0 ] || printf 'shaky: passed only when run once more, alone: %s\n' "${shaky[@]}"
@@ -331,11 +340,7 @@ twin_tests() {
 	local t0=$SECONDS
 	build_in twins build-twins sim_txn txn.life_test txn.look_test txn.order_test txn.refer_test index.btree_twin_test txn.interleaving_test txn.reclaim_test index.hash_twin_test index.learned_twin_test txn.twopc_twin_test olap.olap_twin_test bench.tpcw_paper_test
 	echo "== twins =="
-	if tests/twins.sh build-twins; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-	fi
+	tally tests/twins.sh build-twins
 	echo "twins: $((SECONDS - t0)) s"
 }
 
@@ -439,11 +444,7 @@ soak_kills() {
 	local fabric
 	for fabric in tcp shm; do
 		echo "== kill -9 and SIGSTOP: $fabric, seed $1 =="
-		if python3 -B tests/kills.py --fabric $fabric --minutes "$2" --seed "$1" --keep build; then
-			passed=$((passed + 1))
-		else
-			failed=$((failed + 1))
-		fi
+		tally python3 -B tests/kills.py --fabric $fabric --minutes "$2" --seed "$1" --keep build
 	done
 }
 
@@ -472,21 +473,13 @@ soak_life() {
 # soak_tpcc SECONDS EVERY SEED: TPC-C by three processes, one of which is killed every so many seconds; its twelve conditions.
 soak_tpcc() {
 	echo "== TPC-C for $1 s, kill -9 every $2 s, seed $3 =="
-	if python3 -B tests/tpcc_kills.py --seconds "$1" --every "$2" --seed "$3"; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-	fi
+	tally python3 -B tests/tpcc_kills.py --seconds "$1" --every "$2" --seed "$3"
 }
 
 # soak_index: CREATE INDEX over 10 million rows beside four clients that update them.
 soak_index() {
 	echo "== an index over 10 million rows, beside four clients =="
-	if python3 -B tests/index_build_soak.py; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-	fi
+	tally python3 -B tests/index_build_soak.py
 }
 
 # Those that are not the ten minutes of `busy`.
@@ -531,20 +524,17 @@ verb_soak() {
 	build_in release build
 	if [ -n "$real" ]; then
 		soak_kills "$((RANDOM * 32768 + RANDOM + 1))" "$(((minutes + 1) / 2))"
-		echo "$passed passed, $failed failed, $skipped skipped"
-		[ "$failed" = 0 ]
+		verdict
 		return
 	fi
 	if [ -n "$tpcc" ]; then
 		soak_tpcc 600 20 "$RANDOM"
-		echo "$passed passed, $failed failed, $skipped skipped"
-		[ "$failed" = 0 ]
+		verdict
 		return
 	fi
 	if [ -n "$index" ]; then
 		soak_index
-		echo "$passed passed, $failed failed, $skipped skipped"
-		[ "$failed" = 0 ]
+		verdict
 		return
 	fi
 	if [ -n "$life" ]; then
@@ -555,28 +545,15 @@ verb_soak() {
 		for proof in "${proofs[@]}"; do
 			soak_life "$proof" "${json[@]}"
 		done
-		echo "$passed passed, $failed failed, $skipped skipped"
-		[ "$failed" = 0 ]
+		verdict
 		return
 	fi
 	echo "== simulated clusters, seeds 1-2000 =="
-	if build/tests/sim/sim_txn --seeds 1-2000; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-	fi
+	tally build/tests/sim/sim_txn --seeds 1-2000
 	echo "== SQL on the simulated fabric: a process dies at each verb, and at each verb of its recoverer =="
-	if build/tests/simsql/sim_crashes; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-	fi
+	tally build/tests/simsql/sim_crashes
 	echo "== one owner slot, taken and given back 3,000,000 times =="
-	if build/tsoracle.join_test joins 3000000; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-	fi
+	tally build/tsoracle.join_test joins 3000000
 	end=$((SECONDS + minutes * 60))
 	if [ "$minutes" -ge 20 ]; then
 		soak_life busy
@@ -586,25 +563,16 @@ verb_soak() {
 		local from=$((RANDOM * 32768 + RANDOM + 1))
 		soak_simulated 1
 		echo "== definitions that change, seeds $from-$((from + 199)) =="
-		if build/tests/simsql/sim_sql --seeds "$from-$((from + 199))"; then
-			passed=$((passed + 1))
-		else
-			failed=$((failed + 1))
-		fi
+		tally build/tests/simsql/sim_sql --seeds "$from-$((from + 199))"
 		export NAM_SEED=$from # for the noise in tests/process
 		run_tests release build -L process
 		soak_histories "$from"
 		soak_kills "$from" 1
 		echo "== histories with all of life around them, seed $from =="
-		if python3 -B tests/histories.py --life --seconds 120 --seed "$from" --keep build; then
-			passed=$((passed + 1))
-		else
-			failed=$((failed + 1))
-		fi
+		tally python3 -B tests/histories.py --life --seconds 120 --seed "$from" --keep build
 		soak_life "${life_short[round++ % ${#life_short[@]}]}"
 	done
-	echo "$passed passed, $failed failed, $skipped skipped"
-	[ "$failed" = 0 ]
+	verdict
 }
 
 verb=${1:-help}
