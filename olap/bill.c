@@ -131,7 +131,7 @@ pay(struct net_worker *w, net_addr bill, uint64_t words, uint64_t *all, struct n
 nam_status
 olap_bill_pay(struct net_worker *w, net_addr head, struct net_counts *acct)
 {
-	uint64_t bills[OLAP_BILLS], words, none = 0;
+	uint64_t bills[OLAP_BILLS], words = 0, none = 0;
 	uint64_t *all = malloc(ALL);
 	nam_status st = all != NULL ? NAM_OK : NAM_NOMEM;
 	if (st == NAM_OK)

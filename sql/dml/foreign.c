@@ -167,13 +167,14 @@ side_of(struct sql_exec *x, const struct cat_table *tab, struct sql_foreign **in
 		if (!fk_of(x, f, tab, tab->foreign[i].name, &d->out[d->outs++]))
 			return false;
 	for (unsigned i = 0; i < tab->referrers; i++) {
-		const struct cat_table *child = tab;
-		if (strcmp(tab->referrer[i].table, tab->name) != 0 &&
-		    !find(x, tab->referrer[i].table, &child))
+		const struct cat_referrer *r = &tab->referrer[i];
+		const struct cat_table *child = NULL;
+		bool own = strcmp(r->table, tab->name) == 0;
+		if (!own && !find(x, r->table, &child))
 			return false;
-		if (child == NULL)
-			return broken(x, tab->referrer[i].table, tab->referrer[i].name);
-		if (!fk_of(x, f, child, tab->referrer[i].name, &d->in[d->ins++]))
+		if (!own && child == NULL)
+			return broken(x, r->table, r->name);
+		if (!fk_of(x, f, own ? tab : child, r->name, &d->in[d->ins++]))
 			return false;
 	}
 	d->next = f->side;
