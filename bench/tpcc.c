@@ -24,6 +24,7 @@ struct real {
 	unsigned workers, clients; /* clients: of each worker */
 	enum only only;
 	bool sized; /* by the user */
+	const struct tpcc_ops *ops;
 	struct tpcc_side side;
 	struct cn *cn;
 	struct bench_jobs jobs;
@@ -38,7 +39,7 @@ struct real {
 struct job {
 	struct bench_job job;
 	struct real *r;
-	enum { JOB_MAKE, JOB_FIND, JOB_FILL, JOB_TELL, JOB_CLIENT, JOB_CHECK, JOB_DROP } what;
+	enum { JOB_MAKE, JOB_OPEN, JOB_FILL, JOB_LOADED, JOB_CLIENT, JOB_CHECK, JOB_DROP } what;
 	unsigned number;
 	nam_status status;
 	struct bench_slice slice;
@@ -50,7 +51,7 @@ fill(struct real *r, const struct cn_place *pl)
 	unsigned n = bench_tpcc_parts(r->side.p), i;
 	nam_status st = NAM_OK;
 	while (st == NAM_OK && (i = atomic_fetch_add(&r->part, 1)) < n)
-		st = bench_tpcc_load(&r->side, pl, i, r->insert);
+		st = r->ops->load(&r->side, pl, i, r->insert);
 	return st;
 }
 
@@ -58,32 +59,29 @@ static void
 job_main(const struct cn_place *pl, void *arg)
 {
 	struct job *j = arg;
-	struct tpcc_side *s = &j->r->side;
+	struct real *r = j->r;
+	struct tpcc_side *s = &r->side;
 	switch (j->what) {
 	case JOB_MAKE:
-		j->status = bench_tpcc_make(s, pl);
+		j->status = r->ops->make(s, pl);
 		break;
-	case JOB_FIND:
-		j->status = bench_tpcc_find(s, pl);
-		if (j->status == NAM_OK)
-			j->status = bench_tpcc_open(s, pl);
+	case JOB_OPEN:
+		j->status = r->ops->open(s, pl);
 		break;
 	case JOB_FILL:
-		j->status = fill(j->r, pl);
+		j->status = fill(r, pl);
 		break;
-	case JOB_TELL:
-		j->status = bench_tpcc_tell(s, pl);
+	case JOB_LOADED:
+		j->status = r->ops->loaded(s, pl, r->only == LOAD);
 		break;
 	case JOB_CLIENT:
-		bench_tpcc_client(s, pl, j->number, &j->slice, &j->r->stop);
+		r->ops->client(s, pl, j->number, &j->slice, &r->stop);
 		break;
 	case JOB_CHECK:
-		j->r->bad += bench_tpcc_check((void *const *)&(void *){ s }, 1, pl);
+		r->bad += r->ops->check((void *const *)&(void *){ s }, 1, pl);
 		break;
 	case JOB_DROP:
-		bench_tpcc_drop(s, pl);
-		if (j->r->only == DROP)
-			j->status = bench_tpcc_forget(pl);
+		j->status = r->ops->drop(s, pl, r->only == DROP);
 		break;
 	}
 }
@@ -190,20 +188,21 @@ report(const struct real *r, const struct figures *f)
 	const struct bench_common *c = &r->common;
 	const struct tpcc_side *s = &r->side;
 	const char *provider = c->storage != NULL ? net_kind_name(c->fabric) : "shm";
+	const char *api = r->ops == &bench_tpcc_sql ? "sql" : "native";
 	struct bench_metrics m = { .json = c->json, .comma = "" };
 	if (c->json)
 		printf(
 		    "{\"bench\": \"tpcc\", \"provider\": \"%s\", \"params\": {\"workers\": %u, \"clients\": "
-		    "%u, \"api\": \"native\", \"warehouses\": %u, \"customers\": %u, \"items\": %u, "
+		    "%u, \"api\": \"%s\", \"warehouses\": %u, \"customers\": %u, \"items\": %u, "
 		    "\"seconds\": %g, \"runs\": %u, \"embedded\": %s}, \"metrics\": {",
-		    provider, r->workers, r->clients, s->p->warehouses, s->p->customers, s->p->items,
+		    provider, r->workers, r->clients, api, s->p->warehouses, s->p->customers, s->p->items,
 		    c->seconds, c->runs, c->storage != NULL ? "false" : "true");
 	else
-		printf("tpcc, %s, native API, %u worker%s x %u clients, %u warehouse%s of %u customers a "
+		printf("tpcc, %s, %s API, %u worker%s x %u clients, %u warehouse%s of %u customers a "
 		       "district and %u items, %u run%s of %g s\n",
-		    c->storage != NULL ? provider : "embedded shm", r->workers, r->workers > 1 ? "s" : "",
-		    r->clients, s->p->warehouses, s->p->warehouses > 1 ? "s" : "", s->p->customers,
-		    s->p->items, c->runs, c->runs > 1 ? "s" : "", c->seconds);
+		    c->storage != NULL ? provider : "embedded shm", api, r->workers,
+		    r->workers > 1 ? "s" : "", r->clients, s->p->warehouses, s->p->warehouses > 1 ? "s" : "",
+		    s->p->customers, s->p->items, c->runs, c->runs > 1 ? "s" : "", c->seconds);
 	double commits = f->sum.commits != 0 ? (double)f->sum.commits : 1;
 	double news = (double)atomic_load(&s->ended[TPCC_NEW]);
 	if (r->only == ALL || r->only == RUN) {
@@ -273,7 +272,7 @@ steps(struct real *r, struct nam_err *err)
 {
 	static struct figures f;
 	bool whole = r->only == ALL, found = !whole && r->only != LOAD;
-	nam_status st = one(r, found ? JOB_FIND : JOB_MAKE);
+	nam_status st = one(r, found ? JOB_OPEN : JOB_MAKE);
 	if (st == NAM_ABSENT)
 		return nam_fail(err, st, "no TPC-C tables are loaded here: --only load makes them");
 	if (st == NAM_UNSUPPORTED)
@@ -283,10 +282,10 @@ steps(struct real *r, struct nam_err *err)
 		    err, st, "%s the tables failed: %s", found ? "opening" : "making", nam_status_text(st));
 	if (whole || r->only == LOAD)
 		st = population(r, true);
+	if (st == NAM_OK && (whole || r->only == LOAD))
+		st = one(r, JOB_LOADED);
 	if (st == NAM_OK && (whole || r->only == RUN))
 		st = population(r, false);
-	if (st == NAM_OK && r->only == LOAD)
-		st = one(r, JOB_TELL);
 	if (st != NAM_OK)
 		nam_fail(err, st, "loading failed: %s", nam_status_text(st));
 	if (st == NAM_OK && r->sqlite && (r->peer = bench_tpcc_sqlite_open(r->side.p)) == NULL)
@@ -325,7 +324,7 @@ run(struct real *r)
 		st = net_secret_load(c->secret_file, secret, &secret_len, &err);
 	else if (st == NAM_OK)
 		st = bench_embedded_open(
-		    &e, bench_tpcc_bytes(r->side.p) / BENCH_EMBEDDED_NODES, c->cluster, &err);
+		    &e, r->ops->bytes(r->side.p) / BENCH_EMBEDDED_NODES, c->cluster, &err);
 	if (st == NAM_OK && c->storage == NULL)
 		st = bench_tree_host(&hosts, &e, &err);
 	const struct cn_config cfg = { .storage = c->storage,
@@ -386,8 +385,6 @@ usage(FILE *to)
 	    "  --sim MODEL      in virtual time on a model of machines; see --sim cx6 --help\n");
 }
 
-static bool sql_asked;
-
 static bool
 take(void *arg, int letter, char *v)
 {
@@ -416,8 +413,8 @@ take(void *arg, int letter, char *v)
 	case 'u':
 		return bench_take_seconds(v, &bench_tpcc_params.pause_ms);
 	case 'a':
-		sql_asked = strcmp(v, "sql") == 0;
-		return sql_asked || strcmp(v, "native") == 0;
+		r->ops = strcmp(v, "sql") == 0 ? &bench_tpcc_sql : &bench_tpcc_native;
+		return r->ops == &bench_tpcc_sql || strcmp(v, "native") == 0;
 	case 'W':
 	case 'z':
 		r->sized = true;
@@ -431,8 +428,6 @@ take(void *arg, int letter, char *v)
 static const char *
 unfit(const struct real *r)
 {
-	if (sql_asked)
-		return "--api sql is not there yet: use --api native";
 	if (r->common.fabric == NET_TCP && r->common.storage == NULL)
 		return "--fabric tcp needs --storage: embedded storage is memory of this process";
 	if (r->only != ALL && r->common.storage == NULL)
@@ -472,6 +467,7 @@ bench_tpcc(int argc, char **argv)
 		return 1;
 	}
 	r->common = (struct bench_common){ .seconds = 2, .runs = 1, .fabric = NET_AUTO };
+	r->ops = &bench_tpcc_native;
 	r->workers = 1;
 	r->clients = 1;
 	int code = bench_options(argc, argv, opt, &r->common, take, usage, r);

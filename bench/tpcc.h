@@ -224,6 +224,23 @@ size_t bench_tpcc_entries(const void *params);
 /* tpcc_run.c: a client, until *stop. */
 void bench_tpcc_client(
     void *side, const struct cn_place *pl, unsigned number, struct bench_slice *out, const atomic_bool *stop);
+
+/* tpcc_loop.c: what clients of both interfaces do: draw, carry out, count. */
+struct tpcc_done {
+	bool refused;
+	uint64_t aborts, round_trips; /* round_trips: of the attempt that committed */
+};
+struct tpcc_hand {
+	void *arg;
+	/* Until it has committed or was refused; NAM_CONFLICT: *stop. NAM_FULL: no memory. Any
+	 * other status has been told. */
+	nam_status (*carry_out)(void *arg, const struct tpcc_order *o, int64_t now, const atomic_bool *stop,
+	    struct tpcc_done *done);
+};
+void bench_tpcc_loop(struct tpcc_side *s, const struct cn_place *pl, unsigned number, struct bench_slice *out,
+    const atomic_bool *stop, const struct tpcc_hand *hand);
+/* Waits a little after the conflict number `tries` in a row. */
+void bench_tpcc_pause(const struct cn_place *pl, unsigned tries, struct net_backoff *pause);
 /* One transaction, until it has committed or *refused. round_trips: of the attempt that did. */
 nam_status bench_tpcc_once(struct tpcc_side *s, const struct cn_place *pl, const struct tpcc_order *o,
     bool *refused, uint64_t *round_trips);
@@ -232,6 +249,40 @@ nam_status bench_tpcc_once(struct tpcc_side *s, const struct cn_place *pl, const
  * From outside, by scans. The number of what does not hold; side->failed names the conditions. */
 uint64_t bench_tpcc_check(void *const *side, unsigned machines, const struct cn_place *pl);
 extern const char *const bench_tpcc_conditions[TPCC_CONDITIONS];
+/* The judge, for rows from elsewhere. Calls see(to, row) for all rows of a table; of row, what the
+ * judge looks at must be right. What could not be read. */
+typedef uint64_t tpcc_rows(
+    void *arg, enum tpcc_table table, void (*see)(void *to, const void *row), void *to);
+/* The number of what does not hold, without locks. */
+uint64_t bench_tpcc_judge(struct tpcc_side *s, tpcc_rows *rows, void *arg);
+
+/* The two ways into namdb. What another process has made is found by open: NAM_ABSENT: nothing. */
+struct tpcc_ops {
+	nam_status (*make)(struct tpcc_side *s, const struct cn_place *pl);
+	nam_status (*open)(struct tpcc_side *s, const struct cn_place *pl);
+	nam_status (*load)(struct tpcc_side *s, const struct cn_place *pl, unsigned part, bool insert);
+	/* All parts are loaded. tell: other processes shall find the tables. */
+	nam_status (*loaded)(struct tpcc_side *s, const struct cn_place *pl, bool tell);
+	void (*client)(void *side, const struct cn_place *pl, unsigned number, struct bench_slice *out,
+	    const atomic_bool *stop);
+	uint64_t (*check)(void *const *side, unsigned machines, const struct cn_place *pl);
+	nam_status (*drop)(struct tpcc_side *s, const struct cn_place *pl, bool told);
+	uint64_t (*bytes)(const void *params);
+};
+extern const struct tpcc_ops bench_tpcc_native, bench_tpcc_sql;
+
+/* tpcc_sql.c, tpcc_sql_tables.c: as the native ones. Tables are called tpcc_warehouse and so on. */
+void bench_tpcc_sql_client(
+    void *side, const struct cn_place *pl, unsigned number, struct bench_slice *out, const atomic_bool *stop);
+nam_status bench_tpcc_sql_once(struct tpcc_side *s, const struct cn_place *pl, const struct tpcc_order *o,
+    bool *refused, uint64_t *round_trips);
+/* A session, NULL: none can be opened. A statement or several of them: false, and it is told, unless
+ * the state is `quiet`. rows may be NULL. */
+struct sql_session *bench_tpcc_session(const struct cn_place *pl);
+bool bench_tpcc_say(struct sql_session *s, const char *sql,
+    bool (*rows)(void *, const struct sql_batch_view *), void *arg, const char *quiet);
+/* tpcc_sql_check.c: the same judge over the rows that SELECTs show. */
+uint64_t bench_tpcc_sql_check(void *const *side, unsigned machines, const struct cn_place *pl);
 
 extern const struct bench_sim_user bench_tpcc_user;
 

@@ -348,9 +348,9 @@ census_close(struct census *c)
 	free(c->order);
 }
 
-/* All tables at t's snapshot; orders before what belongs to them. What could not be read. */
+/* All tables; orders before what belongs to them. What could not be read. */
 static uint64_t
-take(struct census *c, struct tpcc_side *s, struct txn *t)
+take(struct census *c, tpcc_rows *rows, void *arg)
 {
 	static const struct {
 		enum tpcc_table table;
@@ -361,7 +361,7 @@ take(struct census *c, struct tpcc_side *s, struct txn *t)
 		{ TPCC_STOCK, see_stock }, { TPCC_NEWEST, see_newest } };
 	uint64_t bad = 0;
 	for (unsigned i = 0; i < sizeof all / sizeof all[0]; i++) {
-		bad += bench_tables_each(t, &s->table[all[i].table], all[i].see, c);
+		bad += rows(arg, all[i].table, all[i].see, c);
 		if (all[i].table != TPCC_ORDERS || c->orders == 0)
 			continue;
 		qsort(c->order, c->orders, sizeof *c->order, by_key);
@@ -372,19 +372,16 @@ take(struct census *c, struct tpcc_side *s, struct txn *t)
 }
 
 uint64_t
-bench_tpcc_check(void *const *side, unsigned machines, const struct cn_place *pl)
+bench_tpcc_judge(struct tpcc_side *s, tpcc_rows *rows, void *arg)
 {
-	struct tpcc_side *s = side[0];
 	struct census c;
-	struct txn *t = NULL;
 	uint64_t broken[TPCC_CONDITIONS + 1] = { 0 }, wrong = 0;
-	(void)machines;
 	s->failed = 0;
-	if (!census_open(&c, s->p) || bench_tables_begin(pl, &t) != NAM_OK) {
+	if (!census_open(&c, s->p)) {
 		census_close(&c);
-		return bench_complain("cannot begin", 1);
+		return bench_complain("out of memory", 1);
 	}
-	uint64_t bad = take(&c, s, t);
+	uint64_t bad = take(&c, rows, arg);
 	judge(&c, broken);
 	for (unsigned i = 1; i <= TPCC_CONDITIONS; i++) {
 		if (broken[i] == 0)
@@ -397,13 +394,38 @@ bench_tpcc_check(void *const *side, unsigned machines, const struct cn_place *pl
 	bad += bench_complain("rows of others that are missing, or rows twice", c.strangers);
 	bad += bench_complain("rows of the population are missing", missing(&c, s->p, &wrong));
 	bad += bench_complain("customers whose newest order is another one", wrong);
-	struct bench_table all[TPCC_TABLES];
-	for (unsigned i = 0; i < TPCC_TABLES; i++)
-		all[i] = (struct bench_table){ .at = &s->table[i] };
-	bad += bench_complain("records still locked", bench_tables_locked(t, all, TPCC_TABLES));
 	fprintf(stderr, "check: %llu orders, 12 conditions: %s\n", (unsigned long long)c.orders,
 	    bad ? "WRONG" : "all hold");
-	txn_commit(t, NULL);
 	census_close(&c);
+	return bad;
+}
+
+/* ---- of tables that txn knows ---------------------------------------------------------------- */
+
+struct scanned {
+	struct tpcc_side *s;
+	struct txn *t;
+};
+
+static uint64_t
+scan(void *arg, enum tpcc_table table, void (*show)(void *to, const void *row), void *to)
+{
+	struct scanned *from = arg;
+	return bench_tables_each(from->t, &from->s->table[table], show, to);
+}
+
+uint64_t
+bench_tpcc_check(void *const *side, unsigned machines, const struct cn_place *pl)
+{
+	struct scanned from = { .s = side[0] };
+	struct bench_table all[TPCC_TABLES];
+	(void)machines;
+	if (bench_tables_begin(pl, &from.t) != NAM_OK)
+		return bench_complain("cannot begin", 1);
+	uint64_t bad = bench_tpcc_judge(from.s, scan, &from);
+	for (unsigned i = 0; i < TPCC_TABLES; i++)
+		all[i] = (struct bench_table){ .at = &from.s->table[i] };
+	bad += bench_complain("records still locked", bench_tables_locked(from.t, all, TPCC_TABLES));
+	txn_commit(from.t, NULL);
 	return bad;
 }

@@ -17,9 +17,6 @@ enum {
 	GETS = TPCC_RECENT * TPCC_LINES, /* of one call, at most */
 	NAMESAKES = 64,                  /* of a district, that share a last name, at most */
 	KEY = 4,                         /* numbers of a key */
-	PATIENCE = 4,                    /* conflicts in a row, before a client waits */
-	PAUSE_NS = 20000,
-	PAUSE_CAP_NS = 2000000,
 };
 
 struct run {
@@ -27,6 +24,7 @@ struct run {
 	const struct cn_place *pl;
 	const struct tpcc_order *o;
 	struct nam_arena arena;
+	struct net_counts *sink; /* may be NULL */
 	struct txn *t;
 	int64_t now;
 	bool refused;
@@ -550,15 +548,15 @@ learn(struct run *r)
 
 /* One attempt. */
 static nam_status
-attempt(struct run *r, struct net_counts *counts)
+attempt(struct run *r)
 {
 	nam_arena_reset(&r->arena);
 	expect(r);
 	nam_status st = txn_begin(r->pl->txn, TXN_REPEATABLE_READ, &r->t);
 	if (st != NAM_OK)
 		return st;
-	if (counts != NULL)
-		txn_set_counts_sink(r->t, counts);
+	if (r->sink != NULL)
+		txn_set_counts_sink(r->t, r->sink);
 	r->refused = false;
 	r->gets = 0;
 	st = body(r);
@@ -578,29 +576,36 @@ attempt(struct run *r, struct net_counts *counts)
 
 /* Until it has committed, or was refused. */
 static nam_status
-carry_out(struct run *r, struct net_counts *counts, uint64_t *aborts, const atomic_bool *stop)
+carry_out(void *arg, const struct tpcc_order *o, int64_t now, const atomic_bool *stop, struct tpcc_done *done)
 {
-	struct net_backoff pause = { .base_ns = PAUSE_NS, .cap_ns = PAUSE_CAP_NS };
+	struct run *r = arg;
+	struct net_backoff pause = { 0 };
 	nam_status st;
-	for (unsigned tries = 1; (st = attempt(r, counts)) == NAM_CONFLICT; tries++) {
-		++*aborts;
+	r->o = o;
+	r->now = now;
+	for (unsigned tries = 1; (st = attempt(r)) == NAM_CONFLICT; tries++) {
+		done->aborts++;
 		if (stop != NULL && atomic_load_explicit(stop, memory_order_relaxed))
 			break;
-		if (tries >= PATIENCE)
-			net_back_off(r->pl->net, &pause);
+		bench_tpcc_pause(r->pl, tries, &pause);
 	}
+	done->refused = r->refused;
+	done->round_trips = r->counts.round_trips;
+	if (st != NAM_OK && st != NAM_CONFLICT && st != NAM_FULL)
+		fprintf(
+		    stderr, "namdb bench: TPC-C, %s: %s\n", bench_tpcc_names[o->what], nam_status_text(st));
 	return st;
 }
 
 static struct run *
-run_open(struct tpcc_side *s, const struct cn_place *pl, const struct tpcc_order *o)
+run_open(struct tpcc_side *s, const struct cn_place *pl, struct net_counts *sink)
 {
 	struct run *r = calloc(1, sizeof *r);
 	if (r == NULL)
 		return NULL;
 	r->s = s;
 	r->pl = pl;
-	r->o = o;
+	r->sink = sink;
 	nam_arena_init(&r->arena, 256 << 10);
 	return r;
 }
@@ -616,14 +621,13 @@ nam_status
 bench_tpcc_once(struct tpcc_side *s, const struct cn_place *pl, const struct tpcc_order *o, bool *refused,
     uint64_t *round_trips)
 {
-	uint64_t aborts = 0;
-	struct run *r = run_open(s, pl, o);
+	struct tpcc_done done = { 0 };
+	struct run *r = run_open(s, pl, NULL);
 	if (r == NULL)
 		return NAM_NOMEM;
-	r->now = (int64_t)(net_now_ns(pl->net) / 1000) + 1;
-	nam_status st = carry_out(r, NULL, &aborts, NULL);
-	*refused = r->refused;
-	*round_trips = r->counts.round_trips;
+	nam_status st = carry_out(r, o, (int64_t)(net_now_ns(pl->net) / 1000) + 1, NULL, &done);
+	*refused = done.refused;
+	*round_trips = done.round_trips;
 	run_close(r);
 	return st;
 }
@@ -633,48 +637,12 @@ bench_tpcc_client(
     void *side, const struct cn_place *pl, unsigned number, struct bench_slice *out, const atomic_bool *stop)
 {
 	struct tpcc_side *s = side;
-	struct tpcc_order o;
-	struct nam_rng dice;
-	struct run *r = run_open(s, pl, &o);
-	nam_status st = r != NULL ? NAM_OK : NAM_NOMEM;
-	nam_rng_init(&dice, s->seed + number * 7919u + out->round * UINT64_C(104729));
-	uint64_t ended = net_now_ns(pl->net), done[TPCC_KINDS] = { 0 }, trips[TPCC_KINDS] = { 0 };
-	while (st == NAM_OK && !atomic_load_explicit(stop, memory_order_relaxed) &&
-	       !atomic_load_explicit(&s->full, memory_order_relaxed)) {
-		if (s->p->pause_ms > 0) {
-			net_sleep(pl->net, (uint64_t)(s->p->pause_ms * 1e6));
-			ended = net_now_ns(pl->net);
-		}
-		bench_tpcc_draw(&o, &dice, s->p, (int32_t)(number % s->p->warehouses) + 1);
-		uint64_t began = ended; /* closed loop: the next begins when the last has been
-					 * answered */
-		r->now = (int64_t)(began / 1000) + 1;
-		st = carry_out(r, &s->counts[number], &out->aborts, stop);
-		if (st == NAM_CONFLICT) /* when all clients shall stop */
-			st = NAM_OK;
-		else if (st == NAM_OK && r->refused)
-			out->refused++;
-		else if (st == NAM_OK) {
-			out->commits++;
-			done[o.what]++;
-			trips[o.what] += r->counts.round_trips;
-			ended = net_now_ns(pl->net);
-			nam_hist_add(&out->latency_ns, ended - began);
-		}
-	}
-	if (st == NAM_FULL) {
-		atomic_store(&s->full, true);
-	} else if (st != NAM_OK) {
+	struct run *r = run_open(s, pl, &s->counts[number]);
+	if (r == NULL) {
 		out->errors++;
-		fprintf(stderr, "namdb bench: TPC-C, %s: %s\n",
-		    r != NULL ? bench_tpcc_names[o.what] : "a client", nam_status_text(st));
+		fprintf(stderr, "namdb bench: TPC-C: no memory\n");
+		return;
 	}
-	for (unsigned i = 0; i < TPCC_KINDS; i++) {
-		atomic_fetch_add(&s->ended[i], done[i]);
-		atomic_fetch_add(&s->trips[i], trips[i]);
-	}
-	if (out->round > 0)
-		atomic_fetch_add(&s->new_orders, done[TPCC_NEW]);
-	if (r != NULL)
-		run_close(r);
+	bench_tpcc_loop(s, pl, number, out, stop, &(struct tpcc_hand){ r, carry_out });
+	run_close(r);
 }

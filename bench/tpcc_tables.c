@@ -253,6 +253,37 @@ bench_tpcc_entries(const void *params)
 	       (1 << 20);
 }
 
+/* ---- as one of the two ways into namdb ------------------------------------------------------- */
+
+static nam_status
+find_and_open(struct tpcc_side *s, const struct cn_place *pl)
+{
+	nam_status st = bench_tpcc_find(s, pl);
+	return st == NAM_OK ? bench_tpcc_open(s, pl) : st;
+}
+
+static nam_status
+loaded(struct tpcc_side *s, const struct cn_place *pl, bool tell)
+{
+	return tell ? bench_tpcc_tell(s, pl) : NAM_OK;
+}
+
+static nam_status
+drop_all(struct tpcc_side *s, const struct cn_place *pl, bool told)
+{
+	bench_tpcc_drop(s, pl);
+	return told ? bench_tpcc_forget(pl) : NAM_OK;
+}
+
+const struct tpcc_ops bench_tpcc_native = { .make = bench_tpcc_make,
+	.open = find_and_open,
+	.load = bench_tpcc_load,
+	.loaded = loaded,
+	.client = bench_tpcc_client,
+	.check = bench_tpcc_check,
+	.drop = drop_all,
+	.bytes = bench_tpcc_bytes };
+
 /* ---- as a user of the simulator -------------------------------------------------------------- */
 
 static struct bench_tree_hosts hosts;
