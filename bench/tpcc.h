@@ -276,8 +276,8 @@ void bench_tpcc_sql_client(
     void *side, const struct cn_place *pl, unsigned number, struct bench_slice *out, const atomic_bool *stop);
 nam_status bench_tpcc_sql_once(struct tpcc_side *s, const struct cn_place *pl, const struct tpcc_order *o,
     bool *refused, uint64_t *round_trips);
-/* A session, NULL: none can be opened. A statement or several of them: false, and it is told, unless
- * the state is `quiet`. rows may be NULL. */
+/* A session, NULL: none can be opened. A statement or several of them: false, and it is told,
+ * unless the state is `quiet`. rows may be NULL. */
 struct sql_session *bench_tpcc_session(const struct cn_place *pl);
 bool bench_tpcc_say(struct sql_session *s, const char *sql,
     bool (*rows)(void *, const struct sql_batch_view *), void *arg, const char *quiet);

@@ -1,5 +1,5 @@
-/* tpcc_loop.c -- what a client of TPC-C does, whatever its interface: it draws a transaction, has it
- * carried out, and counts. */
+/* tpcc_loop.c -- what a client of TPC-C does, whatever its interface: it draws a transaction, has
+ * it carried out, and counts. */
 #include "tpcc.h"
 
 enum {

@@ -1,6 +1,6 @@
 /*
- * tpcc_sql_check.c -- TPC-C's twelve conditions over SQL's tables: the judge of tpcc_check.c gets the
- * rows that SELECTs of one snapshot show.
+ * tpcc_sql_check.c -- TPC-C's twelve conditions over SQL's tables: the judge of tpcc_check.c gets
+ * the rows that SELECTs of one snapshot show.
  *
  * It shares no statement with the transactions. All rows come from scans of the tables, but for
  * "the newest order of a customer": that comes from the index of orders, so that the judge
@@ -97,7 +97,7 @@ bench_tpcc_sql_check(void *const *side, unsigned machines, const struct cn_place
 	(void)machines;
 	if (r.s == NULL)
 		return bench_complain("cannot open a session", 1);
-	/* The session's snapshot comes after t's, which covers all that any process was answered. */
+	/* The session's snapshot comes after t's, which covers all that any process answered. */
 	uint64_t bad = 1;
 	if (bench_tables_begin(pl, &t) != NAM_OK)
 		bench_complain("cannot begin", 1);

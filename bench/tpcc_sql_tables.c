@@ -2,8 +2,8 @@
  * tpcc_sql_tables.c -- TPC-C's tables in SQL: made, filled by COPY, then given their indexes and
  * foreign keys, found by other processes, and dropped.
  *
- * A table is called tpcc_ and the name in tpcc.h, and has the columns that are drawn there; money is
- * whole cents, too. What is 0 there for NULL is NULL here.
+ * A table is called tpcc_ and the name in tpcc.h, and has the columns that are drawn there; money
+ * is whole cents. What is 0 there for NULL is NULL here.
  */
 #include "tpcc.h"
 

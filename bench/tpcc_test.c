@@ -1,5 +1,5 @@
-/* tpcc_test.c -- TPC-C draws what it should; each of the twelve conditions sees what breaks it; and
- * what a New-Order costs. */
+/* tpcc_test.c -- TPC-C draws what it should; each of the twelve conditions sees what breaks it, in
+ * both interfaces; and what a New-Order costs. */
 #include "tpcc.h"
 
 #include <bench/ycsb/tree.h>
@@ -11,7 +11,15 @@
 /* cmocka after these */
 #include <cmocka.h>
 
-enum { DRAWS = 300000, STACK = 1 << 20, FEW = 30, ITEMS = 100, REGION = 256 << 20, NODES = 2 };
+enum {
+	DRAWS = 300000,
+	STACK = 1 << 20,
+	FEW = 30,
+	ITEMS = 100,
+	REGION = 256 << 20,
+	NODES = 2,
+	SQL_TRIPS = 21
+};
 
 /* ---- what is drawn --------------------------------------------------------------------------- */
 
@@ -108,8 +116,28 @@ struct world {
 	struct tpcc_side *side;
 	struct cn_place pl;
 	struct nam_arena a;
+	const struct tpcc_ops *ops;
 	void (*scene)(struct world *l);
 };
+
+static void
+populate(struct world *l)
+{
+	unsigned n = bench_tpcc_parts(l->side->p);
+	assert_int_equal(l->ops->make(l->side, &l->pl), NAM_OK);
+	for (unsigned i = 0; i < n; i++)
+		assert_int_equal(l->ops->load(l->side, &l->pl, i, true), NAM_OK);
+	assert_int_equal(l->ops->loaded(l->side, &l->pl, false), NAM_OK);
+	for (unsigned i = 0; i < n; i++)
+		assert_int_equal(l->ops->load(l->side, &l->pl, i, false), NAM_OK);
+}
+
+static uint64_t
+check_all(struct world *l)
+{
+	void *side = l->side;
+	return l->ops->check(&side, 1, &l->pl);
+}
 
 static void
 run(void *arg)
@@ -120,28 +148,31 @@ run(void *arg)
 	struct net_counts counts = { 0 };
 	const struct txn_config cfg = { .ptr_cache_entries = 1 << 18 };
 	const struct bench_sim p = { .seed = 1 };
-	void *side = l->side;
 	l->pl.net = l->w;
 	assert_int_equal(txn_db_open(l->w, &cfg, &db, &err), NAM_OK);
 	assert_int_equal(txn_worker_open(db, l->w, &l->pl.txn), NAM_OK);
+	assert_int_equal(cat_open(l->pl.txn, &l->pl.cat), NAM_OK);
+	assert_int_equal(sql_parser_open(0, &l->pl.parser), NAM_OK);
+	sql_parser_blocks(l->pl.parser);
 	bench_tpcc_user.begin(l->side, &p, 0, &counts);
-	assert_int_equal(bench_tpcc_user.prepare(l->side, &l->pl), NAM_OK);
-	assert_int_equal(bench_tpcc_user.load(l->side, &l->pl), NAM_OK);
-	assert_int_equal(bench_tpcc_check(&side, 1, &l->pl), 0);
+	populate(l);
+	assert_int_equal(check_all(l), 0);
 	l->scene(l);
-	bench_tpcc_user.drop(l->side, &l->pl);
+	assert_int_equal(l->ops->drop(l->side, &l->pl, false), NAM_OK);
+	sql_parser_close(l->pl.parser);
+	cat_close(l->pl.cat);
 	txn_worker_close(l->pl.txn);
 	txn_db_close(l->w, db);
 }
 
 static void
-play(void (*scene)(struct world *l))
+play(const struct tpcc_ops *ops, void (*scene)(struct world *l))
 {
 	const struct net_sim_config cfg = { .seed = 1, .nodes = NODES, .region_bytes = REGION };
 	struct net_sim *sim;
 	struct net *net;
 	struct bench_tree_hosts hosts = { 0 };
-	struct world l = { .side = calloc(1, sizeof *l.side), .scene = scene };
+	struct world l = { .side = calloc(1, sizeof *l.side), .ops = ops, .scene = scene };
 	bench_tpcc_params.warehouses = 2;
 	bench_tpcc_params.customers = FEW;
 	bench_tpcc_params.items = ITEMS;
@@ -242,8 +273,7 @@ history(struct world *l, size_t at, int32_t by, bool gone)
 static void
 fails(struct world *l, uint64_t conditions)
 {
-	void *side = l->side;
-	assert_true(bench_tpcc_check(&side, 1, &l->pl) > 0);
+	assert_true(check_all(l) > 0);
 	assert_int_equal(l->side->failed, conditions);
 }
 
@@ -263,7 +293,6 @@ spoil(struct world *l, enum tpcc_table table, const int32_t *key, size_t at, siz
 static void
 conditions(struct world *l)
 {
-	void *side = l->side;
 	SPOIL(l, TPCC_WAREHOUSE, tpcc_warehouse, ytd, 1, C(1) | C(8), 1);
 	SPOIL(l, TPCC_DISTRICT, tpcc_district, ytd, 1, C(1) | C(9), 1, 1);
 	SPOIL(l, TPCC_DISTRICT, tpcc_district, next_o, 1, C(2), 1, 1);
@@ -308,14 +337,100 @@ conditions(struct world *l)
 		fails(l, names[i].conditions);
 		history(l, names[i].at, -1, false);
 	}
-	assert_int_equal(bench_tpcc_check(&side, 1, &l->pl), 0);
+	assert_int_equal(check_all(l), 0);
 }
 
 static void
 test_conditions(void **state)
 {
 	(void)state;
-	play(conditions);
+	play(&bench_tpcc_native, conditions);
+}
+
+/* ---- the conditions over SQL's tables -------------------------------------------------------- */
+
+static void
+tell(struct world *l, const char *sql)
+{
+	struct sql_session *s = bench_tpcc_session(&l->pl);
+	assert_non_null(s);
+	if (!bench_tpcc_say(s, sql, NULL, NULL, NULL))
+		fail_msg("%s", sql);
+	sql_session_close(s);
+}
+
+/* What breaks conditions, and what mends it. The last ones are rows that foreign keys forbid. */
+static const struct {
+	const char *spoil, *mend;
+	uint64_t conditions;
+} breaks[] = {
+	{ "UPDATE tpcc_warehouse SET ytd = ytd + 1 WHERE w = 1",
+	    "UPDATE tpcc_warehouse SET ytd = ytd - 1 WHERE w = 1", C(1) | C(8) },
+	{ "UPDATE tpcc_district SET ytd = ytd + 1 WHERE w = 1 AND d = 1",
+	    "UPDATE tpcc_district SET ytd = ytd - 1 WHERE w = 1 AND d = 1", C(1) | C(9) },
+	{ "UPDATE tpcc_district SET next_o = next_o + 1 WHERE w = 1 AND d = 1",
+	    "UPDATE tpcc_district SET next_o = next_o - 1 WHERE w = 1 AND d = 1", C(2) },
+	{ "DELETE FROM tpcc_new_order WHERE w = 1 AND d = 1 AND o = 28",
+	    "INSERT INTO tpcc_new_order VALUES (1, 1, 28)", C(3) | C(5) | C(11) },
+	{ "UPDATE tpcc_orders SET ol_cnt = ol_cnt + 1 WHERE w = 1 AND d = 1 AND o = 1",
+	    "UPDATE tpcc_orders SET ol_cnt = ol_cnt - 1 WHERE w = 1 AND d = 1 AND o = 1", C(4) | C(6) },
+	{ "UPDATE tpcc_orders SET carrier = 7 WHERE w = 1 AND d = 1 AND o = 30",
+	    "UPDATE tpcc_orders SET carrier = NULL WHERE w = 1 AND d = 1 AND o = 30", C(5) | C(7) },
+	{ "INSERT INTO tpcc_order_line VALUES (1, 1, 1, 99, 1, 1, 1, 0, 1, '')",
+	    "DELETE FROM tpcc_order_line WHERE w = 1 AND d = 1 AND o = 1 AND number = 99", C(4) | C(6) },
+	{ "UPDATE tpcc_order_line SET delivery = NULL WHERE w = 1 AND d = 1 AND o = 1 AND number = 1",
+	    "UPDATE tpcc_order_line SET delivery = 1 WHERE w = 1 AND d = 1 AND o = 1 AND number = 1", C(7) },
+	{ "UPDATE tpcc_order_line SET amount = amount + 1 WHERE w = 1 AND d = 1 AND o = 1 AND number = 1",
+	    "UPDATE tpcc_order_line SET amount = amount - 1 WHERE w = 1 AND d = 1 AND o = 1 AND number = 1",
+	    C(10) | C(12) },
+	{ "UPDATE tpcc_customer SET balance = balance + 1 WHERE w = 1 AND d = 1 AND c = 1",
+	    "UPDATE tpcc_customer SET balance = balance - 1 WHERE w = 1 AND d = 1 AND c = 1", C(10) | C(12) },
+	{ "UPDATE tpcc_customer SET ytd_payment = ytd_payment + 1 WHERE w = 1 AND d = 1 AND c = 1",
+	    "UPDATE tpcc_customer SET ytd_payment = ytd_payment - 1 WHERE w = 1 AND d = 1 AND c = 1", C(12) },
+	{ "UPDATE tpcc_customer SET delivery_cnt = delivery_cnt + 1 WHERE w = 1 AND d = 1 AND c = 1",
+	    "UPDATE tpcc_customer SET delivery_cnt = delivery_cnt - 1 WHERE w = 1 AND d = 1 AND c = 1",
+	    C(11) },
+	{ "UPDATE tpcc_history SET w = 2 WHERE c_w = 1 AND c_d = 1 AND c = 1",
+	    "UPDATE tpcc_history SET w = 1 WHERE c_w = 1 AND c_d = 1 AND c = 1", C(8) | C(9) },
+	{ "UPDATE tpcc_history SET d = 2 WHERE c_w = 1 AND c_d = 1 AND c = 1",
+	    "UPDATE tpcc_history SET d = 1 WHERE c_w = 1 AND c_d = 1 AND c = 1", C(9) },
+	{ "UPDATE tpcc_history SET amount = amount + 1 WHERE c_w = 1 AND c_d = 1 AND c = 1",
+	    "UPDATE tpcc_history SET amount = amount - 1 WHERE c_w = 1 AND c_d = 1 AND c = 1",
+	    C(8) | C(9) | C(10) },
+	{ "UPDATE tpcc_history SET c = 2, date = 77 WHERE c_w = 1 AND c_d = 1 AND c = 1",
+	    "UPDATE tpcc_history SET c = 1, date = 1 WHERE date = 77", C(10) },
+};
+
+static void
+conditions_of_sql(struct world *l)
+{
+	for (unsigned i = 0; i < sizeof breaks / sizeof breaks[0]; i++) {
+		tell(l, breaks[i].spoil);
+		fails(l, breaks[i].conditions);
+		tell(l, breaks[i].mend);
+	}
+	assert_int_equal(check_all(l), 0);
+	/* Foreign keys forbid what comes next. */
+	tell(l, "ALTER TABLE tpcc_order_line DROP CONSTRAINT tpcc_order_line_w_d_o_fkey");
+	tell(l, "ALTER TABLE tpcc_history DROP CONSTRAINT tpcc_history_w_d_fkey");
+	tell(l, "INSERT INTO tpcc_order_line VALUES (1, 1, 9999, 1, 1, 1, 1, 0, 1, '')");
+	fails(l, C(4));
+	tell(l, "DELETE FROM tpcc_order_line WHERE o = 9999");
+	tell(l, "UPDATE tpcc_warehouse SET ytd = ytd + 5 WHERE w = 1");
+	tell(l, "INSERT INTO tpcc_history VALUES (1, 1, 1, 1, 11, 5, 1, '')");
+	tell(l, "UPDATE tpcc_customer SET balance = balance - 5, ytd_payment = ytd_payment + 5 WHERE w = 1 "
+		"AND d = 1 AND "
+		"c = 1");
+	fails(l, C(1));
+	tell(l, "DELETE FROM tpcc_history WHERE d = 11");
+	fails(l, C(1) | C(8) | C(10));
+}
+
+static void
+test_conditions_of_sql(void **state)
+{
+	(void)state;
+	play(&bench_tpcc_sql, conditions_of_sql);
 }
 
 /* ---- what it costs --------------------------------------------------------------------------- */
@@ -348,7 +463,6 @@ static void
 cost(struct world *l)
 {
 	struct tpcc_order o;
-	void *side = l->side;
 	for (int32_t i = 0; i < 3; i++) {
 		order_of(&o, TPCC_LINES);
 		trips(l, &o);
@@ -377,14 +491,14 @@ cost(struct world *l)
 	trips(l, &o);
 	net_sleep(l->w, 20000000);
 	assert_int_equal(trips(l, &o), 4);
-	assert_int_equal(bench_tpcc_check(&side, 1, &l->pl), 0);
+	assert_int_equal(check_all(l), 0);
 }
 
 static void
 test_cost(void **state)
 {
 	(void)state;
-	play(cost);
+	play(&bench_tpcc_native, cost);
 }
 
 /* ---- what it does ---------------------------------------------------------------------------- */
@@ -397,7 +511,6 @@ work(struct world *l)
 	struct nam_rng r;
 	bool refused;
 	uint64_t n;
-	void *side = l->side;
 	nam_rng_init(&r, 5);
 	for (unsigned i = 0; i < 400; i++) {
 		bench_tpcc_draw(&o, &r, l->side->p, 0);
@@ -407,12 +520,12 @@ work(struct world *l)
 			for (unsigned k = 0; k < 2 * TPCC_DISTRICTS; k++)
 				atomic_store(&l->side->oldest[k], i % 2 == 0 ? 0 : 999);
 	}
-	assert_int_equal(bench_tpcc_check(&side, 1, &l->pl), 0);
+	assert_int_equal(check_all(l), 0);
 	for (unsigned i = 0; i < 2 * 60; i++) {
 		o = (struct tpcc_order){ .what = TPCC_DELIVERY, .w = 1 + (int32_t)i % 2, .carrier = 3 };
 		assert_int_equal(bench_tpcc_once(l->side, &l->pl, &o, &refused, &n), NAM_OK);
 	}
-	assert_int_equal(bench_tpcc_check(&side, 1, &l->pl), 0);
+	assert_int_equal(check_all(l), 0);
 	const int32_t none[3] = { 1, 1, FEW };
 	struct txn *t;
 	struct txn_get g = bench_tpcc_get(l->side, TPCC_NEW_ORDER, none);
@@ -426,7 +539,48 @@ static void
 test_work(void **state)
 {
 	(void)state;
-	play(work);
+	play(&bench_tpcc_native, work);
+}
+
+/* The same of SQL, in fewer transactions; and a New-Order's price. */
+static void
+work_of_sql(struct world *l)
+{
+	struct tpcc_order o;
+	struct nam_rng r;
+	bool refused;
+	uint64_t n;
+	nam_rng_init(&r, 5);
+	for (unsigned i = 0; i < 120; i++) {
+		bench_tpcc_draw(&o, &r, l->side->p, 0);
+		assert_int_equal(bench_tpcc_sql_once(l->side, &l->pl, &o, &refused, &n), NAM_OK);
+		assert_int_equal(refused, o.unused_item);
+	}
+	assert_int_equal(check_all(l), 0);
+	/* Lines of one item, and of one item of two warehouses, are lines of their own. */
+	order_of(&o, TPCC_LINES);
+	for (int32_t k = 0; k < TPCC_LINES; k++)
+		o.line[k].item = 5 + k % 2;
+	assert_int_equal(bench_tpcc_sql_once(l->side, &l->pl, &o, &refused, &n), NAM_OK);
+	for (unsigned i = 0; i < 30; i++) {
+		o = (struct tpcc_order){ .what = TPCC_DELIVERY, .w = 1 + (int32_t)i % 2, .carrier = 3 };
+		assert_int_equal(bench_tpcc_sql_once(l->side, &l->pl, &o, &refused, &n), NAM_OK);
+	}
+	assert_int_equal(check_all(l), 0);
+	for (unsigned i = 0; i < 4; i++) {
+		order_of(&o, TPCC_LINES);
+		net_sleep(l->w, 20000000);
+		assert_int_equal(bench_tpcc_sql_once(l->side, &l->pl, &o, &refused, &n), NAM_OK);
+	}
+	if (n > SQL_TRIPS)
+		fail_msg("a New-Order over SQL takes %u round trips", (unsigned)n);
+}
+
+static void
+test_work_of_sql(void **state)
+{
+	(void)state;
+	play(&bench_tpcc_sql, work_of_sql);
 }
 
 int
@@ -438,6 +592,8 @@ main(void)
 		cmocka_unit_test(test_conditions),
 		cmocka_unit_test(test_cost),
 		cmocka_unit_test(test_work),
+		cmocka_unit_test(test_conditions_of_sql),
+		cmocka_unit_test(test_work_of_sql),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """TPC-C by several processes on one cluster, one of which is killed (SIGKILL) again and again; its twelve conditions at the end.
 
-    tests/tpcc_kills.py [--seconds S] [--every S] [--fabric F] [--processes N] [--warehouses N] [--pause MS] [--node SIZE] [--json]
+    tests/tpcc_kills.py [--seconds S] [--every S] [--fabric F] [--processes N] [--warehouses N] [--pause MS] [--node SIZE]
+                        [--api native|sql] [--json]
 
 A process that is killed is followed by another. All others must end by themselves, with exit code 0. One more process then
 scans the tables. Exit code 0: the conditions hold, nothing is locked, and there were kills.
@@ -36,7 +37,7 @@ class Process:
 
 
 def cluster(h, o):
-    return ["--storage", h.storage(), "--fabric", o.fabric, "--secret-file", h.secret]
+    return ["--storage", h.storage(), "--fabric", o.fabric, "--secret-file", h.secret, "--api", o.api]
 
 
 def one(h, o, *args, timeout=600):
@@ -48,7 +49,7 @@ def one(h, o, *args, timeout=600):
 def kills(o):
     """Figures of the run."""
     dice = random.Random(o.seed)
-    f = {"fabric": o.fabric, "seconds": o.seconds, "seed": o.seed, "processes": 0, "kills": 0, "commits": 0, "aborts": 0}
+    f = {"fabric": o.fabric, "api": o.api, "seconds": o.seconds, "seed": o.seed, "processes": 0, "kills": 0, "commits": 0, "aborts": 0}
     with House(nodes=2, size=o.node) as h:
         one(h, o, "--only", "load", "--warehouses", o.warehouses, "--size", o.size)
         end = time.monotonic() + o.seconds
@@ -102,6 +103,7 @@ def options(args=None):
     a.add_argument("--seconds", type=float, default=600)
     a.add_argument("--every", type=float, default=20)
     a.add_argument("--fabric", default="shm")
+    a.add_argument("--api", default="native")
     a.add_argument("--processes", type=int, default=3)
     a.add_argument("--clients", type=int, default=4)
     a.add_argument("--warehouses", type=int, default=2)
@@ -119,7 +121,7 @@ def main():
     if o.json:
         print(json.dumps(f))
     else:
-        print("TPC-C over %(fabric)s for %(seconds)g s: %(kills)d of %(processes)d processes killed, %(orders)d orders, %(commits)d "
+        print("TPC-C (%(api)s API) over %(fabric)s for %(seconds)g s: %(kills)d of %(processes)d processes killed, %(orders)d orders, %(commits)d "
               "transactions of the processes that were not, %(aborts)d of their attempts lost to a conflict; all 12 conditions hold" % f)
 
 

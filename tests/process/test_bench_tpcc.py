@@ -36,6 +36,13 @@ def test_native():
         check("peer_sqlite_ratio" not in got["metrics"], got)
 
 
+def test_sql():
+    with House() as h:
+        got = tpcc(h, "--api", "sql", "--workers", "2", "--clients", "2", "--warehouses", "2", "--peer", "sqlite",
+                   more=("peer_sqlite_tps", "peer_sqlite_ratio"))
+        same((got["provider"], got["params"]["api"], got["params"]["items"]), ("shm", "sql", 10000))
+
+
 def test_two_workers_beside_sqlite():
     with House() as h:
         tpcc(h, "--workers", "2", "--clients", "3", "--warehouses", "2", "--runs", "2", "--peer", "sqlite",
@@ -48,9 +55,24 @@ def test_on_storage_nodes_over_tcp():
         same((got["provider"], got["params"]["embedded"]), ("tcp", False))
 
 
+def test_sql_on_storage_nodes_over_tcp():
+    with House(nodes=2, size="512m") as h:
+        got = tpcc(h, "--api", "sql", "--storage", h.storage(), "--fabric", "tcp", "--secret-file", h.secret)
+        same((got["provider"], got["params"]["embedded"]), ("tcp", False))
+        same(h.do("SELECT count(*) FROM pg_tables WHERE tablename LIKE 'tpcc%'").ok().out, "count\n0\n")
+
+
 def test_steps_of_several_processes():
+    steps("native")
+
+
+def test_steps_of_several_processes_over_sql():
+    steps("sql")
+
+
+def steps(api):
     with House(nodes=1, size="512m") as h:
-        at = ("--storage", h.storage(), "--secret-file", h.secret)
+        at = ("--storage", h.storage(), "--secret-file", h.secret, "--api", api)
         for step in ("run", "check", "drop"):
             r = run("bench", "tpcc", "--only", step, *at, env=h.env)
             same((r.rc, r.out), (1, ""), r)
@@ -86,6 +108,14 @@ def test_processes_are_killed():
     check(f["kills"] >= 4 and f["orders"] > 6000, f)
 
 
+def test_processes_are_killed_over_sql():
+    """Likewise, with prepared statements: rows have secondary indexes and foreign keys."""
+    if house.SANITIZE:
+        house.skip("see test_processes_are_killed")
+    f = tpcc_kills.kills(tpcc_kills.options(["--seconds", "16", "--every", "4", "--pause", "2", "--node", "1g", "--api", "sql"]))
+    check(f["kills"] >= 3 and f["orders"] > 6000, f)
+
+
 def test_bad_use():
     for args, why in (
             (("--warehouses", "0"), "--warehouses 0: that is not a value for this option"),
@@ -103,7 +133,6 @@ def test_bad_use():
             (("--only", "run"), "--only needs --storage"),
             (("--only", "run", "--storage", "h:1", "--size", "spec"), "are those of --only load"),
             (("--only", "load", "--storage", "h:1", "--peer", "sqlite"), "--peer goes with a whole run"),
-            (("--api", "sql"), "--api sql is not there yet"),
             (("--sim", "abacus"), ""),
             (("--sim", "cx6", "--warehouses", "0"), "")):
         r = run("bench", "tpcc", *args, timeout=20)
