@@ -99,6 +99,24 @@ need_build() {
 		libnuma-dev libibverbs-dev librdmacm-dev libssl-dev libedit-dev libcmocka-dev libsqlite3-dev libxxhash-dev
 }
 
+# need_node: the node modules of tests, in build/npm. The tests that need them are skipped where npm or its registry is not there.
+need_node() {
+	local dir=build/npm log
+	[ ! -d $dir/node_modules/pg-copy-streams ] || return 0
+	if ! command -v npm >/dev/null || ! command -v node >/dev/null; then
+		echo "skip: there is no npm for node's pg, pg-cursor and pg-copy-streams"
+		return 0
+	fi
+	log=$(mktemp) || die "no temporary file"
+	say "installing node's pg ..."
+	mkdir -p $dir
+	if ! timeout 120 npm install --prefix $dir --no-audit --no-fund --no-save pg@8 pg-cursor@2 pg-copy-streams@7 </dev/null >"$log" 2>&1; then
+		rm -rf $dir/node_modules
+		echo "skip: npm did not install pg, pg-cursor and pg-copy-streams: $(grep -m 1 -i err "$log")"
+	fi
+	rm -f "$log"
+}
+
 # ---- building ----
 
 # alive WHAT LOG: shows, until the log is gone, how far a build has come: in one line at a terminal, else every 20 seconds.
@@ -250,7 +268,8 @@ wrap=(env)
 verb_test() {
 	local t0=$SECONDS
 	need_build
-	need python3 pkg-config postgresql openssl gnuplot-nox redis-server
+	need python3 pkg-config postgresql openssl gnuplot-nox redis-server sysbench python3-psycopg2 python3-psycopg
+	need_node
 	build_in release build
 	run_tests release build "$@"
 	[ $# != 0 ] || twin_tests

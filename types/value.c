@@ -158,10 +158,22 @@ cat_error(struct cat_err *err, const char *sqlstate, const char *fmt, ...)
 	err->sqlstate[5] = 0;
 	err->position = 0;
 	err->detail[0] = err->hint[0] = 0;
+	err->table[0] = err->column[0] = err->constraint[0] = 0;
 	va_list ap;
 	va_start(ap, fmt);
 	vsnprintf(err->text, sizeof err->text, fmt, ap);
 	va_end(ap);
+	return false;
+}
+
+bool
+cat_error_about(struct cat_err *err, const char *table, const char *column, const char *constraint)
+{
+	if (err == NULL)
+		return false;
+	snprintf(err->table, sizeof err->table, "%s", table ? table : "");
+	snprintf(err->column, sizeof err->column, "%s", column ? column : "");
+	snprintf(err->constraint, sizeof err->constraint, "%s", constraint ? constraint : "");
 	return false;
 }
 

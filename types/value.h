@@ -217,10 +217,14 @@ struct cat_err {
 	char text[400];
 	char detail[300];
 	char hint[200];
+	char table[64], column[64], constraint[64]; /* which of them it is about; "" = none */
 };
 /* Fills *err and returns false, so that `return cat_error(...)` reads well. */
 bool cat_error(struct cat_err *err, const char *sqlstate, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* Which table, column and constraint it is about, for programs that react to them; NULL = none.
+ * Returns false. */
+bool cat_error_about(struct cat_err *err, const char *table, const char *column, const char *constraint);
 
 /* Text to value, by PostgreSQL's input rules (22P02, 22003, 22007, 22008 ...). typmod -1 = none.
  * The value's bytes lie in arena; a TEXT may also point into `in`. */

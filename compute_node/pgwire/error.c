@@ -29,6 +29,11 @@ response(struct cn_pg_out *o, char type, const char *severity, const struct cat_
 	field(o, 'D', err->detail);
 	field(o, 'H', err->hint);
 	field(o, 'P', at);
+	if (err->table[0] != 0)
+		field(o, 's', "public"); /* the one schema with tables */
+	field(o, 't', err->table);
+	field(o, 'c', err->column);
+	field(o, 'n', err->constraint);
 	cn_pg_put8(o, 0);
 	cn_pg_end(o);
 }

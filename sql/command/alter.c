@@ -87,8 +87,11 @@ no_nulls(struct sql_alter *a, const struct cat_table *tab, const struct cat_colu
 		return sql_no_memory(a->err);
 	if (!sql_any_row(a->s, tab, cond, &bad, a->sink, a->arena, a->err))
 		return false;
-	return !bad || cat_error(a->err, "23502", "column \"%s\" of relation \"%s\" contains null values",
-			   c->name, tab->name);
+	if (!bad)
+		return true;
+	cat_error(
+	    a->err, "23502", "column \"%s\" of relation \"%s\" contains null values", c->name, tab->name);
+	return cat_error_about(a->err, tab->name, c->name, NULL);
 }
 
 static bool
@@ -100,9 +103,11 @@ all_pass(struct sql_alter *a, const struct cat_table *tab, const struct cat_chec
 		return sql_no_memory(a->err);
 	if (!sql_any_row(a->s, tab, cond, &bad, a->sink, a->arena, a->err))
 		return false;
-	return !bad ||
-	       cat_error(a->err, "23514",
-		   "check constraint \"%s\" of relation \"%s\" is violated by some row", k->name, tab->name);
+	if (!bad)
+		return true;
+	cat_error(a->err, "23514", "check constraint \"%s\" of relation \"%s\" is violated by some row",
+	    k->name, tab->name);
+	return cat_error_about(a->err, tab->name, NULL, k->name);
 }
 
 static bool

@@ -494,9 +494,11 @@ sql_alter_key(struct sql_alter *a)
 			return sql_no_memory(a->err);
 		if (!sql_any_row(a->s, a->tab, cond, &bad, a->sink, a->arena, a->err))
 			return false;
-		if (bad)
-			return cat_error(a->err, "23502",
-			    "column \"%s\" of relation \"%s\" contains null values", col->name, def->name);
+		if (bad) {
+			cat_error(a->err, "23502", "column \"%s\" of relation \"%s\" contains null values",
+			    col->name, def->name);
+			return cat_error_about(a->err, def->name, col->name, NULL);
+		}
 	}
 	return true;
 }

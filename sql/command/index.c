@@ -254,6 +254,7 @@ duplicated(struct sql_session *s, const struct cat_table *tab, const struct cat_
 {
 	(void)s;
 	cat_error(err, "23505", "could not create unique index \"%s\"", ix->name);
+	cat_error_about(err, tab->name, NULL, ix->name);
 	key_words(tab, ix, col, err->detail, sizeof err->detail, arena);
 	return false;
 }

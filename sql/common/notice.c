@@ -8,6 +8,7 @@ void
 sql_err_clear(struct cat_err *err)
 {
 	err->sqlstate[0] = err->text[0] = err->detail[0] = err->hint[0] = 0;
+	err->table[0] = err->column[0] = err->constraint[0] = 0;
 	err->position = 0;
 }
 

@@ -36,6 +36,7 @@ exists(struct sql_exec *x, const struct cat_table *tab, const char *name, const 
     const union cat_val *v, const bool *null, struct nam_arena *arena)
 {
 	cat_error(x->err, "23505", "duplicate key value violates unique constraint \"%s\"", name);
+	cat_error_about(x->err, tab->name, NULL, name);
 	char *out = x->err->detail;
 	size_t max = sizeof x->err->detail, at = (size_t)snprintf(out, max, "Key (");
 	for (unsigned k = 0; k < keys && at < max; k++)
@@ -123,6 +124,7 @@ sql_dml_take(struct sql_exec *x, const struct cat_table *tab, const struct cat_v
 			cat_error(x->err, "23502",
 			    "null value in column \"%s\" of relation \"%s\" violates not-null constraint",
 			    d->name, tab->name);
+			cat_error_about(x->err, tab->name, d->name, NULL);
 			sql_quote_row(x, tab, r->v, r->null, arena);
 			return false;
 		}

@@ -234,6 +234,7 @@ sql_foreign_absent(struct sql_exec *x, const struct cat_table *child, const stru
 {
 	cat_error(x->err, "23503", "insert or update on table \"%s\" violates foreign key constraint \"%s\"",
 	    child->name, def->name);
+	cat_error_about(x->err, child->name, NULL, def->name);
 	size_t at = sql_fk_words(x, child, from, def->keys, v, arena);
 	snprintf(
 	    x->err->detail + at, sizeof x->err->detail - at, ") is not present in table \"%s\".", def->table);

@@ -13,6 +13,7 @@ referenced(struct sql_exec *x, const struct fk *k, const union cat_val *v, struc
 	cat_error(x->err, "23503",
 	    "update or delete on table \"%s\" violates foreign key constraint \"%s\" on table \"%s\"",
 	    k->parent->name, k->def->name, k->child->name);
+	cat_error_about(x->err, k->child->name, NULL, k->def->name);
 	size_t at = sql_fk_words(x, k->parent, k->to, k->def->keys, v, arena);
 	snprintf(x->err->detail + at, sizeof x->err->detail - at, ") is still referenced from table \"%s\".",
 	    k->child->name);

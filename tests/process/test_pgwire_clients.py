@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""PostgreSQL's own clients at `namdb compute`: psql (scripts, a terminal), pgbench; node's pg and psycopg where they are installed."""
+"""PostgreSQL's own clients at `namdb compute`: psql (scripts, a terminal) and pgbench."""
 import os
 import re
 import shutil
@@ -93,6 +93,18 @@ DROP TABLE
     contains(psql("-c", "TABLE one").fails(1).err, 'relation "one" does not exist')
 
 
+def test_psql_names_what_an_error_is_about():
+    psql("-c", "CREATE TABLE about (a int PRIMARY KEY, b int NOT NULL CONSTRAINT small CHECK (b < 10))",
+         "-c", "CREATE TABLE refers (a int REFERENCES about)").ok()
+    for sql, *fields in (("INSERT INTO about VALUES (1, 1), (1, 2)", "TABLE NAME:  about", "CONSTRAINT NAME:  about_pkey"),
+                         ("INSERT INTO about VALUES (1, 11)", "TABLE NAME:  about", "CONSTRAINT NAME:  small"),
+                         ("INSERT INTO about VALUES (1, NULL)", "TABLE NAME:  about", "COLUMN NAME:  b"),
+                         ("INSERT INTO refers VALUES (5)", "TABLE NAME:  refers", "CONSTRAINT NAME:  refers_a_fkey")):
+        r = psql("-v", "VERBOSITY=verbose", "-c", sql).fails(1)
+        contains(r.err, "SCHEMA NAME:  public", *fields)
+    psql("-c", "DROP TABLE refers, about").ok()
+
+
 def test_psql_at_a_terminal():
     if shutil.which("psql") is None:
         skip("there is no psql here")
@@ -183,57 +195,6 @@ def test_pgbench_serialization_failures():
     out = pgbench("-n", "-f", path, "-c", "8", "-t", "50", "--max-tries=1000")
     contains(out, "400/400")
     same(int(value("SELECT bbalance FROM pgbench_branches")) - before, 400, "what was retried counts once")
-
-
-# ---- drivers ----------------------------------------------------------------------------------
-
-NODE = r"""
-const { Client, Pool } = require('pg');
-(async () => {
-  const c = new Client({ host: '127.0.0.1', port: +process.argv[2], user: 'node', database: 'db' });
-  await c.connect();
-  await c.query('CREATE TABLE n (id serial PRIMARY KEY, name varchar(20), at timestamp, tags text[])');
-  let r = await c.query('INSERT INTO n (name, at, tags) VALUES ($1, $2, $3) RETURNING id', ['x', '2020-01-02 03:04:05', ['a', 'b']]);
-  if (r.rows[0].id !== 1) throw new Error('id ' + JSON.stringify(r.rows));
-  r = await c.query({ name: 'get', text: 'SELECT * FROM n WHERE id = $1', values: [1] });
-  r = await c.query({ name: 'get', text: 'SELECT * FROM n WHERE id = $1', values: [1] });
-  if (r.rows[0].name !== 'x' || r.rows[0].tags[1] !== 'b') throw new Error(JSON.stringify(r.rows));
-  try { await c.query('SELECT nothing'); throw new Error('no error'); } catch (e) { if (e.code !== '42703') throw e; }
-  await c.query('DROP TABLE n');
-  await c.end();
-  console.log('well');
-})().catch(e => { console.error(e); process.exit(1); });
-"""
-
-
-def test_node_pg():
-    node = shutil.which("node")
-    env = dict(os.environ, NODE_PATH=os.environ.get("NODE_PATH", "/usr/lib/node_modules:/usr/local/lib/node_modules:/usr/share/nodejs"))
-    if node is None or subprocess.run([node, "-e", "require('pg')"], capture_output=True, env=env).returncode != 0:
-        skip("node's pg is not installed")
-    path = os.path.join(server().house.dir, "test.js")
-    with open(path, "w") as f:
-        f.write(NODE)
-    p = subprocess.run([node, path, str(server().port)], capture_output=True, text=True, env=env, timeout=60)
-    same((p.returncode, p.stdout), (0, "well\n"), p.stderr)
-
-
-def test_psycopg2():
-    try:
-        import psycopg2
-        import psycopg2.extras
-    except ImportError:
-        skip("psycopg2 is not installed")
-    c = psycopg2.connect(host="127.0.0.1", port=server().port, user="py", dbname="db")
-    cur = c.cursor()
-    cur.execute("CREATE TABLE py (a int PRIMARY KEY, b numeric(8,2), d date)")
-    psycopg2.extras.execute_values(cur, "INSERT INTO py VALUES %s", [(k, k * 1.5, "2020-01-01") for k in range(5)])
-    c.commit()
-    cur.execute("SELECT a, b, d FROM py WHERE a = %s", (3,))
-    same(str(cur.fetchone()[1]), "4.50")
-    cur.execute("DROP TABLE py")
-    c.commit()
-    c.close()
 
 
 if __name__ == "__main__":
