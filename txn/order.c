@@ -247,19 +247,15 @@ lives(struct txn *t, const struct making *m, unsigned i, net_addr at)
 	struct rec_block *img = malloc(v->block_bytes);
 	if (img == NULL)
 		return NAM_NOMEM;
-	st = net_read1(t->tw->w, at, img, v->block_bytes, &t->counts);
 	unsigned n = REC_NO_SLOT;
-	if (st == NAM_OK && own == NULL && rec_is_locked(img)) {
+	st = txn_rec_read_newest(t, v, at, img, &n);
+	if (st == NAM_OK && own == NULL && txn_rec_is_changing(img)) {
 		(void)txn_unlock_dead(t->tw, at, img->word);
 		st = NAM_CONFLICT;
 	}
-	if (st == NAM_OK && !txn_rec_dir_whole(v, img, at))
-		st = NAM_CONFLICT;
-	if (st == NAM_OK && (n = txn_rec_newest(v, img)) != REC_NO_SLOT) {
+	if (st == NAM_OK && n != REC_NO_SLOT) {
 		const struct rec_slot *s = rec_slot_of(v, img, n);
-		if (!txn_rec_slot_whole(v, s, rec_cid(img, n), at))
-			st = NAM_CONFLICT; /* it is being overwritten */
-		else if (!(s->meta & REC_DELETED))
+		if (!(s->meta & REC_DELETED))
 			st = txn_order_key_is(
 			    t->tw, t, v, m->order[i], s->payload, (uint32_t)s->meta, m->key[i], &is);
 		if (st == NAM_OK && is) {

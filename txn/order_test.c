@@ -676,6 +676,77 @@ test_grows(void **state)
 	fixture_order = orders;
 }
 
+/* ---- unique keys beside a collector ---- */
+
+/*
+ * Row 1 has given up the key 9, but its entry is there: `old` may see it. A collector holds row 1's
+ * block. Row 2 gets the key: that is no conflict, because a collector changes no version that
+ * lives. And a key that row 1 has is one that exists.
+ */
+static void
+beside_collector(struct fixture *fix)
+{
+	struct txn_table *tab = &fix->tab[0];
+	struct txn_row row;
+	struct row r;
+	struct txn_clash clash;
+	struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
+	for (uint64_t k = 1; k <= 3; k++)
+		assert_int_equal(insert(t, tab, k, (int64_t)k + 8), NAM_OK);
+	commit_all(t);
+	struct txn *old = begin(fix, 1, TXN_REPEATABLE_READ);
+	assert_int_equal(get(fix, old, &fix->tab[1], 1, &row, &r), NAM_OK);
+	assert_int_equal(r.value, 9);
+	t = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(set(fix, t, tab, 1, 5), NAM_OK);
+	commit_all(t);
+
+	uint64_t word, lock = txn_gc_lock(fix->tw[1]);
+	assert_int_equal(net_read1(fix->w[0], row.at, &word, 8, NULL), NAM_OK);
+	assert_int_equal(net_write1(fix->w[0], row.at, &lock, 8, NULL), NAM_OK);
+	t = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(set(fix, t, tab, 2, 5), NAM_OK);
+	assert_int_equal(txn_unique(t, &clash), NAM_DUPLICATE);
+	txn_abort(t);
+	t = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(set(fix, t, tab, 2, 9), NAM_OK);
+	assert_int_equal(txn_unique(t, &clash), NAM_OK);
+	commit_all(t);
+	assert_int_equal(net_write1(fix->w[0], row.at, &word, 8, NULL), NAM_OK);
+
+	/* A transaction's lock is another matter: that one may give row 1 the key again. */
+	t = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(set(fix, t, tab, 2, 77), NAM_OK);
+	commit_all(t);
+	assert_int_equal(get(fix, old, &fix->tab[1], 2, &row, &r), NAM_OK);
+	struct txn *other = begin(fix, 1, TXN_REPEATABLE_READ);
+	struct txn_row newest;
+	assert_int_equal(get(fix, other, &fix->tab[1], 2, &newest, &r), NAM_OK);
+	assert_int_equal(txn_lock_now(other, &fix->tab[1], &newest, true), NAM_OK);
+	t = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(set(fix, t, tab, 3, 10), NAM_OK);
+	assert_int_equal(txn_unique(t, &clash), NAM_CONFLICT);
+	txn_abort(t);
+	txn_abort(other);
+	txn_abort(old);
+}
+
+static void
+test_beside_collector(void **state)
+{
+	(void)state;
+	static const struct txn_order unique[1] = {
+		{ .words = 1, .unique = true, .key = row_by_value, .options = { .cache = IDX_TREE_INNER } }
+	};
+	die_at = 0;
+	fixture_order = unique;
+	fixture_orders = 1;
+	for (uint64_t seed = 40; seed < 50; seed++)
+		run_sized(2, 2, seed, 16 << 20, beside_collector);
+	fixture_order = orders;
+	fixture_orders = 2;
+}
+
 /* ---- the faults ---- */
 
 #ifdef NAM_TWINS
@@ -717,6 +788,7 @@ main(void)
 		cmocka_unit_test(test_toggles),
 		cmocka_unit_test(test_died),
 		cmocka_unit_test(test_grows),
+		cmocka_unit_test(test_beside_collector),
 #ifdef NAM_TWINS
 		cmocka_unit_test(test_twins),
 #endif

@@ -9,6 +9,8 @@
  */
 #include "txn_internal.h"
 
+#include <base/log.h>
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,7 +127,13 @@ txn_parts_recover(struct txn_worker *tw, struct txn_table_view *v, uint64_t dead
 		st = idx_tree_recover(tw->w, v->tree[i], dead, &tw->keeper.ended, NULL);
 		if (idx_tree_in_doubt(v->tree[i]))
 			txn_doubt(tw);
-		/* REFUSED: the table was dropped meanwhile. */
+		/* A table that was dropped meanwhile has no tree to recover, whatever lies there. A
+		 * tree that is broken does not hold up the recovery of the others. */
+		if (st == NAM_CORRUPT && is_open(tw, v))
+			nam_log(NAM_LOG_ERROR,
+			    "the ordered index %u of table %u is corrupt: what the process in owner slot %u "
+			    "left of it is not recovered; DROP INDEX and CREATE INDEX make it again",
+			    i, v->table, txn_lock_owner(dead));
 		if (st == NAM_ABSENT || st == NAM_REFUSED || st == NAM_CORRUPT)
 			st = NAM_OK;
 	}

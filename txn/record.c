@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { FETCH_TRIES = 20000, DEAD_EVERY = 16 };
+enum { FETCH_TRIES = 20000, DEAD_EVERY = 16, NEWEST_TRIES = 16 };
 
 bool
 txn_rec_dir_whole(const struct txn_table_view *v, const struct rec_block *img, net_addr at)
@@ -154,4 +154,31 @@ txn_rec_fetch(struct txn *t, const struct txn_table_view *v, struct rec_block *i
 			return st;
 	}
 	return NAM_CORRUPT;
+}
+
+nam_status
+txn_rec_read_newest(
+    struct txn *t, const struct txn_table_view *v, net_addr at, struct rec_block *img, unsigned *n)
+{
+	struct net_backoff pause = { .base_ns = TXN_TORN_BASE_NS, .cap_ns = TXN_TORN_CAP_NS };
+	for (unsigned tries = 0; tries < NEWEST_TRIES; tries++) {
+		if (tries >= TXN_TORN_AT_ONCE)
+			net_back_off(t->tw->w, &pause);
+		nam_status st = net_read1(t->tw->w, at, img, v->block_bytes, &t->counts);
+		if (st == NAM_OK)
+			st = txn_go_on(t);
+		if (st != NAM_OK)
+			return st;
+		if (txn_rec_dir_whole(v, img, at)) {
+			*n = txn_rec_newest(v, img);
+			if (*n == REC_NO_SLOT ||
+			    txn_rec_slot_whole(v, rec_slot_of(v, img, *n), rec_cid(img, *n), at))
+				return NAM_OK;
+		}
+		t->tw->stats.rereads++;
+	}
+	/* Half a directory may be what a dead process has left. */
+	if (rec_is_locked(img))
+		(void)txn_unlock_dead(t->tw, at, img->word);
+	return NAM_CONFLICT;
 }

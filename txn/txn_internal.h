@@ -562,6 +562,17 @@ rec_slot_of(const struct txn_table_view *v, const struct rec_block *img, unsigne
 {
 	return (const struct rec_slot *)(const void *)((const char *)img + v->head_bytes + k * v->slot_bytes);
 }
+/* READs a block at its newest version, whatever the snapshot: *n, REC_NO_SLOT = it has none.
+ * NAM_CONFLICT: it stays torn. In a coroutine. */
+nam_status txn_rec_read_newest(
+    struct txn *t, const struct txn_table_view *v, net_addr at, struct rec_block *img, unsigned *n);
+/* True if a transaction has the block locked, so that its newest version may not stay that. A
+ * collector makes no version, and takes none away that is the newest and alive. */
+static inline bool
+txn_rec_is_changing(const struct rec_block *img)
+{
+	return rec_is_locked(img) && txn_lock_intent(img->word) != TXN_INTENT_GC;
+}
 /* Finds the version visible at the snapshot when the block alone cannot show it; re-READs as
  * needed. img is updated. REC_HERE: *out, *len, *cid, *meta. In a coroutine. */
 nam_status txn_rec_fetch(struct txn *t, const struct txn_table_view *v, struct rec_block *img, net_addr at,

@@ -139,22 +139,18 @@ newest(struct look *l, const struct asked *a, net_addr at, bool *live, struct tx
 	*live = false;
 	if (img == NULL)
 		return NAM_NOMEM;
-	nam_status st = net_read1(t->tw->w, at, img, v->block_bytes, &t->counts);
 	unsigned n = REC_NO_SLOT;
-	if (st == NAM_OK && !txn_rec_dir_whole(v, img, at))
-		st = NAM_CONFLICT;
-	if (st == NAM_OK && (n = txn_rec_newest(v, img)) != REC_NO_SLOT) {
+	nam_status st = txn_rec_read_newest(t, v, at, img, &n);
+	if (st == NAM_OK && n != REC_NO_SLOT) {
 		const struct rec_slot *s = rec_slot_of(v, img, n);
 		*row = (struct txn_row){ .at = at, .cid = rec_cid(img, n), .newest = rec_cid(img, n) };
-		if (!txn_rec_slot_whole(v, s, rec_cid(img, n), at))
-			st = NAM_CONFLICT;
-		else if (!(s->meta & REC_DELETED))
+		if (!(s->meta & REC_DELETED))
 			st = txn_order_key_is(
 			    t->tw, t, v, a->order, s->payload, (uint32_t)s->meta, a->key, live);
 		if (st == NAM_OK && *live)
 			txn_cover(t, rec_cid(img, n));
 	}
-	if (st == NAM_OK && rec_is_locked(img) && (own == NULL || own->has != TXN_LOCKED)) {
+	if (st == NAM_OK && txn_rec_is_changing(img) && (own == NULL || own->has != TXN_LOCKED)) {
 		(void)txn_unlock_dead(t->tw, at, img->word);
 		st = n == REC_NO_SLOT ? NAM_CONFLICT : NAM_BUSY;
 	}
