@@ -1,0 +1,213 @@
+-- definitions
+CREATE TABLE t (id int PRIMARY KEY WITH (primary_key = ordered), a int, b text, c numeric, d date, e smallint NOT NULL DEFAULT 0)
+INSERT INTO t SELECT i, nullif(i % 50, 0), nullif('b' || i % 30, 'b7'), i / 4.0, DATE '2024-01-01' + i % 90, i % 3 FROM generate_series(1, 600) i
+CREATE INDEX ON t (a)
+CREATE INDEX ON t (a)
+CREATE INDEX named ON t USING btree (b DESC, a ASC NULLS FIRST)
+CREATE INDEX IF NOT EXISTS named ON t (c)
+CREATE INDEX named ON t (c)
+CREATE INDEX t ON t (c)
+CREATE INDEX CONCURRENTLY ON t (c DESC NULLS LAST) INCLUDE (b)
+CREATE UNIQUE INDEX CONCURRENTLY ON t (d, id)
+CREATE INDEX ON t (d NULLS FIRST, e DESC, c)
+CREATE INDEX ON t (nope)
+CREATE INDEX ON t (a) INCLUDE (nope)
+CREATE INDEX ON nope (a)
+CREATE INDEX ON t (a, a)
+CREATE VIEW v AS SELECT a FROM t
+CREATE INDEX ON v (a)
+CREATE UNIQUE INDEX ON t (a)
+CREATE UNIQUE INDEX ON t (e, c)
+SELECT indexname, replace(indexdef, 'hash', 'btree') FROM pg_indexes WHERE tablename = 't' ORDER BY 1
+DROP INDEX t
+DROP INDEX nope
+DROP INDEX IF EXISTS nope
+DROP INDEX t_pkey
+DROP INDEX IF EXISTS t_pkey
+DROP INDEX t_a_idx1
+DROP INDEX CONCURRENTLY t_a_idx, named
+ALTER INDEX t_pkey RENAME TO named
+ALTER INDEX t_pkey RENAME TO t
+ALTER INDEX t_pkey RENAME TO tk
+ALTER INDEX t_pkey RENAME TO tk2
+ALTER INDEX IF EXISTS t_pkey RENAME TO tk2
+ALTER INDEX named RENAME TO tk
+CREATE TABLE tk (a int)
+INSERT INTO t (id) VALUES (7)
+INSERT INTO t (id) VALUES (7) ON CONFLICT ON CONSTRAINT tk DO NOTHING
+INSERT INTO t (id) VALUES (7) ON CONFLICT ON CONSTRAINT t_pkey DO NOTHING
+BEGIN
+CREATE INDEX CONCURRENTLY ON t (a)
+ROLLBACK
+BEGIN
+DROP INDEX CONCURRENTLY named
+ROLLBACK
+BEGIN
+CREATE UNIQUE INDEX inside ON t (id, a)
+INSERT INTO t VALUES (1000, 1, 'x', 1, NULL, 0)
+SELECT id FROM t WHERE id BETWEEN 999 AND 1001
+ROLLBACK
+SELECT count(*) FROM pg_indexes WHERE indexname = 'inside'
+-- a hash key's name
+CREATE TABLE h (k int PRIMARY KEY, l int)
+INSERT INTO h VALUES (1, 1)
+ALTER INDEX h_pkey RENAME TO t
+ALTER INDEX h_pkey RENAME TO hk
+INSERT INTO h VALUES (1, 2)
+DROP INDEX hk
+ALTER TABLE h DROP CONSTRAINT h_pkey
+ALTER TABLE h DROP CONSTRAINT hk
+INSERT INTO h VALUES (1, 2)
+ALTER TABLE h ADD PRIMARY KEY (k)
+ALTER TABLE h ADD PRIMARY KEY (k, l) WITH (primary_key = ordered)
+ALTER TABLE h ADD PRIMARY KEY (k, l)
+ALTER TABLE h SET (primary_key = hash)
+SELECT indexname FROM pg_indexes WHERE tablename = 'h'
+DROP TABLE h
+-- ranges by the key, and by indexes
+SELECT id FROM t WHERE id > 590 ORDER BY id
+SELECT id FROM t WHERE id BETWEEN 10 AND 14 ORDER BY id DESC
+SELECT id FROM t WHERE id >= 597 OR id < 3 OR id IN (77, 78, 78)
+SELECT id FROM t WHERE id = ANY (ARRAY[5, NULL, 6]) ORDER BY 1
+SELECT id, a FROM t WHERE a IS NULL AND id < 200
+SELECT min(id), max(id), count(*) FROM t
+SELECT min(id) FROM t WHERE id > 100 AND a = 7
+SELECT max(id) FROM t WHERE id < 0
+SELECT id FROM t ORDER BY id LIMIT 3
+SELECT id FROM t ORDER BY id DESC LIMIT 3 OFFSET 2
+SELECT id FROM t ORDER BY id FETCH FIRST 2 ROWS WITH TIES
+SELECT b, a, id FROM t WHERE b LIKE 'b1%' AND a < 5 ORDER BY b DESC, a NULLS FIRST, id LIMIT 7
+SELECT b, count(*) FROM t WHERE b LIKE 'b2%' GROUP BY b ORDER BY b
+SELECT count(*) FROM t WHERE b LIKE 'b_'
+SELECT count(*) FROM t WHERE b LIKE 'b1'
+SELECT count(*) FROM t WHERE b IS NULL
+SELECT c FROM t WHERE c > 149.5 ORDER BY c
+SELECT c, b FROM t ORDER BY c DESC NULLS LAST LIMIT 4
+SELECT c FROM t WHERE c BETWEEN 1 AND 2 ORDER BY c
+SELECT d, e, count(*) FROM t WHERE d < DATE '2024-01-04' GROUP BY d, e ORDER BY d, e
+SELECT min(d), max(d) FROM t WHERE e = 2
+SELECT d FROM t WHERE d IS NOT NULL ORDER BY d, id LIMIT 3
+SELECT x.id, y.id FROM t x JOIN t y ON y.id = x.a WHERE x.id > 595 ORDER BY 1, 2
+SELECT count(*), count(y.id) FROM t x LEFT JOIN t y ON y.a = x.id AND y.id < 100
+SELECT id FROM t x WHERE EXISTS (SELECT 1 FROM t y WHERE y.a = x.id AND y.e = 1) ORDER BY id LIMIT 5
+-- changes of keys
+UPDATE t SET id = id + 10000 WHERE id BETWEEN 1 AND 5
+SELECT id FROM t WHERE id > 9000 ORDER BY id
+UPDATE t SET id = 10 WHERE id = 10001
+UPDATE t SET id = id - 10000 WHERE id > 10000 AND id <> 10003
+SELECT id FROM t WHERE id < 7 OR id > 9000 ORDER BY id
+DELETE FROM t WHERE id BETWEEN 100 AND 199
+SELECT count(*), min(id), max(id) FROM t WHERE id BETWEEN 90 AND 210
+INSERT INTO t SELECT i, i, 'again', i, NULL FROM generate_series(150, 160) i
+INSERT INTO t SELECT i, i, 'again', i, NULL FROM generate_series(155, 165) i
+INSERT INTO t SELECT i, i, 'again', i, NULL FROM generate_series(155, 165) i ON CONFLICT DO NOTHING
+INSERT INTO t SELECT i, i, 'third', i, NULL FROM generate_series(160, 170) i ON CONFLICT (id) DO UPDATE SET b = excluded.b RETURNING id, b
+SELECT b, count(*) FROM t WHERE id BETWEEN 100 AND 199 GROUP BY b ORDER BY b
+INSERT INTO t (id) VALUES (NULL)
+UPDATE t SET id = NULL WHERE id = 7
+BEGIN
+DELETE FROM t WHERE id > 500
+SAVEPOINT s
+INSERT INTO t (id) VALUES (501), (502), (7)
+ROLLBACK TO s
+INSERT INTO t (id) VALUES (501), (502)
+SELECT id FROM t ORDER BY id DESC LIMIT 3
+ROLLBACK
+SELECT count(*) FROM t WHERE id > 500
+-- row locks by the key's order
+BEGIN
+SELECT id FROM t WHERE id < 4 ORDER BY id FOR UPDATE
+SELECT id FROM t WHERE id < 4 ORDER BY id DESC LIMIT 2 FOR UPDATE SKIP LOCKED
+SELECT id FROM t WHERE a = 17 AND id < 100 ORDER BY id FOR NO KEY UPDATE NOWAIT
+SELECT id FROM t WHERE c = 3 FOR SHARE
+COMMIT
+-- unique
+CREATE TABLE u (id int, x int, y text, z numeric, PRIMARY KEY (x, id) WITH (primary_key = ordered), UNIQUE (y) INCLUDE (z), CONSTRAINT uz UNIQUE NULLS NOT DISTINCT (z, x))
+INSERT INTO u VALUES (1, 1, 'a', 1), (2, 1, NULL, 2), (3, 1, NULL, 3)
+INSERT INTO u VALUES (1, 1, 'b', 9)
+INSERT INTO u VALUES (4, 1, 'a', 9)
+INSERT INTO u VALUES (5, 1, 'e', NULL)
+INSERT INTO u VALUES (6, 1, 'f', NULL)
+INSERT INTO u VALUES (6, 2, 'f', NULL)
+INSERT INTO u VALUES (7, 2, 'f', NULL) ON CONFLICT (y) DO UPDATE SET id = u.id + 100 RETURNING *
+INSERT INTO u VALUES (7, 2, 'g', NULL) ON CONFLICT ON CONSTRAINT uz DO NOTHING
+INSERT INTO u VALUES (1, 1, 'z', 77) ON CONFLICT (id, x) DO UPDATE SET z = excluded.z RETURNING *
+INSERT INTO u VALUES (1, 1, 'z', 77) ON CONFLICT (x) DO NOTHING
+UPDATE u SET y = 'a' WHERE id = 2
+UPDATE u SET z = 3 WHERE id = 2
+UPDATE u SET x = 1, id = 1 WHERE id = 3
+CREATE UNIQUE INDEX ON u (x)
+ALTER TABLE u ADD UNIQUE (x)
+ALTER TABLE u ADD CONSTRAINT named UNIQUE (id)
+ALTER TABLE u ADD CONSTRAINT un UNIQUE (id, nope)
+ALTER TABLE u ADD CONSTRAINT un UNIQUE (id, id)
+DROP INDEX u_y_z_key
+ALTER TABLE u DROP CONSTRAINT uz
+ALTER TABLE u DROP CONSTRAINT uz
+ALTER TABLE u DROP CONSTRAINT IF EXISTS uz
+SELECT indexname, replace(indexdef, 'hash', 'btree') FROM pg_indexes WHERE tablename = 'u' ORDER BY 1
+SELECT * FROM u ORDER BY x, id
+-- keys of several columns
+CREATE TABLE k (a int, b text, c date, v int, PRIMARY KEY (a, b, c)) WITH (primary_key = ordered)
+INSERT INTO k SELECT i % 7, 'b' || i % 5, DATE '2024-02-01' + i / 35, i FROM generate_series(0, 349) i
+SELECT count(*), min(v), max(v) FROM k WHERE a = 3
+SELECT v FROM k WHERE a = 3 AND b = 'b2' ORDER BY c LIMIT 3
+SELECT v FROM k WHERE a = 3 AND b LIKE 'b3%' AND c > DATE '2024-02-07' ORDER BY v
+SELECT v FROM k WHERE a IN (1, 2) AND b IN ('b1', 'b4') AND c = DATE '2024-02-05' ORDER BY v
+SELECT a, b, c FROM k ORDER BY a DESC, b DESC, c DESC LIMIT 3
+SELECT a, b, c FROM k ORDER BY a, b DESC, c LIMIT 3
+SELECT b FROM k WHERE a = 6 ORDER BY b DESC, c LIMIT 2
+SELECT max(b) FROM k WHERE a = 5 AND b < 'b3'
+SELECT v FROM k WHERE a = 3 AND b = 'b2' AND c = DATE '2024-02-03'
+SELECT x.v, y.v FROM k x JOIN k y ON y.a = x.a AND y.b = 'b0' AND y.c = x.c WHERE x.v < 20 ORDER BY 1, 2
+SELECT count(*) FROM generate_series(0, 9) g JOIN k ON k.a = g AND k.b >= 'b3'
+ALTER TABLE k ALTER COLUMN v TYPE bigint
+ALTER TABLE k ALTER COLUMN a TYPE bigint
+ALTER TABLE k ADD COLUMN w int DEFAULT 5
+SELECT count(*), sum(w) FROM k WHERE a = 3 AND b > 'b2'
+ALTER TABLE k RENAME TO kk
+SELECT indexname FROM pg_indexes WHERE tablename = 'kk'
+INSERT INTO kk VALUES (3, 'b2', DATE '2024-02-03')
+ALTER TABLE kk SET (primary_key = hash)
+SELECT count(*), sum(w) FROM kk WHERE a = 3 AND b > 'b2'
+ALTER TABLE kk RESET (primary_key)
+ALTER TABLE kk SET (primary_key = ordered)
+INSERT INTO kk VALUES (3, 'b2', DATE '2024-02-03')
+DELETE FROM kk WHERE a = 3 AND b > 'b0'
+SELECT a, b, count(*) FROM kk WHERE a BETWEEN 2 AND 3 GROUP BY a, b ORDER BY a, b
+ALTER TABLE kk DROP COLUMN b
+SELECT count(*) FROM pg_indexes WHERE tablename = 'kk'
+TRUNCATE kk
+DROP TABLE kk
+-- foreign keys with an ordered key on either side
+CREATE TABLE p (a int, b int, PRIMARY KEY (a, b)) WITH (primary_key = ordered)
+CREATE TABLE ch (a int, b int, n int, PRIMARY KEY (a, n) WITH (primary_key = ordered), FOREIGN KEY (a, b) REFERENCES p ON DELETE CASCADE ON UPDATE CASCADE)
+CREATE TABLE cr (a int, b int, n int PRIMARY KEY, FOREIGN KEY (a, b) REFERENCES p ON DELETE RESTRICT)
+CREATE TABLE cn (a int, b int, n int PRIMARY KEY, FOREIGN KEY (a, b) REFERENCES p ON DELETE SET NULL)
+INSERT INTO p SELECT i, i * 2 FROM generate_series(1, 20) i
+INSERT INTO ch SELECT i, i * 2, 100 + i FROM generate_series(1, 12) i
+INSERT INTO ch VALUES (1, 3, 1)
+INSERT INTO cr VALUES (15, 30, 1)
+INSERT INTO cn VALUES (16, 32, 1), (NULL, 5, 2)
+DELETE FROM p WHERE a BETWEEN 14 AND 16
+DELETE FROM p WHERE a IN (3, 16)
+UPDATE p SET a = a + 100 WHERE a BETWEEN 5 AND 7
+SELECT * FROM ch ORDER BY a, n
+SELECT * FROM cn ORDER BY n
+DROP TABLE p
+ALTER TABLE p DROP CONSTRAINT p_pkey
+DROP INDEX p_pkey
+TRUNCATE p
+ALTER TABLE p SET (primary_key = hash)
+DELETE FROM p WHERE a = 1
+SELECT count(*) FROM ch
+DROP TABLE p CASCADE
+ALTER TABLE cn ADD FOREIGN KEY (n) REFERENCES ch (a)
+CREATE TABLE q (a int PRIMARY KEY) WITH (primary_key = ordered)
+INSERT INTO q VALUES (1)
+ALTER TABLE cn ADD FOREIGN KEY (n) REFERENCES q
+INSERT INTO q VALUES (2)
+ALTER TABLE cn ADD FOREIGN KEY (n) REFERENCES q
+DELETE FROM q WHERE a = 1
+SELECT count(*) FROM pg_indexes WHERE tablename IN ('p', 'q', 'ch', 'cr', 'cn')
+DROP TABLE q, ch, cr, cn
