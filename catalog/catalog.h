@@ -76,11 +76,14 @@ struct cat_index {
 	uint16_t include[CAT_KEY_MAX];
 	bool unique;
 	bool nulls_equal; /* UNIQUE NULLS NOT DISTINCT */
-	bool constraint;  /* of UNIQUE, not of CREATE INDEX */
-	bool valid;       /* false: it is being built. Writers make its entries, no plan uses it */
-	uint64_t maker;   /* while it is not valid: the process that builds it (txn_process) */
-	bool whole;       /* its words hold every key; set by cat_index_layout */
-	unsigned words;   /* likewise */
+	bool constraint;  /* of UNIQUE or PRIMARY KEY, not of CREATE INDEX */
+	/* It has the primary key's columns and its constraint's name. The table's hash index keeps
+	 * the key unique and leads to single keys; this one leads to ranges of them. */
+	bool primary;
+	bool valid;     /* false: it is being built. Writers make its entries, no plan uses it */
+	uint64_t maker; /* while it is not valid: the process that builds it (txn_process) */
+	bool whole;     /* its words hold every key; set by cat_index_layout */
+	unsigned words; /* likewise */
 	const struct cat_table *table; /* set when it is opened */
 	struct txn_table store;        /* its number; holds the tree */
 };
@@ -204,7 +207,8 @@ nam_status cat_index_add(
     struct cat *c, struct txn *t, const struct cat_table *table, const struct cat_index *ix);
 /* Drops index number i of a table that t holds. */
 nam_status cat_index_drop(struct cat *c, struct txn *t, const struct cat_table *table, unsigned i);
-/* Gives index number i of a table that t holds another name. NAM_DUPLICATE. */
+/* Gives index number i of a table that t holds another name, and with it the constraint that it
+ * is of. NAM_DUPLICATE. */
 nam_status cat_index_rename(
     struct cat *c, struct txn *t, const struct cat_table *table, unsigned i, const char *name);
 /* The table that an index belongs to, as t sees it; NULL = none. */
@@ -263,6 +267,8 @@ bool cat_index_prefix(const struct cat_table *t, const struct cat_index *ix, con
 bool cat_index_bound(const struct cat_table *t, const struct cat_index *ix, const union cat_val *v,
     const bool *null, unsigned n, uint64_t low[IDX_TREE_WORDS], uint64_t high[IDX_TREE_WORDS], bool *exact,
     struct nam_arena *arena, struct cat_err *err);
+/* The number of the table's index that has the primary key in order; -1 = none. */
+int cat_key_order(const struct cat_table *t);
 /* By how many of the key's first columns the entries are certainly in order. */
 unsigned cat_index_sure(const struct cat_table *t, const struct cat_index *ix);
 

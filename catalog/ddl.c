@@ -328,6 +328,9 @@ with_indexes(struct cat *c, struct txn *t, const struct cat_table *table, struct
 	struct cat_table def = *table;
 	def.index = ix;
 	def.indexes = n;
+	int key = cat_key_order(&def);
+	if (key >= 0)
+		memcpy(def.key_name, ix[key].name, sizeof def.key_name);
 	return alter(c, t, table, &def, false);
 }
 

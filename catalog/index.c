@@ -161,6 +161,15 @@ cat_index_bound(const struct cat_table *t, const struct cat_index *ix, const uni
 	return true;
 }
 
+int
+cat_key_order(const struct cat_table *t)
+{
+	for (unsigned i = 0; i < t->indexes; i++)
+		if (t->index[i].primary)
+			return (int)i;
+	return -1;
+}
+
 unsigned
 cat_index_sure(const struct cat_table *t, const struct cat_index *ix)
 {
@@ -265,7 +274,7 @@ cat_index_orders(struct cat_table *t, struct txn_order *order)
 		for (unsigned k = 0; k < ix->keys; k++)
 			var |= cat_type_is_str(t->column[ix->key[k].column].type);
 		order[i] = (struct txn_order){ .words = ix->words,
-			.unique = ix->unique,
+			.unique = ix->unique && !ix->primary,
 			.lax = ix->nulls_equal ? NULL : has_null,
 			.key = key,
 			.longs = var ? longs : NULL,

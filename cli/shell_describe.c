@@ -119,15 +119,17 @@ add_column(struct shell_text *t, const struct shell_answer *columns, unsigned at
 static void
 index_line(struct shell_text *t, const struct shell_answer *columns, const char *name, const char *text)
 {
-	enum { UNIQUE = 1, NULLS_EQUAL = 2, CONSTRAINT = 4, VALID = 8, DESCENDING = 1, NULLS_FIRST = 2 };
+	enum { UNIQUE = 1, NULLS_EQUAL = 2, CONSTRAINT = 4, VALID = 8, PRIMARY = 32 };
+	enum { DESCENDING = 1, NULLS_FIRST = 2 };
 	unsigned flags, keys, includes, column, how;
 	int skip;
 	if (sscanf(text, "%*u %*s %*s %*s %*u %u %u%n", &flags, &keys, &skip) != 2)
 		return;
 	shell_text_add(t, "    \"%s\" %sbtree (", name,
-	    flags & CONSTRAINT ? "UNIQUE CONSTRAINT, "
-	    : flags & UNIQUE   ? "UNIQUE, "
-			       : "");
+	    flags & PRIMARY      ? "PRIMARY KEY, "
+	    : flags & CONSTRAINT ? "UNIQUE CONSTRAINT, "
+	    : flags & UNIQUE     ? "UNIQUE, "
+				 : "");
 	for (unsigned k = 0; k < keys; k++) {
 		text += skip;
 		if (sscanf(text, " %u:%u%n", &column, &how, &skip) != 2)
@@ -153,6 +155,15 @@ index_line(struct shell_text *t, const struct shell_answer *columns, const char 
 	}
 	shell_text_add(t, "%s%s%s\n", includes ? ")" : "", flags & NULLS_EQUAL ? " NULLS NOT DISTINCT" : "",
 	    flags & VALID ? "" : " INVALID");
+}
+
+/* True if the index keeps the primary key in order. */
+static bool
+is_primary(const char *text)
+{
+	enum { PRIMARY = 32 };
+	unsigned flags;
+	return sscanf(text, "%*u %*s %*s %*s %*u %u", &flags) == 1 && (flags & PRIMARY) != 0;
 }
 
 /* ---- foreign keys ------------------------------------------------------------------------- */
@@ -281,12 +292,19 @@ table_foot(struct shell *sh, const char *const *rel, const struct shell_answer *
 	bool keyed = ok && key_columns(&key, columns);
 	if (ok && (keyed || first > 0))
 		shell_text_add(foot, "Indexes:\n");
+	for (unsigned k = 0; k < first; k += 3) {
+		if (!is_primary(a.cell[k + 2]))
+			continue;
+		index_line(foot, columns, a.cell[k + 1], a.cell[k + 2]);
+		keyed = false;
+	}
 	if (keyed)
 		shell_text_add(foot, "    \"%s%s\" PRIMARY KEY, hash (%s)\n",
 		    named ? a.cell[at + 1] : rel[SHELL_RELATION_NAME], named ? "" : "_pkey",
 		    key.p ? key.p : "");
 	for (unsigned k = 0; k < first; k += 3)
-		index_line(foot, columns, a.cell[k + 1], a.cell[k + 2]);
+		if (!is_primary(a.cell[k + 2]))
+			index_line(foot, columns, a.cell[k + 1], a.cell[k + 2]);
 	at = first + (named ? 3 : 0);
 	if (ok && at < a.cells)
 		shell_text_add(foot, "Check constraints:\n");

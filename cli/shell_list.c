@@ -19,6 +19,8 @@ static const char relations[] =
     "UNION ALL SELECT t.id, coalesce(k.name, t.name || '_pkey'), 'index', 0, 0, t.name, NULL "
     "FROM nam_tables t JOIN nam_columns c ON c.table_id = t.id AND c.key = 1 "
     "LEFT JOIN nam_extras k ON k.table_id = t.id AND k.kind = 107 "
+    "WHERE NOT EXISTS (SELECT 1 FROM nam_extras i WHERE i.table_id = t.id AND i.kind = 120 AND i.name = "
+    "coalesce(k.name, t.name || '_pkey')) "
     "UNION ALL VALUES (0, 'nam_tables', 'table', 2, 0, '', NULL), (0, 'nam_columns', 'table', 2, 0, '', "
     "NULL), "
     "(0, 'nam_extras', 'table', 2, 0, '', NULL), (0, 'nam_stats', 'view', 0, 0, '', NULL), "

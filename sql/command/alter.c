@@ -145,6 +145,9 @@ drop_constraint(struct sql_alter *w, const struct ast_alter *a)
 		if (!sql_foreign_need(
 			w->s, w->tab, def, SQL_PRIMARY_KEY, "constraint", a->name, a->cascade, w->sink, err))
 			return false;
+		int order = cat_key_order(w->tab);
+		if (order >= 0)
+			w->unwanted |= 1u << order;
 		def->keys = 0;
 		def->key_name[0] = 0;
 		return w->rewrite = true;
@@ -282,6 +285,8 @@ one(struct sql_alter *a, const struct ast_alter *k)
 	case AST_ADD_UNIQUE:
 	case AST_ADD_FOREIGN:
 		return true; /* when the rows are what they will be */
+	case AST_SET_OPTIONS:
+		return true; /* when it is clear whether the table will have a primary key */
 	case AST_ADD_CHECK:
 		return add_check(a, &a->ast->check[k->index]);
 	case AST_DROP_CONSTRAINT:
@@ -337,7 +342,7 @@ apply(struct sql_alter *a)
 	unsigned asked = 0;
 	if (def->columns == 0)
 		return cat_error(a->err, "0A000", "tables without columns are not supported yet");
-	if (!sql_alter_indexes(a))
+	if (!sql_alter_key_kind(a) || !sql_alter_indexes(a))
 		return false;
 	is = a->tab;
 	if (a->reshape && !a->rewrite && !sql_alter_places(a))
@@ -378,7 +383,7 @@ apply(struct sql_alter *a)
 	bool done = (a->reshape || a->rewrite) && asked == 0;
 	if (!done && a->rewrite) /* its rows are of a new table, whose trees are its own */
 		memcpy(def->index, is->index, def->indexes * sizeof *def->index);
-	if ((!done && !put(a, def, &is)) || !sql_alter_add_unique(a, is))
+	if ((!done && !put(a, def, &is)) || !sql_alter_add_indexes(a, is))
 		return false;
 	nam_status st = cat_find(a->s->cfg.cat, a->s->t, def->name, &is);
 	return st == NAM_OK ? sql_alter_add_foreign(a, is) : sql_status(a->err, st, NULL);

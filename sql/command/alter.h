@@ -25,6 +25,7 @@ struct sql_alter {
 	bool rewrite;                   /* and the rows as they lie do not do */
 	char (*gone)[CAT_NAME_MAX + 1]; /* sequences of columns that are dropped */
 	unsigned gones;
+	bool order_key;    /* the primary key is to be kept in order, and is not yet */
 	uint32_t unwanted; /* a bit for each of tab's indexes whose constraint is dropped */
 	const struct sql_sink *sink;
 	struct nam_arena *arena;
@@ -67,9 +68,12 @@ bool sql_alter_add_foreign(struct sql_alter *a, const struct cat_table *is);
 /* ---- alter_index.c */
 /* True if a UNIQUE constraint has that name: it will be dropped. */
 bool sql_alter_drop_unique(struct sql_alter *a, const char *name);
+/* SET and RESET of "primary_key". */
+bool sql_alter_key_kind(struct sql_alter *a);
 /* Drops the indexes that go; def gets the others. a->tab becomes the definition without them. */
 bool sql_alter_indexes(struct sql_alter *a);
-/* Makes the UNIQUE constraints that are added, when the table is as it will be. */
-bool sql_alter_add_unique(struct sql_alter *a, const struct cat_table *is);
+/* Makes the indexes that are added, when the table is as it will be: UNIQUE constraints, and the
+ * primary key's. */
+bool sql_alter_add_indexes(struct sql_alter *a, const struct cat_table *is);
 
 #endif

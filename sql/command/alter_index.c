@@ -36,6 +36,33 @@ loses_column(const struct sql_alter *a, const struct cat_index *ix)
 	return lost;
 }
 
+/* All rows will be written once more: the primary key's index is made with them. */
+static bool
+make_order(struct sql_alter *a)
+{
+	struct cat_table *def = a->def;
+	if (def->indexes == CAT_INDEXES_MAX)
+		return cat_error(a->err, "54000", "a table can have at most %d indexes", CAT_INDEXES_MAX);
+	a->order_key = false;
+	return sql_key_order(a->s, def, a->ast, &def->index[def->indexes++], a->err);
+}
+
+bool
+sql_alter_key_kind(struct sql_alter *a)
+{
+	int order = cat_key_order(a->tab);
+	bool said = a->ast->key_kind != AST_KEY_UNSAID, kept = order >= 0 && !(a->unwanted >> order & 1);
+	if (!said && !a->ast->has_key)
+		return true;
+	if (a->def->keys == 0)
+		return sql_key_is_missing(a->def->name, a->err);
+	bool wanted = sql_key_is_ordered(a->s, a->ast);
+	a->order_key = wanted && !kept;
+	if (kept && !wanted)
+		a->unwanted |= 1u << order;
+	return true;
+}
+
 bool
 sql_alter_indexes(struct sql_alter *a)
 {
@@ -52,7 +79,7 @@ sql_alter_indexes(struct sql_alter *a)
 			return sql_status(a->err, st, NULL);
 	}
 	def->indexes = a->tab->indexes;
-	def->index = nam_arena_zero(a->arena, (def->indexes + 1) * sizeof *def->index);
+	def->index = nam_arena_zero(a->arena, (def->indexes + 2) * sizeof *def->index);
 	if (def->index == NULL)
 		return sql_no_memory(a->err);
 	if (def->indexes > 0)
@@ -68,12 +95,27 @@ sql_alter_indexes(struct sql_alter *a)
 		for (unsigned k = 0; k < ix->includes; k++)
 			ix->include[k] = (uint16_t)becomes(a, ix->include[k]);
 	}
-	return true;
+	return !a->order_key || !a->rewrite || make_order(a);
+}
+
+/* The index that keeps the primary key in order, over rows that are there. */
+static bool
+add_order(struct sql_alter *a, const struct cat_table **is)
+{
+	struct cat_table def = **is;
+	struct cat_index ix;
+	if (!sql_key_order(a->s, &def, a->ast, &ix, a->err) || !sql_index_add(a->s, *is, &ix, a->err) ||
+	    !sql_index_build(a->s, ix.name, a->sink, a->err))
+		return false;
+	nam_status st = cat_find(a->s->cfg.cat, a->s->t, def.name, is);
+	return st == NAM_OK || sql_status(a->err, st, NULL);
 }
 
 bool
-sql_alter_add_unique(struct sql_alter *a, const struct cat_table *is)
+sql_alter_add_indexes(struct sql_alter *a, const struct cat_table *is)
 {
+	if (a->order_key && !add_order(a, &is))
+		return false;
 	for (unsigned i = 0; i < a->ast->indexes; i++) {
 		const struct ast_index *x = &a->ast->index[i];
 		struct cat_index ix;

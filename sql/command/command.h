@@ -65,7 +65,19 @@ bool sql_index_resolve(
     const struct cat_table *def, const struct ast_index *a, struct cat_index *ix, struct cat_err *err);
 bool sql_index_name(struct sql_session *s, const struct cat_table *def, const struct ast_index *a,
     const struct cat_index *ix, unsigned others, char out[CAT_NAME_MAX + 1], struct cat_err *err);
-/* table_columns_label, both parts cut so that it is a name. */
+/* key.c: true if the primary key that a statement makes is to be kept in order. */
+bool sql_key_is_ordered(const struct sql_session *s, const struct ast_stmt *ast);
+/* False, with the error of a "primary_key" that is said of a table without one. */
+bool sql_key_is_missing(const char *table, struct cat_err *err);
+/* The index that keeps def's primary key in order; def and it get the name of the constraint. */
+bool sql_key_order(struct sql_session *s, struct cat_table *def, const struct ast_stmt *ast,
+    struct cat_index *ix, struct cat_err *err);
+/* The table whose primary key's constraint has that name and no index in order, NULL = none. */
+nam_status sql_key_find(struct sql_session *s, const char *name, const struct cat_table **out);
+/* Renames such a constraint. */
+bool sql_key_rename(
+    struct sql_session *s, const struct cat_table *tab, const char *name, struct cat_err *err);
+/* table_[columns_]label, both parts cut so that it is a name. */
 void sql_make_name(const char *table, const char *columns, const char *label, char out[CAT_NAME_MAX + 1]);
 /* Adds ix to a table that is held. */
 bool sql_index_add(

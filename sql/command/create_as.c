@@ -96,6 +96,8 @@ create(struct sql_session *s, const struct ast_stmt *ast, struct sql_plan *p, co
 	}
 	if (tab != NULL)
 		return cat_error(err, "42P07", "relation \"%s\" already exists", def.name);
+	if (ast->key_kind != AST_KEY_UNSAID)
+		return sql_key_is_missing(def.name, err);
 	if (!columns(&def, ast, p, &p->arena, err) || !cat_table_layout(&def, err))
 		return false;
 	s->ddl = true;

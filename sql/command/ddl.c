@@ -136,13 +136,19 @@ is_said(const struct cat_table *def, unsigned n, const struct cat_index *ix)
 	return same;
 }
 
-/* UNIQUE: a second constraint that says the same is no other one, but may have the name. */
+/* The primary key in order, and UNIQUE: a second constraint that says the same is no other one, but
+ * may have the name. */
 static bool
-uniques(struct sql_session *s, struct cat_table *def, const struct ast_stmt *ast, struct nam_arena *arena,
+indexes(struct sql_session *s, struct cat_table *def, const struct ast_stmt *ast, struct nam_arena *arena,
     struct cat_err *err)
 {
-	if ((def->index = nam_arena_zero(arena, (ast->indexes + 1) * sizeof *def->index)) == NULL)
+	if ((def->index = nam_arena_zero(arena, (ast->indexes + 2) * sizeof *def->index)) == NULL)
 		return sql_no_memory(err);
+	if (def->keys > 0 && sql_key_is_ordered(s, ast)) {
+		if (!sql_key_order(s, def, ast, &def->index[0], err))
+			return false;
+		def->indexes = 1;
+	}
 	for (unsigned named = 2; named-- > 0;) /* chosen names give way to given ones */
 		for (unsigned i = 0; i < ast->indexes; i++) {
 			const struct ast_index *a = &ast->index[i];
@@ -218,6 +224,8 @@ sql_create_table(struct sql_session *s, const struct ast_stmt *ast, const struct
 		return cat_error(err, "0A000", "tables without columns are not supported yet");
 	if (ast->columns > CAT_COLUMNS_MAX)
 		return cat_error(err, "54011", "tables can have at most %d columns", CAT_COLUMNS_MAX);
+	if (ast->key_kind != AST_KEY_UNSAID && !ast->has_key)
+		return sql_key_is_missing(def->name, err);
 	def->columns = (uint16_t)ast->columns;
 	def->store.slots = (uint16_t)ast->versions;
 	for (unsigned i = 0; i < ast->columns; i++) {
@@ -245,7 +253,7 @@ sql_create_table(struct sql_session *s, const struct ast_stmt *ast, const struct
 		c->identity = a->identity;
 	}
 	if (!sql_key_columns(def, ast, err) || !rules(s, def, ast, arena, err) ||
-	    !uniques(s, def, ast, arena, err) || !foreigns(s, def, ast, arena, err) ||
+	    !indexes(s, def, ast, arena, err) || !foreigns(s, def, ast, arena, err) ||
 	    !cat_table_layout(def, err))
 		return false;
 	s->ddl = true;

@@ -17,13 +17,15 @@ enum { SCANNED = 256 };
 /* ---- what it is ----------------------------------------------------------------------- */
 
 static bool
-column_of(const struct cat_table *def, const char *name, uint16_t *out, struct cat_err *err)
+column_of(const struct cat_table *def, const char *name, bool constraint, uint16_t *out, struct cat_err *err)
 {
 	for (unsigned c = 0; c < def->columns; c++)
 		if (strcmp(def->column[c].name, name) == 0) {
 			*out = (uint16_t)c;
 			return true;
 		}
+	if (constraint)
+		return cat_error(err, "42703", "column \"%s\" named in key does not exist", name);
 	cat_error(err, "42703", "column \"%s\" does not exist", name);
 	sql_guess_in_table(def, name, err);
 	return false;
@@ -42,7 +44,7 @@ sql_index_resolve(
 		.constraint = a->constraint };
 	for (unsigned k = 0; k < a->keys; k++) {
 		struct cat_index_column *to = &ix->key[k];
-		if (!column_of(def, a->key[k].name, &to->column, err))
+		if (!column_of(def, a->key[k].name, a->constraint, &to->column, err))
 			return false;
 		for (unsigned j = 0; a->constraint && j < k; j++)
 			if (ix->key[j].column == to->column)
@@ -62,7 +64,7 @@ sql_index_resolve(
 		}
 	}
 	for (unsigned k = 0; k < a->includes; k++)
-		if (!column_of(def, a->include[k], &ix->include[k], err))
+		if (!column_of(def, a->include[k], a->constraint, &ix->include[k], err))
 			return false;
 	return true;
 }
@@ -93,7 +95,8 @@ longest_utf8(const char *s, size_t n)
 void
 sql_make_name(const char *table, const char *columns, const char *label, char out[CAT_NAME_MAX + 1])
 {
-	size_t t = strlen(table), c = strlen(columns), room = CAT_NAME_MAX - strlen(label) - 2;
+	bool any = columns[0] != 0;
+	size_t t = strlen(table), c = strlen(columns), room = CAT_NAME_MAX - strlen(label) - (any ? 2 : 1);
 	while (t + c > room) {
 		if (t > c)
 			t--;
@@ -102,7 +105,8 @@ sql_make_name(const char *table, const char *columns, const char *label, char ou
 	}
 	t = longest_utf8(table, t);
 	c = longest_utf8(columns, c);
-	snprintf(out, CAT_NAME_MAX + 1, "%.*s_%.*s_%s", (int)t, table, (int)c, columns, label);
+	snprintf(
+	    out, CAT_NAME_MAX + 1, "%.*s_%.*s%s%s", (int)t, table, (int)c, columns, any ? "_" : "", label);
 }
 
 bool
@@ -487,23 +491,6 @@ is_required(const struct cat_table *tab, const char *name, struct cat_err *err)
 	return false;
 }
 
-/* The table whose primary key's constraint has that name, NULL = there is none. */
-static nam_status
-table_of_key(struct sql_session *s, const char *name, const struct cat_table **out)
-{
-	const struct cat_table **tab;
-	unsigned n;
-	nam_status st = cat_list(s->cfg.cat, s->t, &tab, &n, s->arena[3]);
-	*out = NULL;
-	for (unsigned i = 0; st == NAM_OK && i < n && *out == NULL; i++) {
-		char key[CAT_NAME_MAX + 8];
-		if (tab[i]->kind == CAT_TABLE && tab[i]->keys > 0 &&
-		    strcmp(cat_key_name(tab[i], key), name) == 0)
-			*out = tab[i];
-	}
-	return st;
-}
-
 static bool
 no_index(
     struct sql_session *s, const char *name, bool if_exists, const struct sql_sink *sink, struct cat_err *err)
@@ -525,7 +512,7 @@ no_index(
 			    what[there->kind]);
 		return false;
 	}
-	if ((st = table_of_key(s, name, &there)) != NAM_OK)
+	if ((st = sql_key_find(s, name, &there)) != NAM_OK)
 		return sql_status(err, st, NULL);
 	if (there != NULL)
 		return is_required(there, name, err);
@@ -582,12 +569,16 @@ sql_rename_index(
 	if (!sql_index_find(s, ast->names[0], &tab, &i, err))
 		return false;
 	if (tab == NULL) {
-		const struct cat_table *there;
+		const struct cat_table *there, *keyed = NULL;
 		nam_status st = cat_find(s->cfg.cat, s->t, ast->names[0], &there);
+		if (st == NAM_OK && there == NULL)
+			st = sql_key_find(s, ast->names[0], &keyed);
 		if (st != NAM_OK)
 			return sql_status(err, st, NULL);
 		if (there != NULL)
 			return cat_error(err, "42809", "\"%s\" is not an index", ast->names[0]);
+		if (keyed != NULL)
+			return sql_key_rename(s, keyed, ast->names[1], err);
 		if (!ast->if_exists)
 			return cat_error(err, "42P01", "relation \"%s\" does not exist", ast->names[0]);
 		sql_notice(

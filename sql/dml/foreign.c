@@ -70,7 +70,7 @@ index_of(struct fk *k)
 	k->index = -1;
 	for (unsigned x = 0; k->index < 0 && x < k->child->indexes; x++) {
 		const struct cat_index *ix = &k->child->index[x];
-		bool fits = ix->valid && ix->keys >= keys;
+		bool fits = ix->valid && ix->keys >= keys && !(ix->primary && ix->keys == keys);
 		for (unsigned i = 0; fits && i < keys; i++)
 			fits = place_of(k, ix->key[i].column, &k->order[i]);
 		if (fits)

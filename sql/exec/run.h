@@ -22,6 +22,7 @@ struct sql_settings {
 	uint64_t memory_kb;                              /* namdb.statement_memory */
 	uint32_t join_order; /* namdb.join_order: 0 = by cost; else dice, for tests */
 	bool standard_costs; /* namdb.costs */
+	bool keys_ordered;   /* namdb.primary_key: of tables that do not say */
 	char application_name[64], client_min_messages[16], extra_float_digits[8];
 };
 

@@ -320,7 +320,13 @@ enum ast_alter_kind {
 	AST_DROP_CONSTRAINT,
 	AST_RENAME_COLUMN,
 	AST_RENAME_TABLE,
+	AST_SET_OPTIONS, /* key_kind of the statement */
 };
+
+/* How a primary key is kept. */
+enum ast_key_kind { AST_KEY_UNSAID, AST_KEY_DEFAULT, AST_KEY_HASH, AST_KEY_ORDERED };
+/* convert_ddl.c: what a word says, AST_KEY_UNSAID = nothing. */
+enum ast_key_kind sql_key_kind(const char *word);
 
 struct ast_alter {
 	enum ast_alter_kind kind;
@@ -374,7 +380,8 @@ struct ast_stmt {
 	unsigned foreigns, foreign_cap;
 	bool concurrently; /* CREATE, DROP INDEX */
 	const char *key_name;
-	struct ast_seq *seq; /* CREATE SEQUENCE */
+	enum ast_key_kind key_kind; /* CREATE, ALTER TABLE */
+	struct ast_seq *seq;        /* CREATE SEQUENCE */
 	struct ast_role role;
 	char overriding;         /* INSERT ... OVERRIDING: 's' SYSTEM, 'u' USER VALUE */
 	bool cascade;            /* DROP */

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <strings.h>
 
+/* WITH of a PRIMARY KEY: namdb's own parameter, and those of PostgreSQL's btree. */
+static bool key_options(struct sql_convert *c, PgQuery__Node *const *list, size_t n, struct ast_stmt *st);
+
 static bool
 key(struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt *st, const char *only)
 {
@@ -21,6 +24,8 @@ key(struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt *st, co
 		return false;
 	if (k->n_including > 0)
 		return sql_convert_no(c, "INCLUDE in a primary key is", k->location);
+	if (!key_options(c, k->options, k->n_options, st))
+		return false;
 	st->has_key = true;
 	st->nnames = only ? 1 : (unsigned)k->n_keys;
 	st->names = sql_convert_take(c, st->nnames * sizeof *st->names);
@@ -361,6 +366,54 @@ stored(struct sql_convert *c, const struct storage *p, const char *value)
 	       cat_error(c->err, "22023", "value %.60s out of bounds for option \"%s\"", s.p, p->name);
 }
 
+enum ast_key_kind
+sql_key_kind(const char *value)
+{
+	return strcasecmp(value, "hash") == 0                                         ? AST_KEY_HASH
+	       : strcasecmp(value, "ordered") == 0 || strcasecmp(value, "btree") == 0 ? AST_KEY_ORDERED
+										      : AST_KEY_UNSAID;
+}
+
+/* primary_key = hash | ordered. The second is PostgreSQL's btree. */
+static bool
+key_kind(struct sql_convert *c, const char *value, struct ast_stmt *st)
+{
+	enum ast_key_kind kind = value == NULL ? AST_KEY_UNSAID : sql_key_kind(value);
+	if (kind == AST_KEY_UNSAID) {
+		cat_error(c->err, "22023", "invalid value for enum option \"primary_key\": %.60s",
+		    value != NULL ? value : "true");
+		snprintf(c->err->detail, sizeof c->err->detail, "Valid values are \"hash\" and \"ordered\".");
+		return false;
+	}
+	if (st->key_kind != AST_KEY_UNSAID && st->key_kind != kind)
+		return cat_error(c->err, "22023", "parameter \"primary_key\" specified more than once");
+	st->key_kind = kind;
+	return true;
+}
+
+static bool
+key_options(struct sql_convert *c, PgQuery__Node *const *list, size_t n, struct ast_stmt *st)
+{
+	static const struct storage of_btree[] = { { "fillfactor", 'i', 10, 100 },
+		{ "deduplicate_items", 'b', 0, 0 } };
+	for (size_t i = 0; i < n; i++) {
+		const PgQuery__DefElem *d = list[i]->def_elem;
+		unsigned k = 0;
+		if (strcmp(d->defname, "primary_key") == 0) {
+			if (!key_kind(c, said(c, d), st))
+				return false;
+			continue;
+		}
+		while (k < sizeof of_btree / sizeof *of_btree && strcmp(of_btree[k].name, d->defname) != 0)
+			k++;
+		if (k == sizeof of_btree / sizeof *of_btree)
+			return cat_error(c->err, "22023", "unrecognized parameter \"%.63s\"", d->defname);
+		if (!stored(c, &of_btree[k], said(c, d)))
+			return false;
+	}
+	return true;
+}
+
 static bool
 option(struct sql_convert *c, const PgQuery__DefElem *d, struct ast_stmt *st)
 {
@@ -377,6 +430,8 @@ option(struct sql_convert *c, const PgQuery__DefElem *d, struct ast_stmt *st)
 		return true;
 	}
 	const char *name = d->defname;
+	if (strcmp(name, "primary_key") == 0)
+		return key_kind(c, value, st);
 	if (d->defnamespace != NULL && strcmp(d->defnamespace, "toast") == 0)
 		return strncmp(name, "autovacuum_", 11) == 0 ||
 		       cat_error(c->err, "22023", "unrecognized parameter \"%.63s\"", name);
@@ -485,6 +540,30 @@ create_view(struct sql_convert *c, const PgQuery__ViewStmt *s, struct ast_stmt *
 }
 
 static bool
+set_options(struct sql_convert *c, const PgQuery__Node *list, struct ast_stmt *st)
+{
+	if (!sql_convert_table_options(c, list->list->items, list->list->n_items, st))
+		return false;
+	return st->versions == 0 || sql_convert_no(c, "changing \"versions\" is", -1);
+}
+
+/* Names of parameters; those that are not known are none that is set. */
+static bool
+reset_options(struct sql_convert *c, const PgQuery__Node *list, struct ast_stmt *st)
+{
+	for (size_t i = 0; i < list->list->n_items; i++) {
+		const PgQuery__DefElem *d = list->list->items[i]->def_elem;
+		if (d->arg != NULL)
+			return cat_error(c->err, "42601", "RESET must not include values for parameters");
+		if (strcmp(d->defname, "versions") == 0)
+			return sql_convert_no(c, "changing \"versions\" is", -1);
+		if (strcmp(d->defname, "primary_key") == 0)
+			st->key_kind = AST_KEY_DEFAULT;
+	}
+	return true;
+}
+
+static bool
 alter_one(struct sql_convert *c, const PgQuery__AlterTableCmd *k, struct ast_stmt *st)
 {
 	struct ast_alter *to = &st->alter[st->alters++];
@@ -544,6 +623,12 @@ alter_one(struct sql_convert *c, const PgQuery__AlterTableCmd *k, struct ast_stm
 		       collated(c, d->coll_clause, to->type) &&
 		       (d->raw_default == NULL || (to->e = sql_convert_expr(c, d->raw_default)) != NULL);
 	}
+	case PG_QUERY__ALTER_TABLE_TYPE__AT_SetRelOptions:
+		to->kind = AST_SET_OPTIONS;
+		return set_options(c, k->def, st);
+	case PG_QUERY__ALTER_TABLE_TYPE__AT_ResetRelOptions:
+		to->kind = AST_SET_OPTIONS;
+		return reset_options(c, k->def, st);
 	default:
 		return sql_convert_no(c, "this kind of ALTER TABLE is", -1);
 	}

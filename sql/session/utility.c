@@ -513,6 +513,13 @@ assign(struct sql_session *s, struct sql_settings *set, const char *name, const 
 		set->standard_costs = v != NULL && strcasecmp(v, "standard") == 0;
 		return true;
 	}
+	if (strcasecmp(name, "namdb.primary_key") == 0) {
+		enum ast_key_kind kind = v != NULL ? sql_key_kind(v) : AST_KEY_HASH;
+		if (kind == AST_KEY_UNSAID)
+			return invalid(name, v, err);
+		set->keys_ordered = kind == AST_KEY_ORDERED;
+		return true;
+	}
 	bool known = true;
 	bool ok = assign_more(s, set, name, v, &known, err);
 	if (known)
@@ -609,6 +616,8 @@ sql_setting(struct sql_session *s, const char *name, char *buf, size_t max)
 	}
 	if (strcasecmp(name, "namdb.costs") == 0)
 		return set->standard_costs ? "standard" : "measured";
+	if (strcasecmp(name, "namdb.primary_key") == 0)
+		return set->keys_ordered ? "ordered" : "hash";
 	const uint32_t *limit = time_limit(&s->now, name);
 	if (limit != NULL) {
 		uint32_t ms = *limit;

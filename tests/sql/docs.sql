@@ -182,6 +182,53 @@ CREATE TABLE ctx (a int) WITH (versions = 9);
 CREATE TABLE ctx (a int) WITH (nosuch = 9);
 --! 22023
 
+-- [ordered-key] namdb
+--= tests/e2e/ordered_key_test.c create table l (k text primary key) with (primary_key = ordered)
+CREATE TABLE ok (a int, b int, c text, PRIMARY KEY (a, b) WITH (primary_key = ordered));
+INSERT INTO ok SELECT i % 100, i / 100, 'c' || i FROM generate_series(0, 4999) i;
+ANALYZE ok;
+EXPLAIN (COSTS OFF) SELECT c FROM ok WHERE a = 7 AND b < 2;
+--> Project
+-->   -> Index Scan using ok_pkey on ok
+-->        Index Cond: ((a = 7) AND (b < 2))
+EXPLAIN (COSTS OFF) SELECT c FROM ok WHERE a = 7 AND b = 2;
+--> Project
+-->   -> Key Lookup on ok
+-->        Key Cond: ((a = 7) AND (b = 2))
+SELECT c FROM ok WHERE a = 7 AND b < 2 ORDER BY b DESC;
+--> c107
+--> c7
+SELECT a, b FROM ok ORDER BY a DESC, b LIMIT 1;
+--> 99,0
+SELECT min(a), max(a) FROM ok;
+--> 0,99
+SELECT count(*) FROM ok WHERE a IN (7, 8) AND b IN (2, 3);
+--> 4
+INSERT INTO ok VALUES (7, 2, 'twice');
+--! 23505
+ALTER INDEX ok_pkey RENAME TO okk;
+SELECT indexdef FROM pg_indexes WHERE tablename = 'ok';
+--> "CREATE UNIQUE INDEX okk ON public.ok USING btree (a, b)"
+ALTER TABLE ok SET (primary_key = hash);
+SELECT indexdef FROM pg_indexes WHERE tablename = 'ok';
+--> "CREATE UNIQUE INDEX okk ON public.ok USING hash (a, b)"
+EXPLAIN (COSTS OFF) SELECT c FROM ok WHERE a = 7 AND b < 2;
+--> Project
+-->   -> Seq Scan on ok
+-->        Filter: ((a = 7) AND (b < 2))
+ALTER TABLE ok SET (primary_key = btree);
+SELECT count(*) FROM ok WHERE a BETWEEN 7 AND 8;
+--> 100
+ALTER TABLE ok RESET (primary_key);
+CREATE TABLE okb (a int PRIMARY KEY) WITH (primary_key = ordered);
+ALTER TABLE okb DROP CONSTRAINT okb_pkey, ADD CONSTRAINT okc PRIMARY KEY (a) WITH (primary_key = hash);
+SELECT indexname FROM pg_indexes WHERE tablename = 'okb';
+--> okc
+CREATE TABLE okd (a int) WITH (primary_key = ordered);
+--! 22023
+CREATE TABLE okd (a int PRIMARY KEY) WITH (primary_key = rtree);
+--! 22023
+
 -- [create-table-as] differ
 CREATE TABLE IF NOT EXISTS cta (x, y) AS SELECT 1, 'a' UNION SELECT 2, 'b';
 SELECT * FROM cta ORDER BY x;
@@ -1342,6 +1389,20 @@ SHOW namdb.costs;
 SET namdb.costs = 'guessed';
 --! 22023
 SET namdb.costs = 'measured';
+
+-- [set-primary-key] namdb
+SHOW namdb.primary_key;
+--> hash
+SET namdb.primary_key = ordered;
+CREATE TABLE spk (a int PRIMARY KEY);
+SET namdb.primary_key = 'hash';
+CREATE TABLE spl (a int PRIMARY KEY);
+SELECT indexdef FROM pg_indexes WHERE tablename LIKE 'sp_' ORDER BY 1;
+--> CREATE UNIQUE INDEX spk_pkey ON public.spk USING btree (a)
+--> CREATE UNIQUE INDEX spl_pkey ON public.spl USING hash (a)
+SET namdb.primary_key = 'tree';
+--! 22023
+RESET namdb.primary_key;
 RESET namdb.costs;
 
 -- [set-kept] pg
@@ -1682,7 +1743,7 @@ CREATE VIEW scv AS SELECT a FROM sca;
 SELECT c.relname, c.relkind, n.nspname, am.amname FROM pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_am am ON am.oid = c.relam WHERE relname LIKE 'sc_%' ORDER BY 1;
 --> sca,r,public,heap
 --> sca_b_key,i,public,btree
---> sca_pkey,i,public,btree
+--> sca_pkey,i,public,hash
 --> scv,v,public,
 SELECT c.relname, indkey, indisprimary FROM pg_index i JOIN pg_class c ON c.oid = indexrelid WHERE c.relname LIKE 'sca%' ORDER BY 1;
 --> sca_b_key,2,f
@@ -1695,6 +1756,9 @@ SELECT tablename FROM pg_tables WHERE tablename = 'sca';
 --> sca
 SELECT viewname FROM pg_views WHERE viewname = 'scv';
 --> scv
+SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'sca' ORDER BY 1;
+--> sca_b_key,CREATE UNIQUE INDEX sca_b_key ON public.sca USING btree (b)
+--> sca_pkey,CREATE UNIQUE INDEX sca_pkey ON public.sca USING hash (a)
 
 -- [not-definitions] namdb
 SELECT attname FROM pg_attribute;

@@ -266,7 +266,7 @@ arbiter(struct bind *b, const struct ast_conflict *q, struct sql_conflict *to)
 		uint16_t key[CAT_KEY_MAX];
 		for (unsigned k = 0; k < ix->keys; k++)
 			key[k] = ix->key[k].column;
-		if (ix->unique && ix->valid &&
+		if (ix->unique && ix->valid && !ix->primary &&
 		    (any || (q->constraint != NULL ? ix->constraint && strcmp(ix->name, q->constraint) == 0
 						   : names_all(tab, q, key, ix->keys))))
 			to->arbiter[to->arbiters++] = (int)i;

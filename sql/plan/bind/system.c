@@ -21,6 +21,7 @@ enum {
 	OWNER_OID = 10, /* of all relations: the first role */
 	HEAP_OID = 2,
 	BTREE_OID = 403,
+	HASH_OID = 405,
 	UTF8 = 6, /* pg_encoding_to_char */
 };
 
@@ -124,7 +125,7 @@ static bool
 am_rows(struct rows *r)
 {
 	return number(r, HEAP_OID) && text(r, "heap") && text(r, "t") && number(r, BTREE_OID) &&
-	       text(r, "btree") && text(r, "i");
+	       text(r, "btree") && text(r, "i") && number(r, HASH_OID) && text(r, "hash") && text(r, "i");
 }
 
 static const struct sql_column database_columns[] = { OID("oid"), TEXT("datname"), OID("datdba"),
@@ -153,6 +154,7 @@ struct relation {
 	int64_t oid, schema;
 	const char *name, *kind;
 	unsigned columns, checks;
+	bool hash;            /* of an index */
 	bool indexed, refers; /* refers: foreign keys, which are triggers there */
 	double rows;          /* -1: not known */
 };
@@ -163,7 +165,8 @@ relation(struct rows *r, const struct relation *c)
 	bool index = c->kind[0] == 'i', table = c->kind[0] == 'r';
 	return number(r, c->oid) && words(r, c->name) && number(r, c->schema) && number(r, 0) &&
 	       number(r, 0) && number(r, OWNER_OID) &&
-	       number(r, index   ? BTREE_OID
+	       number(r, c->hash ? HASH_OID
+			 : index ? BTREE_OID
 			 : table ? HEAP_OID
 				 : 0) &&
 	       number(r, c->oid) && number(r, 0) && number(r, 0) && real(r, c->rows) && number(r, 0) &&
@@ -171,6 +174,52 @@ relation(struct rows *r, const struct relation *c)
 	       number(r, c->columns) && number(r, c->checks) && yes(r, c->kind[0] == 'v') &&
 	       yes(r, c->refers) && yes(r, false) && yes(r, false) && yes(r, false) &&
 	       text(r, table ? "d" : "n");
+}
+
+struct index {
+	int64_t oid, table;
+	char name[CAT_NAME_MAX + 8];
+	unsigned keys, all;
+	struct cat_index_column column[2 * CAT_KEY_MAX];
+	bool unique, nulls_equal, primary, valid, hash;
+};
+
+/* A table's indexes, its primary key's first. */
+static unsigned
+indexes_of(const struct cat_table *t)
+{
+	return t->indexes + (t->kind == CAT_TABLE && t->keys > 0 && cat_key_order(t) < 0);
+}
+
+static void
+index_at(const struct cat_table *t, unsigned n, struct index *x)
+{
+	const int order = cat_key_order(t);
+	*x = (struct index){ .table = oid_of(&t->store) };
+	if (t->keys > 0 && n == 0) {
+		char buf[CAT_NAME_MAX + 8];
+		x->oid = order >= 0 ? oid_of(&t->index[order].store) : x->table + KEY_OID;
+		snprintf(x->name, sizeof x->name, "%s", cat_key_name(t, buf));
+		x->keys = x->all = t->keys;
+		x->unique = x->primary = x->valid = true;
+		x->hash = order < 0;
+		for (unsigned k = 0; k < t->keys; k++)
+			x->column[k].column = t->key[k];
+		return;
+	}
+	n -= t->keys > 0 && order < 0;
+	if (order >= 0 && n <= (unsigned)order)
+		n--; /* those before it follow it here */
+	const struct cat_index *ix = &t->index[n];
+	x->oid = oid_of(&ix->store);
+	memcpy(x->name, ix->name, sizeof ix->name);
+	x->keys = x->all = ix->keys;
+	x->unique = ix->unique;
+	x->nulls_equal = ix->nulls_equal;
+	x->valid = ix->valid;
+	memcpy(x->column, ix->key, ix->keys * sizeof *ix->key);
+	for (unsigned k = 0; k < ix->includes; k++)
+		x->column[x->all++].column = ix->include[k];
 }
 
 static bool
@@ -189,23 +238,20 @@ class_rows(struct rows *r)
 			.indexed = t->keys > 0 || t->indexes > 0,
 			.refers = t->foreigns > 0 || t->referrers > 0,
 			.rows = t->analyzed ? t->rows : -1 };
-		struct relation ix = { .schema = c.schema, .kind = "i", .rows = c.rows };
-		char buf[CAT_NAME_MAX + 8];
 		if (c.kind == NULL)
 			continue;
 		if (!relation(r, &c))
 			return false;
-		if (t->kind == CAT_TABLE && t->keys > 0) {
-			ix.oid = c.oid + KEY_OID;
-			ix.name = cat_key_name(t, buf);
-			ix.columns = t->keys;
-			if (!relation(r, &ix))
-				return false;
-		}
-		for (unsigned k = 0; k < t->indexes; k++) {
-			ix.oid = oid_of(&t->index[k].store);
-			ix.name = t->index[k].name;
-			ix.columns = t->index[k].keys + t->index[k].includes;
+		for (unsigned k = 0; k < indexes_of(t); k++) {
+			struct index x;
+			index_at(t, k, &x);
+			const struct relation ix = { .oid = x.oid,
+				.schema = c.schema,
+				.kind = "i",
+				.name = x.name,
+				.columns = x.all,
+				.hash = x.hash,
+				.rows = c.rows };
 			if (!relation(r, &ix))
 				return false;
 		}
@@ -218,20 +264,14 @@ static const struct sql_column index_columns[] = { OID("indexrelid"), OID("indre
 	BOOL("indimmediate"), BOOL("indisclustered"), BOOL("indisvalid"), BOOL("indisready"),
 	BOOL("indislive"), BOOL("indisreplident"), TEXT("indkey") };
 
-struct index {
-	int64_t oid, table;
-	unsigned keys, all;
-	uint16_t column[2 * CAT_KEY_MAX];
-	bool unique, nulls_equal, primary, valid;
-};
-
 static bool
 index_row(struct rows *r, const struct index *x)
 {
 	char list[2 * CAT_KEY_MAX * 6] = "";
 	size_t at = 0;
 	for (unsigned i = 0; i < x->all && at < sizeof list; i++)
-		at += (size_t)snprintf(list + at, sizeof list - at, "%s%u", i ? " " : "", x->column[i] + 1u);
+		at += (size_t)snprintf(
+		    list + at, sizeof list - at, "%s%u", i ? " " : "", x->column[i].column + 1u);
 	return number(r, x->oid) && number(r, x->table) && number(r, x->all) && number(r, x->keys) &&
 	       yes(r, x->unique) && yes(r, x->nulls_equal) && yes(r, x->primary) && yes(r, true) &&
 	       yes(r, false) && yes(r, x->valid) && yes(r, true) && yes(r, true) && yes(r, false) &&
@@ -242,33 +282,9 @@ static bool
 index_rows(struct rows *r)
 {
 	for (unsigned i = 0; i < r->tabs; i++) {
-		const struct cat_table *t = r->tab[i];
-		const int64_t table = oid_of(&t->store);
-		if (t->kind == CAT_TABLE && t->keys > 0) {
-			struct index x = { .oid = table + KEY_OID,
-				.table = table,
-				.keys = t->keys,
-				.all = t->keys,
-				.unique = true,
-				.primary = true,
-				.valid = true };
-			memcpy(x.column, t->key, t->keys * sizeof *t->key);
-			if (!index_row(r, &x))
-				return false;
-		}
-		for (unsigned n = 0; n < t->indexes; n++) {
-			const struct cat_index *ix = &t->index[n];
-			struct index x = { .oid = oid_of(&ix->store),
-				.table = table,
-				.keys = ix->keys,
-				.all = ix->keys,
-				.unique = ix->unique,
-				.nulls_equal = ix->nulls_equal,
-				.valid = ix->valid };
-			for (unsigned k = 0; k < ix->keys; k++)
-				x.column[k] = ix->key[k].column;
-			for (unsigned k = 0; k < ix->includes; k++)
-				x.column[x.all++] = ix->include[k];
+		for (unsigned n = 0; n < indexes_of(r->tab[i]); n++) {
+			struct index x;
+			index_at(r->tab[i], n, &x);
 			if (!index_row(r, &x))
 				return false;
 		}
@@ -310,6 +326,82 @@ views_rows(struct rows *r)
 	return true;
 }
 
+static const struct sql_column indexes_columns[] = { TEXT("schemaname"), TEXT("tablename"), TEXT("indexname"),
+	TEXT("tablespace"), TEXT("indexdef") };
+
+/* A name as a statement has it: in double quotes, if it needs them. */
+static const char *
+name_in_text(struct rows *r, const char *name)
+{
+	bool plain = (name[0] >= 'a' && name[0] <= 'z') || name[0] == '_';
+	for (const char *p = name; *p != 0; p++)
+		plain &= (*p >= 'a' && *p <= 'z') || (*p >= '0' && *p <= '9') || *p == '_';
+	if (plain)
+		return name;
+	char *out = nam_arena_take(r->out.b->a, 2 * strlen(name) + 3), *to = out;
+	if (out == NULL)
+		return NULL;
+	*to++ = '"';
+	for (const char *p = name; *p != 0; p++) {
+		if (*p == '"')
+			*to++ = '"';
+		*to++ = *p;
+	}
+	*to++ = '"';
+	*to = 0;
+	return out;
+}
+
+/* "(a, b DESC) INCLUDE (c)" */
+static const char *
+columns_in_text(struct rows *r, const struct cat_table *t, const struct index *x)
+{
+	const char *out = "";
+	for (unsigned i = 0; out != NULL && i < x->all; i++) {
+		const struct cat_index_column *c = &x->column[i];
+		const char *name = name_in_text(r, t->column[c->column].name);
+		const char *nulls = c->descending == c->nulls_first ? ""
+				    : c->nulls_first                ? " NULLS FIRST"
+								    : " NULLS LAST";
+		out = name == NULL ? NULL
+				   : nam_arena_printf(r->out.b->a, "%s%s%s%s%s", out,
+					 i == 0         ? "("
+					 : i == x->keys ? ") INCLUDE ("
+							: ", ",
+					 name, c->descending ? " DESC" : "", nulls);
+	}
+	return out;
+}
+
+static bool
+indexdef(struct rows *r, const struct cat_table *t, const struct index *x)
+{
+	const char *schema = t->system ? "pg_catalog" : "public", *name = name_in_text(r, x->name);
+	const char *table = name_in_text(r, t->name), *columns = columns_in_text(r, t, x);
+	char *def = NULL;
+	if (name != NULL && table != NULL && columns != NULL)
+		def = nam_arena_printf(r->out.b->a, "CREATE %sINDEX %s ON %s.%s USING %s %s)%s",
+		    x->unique ? "UNIQUE " : "", name, schema, table, x->hash ? "hash" : "btree", columns,
+		    x->nulls_equal ? " NULLS NOT DISTINCT" : "");
+	return def != NULL ? text(r, def) : cat_error(r->out.b->err, "53200", "out of memory");
+}
+
+static bool
+indexes_rows(struct rows *r)
+{
+	for (unsigned i = 0; i < r->tabs; i++) {
+		const struct cat_table *t = r->tab[i];
+		for (unsigned n = 0; n < indexes_of(t); n++) {
+			struct index x;
+			index_at(t, n, &x);
+			if (!(text(r, t->system ? "pg_catalog" : "public") && words(r, t->name) &&
+				words(r, x.name) && text(r, NULL) && indexdef(r, t, &x)))
+				return false;
+		}
+	}
+	return true;
+}
+
 /* ---- all of them ------------------------------------------------------------------------- */
 
 #define SYSTEM(n, part)                                                                                      \
@@ -327,6 +419,7 @@ static const struct system_relation {
 	SYSTEM("pg_class", class),
 	SYSTEM("pg_database", database),
 	SYSTEM("pg_index", index),
+	SYSTEM("pg_indexes", indexes),
 	SYSTEM("pg_namespace", namespace),
 	SYSTEM("pg_tables", tables),
 	SYSTEM("pg_views", views),
