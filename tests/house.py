@@ -6,6 +6,7 @@ command line choose tests. NAMDB names the program (else build/namdb).
 Only processes started here are ever signalled, by their id.
 """
 import csv
+import ctypes
 import fcntl
 import io
 import json
@@ -154,6 +155,16 @@ def no_sanitizer_report(text):
             raise AssertionError("the program reported on itself:\n" + text[at:at + 6000])
 
 
+def daemon(args, log, env):
+    """Starts a daemon. It ends with this process, also when ctest kills this process: else it would take memory and time of
+    every later test. Linux ends it with the thread that started it, so only the main thread asks for this."""
+    libc = ctypes.CDLL(None)
+    pr_set_pdeathsig = 1
+    bound = threading.current_thread() is threading.main_thread()
+    return subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env,
+                            preexec_fn=(lambda: libc.prctl(pr_set_pdeathsig, signal.SIGKILL)) if bound else None)
+
+
 class Node:
     """One storage node process."""
 
@@ -166,8 +177,7 @@ class Node:
             args += ["--cluster", cluster]
         self.log_path = os.path.join(house.dir, "node-%s-%d.log" % (id, len(house.nodes)))
         self.log = open(self.log_path, "w+b")
-        self.p = subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
-                                  env=clean_env(house.env))
+        self.p = daemon(args, self.log, clean_env(house.env))
         house.nodes.append(self)
         self.address = None
         if expect:
@@ -210,8 +220,7 @@ class Compute:
                 *house.lease, "--pg", pg] + [str(a) for a in more]
         self.log_path = os.path.join(house.dir, "compute-%d.log" % len(house.computes))
         self.log = open(self.log_path, "w+b")
-        self.p = subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
-                                  env=clean_env(house.env))
+        self.p = daemon(args, self.log, clean_env(house.env))
         house.computes.append(self)
         self.port = None
         if expect:
