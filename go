@@ -18,7 +18,7 @@ usage: ./go VERB [arguments]
   twins          programs with one fault each: a test that passes without the fault must catch it
   check          layout of the code, the map of the rooms, a clang build, static analysis
   bench [args]   build/namdb bench tpcw, and bench sql if ../shared/data is there; or the bench that is named
-                 (tpcw, tpcc, sql, tpch, verbs, messages, oracle), with its arguments
+                 (tpcw, tpcc, sql, tpch, pgbench, verbs, messages, oracle), with its arguments
   figures [--quick] [DIR]
                  the figures of bench/README.md once more, in DIR (default build/figures): each run's .json, and pictures
                  (.svg); some minutes; --quick: tiny runs, which say nothing

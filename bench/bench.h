@@ -21,6 +21,8 @@ int bench_tpcw(int argc, char **argv);
 int bench_sql(int argc, char **argv);
 /* TPC-H's data and its 22 questions, beside PostgreSQL. argv[0] is "tpch". */
 int bench_tpch(int argc, char **argv);
+/* pgbench at `namdb compute` and at PostgreSQL. argv[0] is "pgbench". */
+int bench_pgbench(int argc, char **argv);
 /* The fabric's verbs one by one, beside requests and responses over TCP. argv[0] is "verbs". */
 int bench_verbs(int argc, char **argv);
 /* Messages to a service, polling against events, as clients grow. argv[0] is "messages". */

@@ -132,13 +132,21 @@ run(struct peer_postgres *p, const char *program, ...)
 	return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+static const char *const settings[] = {
+	[PEER_POSTGRES_QUESTIONS] =
+	    "-c full_page_writes=off -c synchronous_commit=off -c autovacuum=off -c jit=off "
+	    "-c max_parallel_workers_per_gather=0 -c shared_buffers=1GB -c work_mem=256MB "
+	    "-c maintenance_work_mem=256MB -c max_wal_size=8GB -c max_connections=10",
+	[PEER_POSTGRES_LOAD] = "-c shared_buffers=1GB -c max_wal_size=8GB -c max_connections=1100",
+};
+
 static bool
-start(struct peer_postgres *p)
+start(struct peer_postgres *p, const char *where, enum peer_postgres_use use)
 {
 	char data[96], log[96], option[512];
 	if ((p->programs = peer_postgres_programs()) == NULL)
 		return complain("there are no programs of version 15 here: apt install postgresql-15");
-	snprintf(p->dir, sizeof p->dir, "/tmp/namdb-pg-XXXXXX");
+	snprintf(p->dir, sizeof p->dir, "%.40s/namdb-pg-XXXXXX", where);
 	if (mkdtemp(p->dir) == NULL) {
 		p->dir[0] = 0;
 		return complain("no temporary directory: %s", strerror(errno));
@@ -156,11 +164,8 @@ start(struct peer_postgres *p)
 	snprintf(data, sizeof data, "%s/data", p->dir);
 	snprintf(log, sizeof log, "%s/server", p->dir);
 	snprintf(option, sizeof option,
-	    "-c listen_addresses= -c unix_socket_directories=%s -c fsync=off -c full_page_writes=off "
-	    "-c synchronous_commit=off -c autovacuum=off -c jit=off -c max_parallel_workers_per_gather=0 "
-	    "-c shared_buffers=1GB -c work_mem=256MB -c maintenance_work_mem=256MB -c max_wal_size=8GB "
-	    "-c max_connections=10 -c timezone=UTC",
-	    p->dir);
+	    "-c listen_addresses= -c unix_socket_directories=%s -c fsync=off -c timezone=UTC %s", p->dir,
+	    settings[use]);
 	if (!run(p, "initdb", "-D", data, "-U", "judge", "-A", "trust", "-E", "UTF8", "--lc-collate=C",
 		"--lc-ctype=C.UTF-8", "--lc-messages=C", "--no-sync", (char *)NULL) ||
 	    !run(p, "pg_ctl", "-D", data, "-w", "-t", "120", "-l", log, "-o", option, "start", (char *)NULL))
@@ -332,14 +337,26 @@ peer_postgres_cpu(const struct peer_postgres *p)
 	return (double)ns / 1e9;
 }
 
+const char *
+peer_postgres_folder(const struct peer_postgres *p)
+{
+	return p->dir;
+}
+
 struct peer_postgres *
 peer_postgres_open(void)
+{
+	return peer_postgres_open_for("/tmp", PEER_POSTGRES_QUESTIONS);
+}
+
+struct peer_postgres *
+peer_postgres_open_for(const char *where, enum peer_postgres_use use)
 {
 	struct peer_postgres *p = calloc(1, sizeof *p);
 	if (p == NULL)
 		return NULL;
 	p->fd = -1;
-	if (start(p) && connect_to(p))
+	if (start(p, where, use) && connect_to(p))
 		return p;
 	peer_postgres_close(p);
 	return NULL;

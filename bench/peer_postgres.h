@@ -25,8 +25,15 @@ void bench_text_free(struct bench_text *t);
 struct peer_postgres;
 /* Where its programs are looked for. NULL = there are none of PostgreSQL 15. */
 const char *peer_postgres_programs(void);
-/* NULL, said on stderr why: it could not be started. */
+/* For questions: large work memory, no autovacuum. For a load of transactions: its own defaults,
+ * but nothing is forced to disk. */
+enum peer_postgres_use { PEER_POSTGRES_QUESTIONS, PEER_POSTGRES_LOAD };
+/* Its files are in a new folder of `where`. NULL, said on stderr why: it could not be started. */
+struct peer_postgres *peer_postgres_open_for(const char *where, enum peer_postgres_use use);
+/* For questions, in /tmp. */
 struct peer_postgres *peer_postgres_open(void);
+/* The folder of its socket, whose port is 5432; user judge, database postgres. */
+const char *peer_postgres_folder(const struct peer_postgres *p);
 void peer_postgres_close(struct peer_postgres *p);
 /* Asks one statement. answer may be NULL. False if it failed; stderr says why. */
 bool peer_postgres_ask(struct peer_postgres *p, const char *sql, struct bench_text *answer);

@@ -28,6 +28,8 @@ cli_bench(int argc, char **argv)
 		return bench_sql(argc - 1, argv + 1);
 	if (argc >= 2 && strcmp(argv[1], "tpch") == 0)
 		return bench_tpch(argc - 1, argv + 1);
+	if (argc >= 2 && strcmp(argv[1], "pgbench") == 0)
+		return bench_pgbench(argc - 1, argv + 1);
 	if (argc >= 2 && strcmp(argv[1], "verbs") == 0)
 		return bench_verbs(argc - 1, argv + 1);
 	if (argc >= 2 && strcmp(argv[1], "messages") == 0)
@@ -36,7 +38,8 @@ cli_bench(int argc, char **argv)
 		return bench_oracle(argc - 1, argv + 1);
 	bool help = argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
 	fprintf(help ? stdout : stderr,
-	    "usage: namdb bench tpcw|smallbank|tatp|tpcc|ycsb|join|agg|sql|tpch|verbs|messages|oracle "
+	    "usage: namdb bench "
+	    "tpcw|smallbank|tatp|tpcc|ycsb|join|agg|sql|tpch|pgbench|verbs|messages|oracle "
 	    "[options]\n"
 	    "  tpcw      checkout transactions beside a memory floor and SQLite\n"
 	    "  smallbank SmallBank's short transactions on few hot accounts\n"
@@ -47,6 +50,7 @@ cli_bench(int argc, char **argv)
 	    "  agg       the same, grouped and summed up\n"
 	    "  sql       questions over CSV files beside SQLite\n"
 	    "  tpch      TPC-H's 22 questions beside PostgreSQL\n"
+	    "  pgbench   PostgreSQL's load over its protocol, beside PostgreSQL\n"
 	    "  verbs     the fabric's verbs one by one, beside plain TCP\n"
 	    "  messages  calls of a service, polling against events, as clients grow\n"
 	    "  oracle    snapshots while a client is paused, beside the NAM paper's scheme\n"

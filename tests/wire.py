@@ -9,8 +9,14 @@ class Wire:
     """One connection. Messages that came are (type, body)."""
 
     def __init__(self, port, start=True, timeout=20, host="127.0.0.1", **settings):
-        self.s = socket.create_connection((host, port), timeout=timeout * house.SLOW)
-        self.s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        """host: an address, or the folder of a UNIX socket."""
+        if host.startswith("/"):
+            self.s = socket.socket(socket.AF_UNIX)
+            self.s.settimeout(timeout * house.SLOW)
+            self.s.connect("%s/.s.PGSQL.%d" % (host, port))
+        else:
+            self.s = socket.create_connection((host, port), timeout=timeout * house.SLOW)
+            self.s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buf = b""
         self.status = {}
         self.pid = self.key = None

@@ -124,13 +124,15 @@ fold_on(void *arg, uint64_t work)
 }
 
 /*
- * A call that a constant NULL makes NULL, whatever its other arguments are: these are not
- * computed, so they cannot fail.
+ * A call, or an IN, that a constant NULL makes NULL, whatever its other arguments are: these are
+ * not computed, so they cannot fail.
  */
 static bool
 is_null_call(const struct sql_expr *e)
 {
 	bool is = false;
+	if (e->kind == SQL_IN)
+		return e->args[0]->kind == SQL_CONST && e->args[0]->value.null;
 	if (e->kind != SQL_CALL || (e->fn->flags & SQL_FN_NULLS))
 		return false;
 	for (unsigned k = 0; k < e->nargs && !is; k++)

@@ -1818,3 +1818,6 @@ select substring('a1b22' from '%#"[0-9]{2}#"' for '#'), substring('Thomas' from 
 select substring('abc' from 'a\"b\"c' for '\')
 select x, substring(x from '_#"%#"_' for '#') from (values ('abcd'), ('a'), (null)) v(x)
 select substring('foobar' from 'o(.)b'), substring('abcdef', 2, 3), substring('abc', 2)
+select null in (x / 0), null not in (x / 0, 1), (null) in (x / x) from (values (0), (1)) v(x)
+select x from (values (0), (1)) v(x) group by x having (null) in (x / x)
+select null in (1, null), null::int in (1 / x) from (values (1)) v(x)

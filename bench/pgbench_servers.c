@@ -1,0 +1,153 @@
+/* pgbench_servers.c -- a storage node and a compute node as processes, run by this program's file;
+ * a folder with their socket, secret and logs. */
+#include "pgbench_servers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { START_MS = 30000, LOOK_MS = 20, SECRET_BYTES = 32 };
+
+static bool
+complain(const struct bench_namdb *n, const char *what)
+{
+	fprintf(stderr, "namdb bench: %s; the logs are in %s\n", what, n->dir);
+	return false;
+}
+
+/* Runs this program with the words, which end with NULL; its stderr goes to dir/log. It dies with
+ * this process. 0 = it did not start. */
+static pid_t
+start(const struct bench_namdb *n, const char *log, char *const *word)
+{
+	char path[80];
+	pid_t self = getpid();
+	snprintf(path, sizeof path, "%s/%s", n->dir, log);
+	int out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (out < 0)
+		return 0;
+	pid_t pid = fork();
+	if (pid == 0) {
+		int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != self || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0)
+			_exit(127);
+		execv("/proc/self/exe", word);
+		_exit(127);
+	}
+	close(out);
+	return pid < 0 ? 0 : pid;
+}
+
+/* Waits until the log ends with "ready"; copies the address behind " at " in it. */
+static bool
+wait_ready(const struct bench_namdb *n, pid_t pid, const char *log, char *address, size_t max)
+{
+	char path[80], text[4096];
+	snprintf(path, sizeof path, "%s/%s", n->dir, log);
+	for (unsigned waited = 0; waited < START_MS; waited += LOOK_MS) {
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+		ssize_t got = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+		if (fd >= 0)
+			close(fd);
+		text[got > 0 ? got : 0] = 0;
+		const char *at = strstr(text, " at ");
+		if (strstr(text, "\nready\n") != NULL && at != NULL) {
+			snprintf(address, max, "%.*s", (int)strcspn(at + 4, " \n,"), at + 4);
+			return true;
+		}
+		if (waitpid(pid, NULL, WNOHANG) == pid)
+			return false;
+		usleep(LOOK_MS * 1000);
+	}
+	return false;
+}
+
+static bool
+write_secret(const char *path)
+{
+	unsigned char bytes[SECRET_BYTES];
+	char text[2 * SECRET_BYTES + 2];
+	if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+		return false;
+	for (unsigned i = 0; i < SECRET_BYTES; i++)
+		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+	text[2 * SECRET_BYTES] = '\n';
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	bool ok = fd >= 0 && write(fd, text, sizeof text - 1) == (ssize_t)sizeof text - 1;
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+bool
+bench_namdb_start(struct bench_namdb *n, uint64_t bytes, unsigned workers)
+{
+	char secret[80], size[24], threads[12], storage[64], address[64];
+	*n = (struct bench_namdb){ .at = { .name = "namdb", .user = "bench", .database = "bench" } };
+	snprintf(n->dir, sizeof n->dir, "/tmp/namdb-pgbench-XXXXXX");
+	if (mkdtemp(n->dir) == NULL) {
+		n->dir[0] = 0;
+		fprintf(stderr, "namdb bench: no temporary folder: %s\n", strerror(errno));
+		return false;
+	}
+	snprintf(secret, sizeof secret, "%s/secret", n->dir);
+	snprintf(size, sizeof size, "%llu", (unsigned long long)bytes);
+	snprintf(threads, sizeof threads, "%u", workers);
+	if (!write_secret(secret))
+		return complain(n, "no secret could be written");
+	n->storage = start(n, "storage",
+	    (char *[]){ "namdb", "storage", "--id", "1", "--size", size, "--listen", "127.0.0.1:0",
+		"--secret-file", secret, NULL });
+	if (n->storage == 0 || !wait_ready(n, n->storage, "storage", storage, sizeof storage))
+		return complain(n, "the storage node did not start");
+	char *const word[] = { "namdb", "compute", "--storage", storage, "--fabric", "shm", "--secret-file",
+		secret, "--pg", "127.0.0.1:0", "--pg-socket", n->dir, workers ? "--workers" : NULL, threads,
+		NULL };
+	n->compute = start(n, "compute", word);
+	if (n->compute == 0 || !wait_ready(n, n->compute, "compute", address, sizeof address))
+		return complain(n, "the compute node did not start");
+	const char *port = strrchr(address, ':');
+	snprintf(n->at.port, sizeof n->at.port, "%s", port ? port + 1 : "0");
+	snprintf(n->at.folder, sizeof n->at.folder, "%s", n->dir);
+	return true;
+}
+
+static int
+remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+	(void)st;
+	(void)kind;
+	(void)at;
+	remove(path);
+	return 0;
+}
+
+static void
+end(pid_t pid)
+{
+	if (pid <= 0)
+		return;
+	kill(pid, SIGTERM);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
+}
+
+void
+bench_namdb_stop(struct bench_namdb *n)
+{
+	end(n->compute);
+	end(n->storage);
+	if (n->dir[0] != 0)
+		nftw(n->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	*n = (struct bench_namdb){ 0 };
+}

@@ -1,0 +1,31 @@
+/*
+ * pgbench_servers.h -- the two servers that `namdb bench pgbench` measures: this program's storage
+ * node and compute node as processes, and PostgreSQL. Inside of bench. One thread.
+ */
+#ifndef NAM_BENCH_PGBENCH_SERVERS_H
+#define NAM_BENCH_PGBENCH_SERVERS_H
+
+#include <base/status.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Where a client finds a server: a folder with a UNIX socket in it. */
+struct bench_server {
+	const char *name;
+	char folder[64], port[8];
+	const char *user, *database;
+};
+
+/* namdb, of `bytes` of memory. */
+struct bench_namdb {
+	struct bench_server at;
+	pid_t storage, compute;
+	char dir[48]; /* "" = there is none */
+};
+/* On failure nothing is left, and stderr says why. */
+bool bench_namdb_start(struct bench_namdb *n, uint64_t bytes, unsigned workers);
+void bench_namdb_stop(struct bench_namdb *n);
+
+#endif
