@@ -534,6 +534,23 @@ expect(struct run *r)
 	}
 }
 
+/* Rows that the transaction changes and others of the warehouse change as well. Deliveries change
+ * the oldest new_orders of the warehouse: its key stands for them. */
+static void
+take_turn(struct run *r, struct txn_turn *turn)
+{
+	const struct tpcc_order *o = r->o;
+	const int32_t key[2] = { o->w, o->d };
+	turn->n = 0;
+	if (o->what == TPCC_PAYMENT)
+		turn->hash[turn->n++] = bench_tpcc_get(r->s, TPCC_WAREHOUSE, key).hash;
+	if (o->what == TPCC_PAYMENT || o->what == TPCC_NEW)
+		turn->hash[turn->n++] = bench_tpcc_get(r->s, TPCC_DISTRICT, key).hash;
+	if (o->what == TPCC_DELIVERY)
+		turn->hash[turn->n++] = bench_tpcc_get(r->s, TPCC_WAREHOUSE, key).hash + 1;
+	txn_turn_take(r->pl->txn, turn);
+}
+
 /* The transaction has committed: what this process now knows of the districts. */
 static void
 learn(struct run *r)
@@ -546,9 +563,8 @@ learn(struct run *r)
 			raise_to(hint_of(r->s->oldest, o->w, d), r->delivered[d - 1] + 1);
 }
 
-/* One attempt. */
 static nam_status
-attempt(struct run *r)
+in_turn(struct run *r)
 {
 	nam_arena_reset(&r->arena);
 	expect(r);
@@ -572,6 +588,17 @@ attempt(struct run *r)
 	}
 	/* Another New-Order of the district has taken the number. */
 	return st == NAM_DUPLICATE ? NAM_CONFLICT : st;
+}
+
+/* One attempt. */
+static nam_status
+attempt(struct run *r)
+{
+	struct txn_turn turn;
+	take_turn(r, &turn);
+	nam_status st = in_turn(r);
+	txn_turn_leave(r->pl->txn, &turn);
+	return st;
 }
 
 /* Until it has committed, or was refused. */

@@ -92,7 +92,7 @@ txn_db_open(struct net_worker *w, const struct txn_config *cfg, struct txn_db **
 		st = nam_fail(err, NAM_NOMEM, "out of memory");
 		goto fail;
 	}
-	if (txn_local_open(db) != NAM_OK) {
+	if (txn_local_open(db) != NAM_OK || txn_turns_open(db) != NAM_OK) {
 		st = nam_fail(err, NAM_NOMEM, "out of memory");
 		goto fail;
 	}
@@ -131,6 +131,7 @@ fail:
 			idx_ptrs_close(db->ptrs);
 		free(db->regions);
 		txn_local_close(db);
+		txn_turns_close(db);
 	}
 	free(r);
 	free(db);
@@ -145,6 +146,7 @@ txn_db_close(struct net_worker *w, struct txn_db *db)
 	tso_close(db->tso);
 	idx_ptrs_close(db->ptrs);
 	txn_local_close(db);
+	txn_turns_close(db);
 	for (struct txn_table_view *v = atomic_load(&db->views), *next; v != NULL; v = next) {
 		next = v->next;
 		if (v->index)

@@ -279,6 +279,29 @@ struct txn_row {
  */
 void txn_expect(struct txn_worker *tw, const struct txn_table *t, uint64_t hash, bool insert);
 
+/*
+ * Transactions of this process that are about to change one record come one after the other, in the
+ * order of their taking a turn: under snapshot isolation two that overlap have a conflict, and the
+ * second one does its work again. A turn is for the keys with these hashes (txn_get.hash; any
+ * numbers that such transactions have in common). Take it before txn_begin, outside of a
+ * transaction, and leave it after the end; it costs no verb. take waits for 1 ms at most, then the
+ * caller goes on without. A hint: the commit decides.
+ */
+enum { TXN_TURN_KEYS = 4 };
+struct txn_turn {
+	uint64_t hash[TXN_TURN_KEYS];
+	unsigned n;
+	unsigned places, held; /* txn's own, as what follows */
+	struct txn_turn_wait {
+		struct txn_turn_wait *next;
+		_Atomic int first; /* of those at its place: it is its turn */
+		unsigned place;
+	} wait[TXN_TURN_KEYS];
+};
+/* In a coroutine, which leaves what it has taken. turn lives until then. */
+void txn_turn_take(struct txn_worker *tw, struct txn_turn *turn);
+void txn_turn_leave(struct txn_worker *tw, struct txn_turn *turn);
+
 /* One key to find, or to insert under. Caller's memory; key borrowed for the call. */
 struct txn_get {
 	struct txn_table *table;

@@ -143,6 +143,7 @@ struct txn_db {
 	net_addr log;     /* the log directory of our slot */
 	struct idx_ptrs *ptrs;
 	struct txn_local *local;                /* local.c's table */
+	struct txn_turn_place *turns;           /* turn.c's */
 	unsigned *regions, nregions;            /* up, rising */
 	unsigned region_max;                    /* the cluster's greatest */
 	struct net_set empty;                   /* nodes that came back without its memory */
@@ -547,6 +548,9 @@ nam_status txn_local_open(struct txn_db *db);
 void txn_local_close(struct txn_db *db);
 nam_status txn_local_enter(struct txn *t);
 void txn_local_leave(struct txn *t, tso_cid cid);
+
+nam_status txn_turns_open(struct txn_db *db);
+void txn_turns_close(struct txn_db *db);
 
 /* record.c */
 enum rec_found { REC_HERE, REC_NONE, REC_OLDER, REC_TORN };
