@@ -422,6 +422,7 @@ txn_gc(void *worker)
 			net_sleep(tw->w, GC_EVERY_NS);
 		if (out_of_time(tw))
 			break;
+		txn_turns_expire(tw);
 		more = round_of_both(tw, &freed);
 		if (!tw->stopping)
 			txn_surplus(tw);

@@ -8,7 +8,8 @@
  * their coming. A turn of several keys stands at their places in rising order, so no circle of
  * waits can close.
  *
- * Turns are a hint: the commit decides, as ever. What has waited for long goes on without.
+ * Turns are a hint: the commit decides, as ever. What has waited for long goes on without: the
+ * collector wakes it.
  */
 #include "txn_internal.h"
 
@@ -16,9 +17,6 @@
 
 enum {
 	PLACES = 1024,
-	YIELDS = 256, /* a turn of memory that is mapped here lasts some microseconds */
-	BASE_NS = 2000,
-	CAP_NS = 8000,
 	MOST_NS = 1000000,
 };
 
@@ -76,9 +74,11 @@ arrange(struct txn_turn *turn)
 }
 
 static void
-line_up(struct txn_turn_place *p, struct txn_turn_wait *w)
+line_up(struct txn_turn_place *p, struct txn_turn_wait *w, struct txn_worker *tw)
 {
 	w->next = NULL;
+	w->co = nam_co_self();
+	w->tw = tw;
 	hold(p);
 	atomic_store_explicit(&w->first, p->first == NULL, memory_order_relaxed);
 	if (p->first == NULL)
@@ -87,6 +87,17 @@ line_up(struct txn_turn_place *p, struct txn_turn_wait *w)
 		p->last->next = w;
 	p->last = w;
 	let_go(p);
+}
+
+/* The wait's coroutine cannot end before it has had the place's list itself. */
+static void
+call_up(struct txn_turn_wait *w, const struct txn_worker *tw)
+{
+	atomic_store_explicit(&w->first, true, memory_order_release);
+	if (w->tw == tw)
+		nam_co_wake(w->co);
+	else
+		nam_co_post(w->co);
 }
 
 /* Out of the line, from any place in it. */
@@ -104,29 +115,53 @@ step_out(struct txn_turn_place *p, struct txn_turn_wait *w)
 	if (p->last == w)
 		p->last = before;
 	if (before == NULL && w->next != NULL)
-		atomic_store_explicit(&w->next->first, true, memory_order_release);
+		call_up(w->next, w->tw);
 	let_go(p);
+}
+
+/* False: it has waited for long. */
+static bool
+await(struct txn_worker *tw, struct txn_turn_wait *w)
+{
+	if (atomic_load_explicit(&w->first, memory_order_acquire))
+		return true;
+	w->until_ns = net_now_ns(tw->w) + MOST_NS;
+	w->above = &tw->turn_waits;
+	w->below = tw->turn_waits;
+	if (w->below != NULL)
+		w->below->above = &w->below;
+	tw->turn_waits = w;
+	bool first;
+	while (!(first = atomic_load_explicit(&w->first, memory_order_acquire)) &&
+	       net_now_ns(tw->w) < w->until_ns)
+		nam_co_park();
+	*w->above = w->below;
+	if (w->below != NULL)
+		w->below->above = w->above;
+	return first;
+}
+
+void
+txn_turns_expire(struct txn_worker *tw)
+{
+	uint64_t now = tw->turn_waits != NULL ? net_now_ns(tw->w) : 0;
+	for (struct txn_turn_wait *w = tw->turn_waits; w != NULL; w = w->below)
+		if (now >= w->until_ns)
+			nam_co_wake(w->co);
 }
 
 void
 txn_turn_take(struct txn_worker *tw, struct txn_turn *turn)
 {
-	struct net_backoff pause = { .base_ns = BASE_NS, .cap_ns = CAP_NS, .yields = YIELDS };
-	uint64_t until = 0;
 	NAM_ASSERT(turn->n <= TXN_TURN_KEYS);
 	arrange(turn);
 	for (; turn->held < turn->places; turn->held++) {
 		struct txn_turn_wait *w = &turn->wait[turn->held];
 		struct txn_turn_place *p = &tw->db->turns[w->place];
-		line_up(p, w);
-		while (!atomic_load_explicit(&w->first, memory_order_acquire)) {
-			uint64_t now = net_now_ns(tw->w);
-			until = until == 0 ? now + MOST_NS : until;
-			if (now >= until) {
-				step_out(p, w);
-				return;
-			}
-			net_back_off(tw->w, &pause);
+		line_up(p, w, tw);
+		if (!await(tw, w)) {
+			step_out(p, w);
+			return;
 		}
 	}
 }

@@ -284,8 +284,8 @@ void txn_expect(struct txn_worker *tw, const struct txn_table *t, uint64_t hash,
  * order of their taking a turn: under snapshot isolation two that overlap have a conflict, and the
  * second one does its work again. A turn is for the keys with these hashes (txn_get.hash; any
  * numbers that such transactions have in common). Take it before txn_begin, outside of a
- * transaction, and leave it after the end; it costs no verb. take waits for 1 ms at most, then the
- * caller goes on without. A hint: the commit decides.
+ * transaction, and leave it after the end; it costs no verb. take waits for some milliseconds at
+ * most, then the caller goes on without. A hint: the commit decides.
  */
 enum { TXN_TURN_KEYS = 4 };
 struct txn_turn {
@@ -293,9 +293,13 @@ struct txn_turn {
 	unsigned n;
 	unsigned places, held; /* txn's own, as what follows */
 	struct txn_turn_wait {
-		struct txn_turn_wait *next;
-		_Atomic int first; /* of those at its place: it is its turn */
+		struct txn_turn_wait *next; /* at its place */
+		_Atomic int first;          /* there: it is its turn */
 		unsigned place;
+		struct nam_co *co;
+		struct txn_worker *tw;
+		struct txn_turn_wait *below, **above; /* of those that wait on its worker */
+		uint64_t until_ns;
 	} wait[TXN_TURN_KEYS];
 };
 /* In a coroutine, which leaves what it has taken. turn lives until then. */

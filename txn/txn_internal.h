@@ -257,6 +257,8 @@ struct txn_worker {
 	bool wants, wanted_known;
 	uint64_t starved_until, sample_at, heard, wanted_seen;
 	uint64_t turned; /* when a long piece of work last yielded */
+	/* turn.c: coroutines that wait for their turn */
+	struct txn_turn_wait *turn_waits;
 	bool stopping, no_heart;
 	bool untold, telling;         /* a death has not yet been counted in the cluster record; a
 				       * coroutine counts it */
@@ -549,7 +551,10 @@ void txn_local_close(struct txn_db *db);
 nam_status txn_local_enter(struct txn *t);
 void txn_local_leave(struct txn *t, tso_cid cid);
 
+/* turn.c: the table of turns. expire: those of this worker that have waited for long wait no
+ * more. */
 nam_status txn_turns_open(struct txn_db *db);
+void txn_turns_expire(struct txn_worker *tw);
 void txn_turns_close(struct txn_db *db);
 
 /* record.c */
