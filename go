@@ -26,7 +26,8 @@ usage: ./go VERB [arguments]
                  the simulated and the process tests, and loads judged by their histories, repeated with new seeds
                  (default 30 minutes); --kills: compute nodes are killed meanwhile; --real: only kills and stops of
                  real processes, half of the time on each fabric, and what the other processes notice
-  soak  --tpcc   ten minutes of TPC-C by three processes, one of which is killed every 20 s; its twelve conditions
+  soak  --tpcc   ten minutes of TPC-C by three processes, one of which is killed every 20 s; its twelve conditions; and
+                 the same over SQL
   soak  --index  CREATE INDEX over 10 million rows that four processes update meanwhile; then the index is compared
                  with the table
   soak  --life [PROOF...] [--json]
@@ -489,10 +490,10 @@ soak_life() {
 	fi
 }
 
-# soak_tpcc SECONDS EVERY SEED: TPC-C by three processes, one of which is killed every so many seconds; its twelve conditions.
+# soak_tpcc API SECONDS EVERY SEED: TPC-C by three processes, one of which is killed every so many seconds; its twelve conditions.
 soak_tpcc() {
-	echo "== TPC-C for $1 s, kill -9 every $2 s, seed $3 =="
-	tally python3 -B tests/tpcc_kills.py --seconds "$1" --every "$2" --seed "$3"
+	echo "== TPC-C ($1 API) for $2 s, kill -9 every $3 s, seed $4 =="
+	tally python3 -B tests/tpcc_kills.py --api "$1" --seconds "$2" --every "$3" --seed "$4"
 }
 
 # soak_index: CREATE INDEX over 10 million rows beside four clients that update them.
@@ -547,7 +548,8 @@ verb_soak() {
 		return
 	fi
 	if [ -n "$tpcc" ]; then
-		soak_tpcc 600 20 "$RANDOM"
+		soak_tpcc native 600 20 "$RANDOM"
+		soak_tpcc sql 600 20 "$RANDOM"
 		verdict
 		return
 	fi
@@ -576,7 +578,7 @@ verb_soak() {
 	end=$((SECONDS + minutes * 60))
 	if [ "$minutes" -ge 20 ]; then
 		soak_life busy
-		soak_tpcc 600 20 "$RANDOM"
+		soak_tpcc native 600 20 "$RANDOM"
 	fi
 	while [ "$SECONDS" -lt "$end" ] && [ "$failed" = 0 ]; do
 		local from=$((RANDOM * 32768 + RANDOM + 1))
