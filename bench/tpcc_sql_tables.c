@@ -127,8 +127,8 @@ static const struct shape shapes[TPCC_TABLES] = { [TPCC_WAREHOUSE] = SHAPE(wareh
 static const char *const afterwards[] = {
 	"CREATE INDEX tpcc_customer_name ON tpcc_customer (w, d, last, first)",
 	"CREATE INDEX tpcc_orders_customer ON tpcc_orders (w, d, c, o DESC)",
-	"CREATE INDEX tpcc_new_order_oldest ON tpcc_new_order (w, d, o)",
-	"CREATE INDEX tpcc_order_line_order ON tpcc_order_line (w, d, o)",
+	"ALTER TABLE tpcc_new_order SET (primary_key = ordered)",
+	"ALTER TABLE tpcc_order_line SET (primary_key = ordered)",
 	"ALTER TABLE tpcc_district ADD FOREIGN KEY (w) REFERENCES tpcc_warehouse",
 	"ALTER TABLE tpcc_customer ADD FOREIGN KEY (w, d) REFERENCES tpcc_district",
 	"ALTER TABLE tpcc_history ADD FOREIGN KEY (c_w, c_d, c) REFERENCES tpcc_customer, ADD FOREIGN KEY "
