@@ -61,6 +61,12 @@ as_groups(struct run *r, const char *t, uint32_t n)
 	return r->batch;
 }
 
+static enum olap_work
+group_work(const struct run *r)
+{
+	return olap_groups_far(&r->groups) ? OLAP_GROUP_FAR : OLAP_GROUP;
+}
+
 /* All groups of the table go to their partitions; it is empty afterwards. */
 static nam_status
 spill(struct run *r)
@@ -72,6 +78,7 @@ spill(struct run *r)
 	for (size_t i = 0; st == NAM_OK && i < (size_t)1 << g->bits; i++)
 		if (g->slot[i * g->words] != GROUPS_EMPTY)
 			st = olap_write(r->wr, g->slot + i * g->words, 1);
+	olap_spent(r->job, OLAP_PARTITION, g->n);
 	r->taken = 0;
 	return st == NAM_OK ? olap_groups_clear(g, &r->memory, r->table_bits, 0) : st;
 }
@@ -98,6 +105,7 @@ take_in(struct run *r, const char *t, uint32_t n)
 		uint32_t some = r->as_is || n < BATCH ? n : BATCH;
 		if (r->direct > 0) {
 			st = olap_write(r->wr, as_groups(r, t, some), some);
+			olap_spent(r->job, OLAP_PARTITION, some);
 			r->a->did.direct += some;
 			r->direct = r->direct > some ? r->direct - some : 0;
 			t += (size_t)some * r->in.width;
@@ -105,6 +113,7 @@ take_in(struct run *r, const char *t, uint32_t n)
 			continue;
 		}
 		const uint64_t *g = as_groups(r, t, some);
+		olap_spent(r->job, group_work(r), some);
 		for (uint32_t done = 0; st == NAM_OK && done < some;) {
 			size_t k =
 			    olap_groups_add(&r->groups, g + (size_t)done * r->groups.words, some - done);
@@ -245,6 +254,7 @@ finish(void *arg, uint32_t p)
 			if (done < n)
 				st = olap_groups_grow(&r->groups, &r->memory);
 		}
+		olap_spent(r->job, group_work(r), n);
 		if (st == NAM_OK)
 			st = olap_job_stopped(r->job);
 		if (st != NAM_OK)

@@ -26,6 +26,12 @@ struct olap_groups {
 /* 1 << bits slots, all empty. hashed: so many first bits of the hash are the same in all keys. */
 nam_status olap_groups_clear(struct olap_groups *g, struct olap_memory *m, unsigned bits, unsigned hashed);
 void olap_groups_free(struct olap_groups *g);
+/* True if the table is larger than a second-level cache: then most tuples miss it. */
+static inline bool
+olap_groups_far(const struct olap_groups *g)
+{
+	return ((size_t)g->words * 8) << g->bits > 4 * (size_t)OLAP_CACHE;
+}
 /* Twice as many slots. */
 nam_status olap_groups_grow(struct olap_groups *g, struct olap_memory *m);
 /* Adds tuples of `words` words, which are groups themselves, as long as the table is not full. How

@@ -247,6 +247,13 @@ olap_job_counts(const struct olap_job *job)
 }
 
 void
+olap_job_spend(struct olap_job *job, void (*spend)(void *arg, enum olap_work what, uint64_t n), void *arg)
+{
+	job->spend = spend;
+	job->spend_arg = arg;
+}
+
+void
 olap_job_watch(struct olap_job *job, const atomic_bool *cancelled)
 {
 	job->cancelled = cancelled;

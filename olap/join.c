@@ -91,6 +91,7 @@ probe_windows(struct olap_run *r, const struct olap_task *task, const struct ola
 		st = olap_probe(r, task, t, n);
 		if (st == NAM_OK)
 			st = olap_give(r); /* pairs point into the window */
+		olap_spent(r->job, OLAP_PROBE, n);
 		if (st == NAM_OK)
 			st = olap_job_stopped(r->job);
 		if (st != NAM_OK)
@@ -117,6 +118,8 @@ join_locally(struct olap_run *r, const struct olap_task *task, unsigned bits)
 		st = olap_local_pass(
 		    &r->part[1], &r->memory, r->piece, task->n, p->width, hashed, bits, start[1]);
 	r->j->did.local_passes++;
+	if (st == NAM_OK)
+		olap_spent(r->job, OLAP_PARTITION, start[0][1u << bits] + start[1][1u << bits]);
 	for (uint32_t i = 0; st == NAM_OK && i < 1u << bits; i++) {
 		const struct olap_piece some = { r->part[0].at + (size_t)start[0][i] * b->width,
 			start[0][i + 1] - start[0][i] };
@@ -124,6 +127,8 @@ join_locally(struct olap_run *r, const struct olap_task *task, unsigned bits)
 		if (st == NAM_OK)
 			st = olap_probe(r, task, r->part[1].at + (size_t)start[1][i] * p->width,
 			    start[1][i + 1] - start[1][i]);
+		olap_spent(r->job, OLAP_BUILD, start[0][i + 1] - start[0][i]);
+		olap_spent(r->job, OLAP_PROBE, start[1][i + 1] - start[1][i]);
 		if (st == NAM_OK)
 			st = olap_give(r); /* pairs point into the table */
 		if (st == NAM_OK && task->keeps)
@@ -151,6 +156,7 @@ join_task(struct olap_run *r, const struct olap_task *task)
 	if (st == NAM_OK)
 		st =
 		    olap_table_make(&r->table, &r->memory, r->piece, windows, b->width, b->bits, task->keeps);
+	olap_spent(r->job, OLAP_BUILD, b->count[part]);
 	if (st == NAM_OK)
 		st = probe_windows(r, task, &r->rel[side]);
 	if (st == NAM_OK && task->keeps)
@@ -288,9 +294,11 @@ pass_round(struct olap_run *r, struct pass *p)
 	while (st == NAM_OK && (st = olap_take(&p->ph, &m)) == NAM_OK) {
 		uint32_t first = m * p->group, left = p->rel.windows - first;
 		olap_reader_begin(r->reader, &p->rel, first, left < p->group ? left : p->group);
-		while ((st = olap_reader_next(r->reader, &t, &n)) == NAM_OK)
+		while ((st = olap_reader_next(r->reader, &t, &n)) == NAM_OK) {
 			if ((st = olap_write(wr, t, n)) != NAM_OK)
 				break;
+			olap_spent(r->job, OLAP_PARTITION, n);
+		}
 		st = st == NAM_ABSENT ? NAM_OK : st;
 		r->j->did.morsels++;
 	}
@@ -390,6 +398,8 @@ broadcast(struct olap_run *r, struct olap_phase *out)
 	if (st == NAM_OK)
 		st = olap_table_make(
 		    &r->table, &r->memory, r->piece, r->rel[build].windows, r->rel[build].width, 0, false);
+	if (st == NAM_OK)
+		olap_spent(r->job, OLAP_BUILD, r->rel[build].tuples);
 	uint32_t windows = r->rel[side].windows, group = (windows + MORSELS - 1) / MORSELS;
 	r->task = st == NAM_OK ? malloc((MORSELS + 1) * sizeof *r->task) : NULL;
 	if (st == NAM_OK && r->task == NULL)

@@ -59,6 +59,23 @@ nam_status olap_job_end(struct olap_job *job);
 /* Verbs and bytes of this participant so far. */
 const struct net_counts *olap_job_counts(const struct olap_job *job);
 
+/*
+ * What a participant computes, by kind. In virtual time computing takes no time by itself: the
+ * function that a simulation gives here charges it. One call for many tuples.
+ */
+enum olap_work {
+	OLAP_PARTITION,   /* tuples to buffers of partitions */
+	OLAP_BUILD,       /* tuples into a table that fits the cache */
+	OLAP_PROBE,       /* looks into such a table, pairs included */
+	OLAP_GROUP,       /* tuples into a table of groups that fits the cache */
+	OLAP_GROUP_FAR,   /* into one that does not */
+	OLAP_COPY,        /* bytes from a message to where they stay */
+	OLAP_FILTER_ADD,  /* keys into a Bloom filter */
+	OLAP_FILTER_TEST, /* keys that are looked for in one */
+	OLAP_WORKS
+};
+void olap_job_spend(struct olap_job *job, void (*spend)(void *arg, enum olap_work what, uint64_t n), void *arg);
+
 /* ---- relations ------------------------------------------------------------- */
 
 enum { OLAP_WIDTH_MAX = 1024, OLAP_BITS_MAX = 14, OLAP_SOURCES = 512 };

@@ -19,6 +19,8 @@ struct olap_job {
 	uint64_t identity;            /* of the net */
 	const atomic_bool *cancelled; /* may be NULL */
 	nam_status stopped;           /* as this participant has seen the stop word */
+	void (*spend)(void *arg, enum olap_work what, uint64_t n); /* may be NULL */
+	void *spend_arg;
 	struct net_counts counts;
 	/* extents at hand, which the bill lists already */
 	net_addr stock[BILL_TAKE];
@@ -37,6 +39,14 @@ static inline bool
 olap_mapped(const struct net_worker *w)
 {
 	return !NET_EXEC_WORDS && net_all_mapped(w);
+}
+
+/* The participant has computed: so many of these. */
+static inline void
+olap_spent(const struct olap_job *job, enum olap_work what, uint64_t n)
+{
+	if (__builtin_expect(job->spend != NULL, 0))
+		job->spend(job->spend_arg, what, n);
 }
 
 static inline net_addr

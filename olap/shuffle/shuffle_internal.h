@@ -1,0 +1,79 @@
+/* shuffle_internal.h -- a node, as its join and its aggregation see it. */
+#ifndef NAM_OLAP_SHUFFLE_INTERNAL_H
+#define NAM_OLAP_SHUFFLE_INTERNAL_H
+
+#include <olap/groups.h>
+#include <olap/shuffle/shuffle.h>
+
+/* Tuples of one side that have come, in any order. */
+struct shuffle_pile {
+	char *at;
+	uint64_t n, cap;
+	unsigned ends; /* nodes that have sent all of theirs */
+};
+
+/* A Bloom filter: a key's bits lie in one word. */
+struct shuffle_filter {
+	uint64_t *word;
+	uint32_t words;
+	unsigned parts, slices; /* that are whole: of this node's slice; of all */
+	uint32_t part_at[OLAP_NODES_MAX], slice_at[OLAP_NODES_MAX]; /* words that have come */
+};
+
+/* What a message is put together in, for each node. */
+struct shuffle_out {
+	uint32_t used; /* bytes behind the head */
+	_Alignas(8) char bytes[sizeof(struct shuffle_head) + OLAP_MESSAGE];
+};
+
+enum shuffle_state { SHUFFLE_BEGIN, SHUFFLE_PARTS, SHUFFLE_FILTERS, SHUFFLE_WAIT, SHUFFLE_OVER };
+
+struct olap_node {
+	struct olap_shuffle *s;
+	enum shuffle_state state;
+	unsigned sides;
+	uint32_t width; /* of what is sent: tuples, or groups */
+	struct shuffle_out *out;
+	struct shuffle_pile pile[2];
+	struct shuffle_filter filter[2];
+	struct olap_memory memory;
+	struct olap_groups groups;
+};
+
+/* The node that a key belongs to; tables take other bits of the hash. */
+static inline unsigned
+shuffle_node(const struct olap_node *node, uint64_t hash)
+{
+	return (unsigned)((uint64_t)(uint32_t)hash * node->s->nodes >> 32);
+}
+
+static inline void
+shuffle_spent(const struct olap_node *node, enum olap_work what, uint64_t n)
+{
+	if (node->s->wire.spend != NULL)
+		node->s->wire.spend(node->s->wire.arg, what, n);
+}
+
+/* A tuple of `width` goes to its node; it stays, if that is this one. */
+nam_status shuffle_put(struct olap_node *node, unsigned side, uint64_t hash, const void *tuple);
+/* What waits goes, and END to all. */
+void shuffle_end(struct olap_node *node, unsigned side);
+void shuffle_send(struct olap_node *node, unsigned to, enum shuffle_kind kind, unsigned side, uint32_t first,
+    const void *bytes, uint32_t len);
+nam_status shuffle_keep(struct shuffle_pile *p, const void *tuples, uint64_t n, uint32_t width);
+
+/* filter.c */
+nam_status shuffle_filter_open(struct olap_node *node, unsigned side);
+/* Over this node's tuples; then its parts go out, or its slice of the sum. */
+void shuffle_filter_fill(struct olap_node *node, unsigned side);
+void shuffle_filter_send(struct olap_node *node, unsigned side, enum shuffle_kind kind);
+nam_status shuffle_filter_take(struct olap_node *node, const struct shuffle_head *h, const uint64_t *words);
+bool shuffle_filter_has(const struct shuffle_filter *f, uint64_t hash);
+
+/* ghj.c, sums.c */
+nam_status shuffle_join_send(struct olap_node *node);
+nam_status shuffle_join(struct olap_node *node);
+nam_status shuffle_groups_send(struct olap_node *node);
+nam_status shuffle_groups(struct olap_node *node);
+
+#endif
