@@ -74,7 +74,8 @@ enum olap_work {
 	OLAP_FILTER_TEST, /* keys that are looked for in one */
 	OLAP_WORKS
 };
-void olap_job_spend(struct olap_job *job, void (*spend)(void *arg, enum olap_work what, uint64_t n), void *arg);
+void olap_job_spend(
+    struct olap_job *job, void (*spend)(void *arg, enum olap_work what, uint64_t n), void *arg);
 
 /* ---- relations ------------------------------------------------------------- */
 

@@ -7,6 +7,7 @@
  * follows from an array with a place for each group.
  */
 #include "join_data.h"
+#include "paper.h"
 #include "series.h"
 
 #include <base/hash.h>
@@ -351,6 +352,7 @@ usage(FILE *to)
 	    "  --workers N      worker threads (default 1)\n"
 	    "  --peer duckdb    the same by DuckDB, with as many threads\n"
 	    "  --seed N         of the data (default 1)\n");
+	fprintf(to, "  --sim MODEL      in virtual time on a model of machines; see --sim fdr4x --help\n");
 	bench_common_usage(to, "", "unused", "of each aggregation");
 }
 
@@ -390,6 +392,9 @@ bench_agg(int argc, char **argv)
 		.seed = 1,
 		.mutex = PTHREAD_MUTEX_INITIALIZER };
 	struct nam_err err = { 0 };
+	for (int i = 1; i < argc; i++)
+		if (strncmp(argv[i], "--sim", 5) == 0)
+			return bench_agg_sim(argc, argv);
 	int code = bench_options(argc, argv, opt, &b.common, take, usage, &b);
 	if (code != 0)
 		return code - 1;

@@ -8,6 +8,7 @@
  * was drawn, without a join.
  */
 #include "join_data.h"
+#include "paper.h"
 #include "series.h"
 
 #include <base/number.h>
@@ -439,6 +440,7 @@ usage(FILE *to)
 	    "  --kill           one run more, in whose middle such a process is killed\n"
 	    "  --peer duckdb    the same join by DuckDB, with as many threads\n"
 	    "  --seed N         of the data (default 1)\n");
+	fprintf(to, "  --sim MODEL      in virtual time on a model of machines; see --sim fdr4x --help\n");
 	bench_common_usage(to, "", "unused", "of each join");
 }
 
@@ -496,6 +498,9 @@ bench_join(int argc, char **argv)
 		.seed = 1,
 		.mutex = PTHREAD_MUTEX_INITIALIZER };
 	struct nam_err err = { 0 };
+	for (int i = 1; i < argc; i++)
+		if (strncmp(argv[i], "--sim", 5) == 0)
+			return bench_join_sim(argc, argv);
 	int code = bench_options(argc, argv, opt, &b.common, take, usage, &b);
 	if (code != 0)
 		return code - 1;

@@ -477,6 +477,12 @@ net_sim_run(struct net_sim *s, bool (*until)(void *arg), void *arg)
 	}
 }
 
+void
+net_sim_work(struct net_worker *w, uint64_t ns)
+{
+	net_sim_charge(w->env_priv, ns);
+}
+
 uint64_t
 net_sim_now_ns(const struct net_sim *s)
 {

@@ -76,6 +76,8 @@ nam_status net_sim_attach_to(struct net_sim *sim, uint64_t regions, struct net *
 bool net_sim_run(struct net_sim *sim, bool (*until)(void *arg), void *arg);
 
 uint64_t net_sim_now_ns(const struct net_sim *sim);
+/* The worker's thread computes for so long. In a coroutine of that worker. */
+void net_sim_work(struct net_worker *w, uint64_t ns);
 /* Hash over every event so far: equal for equal runs. */
 uint64_t net_sim_trace_hash(const struct net_sim *sim);
 struct net_sim_stats {

@@ -4,30 +4,42 @@
 
 #include <stdlib.h>
 
-enum { SPENT = 65536 };
+enum { BLOCK = 1024 };
+
+/* The block's tuples that the other side's filter lets pass, by their numbers. How many. */
+static unsigned
+passes(struct olap_node *node, unsigned side, const char *t, unsigned n, uint16_t *sel)
+{
+	const struct shuffle_filter *f = &node->filter[1 - side];
+	unsigned k = 0;
+	for (unsigned i = 0; i < n; i++) {
+		sel[k] = (uint16_t)i;
+		k += !node->s->filters ||
+		     shuffle_filter_has(
+			 f, olap_hash(*(const uint64_t *)(const void *)(t + (size_t)i * node->width)));
+	}
+	if (node->s->filters)
+		shuffle_spent(node, OLAP_FILTER_TEST, n);
+	node->s->did.kept_out += n - k;
+	return k;
+}
 
 static nam_status
 send_side(struct olap_node *node, unsigned side)
 {
-	struct olap_shuffle *s = node->s;
-	const struct shuffle_filter *f = s->filters ? &node->filter[1 - side] : NULL;
+	const struct olap_shuffle *s = node->s;
 	const char *t = s->tuples[side];
-	uint64_t passed = 0;
+	uint16_t sel[BLOCK];
 	nam_status st = NAM_OK;
-	for (uint64_t i = 0; st == NAM_OK && i < s->n[side]; i++, t += s->width) {
-		uint64_t hash = olap_hash(*(const uint64_t *)(const void *)t);
-		if (f == NULL || shuffle_filter_has(f, hash)) {
-			passed++;
-			st = shuffle_put(node, side, hash, t);
+	for (uint64_t left = s->n[side]; st == NAM_OK && left > 0;) {
+		unsigned n = left < BLOCK ? (unsigned)left : BLOCK, k = passes(node, side, t, n, sel);
+		for (unsigned i = 0; st == NAM_OK && i < k; i++) {
+			const char *one = t + (size_t)sel[i] * s->width;
+			st = shuffle_put(node, side, olap_hash(*(const uint64_t *)(const void *)one), one);
 		}
-		/* In pieces, so that in virtual time messages leave as they are made. */
-		if (i % SPENT == SPENT - 1 || i + 1 == s->n[side]) {
-			if (f != NULL)
-				shuffle_spent(node, OLAP_FILTER_TEST, i % SPENT + 1);
-			shuffle_spent(node, OLAP_PARTITION, passed);
-			s->did.kept_out += i % SPENT + 1 - passed;
-			passed = 0;
-		}
+		shuffle_spent(node, OLAP_PARTITION, k);
+		t += (size_t)n * s->width;
+		left -= n;
 	}
 	if (st == NAM_OK)
 		shuffle_end(node, side);
@@ -87,13 +99,12 @@ static nam_status
 join_piece(struct local *l, struct olap_piece build, struct olap_piece other, unsigned hashed)
 {
 	struct olap_node *node = l->node;
-	nam_status st =
-	    olap_table_make(&l->table, &node->memory, &build, 1, node->width, hashed, false);
+	nam_status st = olap_table_make(&l->table, &node->memory, &build, 1, node->width, hashed, false);
+	shuffle_spent(node, OLAP_BUILD, build.n);
 	if (st == NAM_OK)
 		st = probe(l, other.at, other.n);
 	if (st == NAM_OK)
 		st = give(l); /* pairs point into the table */
-	shuffle_spent(node, OLAP_BUILD, build.n);
 	shuffle_spent(node, OLAP_PROBE, other.n);
 	return st;
 }
@@ -135,8 +146,7 @@ shuffle_join(struct olap_node *node)
 	if (bits > 1)
 		st = join_parts(&l, bits);
 	else
-		st = join_piece(&l,
-		    (struct olap_piece){ pile[l.build].at, (uint32_t)pile[l.build].n },
+		st = join_piece(&l, (struct olap_piece){ pile[l.build].at, (uint32_t)pile[l.build].n },
 		    (struct olap_piece){ pile[1 - l.build].at, (uint32_t)pile[1 - l.build].n }, 0);
 	olap_table_free(&l.table);
 	olap_area_free(&l.part[0]);

@@ -17,7 +17,8 @@ shuffle_send(struct olap_node *node, unsigned to, enum shuffle_kind kind, unsign
 		.side = (uint16_t)side,
 		.from = s->self,
 		.bytes = len,
-		.first = first };
+		.first = first,
+		.number = o->number++ };
 	memcpy(o->bytes, &h, sizeof h);
 	if (bytes != NULL)
 		memcpy(o->bytes + sizeof h, bytes, len);
@@ -85,15 +86,19 @@ olap_node_take(struct olap_node *node, const void *bytes, uint32_t len)
 {
 	const struct shuffle_head *h = bytes;
 	const char *payload = (const char *)bytes + sizeof *h;
+	nam_status st;
 	if (len < sizeof *h || h->magic != SHUFFLE_MAGIC || h->bytes != len - sizeof *h ||
-	    h->from >= node->s->nodes || h->from == node->s->self || h->side >= node->sides)
+	    h->from >= node->s->nodes || h->from == node->s->self || h->side >= node->sides ||
+	    h->number != node->out[h->from].taken)
 		return NAM_CORRUPT;
+	node->out[h->from].taken++;
 	switch (h->kind) {
 	case SHUFFLE_TUPLES:
 		if (h->bytes % node->width != 0)
 			return NAM_CORRUPT;
+		st = shuffle_keep(&node->pile[h->side], payload, h->bytes / node->width, node->width);
 		shuffle_spent(node, OLAP_COPY, h->bytes);
-		return shuffle_keep(&node->pile[h->side], payload, h->bytes / node->width, node->width);
+		return st;
 	case SHUFFLE_END:
 		return ++node->pile[h->side].ends <= node->s->nodes ? NAM_OK : NAM_CORRUPT;
 	case SHUFFLE_PART:

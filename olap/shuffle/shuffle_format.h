@@ -3,7 +3,7 @@
  *
  *   byte 0        4      6      8       12      16      20      24
  *        +--------+------+------+-------+-------+-------+-------+- - - - - - - - - -+
- *        | magic  | kind | side | from  | bytes | first | pad   | bytes of payload  |
+ *        | magic  | kind | side | from  | bytes | first | number| bytes of payload  |
  *        +--------+------+------+-------+-------+-------+-------+- - - - - - - - - -+
  *
  *   TUPLES  tuples of `side`, one behind the other
@@ -15,7 +15,8 @@
  * filter to the slice's node, which puts all of them together and sends the sum to everybody.
  *
  * Always true
- *   S1  Messages from one node to another arrive in the order in which they were sent.
+ *   S1  Messages from one node to another arrive in the order in which they were sent:
+ *       their numbers have no gap.
  *   S2  END comes after all TUPLES of its node and side; a side is complete when it has come from
  *       every node.
  *   S3  A node sends a FILTER only when it has the whole PART of every node; a node tests tuples
@@ -36,7 +37,7 @@ struct shuffle_head {
 	uint32_t from;
 	uint32_t bytes; /* behind the head; a multiple of 8 */
 	uint32_t first;
-	uint32_t pad;
+	uint32_t number; /* of `from`'s messages to this node, from 0 */
 };
 static_assert(sizeof(struct shuffle_head) == 24, "what nodes send");
 

@@ -22,7 +22,8 @@ struct shuffle_filter {
 
 /* What a message is put together in, for each node. */
 struct shuffle_out {
-	uint32_t used; /* bytes behind the head */
+	uint32_t used;          /* bytes behind the head */
+	uint32_t number, taken; /* messages to that node so far, and from it */
 	_Alignas(8) char bytes[sizeof(struct shuffle_head) + OLAP_MESSAGE];
 };
 

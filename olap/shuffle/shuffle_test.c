@@ -2,9 +2,8 @@
  * shuffle_test.c -- joins and aggregations of nodes that share nothing, whose messages are under
  * way for a random time: beside nested loops and an array; and messages that are none.
  */
-#include <olap/shuffle/shuffle.h>
-
 #include <base/rng.h>
+#include <olap/shuffle/shuffle.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -314,25 +313,32 @@ bad_messages(void **state)
 	} m = { { .magic = SHUFFLE_MAGIC, .kind = SHUFFLE_TUPLES, .from = 1, .bytes = 0 }, { 0 } }, good = m;
 	struct olap_node *node = x.node[0].node;
 	assert_int_equal(olap_node_take(node, &m, sizeof m.h), NAM_OK);
+	good.h.number = m.h.number = 1;
 	assert_int_equal(olap_node_take(node, &m, 8), NAM_CORRUPT);
 	assert_int_equal(olap_node_take(node, &m, sizeof m), NAM_CORRUPT);
 #define BAD(what)                                                                                            \
 	m = good;                                                                                            \
 	what;                                                                                                \
 	assert_int_equal(olap_node_take(node, &m, (uint32_t)sizeof m.h + m.h.bytes), NAM_CORRUPT)
+	BAD(m.h.number = 0); /* once more */
+	BAD(m.h.number = 2); /* one is missing */
 	BAD(m.h.magic++);
 	BAD(m.h.kind = SHUFFLE_KINDS);
 	BAD(m.h.side = 2);
 	BAD(m.h.from = x.nodes);
 	BAD(m.h.from = 0);
 	BAD(m.h.bytes = 8);
+	good.h.number++; /* these were counted */
 	BAD((m.h.kind = SHUFFLE_FILTER, m.h.bytes = 4));
+	good.h.number++;
 	BAD((m.h.kind = SHUFFLE_FILTER, m.h.first = 1u << 30));
+	good.h.number++;
 	BAD((m.h.kind = SHUFFLE_PART, m.h.first = 1u << 30, m.h.bytes = 32));
+	good.h.number++;
 	/* More ENDs than nodes. */
 	m = good;
 	m.h.kind = SHUFFLE_END;
-	for (unsigned i = 0; i < x.nodes; i++)
+	for (unsigned i = 0; i < x.nodes; i++, m.h.number++)
 		assert_int_equal(olap_node_take(node, &m, sizeof m.h), NAM_OK);
 	assert_int_equal(olap_node_take(node, &m, sizeof m.h), NAM_CORRUPT);
 	world_close(&x);
@@ -340,6 +346,7 @@ bad_messages(void **state)
 	struct olap_shuffle s = { .nodes = 2, .width = 16, .pairs = take_pairs };
 	assert_int_equal(olap_node_open(&s, &node), NAM_OK);
 	m = good;
+	m.h.number = 0;
 	m.h.kind = SHUFFLE_PART;
 	assert_int_equal(olap_node_take(node, &m, sizeof m.h), NAM_CORRUPT);
 	olap_node_close(node);

@@ -89,7 +89,12 @@ nam_status
 shuffle_groups(struct olap_node *node)
 {
 	struct shuffle_pile *p = &node->pile[0];
-	nam_status st = olap_groups_clear(&node->groups, &node->memory, LEAST_BITS, 0);
+	unsigned bits = LEAST_BITS;
+	/* Groups come in the order of the senders' tables, which is that of their hashes: a table
+	 * that grew with them would have them all in one place. */
+	while (bits < 31 && UINT64_C(1) << (bits - 1) < p->n)
+		bits++;
+	nam_status st = olap_groups_clear(&node->groups, &node->memory, bits, 0);
 	if (st == NAM_OK)
 		st = add_all(node, (const uint64_t *)(const void *)p->at, p->n);
 	return st == NAM_OK ? each_group(node, give_group) : st;

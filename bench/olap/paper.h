@@ -1,0 +1,8 @@
+/* paper.h -- `namdb bench join --sim` and `namdb bench agg --sim`: the NAM paper's figures 7 and 8. */
+#ifndef NAM_BENCH_OLAP_PAPER_H
+#define NAM_BENCH_OLAP_PAPER_H
+
+int bench_join_sim(int argc, char **argv);
+int bench_agg_sim(int argc, char **argv);
+
+#endif
