@@ -213,6 +213,33 @@ olap_cost_agg(const struct olap_cost *c, enum olap_agg_algorithm a, struct olap_
 	return total(c, bytes + out, bytes + 2 * out, in.tuples * (c->partition + c->probe), workers);
 }
 
+struct olap_estimate
+olap_cost_ghj(const struct olap_cost *c, struct olap_size left, struct olap_size right, unsigned nodes,
+    double selectivity, unsigned bits, double error)
+{
+	double n = nodes > 0 ? nodes : 1, away = (n - 1) / n;
+	double pass = bits > 0 ? selectivity + (1 - selectivity) * error : 1;
+	double tuples = left.tuples + right.tuples, bytes = bytes_of(left) + bytes_of(right);
+	double small = left.tuples < right.tuples ? left.tuples : right.tuples, large = tuples - small;
+	/* Every node sends its part of a filter, and gets the whole of it. */
+	double filters = bits > 0 ? 2 * n * away * tuples * bits / 8 : 0;
+	double memory = 4 * pass * bytes + (bits > 0 ? bytes : 0);
+	double processor = pass * (2 * tuples * c->partition + small * c->build + large * c->probe) +
+			   (bits > 0 ? 2 * tuples * c->miss : 0);
+	struct olap_estimate e = total(c, memory, pass * away * bytes + filters, processor, nodes);
+	/* A thread sends, or computes. */
+	e.seconds = e.memory + e.network + e.processor + 100 * c->round_trip;
+	return e;
+}
+
+bool
+olap_cost_filter_pays(const struct olap_cost *c, struct olap_size left, struct olap_size right,
+    unsigned nodes, double selectivity, unsigned bits, double error)
+{
+	return olap_cost_ghj(c, left, right, nodes, selectivity, bits, error).seconds <
+	       olap_cost_ghj(c, left, right, nodes, selectivity, 0, 0).seconds;
+}
+
 double
 olap_cost_paper(enum olap_paper a, double c_mem, double c_net, double bytes, double selectivity, double error)
 {

@@ -8,6 +8,7 @@
  * was drawn, without a join.
  */
 #include "join_data.h"
+#include "join_tcp.h"
 #include "paper.h"
 #include "series.h"
 
@@ -27,6 +28,9 @@ enum {
 
 static const char *const algorithm_name[] = { "rrj", "rdma-ghj", "broadcast" };
 enum { ALGORITHMS = 3 };
+/* As enum join_tcp_filters. */
+static const char *const tcp_name[] = { "ghj", "ghj-bloom", "ghj-auto" };
+enum { TCP_ALGORITHMS = 3 };
 
 struct point {
 	struct series_point runs;
@@ -49,6 +53,9 @@ struct bench {
 	struct pool_relation r, s;
 	struct series series;
 	struct olap_cost cost;
+	/* nodes that share nothing, instead of olap's algorithms */
+	bool tcp;
+	enum join_tcp_filters filters;
 	bool choose; /* the algorithm that the cost model says */
 	/* of the join that runs */
 	struct point *pt, *points_at;
@@ -391,6 +398,12 @@ take(void *arg, int letter, char *v)
 		return take_share(v, 3, &b->skew);
 	case 'a':
 		b->choose = strcmp(v, "auto") == 0;
+		b->tcp = false;
+		for (unsigned i = 0; i < TCP_ALGORITHMS; i++)
+			if (strcmp(v, tcp_name[i]) == 0) {
+				b->filters = (enum join_tcp_filters)i;
+				return b->tcp = true;
+			}
 		for (unsigned i = 0; i < ALGORITHMS; i++)
 			if (strcmp(v, algorithm_name[i]) == 0) {
 				b->algorithm = (enum olap_algorithm)i;
@@ -433,7 +446,9 @@ usage(FILE *to)
 	    "  --payload B      bytes behind each tuple's 8-byte key, a multiple of 8 (default 8)\n"
 	    "  --selectivity X  share of S that has a partner in R; a list: each in turn (default 1)\n"
 	    "  --skew Z         partners are drawn by Zipf's law with this exponent (default 0: evenly)\n"
-	    "  --algorithm A    rrj (default), rdma-ghj, broadcast, or auto: as the cost model says\n"
+	    "  --algorithm A    rrj (default), rdma-ghj, broadcast, or auto: as the cost model says;\n"
+	    "                   ghj, ghj-bloom: processes that share nothing, by messages over TCP, without\n"
+	    "                   and with Bloom filters; ghj-auto: with them if the cost model says so\n"
 	    "  --bits N         2^N partitions (default 0: as the sizes ask)\n"
 	    "  --workers N      worker threads (default 1)\n"
 	    "  --processes N    that take part, with so many workers each (default 1)\n"
@@ -480,6 +495,96 @@ run(struct bench *b, struct point *pt, struct nam_err *err)
 	return st == NAM_OK ? st : nam_fail(err, st, "the join ended: %s", nam_status_text(st));
 }
 
+/* ---- processes that share nothing ---------------------------------------------------- */
+
+static void
+tcp_metrics(const struct join_tcp *j, struct bench_metrics *m, double selectivity, unsigned bad)
+{
+	double s = bench_median(j->seconds, j->runs), all = (double)(j->rows[0] + j->rows[1]);
+	bench_metric(m, "selectivity", selectivity);
+	bench_metric(m, "join_s", s);
+	bench_metric(m, "tuples_per_s", s > 0 ? all / s : 0);
+	bench_metric(m, "pairs", (double)j->sums[0].pairs);
+	bench_metric(m, "message_bytes", (double)j->bytes);
+	bench_metric(m, "filter_bytes", (double)j->filter_bytes);
+	bench_metric(m, "kept_out_share", (double)j->kept_out / all);
+	bench_metric(m, "filters", j->filtered);
+	bench_metric(m, "estimate_s", j->estimate.seconds);
+	bench_metric(m, "estimate_network_s", j->estimate.network);
+	bench_metric(m, "cost_message_byte_ns", j->cost.network * 1e9);
+	bench_metric(m, "check_errors", bad);
+}
+
+static nam_status
+tcp_point(struct bench *b, double selectivity, struct bench_metrics *m, unsigned *bad, struct nam_err *err)
+{
+	static struct join_tcp j;
+	j = (struct join_tcp){ .processes = b->processes,
+		.runs = b->common.runs,
+		.rows = { b->rows[0], b->rows[1] },
+		.draw = { b->seed, b->rows[0], selectivity, b->skew, 8 + b->payload },
+		.filters = b->filters,
+		.cost = b->cost };
+	nam_status st = bench_join_tcp(&j, err);
+	if (st != NAM_OK)
+		return st;
+	const struct join_sums want = bench_join_expected(&j.draw, b->rows[1]);
+	unsigned wrong = 0;
+	for (unsigned k = 0; k < j.runs; k++)
+		wrong += !same(&j.sums[k], &want);
+	if (wrong > 0)
+		fprintf(stderr, "namdb bench: wrong answer: %llu pairs, expected %llu\n",
+		    (unsigned long long)j.sums[0].pairs, (unsigned long long)want.pairs);
+	*bad += wrong;
+	tcp_metrics(&j, m, selectivity, wrong);
+	return NAM_OK;
+}
+
+/* The constants of costs: measured before any process is made. */
+static nam_status
+tcp_costs(struct bench *b, struct nam_err *err)
+{
+	static struct pool pool;
+	const struct bench_common embedded = { .fabric = NET_AUTO, .cluster = b->common.cluster };
+	nam_status st = bench_pool_open(&pool, 1, 1, UINT64_C(64) << 20, &embedded, b, err);
+	if (st == NAM_OK && (st = bench_pool_run(&pool, measure_cost, b)) != NAM_OK)
+		nam_fail(err, st, "no constants of costs: %s", nam_status_text(st));
+	bench_pool_close(&pool);
+	return st;
+}
+
+static int
+tcp_main(struct bench *b)
+{
+	struct nam_err err = { 0 };
+	bool json = b->common.json, list = json && b->points > 1;
+	unsigned bad = 0;
+	nam_status st = tcp_costs(b, &err);
+	if (json)
+		printf("{\"bench\": \"join\", \"provider\": \"sockets\", \"params\": {\"rows\": [%u, %u], "
+		       "\"payload\": %u, \"skew\": %g, \"algorithm\": \"%s\", \"processes\": %u, "
+		       "\"runs\": %u, \"seed\": %llu}, %s",
+		    b->rows[0], b->rows[1], b->payload, b->skew, tcp_name[b->filters], b->processes,
+		    b->common.runs, (unsigned long long)b->seed, list ? "\"points\": [" : "");
+	else
+		printf("join %u x %u, tuples of 8 + %u bytes, skew %g, %s, %u processes over TCP, median of "
+		       "%u\n",
+		    b->rows[0], b->rows[1], b->payload, b->skew, tcp_name[b->filters], b->processes,
+		    b->common.runs);
+	for (unsigned i = 0; st == NAM_OK && i < b->points; i++) {
+		struct bench_metrics m = { .json = json, .comma = "" };
+		if (json)
+			printf("%s%s\"metrics\": {", i > 0 ? ", " : "", list ? "{" : "");
+		st = tcp_point(b, b->selectivity[i], &m, &bad, &err);
+		printf("%s", list ? "}}" : json ? "}" : "");
+	}
+	printf("%s", list ? "]}\n" : json ? "}\n" : "");
+	fflush(stdout);
+	if (st != NAM_OK)
+		fprintf(stderr, "namdb bench: %s\n", err.text);
+	return st == NAM_OK && bad == 0 ? 0 : 1;
+}
+
 int
 bench_join(int argc, char **argv)
 {
@@ -510,6 +615,14 @@ bench_join(int argc, char **argv)
 		       1;
 	if (b.kill && b.processes < 2)
 		return bench_bad_use(argv[0], "--kill goes with --processes 2 or more") - 1;
+	if (b.tcp && (b.workers > 1 || b.kill || b.peer || b.common.plot != NULL ||
+			 b.common.storage != NULL || b.bits > 0))
+		return bench_bad_use(argv[0],
+			   "ghj has neither --workers, --kill, --peer, --plot, --storage nor "
+			   "--bits: its processes have one thread and no storage") -
+		       1;
+	if (b.tcp)
+		return tcp_main(&b);
 	if (b.common.plot != NULL && !bench_plot_ready(b.common.plot))
 		return 1;
 	struct point *pt = calloc(POINTS, sizeof *pt);

@@ -474,7 +474,7 @@ bench_join_sim(int argc, char **argv)
 		.compute = 4,
 		.storage = 4,
 		.threads = 10,
-		.rows = 1000000,
+		.rows = 2000000,
 		.seed = 1,
 		.selectivity = { 1, 0.75, 0.5, 0.25 },
 		.points = 4,

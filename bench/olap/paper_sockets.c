@@ -166,11 +166,14 @@ look(const struct world *x, const struct net_sim_stack *stack, struct paper_resu
 		const struct machine *m = &x->machine[i];
 		struct net_sim_mail_use u;
 		net_sim_mail_use(x->mail, i, &u);
-		double port = u.in > u.out ? u.in : u.out, s = (double)(m->ended - x->began) / 1e9;
+		double s = (double)(m->ended - x->began) / 1e9;
+		/* The last handlers work on when the last event has been played. */
+		double of = (double)(net_sim_now_ns(x->sim) - x->began) / (double)(m->ended - x->began);
+		double port = (u.in > u.out ? u.in : u.out) * of;
 		out->out_bytes += (double)u.bytes_out;
 		out->port = port > out->port ? port : out->port;
-		out->stack = u.stack > out->stack ? u.stack : out->stack;
-		double cpu = u.work * stack->hardware; /* of all its threads: see spends */
+		out->stack = u.stack * of > out->stack ? u.stack * of : out->stack;
+		double cpu = u.work * of * stack->hardware; /* of all its threads: see spends */
 		out->cpu = cpu > out->cpu ? cpu : out->cpu;
 		out->seconds = s > out->seconds ? s : out->seconds;
 		for (unsigned k = 0; k < 3; k++)

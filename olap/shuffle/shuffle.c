@@ -37,18 +37,32 @@ send_tuples(struct olap_node *node, unsigned to, unsigned side)
 	o->used = 0;
 }
 
-nam_status
-shuffle_keep(struct shuffle_pile *p, const void *tuples, uint64_t n, uint32_t width)
+/* Room for so many bytes; what is there stays. */
+static nam_status
+room(struct olap_node *node, struct shuffle_pile *p, uint64_t bytes)
 {
-	if (p->n + n > p->cap) {
-		uint64_t cap = (p->n + n) + (p->n + n) / 2 + 1024;
-		char *more = realloc(p->at, cap * width);
-		if (more == NULL)
-			return NAM_NOMEM;
-		p->at = more;
-		p->cap = cap;
-	}
-	memcpy(p->at + p->n * width, tuples, n * width);
+	struct olap_area more = { 0 };
+	nam_status st = bytes > p->area.size ? olap_area_need(&more, &node->memory, bytes) : NAM_OK;
+	if (st != NAM_OK || more.at == NULL)
+		return st;
+	if (p->n > 0)
+		memcpy(more.at, p->at, p->n * node->width);
+	node->memory.used -= p->area.size;
+	olap_area_free(&p->area);
+	p->area = more;
+	p->at = more.at;
+	return NAM_OK;
+}
+
+nam_status
+shuffle_keep(struct olap_node *node, unsigned side, const void *tuples, uint64_t n)
+{
+	struct shuffle_pile *p = &node->pile[side];
+	uint64_t bytes = (p->n + n) * node->width;
+	nam_status st = bytes > p->area.size ? room(node, p, bytes + bytes / 2) : NAM_OK;
+	if (st != NAM_OK)
+		return st;
+	memcpy(p->at + p->n * node->width, tuples, n * node->width);
 	p->n += n;
 	return NAM_OK;
 }
@@ -59,7 +73,7 @@ shuffle_put(struct olap_node *node, unsigned side, uint64_t hash, const void *tu
 	unsigned to = shuffle_node(node, hash);
 	struct shuffle_out *o = &node->out[to];
 	if (to == node->s->self)
-		return shuffle_keep(&node->pile[side], tuple, 1, node->width);
+		return shuffle_keep(node, side, tuple, 1);
 	memcpy(o->bytes + sizeof(struct shuffle_head) + o->used, tuple, node->width);
 	o->used += node->width;
 	if (o->used + node->width > OLAP_MESSAGE)
@@ -96,7 +110,7 @@ olap_node_take(struct olap_node *node, const void *bytes, uint32_t len)
 	case SHUFFLE_TUPLES:
 		if (h->bytes % node->width != 0)
 			return NAM_CORRUPT;
-		st = shuffle_keep(&node->pile[h->side], payload, h->bytes / node->width, node->width);
+		st = shuffle_keep(node, h->side, payload, h->bytes / node->width);
 		shuffle_spent(node, OLAP_COPY, h->bytes);
 		return st;
 	case SHUFFLE_END:
@@ -194,6 +208,10 @@ olap_node_open(struct olap_shuffle *s, struct olap_node **out)
 	nam_status st = node->out != NULL ? NAM_OK : NAM_NOMEM;
 	for (unsigned i = 0; st == NAM_OK && s->filters && i < 2; i++)
 		st = shuffle_filter_open(node, i);
+	/* Keys fall evenly to the nodes, but for heavy ones. */
+	for (unsigned i = 0; st == NAM_OK && i < 2; i++)
+		if (s->all[i] > 0)
+			st = room(node, &node->pile[i], s->all[i] / s->nodes * 9 / 8 * s->width);
 	if (st == NAM_OK)
 		*out = node;
 	else
@@ -207,7 +225,7 @@ olap_node_close(struct olap_node *node)
 	if (node == NULL)
 		return;
 	for (unsigned i = 0; i < 2; i++) {
-		free(node->pile[i].at);
+		olap_area_free(&node->pile[i].area);
 		free(node->filter[i].word);
 	}
 	olap_groups_free(&node->groups);

@@ -34,8 +34,8 @@ struct olap_shuffle {
 	const void *tuples[2]; /* left and right; an aggregation has the first alone */
 	uint64_t n[2];
 	struct olap_wire wire;
-	/* A join: of all nodes' tuples of each side, for the size of filters. */
-	bool filters;
+	bool filters; /* of a join */
+	/* All nodes' tuples of each side: for the size of filters, and for the memory; 0 = unknown. */
 	uint64_t all[2];
 	unsigned filter_bits; /* for each key; 0 = OLAP_FILTER_BITS */
 	nam_status (*pairs)(void *arg, const struct olap_pairs *pairs);

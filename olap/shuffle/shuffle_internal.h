@@ -7,8 +7,9 @@
 
 /* Tuples of one side that have come, in any order. */
 struct shuffle_pile {
-	char *at;
-	uint64_t n, cap;
+	struct olap_area area;
+	char *at; /* area.at */
+	uint64_t n;
 	unsigned ends; /* nodes that have sent all of theirs */
 };
 
@@ -61,7 +62,7 @@ nam_status shuffle_put(struct olap_node *node, unsigned side, uint64_t hash, con
 void shuffle_end(struct olap_node *node, unsigned side);
 void shuffle_send(struct olap_node *node, unsigned to, enum shuffle_kind kind, unsigned side, uint32_t first,
     const void *bytes, uint32_t len);
-nam_status shuffle_keep(struct shuffle_pile *p, const void *tuples, uint64_t n, uint32_t width);
+nam_status shuffle_keep(struct olap_node *node, unsigned side, const void *tuples, uint64_t n);
 
 /* filter.c */
 nam_status shuffle_filter_open(struct olap_node *node, unsigned side);
