@@ -80,6 +80,10 @@ def runs(quick):
             continue
         seconds = "0.2" if protocol.startswith("2pc-") else "0.03"
         out["figure6-" + protocol] = (fdr + ["--protocol", protocol] + (tiny if quick else ["--seconds", seconds]), False)
+    # Figures 7 and 8 of the NAM paper.
+    out["figure8a"] = (["join", "--sim", "fdr4x"] + (["--rows", "20000", "--threads", "2", "--selectivity", "1,0.25"] if quick else []),
+                       True)
+    out["figure8b"] = (["agg", "--sim", "fdr4x"] + (["--rows", "20000", "--threads", "2", "--groups", "10,5000"] if quick else []), True)
     ycsb = ["ycsb", "--sim", "xstore", "--workload", "c", "--distribution", "uniform", "--through", "index", "--coroutines", "4"]
     ycsb += (["--records", "3000", "--nodes", "2+1", "--clients", "4,8", "--seconds", "0.001"] if quick else
              ["--records", "1000000", "--nodes", "15+1", "--parts", "24", "--clients", "60,240,720,1440", "--seconds", "0.001"])

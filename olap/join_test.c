@@ -253,7 +253,7 @@ stopped(void **state)
 			.width = { 16, 16 },
 			.keys = 3000,
 			.participants = 2,
-			.freeze_ns = 30000 + i * 12000,
+			.freeze_ns = 30000 + i * 8000,
 			.stall_ns = minute ? 60000000000 : 2000000000,
 			.join = { .kind = OLAP_FULL, .bits = 3, .workers = 2 } };
 		world_open(&x);

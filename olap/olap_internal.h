@@ -49,6 +49,14 @@ olap_spent(const struct olap_job *job, enum olap_work what, uint64_t n)
 		job->spend(job->spend_arg, what, n);
 }
 
+/* How a directory begins. */
+struct olap_dir_top {
+	uint64_t magic;
+	uint32_t windows, morsels, result_len, pieces;
+};
+static_assert(
+    offsetof(struct olap_dir, pieces) == offsetof(struct olap_dir_top, pieces), "a directory's first bytes");
+
 static inline net_addr
 olap_in(net_addr head, size_t offset)
 {
@@ -94,6 +102,9 @@ void olap_writer_empty(struct olap_writer *wr);
 nam_status olap_get(struct olap_job *job, net_addr at, void *into, uint32_t len);
 nam_status olap_put(struct olap_job *job, net_addr at, const void *from, uint32_t len);
 
+/* READs the first len bytes of n directories into `into`, one behind the other, many with a doorbell;
+ * judges their tops. */
+nam_status olap_dir_tops(struct olap_job *job, const uint64_t *at, unsigned n, void *into, uint32_t len);
 /* READs a directory up to its windows, and judges it. */
 nam_status olap_dir_get(struct olap_job *job, net_addr at, struct olap_dir *dir);
 /* True if an address may be an extent of this cluster. */

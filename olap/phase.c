@@ -162,6 +162,34 @@ olap_dir_get(struct olap_job *job, net_addr at, struct olap_dir *dir)
 	return sound ? NAM_OK : NAM_CORRUPT;
 }
 
+nam_status
+olap_dir_tops(struct olap_job *job, const uint64_t *at, unsigned n, void *into, uint32_t len)
+{
+	enum { TOPS = 32, WINDOWS_MOST = sizeof((struct olap_dir *)0)->window / sizeof(struct olap_window) };
+	struct net_op op[TOPS];
+	struct net_batch b;
+	char *to = into;
+	nam_status st = NAM_OK;
+	NAM_ASSERT(len >= sizeof(struct olap_dir_top));
+	net_batch_init(&b, job->w, op, TOPS, &job->counts);
+	for (unsigned i = 0; st == NAM_OK && i < n; i++) {
+		if (!olap_extent_sound(job->w, at[i]))
+			return NAM_CORRUPT; /* nothing is under way: full batches have been waited for */
+		net_read(&b, (net_addr){ at[i] }, to + (size_t)i * len, len);
+		if (b.n == TOPS || i + 1 == n)
+			st = net_run(&b);
+	}
+	for (unsigned i = 0; st == NAM_OK && i < n; i++) {
+		struct olap_dir_top top;
+		memcpy(&top, to + (size_t)i * len, sizeof top);
+		if (top.magic != OLAP_MAGIC || top.morsels > OLAP_MORSELS || top.result_len > OLAP_RESULT ||
+		    top.pieces > OLAP_PIECES ||
+		    top.windows > WINDOWS_MOST + (uint64_t)top.pieces * OLAP_PIECE)
+			return NAM_CORRUPT;
+	}
+	return st;
+}
+
 /* This participant's output never comes: it has left, or it is fenced when this returns. */
 static nam_status
 give_up(struct olap_phase *ph, unsigned place, uint64_t word, bool late)
@@ -247,24 +275,37 @@ add_out(struct olap_phase *ph, uint64_t at)
 	return NAM_OK;
 }
 
+/* The outputs that count, and the morsels that they cover. */
+static nam_status
+add_outputs(struct olap_phase *ph, const uint64_t output[OLAP_PLACES])
+{
+	uint32_t words = (uint32_t)bit_words(ph->morsels), len = offsetof(struct olap_dir, done) + words * 8;
+	uint64_t at[OLAP_PLACES];
+	unsigned n = 0;
+	for (unsigned i = 0; i < OLAP_PLACES; i++)
+		if (output[i] != 0 && output[i] != OLAP_VOID)
+			at[n++] = output[i];
+	char *tops = malloc((size_t)n * len + 1);
+	nam_status st = tops != NULL ? olap_dir_tops(ph->job, at, n, tops, len) : NAM_NOMEM;
+	for (unsigned i = 0; st == NAM_OK && i < n; i++) {
+		const struct olap_dir *dir = (const void *)(tops + (size_t)i * len); /* its begin */
+		if (dir->morsels != ph->morsels)
+			st = NAM_CORRUPT;
+		else if ((st = add_out(ph, at[i])) == NAM_OK)
+			for (uint32_t k = 0; k < words; k++)
+				ph->done[k] |= dir->done[k];
+	}
+	free(tops);
+	return st;
+}
+
 nam_status
 olap_settle(struct olap_phase *ph)
 {
 	uint64_t output[OLAP_PLACES];
-	struct olap_dir *dir = malloc(sizeof *dir);
-	nam_status st = dir != NULL ? wait_outputs(ph, output) : NAM_NOMEM;
-	for (unsigned i = 0; st == NAM_OK && i < OLAP_PLACES; i++) {
-		if (output[i] == 0 || output[i] == OLAP_VOID)
-			continue;
-		st = olap_dir_get(ph->job, (net_addr){ output[i] }, dir);
-		if (st == NAM_OK && dir->morsels != ph->morsels)
-			st = NAM_CORRUPT;
-		if (st == NAM_OK)
-			st = add_out(ph, output[i]);
-		for (size_t k = 0; st == NAM_OK && k < bit_words(ph->morsels); k++)
-			ph->done[k] |= dir->done[k];
-	}
-	free(dir);
+	nam_status st = wait_outputs(ph, output);
+	if (st == NAM_OK)
+		st = add_outputs(ph, output);
 	if (st != NAM_OK)
 		return st;
 	uint32_t n = 0;

@@ -61,35 +61,63 @@ sort_windows(const struct olap_job *job, struct olap_rel *rel, const struct olap
 	return NAM_OK;
 }
 
+/* The windows of all directories, in the order of the source. *n counts them. */
+static nam_status
+all_windows(struct olap_job *job, const struct olap_source *s, struct olap_window **out, uint32_t *n)
+{
+	enum { READS = 16, INLINE = sizeof((struct olap_dir *)0)->window / sizeof(struct olap_window) };
+	struct olap_dir_top *top = malloc((s->dirs + 1) * sizeof *top);
+	struct olap_dir *dir = NULL;
+	struct net_op op[READS];
+	struct net_batch b;
+	uint64_t sum = 0;
+	nam_status st =
+	    top != NULL ? olap_dir_tops(job, s->dir, s->dirs, top, (uint32_t)sizeof *top) : NAM_NOMEM;
+	for (uint32_t i = 0; st == NAM_OK && i < s->dirs; i++)
+		sum += top[i].windows;
+	*out = st == NAM_OK && sum < UINT32_MAX ? malloc((sum + 1) * sizeof **out) : NULL;
+	if (st == NAM_OK && *out == NULL)
+		st = NAM_NOMEM;
+	struct olap_window *to = *out;
+	net_batch_init(&b, job->w, op, READS, &job->counts);
+	for (uint32_t i = 0; st == NAM_OK && i < s->dirs; to += top[i++].windows) {
+		net_addr at = { s->dir[i] };
+		if (top[i].windows > INLINE) {
+			if (dir == NULL && (dir = malloc(sizeof *dir)) == NULL)
+				st = NAM_NOMEM;
+			if (st == NAM_OK)
+				st = olap_dir_get(job, at, dir);
+			if (st == NAM_OK && dir->windows != top[i].windows)
+				st = NAM_CORRUPT;
+			if (st == NAM_OK)
+				st = dir_windows(job, dir, at, to);
+			continue;
+		}
+		if (top[i].windows > 0)
+			net_read(&b, net_plus(at, offsetof(struct olap_dir, window)), to,
+			    top[i].windows * (uint32_t)sizeof *to);
+		if (b.n == READS)
+			st = net_run(&b);
+	}
+	if (st == NAM_OK && b.n > 0)
+		st = net_run(&b);
+	free(dir);
+	free(top);
+	*n = (uint32_t)sum;
+	return st;
+}
+
 nam_status
 olap_rel_load(struct olap_job *job, const struct olap_source *s, struct olap_rel *out)
 {
 	struct olap_rel rel = { .width = s->width, .bits = s->bits };
 	struct olap_window *all = NULL;
-	struct olap_dir *dir = malloc(sizeof *dir);
-	nam_status st = dir != NULL ? NAM_OK : NAM_NOMEM;
 	bool sound = s->dirs <= OLAP_SOURCES && s->bits <= OLAP_BITS_MAX && s->width >= 8 &&
 		     s->width % 8 == 0 && s->width <= OLAP_WIDTH_MAX;
-	if (st == NAM_OK && !sound)
-		st = NAM_CORRUPT;
-	for (uint32_t i = 0; st == NAM_OK && i < s->dirs; i++) {
-		net_addr at = { s->dir[i] };
-		if ((st = olap_dir_get(job, at, dir)) != NAM_OK)
-			break;
-		struct olap_window *more =
-		    realloc(all, ((size_t)rel.windows + dir->windows + 1) * sizeof *more);
-		if (more == NULL) {
-			st = NAM_NOMEM;
-			break;
-		}
-		all = more;
-		st = dir_windows(job, dir, at, all + rel.windows);
-		rel.windows += dir->windows;
-	}
+	nam_status st = sound ? all_windows(job, s, &all, &rel.windows) : NAM_CORRUPT;
 	if (st == NAM_OK)
 		st = sort_windows(job, &rel, all);
 	free(all);
-	free(dir);
 	if (st == NAM_OK)
 		*out = rel;
 	else

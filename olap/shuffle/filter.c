@@ -27,40 +27,16 @@ olap_filter_error(unsigned bits)
 	return error;
 }
 
-/* Other bits of the hash than those that choose the node (the low ones, times nodes) would: mixed
- * once more. */
-static inline uint64_t
-mixed(uint64_t hash)
-{
-	return olap_hash(hash ^ UINT64_C(0x8f1bbcdc5a827999));
-}
-
-static inline uint64_t
-bits_of(uint64_t m)
-{
-	return UINT64_C(1) << (m & 63) | UINT64_C(1) << (m >> 6 & 63);
-}
-
-static inline uint32_t
-word_of(const struct shuffle_filter *f, uint64_t m)
-{
-	return (uint32_t)((m >> 32) * f->words >> 32);
-}
-
-bool
-shuffle_filter_has(const struct shuffle_filter *f, uint64_t hash)
-{
-	uint64_t m = mixed(hash), bits = bits_of(m);
-	return (f->word[word_of(f, m)] & bits) == bits;
-}
-
 nam_status
 shuffle_filter_open(struct olap_node *node, unsigned side)
 {
 	struct shuffle_filter *f = &node->filter[side];
 	f->words = (uint32_t)(olap_filter_bytes(node->s->all[side], node->s->filter_bits) / 8);
-	f->word = calloc(f->words, 8);
-	return f->word != NULL ? NAM_OK : NAM_NOMEM;
+	nam_status st = olap_area_need(&f->area, &node->memory, (size_t)f->words * 8);
+	f->word = (uint64_t *)(void *)f->area.at;
+	if (st == NAM_OK)
+		memset(f->word, 0, (size_t)f->words * 8);
+	return st;
 }
 
 void
@@ -69,8 +45,8 @@ shuffle_filter_fill(struct olap_node *node, unsigned side)
 	struct shuffle_filter *f = &node->filter[side];
 	const char *t = node->s->tuples[side];
 	for (uint64_t i = 0; i < node->s->n[side]; i++, t += node->s->width) {
-		uint64_t m = mixed(olap_hash(*(const uint64_t *)(const void *)t));
-		f->word[word_of(f, m)] |= bits_of(m);
+		uint64_t m = shuffle_mixed(olap_hash(*(const uint64_t *)(const void *)t));
+		f->word[shuffle_word(f, m)] |= shuffle_bits(m);
 	}
 	shuffle_spent(node, OLAP_FILTER_ADD, node->s->n[side]);
 	f->parts++;

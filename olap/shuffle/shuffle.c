@@ -60,7 +60,7 @@ shuffle_keep(struct olap_node *node, unsigned side, const void *tuples, uint64_t
 	struct shuffle_pile *p = &node->pile[side];
 	uint64_t bytes = (p->n + n) * node->width;
 	nam_status st = bytes > p->area.size ? room(node, p, bytes + bytes / 2) : NAM_OK;
-	if (st != NAM_OK)
+	if (st != NAM_OK || n == 0)
 		return st;
 	memcpy(p->at + p->n * node->width, tuples, n * node->width);
 	p->n += n;
@@ -68,22 +68,22 @@ shuffle_keep(struct olap_node *node, unsigned side, const void *tuples, uint64_t
 }
 
 nam_status
-shuffle_put(struct olap_node *node, unsigned side, uint64_t hash, const void *tuple)
+shuffle_full(struct olap_node *node, unsigned to, unsigned side)
 {
-	unsigned to = shuffle_node(node, hash);
 	struct shuffle_out *o = &node->out[to];
+	nam_status st = NAM_OK;
 	if (to == node->s->self)
-		return shuffle_keep(node, side, tuple, 1);
-	memcpy(o->bytes + sizeof(struct shuffle_head) + o->used, tuple, node->width);
-	o->used += node->width;
-	if (o->used + node->width > OLAP_MESSAGE)
+		st = shuffle_keep(node, side, o->bytes + sizeof(struct shuffle_head), o->used / node->width);
+	else
 		send_tuples(node, to, side);
-	return NAM_OK;
+	o->used = 0;
+	return st;
 }
 
-void
+nam_status
 shuffle_end(struct olap_node *node, unsigned side)
 {
+	nam_status st = shuffle_full(node, node->s->self, side);
 	for (unsigned i = 0; i < node->s->nodes; i++) {
 		if (i == node->s->self)
 			continue;
@@ -91,6 +91,7 @@ shuffle_end(struct olap_node *node, unsigned side)
 		shuffle_send(node, i, SHUFFLE_END, side, 0, NULL, 0);
 	}
 	node->pile[side].ends++;
+	return st;
 }
 
 /* ---- taking ---- */
@@ -212,6 +213,10 @@ olap_node_open(struct olap_shuffle *s, struct olap_node **out)
 	for (unsigned i = 0; st == NAM_OK && i < 2; i++)
 		if (s->all[i] > 0)
 			st = room(node, &node->pile[i], s->all[i] / s->nodes * 9 / 8 * s->width);
+	/* Touched before the work begins, as a region's memory is. */
+	for (unsigned i = 0; st == NAM_OK && i < 2; i++)
+		if (node->pile[i].at != NULL)
+			memset(node->pile[i].at, 0, node->pile[i].area.size);
 	if (st == NAM_OK)
 		*out = node;
 	else
@@ -226,7 +231,7 @@ olap_node_close(struct olap_node *node)
 		return;
 	for (unsigned i = 0; i < 2; i++) {
 		olap_area_free(&node->pile[i].area);
-		free(node->filter[i].word);
+		olap_area_free(&node->filter[i].area);
 	}
 	olap_groups_free(&node->groups);
 	free(node->out);

@@ -5,6 +5,8 @@
 #include <olap/groups.h>
 #include <olap/shuffle/shuffle.h>
 
+#include <string.h>
+
 /* Tuples of one side that have come, in any order. */
 struct shuffle_pile {
 	struct olap_area area;
@@ -15,7 +17,8 @@ struct shuffle_pile {
 
 /* A Bloom filter: a key's bits lie in one word. */
 struct shuffle_filter {
-	uint64_t *word;
+	struct olap_area area;
+	uint64_t *word; /* area.at */
 	uint32_t words;
 	unsigned parts, slices; /* that are whole: of this node's slice; of all */
 	uint32_t part_at[OLAP_NODES_MAX], slice_at[OLAP_NODES_MAX]; /* words that have come */
@@ -56,10 +59,21 @@ shuffle_spent(const struct olap_node *node, enum olap_work what, uint64_t n)
 		node->s->wire.spend(node->s->wire.arg, what, n);
 }
 
-/* A tuple of `width` goes to its node; it stays, if that is this one. */
-nam_status shuffle_put(struct olap_node *node, unsigned side, uint64_t hash, const void *tuple);
+/* The node's message is full. */
+nam_status shuffle_full(struct olap_node *node, unsigned to, unsigned side);
+
+/* A tuple goes to its node's message. width: node->width, a constant where this is inlined. */
+static inline __attribute__((always_inline)) nam_status
+shuffle_put(struct olap_node *node, unsigned side, uint64_t hash, const void *tuple, uint32_t width)
+{
+	unsigned to = shuffle_node(node, hash);
+	struct shuffle_out *o = &node->out[to];
+	memcpy(o->bytes + sizeof(struct shuffle_head) + o->used, tuple, width);
+	o->used += width;
+	return __builtin_expect(o->used + width > OLAP_MESSAGE, 0) ? shuffle_full(node, to, side) : NAM_OK;
+}
 /* What waits goes, and END to all. */
-void shuffle_end(struct olap_node *node, unsigned side);
+nam_status shuffle_end(struct olap_node *node, unsigned side);
 void shuffle_send(struct olap_node *node, unsigned to, enum shuffle_kind kind, unsigned side, uint32_t first,
     const void *bytes, uint32_t len);
 nam_status shuffle_keep(struct olap_node *node, unsigned side, const void *tuples, uint64_t n);
@@ -70,7 +84,29 @@ nam_status shuffle_filter_open(struct olap_node *node, unsigned side);
 void shuffle_filter_fill(struct olap_node *node, unsigned side);
 void shuffle_filter_send(struct olap_node *node, unsigned side, enum shuffle_kind kind);
 nam_status shuffle_filter_take(struct olap_node *node, const struct shuffle_head *h, const uint64_t *words);
-bool shuffle_filter_has(const struct shuffle_filter *f, uint64_t hash);
+
+/* Other bits of the hash than those that choose the node: mixed once more. */
+static inline uint64_t
+shuffle_mixed(uint64_t hash)
+{
+	return olap_hash(hash ^ UINT64_C(0x8f1bbcdc5a827999));
+}
+static inline uint64_t
+shuffle_bits(uint64_t mixed)
+{
+	return UINT64_C(1) << (mixed & 63) | UINT64_C(1) << (mixed >> 6 & 63);
+}
+static inline uint32_t
+shuffle_word(const struct shuffle_filter *f, uint64_t mixed)
+{
+	return (uint32_t)((mixed >> 32) * f->words >> 32);
+}
+static inline bool
+shuffle_filter_has(const struct shuffle_filter *f, uint64_t hash)
+{
+	uint64_t m = shuffle_mixed(hash), bits = shuffle_bits(m);
+	return (f->word[shuffle_word(f, m)] & bits) == bits;
+}
 
 /* ghj.c, sums.c */
 nam_status shuffle_join_send(struct olap_node *node);

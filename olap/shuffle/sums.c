@@ -56,7 +56,7 @@ each_group(struct olap_node *node, nam_status (*fn)(struct olap_node *node, cons
 static nam_status
 send_group(struct olap_node *node, const uint64_t *g)
 {
-	return shuffle_put(node, 0, olap_hash(g[0]), g);
+	return shuffle_put(node, 0, olap_hash(g[0]), g, node->width);
 }
 
 static nam_status
@@ -80,9 +80,7 @@ shuffle_groups_send(struct olap_node *node)
 		st = each_group(node, send_group);
 	if (st == NAM_OK)
 		shuffle_spent(node, OLAP_PARTITION, g->n);
-	if (st == NAM_OK)
-		shuffle_end(node, 0);
-	return st;
+	return st == NAM_OK ? shuffle_end(node, 0) : st;
 }
 
 nam_status
