@@ -119,7 +119,7 @@ join_locally(struct olap_run *r, const struct olap_task *task, unsigned bits)
 		    &r->part[1], &r->memory, r->piece, task->n, p->width, hashed, bits, start[1]);
 	r->j->did.local_passes++;
 	if (st == NAM_OK)
-		olap_spent(r->job, OLAP_PARTITION, start[0][1u << bits] + start[1][1u << bits]);
+		olap_spent(r->job, OLAP_SCATTER, start[0][1u << bits] + start[1][1u << bits]);
 	for (uint32_t i = 0; st == NAM_OK && i < 1u << bits; i++) {
 		const struct olap_piece some = { r->part[0].at + (size_t)start[0][i] * b->width,
 			start[0][i + 1] - start[0][i] };

@@ -64,7 +64,9 @@ const struct net_counts *olap_job_counts(const struct olap_job *job);
  * function that a simulation gives here charges it. One call for many tuples.
  */
 enum olap_work {
-	OLAP_PARTITION,   /* tuples to buffers of partitions */
+	OLAP_PARTITION,   /* tuples to write buffers of remote partitions */
+	OLAP_SCATTER,     /* tuples through a radix pass in local memory */
+	OLAP_SEND,        /* tuples into messages to other nodes */
 	OLAP_BUILD,       /* tuples into a table that fits the cache */
 	OLAP_PROBE,       /* looks into such a table, pairs included */
 	OLAP_GROUP,       /* tuples into a table of groups that fits the cache */

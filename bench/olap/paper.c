@@ -206,7 +206,7 @@ report_json(const struct paper *p)
 			const struct paper_result *r = &p->result[i][w];
 			double share;
 			const char *limit = limit_of(r, &share);
-			printf(", \"%s\": {\"join_s\": %.6g, \"out_bytes\": %.0f, \"kept_out_share\": %.4g, "
+			printf(", \"%s\": {\"run_s\": %.6g, \"out_bytes\": %.0f, \"kept_out_share\": %.4g, "
 			       "\"limit\": \"%s\", \"utilisation\": %.3g",
 			    p->way[w].name, r->seconds, r->out_bytes, r->kept_out, limit, share);
 			if (!p->agg)
@@ -474,7 +474,7 @@ bench_join_sim(int argc, char **argv)
 		.compute = 4,
 		.storage = 4,
 		.threads = 10,
-		.rows = 2000000,
+		.rows = 1000000,
 		.seed = 1,
 		.selectivity = { 1, 0.75, 0.5, 0.25 },
 		.points = 4,

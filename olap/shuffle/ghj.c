@@ -6,17 +6,22 @@
 
 enum { BLOCK = 1024, FAST = 16 };
 
-/* The block's tuples that the other side's filter lets pass, by their numbers. How many. */
+/*
+ * The block's tuples that the other side's filter lets pass, by their numbers. How many. Where the next
+ * number is put depends on all looks before; so the looks are made first, and their misses overlap.
+ */
 static unsigned
 passes(struct olap_node *node, unsigned side, const char *t, unsigned n, uint16_t *sel)
 {
-	const struct shuffle_filter *f = &node->filter[1 - side];
+	const struct shuffle_filter f = node->filter[1 - side];
+	uint8_t hit[BLOCK];
 	unsigned k = 0;
+	for (unsigned i = 0; node->s->filters && i < n; i++)
+		hit[i] = shuffle_filter_has(
+		    &f, olap_hash(*(const uint64_t *)(const void *)(t + (size_t)i * node->width)));
 	for (unsigned i = 0; i < n; i++) {
 		sel[k] = (uint16_t)i;
-		k += !node->s->filters ||
-		     shuffle_filter_has(
-			 f, olap_hash(*(const uint64_t *)(const void *)(t + (size_t)i * node->width)));
+		k += !node->s->filters || hit[i] != 0;
 	}
 	if (node->s->filters)
 		shuffle_spent(node, OLAP_FILTER_TEST, n);
@@ -46,7 +51,7 @@ send_side(struct olap_node *node, unsigned side)
 		unsigned n = left < BLOCK ? (unsigned)left : BLOCK, k = passes(node, side, t, n, sel);
 		st = s->width == FAST ? put_all(node, side, t, sel, k, FAST)
 				      : put_all(node, side, t, sel, k, s->width);
-		shuffle_spent(node, OLAP_PARTITION, k);
+		shuffle_spent(node, OLAP_SEND, k);
 		t += (size_t)n * s->width;
 		left -= n;
 	}
@@ -125,7 +130,7 @@ join_parts(struct local *l, unsigned bits)
 	for (unsigned i = 0; st == NAM_OK && i < 2; i++) {
 		const struct olap_piece all = { node->pile[i].at, (uint32_t)node->pile[i].n };
 		st = olap_local_pass(&l->part[i], &node->memory, &all, 1, width, 0, bits, start[i]);
-		shuffle_spent(node, OLAP_PARTITION, all.n);
+		shuffle_spent(node, OLAP_SCATTER, all.n);
 	}
 	for (uint32_t p = 0; st == NAM_OK && p < 1u << bits; p++) {
 		struct olap_piece piece[2];

@@ -79,7 +79,7 @@ shuffle_groups_send(struct olap_node *node)
 	if (st == NAM_OK)
 		st = each_group(node, send_group);
 	if (st == NAM_OK)
-		shuffle_spent(node, OLAP_PARTITION, g->n);
+		shuffle_spent(node, OLAP_SEND, g->n);
 	return st == NAM_OK ? shuffle_end(node, 0) : st;
 }
 

@@ -150,6 +150,27 @@ def test_join():
         same(run("bench", "join", *bad, timeout=20).rc, 2, str(bad))
 
 
+def test_join_by_messages():
+    """Processes that share nothing: the same pairs, with filters and without; filters keep tuples out, and the model chooses them."""
+    def ghj(*args):
+        r = run("bench", "join", "--rows", "30000,50000", "--runs", "2", "--json", *args, timeout=120)
+        same(r.rc, 0, r)
+        got = json.loads(r.out)
+        same(got["provider"], "sockets")
+        return [p["metrics"] for p in got.get("points", [got])]
+    for processes in ("1", "2", "5"):
+        plain, = ghj("--algorithm", "ghj", "--processes", processes)
+        same((plain["check_errors"], plain["pairs"], plain["kept_out_share"], plain["filter_bytes"]), (0, 50000, 0, 0), plain)
+        none, half = ghj("--algorithm", "ghj-bloom", "--processes", processes, "--selectivity", "0,0.5", "--payload", "16")
+        same((none["check_errors"], none["pairs"], half["check_errors"]), (0, 0, 0))
+        check(24000 < half["pairs"] < 26000 and none["kept_out_share"] > 0.7 > half["kept_out_share"] > 0.3, (none, half))
+        same(processes == "1", half["filter_bytes"] == 0, half)
+    # One node sends nothing: a filter is more work for no byte less, if every tuple has a partner.
+    same(ghj("--algorithm", "ghj-auto", "--processes", "1")[0]["filters"], 0)
+    for bad in (("--workers", "2"), ("--kill", "--processes", "2"), ("--peer", "duckdb"), ("--bits", "3"), ("--storage", "localhost:1")):
+        same(run("bench", "join", "--algorithm", "ghj", *bad, timeout=20).rc, 2, str(bad))
+
+
 def test_agg():
     """Few groups and many, even and skewed; the bench knows each group's sum."""
     for args, provider in (((), "shm"), (("--algorithm", "classic", "--workers", "2"), "shm"), (("--fabric", "tcp", "--hint"), "tcp")):
