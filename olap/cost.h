@@ -49,10 +49,10 @@ struct olap_estimate olap_cost_agg(const struct olap_cost *c, enum olap_agg_algo
     double groups, uint32_t width, unsigned workers);
 
 /*
- * GHJ by messages between so many nodes that share nothing (olap/shuffle); c->network is a byte's cost
- * over their sockets, both ends, and c->miss that of a look into a filter. bits: of a Bloom filter for
- * each key, 0 = none; error: the share of tuples without a partner that it lets pass. selectivity:
- * the share of either side that has a partner.
+ * GHJ by messages between so many nodes that share nothing (olap/shuffle); c->network is a byte's
+ * cost over their sockets, both ends, and c->miss that of a look into a filter. bits: of a Bloom
+ * filter for each key, 0 = none; error: the share of tuples without a partner that it lets pass.
+ * selectivity: the share of either side that has a partner.
  */
 struct olap_estimate olap_cost_ghj(const struct olap_cost *c, struct olap_size left, struct olap_size right,
     unsigned nodes, double selectivity, unsigned bits, double error);

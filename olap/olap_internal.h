@@ -102,8 +102,8 @@ void olap_writer_empty(struct olap_writer *wr);
 nam_status olap_get(struct olap_job *job, net_addr at, void *into, uint32_t len);
 nam_status olap_put(struct olap_job *job, net_addr at, const void *from, uint32_t len);
 
-/* READs the first len bytes of n directories into `into`, one behind the other, many with a doorbell;
- * judges their tops. */
+/* READs the first len bytes of n directories into `into`, one behind the other, many with a
+ * doorbell; judges their tops. */
 nam_status olap_dir_tops(struct olap_job *job, const uint64_t *at, unsigned n, void *into, uint32_t len);
 /* READs a directory up to its windows, and judges it. */
 nam_status olap_dir_get(struct olap_job *job, net_addr at, struct olap_dir *dir);

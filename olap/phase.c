@@ -174,7 +174,7 @@ olap_dir_tops(struct olap_job *job, const uint64_t *at, unsigned n, void *into, 
 	net_batch_init(&b, job->w, op, TOPS, &job->counts);
 	for (unsigned i = 0; st == NAM_OK && i < n; i++) {
 		if (!olap_extent_sound(job->w, at[i]))
-			return NAM_CORRUPT; /* nothing is under way: full batches have been waited for */
+			return NAM_CORRUPT; /* full batches have been waited for */
 		net_read(&b, (net_addr){ at[i] }, to + (size_t)i * len, len);
 		if (b.n == TOPS || i + 1 == n)
 			st = net_run(&b);

@@ -1,6 +1,6 @@
 /*
- * join_tcp.h -- the NAM paper's GHJ for real: processes that share nothing join by messages over TCP
- * sockets of this host, with Bloom filters or without.
+ * join_tcp.h -- the NAM paper's GHJ for real: processes that share nothing join by messages over
+ * TCP sockets of this host, with Bloom filters or without.
  */
 #ifndef NAM_BENCH_OLAP_JOIN_TCP_H
 #define NAM_BENCH_OLAP_JOIN_TCP_H

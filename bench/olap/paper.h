@@ -1,4 +1,4 @@
-/* paper.h -- `namdb bench join --sim` and `namdb bench agg --sim`: the NAM paper's figures 7 and 8. */
+/* paper.h -- `namdb bench join --sim` and `agg --sim`: the NAM paper's figures 7 and 8. */
 #ifndef NAM_BENCH_OLAP_PAPER_H
 #define NAM_BENCH_OLAP_PAPER_H
 

@@ -1,5 +1,5 @@
-/* ghj.c -- the grace hash join of a node: its tuples go to their nodes; what has come is joined by a
- * local radix join. */
+/* ghj.c -- the grace hash join of a node: its tuples go to their nodes; what has come is joined by
+ * a local radix join. */
 #include "shuffle_internal.h"
 
 #include <stdlib.h>
@@ -7,8 +7,9 @@
 enum { BLOCK = 1024, FAST = 16 };
 
 /*
- * The block's tuples that the other side's filter lets pass, by their numbers. How many. Where the next
- * number is put depends on all looks before; so the looks are made first, and their misses overlap.
+ * The block's tuples that the other side's filter lets pass, by their numbers. How many. Where the
+ * next number is put depends on all looks before; so the looks are made first, and their misses
+ * overlap.
  */
 static unsigned
 passes(struct olap_node *node, unsigned side, const char *t, unsigned n, uint16_t *sel)

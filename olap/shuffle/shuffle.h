@@ -35,7 +35,7 @@ struct olap_shuffle {
 	uint64_t n[2];
 	struct olap_wire wire;
 	bool filters; /* of a join */
-	/* All nodes' tuples of each side: for the size of filters, and for the memory; 0 = unknown. */
+	/* All nodes' tuples of each side: for sizes of filters and memory; 0 = unknown. */
 	uint64_t all[2];
 	unsigned filter_bits; /* for each key; 0 = OLAP_FILTER_BITS */
 	nam_status (*pairs)(void *arg, const struct olap_pairs *pairs);

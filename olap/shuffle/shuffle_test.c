@@ -125,7 +125,7 @@ world_open(struct world *x, uint64_t seed, bool join, bool filters)
 			uint64_t *t = malloc((n + 1) * x->width);
 			x->tuple[i][s] = t;
 			for (uint64_t k = 0; k < n; k++, t += x->width / 8) {
-				/* Keys of the right side are even: half of the left ones have no partner. */
+				/* The right side's keys are even, so not all have partners. */
 				t[0] = nam_rng_below(&x->dice, x->keys) & ~(uint64_t)s;
 				for (unsigned w = 1; w < x->width / 8; w++)
 					t[w] = nam_rng_next(&x->dice) >> 20;
