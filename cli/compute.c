@@ -1,6 +1,7 @@
 /* compute.c -- `namdb compute`: a compute node in the foreground, with faces for clients. */
 #include "cli.h"
 
+#include <base/log.h>
 #include <base/number.h>
 #include <compute_node/pgwire/pgwire.h>
 #include <net/secret.h>
@@ -25,6 +26,9 @@ static const char usage[] =
     "                      always do (default trust)\n"
     "  --pg-sessions N     most sessions at once (default 4096)\n"
     "  --pg-message S      longest message of a client (default 64m)\n"
+    "  --metrics [HOST:]PORT  answers Prometheus at http://HOST:PORT/metrics (HOST: default 127.0.0.1)\n"
+    "  --log-level L       lines on stderr: error, warn, info, debug (default $NAMDB_LOG, else warn)\n"
+    "  --log-slow MS       logs statements that take so long: log_min_duration_statement of new sessions\n"
     "  --storage LIST      storage nodes, comma-separated (default $NAMDB_STORAGE, else 127.0.0.1:7411)\n"
     "  --fabric F          auto, shm, verbs or tcp (default auto)\n"
     "  --cluster NAME      cluster they belong to (default namdb)\n"
@@ -47,6 +51,9 @@ static const struct option known[] = {
 	{ "pg-auth", required_argument, NULL, 'A' },
 	{ "pg-sessions", required_argument, NULL, 'N' },
 	{ "pg-message", required_argument, NULL, 'M' },
+	{ "metrics", required_argument, NULL, 'x' },
+	{ "log-level", required_argument, NULL, 'L' },
+	{ "log-slow", required_argument, NULL, 'W' },
 	{ "storage", required_argument, NULL, 's' },
 	{ "fabric", required_argument, NULL, 'k' },
 	{ "cluster", required_argument, NULL, 'n' },
@@ -61,6 +68,8 @@ static const struct option known[] = {
 struct compute {
 	struct cn_config cn;
 	struct cn_pg_config pg;
+	struct cn_metrics_config metrics;
+	char metrics_at[120];
 	const char *secret_file;
 };
 
@@ -76,6 +85,27 @@ complain(const char *what)
 {
 	fprintf(stderr, "namdb compute: %s\n", what);
 	return 1;
+}
+
+/* A port alone is one of this machine's. */
+static void
+take_metrics(struct compute *c, const char *at)
+{
+	bool port = at[strspn(at, "0123456789")] == 0;
+	snprintf(c->metrics_at, sizeof c->metrics_at, "%s%s", port ? "127.0.0.1:" : "", at);
+	c->metrics.listen = c->metrics_at;
+}
+
+static bool
+take_level(const char *word)
+{
+	static const char *const name[] = { "error", "warn", "info", "debug" };
+	for (unsigned i = 0; i < sizeof name / sizeof *name; i++)
+		if (strcmp(word, name[i]) == 0) {
+			nam_log_level_set((enum nam_log_level)i);
+			return true;
+		}
+	return false;
 }
 
 /* One option. NULL, or what is wrong with it. */
@@ -110,6 +140,19 @@ take(struct compute *c, int o)
 		if (!nam_size(optarg, 16384, UINT64_C(1) << 30, &n))
 			return "--pg-message is a size from 16k to 1g";
 		c->pg.message_max = n;
+		break;
+	case 'x':
+		take_metrics(c, optarg);
+		break;
+	case 'L':
+		if (!take_level(optarg))
+			return "--log-level is error, warn, info or debug";
+		break;
+	case 'W':
+		if (!nam_number(optarg, 0, INT32_MAX, &n))
+			return "--log-slow is a number of milliseconds";
+		c->pg.log_slow = true;
+		c->pg.log_slow_ms = (uint32_t)n;
 		break;
 	case 's':
 		c->cn.storage = optarg;
@@ -219,11 +262,22 @@ cli_compute(int argc, char **argv)
 	struct nam_err err;
 	struct cn *cn;
 	struct cn_pg *pg;
+	struct cn_metrics *metrics = NULL;
 	if (join_cluster(&c, &cn, &err) != NAM_OK)
 		return complain(err.text);
 	if (cn_pg_open(&pg, cn, &c.pg, &err) != NAM_OK) {
 		cn_close(cn);
 		return complain(err.text);
+	}
+	if (c.metrics.listen != NULL) {
+		c.metrics.more = cn_pg_metrics;
+		c.metrics.more_arg = pg;
+		if (cn_metrics_open(&metrics, cn, &c.metrics, &err) != NAM_OK) {
+			cn_pg_close(pg);
+			cn_close(cn);
+			return complain(err.text);
+		}
+		fprintf(stderr, "metrics at http://%s/metrics\n", cn_metrics_address(metrics));
 	}
 	cn_on_end(cn, on_end, NULL);
 	if (cn_pg_in_the_clear(pg))
@@ -235,6 +289,7 @@ cli_compute(int argc, char **argv)
 	    c.pg.socket_dir ? c.pg.socket_dir : "");
 	while (sigwait(&set, &sig) != 0)
 		continue;
+	cn_metrics_close(metrics);
 	cn_pg_close(pg);
 	cn_close(cn);
 	return sig == SIGUSR1 ? 1 : 0;

@@ -3,7 +3,6 @@
 
 #include <base/clock.h>
 #include <net/net.h>
-#include <net/region_format.h>
 #include <net/secret.h>
 
 #include <getopt.h>
@@ -23,15 +22,12 @@ static const char usage[] =
     "  --json              one JSON array instead of a table\n"
     "  --help              this text\n";
 
-enum { TRIES = 100 };
-
 struct report {
 	const char *address;
 	bool answered;
 	struct nam_err err;
 	struct net_node_info node;
-	struct net_super super;                  /* the first words of it */
-	uint64_t in_use, given_back, never_used; /* bytes; together the region */
+	struct net_usage usage;
 	double beat_age_ms;
 	/* for the coroutine */
 	struct net_worker *w;
@@ -41,39 +37,10 @@ static void
 look(void *arg)
 {
 	struct report *r = arg;
-	unsigned region = r->node.region;
-	const uint32_t bytes = offsetof(struct net_super, root);
-	nam_status st = net_read1(r->w, net_at(region, 0), &r->super, bytes, NULL);
-	r->beat_age_ms = (double)(nam_clock_wall_us() - (int64_t)r->super.beat_wall_us) / 1000;
+	nam_status st = net_region_usage(r->w, r->node.region, &r->usage);
+	r->beat_age_ms = (double)(nam_clock_wall_us() - (int64_t)r->usage.beat_wall_us) / 1000;
 	if (r->beat_age_ms < 0)
 		r->beat_age_ms = 0; /* another machine's clock */
-	/* The top of the stack says how many have been given back (N4), while it is the top. */
-	const net_addr head_at = net_at(region, offsetof(struct net_super, free_head));
-	struct net_free top = { .depth = 0 };
-	uint64_t extents = r->node.size / NET_EXTENT, head = r->super.free_head;
-	for (unsigned i = 0; st == NAM_OK && (head & UINT32_MAX) != 0 && i < TRIES; i++) {
-		uint64_t seen = head;
-		if ((head & UINT32_MAX) >= extents)
-			st = NAM_CORRUPT;
-		if (st == NAM_OK)
-			st = net_read1(
-			    r->w, net_at(region, (head & UINT32_MAX) * NET_EXTENT), &top, sizeof top, NULL);
-		if (st == NAM_OK)
-			st = net_read1(r->w, head_at, &head, sizeof head, NULL);
-		if (head == seen)
-			break;
-		top.depth = 0;
-	}
-	uint64_t reserve[NET_RESERVE] = { 0 };
-	if (st == NAM_OK)
-		st = net_read1(
-		    r->w, net_at(region, offsetof(struct net_super, reserve)), reserve, sizeof reserve, NULL);
-	for (unsigned i = 0; i < NET_RESERVE; i++)
-		top.depth += reserve[i] > NET_RESERVE_WANTS;
-	uint64_t bump = r->super.bump < r->node.size ? r->super.bump : r->node.size;
-	r->given_back = top.depth < bump / NET_EXTENT ? top.depth * NET_EXTENT : 0;
-	r->in_use = bump - r->given_back;
-	r->never_used = r->node.size - bump;
 	if (st != NAM_OK)
 		nam_fail(&r->err, st, "%s: %s", r->address, nam_status_text(st));
 	r->answered = st == NAM_OK;
@@ -112,9 +79,10 @@ print_json(const struct report *r, bool last)
 		    "\"cpu_permille\": %u, "
 		    "\"peers\": %u, \"incarnation\": \"%016llx\"",
 		    r->node.region, net_kind_name(r->node.kind), (unsigned long long)r->node.size,
-		    (unsigned long long)r->in_use, (unsigned long long)r->given_back,
-		    (unsigned long long)r->never_used, (unsigned long long)r->super.beat, r->beat_age_ms,
-		    r->super.cpu_permille, r->super.peers, (unsigned long long)r->node.incarnation);
+		    (unsigned long long)r->usage.in_use, (unsigned long long)r->usage.given_back,
+		    (unsigned long long)r->usage.never_used, (unsigned long long)r->usage.beat,
+		    r->beat_age_ms, r->usage.cpu_permille, r->usage.peers,
+		    (unsigned long long)r->node.incarnation);
 	}
 	printf("}%s\n", last ? "" : ",");
 }
@@ -139,11 +107,11 @@ print_row(const struct report *r)
 		printf("%3s  %-22s  %s\n", "?", r->address, r->err.text);
 		return;
 	}
-	snprintf(cpu, sizeof cpu, "%.1f%%", r->super.cpu_permille / 10.0);
+	snprintf(cpu, sizeof cpu, "%.1f%%", r->usage.cpu_permille / 10.0);
 	snprintf(beat, sizeof beat, "%.0f ms", r->beat_age_ms);
 	printf("%3u  %-22s  %-6s  %10s  %10s  %10s  %10s  %8s  %7s  %5u\n", r->node.region, r->address,
-	    net_kind_name(r->node.kind), human(r->node.size, size), human(r->in_use, used),
-	    human(r->given_back, back), human(r->never_used, never), beat, cpu, r->super.peers);
+	    net_kind_name(r->node.kind), human(r->node.size, size), human(r->usage.in_use, used),
+	    human(r->usage.given_back, back), human(r->usage.never_used, never), beat, cpu, r->usage.peers);
 }
 
 static int

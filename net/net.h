@@ -540,6 +540,16 @@ nam_status net_extents_give(struct net_worker *w, unsigned n, const net_addr *ex
 /* Gives one extent back. No process may touch it any more: the caller has made sure (watermark). */
 nam_status net_extent_give(struct net_worker *w, net_addr extent);
 
+/* How a storage node and its memory stand; in_use + given_back + never_used is the region's
+ * size. */
+struct net_usage {
+	uint64_t in_use, given_back, never_used; /* bytes */
+	uint64_t beat, beat_wall_us;             /* its heartbeat: how many, when */
+	uint32_t cpu_permille, peers;
+};
+/* READs it. In a coroutine. */
+nam_status net_region_usage(struct net_worker *w, unsigned region, struct net_usage *out);
+
 /* The fingerprint of every format in this build; rooms above fold theirs in at start, before
  * net_open. */
 uint64_t net_layout(void);

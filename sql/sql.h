@@ -11,6 +11,8 @@
 
 #include <catalog/catalog.h>
 
+#include <stdatomic.h>
+
 struct sql_parser; /* the parser thread and the cache of parsed statements; one per process */
 struct sql_session;
 struct sql_stmt; /* a prepared statement */
@@ -21,6 +23,40 @@ void sql_parser_close(struct sql_parser *p);
 /* From now on a coroutine that parses blocks its whole thread. Simulated time needs this: it must
  * not depend on how long parsing takes. Call it before the first parse. */
 void sql_parser_blocks(struct sql_parser *p);
+
+/* What the sessions of a worker did. Its worker alone writes; any thread reads, perhaps a little
+ * late. */
+struct sql_stats {
+	_Atomic uint64_t commits, rollbacks;
+	_Atomic uint64_t retries; /* statements that ran again after a lost race */
+};
+static inline void
+sql_stat_add(_Atomic uint64_t *to, uint64_t n)
+{
+	uint64_t is = atomic_load_explicit(to, memory_order_relaxed);
+	atomic_store_explicit(to, is + n, memory_order_relaxed);
+}
+
+/* A session of this process, as pg_stat_activity shows it. Times: microseconds since 2000-01-01, 0
+ * = none. */
+struct sql_activity {
+	int32_t pid;
+	const char *state; /* as there: "active", "idle", ... */
+	int64_t began_us, xact_us, query_us, state_us;
+	char user[CAT_NAME_MAX + 1], application[CAT_NAME_MAX + 1];
+	char client[64]; /* "" = over a UNIX socket */
+	int32_t port;    /* -1: likewise */
+	char query[1024];
+};
+
+/* The sessions beside this one, as its process knows them. */
+struct sql_peers {
+	void *arg;
+	/* Calls fn for each session, until it returns false; fn does not park. */
+	void (*each)(void *arg, bool (*fn)(void *to, const struct sql_activity *a), void *to);
+	/* Sums of all workers. */
+	void (*totals)(void *arg, struct sql_stats *out);
+};
 
 struct sql_session_config {
 	struct txn_worker *tw;
@@ -34,6 +70,11 @@ struct sql_session_config {
 	const char *user; /* borrowed; NULL = namdb */
 	bool plain_user;  /* no superuser: roles are not to be changed */
 	bool no_files;    /* COPY reads and writes no files: 42501 */
+	int32_t pid;      /* pg_backend_pid(); 0 = the process's */
+	bool log_slow;    /* log_min_duration_statement is log_slow_ms by default, else -1 */
+	uint32_t log_slow_ms;
+	const struct sql_peers *peers; /* NULL = none */
+	struct sql_stats *stats;       /* its worker's; NULL = not counted */
 };
 nam_status sql_session_open(const struct sql_session_config *cfg, struct sql_session **out);
 /* Rolls back an open transaction. In a coroutine. */
@@ -98,6 +139,8 @@ unsigned sql_stmt_params(const struct sql_stmt *st, const enum cat_type **types)
 unsigned sql_stmt_columns(const struct sql_stmt *st, const struct sql_column **columns);
 bool sql_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
     const struct sql_sink *sink, struct cat_err *err);
+/* The text it was made of, as a client sent it. Valid as long as st. */
+const char *sql_stmt_text(const struct sql_stmt *st, size_t *len);
 /* Gives back what sql_prepare or sql_stmt_hold gave; the last one ends the statement. Before
  * sql_session_close. */
 void sql_stmt_close(struct sql_stmt *st);

@@ -87,6 +87,7 @@ cn_pg_failed(struct cn_pg_conn *c, struct cat_err *err)
 		c->over = true; /* serve.c says why */
 		return;
 	}
+	cn_pg_count_failure(c, err->sqlstate);
 	cn_pg_error(c, strcmp(err->sqlstate, "57P01") == 0 ? "FATAL" : "ERROR", err);
 	if (strcmp(err->sqlstate, "57P01") == 0)
 		c->over = true;

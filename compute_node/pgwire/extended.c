@@ -379,7 +379,11 @@ run(struct cn_pg_conn *c, struct cn_pg_portal *p, bool hold, struct cat_err *err
 	sql_session_more(c->sql, !sync);
 	p->ran = true;
 	p->returns = p->columns > 0;
+	size_t len;
+	const char *text = sql_stmt_text(p->stmt, &len);
+	cn_pg_activity_run(c, text, len);
 	bool ok = sql_run(c->sql, p->stmt, p->param, p->params, &c->sink, err);
+	cn_pg_activity_ran(c);
 	cn_pg_unkeep(c);
 	if (p->held.failed && (!ok || hold)) {
 		cat_error(err, "53200", "out of memory");

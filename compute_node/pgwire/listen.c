@@ -81,9 +81,32 @@ start_deadline(const struct cn_pg *pg)
 	return nam_clock_ns() + pg->cfg.start_ms * UINT64_C(1000000);
 }
 
+static bool
+is_local(const struct sockaddr_storage *a)
+{
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)a;
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)a;
+	if (a->ss_family == AF_UNIX)
+		return true;
+	if (a->ss_family == AF_INET)
+		return ntohl(v4->sin_addr.s_addr) >> 24 == 127;
+	return a->ss_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+}
+
+static void
+name_peer(struct cn_pg_conn *c, const struct sockaddr_storage *peer, socklen_t len)
+{
+	char port[8] = "";
+	c->port = -1;
+	if (peer->ss_family != AF_UNIX &&
+	    getnameinfo((const struct sockaddr *)peer, len, c->peer, sizeof c->peer, port, sizeof port,
+		NI_NUMERICHOST | NI_NUMERICSERV) == 0)
+		c->port = atoi(port);
+}
+
 /* A new connection; takes fd. NULL: it is closed. */
 static struct cn_pg_conn *
-conn_new(struct cn_pg *pg, int fd, bool local)
+conn_new(struct cn_pg *pg, int fd, const struct sockaddr_storage *peer, socklen_t len)
 {
 	struct cn_pg_conn *c = calloc(1, sizeof *c);
 	char *in = malloc(4096);
@@ -95,7 +118,8 @@ conn_new(struct cn_pg *pg, int fd, bool local)
 	}
 	c->pg = pg;
 	c->fd = fd;
-	c->local = local;
+	c->local = is_local(peer);
+	name_peer(c, peer, len);
 	c->in = in;
 	c->in_cap = 4096;
 	nam_random_bytes(&c->key, sizeof c->key);
@@ -246,18 +270,6 @@ read_stranger(struct cn_pg_conn *c)
 	}
 }
 
-static bool
-is_local(const struct sockaddr_storage *a)
-{
-	const struct sockaddr_in *v4 = (const struct sockaddr_in *)a;
-	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)a;
-	if (a->ss_family == AF_UNIX)
-		return true;
-	if (a->ss_family == AF_INET)
-		return ntohl(v4->sin_addr.s_addr) >> 24 == 127;
-	return a->ss_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
-}
-
 static void
 accept_all(struct cn_pg *pg, int listener)
 {
@@ -286,7 +298,7 @@ accept_all(struct cn_pg *pg, int listener)
 			close(fd);
 			continue;
 		}
-		struct cn_pg_conn *c = conn_new(pg, fd, is_local(&peer));
+		struct cn_pg_conn *c = conn_new(pg, fd, &peer, len);
 		struct epoll_event ev = { .events = EPOLLIN, .data.ptr = c };
 		if (c != NULL && epoll_ctl(pg->epoll, EPOLL_CTL_ADD, fd, &ev) != 0)
 			cn_pg_conn_close(c);
@@ -607,6 +619,7 @@ cn_pg_open(struct cn_pg **out, struct cn *cn, const struct cn_pg_config *cfg, st
 		pg->worker[i].epoll = -1;
 	}
 	nam_random_bytes(pg->mock_key, sizeof pg->mock_key);
+	cn_pg_peers_init(pg);
 	nam_status st = NAM_OK;
 	if (cfg->cert != NULL || cfg->key != NULL)
 		st = cn_pg_tls_open(&pg->tls, cfg->cert, cfg->key, err);

@@ -10,6 +10,7 @@
 #define NAM_COMPUTE_NODE_PGWIRE_PGWIRE_H
 
 #include <compute_node/cn.h>
+#include <compute_node/metrics.h>
 
 struct cn_pg;
 
@@ -21,6 +22,8 @@ struct cn_pg_config {
 	const char *cert, *key; /* PEM files: TLS is offered; NULL = it is not */
 	bool passwords;         /* clients of this machine need passwords too; others always do */
 	uint32_t start_ms;      /* until a client has begun its session; 0 = 60 s */
+	bool log_slow;          /* log_min_duration_statement of new sessions */
+	uint32_t log_slow_ms;
 };
 
 /*
@@ -38,5 +41,8 @@ const char *cn_pg_address(const struct cn_pg *pg);
 bool cn_pg_in_the_clear(const struct cn_pg *pg);
 /* Sessions at the moment. Any thread. */
 unsigned cn_pg_sessions(struct cn_pg *pg);
+/* What sessions did and do, as lines of Prometheus's text format. Any thread, until cn_pg_close.
+ * arg is the cn_pg: for cn_metrics_config. */
+void cn_pg_metrics(void *arg, struct cn_lines *out);
 
 #endif

@@ -26,6 +26,54 @@ enum {
 	CN_PG_LISTENERS = 16,
 };
 
+enum cn_pg_state { CN_PG_OFF, CN_PG_ACTIVE, CN_PG_WAITS, CN_PG_WAITS_IN_BLOCK, CN_PG_WAITS_FAILED };
+enum { CN_PG_TEXT_WORDS = 128, CN_PG_NAME_WORDS = 8 };
+
+/*
+ * What a session does, for pg_stat_activity. The session's worker writes, any thread reads: a
+ * reader takes a copy, and takes another if `turn` has moved, or is odd, which it is while the
+ * worker writes.
+ */
+struct cn_pg_activity {
+	_Atomic uint64_t turn;
+	_Atomic uint64_t state; /* enum cn_pg_state */
+	/* Since 1970; 0 = none. */
+	_Atomic uint64_t began_us, xact_us, query_us, state_us;
+	_Atomic uint64_t name[CN_PG_NAME_WORDS]; /* application_name */
+	_Atomic uint64_t text[CN_PG_TEXT_WORDS]; /* the statement's, cut off, then a 0 */
+};
+
+/* Buckets of 1 us, 2 us, 4 us, ... 67 s, and what took longer. */
+enum { CN_PG_BUCKETS = 28 };
+struct cn_pg_times {
+	_Atomic uint64_t bucket[CN_PG_BUCKETS], sum_us;
+};
+
+enum cn_pg_cause {
+	CN_PG_CONFLICT,
+	CN_PG_DEADLOCK,
+	CN_PG_LOCK_TIMEOUT,
+	CN_PG_CANCELED,
+	CN_PG_CONSTRAINT,
+	CN_PG_DATA,
+	CN_PG_SYNTAX,
+	CN_PG_MEMORY,
+	CN_PG_STORAGE,
+	CN_PG_DOUBT,
+	CN_PG_OTHER,
+	CN_PG_CAUSES
+};
+
+/* What the sessions of a worker did. The worker writes, any thread reads. */
+struct cn_pg_stats {
+	struct sql_stats sql;
+	_Atomic uint64_t failed[CN_PG_CAUSES];
+	_Atomic uint64_t began;        /* sessions */
+	_Atomic uint64_t slow;         /* statements that were logged as slow */
+	struct cn_pg_times statements; /* of a Query message, or an Execute */
+	struct cn_pg_times blocks;     /* transactions, from first statement to last */
+};
+
 /* What others want of a session. */
 enum cn_pg_order {
 	CN_PG_SHUT = 1,    /* the server ends */
@@ -104,6 +152,15 @@ struct cn_pg_conn {
 	char user[CAT_NAME_MAX + 1], database[CAT_NAME_MAX + 1];
 	char told[4][64]; /* ParameterStatus that may change, as the client knows it */
 	uint64_t idle_ms, idle_block_ms;
+	char peer[64]; /* i  the client's address, "" = a UNIX socket */
+	int32_t port;  /* i  -1: likewise */
+	bool log_slow; /* o */
+	uint32_t log_slow_ms;
+	uint64_t began_ns;   /* o  the running statement */
+	uint64_t block_ns;   /* o  the running transaction, 0 = none */
+	const char *running; /* o  its text */
+	size_t running_len;
+	struct cn_pg_activity now;
 };
 
 struct cn_pg_worker {
@@ -112,6 +169,7 @@ struct cn_pg_worker {
 	_Atomic unsigned sessions; /* a */
 	struct net_worker *net;    /* o */
 	unsigned fds;              /* o */
+	struct cn_pg_stats stats;
 };
 
 struct cn_pg {
@@ -132,6 +190,7 @@ struct cn_pg {
 	struct cn_pg_conn *first; /* l */
 	unsigned conns, sessions; /* l */
 	uint32_t next_pid;        /* l */
+	struct sql_peers peers;   /* i */
 	unsigned workers, set_up; /* l: set_up */
 	struct cn_pg_worker worker[];
 };
@@ -195,6 +254,17 @@ ssize_t cn_pg_tls_send(struct cn_pg_conn *c, const void *p, size_t n, unsigned *
 void cn_pg_serve(const struct cn_place *place, void *arg);
 /* ReadyForQuery. */
 void cn_pg_ready(struct cn_pg_conn *c);
+
+/* ---- activity.c: what a session does, for others to see ---- */
+void cn_pg_activity_begin(struct cn_pg_conn *c);
+void cn_pg_activity_name(struct cn_pg_conn *c, const char *application);
+/* A statement begins, and has ended. The text is borrowed until then. */
+void cn_pg_activity_run(struct cn_pg_conn *c, const char *text, size_t len);
+void cn_pg_activity_ran(struct cn_pg_conn *c);
+/* The session waits for its client. */
+void cn_pg_activity_wait(struct cn_pg_conn *c);
+void cn_pg_count_failure(struct cn_pg_conn *c, const char *sqlstate);
+void cn_pg_peers_init(struct cn_pg *pg);
 
 /* ---- error.c ---- */
 void cn_pg_error(struct cn_pg_conn *c, const char *severity, const struct cat_err *err);

@@ -11,6 +11,7 @@ cn_pg_ready(struct cn_pg_conn *c)
 {
 	if (c->look)
 		cn_pg_tell_settings(c);
+	cn_pg_activity_wait(c);
 	cn_pg_begin(&c->out, 'Z');
 	cn_pg_put8(&c->out, (uint8_t)sql_session_state(c->sql));
 	cn_pg_end(&c->out);

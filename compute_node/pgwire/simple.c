@@ -13,7 +13,9 @@ cn_pg_query(struct cn_pg_conn *c, const char *body, size_t n)
 	}
 	cn_pg_reply_to(c, &c->out, NULL, true);
 	sql_session_more(c->sql, false);
+	cn_pg_activity_run(c, text, n - 1);
 	bool ok = sql_execute(c->sql, text, n - 1, &c->sink, &err);
+	cn_pg_activity_ran(c);
 	cn_pg_unkeep(c);
 	if (!ok) {
 		c->look = true;

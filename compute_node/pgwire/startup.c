@@ -57,6 +57,10 @@ cn_pg_tell_settings(struct cn_pg_conn *c)
 	c->look = false;
 	c->idle_ms = milliseconds(c, "idle_session_timeout");
 	c->idle_block_ms = milliseconds(c, "idle_in_transaction_session_timeout");
+	const char *slow = sql_session_setting(c->sql, "log_min_duration_statement", buf, sizeof buf);
+	c->log_slow = slow != NULL && slow[0] != '-';
+	c->log_slow_ms = c->log_slow ? (uint32_t)milliseconds(c, "log_min_duration_statement") : 0;
+	cn_pg_activity_name(c, sql_session_setting(c->sql, "application_name", buf, sizeof buf));
 	for (unsigned i = 0; i < CHANGING; i++) {
 		const char *v = sql_session_setting(c->sql, changing[i], buf, sizeof buf);
 		if (v == NULL || strcmp(v, c->told[i]) == 0)
@@ -191,6 +195,11 @@ open_session(struct cn_pg_conn *c)
 		.cancel = &c->cancel,
 		.turn_ns = TURN_NS,
 		.user = c->user,
+		.pid = (int32_t)c->pid,
+		.peers = &c->pg->peers,
+		.stats = &c->at->stats.sql,
+		.log_slow = c->pg->cfg.log_slow,
+		.log_slow_ms = c->pg->cfg.log_slow_ms,
 		.plain_user = !c->super,
 		.no_files = true };
 	if (sql_session_open(&cfg, &c->sql) == NAM_OK)
@@ -219,6 +228,7 @@ cn_pg_begin_session(struct cn_pg_conn *c, const char *body, size_t n)
 	}
 	if (!cn_pg_authenticate(c) || !open_session(c) || !settings(c, r, true, &unknown))
 		return false;
+	cn_pg_activity_begin(c);
 	cn_pg_tell_settings(c);
 	for (unsigned i = 0; i < sizeof fixed / sizeof *fixed; i++) {
 		const char *v = sql_session_setting(c->sql, fixed[i], buf, sizeof buf);

@@ -19,6 +19,8 @@ struct sql_settings {
 	char search_path[128];
 	uint32_t lock_timeout_ms, statement_timeout_ms;
 	uint32_t idle_timeout_ms, idle_block_timeout_ms; /* kept for a face of the compute node */
+	bool log_slow; /* log_min_duration_statement, kept for such a face */
+	uint32_t log_slow_ms;
 	uint64_t memory_kb;                              /* namdb.statement_memory */
 	uint32_t join_order; /* namdb.join_order: 0 = by cost; else dice, for tests */
 	bool standard_costs; /* namdb.costs */

@@ -172,6 +172,8 @@ struct sql_host {
 	/* When the session's transaction began, microseconds since 2000-01-01; the first to ask
 	 * sets it. */
 	int64_t (*now_us)(struct sql_session *s);
+	/* pg_backend_pid's. */
+	int32_t (*pid)(struct sql_session *s);
 };
 struct sql_env {
 	struct sql_session *session; /* NULL while constants are folded; so are host and dice */

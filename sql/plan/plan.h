@@ -207,6 +207,7 @@ struct sql_plan {
 	enum cat_type *param;
 	unsigned params;
 	bool uses_now;
+	bool momentary;   /* it has rows of what was so when it was made: it serves one run */
 	bool locks;       /* FOR UPDATE somewhere */
 	bool named;       /* EXPLAIN gave its tables different names */
 	unsigned guesses; /* made for HINTs while binding */
@@ -247,6 +248,7 @@ struct sql_bind_in {
 	const struct sql_hint *hint;
 	unsigned hints;
 	const struct sql_costs *costs; /* NULL = the standard ones; cost.h */
+	const struct sql_peers *peers; /* NULL = none are known */
 	uint64_t join_order;           /* 0 = the best one; else dice with that seed, for tests */
 };
 

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { PG_EPOCH_S = 946684800 }; /* 2000-01-01 in Unix time */
 
@@ -60,6 +61,21 @@ count(struct sql_session *s)
 }
 
 static void
+count_end(struct sql_session *s, bool committed)
+{
+	struct sql_stats *k = s->cfg.stats;
+	if (k != NULL)
+		sql_stat_add(committed ? &k->commits : &k->rollbacks, 1);
+}
+
+void
+sql_count_retry(struct sql_session *s)
+{
+	if (s->cfg.stats != NULL)
+		sql_stat_add(&s->cfg.stats->retries, 1);
+}
+
+static void
 ended(struct sql_session *s, struct cat_overlay *changed, tso_cid cid)
 {
 	cat_decided(s->cfg.cat, s->cfg.tw, changed, cid);
@@ -81,6 +97,7 @@ sql_commit(struct sql_session *s, struct cat_err *err)
 		struct txn_limits l = limits(s);
 		txn_set_limits(t, &l);
 		st = txn_commit(t, &cid);
+		count_end(s, st == NAM_OK || st == NAM_UNSEEN);
 		ended(s, changed, st == NAM_OK || st == NAM_UNSEEN ? cid : 0);
 	}
 	if (s->block != SQL_IDLE) {
@@ -103,6 +120,7 @@ sql_roll_back(struct sql_session *s)
 	struct txn *t = s->t;
 	if (t != NULL) {
 		count(s);
+		count_end(s, false);
 		struct cat_overlay *changed = s->ddl ? cat_leave(s->cfg.cat, t) : NULL;
 		txn_abort(t);
 		ended(s, changed, 0);
@@ -334,6 +352,7 @@ plain(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *s
 		if (!alone || !change || tries == SQL_RETRIES || s->now.iso != TXN_READ_COMMITTED ||
 		    strcmp(err->sqlstate, "40001") != 0)
 			return false;
+		sql_count_retry(s);
 		sql_err_clear(err);
 	}
 	if (sink->done == NULL || sink->done(sink->arg, tag, rows))
@@ -504,7 +523,14 @@ sql_execute(
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
+static int32_t
+pid(struct sql_session *s)
+{
+	return s->cfg.pid != 0 ? s->cfg.pid : getpid();
+}
+
 static const struct sql_host host = { .setting = sql_setting,
+	.pid = pid,
 	.now_us = sql_now_us,
 	.nextval = sql_nextval,
 	.currval = sql_currval,
@@ -521,8 +547,7 @@ sql_session_open(const struct sql_session_config *cfg, struct sql_session **out)
 	s->host = &host;
 	s->net = txn_worker_net(cfg->tw);
 	s->budget.whole = &sql_process_memory;
-	sql_settings_init(&s->session);
-	s->now = s->session;
+	sql_settings_reset(s);
 	*out = s;
 	return NAM_OK;
 }

@@ -43,6 +43,8 @@ bool sql_begin_statement(struct sql_session *s, struct cat_err *err);
 bool sql_commit(struct sql_session *s, struct cat_err *err);
 /* Ends the transaction, nothing of it stays. */
 void sql_roll_back(struct sql_session *s);
+/* A statement that lost a race runs again. */
+void sql_count_retry(struct sql_session *s);
 /* The statement failed: the block is failed, or the implicit transaction gone. */
 void sql_abort(struct sql_session *s);
 
@@ -101,4 +103,6 @@ bool sql_show(
 /* A setting's value as SHOW says it, perhaps in buf; NULL = there is no such name. */
 const char *sql_setting(struct sql_session *s, const char *name, char *buf, size_t max);
 void sql_settings_init(struct sql_settings *set);
+/* All settings to this session's defaults. */
+void sql_settings_reset(struct sql_session *s);
 #endif

@@ -68,6 +68,13 @@ sql_stmt_hold(struct sql_stmt *st)
 	return st;
 }
 
+const char *
+sql_stmt_text(const struct sql_stmt *st, size_t *len)
+{
+	*len = st->parsed->len;
+	return st->parsed->text;
+}
+
 unsigned
 sql_stmt_params(const struct sql_stmt *st, const enum cat_type **types)
 {
@@ -98,7 +105,7 @@ sql_stmt_plan(struct sql_session *s, struct sql_stmt *st, struct cat_err *err)
 	uint64_t version = cat_version(s->cfg.cat, s->t);
 	uint64_t drift =
 	    cat_drift(s->cfg.cat) ^ (uint64_t)s->now.join_order << 31 ^ (uint64_t)s->now.standard_costs << 63;
-	if (st->plan != NULL && st->version == version && st->drift == drift)
+	if (st->plan != NULL && st->version == version && st->drift == drift && !st->plan->momentary)
 		return true;
 	struct sql_plan *was = st->plan;
 	struct sql_bind_in in = { .cat = s->cfg.cat,
@@ -107,6 +114,7 @@ sql_stmt_plan(struct sql_session *s, struct sql_stmt *st, struct cat_err *err)
 		.types = st->given,
 		.ntypes = st->ngiven,
 		.costs = sql_costs_of(s),
+		.peers = s->cfg.peers,
 		.join_order = s->now.join_order };
 	st->plan = sql_plan_make(st->ast, &in, err);
 	bool same = st->plan == NULL || was == NULL || !st->described || same_columns(was, st->plan);
@@ -303,6 +311,7 @@ once_more(struct sql_session *s, struct cat_err *err)
 	if (s->x.sent > 0 || s->iso != TXN_READ_COMMITTED || strcmp(err->sqlstate, "40001") != 0 ||
 	    txn_rollback_to(s->t, s->stmt_mark) != NAM_OK)
 		return false;
+	sql_count_retry(s);
 	sql_err_clear(err);
 	return true;
 }
@@ -321,6 +330,7 @@ sql_stmt_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum 
 			continue;
 		if (!ok && s->x.again && st->plan != NULL && st->plan->kind == AST_SELECT && s->x.sent == 0 &&
 		    tries < SQL_RETRIES && strcmp(err->sqlstate, "40001") == 0) {
+			sql_count_retry(s);
 			sql_err_clear(err); /* what was locked stays so */
 			continue;
 		}
@@ -335,6 +345,7 @@ sql_stmt_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum 
 		if (!alone || tries == SQL_RETRIES || s->x.sent > 0 || s->now.iso != TXN_READ_COMMITTED ||
 		    strcmp(err->sqlstate, "40001") != 0)
 			return false;
+		sql_count_retry(s);
 		sql_err_clear(err);
 	}
 	char tag[48];

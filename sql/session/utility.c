@@ -310,6 +310,15 @@ sql_settings_init(struct sql_settings *set)
 	strcpy(set->search_path, "\"$user\", public");
 }
 
+void
+sql_settings_reset(struct sql_session *s)
+{
+	sql_settings_init(&s->session);
+	s->session.log_slow = s->cfg.log_slow;
+	s->session.log_slow_ms = s->cfg.log_slow_ms;
+	s->now = s->session;
+}
+
 static const char *const iso_name[] = { "read committed", "repeatable read", "serializable" };
 
 static bool
@@ -381,6 +390,18 @@ path(struct sql_settings *set, const char *v, struct cat_err *err)
 	return true;
 }
 
+static bool
+log_slow(struct sql_session *s, struct sql_settings *set, const char *v, struct cat_err *err)
+{
+	static const char name[] = "log_min_duration_statement";
+	if (s->cfg.plain_user)
+		return cat_error(err, "42501", "permission denied to set parameter \"%s\"", name);
+	set->log_slow = v != NULL ? strcmp(v, "-1") != 0 : s->cfg.log_slow;
+	if (v == NULL)
+		set->log_slow_ms = s->cfg.log_slow_ms;
+	return v == NULL || !set->log_slow || parse_ms(name, v, &set->log_slow_ms, err);
+}
+
 /* Further settings. *known: true if it is one of them. */
 static bool
 assign_more(struct sql_session *s, struct sql_settings *set, const char *name, const char *v, bool *known,
@@ -404,6 +425,8 @@ assign_more(struct sql_session *s, struct sql_settings *set, const char *name, c
 			s->read_only = on;
 		return true;
 	}
+	if (strcasecmp(name, "log_min_duration_statement") == 0)
+		return log_slow(s, set, v, err);
 	if (strcasecmp(name, "search_path") == 0)
 		return path(set, v ? v : fresh.search_path, err);
 	if (strcasecmp(name, "role") == 0 || strcasecmp(name, "session_authorization") == 0) {
@@ -571,8 +594,7 @@ sql_set(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink
 {
 	if (ast->var == NULL) {
 		enum txn_iso iso = s->iso;
-		sql_settings_init(&s->session);
-		s->now = s->session;
+		sql_settings_reset(s);
 		s->iso = iso;
 	} else {
 		if (ast->local && s->block == SQL_IDLE)
@@ -591,6 +613,20 @@ sql_set(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink
 	if (sink->done == NULL || sink->done(sink->arg, ast->reset ? "RESET" : "SET", 0))
 		return true;
 	return cat_error(err, "57014", "canceling statement due to user request");
+}
+
+static const char *
+ms_text(uint32_t ms, char *buf, size_t max)
+{
+	if (ms == 0)
+		return "0";
+	if (ms % 60000 == 0)
+		snprintf(buf, max, "%umin", ms / 60000);
+	else if (ms % 1000 == 0)
+		snprintf(buf, max, "%us", ms / 1000);
+	else
+		snprintf(buf, max, "%ums", ms);
+	return buf;
 }
 
 const char *
@@ -619,18 +655,10 @@ sql_setting(struct sql_session *s, const char *name, char *buf, size_t max)
 	if (strcasecmp(name, "namdb.primary_key") == 0)
 		return set->keys_ordered ? "ordered" : "hash";
 	const uint32_t *limit = time_limit(&s->now, name);
-	if (limit != NULL) {
-		uint32_t ms = *limit;
-		if (ms == 0)
-			return "0";
-		if (ms % 60000 == 0)
-			snprintf(buf, max, "%umin", ms / 60000);
-		else if (ms % 1000 == 0)
-			snprintf(buf, max, "%us", ms / 1000);
-		else
-			snprintf(buf, max, "%ums", ms);
-		return buf;
-	}
+	if (limit != NULL)
+		return ms_text(*limit, buf, max);
+	if (strcasecmp(name, "log_min_duration_statement") == 0)
+		return set->log_slow ? ms_text(set->log_slow_ms, buf, max) : "-1";
 	if (strcasecmp(name, "search_path") == 0)
 		return set->search_path;
 	if (strcasecmp(name, "role") == 0)

@@ -1141,6 +1141,22 @@ SHOW idle_in_transaction_session_timeout;
 SET idle_session_timeout = 'x';
 --! 22023
 
+-- [set-slow] pg
+SHOW log_min_duration_statement;
+--> -1
+SET log_min_duration_statement = '2s';
+SHOW log_min_duration_statement;
+--> 2s
+SET log_min_duration_statement = 0;
+SHOW log_min_duration_statement;
+--> 0
+SET log_min_duration_statement = 'soon';
+--! 22023
+RESET log_min_duration_statement;
+SHOW log_min_duration_statement;
+--> -1
+--= tests/process/test_metrics.py --log-slow
+
 -- [set-path] differ
 SET search_path = a, public;
 --! 0A000
@@ -1736,6 +1752,15 @@ UPDATE nc SET b = (SELECT max(x.b) FROM nc x WHERE x.a < nc.a);
 UPDATE nc SET b = (SELECT max(x.b) FROM nc x WHERE x.a = nc.a);
 DELETE FROM nc RETURNING (SELECT max(x.b) FROM nc x WHERE x.a < nc.a);
 --! 0A000
+
+-- [activity] namdb
+SELECT count(*) >= 0, max(wait_event), max(query) FROM pg_stat_activity WHERE state = 'no state';
+--> t,,
+SELECT pid, usename, state, xact_start FROM pg_catalog.pg_stat_activity WHERE pid = 0;
+SELECT datname, xact_commit >= 0, xact_rollback >= 0, numbackends >= 0 FROM pg_stat_database WHERE datname = 'nothing';
+DELETE FROM pg_stat_activity;
+--! 42501
+--= tests/process/test_metrics.py "ClientRead"
 
 -- [system-catalogs] namdb
 CREATE TABLE sca (a int PRIMARY KEY, b text UNIQUE);

@@ -153,7 +153,7 @@ k_encoding_by_id(struct sql_row *r)
 static bool
 k_pid(struct sql_row *r)
 {
-	r->out.i = getpid();
+	r->out.i = r->env->host ? r->env->host->pid(r->env->session) : getpid();
 	return true;
 }
 

@@ -124,7 +124,8 @@ sql_bind_add_table(struct bind *b, const struct ast_table *t)
 		return sql_bind_add_stats(b, t);
 	if (tab == NULL && strcmp(t->name, "nam_functions") == 0 && b->in->cat != NULL)
 		return sql_bind_add_functions(b, t);
-	if ((tab == NULL || t->system) && sql_bind_add_system(b, t, &ok))
+	if ((tab == NULL || t->system) &&
+	    (sql_bind_add_system(b, t, &ok) || sql_bind_add_activity(b, t, &ok)))
 		return ok;
 	if ((tab == NULL || t->system) && strncmp(t->name, "pg_", 3) == 0 &&
 	    sql_postgres_has(sql_postgres_types, t->name))

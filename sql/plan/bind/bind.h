@@ -437,6 +437,8 @@ bool sql_bind_add_stats(struct bind *b, const struct ast_table *t);
 bool sql_bind_add_functions(struct bind *b, const struct ast_table *t);
 /* system.c: PostgreSQL's system catalogs. False: the name is none of them; else *ok. */
 bool sql_bind_add_system(struct bind *b, const struct ast_table *t, bool *ok);
+/* activity.c: PostgreSQL's statistics views of what is going on. As sql_bind_add_system. */
+bool sql_bind_add_activity(struct bind *b, const struct ast_table *t, bool *ok);
 /* guess.c: *b->err says that a column, or a relation, does not exist; it gets a HINT if a similar
  * one does. */
 void sql_bind_guess_column(struct bind *b, const struct ast_expr *e);

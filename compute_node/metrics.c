@@ -1,0 +1,428 @@
+/* metrics.c -- the thread that answers Prometheus, and the figures of the process itself. */
+#include <compute_node/cn_internal.h>
+#include <compute_node/metrics.h>
+#include <net/remote.h>
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	BACKLOG = 16,
+	REQUEST_MAX = 8192,
+	CLIENT_MS = 2000, /* a client that is slower is given up */
+	WORKER_MS = 1000, /* so is a worker for this answer */
+};
+
+struct cn_metrics {
+	struct cn *cn;
+	struct cn_metrics_config cfg;
+	int listener, wake;
+	char address[128];
+	pthread_t thread;
+};
+
+/* ---- an answer --------------------------------------------------------------------------- */
+
+struct cn_lines {
+	char *p;
+	size_t len, cap;
+	bool failed;
+};
+
+void
+cn_line(struct cn_lines *out, const char *fmt, ...)
+{
+	va_list ap;
+	for (int tries = 0; tries < 2 && !out->failed; tries++) {
+		size_t room = out->cap - out->len;
+		va_start(ap, fmt);
+		int n = vsnprintf(room > 0 ? out->p + out->len : NULL, room, fmt, ap);
+		va_end(ap);
+		if (n >= 0 && (size_t)n < room) {
+			out->len += (size_t)n;
+			return;
+		}
+		size_t cap = 2 * out->cap + (n > 0 ? (size_t)n : 0) + 4096;
+		char *more = n >= 0 ? realloc(out->p, cap) : NULL;
+		out->failed = more == NULL;
+		if (more != NULL) {
+			out->p = more;
+			out->cap = cap;
+		}
+	}
+}
+
+/* ---- asking the workers -------------------------------------------------------------------- */
+
+/* One question to all workers. Each holds it, so that one that answers late still finds it. */
+struct question {
+	pthread_mutex_t lock;
+	pthread_cond_t answered;
+	unsigned refs, open;
+	struct net *net;
+	struct net_counts counts;
+	bool *usage_ok; /* of each storage node */
+	struct net_usage *usage;
+	uint64_t prefix, watermark;
+};
+
+static void
+drop(struct question *q)
+{
+	pthread_mutex_lock(&q->lock);
+	bool last = --q->refs == 0;
+	pthread_mutex_unlock(&q->lock);
+	if (!last)
+		return;
+	pthread_mutex_destroy(&q->lock);
+	pthread_cond_destroy(&q->answered);
+	free(q->usage_ok);
+	free(q->usage);
+	free(q);
+}
+
+/* On a worker. The first one also READs how the storage nodes stand. */
+static void
+answer(const struct cn_place *place, void *arg)
+{
+	struct question *q = arg;
+	struct net_counts mine;
+	unsigned nodes = net_node_count(q->net);
+	struct tso *tso = txn_db_oracle(txn_worker_db(place->txn));
+	for (unsigned i = 0; place->worker == 0 && i < nodes; i++) {
+		struct net_usage u;
+		bool ok = net_region_usage(place->net, net_node(q->net, i)->region, &u) == NAM_OK;
+		pthread_mutex_lock(&q->lock);
+		if (ok)
+			q->usage[i] = u;
+		q->usage_ok[i] = ok;
+		pthread_mutex_unlock(&q->lock);
+	}
+	net_worker_counts(place->net, 0, &mine);
+	pthread_mutex_lock(&q->lock);
+	net_counts_add(&q->counts, &mine);
+	q->prefix = tso_prefix(tso);
+	q->watermark = tso_watermark(tso);
+	q->open--;
+	pthread_cond_signal(&q->answered);
+	pthread_mutex_unlock(&q->lock);
+	drop(q);
+}
+
+/* Waits for the answers, not for ever. NULL: no memory. */
+static struct question *
+ask(struct cn *cn)
+{
+	unsigned nodes = net_node_count(cn->net);
+	struct question *q = calloc(1, sizeof *q);
+	if (q == NULL)
+		return NULL;
+	q->net = cn->net;
+	q->usage = calloc(nodes + 1, sizeof *q->usage);
+	q->usage_ok = calloc(nodes + 1, sizeof *q->usage_ok);
+	pthread_condattr_t by_clock;
+	pthread_condattr_init(&by_clock);
+	pthread_condattr_setclock(&by_clock, CLOCK_MONOTONIC);
+	pthread_mutex_init(&q->lock, NULL);
+	pthread_cond_init(&q->answered, &by_clock);
+	pthread_condattr_destroy(&by_clock);
+	q->refs = 1;
+	if (q->usage == NULL || q->usage_ok == NULL) {
+		drop(q);
+		return NULL;
+	}
+	pthread_mutex_lock(&q->lock);
+	for (unsigned i = 0; i < cn->workers; i++) {
+		q->refs++;
+		q->open++;
+		if (cn_start(cn, i, answer, q, 0) != NAM_OK) {
+			q->refs--;
+			q->open--;
+		}
+	}
+	struct timespec until;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += WORKER_MS / 1000;
+	while (q->open > 0 && pthread_cond_timedwait(&q->answered, &q->lock, &until) == 0)
+		continue;
+	pthread_mutex_unlock(&q->lock);
+	return q;
+}
+
+/* ---- figures -------------------------------------------------------------------------------- */
+
+static void
+node_lines(const struct question *q, struct cn_lines *out)
+{
+	static const char *const part[] = { "in_use", "given_back", "never_used" };
+	unsigned nodes = net_node_count(q->net);
+	cn_line(
+	    out, "# HELP namdb_region_up Whether a storage node answered.\n# TYPE namdb_region_up gauge\n");
+	for (unsigned i = 0; i < nodes; i++)
+		cn_line(
+		    out, "namdb_region_up{region=\"%u\"} %d\n", net_node(q->net, i)->region, q->usage_ok[i]);
+	cn_line(out, "# HELP namdb_region_bytes Memory of a storage node, by its use.\n"
+		     "# TYPE namdb_region_bytes gauge\n");
+	for (unsigned i = 0; i < nodes; i++) {
+		const struct net_usage *u = &q->usage[i];
+		const uint64_t bytes[] = { u->in_use, u->given_back, u->never_used };
+		for (unsigned k = 0; q->usage_ok[i] && k < 3; k++)
+			cn_line(out, "namdb_region_bytes{region=\"%u\",use=\"%s\"} %llu\n",
+			    net_node(q->net, i)->region, part[k], (unsigned long long)bytes[k]);
+	}
+}
+
+static void
+verb_lines(const struct question *q, struct cn_lines *out)
+{
+	static const char *const name[NET_CODES] = { [NET_READ] = "read",
+		[NET_WRITE] = "write",
+		[NET_WRITE_IMM] = "write_with_imm",
+		[NET_CAS] = "cas",
+		[NET_FAA] = "fetch_add" };
+	cn_line(out, "# HELP namdb_verbs_total One-sided verbs that the workers posted.\n"
+		     "# TYPE namdb_verbs_total counter\n");
+	for (unsigned k = 0; k < NET_CODES; k++)
+		cn_line(out, "namdb_verbs_total{verb=\"%s\"} %llu\n", name[k],
+		    (unsigned long long)q->counts.verbs[k]);
+	cn_line(out,
+	    "# HELP namdb_verb_bytes_total Payload of the verbs.\n# TYPE namdb_verb_bytes_total counter\n"
+	    "namdb_verb_bytes_total{direction=\"out\"} %llu\nnamdb_verb_bytes_total{direction=\"in\"} %llu\n",
+	    (unsigned long long)q->counts.bytes_out, (unsigned long long)q->counts.bytes_in);
+	cn_line(out,
+	    "# HELP namdb_round_trips_total Batches of verbs that a coroutine waited for.\n"
+	    "# TYPE namdb_round_trips_total counter\nnamdb_round_trips_total %llu\n",
+	    (unsigned long long)q->counts.round_trips);
+}
+
+static void
+process_lines(struct cn *cn, struct cn_lines *out)
+{
+	struct question *q = ask(cn);
+	if (q == NULL) {
+		out->failed = true;
+		return;
+	}
+	pthread_mutex_lock(&q->lock);
+	cn_line(out,
+	    "# HELP namdb_workers Worker threads.\n# TYPE namdb_workers gauge\nnamdb_workers %u\n"
+	    "# HELP namdb_workers_silent Workers that did not answer in time; they are missing in the sums.\n"
+	    "# TYPE namdb_workers_silent gauge\nnamdb_workers_silent %u\n",
+	    cn->workers, q->open);
+	cn_line(out,
+	    "# HELP namdb_member Whether the process is a member of its cluster.\n"
+	    "# TYPE namdb_member gauge\nnamdb_member %d\n",
+	    net_membership(cn->net) != NET_FENCED);
+	cn_line(out,
+	    "# HELP namdb_snapshot_cid The newest snapshot that this process has seen.\n"
+	    "# TYPE namdb_snapshot_cid counter\nnamdb_snapshot_cid %llu\n"
+	    "# HELP namdb_watermark_cid No live snapshot of the cluster is older.\n"
+	    "# TYPE namdb_watermark_cid counter\nnamdb_watermark_cid %llu\n",
+	    (unsigned long long)q->prefix, (unsigned long long)q->watermark);
+	verb_lines(q, out);
+	node_lines(q, out);
+	pthread_mutex_unlock(&q->lock);
+	drop(q);
+}
+
+/* ---- HTTP --------------------------------------------------------------------------------- */
+
+/* The head of a request, with a 0 behind it. False: none has come in time. */
+static bool
+read_request(int fd, char *buf)
+{
+	size_t n = 0;
+	while (n + 1 < REQUEST_MAX) {
+		ssize_t got = recv(fd, buf + n, REQUEST_MAX - 1 - n, 0);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		n += (size_t)got;
+		buf[n] = 0;
+		if (memmem(buf, n, "\r\n\r\n", 4) != NULL || memmem(buf, n, "\n\n", 2) != NULL)
+			return true;
+	}
+	return false;
+}
+
+static void
+send_all(int fd, const char *p, size_t n)
+{
+	while (n > 0) {
+		ssize_t sent = send(fd, p, n, MSG_NOSIGNAL);
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent <= 0)
+			return;
+		p += sent;
+		n -= (size_t)sent;
+	}
+}
+
+static void
+respond(int fd, const char *status, const char *body, size_t n)
+{
+	char head[200];
+	int len = snprintf(head, sizeof head,
+	    "HTTP/1.1 %s\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: %zu\r\n"
+	    "Connection: close\r\n\r\n",
+	    status, n);
+	send_all(fd, head, (size_t)len);
+	send_all(fd, body, n);
+}
+
+static void
+respond_text(int fd, const char *status, const char *text)
+{
+	respond(fd, status, text, strlen(text));
+}
+
+static bool
+asks_for(const char *request, const char *path)
+{
+	size_t n = strlen(path);
+	return strncmp(request, "GET ", 4) == 0 && strncmp(request + 4, path, n) == 0 &&
+	       (request[4 + n] == ' ' || request[4 + n] == '?');
+}
+
+static void
+serve(struct cn_metrics *m, int fd)
+{
+	const struct timeval most = { CLIENT_MS / 1000, CLIENT_MS % 1000 * 1000 };
+	char request[REQUEST_MAX];
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
+	if (!read_request(fd, request))
+		return;
+	if (strncmp(request, "GET ", 4) != 0) {
+		respond_text(fd, "405 Method Not Allowed", "GET only\n");
+		return;
+	}
+	if (!asks_for(request, "/metrics")) {
+		respond_text(fd, "404 Not Found", "the figures are at /metrics\n");
+		return;
+	}
+	struct cn_lines out = { 0 };
+	process_lines(m->cn, &out);
+	if (m->cfg.more != NULL)
+		m->cfg.more(m->cfg.more_arg, &out);
+	if (out.failed)
+		respond_text(fd, "503 Service Unavailable", "out of memory\n");
+	else
+		respond(fd, "200 OK", out.p, out.len);
+	free(out.p);
+}
+
+static void *
+run(void *arg)
+{
+	struct cn_metrics *m = arg;
+	struct pollfd p[] = { { .fd = m->listener, .events = POLLIN }, { .fd = m->wake, .events = POLLIN } };
+	for (;;) {
+		if (poll(p, 2, -1) < 0 && errno != EINTR)
+			return NULL;
+		if (p[1].revents != 0)
+			return NULL;
+		int fd = p[0].revents != 0 ? accept4(m->listener, NULL, NULL, SOCK_CLOEXEC) : -1;
+		if (fd < 0)
+			continue;
+		serve(m, fd);
+		close(fd);
+	}
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static nam_status
+listen_at(struct cn_metrics *m, struct nam_err *err)
+{
+	char host[100], port[16];
+	const struct addrinfo want = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
+	struct addrinfo *list;
+	struct sockaddr_storage at;
+	socklen_t len = sizeof at;
+	int one = 1;
+	nam_status st = net_split_address(m->cfg.listen, host, sizeof host, port, sizeof port, err);
+	if (st != NAM_OK)
+		return st;
+	int e = getaddrinfo(host, port, &want, &list);
+	if (e != 0)
+		return nam_fail(
+		    err, NAM_INVALID, "cannot listen at %.100s: %s", m->cfg.listen, gai_strerror(e));
+	m->listener = socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (m->listener >= 0)
+		setsockopt(m->listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+	bool ok = m->listener >= 0 && bind(m->listener, list->ai_addr, list->ai_addrlen) == 0 &&
+		  listen(m->listener, BACKLOG) == 0;
+	if (!ok)
+		st = nam_fail(err, NAM_IO, "cannot listen at %.100s (%m)%s", m->cfg.listen,
+		    errno == EADDRINUSE ? "; another program does: choose another port with --metrics" : "");
+	freeaddrinfo(list);
+	if (ok && getsockname(m->listener, (struct sockaddr *)&at, &len) == 0)
+		getnameinfo((struct sockaddr *)&at, len, NULL, 0, port, sizeof port, NI_NUMERICSERV);
+	snprintf(m->address, sizeof m->address, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
+	return st;
+}
+
+static void
+release(struct cn_metrics *m)
+{
+	if (m->listener >= 0)
+		close(m->listener);
+	if (m->wake >= 0)
+		close(m->wake);
+	free(m);
+}
+
+nam_status
+cn_metrics_open(
+    struct cn_metrics **out, struct cn *cn, const struct cn_metrics_config *cfg, struct nam_err *err)
+{
+	struct cn_metrics *m = calloc(1, sizeof *m);
+	if (m == NULL)
+		return nam_fail(err, NAM_NOMEM, "out of memory");
+	m->cn = cn;
+	m->cfg = *cfg;
+	m->listener = -1;
+	m->wake = eventfd(0, EFD_CLOEXEC);
+	nam_status st =
+	    m->wake < 0 ? nam_fail(err, NAM_IO, "cannot make an eventfd (%m)") : listen_at(m, err);
+	if (st == NAM_OK && pthread_create(&m->thread, NULL, run, m) != 0)
+		st = nam_fail(
+		    err, NAM_NOMEM, "cannot start a thread: raise the limit on processes (ulimit -u)");
+	if (st != NAM_OK) {
+		release(m);
+		return st;
+	}
+	pthread_setname_np(m->thread, "namdb-metrics");
+	*out = m;
+	return NAM_OK;
+}
+
+void
+cn_metrics_close(struct cn_metrics *m)
+{
+	uint64_t one = 1;
+	if (m == NULL)
+		return;
+	(void)!write(m->wake, &one, sizeof one);
+	pthread_join(m->thread, NULL);
+	release(m);
+}
+
+const char *
+cn_metrics_address(const struct cn_metrics *m)
+{
+	return m->address;
+}

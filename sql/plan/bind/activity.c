@@ -1,0 +1,134 @@
+/* activity.c -- PostgreSQL's statistics views in FROM: what the sessions of this process do
+ * (pg_stat_activity), and what they did (pg_stat_database).
+ *
+ * Their rows are made when a statement that names one is bound, so a plan of such a statement
+ * serves one run (momentary). Other processes of the cluster have sessions of their own, which are
+ * not shown here. */
+#include <sql/common/error.h>
+#include <sql/plan/bind/bind.h>
+
+#include <string.h>
+
+enum { DATABASE_OID = 16383 }; /* system.c's */
+#define DATABASE "namdb"
+
+#define COLUMN(n, t)                                                                                         \
+	{                                                                                                    \
+		.name = n, .type = CAT_##t, .typmod = -1                                                     \
+	}
+
+static const struct sql_column activity_columns[] = { COLUMN("datid", INT8), COLUMN("datname", TEXT),
+	COLUMN("pid", INT4), COLUMN("leader_pid", INT4), COLUMN("usesysid", INT8), COLUMN("usename", TEXT),
+	COLUMN("application_name", TEXT), COLUMN("client_addr", TEXT), COLUMN("client_hostname", TEXT),
+	COLUMN("client_port", INT4), COLUMN("backend_start", TIMESTAMPTZ), COLUMN("xact_start", TIMESTAMPTZ),
+	COLUMN("query_start", TIMESTAMPTZ), COLUMN("state_change", TIMESTAMPTZ),
+	COLUMN("wait_event_type", TEXT), COLUMN("wait_event", TEXT), COLUMN("state", TEXT),
+	COLUMN("backend_xid", INT8), COLUMN("backend_xmin", INT8), COLUMN("query_id", INT8),
+	COLUMN("query", TEXT), COLUMN("backend_type", TEXT) };
+
+static const struct sql_column database_columns[] = { COLUMN("datid", INT8), COLUMN("datname", TEXT),
+	COLUMN("numbackends", INT4), COLUMN("xact_commit", INT8), COLUMN("xact_rollback", INT8) };
+
+struct rows {
+	struct bind_rows out;
+	bool ok;
+	unsigned sessions;
+};
+
+static bool
+put(struct rows *r, int64_t i)
+{
+	return sql_bind_put(&r->out, (struct cat_datum){ .v.i = i });
+}
+
+static bool
+when(struct rows *r, int64_t us)
+{
+	return sql_bind_put(&r->out, (struct cat_datum){ .v.i = us, .null = us == 0 });
+}
+
+static bool
+none(struct rows *r)
+{
+	return sql_bind_put(&r->out, (struct cat_datum){ .null = true, .v.s = { "", 0 } });
+}
+
+/* Of a text that does not last. */
+static bool
+words(struct rows *r, const char *s)
+{
+	char *copy = nam_arena_str(r->out.b->a, s, strlen(s));
+	return copy != NULL ? sql_bind_put_text(&r->out, copy)
+			    : cat_error(r->out.b->err, "53200", "out of memory");
+}
+
+static bool
+session_row(void *arg, const struct sql_activity *a)
+{
+	struct rows *r = arg;
+	bool idle = strncmp(a->state, "idle", 4) == 0;
+	r->ok = put(r, DATABASE_OID) && sql_bind_put_text(&r->out, DATABASE) && put(r, a->pid) && none(r) &&
+		none(r) && words(r, a->user) && words(r, a->application) &&
+		(a->client[0] != 0 ? words(r, a->client) : none(r)) && none(r) && put(r, a->port) &&
+		when(r, a->began_us) && when(r, a->xact_us) && when(r, a->query_us) && when(r, a->state_us) &&
+		(idle ? sql_bind_put_text(&r->out, "Client") && sql_bind_put_text(&r->out, "ClientRead")
+		      : none(r) && none(r)) &&
+		sql_bind_put_text(&r->out, a->state) && none(r) && none(r) && none(r) && words(r, a->query) &&
+		sql_bind_put_text(&r->out, "client backend");
+	return r->ok;
+}
+
+static bool
+count_session(void *arg, const struct sql_activity *a)
+{
+	struct rows *r = arg;
+	(void)a;
+	r->sessions++;
+	return true;
+}
+
+static bool
+activity_rows(struct rows *r, const struct sql_peers *peers)
+{
+	r->ok = true;
+	peers->each(peers->arg, session_row, r);
+	return r->ok;
+}
+
+static bool
+database_rows(struct rows *r, const struct sql_peers *peers)
+{
+	struct sql_stats sum;
+	peers->totals(peers->arg, &sum);
+	peers->each(peers->arg, count_session, r);
+	return put(r, DATABASE_OID) && sql_bind_put_text(&r->out, DATABASE) && put(r, r->sessions) &&
+	       put(r, (int64_t)sum.commits) && put(r, (int64_t)sum.rollbacks);
+}
+
+#define VIEW(part)                                                                                           \
+	{                                                                                                    \
+		"pg_stat_" #part, part##_columns, sizeof part##_columns / sizeof *part##_columns,            \
+		    part##_rows                                                                              \
+	}
+
+static const struct view {
+	const char *name;
+	const struct sql_column *column;
+	unsigned columns;
+	bool (*rows)(struct rows *r, const struct sql_peers *peers);
+} views[] = { VIEW(activity), VIEW(database) };
+
+bool
+sql_bind_add_activity(struct bind *b, const struct ast_table *t, bool *ok)
+{
+	const struct view *is = NULL;
+	for (unsigned i = 0; i < sizeof views / sizeof *views && is == NULL; i++)
+		is = strcmp(views[i].name, t->name) == 0 ? &views[i] : NULL;
+	if (is == NULL || b->in->cat == NULL)
+		return false;
+	struct rows r = { .out = { .b = b, .column = is->column, .cols = is->columns } };
+	b->plan->momentary = true;
+	*ok = sql_bind_only_read(b, t) && (b->in->peers == NULL || is->rows(&r, b->in->peers)) &&
+	      sql_bind_add_rows(&r.out, t);
+	return true;
+}
