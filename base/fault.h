@@ -54,6 +54,7 @@
 	X(ENTRY_IGNORED, "entry-ignored", "H", "sim_txn", 500, "a commit goes on though another insert has entered its key") \
 	X(KEY_UNASKED, "key-unasked", "O2", "order_test", 0, "an entry of an ordered index is removed though versions may have its key") \
 	X(ENTRY_UNLOCKED, "entry-unlocked", "O2", "order_test", 0, "an entry of an ordered index is removed without a lock on its block") \
+	X(KNOWN_UNASKED, "known-unasked", "O4", "order_test", 0, "a process believes what it knew of an entry, whatever the word of its block") \
 	X(LEAVES_UNSEEN, "leaves-unseen", "O1", "order_test", 0, "a SERIALIZABLE commit does not look at the leaves again that it has READ") \
 	X(FK_UNLOCKED, "fk-unlocked", "F1", "refer_test", 0, "a commit does not look again at the rows that its rows refer to") \
 	X(FK_UNASKED, "fk-unasked", "F2", "refer_test", 0, "a commit that takes a key away does not look again for rows that refer to it") \

@@ -271,5 +271,9 @@ bool cat_index_bound(const struct cat_table *t, const struct cat_index *ix, cons
 int cat_key_order(const struct cat_table *t);
 /* By how many of the key's first columns the entries are certainly in order. */
 unsigned cat_index_sure(const struct cat_table *t, const struct cat_index *ix);
+/* The values of the key's first n columns, out of its words: cat_order_decode. False: the words do
+ * not tell one of those that are needed. */
+bool cat_index_values(const struct cat_table *t, const struct cat_index *ix, const uint64_t *words,
+    unsigned n, const bool *need, union cat_val *v, bool *null, struct nam_arena *arena);
 
 #endif

@@ -185,6 +185,20 @@ cat_index_sure(const struct cat_table *t, const struct cat_index *ix)
 	return k;
 }
 
+bool
+cat_index_values(const struct cat_table *t, const struct cat_index *ix, const uint64_t *words, unsigned n,
+    const bool *need, union cat_val *v, bool *null, struct nam_arena *arena)
+{
+	struct cat_order_column col[CAT_KEY_MAX];
+	uint8_t bytes[WORDS_BYTES];
+	describe(t, ix, col);
+	for (unsigned i = 0; i < ix->words; i++)
+		for (unsigned k = 0; k < 8; k++)
+			bytes[8 * i + k] = (uint8_t)(words[i] >> (56 - 8 * k));
+	/* A key that was cut has a digest behind the bytes that are sure. */
+	return cat_order_decode(col, n, bytes, ix->whole ? 8 * ix->words : SURE_BYTES, need, v, null, arena);
+}
+
 /* ---- what txn asks --------------------------------------------------------------- */
 
 /* The key's values in a stored row. long_at: of the k-th the number of its blob, or -1. False: the

@@ -4,6 +4,7 @@
 #include <base/log.h>
 #include <base/number.h>
 #include <compute_node/pgwire/pgwire.h>
+#include <index/tree.h>
 #include <net/secret.h>
 
 #include <getopt.h>
@@ -35,6 +36,9 @@ static const char usage[] =
     "  --secret-file F     shared secret (default $NAMDB_SECRET_FILE, else ~/.namdb/secret)\n"
     "  --workers N         worker threads (default: one per core, at most 8)\n"
     "  --max-statement S   longest statement (default 1m)\n"
+    "  --index-cache C     what is kept of ordered indexes: tree (copies of inner nodes, the default), "
+    "learned\n"
+    "                      (models, less memory), ondemand, models, none or messages\n"
     "  --lease MS          for a new cluster: a process that is silent for so long is fenced "
     "(default 3000)\n"
     "  --help              this text\n"
@@ -61,6 +65,7 @@ static const struct option known[] = {
 	{ "workers", required_argument, NULL, 'w' },
 	{ "max-statement", required_argument, NULL, 'm' },
 	{ "lease", required_argument, NULL, 'l' },
+	{ "index-cache", required_argument, NULL, 'I' },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };
@@ -112,6 +117,7 @@ take_level(const char *word)
 static const char *
 take(struct compute *c, int o)
 {
+	enum idx_tree_cache cache;
 	uint64_t n;
 	switch (o) {
 	case 'P':
@@ -176,6 +182,11 @@ take(struct compute *c, int o)
 		if (!nam_size(optarg, 1024, UINT64_C(1) << 30, &n))
 			return "--max-statement is a size from 1k to 1g";
 		c->cn.statement_max = n;
+		break;
+	case 'I':
+		if (!idx_tree_cache_parse(optarg, &cache))
+			return "--index-cache is tree, learned, ondemand, models, none or messages";
+		c->cn.txn.order_cache = 1 + (unsigned)cache;
 		break;
 	default:
 		if (!nam_number(optarg, 20, 3600000, &n))

@@ -3,6 +3,7 @@
 #include "shell.h"
 
 #include <base/number.h>
+#include <index/tree.h>
 #include <net/secret.h>
 
 #include <getopt.h>
@@ -18,6 +19,9 @@ static const char usage[] =
     "  --cluster NAME      cluster they belong to (default namdb)\n"
     "  --secret-file F     shared secret (default $NAMDB_SECRET_FILE, else ~/.namdb/secret)\n"
     "  --workers N         worker threads (default 1)\n"
+    "  --index-cache C     what is kept of ordered indexes: tree (copies of inner nodes, the default), "
+    "learned\n"
+    "                      (models, less memory), ondemand, models, none or messages\n"
     "  --lease MS          for a new cluster: a process that is silent for so long is fenced "
     "(default 3000)\n" SHELL_USAGE "\n"
     "Exit code 0: every statement succeeded; 1: a statement failed, or there is no cluster; 2: bad usage.\n";
@@ -62,6 +66,7 @@ cli_sql(int argc, char **argv)
 		{ "secret-file", required_argument, NULL, 'p' },
 		{ "workers", required_argument, NULL, 'w' },
 		{ "lease", required_argument, NULL, 'l' },
+		{ "index-cache", required_argument, NULL, 'I' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
@@ -70,6 +75,7 @@ cli_sql(int argc, char **argv)
 		.storage = cli_storage_list(), .fabric = NET_AUTO, .workers = 1, .measure = true
 	};
 	const char *secret_file = NULL, *bad;
+	enum idx_tree_cache cache;
 	uint64_t n;
 	char line[300];
 	optind = 0;
@@ -103,6 +109,12 @@ cli_sql(int argc, char **argv)
 			if (!nam_number(optarg, 20, 3600000, &n))
 				return misuse("--lease is a number of milliseconds from 20 to 3600000");
 			cfg.txn.lease_ms = (uint32_t)n;
+			break;
+		case 'I':
+			if (!idx_tree_cache_parse(optarg, &cache))
+				return misuse(
+				    "--index-cache is tree, learned, ondemand, models, none or messages");
+			cfg.txn.order_cache = 1 + (unsigned)cache;
 			break;
 		case 'h':
 			fputs(usage, stdout);

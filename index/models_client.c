@@ -202,7 +202,7 @@ wrong(void *loc, struct net_worker *w, const uint64_t *key, uint64_t value, net_
 }
 
 static void
-size(void *loc, uint64_t *cache, uint64_t *table, uint64_t *fetched)
+size(void *loc, uint64_t *cache, uint64_t *table, uint64_t *fetched, unsigned *error)
 {
 	struct loc *l = loc;
 	struct idx_lcache_shape s;
@@ -210,6 +210,7 @@ size(void *loc, uint64_t *cache, uint64_t *table, uint64_t *fetched)
 	*cache = s.model_bytes;
 	*table = s.table_bytes;
 	*fetched = s.puts;
+	*error = s.error;
 }
 
 const struct idx_locator *

@@ -23,6 +23,7 @@
 #ifndef NAM_INDEX_TREE_H
 #define NAM_INDEX_TREE_H
 
+#include <base/arena.h>
 #include <index/index.h>
 #include <net/ring/service.h>
 
@@ -33,6 +34,7 @@ enum {
 	IDX_TREE_ANCHOR_BYTES = 128,
 	IDX_TREE_PARTS = 256,       /* most partitions of a tree */
 	IDX_TREE_LEAF_ENTRIES = 16, /* most entries of a leaf */
+	IDX_TREE_TOGETHER = 128,    /* keys of one doorbell (idx_tree_lookup_many) */
 	IDX_TREE_SERVICE = 64,      /* the first of the services' ids ... */
 	IDX_TREE_SERVICES = 16,     /* ... and how many there are: one for each shard, and more */
 };
@@ -151,6 +153,7 @@ nam_status idx_tree_holder(
 
 /* What this view has done since it was opened. */
 struct idx_tree_counts {
+	enum idx_tree_cache cache;
 	uint64_t lookups;                 /* keys */
 	uint64_t leaf_reads, inner_reads; /* READs of nodes for lookups and scans */
 	uint64_t rights;                  /* leaf_reads that followed a right link */
@@ -163,6 +166,8 @@ struct idx_tree_counts {
 	uint64_t cache_bytes;             /* now: copies of inner nodes, or models ... */
 	uint64_t table_bytes;             /* ... and tables of leaves */
 	uint64_t models_fetched;          /* sub-models that messages brought */
+	unsigned model_error;             /* now: so many leaves a line may be wrong by; its table
+					   * then tells the leaf */
 };
 void idx_tree_counts(const struct idx_tree *t, struct idx_tree_counts *out);
 
@@ -217,6 +222,10 @@ struct idx_tree_probe {
  */
 nam_status idx_tree_lookup(
     struct net_worker *w, struct idx_tree_probe *p, unsigned n, struct net_counts *acct);
+/* The same. Without arena memory a doorbell has the leaves of 16 keys, or fewer if the keys are
+ * long; with it, of IDX_TREE_TOGETHER keys of one tree, however long. */
+nam_status idx_tree_lookup_many(struct net_worker *w, struct idx_tree_probe *p, unsigned n,
+    struct nam_arena *arena, struct net_counts *acct);
 
 /* ---- changes --------------------------------------------------------------------------- */
 

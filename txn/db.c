@@ -84,6 +84,7 @@ txn_db_open(struct net_worker *w, const struct txn_config *cfg, struct txn_db **
 	db->region_max = net_node(n, net_node_count(n) - 1)->region;
 	db->net = n;
 	db->tick_us = cfg->tick_us ? cfg->tick_us : 2000;
+	db->order_cache = cfg->order_cache;
 	db->bystander = cfg->bystander;
 	db->since_ns = net_now_ns(w);
 	db->split = cfg->split;
@@ -145,6 +146,7 @@ txn_db_close(struct net_worker *w, struct txn_db *db)
 	net_on_asked(db->net, NULL, NULL);
 	tso_close(db->tso);
 	idx_ptrs_close(db->ptrs);
+	txn_known_close(db);
 	txn_local_close(db);
 	txn_turns_close(db);
 	for (struct txn_table_view *v = atomic_load(&db->views), *next; v != NULL; v = next) {

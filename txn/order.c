@@ -14,6 +14,8 @@
  *       So no commit makes an entry while another process removes it.
  *   O3  The lock is freed when the storage node has answered, or when it has ended: a removal that
  *       may still be served later would meet an entry that a commit has made since.
+ *   O4  That an entry is a row's is remembered with the CID at which it was (txn/known.c), and
+ *       believed only while the block's word is that CID and the snapshot covers it.
  *
  * Entries that a crash leaves are found by scans (txn/range.c), and removed like those of updates.
  */
@@ -88,7 +90,11 @@ txn_orders_open(struct txn_table_view *v, const struct txn_table *t)
 	for (unsigned i = 0; i < t->orders; i++) {
 		const struct txn_order *o = &t->order[i];
 		struct idx_tree_options how = o->options;
+		if (v->db->order_cache > 0)
+			how.cache = (enum idx_tree_cache)(v->db->order_cache - 1);
 		v->order[i] = *o;
+		v->tree_name[i] = o->holder != NULL ? (uint64_t)o->holder->id << 8 | TXN_ORDERS_MAX
+						    : (uint64_t)t->id << 8 | i;
 		if (o->holder != NULL)
 			v->tree[i] = o->holder->view->tree[0];
 		else if (is_holder(t)) {

@@ -82,6 +82,86 @@ by_range(struct txn *t, struct txn_table *tab, unsigned order, const struct idx_
 	return st;
 }
 
+struct keys {
+	unsigned n;
+	uint64_t word[ROWS][2];
+};
+
+static void
+keys_add(struct keys *k, unsigned order, const struct txn_row *row)
+{
+	assert_true(k->n < ROWS);
+	k->word[k->n][1] = 0;
+	if (row->key != NULL)
+		memcpy(k->word[k->n], row->key, 8u * orders[order].words);
+	else if (!orders[order].key(&orders[order], row->bytes, row->len, k->word[k->n]))
+		return;
+	k->n++;
+}
+
+static unsigned by_words; /* rows of which no block was READ */
+
+/* The keys of a range, out of the entries where these are enough. */
+static nam_status
+by_entries(struct txn *t, struct txn_table *tab, unsigned order, const struct idx_tree_range *range,
+    unsigned max, struct keys *k)
+{
+	static const struct txn_only only = { .enough = NULL };
+	struct txn_range *r;
+	struct txn_row row[ROWS];
+	unsigned n = 1;
+	k->n = 0;
+	nam_status st = txn_range_open(t, tab, order, range, &r);
+	if (st != NAM_OK)
+		return st;
+	txn_range_only(r, &only);
+	while (st == NAM_OK && n > 0) {
+		st = txn_range_next(r, row, max, &n);
+		for (unsigned i = 0; st == NAM_OK && i < n; i++) {
+			by_words += row[i].bytes == NULL;
+			keys_add(k, order, &row[i]);
+		}
+	}
+	txn_range_close(r);
+	return st;
+}
+
+static int
+address_order(const void *a, const void *b)
+{
+	uint64_t x = ((const net_addr *)a)->bits, y = ((const net_addr *)b)->bits;
+	return (x > y) - (x < y);
+}
+
+/* The rows of the blocks that a range's entries lead to, and own rows. */
+static nam_status
+by_blocks(struct fixture *fix, struct txn *t, struct txn_table *tab, unsigned order,
+    const struct idx_tree_range *range, struct seen *s)
+{
+	struct txn_blocks b = { .n = 0 };
+	struct txn_row row[ROWS];
+	uint32_t from = 0;
+	size_t n = 0;
+	s->n = 0;
+	for (unsigned got; (got = txn_rows_own(t, tab, &from, row, 3)) > 0;)
+		for (unsigned i = 0; i < got; i++)
+			see(s, &row[i]);
+	nam_status st = txn_range_blocks(t, tab, order, range, 1, &b, &fix->a);
+	if (st == NAM_OK && b.n > 0)
+		qsort(b.at, b.n, sizeof *b.at, address_order);
+	for (size_t i = 0; i < b.n; i++)
+		if (n == 0 || b.at[n - 1].bits != b.at[i].bits)
+			b.at[n++] = b.at[i];
+	for (size_t i = 0; st == NAM_OK && i < n; i += 5) {
+		unsigned got = 0;
+		st = txn_rows_of_blocks(
+		    t, tab, b.at + i, n - i < 5 ? (unsigned)(n - i) : 5, row, &got, &fix->a);
+		for (unsigned k = 0; st == NAM_OK && k < got; k++)
+			see(s, &row[k]);
+	}
+	return st;
+}
+
 static nam_status
 by_scan(struct txn *t, struct txn_table *tab, struct seen *s)
 {
@@ -129,7 +209,56 @@ same(const struct seen *scan, const struct seen *range, unsigned order, int64_t 
 	}
 }
 
-/* All rows and a part of them, by both orders, both ways. */
+static bool
+within(const struct seen *s, unsigned i, unsigned order, int64_t low, int64_t high)
+{
+	int64_t by = order == 0 ? s->value[i] : (int64_t)s->key[i] / 4;
+	return (order != 0 || s->value[i] >= 0) && by >= low && by <= high;
+}
+
+/* The keys of a range must be those of the scan's rows. */
+static void
+same_keys(const struct seen *scan, struct keys *k, unsigned order, int64_t low, int64_t high)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < scan->n; i++) {
+		struct row r = { .key = scan->key[i], .value = scan->value[i] };
+		struct txn_row row = { .bytes = &r, .len = sizeof r };
+		struct keys one = { .n = 0 };
+		unsigned at = n;
+		if (!within(scan, i, order, low, high))
+			continue;
+		keys_add(&one, order, &row);
+		while (at < k->n && memcmp(k->word[at], one.word[0], sizeof one.word[0]) != 0)
+			at++;
+		must(at < k->n);
+		if (at == k->n)
+			continue;
+		memcpy(k->word[at], k->word[n], sizeof k->word[n]);
+		n++;
+	}
+	must(n == k->n);
+}
+
+/* Of a range's blocks, the rows that lie in it must be those of the scan, each once. */
+static void
+same_rows(const struct seen *scan, const struct seen *s, unsigned order, int64_t low, int64_t high)
+{
+	unsigned n = 0, found = 0;
+	for (unsigned i = 0; i < scan->n; i++) {
+		if (!within(scan, i, order, low, high))
+			continue;
+		n++;
+		for (unsigned k = 0; k < s->n; k++)
+			found += s->key[k] == scan->key[i] && s->value[k] == scan->value[i];
+	}
+	must(found == n);
+	for (unsigned k = 0; k < s->n; k++)
+		found -= within(s, k, order, low, high);
+	must(found == 0);
+}
+
+/* All rows and a part of them, by both orders, in all ways. */
 static void
 compare(struct fixture *fix, struct txn *t, struct txn_table *tab, uint64_t dice)
 {
@@ -153,6 +282,18 @@ compare(struct fixture *fix, struct txn *t, struct txn_table *tab, uint64_t dice
 				return;
 			assert_int_equal(st, NAM_OK);
 			same(&scan, &range, order, (int64_t)low[0], (int64_t)high[0], r.descending);
+			struct keys keys;
+			st = by_entries(t, tab, order, &r, 1 + (unsigned)(dice % 7), &keys);
+			if (net_sim_crashed(net))
+				return;
+			assert_int_equal(st, NAM_OK);
+			same_keys(&scan, &keys, order, (int64_t)low[0], (int64_t)high[0]);
+			struct seen blocks;
+			st = by_blocks(fix, t, tab, order, &r, &blocks);
+			if (net_sim_crashed(net))
+				return;
+			assert_int_equal(st, NAM_OK);
+			same_rows(&scan, &blocks, order, (int64_t)low[0], (int64_t)high[0]);
 		}
 }
 
@@ -416,8 +557,8 @@ test_many(void **state)
 	commits = compared = 0;
 	for (uint64_t seed = 1; seed <= 30; seed++)
 		run_sized(3, 2 + (unsigned)seed % 3, seed, 16 << 20, many);
-	printf("%u commits, %u comparisons\n", commits, compared);
-	assert_true(commits > 500 && compared > 200);
+	printf("%u commits, %u comparisons, %u rows by their words\n", commits, compared, by_words);
+	assert_true(commits > 500 && compared > 200 && by_words > 1000);
 }
 
 /* ---- rows whose keys come back while the collector removes their entries ---- */
@@ -761,6 +902,7 @@ test_twins(void **state)
 	} fault[] = {
 		{ NAM_FAULT_KEY_UNASKED, many, 30 },
 		{ NAM_FAULT_ENTRY_UNLOCKED, toggles, 20 },
+		{ NAM_FAULT_KNOWN_UNASKED, many, 30 },
 		{ NAM_FAULT_LEAVES_UNSEEN, phantoms, 1 },
 	};
 	unsigned missed = 0;

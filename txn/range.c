@@ -1,6 +1,8 @@
 /* range.c -- finds rows by the ordered indexes of their table: by key, and in the order of keys. */
 #include "txn_internal.h"
 
+#include <base/fault.h>
+
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,14 +33,93 @@ leads_nowhere(struct txn *t, struct txn_table_view *v, unsigned order, const uin
 		txn_key_junk(tw, v, order, key, at, tso_prefix(tw->db->tso));
 }
 
+/* An entry of an order, and what was READ of the block that it leads to. */
+struct entry {
+	struct txn_table_view *v;
+	unsigned order;
+	const uint64_t *key; /* NULL: the block's row is wanted, whatever key it has */
+	net_addr at;
+	bool only;             /* the key is enough */
+	uint64_t name;         /* only: in known.c */
+	tso_cid cid;           /* if the block's word is this, it is a row's; 0 = not known */
+	uint64_t word;         /* cid != 0: the word */
+	struct rec_block *img; /* cid == 0: the whole block */
+};
+
+static bool
+is_enough(const struct txn_only *only, const uint64_t *key)
+{
+	return only != NULL && (only->enough == NULL || only->enough(only->arg, key));
+}
+
+static nam_status
+read_block(struct txn *t, struct entry *e, struct nam_arena *arena)
+{
+	if ((e->img = nam_arena_take(arena, e->v->block_bytes)) == NULL)
+		return NAM_NOMEM;
+	net_read(&t->batch, e->at, e->img, e->v->block_bytes);
+	t->looks.block_reads++;
+	return NAM_OK;
+}
+
+/*
+ * READs what decides about the entries: words or blocks, in one doorbell if there are no more than
+ * TXN_OPS, then the blocks whose words have changed. e: view, order, key, at, only.
+ */
+static nam_status
+read_entries(struct txn *t, struct entry *e, unsigned n, struct nam_arena *arena)
+{
+	struct net_batch *b = &t->batch;
+	nam_status st = NAM_OK;
+	bool words = false;
+	net_batch_init(b, t->tw->w, t->op, TXN_OPS, &t->counts);
+	for (unsigned i = 0; st == NAM_OK && i < n; i++) {
+		e[i].cid = 0;
+		if (e[i].only) {
+			e[i].name = txn_known_entry(t->tw, e[i].v, e[i].order, e[i].key, e[i].at);
+			e[i].cid = txn_known_get(t->tw, e[i].name);
+			if (e[i].cid > txn_sees(t))
+				e[i].cid = 0;
+		}
+		if (b->n == b->cap)
+			st = net_run(b);
+		if (st == NAM_OK && e[i].cid == 0) {
+			st = read_block(t, &e[i], arena);
+		} else if (st == NAM_OK) {
+			words = true;
+			net_read(b, e[i].at, &e[i].word, sizeof e[i].word);
+			t->looks.word_reads++;
+		}
+	}
+	if (st == NAM_OK && b->n > 0)
+		st = net_run(b);
+	for (unsigned i = 0; words && st == NAM_OK && i < n; i++) {
+		if (e[i].cid == 0 || e[i].word == e[i].cid || nam_fault(KNOWN_UNASKED))
+			continue;
+		e[i].cid = 0;
+		if (b->n == b->cap)
+			st = net_run(b);
+		if (st == NAM_OK)
+			st = read_block(t, &e[i], arena);
+	}
+	return st == NAM_OK && b->n > 0 ? net_run(b) : st;
+}
+
 /* What the entry shows to t: NAM_OK and *row; NAM_ABSENT: no row. Own writes are the caller's. */
 static nam_status
-show(struct txn *t, struct txn_table_view *v, unsigned order, const uint64_t *key, net_addr at,
-    struct rec_block *img, struct nam_arena *arena, struct txn_row *row)
+show(struct txn *t, const struct entry *e, struct nam_arena *arena, struct txn_row *row)
 {
+	struct txn_table_view *v = e->v;
+	struct rec_block *img = e->img;
+	net_addr at = e->at;
 	const struct txn_write *own = txn_own(t, at);
 	if (own != NULL && txn_writes(own))
 		return NAM_ABSENT;
+	if (e->cid != 0) {
+		txn_read_set_add(t, at, e->cid);
+		*row = (struct txn_row){ .at = at, .cid = e->cid, .newest = e->cid, .key = e->key };
+		return NAM_OK;
+	}
 	unsigned k = 0;
 	const struct rec_slot *s = NULL;
 	enum rec_found f = txn_rec_resolve(v, img, at, txn_sees(t), &k);
@@ -54,22 +135,27 @@ show(struct txn *t, struct txn_table_view *v, unsigned order, const uint64_t *ke
 	/* Also a row that is not visible: a commit may make it one of the range, and leave the leaf
 	 * as it is. */
 	txn_read_set_add(t, at, newest);
-	bool is = false;
-	if (s != NULL && !(s->meta & REC_DELETED)) {
-		nam_status st = txn_order_key_is(t->tw, t, v, order, s->payload, (uint32_t)s->meta, key, &is);
+	bool live = s != NULL && !(s->meta & REC_DELETED), is = live;
+	if (live && e->key != NULL) {
+		nam_status st =
+		    txn_order_key_is(t->tw, t, v, e->order, s->payload, (uint32_t)s->meta, e->key, &is);
 		if (st != NAM_OK)
 			return st;
 	}
 	if (!is) {
-		leads_nowhere(t, v, order, key, img, at);
+		if (e->key != NULL)
+			leads_nowhere(t, v, e->order, e->key, img, at);
 		return NAM_ABSENT;
 	}
+	if (e->only && s->cid == newest)
+		txn_known_put(t->tw, e->name, newest);
 	*row = (struct txn_row){ .at = at,
 		.bytes = s->payload,
 		.len = (uint32_t)s->meta,
 		.cid = s->cid,
 		.newest = newest,
-		.block = img };
+		.block = img,
+		.key = e->only ? e->key : NULL };
 	return NAM_OK;
 }
 
@@ -172,33 +258,49 @@ seek_own(struct txn *t, struct txn_seek *s, unsigned n, struct nam_arena *arena)
 	return NAM_OK;
 }
 
-/* READs the blocks that the entries lead to, in one doorbell if there are no more than TXN_OPS. */
+/* Looks n keys up, and tells what that took. */
 static nam_status
-seek_blocks(struct txn *t, const struct txn_seek *s, const struct idx_tree_probe *probe,
-    struct rec_block *(*img)[IDX_HITS_MAX], unsigned n, struct nam_arena *arena)
+look_up(struct txn *t, struct idx_tree_probe *p, unsigned n, struct nam_arena *arena)
 {
-	struct net_batch *b = &t->batch;
-	nam_status st = NAM_OK;
-	net_batch_init(b, t->tw->w, t->op, TXN_OPS, &t->counts);
+	uint64_t before = t->counts.verbs[NET_READ];
+	nam_status st = idx_tree_lookup_many(t->tw->w, p, n, arena, &t->counts);
+	t->looks.keys += n;
+	t->looks.node_reads += t->counts.verbs[NET_READ] - before;
+	return st;
+}
+
+/* The entries of n seeks, one seek's behind the other. */
+static nam_status
+seek_entries(const struct txn_seek *s, const struct idx_tree_probe *probe, unsigned n,
+    struct nam_arena *arena, struct entry **out, unsigned *entries)
+{
+	unsigned all = 0;
+	for (unsigned i = 0; i < n; i++)
+		all += probe[i].status == NAM_OK ? probe[i].hits : 0;
+	struct entry *e = nam_arena_take(arena, (all + 1) * sizeof *e);
+	if (e == NULL)
+		return NAM_NOMEM;
+	*out = e;
+	*entries = all;
 	for (unsigned i = 0; i < n; i++) {
-		uint32_t bytes = s[i].table->view->block_bytes;
-		for (unsigned h = 0; probe[i].status == NAM_OK && h < probe[i].hits; h++) {
-			if ((img[i][h] = nam_arena_take(arena, bytes)) == NULL)
-				return NAM_NOMEM;
-			if (b->n == b->cap && (st = net_run(b)) != NAM_OK)
-				return st;
-			net_read(b, (net_addr){ probe[i].hit[h] }, img[i][h], bytes);
-		}
+		bool only = is_enough(s[i].only, s[i].key);
+		for (unsigned h = 0; probe[i].status == NAM_OK && h < probe[i].hits; h++)
+			*e++ = (struct entry){ .v = s[i].table->view,
+				.order = s[i].order,
+				.key = s[i].key,
+				.at = { probe[i].hit[h] },
+				.only = only };
 	}
-	return b->n > 0 ? net_run(b) : NAM_OK;
+	return NAM_OK;
 }
 
 static nam_status
 seek_chunk(struct txn *t, struct txn_seek *s, unsigned n, struct nam_arena *arena)
 {
 	struct idx_tree_probe *probe = nam_arena_take(arena, n * sizeof *probe);
-	struct rec_block *(*img)[IDX_HITS_MAX] = nam_arena_take(arena, n * sizeof *img);
-	if (probe == NULL || img == NULL)
+	struct entry *e = NULL;
+	unsigned entries = 0;
+	if (probe == NULL)
 		return NAM_NOMEM;
 	for (unsigned i = 0; i < n; i++) {
 		struct txn_table_view *v = s[i].table->view;
@@ -210,11 +312,12 @@ seek_chunk(struct txn *t, struct txn_seek *s, unsigned n, struct nam_arena *aren
 		s[i].all = NULL;
 		s[i].rows = 0;
 	}
-	nam_status st = idx_tree_lookup(t->tw->w, probe, n, &t->counts);
+	nam_status st = look_up(t, probe, n, arena);
 	if (st == NAM_OK)
-		st = seek_blocks(t, s, probe, img, n, arena);
+		st = seek_entries(s, probe, n, arena, &e, &entries);
+	if (st == NAM_OK)
+		st = read_entries(t, e, entries, arena);
 	for (unsigned i = 0; st == NAM_OK && i < n; i++) {
-		struct txn_table_view *v = s[i].table->view;
 		struct txn_row row;
 		if (probe[i].status == NAM_FULL) {
 			s[i].status = NAM_FULL;
@@ -224,8 +327,7 @@ seek_chunk(struct txn *t, struct txn_seek *s, unsigned n, struct nam_arena *aren
 			return s[i].status = probe[i].status;
 		s[i].status = NAM_ABSENT;
 		for (unsigned h = 0; st == NAM_OK && probe[i].status == NAM_OK && h < probe[i].hits; h++) {
-			net_addr at = { probe[i].hit[h] };
-			st = show(t, v, s[i].order, s[i].key, at, img[i][h], arena, &row);
+			st = show(t, e++, arena, &row);
 			if (st == NAM_OK)
 				st = found(&s[i], &row, arena);
 			else if (st == NAM_ABSENT)
@@ -264,6 +366,7 @@ struct txn_range {
 	struct txn_table_view *v;
 	unsigned order, words;
 	bool descending, ended;
+	const struct txn_only *only;
 	struct idx_tree_scan *scan;
 	struct nam_arena arena; /* images of the entries at hand */
 	unsigned n, at;         /* entries at hand, and the next one */
@@ -272,6 +375,7 @@ struct txn_range {
 	unsigned owns, own_at;
 	/* from here on nothing is zeroed */
 	uint64_t key[CHUNK_MAX * IDX_TREE_WORDS], value[CHUNK_MAX];
+	struct entry entry[CHUNK_MAX];
 	struct txn_row row[CHUNK_MAX];
 	bool shown[CHUNK_MAX];
 };
@@ -341,6 +445,7 @@ txn_range_open(struct txn *t, struct txn_table *table, unsigned order, const str
 	r->chunk = range->expect > 0 && range->expect < CHUNK ? range->expect : CHUNK;
 	nam_arena_init(&r->arena, 0);
 	r->scan = idx_tree_scan_open(v->tree[order], range, leaves_of(t));
+	t->looks.ranges++;
 	nam_status st = r->scan != NULL ? own_rows(r, range) : NAM_NOMEM;
 	if (st != NAM_OK) {
 		txn_range_close(r);
@@ -350,32 +455,47 @@ txn_range_open(struct txn *t, struct txn_table *table, unsigned order, const str
 	return NAM_OK;
 }
 
-/* READs the blocks of the next entries, in one doorbell. */
+void
+txn_range_only(struct txn_range *r, const struct txn_only *only)
+{
+	r->only = only;
+}
+
+/* The next entries of a scan, and what that took. */
+static nam_status
+scan_on(struct txn *t, struct idx_tree_scan *scan, uint64_t *key, uint64_t *value, unsigned cap, unsigned *n)
+{
+	uint64_t before = t->counts.verbs[NET_READ];
+	nam_status st = idx_tree_scan_next(t->tw->w, scan, key, value, cap, n, &t->counts);
+	t->looks.node_reads += t->counts.verbs[NET_READ] - before;
+	return st;
+}
+
+/* The next entries, and what decides about them. */
 static nam_status
 more(struct txn_range *r)
 {
 	struct txn *t = r->t;
-	struct net_batch *b = &t->batch;
-	struct rec_block *img[CHUNK_MAX];
 	nam_arena_reset(&r->arena);
 	r->n = r->at = 0;
 	unsigned n;
-	nam_status st = idx_tree_scan_next(t->tw->w, r->scan, r->key, r->value, r->chunk, &n, &t->counts);
+	nam_status st = scan_on(t, r->scan, r->key, r->value, r->chunk, &n);
 	if (st != NAM_OK)
 		return st;
 	r->chunk = r->chunk < CHUNK_MAX / 2 ? 2 * r->chunk : CHUNK_MAX;
 	r->ended = n == 0;
-	net_batch_init(b, t->tw->w, t->op, TXN_OPS, &t->counts);
 	for (unsigned i = 0; i < n; i++) {
-		if ((img[i] = nam_arena_take(&r->arena, r->v->block_bytes)) == NULL)
-			return NAM_NOMEM;
-		net_read(b, (net_addr){ r->value[i] }, img[i], r->v->block_bytes);
+		const uint64_t *key = r->key + i * r->words;
+		r->entry[i] = (struct entry){ .v = r->v,
+			.order = r->order,
+			.key = key,
+			.at = { r->value[i] },
+			.only = is_enough(r->only, key) };
 	}
-	if (n > 0 && (st = net_run(b)) != NAM_OK)
+	if ((st = read_entries(t, r->entry, n, &r->arena)) != NAM_OK)
 		return st;
 	for (unsigned i = 0; i < n; i++) {
-		st = show(t, r->v, r->order, r->key + i * r->words, (net_addr){ r->value[i] }, img[i],
-		    &r->arena, &r->row[i]);
+		st = show(t, &r->entry[i], &r->arena, &r->row[i]);
 		if (st != NAM_OK && st != NAM_ABSENT)
 			return st;
 		r->shown[i] = st == NAM_OK;
@@ -429,6 +549,139 @@ txn_range_close(struct txn_range *r)
 	nam_arena_fini(&r->arena);
 	free(r->own);
 	free(r);
+}
+
+/* ---- blocks, without their rows ---- */
+
+static nam_status
+add_blocks(struct txn_blocks *b, const uint64_t *at, unsigned n, struct nam_arena *arena)
+{
+	if (b->cap - b->n < n) {
+		size_t cap = 2 * b->cap + n;
+		net_addr *more = nam_arena_take(arena, cap * sizeof *more);
+		if (more == NULL)
+			return NAM_NOMEM;
+		if (b->n > 0)
+			memcpy(more, b->at, b->n * sizeof *more);
+		b->at = more;
+		b->cap = cap;
+	}
+	for (unsigned i = 0; i < n; i++)
+		b->at[b->n++].bits = at[i];
+	return NAM_OK;
+}
+
+static nam_status
+blocks_of_range(struct txn *t, struct idx_tree *tree, const struct idx_tree_range *range,
+    struct txn_blocks *out, struct nam_arena *arena)
+{
+	uint64_t value[CHUNK_MAX];
+	struct idx_tree_scan *scan = idx_tree_scan_open(tree, range, leaves_of(t));
+	nam_status st = scan != NULL ? NAM_OK : NAM_NOMEM;
+	t->looks.ranges++;
+	for (unsigned n = 1; st == NAM_OK && n > 0;) {
+		st = scan_on(t, scan, NULL, value, CHUNK_MAX, &n);
+		if (st == NAM_OK)
+			st = add_blocks(out, value, n, arena);
+		if (st == NAM_OK)
+			st = txn_go_on(t);
+	}
+	idx_tree_scan_close(scan);
+	return st;
+}
+
+/* A range of one key with few entries, which a lookup brings together with those of other keys. */
+static bool
+is_key(const struct idx_tree_range *range, unsigned words)
+{
+	return range->expect > 0 && range->expect <= IDX_HITS_MAX && range->low != NULL &&
+	       range->high != NULL && !range->low_open && !range->high_open &&
+	       key_order(range->low, range->high, words) == 0;
+}
+
+/* Ranges of one key each. */
+static nam_status
+blocks_of_keys(struct txn *t, struct idx_tree *tree, const struct idx_tree_range *range, unsigned n,
+    struct txn_blocks *out, struct nam_arena *arena)
+{
+	struct idx_tree_probe *p = nam_arena_take(arena, n * sizeof *p);
+	if (p == NULL)
+		return NAM_NOMEM;
+	for (unsigned i = 0; i < n; i++)
+		p[i] = (struct idx_tree_probe){ .tree = tree, .key = range[i].low, .leaves = leaves_of(t) };
+	nam_status st = look_up(t, p, n, arena);
+	for (unsigned i = 0; st == NAM_OK && i < n; i++) {
+		if (p[i].status == NAM_FULL)
+			st = blocks_of_range(t, tree, &range[i], out, arena);
+		else if (p[i].status == NAM_OK)
+			st = add_blocks(out, p[i].hit, p[i].hits, arena);
+		else if (p[i].status != NAM_ABSENT)
+			st = p[i].status;
+	}
+	return st;
+}
+
+nam_status
+txn_range_blocks(struct txn *t, struct txn_table *table, unsigned order, const struct idx_tree_range *range,
+    unsigned n, struct txn_blocks *out, struct nam_arena *arena)
+{
+	struct txn_table_view *v = table->view;
+	nam_status st = NAM_OK;
+	if (t->latest)
+		return NAM_UNSUPPORTED;
+	if (v == NULL || order >= v->orders)
+		return NAM_INVALID;
+	for (unsigned i = 0, keys; st == NAM_OK && i < n; i += keys + (keys == 0)) {
+		for (keys = 0; i + keys < n && keys < CHUNK_MAX; keys++)
+			if (!is_key(&range[i + keys], v->order[order].words))
+				break;
+		st = keys > 0 ? blocks_of_keys(t, v->tree[order], range + i, keys, out, arena)
+			      : blocks_of_range(t, v->tree[order], &range[i], out, arena);
+	}
+	return st;
+}
+
+nam_status
+txn_rows_of_blocks(struct txn *t, struct txn_table *table, const net_addr *at, unsigned n,
+    struct txn_row *rows, unsigned *got, struct nam_arena *arena)
+{
+	struct entry *e = nam_arena_take(arena, (n + 1) * sizeof *e);
+	*got = 0;
+	if (e == NULL)
+		return NAM_NOMEM;
+	for (unsigned i = 0; i < n; i++)
+		e[i] = (struct entry){ .v = table->view, .at = at[i] };
+	nam_status st = read_entries(t, e, n, arena);
+	for (unsigned i = 0; st == NAM_OK && i < n; i++) {
+		st = show(t, &e[i], arena, &rows[*got]);
+		*got += st == NAM_OK;
+		if (st == NAM_ABSENT)
+			st = NAM_OK;
+	}
+	return st;
+}
+static_assert((int)TXN_BLOCKS_TOGETHER == (int)TXN_OPS, "blocks of one doorbell");
+
+unsigned
+txn_rows_own(
+    const struct txn *t, const struct txn_table *table, uint32_t *from, struct txn_row *rows, unsigned max)
+{
+	unsigned n = 0;
+	for (; *from < t->nwr && n < max; (*from)++) {
+		const struct txn_write *w = t->wr[*from];
+		if (w->view == table->view && txn_writes(w) && w->slot != NULL &&
+		    !(w->slot->meta & REC_DELETED))
+			rows[n++] = (struct txn_row){
+				.at = w->at, .bytes = w->slot->payload, .len = (uint32_t)w->slot->meta
+			};
+	}
+	return n;
+}
+
+const struct txn_looks *
+txn_looked(const struct txn *t)
+{
+	return &t->looks;
 }
 
 void

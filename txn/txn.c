@@ -144,6 +144,7 @@ begin(struct txn_worker *tw, enum txn_iso iso, bool latest, const struct txn_lim
 	t->floor = latest ? tso_last_answered(tw->db->tso) : 0;
 	t->cid = 0;
 	memset(&t->counts, 0, sizeof t->counts);
+	t->looks = (struct txn_looks){ 0 };
 	if (l != NULL)
 		txn_set_limits(t, l);
 	struct tso_timeout p = txn_timeout(&t->limits);

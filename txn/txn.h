@@ -34,6 +34,8 @@ struct txn_config {
 	unsigned clients;         /* likewise, for TSO_PREASSIGNED */
 	unsigned lanes;           /* likewise: words that give out CIDs */
 	size_t ptr_cache_entries; /* 0 = 1 Mi (8 MiB) */
+	unsigned order_cache;     /* of all ordered indexes: 1 + enum idx_tree_cache; 0: as each
+				   * says (txn_order.options) */
 	uint32_t tick_us;         /* heartbeat, 0 = 2000 */
 	uint32_t lease_ms;        /* used when this process formats the cluster: see tso_format */
 	bool split;               /* the first worker only beats, the second one recovers,
@@ -270,6 +272,9 @@ struct txn_row {
 	tso_cid newest;    /* newest CID its block lists: what a lock expects */
 	const void *block; /* txn's own: the block as it was READ */
 	bool partial;      /* txn's own: only the directory and the version's slot were READ */
+	/* NULL, or the words of its key, which the caller has said are enough (struct txn_only).
+	 * bytes may be NULL then. */
+	const uint64_t *key;
 };
 
 /*
@@ -428,10 +433,22 @@ nam_status txn_forbidden(struct txn *t);
 
 /* ---- by an ordered index ---- */
 
+/*
+ * The caller needs of a row nothing but its key in the order, if enough() says so of the key's
+ * words; NULL = of all. A row comes with its key then. Its block is READ only if this process has
+ * not yet seen, at an earlier look, that the block's newest version is a live row with that key:
+ * else 8 bytes of the block prove that this is still so (txn/known.c).
+ */
+struct txn_only {
+	bool (*enough)(void *arg, const uint64_t *key);
+	void *arg;
+};
+
 /* One key to find by an ordered index. Caller's memory. */
 struct txn_seek {
 	struct txn_table *table;
 	unsigned order;
+	const struct txn_only *only; /* NULL: it needs the rows */
 	const uint64_t *key;
 	bool every;        /* all rows that have the key, not one of them */
 	nam_status status; /* NAM_OK; NAM_ABSENT; NAM_DUPLICATE: several rows have it, row is one of
@@ -455,8 +472,43 @@ nam_status txn_seek(struct txn *t, struct txn_seek *s, unsigned n, struct nam_ar
 struct txn_range;
 nam_status txn_range_open(struct txn *t, struct txn_table *table, unsigned order,
     const struct idx_tree_range *range, struct txn_range **out);
+/* Before the first call of next. only: borrowed until the range is closed. */
+void txn_range_only(struct txn_range *r, const struct txn_only *only);
 nam_status txn_range_next(struct txn_range *r, struct txn_row *rows, unsigned max, unsigned *n);
 void txn_range_close(struct txn_range *r);
+
+/* Blocks that entries lead to. Arena memory. */
+struct txn_blocks {
+	net_addr *at;
+	size_t n, cap;
+};
+/*
+ * Adds the blocks that the entries of n ranges of one order lead to, in any order, some twice. An
+ * entry is a hint: every row that t can see and that has a key of the ranges lies in one of the
+ * blocks, own writes excepted; not every block has such a row. No block is READ. Ranges of one key
+ * each share doorbells. If t is SERIALIZABLE, it fails at COMMIT if entries have come into the
+ * ranges.
+ */
+nam_status txn_range_blocks(struct txn *t, struct txn_table *table, unsigned order,
+    const struct idx_tree_range *range, unsigned n, struct txn_blocks *out, struct nam_arena *arena);
+/* The live rows that t sees in n blocks of the table, in their order, whatever keys they have.
+ * Blocks that t has written are left out. READs TXN_BLOCKS_TOGETHER blocks with a doorbell. */
+enum { TXN_BLOCKS_TOGETHER = 128 };
+nam_status txn_rows_of_blocks(struct txn *t, struct txn_table *table, const net_addr *at, unsigned n,
+    struct txn_row *rows, unsigned *got, struct nam_arena *arena);
+/* Own live rows of the table: up to max, from number *from of t's writes on. Returns how many;
+ * fewer than max: there are no more. */
+unsigned txn_rows_own(
+    const struct txn *t, const struct txn_table *table, uint32_t *from, struct txn_row *rows, unsigned max);
+
+/* What t has done by ordered indexes so far. */
+struct txn_looks {
+	uint64_t keys, ranges; /* looked up; begun */
+	uint64_t node_reads;   /* READs of nodes of trees for these */
+	uint64_t block_reads;  /* READs of blocks that entries have led to ... */
+	uint64_t word_reads;   /* ... and of their words alone */
+};
+const struct txn_looks *txn_looked(const struct txn *t);
 /* A row that t has written, and a live row with the same key of a unique order. */
 struct txn_clash {
 	const struct txn_table *table;

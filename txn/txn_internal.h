@@ -114,6 +114,7 @@ struct txn_table_view {
 	bool unique;               /* one of them is */
 	bool lent[TXN_ORDERS_MAX]; /* another view closes the tree */
 	struct idx_tree *tree[TXN_ORDERS_MAX];
+	uint64_t tree_name[TXN_ORDERS_MAX];     /* of each; no other tree of the cluster has it */
 	struct txn_order order[TXN_ORDERS_MAX]; /* copies, which outlive the catalog's */
 	/* Copies of the descriptor's callback and of a descriptor to call it with, which outlive
 	 * the catalog's. */
@@ -142,6 +143,7 @@ struct txn_db {
 	net_addr cluster; /* the cluster record */
 	net_addr log;     /* the log directory of our slot */
 	struct idx_ptrs *ptrs;
+	_Atomic(struct txn_known *) known;      /* NULL = not in use yet */
 	struct txn_local *local;                /* local.c's table */
 	struct txn_turn_place *turns;           /* turn.c's */
 	unsigned *regions, nregions;            /* up, rising */
@@ -153,7 +155,8 @@ struct txn_db {
 	_Atomic uint64_t chunk_asked;           /* a worker asks for the extent of this chunk */
 	_Atomic(struct txn_table_view *) views; /* all ever opened; freed at close */
 	uint32_t tick_us;
-	uint64_t since_ns; /* when it was opened */
+	unsigned order_cache; /* as configured */
+	uint64_t since_ns;    /* when it was opened */
 	bool bystander;
 	bool split;      /* heart, recoverer and sweepers are different workers */
 	net_addr deaths; /* a word of the cluster record: the count of deaths that left memory
@@ -470,6 +473,7 @@ struct txn {
 	net_addr more;         /* root of a long write set */
 	uint64_t *more_list;   /* its further extents */
 	struct net_counts counts;
+	struct txn_looks looks;
 	struct net_counts *sink;
 	struct txn *next;
 	struct net_batch batch;
@@ -711,6 +715,16 @@ txn_holds(const struct txn *t)
 /* unique.c */
 bool txn_unchecked_add(struct txn *t, net_addr at);
 void txn_claims_end(struct txn *t);
+
+/* known.c */
+/* The name of an entry of order i; key: its words. */
+uint64_t txn_known_entry(
+    struct txn_worker *tw, const struct txn_table_view *v, unsigned i, const uint64_t *key, net_addr at);
+/* The CID at which this process has seen the newest version of the entry's block to be a live row
+ * with its key; 0 = none. */
+tso_cid txn_known_get(struct txn_worker *tw, uint64_t entry);
+void txn_known_put(struct txn_worker *tw, uint64_t entry, tso_cid cid);
+void txn_known_close(struct txn_db *db);
 
 /* order.c */
 /* True if no other row may have the key of this one. */

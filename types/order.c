@@ -269,3 +269,199 @@ cat_order_after(uint8_t *key, uint32_t *len)
 	key[*len - 1]++;
 	return true;
 }
+
+/* ---- values out of keys ------------------------------------------------------------------- */
+
+/* turn: 255 if the bits are turned, else 0. Reading beyond the bytes makes it over. */
+struct reader {
+	const uint8_t *p;
+	uint32_t len, at;
+	uint8_t turn;
+	bool over;
+};
+
+static unsigned
+next_byte(struct reader *r)
+{
+	if (r->at >= r->len) {
+		r->over = true;
+		return 0;
+	}
+	return r->p[r->at++] ^ r->turn;
+}
+
+static uint64_t
+next_bits(struct reader *r, unsigned n)
+{
+	uint64_t x = 0;
+	while (n-- > 0)
+		x = x << 8 | next_byte(r);
+	return x;
+}
+
+/* A number of n bytes with a sign. */
+static int64_t
+next_whole(struct reader *r, unsigned n)
+{
+	uint64_t x = next_bits(r, n) ^ UINT64_C(1) << (8 * n - 1);
+	unsigned up = 64 - 8 * n;
+	return (int64_t)(x << up) >> up;
+}
+
+/* False: it may be another one. */
+static bool
+next_floating(struct reader *r, bool narrow, double *f)
+{
+	unsigned n = narrow ? 4 : 8;
+	uint64_t bits = next_bits(r, n), sign = UINT64_C(1) << (8 * n - 1);
+	bits = bits & sign ? bits ^ sign : ~bits & (sign | (sign - 1));
+	if (narrow) {
+		uint32_t b = (uint32_t)bits;
+		float g;
+		memcpy(&g, &b, 4);
+		*f = (double)g;
+	} else {
+		memcpy(f, &bits, 8);
+	}
+	return *f != 0;
+}
+
+static bool
+next_text(struct reader *r, struct cat_str *s, struct nam_arena *arena)
+{
+	uint32_t from = r->at, n = 0, k = 0;
+	while (!r->over) {
+		if (next_byte(r) == 0 && next_byte(r) == END)
+			break;
+		n++;
+	}
+	if (r->over || arena == NULL)
+		return !r->over;
+	char *out = nam_arena_take(arena, n + 1);
+	if (out == NULL)
+		return false;
+	for (r->at = from; k < n; k++)
+		if ((out[k] = (char)next_byte(r)) == 0)
+			(void)next_byte(r);
+	r->at += 2;
+	*s = (struct cat_str){ out, n };
+	return true;
+}
+
+static void
+pass_numeric(struct reader *r)
+{
+	unsigned kind = next_byte(r);
+	if (kind != NEGATIVE && kind != POSITIVE)
+		return;
+	uint8_t turn = kind == NEGATIVE ? 255 : 0;
+	unsigned e = next_byte(r) ^ turn;
+	if (e == 1 || e == 255)
+		(void)next_bits(r, 3);
+	while (!r->over && (next_byte(r) ^ turn) != END)
+		;
+}
+
+bool
+cat_order_tells(enum cat_type type)
+{
+	switch (type) {
+	case CAT_BOOL:
+	case CAT_INT2:
+	case CAT_INT4:
+	case CAT_INT8:
+	case CAT_DATE:
+	case CAT_TIME:
+	case CAT_TIMESTAMP:
+	case CAT_TIMESTAMPTZ:
+	case CAT_FLOAT4:
+	case CAT_FLOAT8:
+	case CAT_UUID:
+	case CAT_TEXT:
+	case CAT_BYTEA:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* False: the bytes do not tell it, or not what follows. */
+static bool
+next_value(struct reader *r, enum cat_type type, bool need, union cat_val *v, struct nam_arena *arena)
+{
+	if (cat_type_is_array(type) || (need && !cat_order_tells(type)))
+		return false;
+	switch (type) {
+	case CAT_BOOL:
+		v->i = (int64_t)next_bits(r, 1);
+		break;
+	case CAT_INT2:
+		v->i = next_whole(r, 2);
+		break;
+	case CAT_INT4:
+		v->i = next_whole(r, 4);
+		break;
+	case CAT_DATE:
+		v->i = next_whole(r, 4);
+		if (v->i == INT32_MIN || v->i == INT32_MAX)
+			v->i = v->i < 0 ? INT64_MIN : INT64_MAX;
+		break;
+	case CAT_FLOAT4:
+	case CAT_FLOAT8:
+		return (next_floating(r, type == CAT_FLOAT4, &v->f) || !need) && !r->over;
+	case CAT_INTERVAL:
+		(void)next_bits(r, SPAN_BYTES);
+		break;
+	case CAT_NUMERIC:
+		pass_numeric(r);
+		break;
+	case CAT_UUID:
+		v->s = (struct cat_str){ "", 0 };
+		if (r->len - r->at < 16)
+			return false;
+		if (need && arena != NULL) {
+			char *out = nam_arena_take(arena, 16);
+			for (unsigned i = 0; out != NULL && i < 16; i++)
+				out[i] = (char)(r->p[r->at + i] ^ r->turn);
+			v->s = (struct cat_str){ out, 16 };
+			if (out == NULL)
+				return false;
+		}
+		r->at += 16;
+		break;
+	case CAT_TEXT:
+	case CAT_BPCHAR:
+	case CAT_BYTEA:
+	case CAT_UNKNOWN:
+		return next_text(r, &v->s, need ? arena : NULL);
+	case CAT_INT8:
+	case CAT_TIME:
+	case CAT_TIMESTAMP:
+	case CAT_TIMESTAMPTZ:
+		v->i = next_whole(r, 8);
+		break;
+	default:
+		return false;
+	}
+	return !r->over;
+}
+
+bool
+cat_order_decode(const struct cat_order_column *col, unsigned n, const uint8_t *bytes, uint32_t len,
+    const bool *need, union cat_val *v, bool *null, struct nam_arena *arena)
+{
+	struct reader r = { .p = bytes, .len = len };
+	for (unsigned i = 0; i < n; i++) {
+		r.turn = 0;
+		null[i] = !col[i].not_null && next_byte(&r) != VALUE;
+		if (r.over)
+			return false;
+		v[i] = (union cat_val){ 0 };
+		if (null[i])
+			continue;
+		r.turn = col[i].descending ? 255 : 0;
+		if (!next_value(&r, col[i].type, need[i], &v[i], arena))
+			return false;
+	}
+	return true;
+}

@@ -51,6 +51,17 @@ bool cat_order_encode(const struct cat_order_column *col, unsigned n, const unio
     const bool *null, uint8_t out[CAT_ORDER_MAX], uint32_t *len, struct nam_arena *arena,
     struct cat_err *err);
 
+/* True if a key tells values of that type: not what is equal and yet differs, as 1.5 and 1.50. */
+bool cat_order_tells(enum cat_type type);
+/*
+ * The reverse: the first n columns of a key whose first len bytes are at hand. need: of which
+ * columns the values are asked for; the others are only passed. arena: for strings, NULL = they are
+ * not wanted. False: the bytes do not tell one of these: the key goes on behind them, or it is a
+ * 0.0 that may be a -0.0, or of a type that keys do not tell, or the bytes are no key; no memory.
+ */
+bool cat_order_decode(const struct cat_order_column *col, unsigned n, const uint8_t *bytes, uint32_t len,
+    const bool *need, union cat_val *v, bool *null, struct nam_arena *arena);
+
 /*
  * Makes of a key, or of the key of some first columns, the least bytes above it and above all that
  * begin with it: where a scan of that prefix ends. False: there are none.

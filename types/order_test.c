@@ -311,6 +311,69 @@ test_columns(void **state)
 	}
 }
 
+/* Whether a key tells a value as it is, -0.0 and blanks included. */
+static bool
+exactly(enum cat_type t, union cat_val a, union cat_val b)
+{
+	if (cat_type_is_str(t))
+		return a.s.len == b.s.len && memcmp(a.s.p, b.s.p, a.s.len) == 0;
+	if (cat_type_is_float(t))
+		return (isnan(a.f) && isnan(b.f)) || (a.f == b.f && signbit(a.f) == signbit(b.f));
+	return a.i == b.i;
+}
+
+/* Values out of whole keys, and out of keys that are cut anywhere: the right ones or none. */
+static void
+test_values(void **state)
+{
+	(void)state;
+	unsigned told = 0, cut_told = 0, untold = 0;
+	for (unsigned round = 0; round < 40000; round++) {
+		struct cat_order_column col[COLUMNS_MAX];
+		union cat_val v[COLUMNS_MAX], got[COLUMNS_MAX], edge[VALUES];
+		bool null[COLUMNS_MAX], none[COLUMNS_MAX], need[COLUMNS_MAX], can = true;
+		unsigned n = 1 + (unsigned)nam_rng_below(&rng, COLUMNS_MAX);
+		for (unsigned c = 0; c < n; c++) {
+			col[c] = (struct cat_order_column){ .type = types[nam_rng_below(&rng, TYPES)],
+				.descending = nam_rng_below(&rng, 2),
+				.nulls_first = nam_rng_below(&rng, 2),
+				.not_null = nam_rng_below(&rng, 2) };
+			unsigned e = edges(col[c].type, edge);
+			v[c] = e > 0 && nam_rng_below(&rng, 2) ? edge[nam_rng_below(&rng, e)]
+							       : any_value(col[c].type);
+			null[c] = !col[c].not_null && nam_rng_below(&rng, 5) == 0;
+			need[c] = cat_order_tells(col[c].type) && nam_rng_below(&rng, 4) > 0;
+			can &= null[c] || !cat_type_is_array(col[c].type);
+			can &= null[c] || !need[c] || !cat_type_is_float(col[c].type) || v[c].f != 0;
+		}
+		struct key k = key_of(col, n, v, null);
+		for (unsigned i = 0; i < 4; i++) {
+			uint32_t len = i == 0 ? k.len : (uint32_t)nam_rng_below(&rng, k.len + 1);
+			bool is = cat_order_decode(col, n, k.bytes, len, need, got, none, &arena);
+			if (len == k.len)
+				assert_int_equal(is, can);
+			told += is && i == 0;
+			untold += !is && i == 0;
+			cut_told += is && len < k.len;
+			for (unsigned c = 0; is && c < n; c++) {
+				assert_int_equal(none[c], null[c]);
+				assert_true(null[c] || !need[c] || exactly(col[c].type, v[c], got[c]));
+			}
+		}
+		nam_arena_reset(&arena);
+	}
+	assert_true(told > 1000 && untold > 100);
+	assert_int_equal(cut_told, 0); /* every byte of a key counts */
+	for (unsigned t = 0; t < TYPES; t++) {
+		const struct cat_order_column col = { .type = types[t], .not_null = true };
+		union cat_val v = any_value(types[t]), got;
+		bool none, need = true;
+		struct key k = key_of(&col, 1, &v, NULL);
+		if (!cat_order_tells(types[t]))
+			assert_false(cat_order_decode(&col, 1, k.bytes, k.len, &need, &got, &none, &arena));
+	}
+}
+
 /* A scan from a prefix to what is after it brings the keys that begin with those columns, and no
  * others. */
 static void
@@ -412,6 +475,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_column),
 		cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_prefix),
 		cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_limits),

@@ -41,7 +41,7 @@
 	}
 #endif
 
-enum { PROCS = 4, WORKERS = 2, BATCH = 6, NODES_MAX = 3, PARTS_MAX = 6 };
+enum { PROCS = 4, WORKERS = 2, BATCH = 6, MANY = 40, NODES_MAX = 3, PARTS_MAX = 6 };
 
 struct model_entry {
 	uint32_t stamp; /* begins and ends of changes */
@@ -199,17 +199,21 @@ look(struct actor *a, struct idx_tree_probe *p, uint64_t (*words)[IDX_TREE_WORDS
 	struct model *m = a->m;
 	unsigned values = m->cfg.values;
 	struct model_entry *before = malloc(n * (size_t)values * sizeof *before);
+	struct nam_arena arena;
 	nam_status st;
 	if (before == NULL)
 		abort();
+	nam_arena_init(&arena, 0);
 	do {
 		for (unsigned i = 0; i < n; i++) {
 			memcpy(before + i * (size_t)values, entry_of(m, key[i], 1), values * sizeof *before);
 			key_of(m, key[i], words[i]);
 			p[i] = (struct idx_tree_probe){ .tree = a->t, .key = words[i] };
 		}
-		st = idx_tree_lookup(a->w, p, n, NULL);
+		st = n == MANY ? idx_tree_lookup_many(a->w, p, n, &arena, NULL)
+			       : idx_tree_lookup(a->w, p, n, NULL);
 	} while (renewed(a, st) && m->broken[0] == 0);
+	nam_arena_fini(&arena);
 	if (st != NAM_OK)
 		violated(m, "lookup says %s", nam_status_name(st));
 	m->lookups += n;
@@ -469,6 +473,23 @@ move(struct actor *a)
 		violated(m, "a move says %s", nam_status_name(st));
 }
 
+/* More keys than fit a stack, with one doorbell. */
+static void
+look_many(struct actor *a, uint32_t first)
+{
+	struct many {
+		struct idx_tree_probe p[MANY];
+		uint64_t words[MANY][IDX_TREE_WORDS];
+		uint32_t key[MANY];
+	} *l = malloc(sizeof *l);
+	if (l == NULL)
+		abort();
+	for (uint32_t i = 0; i < MANY; i++)
+		l->key[i] = (first + i * 7) % a->m->cfg.keys;
+	look(a, l->p, l->words, l->key, MANY);
+	free(l);
+}
+
 static void
 act(void *arg)
 {
@@ -504,6 +525,8 @@ act(void *arg)
 			uint32_t to = first + (uint32_t)nam_rng_below(&m->rng, most);
 			scan(a, first, to < c->keys ? to : c->keys - 1, nam_rng_below(&m->rng, 3) == 0,
 			    nam_rng_below(&m->rng, 3) == 0, nam_rng_below(&m->rng, 2) == 0);
+		} else if (n == BATCH) {
+			look_many(a, first);
 		} else {
 			look(a, p, words, key, n);
 		}

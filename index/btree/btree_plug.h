@@ -60,8 +60,9 @@ struct idx_locator {
 	 */
 	nam_status (*wrong)(void *loc, struct net_worker *w, const uint64_t *key, uint64_t value,
 	    net_addr leaf, struct net_counts *acct);
-	/* Bytes of models, or copies of nodes, and of tables at this moment; fetches so far. */
-	void (*size)(void *loc, uint64_t *cache, uint64_t *table, uint64_t *fetched);
+	/* Bytes of models, or copies of nodes, and of tables at this moment; fetches so far; by how
+	 * many nodes the models may be wrong. */
+	void (*size)(void *loc, uint64_t *cache, uint64_t *table, uint64_t *fetched, unsigned *error);
 };
 
 /* idx_tree_open with a locator; NULL: as options say, without index/learned. */

@@ -156,7 +156,18 @@ struct seek {
 typedef bool (*seek_fn)(void *arg, struct seek *s, unsigned i, const struct idx_node *node, net_addr at);
 
 enum { SEEKS = 16 };
-/* At most SEEKS. */
+/* Memory for up to `max` seeks. first, count: an entry for each seek; op: two. */
+struct seek_room {
+	unsigned max;
+	uint64_t *node; /* nodes that are READ; those without room go into a later doorbell */
+	size_t bytes;
+	struct net_op *op;
+	unsigned *first, *count;
+};
+/* At most room->max. */
+void idx_seek_in(struct net_worker *w, struct idx_tree *t, const struct seek_room *room, struct seek *s,
+    unsigned n, seek_fn fn, void *arg, struct net_counts *acct);
+/* Likewise in memory on the stack: at most SEEKS. */
 void idx_seek(struct net_worker *w, struct idx_tree *t, struct seek *s, unsigned n, seek_fn fn, void *arg,
     struct net_counts *acct);
 

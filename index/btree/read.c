@@ -102,6 +102,7 @@ struct run {
 	struct idx_tree *t;
 	seek_fn fn;
 	void *arg;
+	struct net_backoff pause;
 	uint64_t leaf_reads, inner_reads, rights, torn;
 };
 
@@ -186,74 +187,88 @@ judge(struct run *r, struct seek *s, unsigned number, const struct idx_node *con
 static bool
 locate_many(struct idx_tree *t, struct seek *s, unsigned n, unsigned *count)
 {
-	const uint64_t *key[SEEKS];
-	uint64_t value[SEEKS];
-	void *loc[SEEKS];
-	net_addr at[SEEKS][2];
+	const uint64_t *key[IDX_LOCATE_MAX];
+	uint64_t value[IDX_LOCATE_MAX];
+	void *loc[IDX_LOCATE_MAX];
+	net_addr at[IDX_LOCATE_MAX][2];
 	if (n < 2 || t->loc == NULL || t->loc->locate_many == NULL)
 		return false;
-	for (unsigned i = 0; i < n; i++) {
+	for (unsigned i = 0; i < n; i++)
 		if (s[i].fresh || s[i].stop > t->loc->level)
 			return false;
-		loc[i] = s[i].v->pub.loc;
-		key[i] = s[i].key;
-		value[i] = s[i].value;
+	for (unsigned from = 0; from < n; from += IDX_LOCATE_MAX) {
+		unsigned some = n - from < IDX_LOCATE_MAX ? n - from : IDX_LOCATE_MAX;
+		for (unsigned i = 0; i < some; i++) {
+			loc[i] = s[from + i].v->pub.loc;
+			key[i] = s[from + i].key;
+			value[i] = s[from + i].value;
+		}
+		t->loc->locate_many(loc, key, value, some, at, count + from);
+		for (unsigned i = 0; i < some; i++)
+			memcpy(s[from + i].at, at[i], count[from + i] * sizeof at[i][0]);
 	}
-	t->loc->locate_many(loc, key, value, n, at, count);
-	for (unsigned i = 0; i < n; i++)
-		memcpy(s[i].at, at[i], count[i] * sizeof s[i].at[0]);
 	return true;
 }
-static_assert((int)SEEKS <= (int)IDX_LOCATE_MAX, "all seeks of a call are located at once");
 
-void
-idx_seek(struct net_worker *w, struct idx_tree *t, struct seek *s, unsigned n, seek_fn fn, void *arg,
+/* READs the nodes that the seeks ask for and that the room holds, with one doorbell per node. */
+static void
+read_nodes(struct run *r, const struct seek_room *room, struct seek *s, unsigned n, bool wait,
     struct net_counts *acct)
 {
-	uint64_t buffer[BUFFER / 8];
-	struct net_op ops[2 * SEEKS];
-	struct run r = { .w = w, .t = t, .fn = fn, .arg = arg };
-	unsigned leaf = idx_node_words(t->words, true), inner = idx_node_words(t->words, false), left = n;
-	struct net_backoff pause = { .base_ns = 1000, .cap_ns = 100000, .dice = true };
-	unsigned count[SEEKS];
-	NAM_ASSERT(n <= SEEKS);
-	bool many = locate_many(t, s, n, count);
+	struct net_backoff *pause = &r->pause;
+	unsigned leaf = idx_node_words(r->t->words, true), inner = idx_node_words(r->t->words, false);
+	struct net_batch b;
+	size_t used = 0;
+	net_batch_init(&b, r->w, room->op, 2 * room->max, acct);
+	for (unsigned i = 0; i < n; i++) {
+		unsigned words = s[i].level == 0 ? leaf : inner;
+		room->first[i] = UINT32_MAX;
+		if (s[i].over || (used + (size_t)s[i].n * words) * 8 > room->bytes)
+			continue;
+		room->first[i] = b.n;
+		for (unsigned k = 0; k < s[i].n; k++, used += words)
+			net_read(&b, s[i].at[k], room->node + used, 8 * words);
+		if (s[i].level == 0)
+			r->leaf_reads += s[i].n;
+		else
+			r->inner_reads += s[i].n;
+	}
+	if (wait)
+		net_back_off(r->w, pause);
+	(void)net_run(&b); /* each op tells its own status */
+}
+
+void
+idx_seek_in(struct net_worker *w, struct idx_tree *t, const struct seek_room *room, struct seek *s,
+    unsigned n, seek_fn fn, void *arg, struct net_counts *acct)
+{
+	struct run r = { .w = w,
+		.t = t,
+		.fn = fn,
+		.arg = arg,
+		.pause = { .base_ns = 1000, .cap_ns = 100000, .dice = true } };
+	unsigned left = n;
+	NAM_ASSERT(n <= room->max);
+	bool many = locate_many(t, s, n, room->count);
 	for (unsigned i = 0; i < n; i++) {
 		s[i].stale = s[i].over = false;
 		s[i].restarts = 0;
 		s[i].status = NAM_BUSY;
-		begin(t, &s[i], many ? &count[i] : NULL);
+		begin(t, &s[i], many ? &room->count[i] : NULL);
 		left -= s[i].over;
 	}
 	while (left > 0) {
-		struct net_batch b;
-		unsigned used = 0, first[SEEKS];
 		bool wait = false;
-		net_batch_init(&b, w, ops, 2 * SEEKS, acct);
-		for (unsigned i = 0; i < n; i++) {
-			unsigned words = s[i].level == 0 ? leaf : inner;
-			first[i] = UINT32_MAX;
-			if (s[i].over || used + s[i].n * words > BUFFER / 8)
-				continue;
-			first[i] = b.n;
-			wait |= s[i].tries > TORN_WAIT;
-			for (unsigned k = 0; k < s[i].n; k++, used += words)
-				net_read(&b, s[i].at[k], buffer + used, 8 * words);
-			if (s[i].level == 0)
-				r.leaf_reads += s[i].n;
-			else
-				r.inner_reads += s[i].n;
-		}
-		if (wait)
-			net_back_off(w, &pause);
-		(void)net_run(&b); /* each op tells its own status */
+		for (unsigned i = 0; i < n; i++)
+			wait |= !s[i].over && s[i].tries > TORN_WAIT;
+		read_nodes(&r, room, s, n, wait, acct);
 		for (unsigned i = 0; i < n; i++) {
 			const struct idx_node *node[2];
 			const struct net_op *op[2];
-			if (first[i] == UINT32_MAX)
+			if (room->first[i] == UINT32_MAX)
 				continue;
 			for (unsigned k = 0; k < s[i].n; k++) {
-				op[k] = &ops[first[i] + k];
+				op[k] = &room->op[room->first[i] + k];
 				node[k] = op[k]->buf;
 			}
 			judge(&r, &s[i], i, node, op);
@@ -264,6 +279,17 @@ idx_seek(struct net_worker *w, struct idx_tree *t, struct seek *s, unsigned n, s
 	idx_count_add(t, IDX_N_INNER_READS, r.inner_reads);
 	idx_count_add(t, IDX_N_RIGHTS, r.rights);
 	idx_count_add(t, IDX_N_TORN, r.torn);
+}
+
+void
+idx_seek(struct net_worker *w, struct idx_tree *t, struct seek *s, unsigned n, seek_fn fn, void *arg,
+    struct net_counts *acct)
+{
+	uint64_t buffer[BUFFER / 8];
+	struct net_op ops[2 * SEEKS];
+	unsigned first[SEEKS], count[SEEKS];
+	const struct seek_room room = { SEEKS, buffer, sizeof buffer, ops, first, count };
+	idx_seek_in(w, t, &room, s, n, fn, arg, acct);
 }
 
 /* ---- lookup ---------------------------------------------------------------------------- */
@@ -288,9 +314,13 @@ gather(struct idx_tree_probe *p, const struct idx_node *n, unsigned w)
 	}
 }
 
+/* Up to max probes that are looked up together. room: NULL, on the stack. */
 struct lookup {
 	struct idx_tree *t;
-	struct idx_tree_probe *p[SEEKS];
+	struct idx_tree_probe **p;
+	struct seek *s;
+	unsigned max;
+	const struct seek_room *room;
 };
 
 /* ---- lookup, on mapped memory ---- */
@@ -365,8 +395,8 @@ lookup_near(struct net_worker *w, struct idx_tree *t, const struct views *m, str
 	void *loc[SEEKS];
 	net_addr told[SEEKS][2], at[2 * SEEKS];
 	unsigned count[SEEKS], words = idx_node_words(t->words, true), reads = 0, left = 0;
-	if (t->loc == NULL || t->loc->level != 0 || t->loc->locate_many == NULL || nam_fault_any() ||
-	    !net_all_mapped(w))
+	if (n > SEEKS || t->loc == NULL || t->loc->level != 0 || t->loc->locate_many == NULL ||
+	    nam_fault_any() || !net_all_mapped(w))
 		return n;
 	for (unsigned i = 0; i < n; i++) {
 		const struct view *v = idx_view_of(m, l->p[i]->key, t->words);
@@ -504,7 +534,7 @@ ask(struct net_worker *w, struct idx_tree *t, struct views *m, struct idx_tree_p
 		if (all[i]->status != NAM_BUSY)
 			continue;
 		struct view *v = idx_view_of(m, all[i]->key, t->words);
-		for (unsigned j = i; j < n; j++)
+		for (unsigned j = i; j < n && k < SEEKS; j++)
 			if (all[j]->status == NAM_BUSY && idx_view_of(m, all[j]->key, t->words) == v)
 				p[k++] = all[j];
 		nam_status st = ask_part(w, v, p, k);
@@ -556,11 +586,11 @@ choose(struct net_worker *w, struct view *v, enum idx_way *way, struct net_count
 	return a;
 }
 
-/* One tree's probes, at most SEEKS. Their status is NAM_BUSY if the map was stale. */
+/* One tree's probes, at most l->max. Their status is NAM_BUSY if the map was stale. */
 static nam_status
 lookup_chunk(struct net_worker *w, struct idx_tree *t, struct lookup *l, unsigned n, struct net_counts *acct)
 {
-	struct seek s[SEEKS];
+	struct seek *s = l->s;
 	struct views *m;
 	nam_status worst = NAM_OK, st = idx_views(w, t, NULL, &m, acct);
 	enum idx_way way = t->o.cache == IDX_TREE_MESSAGES ? IDX_WAY_MESSAGE : IDX_WAY_READS;
@@ -591,7 +621,10 @@ lookup_chunk(struct net_worker *w, struct idx_tree *t, struct lookup *l, unsigne
 	if (st != NAM_OK)
 		return st;
 	if (!messages) {
-		idx_seek(w, t, s, n, found, l, acct);
+		if (l->room != NULL)
+			idx_seek_in(w, t, l->room, s, n, found, l, acct);
+		else
+			idx_seek(w, t, s, n, found, l, acct);
 		for (unsigned i = 0; i < n; i++) {
 			l->p[i]->status = s[i].status;
 			busy |= s[i].status == NAM_BUSY;
@@ -613,26 +646,27 @@ lookup_chunk(struct net_worker *w, struct idx_tree *t, struct lookup *l, unsigne
 	return worst;
 }
 
-nam_status
-idx_tree_lookup(struct net_worker *w, struct idx_tree_probe *p, unsigned n, struct net_counts *acct)
+static nam_status
+lookup_all(
+    struct net_worker *w, struct lookup *l, struct idx_tree_probe *p, unsigned n, struct net_counts *acct)
 {
 	nam_status worst = NAM_OK;
 	unsigned done = 0;
 	while (done < n) {
-		struct lookup l = { .t = p[done].tree };
 		unsigned k = 0, begun = done;
-		while (k < SEEKS && done < n && p[done].tree == l.t)
-			l.p[k++] = &p[done++];
-		nam_status st = lookup_chunk(w, l.t, &l, k, acct);
+		l->t = p[done].tree;
+		while (k < l->max && done < n && p[done].tree == l->t)
+			l->p[k++] = &p[done++];
+		nam_status st = lookup_chunk(w, l->t, l, k, acct);
 		for (unsigned tries = 0; tries < RESTARTS; tries++) {
 			/* Those whose partition has moved. */
 			unsigned left = 0;
 			for (unsigned i = begun; i < done; i++)
 				if (p[i].status == NAM_BUSY)
-					l.p[left++] = &p[i];
+					l->p[left++] = &p[i];
 			if (left == 0)
 				break;
-			st = lookup_chunk(w, l.t, &l, left, acct);
+			st = lookup_chunk(w, l->t, l, left, acct);
 		}
 		if (st != NAM_OK)
 			worst = st;
@@ -641,4 +675,46 @@ idx_tree_lookup(struct net_worker *w, struct idx_tree_probe *p, unsigned n, stru
 		if (p[i].status == NAM_BUSY)
 			worst = NAM_BUSY;
 	return worst;
+}
+
+nam_status
+idx_tree_lookup(struct net_worker *w, struct idx_tree_probe *p, unsigned n, struct net_counts *acct)
+{
+	struct idx_tree_probe *some[SEEKS];
+	struct seek s[SEEKS];
+	struct lookup l = { .p = some, .s = s, .max = SEEKS };
+	return lookup_all(w, &l, p, n, acct);
+}
+
+/* The most words of nodes that a seek READs at once: one node, or two that models tell. */
+static unsigned
+seek_words(const struct idx_tree *t)
+{
+	unsigned leaf = idx_node_words(t->words, true), inner = idx_node_words(t->words, false);
+	unsigned most = leaf > inner ? leaf : inner;
+	return t->loc != NULL ? 2 * most : most;
+}
+
+nam_status
+idx_tree_lookup_many(struct net_worker *w, struct idx_tree_probe *p, unsigned n, struct nam_arena *arena,
+    struct net_counts *acct)
+{
+	unsigned max = n < IDX_TREE_TOGETHER ? n : IDX_TREE_TOGETHER, words = 0;
+	if (n <= SEEKS)
+		return idx_tree_lookup(w, p, n, acct);
+	for (unsigned i = 0; i < n; i++)
+		if (i == 0 || p[i].tree != p[i - 1].tree)
+			words = seek_words(p[i].tree) > words ? seek_words(p[i].tree) : words;
+	struct seek_room room = { .max = max, .bytes = (size_t)max * words * 8 };
+	struct lookup l = { .max = max, .room = &room };
+	room.node = nam_arena_take(arena, room.bytes);
+	room.op = nam_arena_take(arena, 2 * max * sizeof *room.op);
+	room.first = nam_arena_take(arena, max * sizeof *room.first);
+	room.count = nam_arena_take(arena, max * sizeof *room.count);
+	l.p = nam_arena_take(arena, max * sizeof(struct idx_tree_probe *));
+	l.s = nam_arena_take(arena, max * sizeof *l.s);
+	if (room.node == NULL || room.op == NULL || room.first == NULL || room.count == NULL || l.p == NULL ||
+	    l.s == NULL)
+		return NAM_NOMEM;
+	return lookup_all(w, &l, p, n, acct);
 }

@@ -250,7 +250,8 @@ idx_tree_counts(const struct idx_tree *t, struct idx_tree_counts *out)
 	uint64_t n[IDX_N_COUNTS] = { 0 };
 	for (unsigned i = 0; i < IDX_N_COUNTS; i++)
 		n[i] = atomic_load_explicit(&t->count[i], memory_order_relaxed);
-	*out = (struct idx_tree_counts){ .lookups = n[IDX_N_LOOKUPS],
+	*out = (struct idx_tree_counts){ .cache = t->o.cache,
+		.lookups = n[IDX_N_LOOKUPS],
 		.leaf_reads = n[IDX_N_LEAF_READS],
 		.inner_reads = n[IDX_N_INNER_READS],
 		.rights = n[IDX_N_RIGHTS],
@@ -263,13 +264,15 @@ idx_tree_counts(const struct idx_tree *t, struct idx_tree_counts *out)
 	pthread_mutex_lock(&open->lock);
 	for (const struct view *v = t->every; v != NULL; v = v->link) {
 		uint64_t cache = 0, table = 0, fetched = 0;
+		unsigned error = 0;
 		if (v->inner != NULL)
 			cache = idx_inner_bytes(v->inner);
 		else if (v->pub.loc != NULL)
-			t->loc->size(v->pub.loc, &cache, &table, &fetched);
+			t->loc->size(v->pub.loc, &cache, &table, &fetched, &error);
 		out->cache_bytes += cache;
 		out->table_bytes += table;
 		out->models_fetched += fetched;
+		out->model_error = error > out->model_error ? error : out->model_error;
 	}
 	pthread_mutex_unlock(&open->lock);
 }

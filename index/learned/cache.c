@@ -405,6 +405,9 @@ idx_lcache_shape(struct idx_lcache *c, struct idx_lcache_shape *out)
 		out->known++;
 		out->model_bytes += sizeof *b + (b->head.skip > 0 ? 8u * c->words : 0);
 		out->table_bytes += 8u * idx_entry_words(&b->head) * b->head.leaves;
+		unsigned low = (unsigned)abs(b->head.low), high = (unsigned)abs(b->head.high);
+		unsigned most = low > high ? low : high;
+		out->error = most > out->error ? most : out->error;
 	}
 	pthread_mutex_unlock(&c->lock);
 }

@@ -146,6 +146,12 @@ show(struct sql_node *n, const struct sql_access *a, const struct cat_vec *tmp, 
 	n->out.n = rows;
 }
 
+void
+sql_show_rows(struct sql_node *n, const struct cat_vec *tmp, unsigned rows)
+{
+	show(n, sql_node_access(n), tmp, rows);
+}
+
 /* Identifies the batch's rows, for an operator that locks them. */
 static bool
 name_rows(struct sql_exec *x, struct sql_node *n, const struct sql_access *a, const struct txn_row *row,

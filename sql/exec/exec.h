@@ -74,6 +74,8 @@ int sql_keep_in(struct sql_exec *x, struct sql_node *n, unsigned arena);
 /* The batch of n, which reads a table: row[0..rows) decoded. tmp: room for the columns it wants. */
 bool sql_decode_rows(
     struct sql_exec *x, struct sql_node *n, const struct txn_row *row, unsigned rows, struct cat_vec *tmp);
+/* The batch of n is what has been decoded into tmp. */
+void sql_show_rows(struct sql_node *n, const struct cat_vec *tmp, unsigned rows);
 
 /* index.c */
 bool sql_index_room(struct sql_exec *x, struct sql_node *n);

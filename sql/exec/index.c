@@ -4,7 +4,12 @@
  * What the conditions say becomes ranges of keys, sorted and disjoint. A range of one key is sought
  * together with those behind it; any other is read from its low end to its high end. With a child
  * each of its rows has its ranges.
+ *
+ * With several legs the ranges of each index give blocks. Those of all legs, or of any, are sorted
+ * by their addresses and READ, each once.
  */
+#include <sql/exec/index_only.h>
+#include <sql/exec/meter.h>
 #include <sql/exec/state.h>
 #include <types/array.h>
 
@@ -24,7 +29,7 @@ sql_index_room(struct sql_exec *x, struct sql_node *n)
 		r->missing = nam_arena_take(x->plan_arena, CAT_BATCH * sizeof *r->missing);
 		r->found = nam_arena_take(x->plan_arena, CAT_BATCH * sizeof *r->found);
 	}
-	return r->tmp != NULL && r->rows != NULL &&
+	return sql_index_told_room(x, o) && r->tmp != NULL && r->rows != NULL &&
 	       (n->child == NULL || (r->src != NULL && r->missing != NULL && r->found != NULL));
 }
 
@@ -335,6 +340,115 @@ begin(struct sql_exec *x, struct sql_op_index *o)
 	return true;
 }
 
+/* ---- several indexes ------------------------------------------------------------------------ */
+
+static int
+by_address(const void *a, const void *b)
+{
+	uint64_t x = ((const net_addr *)a)->bits, y = ((const net_addr *)b)->bits;
+	return (x > y) - (x < y);
+}
+
+/* Sorts the blocks; each stands once. */
+static void
+settle_blocks(struct txn_blocks *b)
+{
+	size_t n = 0;
+	if (b->n > 1)
+		qsort(b->at, b->n, sizeof *b->at, by_address);
+	for (size_t i = 0; i < b->n; i++)
+		if (n == 0 || b->at[n - 1].bits != b->at[i].bits)
+			b->at[n++] = b->at[i];
+	b->n = n;
+}
+
+/* Of *b those that are in c, too. Both are settled. */
+static void
+intersect(struct txn_blocks *b, const struct txn_blocks *c)
+{
+	size_t n = 0;
+	for (size_t i = 0, k = 0; i < b->n; i++) {
+		while (k < c->n && c->at[k].bits < b->at[i].bits)
+			k++;
+		if (k < c->n && c->at[k].bits == b->at[i].bits)
+			b->at[n++] = b->at[i];
+	}
+	b->n = n;
+}
+
+/* Adds the blocks of one leg to *out. */
+static bool
+leg_blocks(
+    struct sql_exec *x, struct sql_op_index *o, const struct sql_index_leg *leg, struct txn_blocks *out)
+{
+	struct sql_run_index *r = o->run;
+	struct making m = {
+		.x = x, .o = o, .ix = &o->acc.tab->index[leg->index], .keep = x->arena[o->node.arena + 1]
+	};
+	r->of = NULL;
+	r->ranges = r->cap = 0;
+	for (unsigned p = 0; p < leg->parts; p++)
+		if (!part_ranges(&m, &leg->part[p]))
+			return false;
+	settle(r, false);
+	struct idx_tree_range *range = nam_arena_take(m.keep, (r->ranges + 1) * sizeof *range);
+	if (range == NULL)
+		return sql_no_memory(x->err);
+	double each = r->ranges > 0 ? leg->est_entries / r->ranges : 0;
+	for (unsigned i = 0; i < r->ranges; i++)
+		range[i] = (struct idx_tree_range){ .low = r->of[i].low,
+			.high = r->of[i].high,
+			.low_open = r->of[i].low_open,
+			.high_open = r->of[i].high_open,
+			.expect = each < CAT_BATCH ? (unsigned)each + 1 : CAT_BATCH };
+	nam_status st = txn_range_blocks(x->t, (struct txn_table *)(uintptr_t)&o->acc.tab->store, leg->index,
+	    range, r->ranges, out, m.keep);
+	return st == NAM_OK || sql_status(x->err, st, o->acc.tab);
+}
+
+static bool
+own_rows(struct sql_exec *x, struct sql_op_index *o)
+{
+	struct sql_run_index *r = o->run;
+	for (uint32_t from = 0;;) {
+		struct txn_row some[TXN_BLOCKS_TOGETHER];
+		unsigned n = txn_rows_own(x->t, &o->acc.tab->store, &from, some, TXN_BLOCKS_TOGETHER);
+		if (n == 0)
+			return true;
+		struct txn_row *all =
+		    nam_arena_take(x->arena[o->node.arena + 1], (r->owns + n) * sizeof *all);
+		if (all == NULL)
+			return sql_no_memory(x->err);
+		if (r->owns > 0)
+			memcpy(all, r->own, r->owns * sizeof *all);
+		memcpy(all + r->owns, some, n * sizeof *all);
+		r->own = all;
+		r->owns += n;
+	}
+}
+
+static bool
+begin_legs(struct sql_exec *x, struct sql_op_index *o)
+{
+	struct sql_run_index *r = o->run;
+	nam_arena_reset(x->arena[o->node.arena + 1]);
+	x->env.arena = x->arena[o->node.arena + 1];
+	r->opened = true;
+	r->blocks = (struct txn_blocks){ 0 };
+	for (unsigned k = 0; k < o->legs; k++) {
+		struct txn_blocks of = { 0 };
+		if (!leg_blocks(x, o, &o->leg[k], o->all && k > 0 ? &of : &r->blocks))
+			return false;
+		settle_blocks(o->all && k > 0 ? &of : &r->blocks);
+		if (o->all && k > 0)
+			intersect(&r->blocks, &of);
+		if (o->all && r->blocks.n == 0)
+			break; /* own rows are all that may be left */
+	}
+	r->ranges = 0;
+	return own_rows(x, o);
+}
+
 /* ---- rows -------------------------------------------------------------------------------- */
 
 static struct txn_table *
@@ -353,8 +467,11 @@ open_range(struct sql_exec *x, struct sql_op_index *o, const struct sql_index_ra
 		.descending = o->backward,
 		.expect = o->expect };
 	nam_status st = txn_range_open(x->t, table_of(o), o->index, &range, &o->run->range);
-	if (st == NAM_OK)
+	if (st == NAM_OK) {
+		if (o->run->told != NULL)
+			txn_range_only(o->run->range, &o->run->told->ask);
 		return true;
+	}
 	o->run->range = NULL;
 	return sql_status(x->err, st, o->acc.tab);
 }
@@ -376,6 +493,7 @@ seek(struct sql_exec *x, struct sql_op_index *o)
 	for (unsigned i = 0; i < r->seeks; i++)
 		r->seek[i] = (struct txn_seek){ .table = table_of(o),
 			.order = o->index,
+			.only = r->told != NULL ? &r->told->ask : NULL,
 			.key = r->of[r->seek_first + i].low,
 			.every = true };
 	nam_status st = txn_seek(x->t, r->seek, r->seeks, arena);
@@ -409,9 +527,29 @@ sought(struct sql_exec *x, struct sql_op_index *o, unsigned *got)
 	return true;
 }
 
-/* The next rows, and of which rows of the child they are partners. *got == 0: there are no more. */
+/* The next rows of blocks that the legs lead to. */
 static bool
-rows(struct sql_exec *x, struct sql_op_index *o, unsigned *got)
+block_rows(struct sql_exec *x, struct sql_op_index *o, unsigned *got)
+{
+	struct sql_run_index *r = o->run;
+	struct nam_arena *arena = x->arena[o->node.arena + 2];
+	nam_arena_reset(arena);
+	for (*got = 0; *got < CAT_BATCH && r->own_at < r->owns;)
+		r->rows[(*got)++] = r->own[r->own_at++];
+	while (*got == 0 && r->block_at < r->blocks.n) {
+		size_t left = r->blocks.n - r->block_at;
+		unsigned n = left < TXN_BLOCKS_TOGETHER ? (unsigned)left : TXN_BLOCKS_TOGETHER;
+		nam_status st =
+		    txn_rows_of_blocks(x->t, table_of(o), r->blocks.at + r->block_at, n, r->rows, got, arena);
+		if (st != NAM_OK)
+			return sql_status(x->err, st, o->acc.tab);
+		r->block_at += n;
+	}
+	return true;
+}
+
+static bool
+range_rows(struct sql_exec *x, struct sql_op_index *o, unsigned *got)
 {
 	struct sql_run_index *r = o->run;
 	for (*got = 0; *got == 0;) {
@@ -440,24 +578,67 @@ rows(struct sql_exec *x, struct sql_op_index *o, unsigned *got)
 	return true;
 }
 
+/* Rows into r->rows, and of which rows of the child they are partners. r->rows_n == 0: there are no
+ * more. */
+static bool
+find_rows(struct sql_exec *x, struct sql_op_index *o)
+{
+	struct sql_run_index *r = o->run;
+	const struct txn_looks *now = txn_looked(x->t), was = *now;
+	bool ok = true;
+	r->rows_at = r->rows_n = 0;
+	if (o->node.child == NULL && !r->opened)
+		ok = o->legs > 0 ? begin_legs(x, o) : begin(x, o);
+	if (ok)
+		ok = o->legs > 0 ? block_rows(x, o, &r->rows_n) : range_rows(x, o, &r->rows_n);
+	if (o->node.meter != NULL) {
+		struct txn_looks *l = &o->node.meter->looks;
+		l->keys += now->keys - was.keys;
+		l->ranges += now->ranges - was.ranges;
+		l->node_reads += now->node_reads - was.node_reads;
+		l->block_reads += now->block_reads - was.block_reads;
+		l->word_reads += now->word_reads - was.word_reads;
+	}
+	return ok;
+}
+
+/*
+ * The batch of the next rows that are decoded alike, out of their keys or of what was READ of them:
+ * *got of r->rows, from *from on. *got == 0: there are no more.
+ */
+static bool
+next_rows(struct sql_exec *x, struct sql_op_index *o, unsigned *from, unsigned *got)
+{
+	struct sql_run_index *r = o->run;
+	*got = 0;
+	if (r->rows_at == r->rows_n && !find_rows(x, o))
+		return false;
+	*from = r->rows_at;
+	if (r->rows_at == r->rows_n)
+		return true;
+	bool key = r->told != NULL && r->rows[*from].key != NULL;
+	unsigned to = *from + 1;
+	while (to < r->rows_n && (r->told == NULL || (r->rows[to].key != NULL) == key))
+		to++;
+	*got = to - *from;
+	r->rows_at = to;
+	return key ? sql_index_decode(x, o, r->rows + *from, *got)
+		   : sql_decode_rows(x, &o->node, r->rows + *from, *got, r->tmp);
+}
+
 static int
 alone(struct sql_exec *x, struct sql_op_index *o)
 {
-	struct sql_run_index *r = o->run;
 	struct sql_node *n = &o->node;
-	unsigned got;
-	if (!r->opened && !begin(x, o))
-		return -1;
+	unsigned from, got;
 	while (true) {
 		if (!sql_go_on(x))
 			return -1;
 		nam_arena_reset(x->arena[n->arena]);
-		if (!rows(x, o, &got))
+		if (!next_rows(x, o, &from, &got))
 			return -1;
 		if (got == 0)
 			return 0;
-		if (!sql_decode_rows(x, n, r->rows, got, r->tmp))
-			return -1;
 		int kept = sql_keep(x, n);
 		if (kept != 0)
 			return kept;
@@ -549,12 +730,12 @@ joined(struct sql_exec *x, struct sql_op_index *o)
 {
 	struct sql_run_index *r = o->run;
 	struct sql_node *n = &o->node;
-	unsigned got;
+	unsigned from, got;
 	while (true) {
 		if (!sql_go_on(x))
 			return -1;
 		nam_arena_reset(x->arena[n->arena]);
-		if (!rows(x, o, &got))
+		if (!next_rows(x, o, &from, &got))
 			return -1;
 		int kept = 0;
 		if (got == 0) {
@@ -565,10 +746,8 @@ joined(struct sql_exec *x, struct sql_op_index *o)
 			continue;
 		}
 		for (unsigned i = 0; i < got; i++)
-			r->found[r->src[i]] = true;
-		if (!sql_decode_rows(x, n, r->rows, got, r->tmp))
-			return -1;
-		if ((kept = beside(x, o, r->src, got, false)) != 0)
+			r->found[r->src[from + i]] = true;
+		if ((kept = beside(x, o, r->src + from, got, false)) != 0)
 			return kept;
 	}
 }

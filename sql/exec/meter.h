@@ -20,6 +20,7 @@ struct sql_meter {
 	uint64_t self_ns;              /* without what is below */
 	struct net_counts self, all;   /* on the fabric, without and with what is below */
 	size_t peak;                   /* bytes of its arenas, at most */
+	struct txn_looks looks;        /* by an index */
 	bool fresh;                    /* opened, and asked for nothing yet */
 };
 enum { SQL_METER_PHASE = -1 };

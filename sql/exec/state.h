@@ -46,6 +46,16 @@ struct sql_run_get {
 	struct txn_row *rows; /* of the current batch */
 };
 
+/* How the columns that an operator wants come out of an index's keys. */
+struct sql_index_told {
+	struct txn_only ask;
+	const struct cat_table *tab;
+	const struct cat_index *ix;
+	unsigned keys;           /* columns of the key that are looked at */
+	bool need[CAT_KEY_MAX];  /* is it wanted? */
+	uint8_t at[CAT_KEY_MAX]; /* of the j-th column wanted: its place in the key */
+};
+
 /* Keys of an index, from low to high. */
 struct sql_index_range {
 	uint64_t low[IDX_TREE_WORDS], high[IDX_TREE_WORDS];
@@ -60,8 +70,10 @@ struct sql_run_index {
 	 * of its batch, has it one? */
 	uint16_t *src, *missing;
 	bool *found;
+	struct sql_index_told *told; /* NULL: its columns are not all in the keys */
 	/* of one execution */
 	bool opened;
+	unsigned rows_at, rows_n;   /* of rows[]: those from rows_at on are not out yet */
 	struct sql_index_range *of; /* in the order in which they are read */
 	unsigned ranges, cap, at;
 	struct txn_range *range; /* the one that is read; NULL = none */
@@ -69,6 +81,11 @@ struct sql_run_index {
 	struct txn_seek *seek; /* ranges of one key each, from number seek_first on */
 	unsigned seeks, seek_first, seek_at, seek_row;
 	unsigned child_rows;
+	/* legs: own rows; the others' blocks, in the order of their addresses */
+	struct txn_row *own;
+	unsigned owns, own_at;
+	struct txn_blocks blocks;
+	size_t block_at;
 };
 
 struct sql_run_join {

@@ -502,9 +502,10 @@ tests_of(const struct sql_index_part *p)
 
 /* What a part says: (a = 1) AND (b > 2). */
 static void
-index_part(const struct place *at, const struct sql_op_index *o, const struct sql_index_part *p)
+index_part(
+    const struct place *at, const struct sql_op_index *o, unsigned index, const struct sql_index_part *p)
 {
-	const struct cat_index *ix = &o->acc.tab->index[o->index];
+	const struct cat_index *ix = &o->acc.tab->index[index];
 	const struct sql_node *n = &o->node;
 	unsigned tests = tests_of(p), done = 0;
 	sql_text_add(at->t, tests > 1 ? "(" : "");
@@ -541,21 +542,37 @@ index_part(const struct place *at, const struct sql_op_index *o, const struct sq
 	sql_text_add(at->t, tests > 1 ? ")" : "");
 }
 
+static void
+index_parts(const struct place *at, const struct sql_op_index *o, unsigned index,
+    const struct sql_index_part *part, unsigned parts)
+{
+	sql_text_add(at->t, parts > 1 ? "(" : "");
+	for (unsigned p = 0; p < parts; p++) {
+		sql_text_add(at->t, p > 0 ? " OR " : "");
+		index_part(at, o, index, &part[p]);
+	}
+	sql_text_add(at->t, parts > 1 ? ")" : "");
+}
+
 /* False: it says nothing. */
 static bool
 index_keys(const struct place *at, const struct sql_op_index *o)
 {
-	bool any = false;
+	bool any = o->legs > 0;
 	for (unsigned p = 0; p < o->parts; p++)
 		any |= tests_of(&o->part[p]) > 0;
 	if (!any)
 		return false;
-	sql_text_add(at->t, o->parts > 1 ? "(" : "");
-	for (unsigned p = 0; p < o->parts; p++) {
-		sql_text_add(at->t, p > 0 ? " OR " : "");
-		index_part(at, o, &o->part[p]);
+	if (o->legs == 0) {
+		index_parts(at, o, o->index, o->part, o->parts);
+		return true;
 	}
-	sql_text_add(at->t, o->parts > 1 ? ")" : "");
+	sql_text_add(at->t, "(");
+	for (unsigned k = 0; k < o->legs; k++) {
+		sql_text_add(at->t, k == 0 ? "" : o->all ? " AND " : " OR ");
+		index_parts(at, o, o->leg[k].index, o->leg[k].part, o->leg[k].parts);
+	}
+	sql_text_add(at->t, ")");
 	return true;
 }
 

@@ -106,6 +106,39 @@ kb(size_t bytes)
 	return (unsigned long long)(bytes + 1023) / 1024;
 }
 
+/* What an operator has done by indexes: READs of nodes for each key or range, and of rows. */
+static void
+looks_text(struct sql_text *t, const struct txn_looks *l)
+{
+	uint64_t lookups = l->keys + l->ranges;
+	sql_text_add(
+	    t, "lookups=%llu nodes=%llu", (unsigned long long)lookups, (unsigned long long)l->node_reads);
+	if (lookups > 0)
+		sql_text_add(t, " (%.2f a lookup)", (double)l->node_reads / (double)lookups);
+	sql_text_add(t, " rows=%llu", (unsigned long long)l->block_reads);
+	if (l->word_reads > 0)
+		sql_text_add(t, " words=%llu", (unsigned long long)l->word_reads);
+}
+
+static void
+looks_json(struct sql_text *t, const struct txn_looks *l)
+{
+	uint64_t lookups = l->keys + l->ranges;
+	sql_text_add(t,
+	    "\"Index Reads\": {\"Lookups\": %llu, \"Nodes\": %llu, \"Nodes per Lookup\": %.2f, \"Rows\": "
+	    "%llu, "
+	    "\"Words\": %llu}",
+	    (unsigned long long)lookups, (unsigned long long)l->node_reads,
+	    lookups > 0 ? (double)l->node_reads / (double)lookups : 0, (unsigned long long)l->block_reads,
+	    (unsigned long long)l->word_reads);
+}
+
+static bool
+looked(const struct txn_looks *l)
+{
+	return l->keys + l->ranges > 0;
+}
+
 /* ---- what an operator is called ------------------------------------------------------------ */
 
 static const char *
@@ -127,16 +160,32 @@ join_name(const struct sql_op_join *j)
 				: "Nested Full Join";
 }
 
-/* "Only": no column of the rows is read. Their blocks are, for they say which rows are visible. */
+/* "Only": what is wanted comes out of the index's keys. */
 static const char *
 index_name(const struct sql_op_index *o)
 {
-	bool only = o->acc.wants == 0 && !o->acc.identify;
+	bool only = sql_index_only(o);
+	if (o->legs > 0)
+		return o->all ? "Index And Scan" : "Index Or Scan";
+	if (o->node.child != NULL && o->keep_probe)
+		return only ? "Left Index Only Lookup" : "Left Index Lookup";
 	if (o->node.child != NULL)
-		return o->keep_probe ? "Left Index Lookup" : "Index Lookup";
+		return only ? "Index Only Lookup" : "Index Lookup";
 	return o->backward ? only ? "Index Only Scan Backward" : "Index Scan Backward"
 	       : only      ? "Index Only Scan"
 			   : "Index Scan";
+}
+
+/* The k-th index that n goes by; NULL: there are no more. */
+static const char *
+index_of(const struct sql_node *n, unsigned k)
+{
+	if (n->kind != SQL_NODE_INDEX)
+		return NULL;
+	const struct sql_op_index *o = sql_op(index, n);
+	if (k >= (o->legs > 0 ? o->legs : 1))
+		return NULL;
+	return o->acc.tab->index[o->legs > 0 ? o->leg[k].index : o->index].name;
 }
 
 static const char *
@@ -315,10 +364,36 @@ details_text(const struct sql_report *r, struct sql_text *t, const struct sql_me
 		counts_text(t, &m->self);
 		sql_text_add(t, "\n");
 	}
+	if (r->how->buffers && looked(&m->looks)) {
+		detail(t, depth, "Index Reads: ");
+		looks_text(t, &m->looks);
+		sql_text_add(t, "\n");
+	}
 	if (r->how->buffers && m->peak > 0) {
 		detail(t, depth, "Memory: ");
 		sql_text_add(t, "%llukB\n", kb(m->peak));
 	}
+}
+
+/* What this process keeps of the indexes that n goes by, to find leaves without a READ. */
+static void
+caches_text(const struct sql_report *r, struct sql_text *t, const struct sql_node *n, unsigned depth)
+{
+	const char *name;
+	if (n->kind != SQL_NODE_INDEX || n->meter == NULL || r->gauge == NULL || !r->how->buffers ||
+	    !looked(&n->meter->looks))
+		return;
+	const struct sql_op_index *o = sql_op(index, n);
+	detail(t, depth, "Index Cache: ");
+	for (unsigned k = 0; (name = index_of(n, k)) != NULL; k++) {
+		struct idx_tree_counts c;
+		txn_order_counts(&o->acc.tab->store, o->legs > 0 ? o->leg[k].index : o->index, &c);
+		sql_text_add(t, "%s%s%s%s %llukB", k > 0 ? ", " : "", o->legs > 0 ? name : "",
+		    o->legs > 0 ? " " : "", idx_tree_cache_name(c.cache), kb(c.cache_bytes + c.table_bytes));
+		if (c.cache == IDX_TREE_LEARNED || c.cache == IDX_TREE_ONDEMAND || c.cache == IDX_TREE_MODELS)
+			sql_text_add(t, " (model error: %u leaves)", c.model_error);
+	}
+	sql_text_add(t, "\n");
 }
 
 /* What it sorts or groups by. */
@@ -399,8 +474,9 @@ tree_text(const struct sql_report *r, struct sql_text *t, const struct sql_node 
 	line(t, depth, name_of(n));
 	const struct sql_access *a = sql_node_access(n);
 	bool named = a != NULL && a->alias != NULL && strcmp(a->alias, a->tab->name) != 0;
-	if (n->kind == SQL_NODE_INDEX)
-		sql_text_add(t, " using %s", a->tab->index[sql_op(index, n)->index].name);
+	const char *index;
+	for (unsigned k = 0; (index = index_of(n, k)) != NULL; k++)
+		sql_text_add(t, "%s%s", k == 0 ? " using " : ", ", index);
 	if (a != NULL)
 		sql_text_add(t, " on %s%s%s", a->tab->name, named ? " " : "", named ? a->alias : "");
 	else if (n->kind == SQL_NODE_CTE)
@@ -420,6 +496,7 @@ tree_text(const struct sql_report *r, struct sql_text *t, const struct sql_node 
 	keys_text(r, t, n, depth);
 	conditions_text(r, t, n, depth);
 	details_text(r, t, n->meter, depth);
+	caches_text(r, t, n, depth);
 	struct sql_node **k;
 	for (struct sql_inputs i = sql_sources(n); (k = sql_input_next(&i)) != NULL;)
 		tree_text(r, t, *k, depth + 1);
@@ -520,6 +597,10 @@ actual_json(const struct sql_report *r, struct sql_text *t, const struct sql_met
 	indent(t, depth);
 	sql_text_add(t, "\"Fabric Inclusive\": ");
 	counts_json(t, &m->all);
+	if (looked(&m->looks)) {
+		indent(t, depth);
+		looks_json(t, &m->looks);
+	}
 }
 
 static void tree_json(const struct sql_report *r, struct sql_text *t, const struct sql_node *n,
@@ -557,6 +638,24 @@ subplans_json(const struct sql_report *r, struct sql_text *t, unsigned depth, bo
 	}
 }
 
+/* PostgreSQL's word for one index; a list of several. */
+static void
+indexes_json(struct sql_text *t, unsigned in, const struct sql_node *n)
+{
+	const char *name = index_of(n, 0);
+	if (index_of(n, 1) == NULL) {
+		word(t, in, "Index Name", name);
+		return;
+	}
+	indent(t, in);
+	sql_text_add(t, "\"Index Names\": [");
+	for (unsigned k = 0; (name = index_of(n, k)) != NULL; k++) {
+		sql_text_add(t, k > 0 ? ", " : "");
+		quoted(t, name);
+	}
+	sql_text_add(t, "]");
+}
+
 static void
 tree_json(const struct sql_report *r, struct sql_text *t, const struct sql_node *n, const char *relation,
     const char *subplan, unsigned depth)
@@ -572,8 +671,7 @@ tree_json(const struct sql_report *r, struct sql_text *t, const struct sql_node 
 		word(t, in, "Strategy", sql_op(agg, n)->keys == 0 ? "Plain" : "Hashed");
 	const struct sql_access *a = sql_node_access(n);
 	if (a != NULL) {
-		if (n->kind == SQL_NODE_INDEX)
-			word(t, in, "Index Name", a->tab->index[sql_op(index, n)->index].name);
+		indexes_json(t, in, n);
 		word(t, in, "Relation Name", a->tab->name);
 		word(t, in, "Alias", a->alias);
 	}

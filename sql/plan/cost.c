@@ -41,6 +41,22 @@ sql_cost_lookup(const struct sql_costs *c, const struct cat_table *t, double row
 }
 
 double
+sql_cost_entries(const struct sql_costs *c, double entries)
+{
+	double leaves = entries / (IDX_TREE_LEAF_ENTRIES / 2.0) + 1;
+	return (c->trip + (leaves - 1) * c->verb + entries * c->value) / 1e3;
+}
+
+double
+sql_cost_index_only(const struct sql_costs *c, double rows, unsigned values)
+{
+	enum { WORD = 8 }; /* bytes of a block that prove a row */
+	double trips = ceil(rows / CAT_BATCH);
+	return sql_cost_entries(c, rows) +
+	       (trips * c->trip + rows * (c->verb + WORD * c->byte + c->row + values * c->value)) / 1e3;
+}
+
+double
 sql_cost_index(const struct sql_costs *c, const struct cat_table *t, double rows, unsigned values)
 {
 	double leaves = rows / (IDX_TREE_LEAF_ENTRIES / 2.0) + 1;
@@ -51,9 +67,9 @@ double
 sql_cost_index_join(const struct sql_costs *c, const struct cat_table *t, double rows, double found,
     bool together, unsigned values)
 {
-	enum { LEAVES = 16, BLOCKS = 128 }; /* of one doorbell */
+	enum { BLOCKS = 128 }; /* of one doorbell, or leaves */
 	double bytes = (rows * found) * (block(t) * c->byte + c->verb + c->row + values * c->value);
-	double trips = together ? ceil(rows / LEAVES) + ceil(rows * found / BLOCKS) : 2 * rows;
+	double trips = together ? ceil(rows / BLOCKS) + ceil(rows * found / BLOCKS) : 2 * rows;
 	return (trips * c->trip + rows * c->verb + bytes) / 1e3;
 }
 
@@ -189,6 +205,16 @@ values(const struct sql_costs *c, struct sql_op_values *v)
 	return v->node.est_rows * v->cols * c->value / 1e3;
 }
 
+/* Entries of several indexes, then the rows. */
+static double
+legs(const struct sql_costs *c, const struct sql_op_index *o, unsigned asked)
+{
+	double cost = sql_cost_lookup(c, o->acc.tab, o->est_found, o->acc.wants + asked);
+	for (unsigned k = 0; k < o->legs; k++)
+		cost += sql_cost_entries(c, o->leg[k].est_entries);
+	return cost;
+}
+
 /* What n itself takes, its kids' figures known; fills its width. */
 static double
 own(const struct sql_costs *c, struct sql_node *n)
@@ -218,6 +244,10 @@ own(const struct sql_costs *c, struct sql_node *n)
 			return sql_cost_index_join(c, a->tab, k->est_rows, sql_op(index, n)->est_found,
 			    sql_op(index, n)->part[0].keys == a->tab->index[sql_op(index, n)->index].keys,
 			    a->wants + asked);
+		if (sql_op(index, n)->legs > 0)
+			return legs(c, sql_op(index, n), asked);
+		if (sql_index_only(sql_op(index, n)))
+			return sql_cost_index_only(c, before_filter(n), a->wants + asked);
 		return sql_cost_index(c, a->tab, before_filter(n), a->wants + asked);
 	case SQL_NODE_JOIN:
 		p = side_of(n->child);

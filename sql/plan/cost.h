@@ -39,6 +39,10 @@ double sql_cost_scan(const struct sql_costs *c, const struct cat_table *t, doubl
 double sql_cost_lookup(const struct sql_costs *c, const struct cat_table *t, double rows, unsigned values);
 /* Of finding so many rows by an index: leaves, and a READ for each row. */
 double sql_cost_index(const struct sql_costs *c, const struct cat_table *t, double rows, unsigned values);
+/* Of finding so many rows by an index whose keys tell all that is wanted. */
+double sql_cost_index_only(const struct sql_costs *c, double rows, unsigned values);
+/* Of so many entries of an index alone. */
+double sql_cost_entries(const struct sql_costs *c, double entries);
 /* Of finding for each of so many rows `found` others by an index. together: keys are sought many at
  * a time; else each has a range of its own. */
 double sql_cost_index_join(const struct sql_costs *c, const struct cat_table *t, double rows, double found,

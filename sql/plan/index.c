@@ -10,19 +10,14 @@
  */
 #include <sql/expr/expr_internal.h>
 #include <sql/plan/cost.h>
-#include <sql/plan/plan_internal.h>
+#include <sql/plan/index.h>
 #include <sql/plan/selectivity.h>
 #include <types/array.h>
+#include <types/order.h>
 
 #include <math.h>
 
-enum { ARMS_MAX = 64, LIST_MAX = 4096, ARRAY_GUESS = 10 };
-
-/* A condition on the table. by: the one of WHERE; NULL: it is an arm's of an OR. */
-struct source {
-	struct sql_expr *e;
-	struct bind_cond *by;
-};
+enum { LIST_MAX = 4096, ARRAY_GUESS = 10 };
 
 /* What a condition says of a column. */
 struct said {
@@ -30,22 +25,6 @@ struct said {
 	bool open, sure; /* sure: the index knows all of it */
 	struct sql_index_key is;
 	struct sql_expr *low_is, *high_is;
-};
-
-/* A way to the rows. */
-struct way {
-	unsigned index;
-	struct sql_index_part *part;
-	unsigned parts;
-	struct bind_cond **by; /* conditions that say all this, ... */
-	bool *sure;            /* ... and whether they need not be asked again */
-	unsigned bys;
-	struct sql_expr *arms; /* of several parts: the condition */
-	double ranges;
-	double found, reads; /* rows that it leads to; that will be read */
-	bool points;         /* ranges are single keys */
-	bool ordered, backward;
-	double cost;
 };
 
 /* ---- what a condition says --------------------------------------------------------------- */
@@ -165,7 +144,7 @@ says_list(const struct sql_expr *e, unsigned index, enum cat_type type, struct s
 
 /* What a condition says of a column of table k. False: nothing. */
 static bool
-says(struct bind *b, const struct source *s, unsigned index, enum cat_type type, struct said *out)
+says(struct bind *b, const struct sql_index_source *s, unsigned index, enum cat_type type, struct said *out)
 {
 	const struct sql_expr *e = s->e;
 	struct sql_set none = sql_set_none();
@@ -206,7 +185,7 @@ says(struct bind *b, const struct source *s, unsigned index, enum cat_type type,
 /* ---- one way ----------------------------------------------------------------------------- */
 
 static void
-note(struct way *w, const struct source *s, bool sure)
+note(struct sql_index_way *w, const struct sql_index_source *s, bool sure)
 {
 	if (s->by == NULL)
 		return;
@@ -232,22 +211,22 @@ choices(const struct sql_index_key *k)
 }
 
 /* What the sources say of the index's columns, as one part. */
-static bool
-part_of(
-    struct bind *b, unsigned k, struct way *w, const struct source *s, unsigned n, struct sql_index_part *p)
+bool
+sql_way_part(struct bind *b, unsigned k, struct sql_index_way *w, const struct sql_index_source *s,
+    unsigned n, struct sql_index_part *p)
 {
 	const struct bind_table *t = b->from.table[k];
 	const struct cat_index *ix = &t->tab->index[w->index];
 	unsigned certain = cat_index_sure(t->tab, ix);
 	double ranges = 1;
-	const struct source *by[CAT_KEY_MAX];
+	const struct sql_index_source *by[CAT_KEY_MAX];
 	bool sure[CAT_KEY_MAX];
 	*p = (struct sql_index_part){ 0 };
 	if ((p->key = sql_bind_take(b, ix->keys * sizeof *p->key)) == NULL)
 		return false;
 	for (; p->keys < ix->keys; p->keys++) {
 		unsigned col = ix->key[p->keys].column;
-		const struct source *best = NULL;
+		const struct sql_index_source *best = NULL;
 		struct said is = { 0 }, as;
 		for (unsigned i = 0; i < n; i++)
 			if (says(b, &s[i], t->base + col, t->tab->column[col].type, &as) && as.key &&
@@ -292,8 +271,8 @@ part_of(
 	return true;
 }
 
-static double
-share_of(struct bind *b, const struct way *w)
+double
+sql_way_share(struct bind *b, const struct sql_index_way *w)
 {
 	struct sql_expr **e = sql_bind_take(b, (w->bys + 1) * sizeof *e);
 	unsigned n = 0;
@@ -310,7 +289,7 @@ share_of(struct bind *b, const struct way *w)
 
 /* True if all rows of the way have one value in that column of its key. */
 static bool
-is_fixed(const struct way *w, unsigned key)
+is_fixed(const struct sql_index_way *w, unsigned key)
 {
 	return w->parts == 1 && key < w->part[0].keys &&
 	       (w->part[0].key[key].by == SQL_INDEX_VALUE || w->part[0].key[key].by == SQL_INDEX_NULL);
@@ -318,7 +297,7 @@ is_fixed(const struct way *w, unsigned key)
 
 /* Does the way bring rows in the order that the query wishes? */
 static bool
-in_order(struct bind *b, unsigned k, struct way *w)
+in_order(struct bind *b, unsigned k, struct sql_index_way *w)
 {
 	const struct bind_wish *wish = &b->wish;
 	const struct bind_table *t = b->from.table[k];
@@ -358,23 +337,36 @@ in_order(struct bind *b, unsigned k, struct way *w)
 	return true;
 }
 
+/* ---- rows out of keys ------------------------------------------------------------------- */
+
+bool
+sql_index_tells(const struct sql_access *a, unsigned index)
+{
+	const struct cat_index *ix = &a->tab->index[index];
+	if (a->identify || a->row_at != 0)
+		return false;
+	for (unsigned j = 0; j < a->wants; j++) {
+		unsigned k = 0;
+		while (k < ix->keys && ix->key[k].column != a->want[j])
+			k++;
+		if (k == ix->keys || !cat_order_tells(a->tab->column[a->want[j]].type))
+			return false;
+	}
+	return true;
+}
+
+bool
+sql_index_only(const struct sql_op_index *o)
+{
+	return o->legs == 0 && sql_index_tells(&o->acc, o->index);
+}
+
 /* ---- the choice -------------------------------------------------------------------------- */
 
-struct choice {
-	struct bind *b;
-	unsigned k;
-	const struct sql_costs *c;
-	const struct cat_table *tab;
-	struct source *s;
-	unsigned sources, wants;
-	double rows, left; /* of the table; that all its conditions leave */
-	struct way best;
-};
-
-static bool
-way_begin(struct choice *c, struct way *w, unsigned index, unsigned parts)
+bool
+sql_way_begin(struct sql_index_choice *c, struct sql_index_way *w, unsigned index, unsigned parts)
 {
-	*w = (struct way){ .index = index, .points = true };
+	*w = (struct sql_index_way){ .index = index, .points = true };
 	w->part = sql_bind_take(c->b, parts * sizeof *w->part);
 	w->by = sql_bind_take(c->b, (c->sources + 1) * sizeof *w->by);
 	w->sure = sql_bind_take(c->b, (c->sources + 1) * sizeof *w->sure);
@@ -383,16 +375,16 @@ way_begin(struct choice *c, struct way *w, unsigned index, unsigned parts)
 
 /* What it costs; it becomes the best one if none costs less. */
 static void
-weigh(struct choice *c, struct way *w)
+weigh(struct sql_index_choice *c, struct sql_index_way *w)
 {
 	struct bind *b = c->b;
 	const struct cat_index *ix = &c->tab->index[w->index];
 	bool used = false;
 	for (unsigned i = 0; i < w->parts; i++) {
 		const struct sql_index_part *p = &w->part[i];
-		used |= p->keys > 0 || p->low != NULL || p->high != NULL || p->not_null;
+		used |= sql_part_says(p);
 	}
-	w->found = c->rows * share_of(b, w);
+	w->found = c->rows * sql_way_share(b, w);
 	if (ix->unique && w->points)
 		w->found = fmin(w->found, w->ranges);
 	if (w->found < 1)
@@ -408,7 +400,8 @@ weigh(struct choice *c, struct way *w)
 	double left = fmin(c->left, w->found);
 	if (w->ordered && b->wish.rows > 0)
 		w->reads = fmin(w->found, ceil(b->wish.rows * w->found / left));
-	w->cost = sql_cost_index(c->c, c->tab, w->reads, c->wants + 1);
+	w->cost = sql_index_tells(c->acc, w->index) ? sql_cost_index_only(c->c, w->reads, c->wants + 1)
+						    : sql_cost_index(c->c, c->tab, w->reads, c->wants + 1);
 	w->cost += (w->ranges - 1) * (w->points ? c->c->verb : 2 * c->c->trip) / 1e3;
 	if (!w->ordered && b->wish.columns > 0)
 		w->cost += sql_cost_sort(c->c, left, 8.0 * c->wants);
@@ -422,28 +415,28 @@ weigh(struct choice *c, struct way *w)
 
 /* Index i with a part for each arm of an OR. */
 static bool
-by_arms(struct choice *c, unsigned i, struct sql_expr *arms)
+by_arms(struct sql_index_choice *c, unsigned i, struct sql_expr *arms)
 {
-	struct way w;
-	if (arms->nargs > ARMS_MAX)
+	struct sql_index_way w;
+	if (arms->nargs > SQL_INDEX_ARMS)
 		return true;
-	if (!way_begin(c, &w, i, arms->nargs))
+	if (!sql_way_begin(c, &w, i, arms->nargs))
 		return false;
 	w.arms = arms;
 	for (unsigned a = 0; a < arms->nargs; a++) {
 		struct sql_expr *arm = arms->args[a];
 		struct sql_expr *const *said = arm->kind == SQL_AND ? arm->args : &arm;
 		unsigned n = arm->kind == SQL_AND ? arm->nargs : 1;
-		struct source *s = sql_bind_take(c->b, (n + c->sources) * sizeof *s);
+		struct sql_index_source *s = sql_bind_take(c->b, (n + c->sources) * sizeof *s);
 		struct sql_index_part *p = &w.part[w.parts++];
 		if (s == NULL)
 			return false;
 		for (unsigned m = 0; m < n; m++)
 			s[m].e = said[m];
 		memcpy(s + n, c->s, c->sources * sizeof *s);
-		if (!part_of(c->b, c->k, &w, s, n + c->sources, p))
+		if (!sql_way_part(c->b, c->k, &w, s, n + c->sources, p))
 			return false;
-		if (p->keys == 0 && p->low == NULL && p->high == NULL && !p->not_null)
+		if (!sql_part_says(p))
 			return true;
 	}
 	weigh(c, &w);
@@ -451,27 +444,47 @@ by_arms(struct choice *c, unsigned i, struct sql_expr *arms)
 }
 
 static bool
-choose(struct choice *c)
+choose(struct sql_index_choice *c)
 {
+	struct sql_index_way *one = sql_bind_take(c->b, c->tab->indexes * sizeof *one);
+	unsigned ones = 0;
+	if (one == NULL)
+		return false;
 	for (unsigned i = 0; i < c->tab->indexes; i++) {
-		struct way w;
+		struct sql_index_way w;
 		if (!c->tab->index[i].valid)
 			continue;
-		if (!way_begin(c, &w, i, 1) || !part_of(c->b, c->k, &w, c->s, c->sources, &w.part[0]))
+		if (!sql_way_begin(c, &w, i, 1) ||
+		    !sql_way_part(c->b, c->k, &w, c->s, c->sources, &w.part[0]))
 			return false;
 		w.parts = 1;
 		weigh(c, &w);
+		if (w.bys > 0)
+			one[ones++] = w;
 		for (unsigned s = 0; s < c->sources; s++)
 			if (c->s[s].e->kind == SQL_OR && !by_arms(c, i, c->s[s].e))
 				return false;
 	}
-	return true;
+	return sql_plan_legs(c, one, ones);
+}
+
+/* By several indexes: all conditions are asked again. */
+static struct sql_node *
+by_legs(struct sql_index_choice *c, struct sql_op_index *n)
+{
+	n->index = c->legs.leg[0].index;
+	n->leg = c->legs.leg;
+	n->legs = c->legs.legs;
+	n->all = c->legs.all;
+	n->est_found = c->legs.reads;
+	n->node.est_rows = fmax(c->rows, 1);
+	return &n->node;
 }
 
 bool
 sql_plan_index(struct bind *b, unsigned k, struct sql_node **out)
 {
-	struct choice c = { .b = b,
+	struct sql_index_choice c = { .b = b,
 		.k = k,
 		.c = b->in->costs ? b->in->costs : &sql_costs_standard,
 		.tab = b->from.table[k]->tab };
@@ -487,7 +500,7 @@ sql_plan_index(struct bind *b, unsigned k, struct sql_node **out)
 		if (!sql_plan_open(b, cond) || !sql_set_equal(&cond->mask, &one))
 			continue;
 		e[c.sources] = cond->e;
-		c.s[c.sources++] = (struct source){ cond->e, cond };
+		c.s[c.sources++] = (struct sql_index_source){ cond->e, cond };
 	}
 	c.rows = sql_sel_rows(b, k);
 	c.left = c.sources > 0 ? fmax(c.rows * sql_sel_all(b, e, c.sources), 1) : c.rows;
@@ -495,14 +508,19 @@ sql_plan_index(struct bind *b, unsigned k, struct sql_node **out)
 	if (n == NULL || !sql_plan_access(b, &n->acc, k))
 		return false;
 	c.wants = n->acc.wants;
+	c.acc = &n->acc;
 	if (!choose(&c))
 		return false;
 	double scan = sql_cost_scan(c.c, c.tab, c.rows, c.wants + 1);
 	if (b->wish.columns > 0 && b->from.tables == 1)
 		scan += b->wish.not_null ? 0 : sql_cost_sort(c.c, c.left, 8.0 * c.wants);
+	if (c.legs.legs > 0 && c.legs.cost < scan && (c.best.parts == 0 || c.legs.cost < c.best.cost)) {
+		*out = by_legs(&c, n);
+		return true;
+	}
 	if (c.best.parts == 0 || c.best.cost > scan)
 		return true;
-	const struct way *w = &c.best;
+	const struct sql_index_way *w = &c.best;
 	n->index = w->index;
 	n->part = w->part;
 	n->parts = w->parts;

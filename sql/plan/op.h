@@ -70,11 +70,22 @@ struct sql_index_part {
 	bool not_null;               /* the next column is not NULL; so with a bound */
 };
 
+/* One of several indexes that lead to rows together. */
+struct sql_index_leg {
+	unsigned index;
+	struct sql_index_part *part;
+	unsigned parts;
+	double est_entries;
+};
+
 /*
  * Rows of acc.tab by one of its indexes, in the order of the index or backward: those of all
  * parts, each once. Keys that are cut in the index may bring rows that differ: then the conditions
  * are also in the filter. With a child: for each of its rows those of part[0], whose keys are
  * expressions over it.
+ *
+ * With legs: rows in blocks that entries of all legs lead to, or of any of them, in no order. All
+ * conditions are in the filter.
  */
 struct sql_op_index {
 	struct sql_node node;
@@ -88,8 +99,16 @@ struct sql_op_index {
 	double est_found;       /* rows read; with a child: for one of its rows */
 	unsigned *pass, passes; /* columns of the child that are used above */
 	bool keep_probe;        /* rows of the child without a partner come with NULLs */
+	struct sql_index_leg *leg;
+	unsigned legs; /* 0 = index and part say it, else two and more */
+	bool all;      /* of all legs; else of any */
 	struct sql_run_index *run;
 };
+
+/* True if rows by this index come out of its keys: the columns that the operator wants are in them,
+ * and no operator above locks or changes the rows. */
+bool sql_index_tells(const struct sql_access *a, unsigned index);
+bool sql_index_only(const struct sql_op_index *o);
 
 /* The child is the probe side, build the kept side. */
 struct sql_op_join {

@@ -27,6 +27,9 @@ struct embedded {
 	struct cn *cn;
 };
 
+/* txn_config.order_cache of the clusters opened from now on. */
+static unsigned embedded_order_cache;
+
 static void
 embedded_open(struct embedded *e, uint64_t size, unsigned workers)
 {
@@ -49,7 +52,9 @@ embedded_open(struct embedded *e, uint64_t size, unsigned workers)
 		exit(1);
 	}
 	struct net_local *local[2] = { sn_local(e->region), NULL };
-	struct cn_config cfg = { .local = local, .workers = workers, .txn = { .vector = 1 << 16 } };
+	struct cn_config cfg = { .local = local,
+		.workers = workers,
+		.txn = { .vector = 1 << 16, .order_cache = embedded_order_cache } };
 	if (cn_open(&e->cn, &cfg, &err) != NAM_OK) {
 		fprintf(stderr, "compute node: %s\n", err.text);
 		exit(1);

@@ -43,20 +43,23 @@ static const struct golden plans[] = {
 	{ "select count(*) from t where b like 'b3%' and a = 3", "2; SELECT 1" },
 	/* order */
 	{ "explain (costs off) select a from t order by a limit 3",
-	    "Limit;  -> Project;    -> Index Scan using t_a on t; EXPLAIN" },
+	    "Limit;  -> Project;    -> Index Only Scan using t_a on t; EXPLAIN" },
 	{ "select a from t order by a limit 3", "0;0;0; SELECT 3" },
 	{ "explain (costs off) select a from t order by a desc nulls first limit 3",
-	    "Limit;  -> Project;    -> Index Scan Backward using t_a on t; EXPLAIN" },
+	    "Limit;  -> Project;    -> Index Only Scan Backward using t_a on t; EXPLAIN" },
 	{ "select a from t order by a desc nulls first limit 3", "499;499;499; SELECT 3" },
+	{ "explain (costs off) select id from t order by a desc nulls first limit 3",
+	    "Limit;  -> Project;    -> Index Scan Backward using t_a on t; EXPLAIN" },
 	{ "explain (costs off) select a from t order by a nulls first limit 3",
 	    "Limit;  -> Top-N Sort;       Sort Key: a NULLS FIRST;    -> Project;      -> Seq Scan on t; "
 	    "EXPLAIN" },
 	{ "explain (costs off) select d, a from t where d < 1000 order by d desc, a limit 2",
-	    "Limit;  -> Project;    -> Index Scan using t_d on t;         Index Cond: (d < 1000); EXPLAIN" },
+	    "Limit;  -> Project;    -> Index Only Scan using t_d on t;         Index Cond: (d < 1000); "
+	    "EXPLAIN" },
 	{ "select d, a from t where d < 1000 order by d desc, a limit 2", "999|498;999|499; SELECT 2" },
 	{ "select d, a from t where d < 1000 order by d, a desc limit 3", "0|1;1|3;1|2; SELECT 3" },
 	{ "explain (costs off) select max(a) from t",
-	    "Project;  -> Aggregate;    -> Limit;      -> Index Scan Backward using t_a on t;           "
+	    "Project;  -> Aggregate;    -> Limit;      -> Index Only Scan Backward using t_a on t;           "
 	    "Index Cond: (a IS NOT "
 	    "NULL); EXPLAIN" },
 	{ "select max(a) from t", "499; SELECT 1" },
@@ -67,6 +70,19 @@ static const struct golden plans[] = {
 	/* unselective */
 	{ "explain (costs off) select id from t where a > 7",
 	    "Project;  -> Seq Scan on t;       Filter: (a > 7); EXPLAIN" },
+	/* rows out of keys */
+	{ "explain (costs off) select d, a from t where d = 1010 and a > 3",
+	    "Project;  -> Index Only Scan using t_d on t;       Index Cond: ((d = 1010) AND (a > 3)); "
+	    "EXPLAIN" },
+	{ "select d, a from t where d = 1010 and a > 3", "1010|20;1010|21; SELECT 2" },
+	{ "select d, a from t where d = 1010 and a > 3", "1010|20;1010|21; SELECT 2" },
+	{ "explain (costs off) select b, a from t where b = 'b3' and a < 30",
+	    "Project;  -> Index Only Scan using t_b on t;       Index Cond: ((b = 'b3'::text) AND (a < "
+	    "30));       Filter: ((b = 'b3'::text) AND (a < 30)); EXPLAIN" },
+	{ "select b, a from t where b = 'b3' and a < 5 order by a",
+	    "b3|0;b3|0;b3|1;b3|2;b3|3;b3|3;b3|4; SELECT 7" },
+	{ "explain (costs off) select a from t where a = 7 for update",
+	    "LockRows;  -> Project;    -> Index Scan using t_a on t;         Index Cond: (a = 7); EXPLAIN" },
 	/* changes */
 	{ "update t set a = a + 1 where a >= 498", "UPDATE 16" },
 	{ "select count(*), max(a) from t where a >= 498", "16|500; SELECT 1" },
@@ -247,7 +263,7 @@ query(struct nam_rng *r, struct statement *s)
 
 struct pair {
 	struct test_client t;
-	unsigned wrong, indexed, joined;
+	unsigned wrong, indexed, joined, only, all, any;
 };
 
 /* What a statement answers for a table. The caller frees it. */
@@ -271,7 +287,10 @@ both(struct pair *p, const struct statement *s, bool explain)
 	if (explain || !same) {
 		char *plan = answer(p, "explain (costs off) ", s, 't');
 		p->indexed += explain && strstr(plan, "Index ") != NULL;
-		p->joined += explain && strstr(plan, "Index Lookup") != NULL;
+		p->joined += explain && strstr(plan, "Lookup using") != NULL;
+		p->only += explain && strstr(plan, "Index Only") != NULL;
+		p->all += explain && strstr(plan, "Index And Scan") != NULL;
+		p->any += explain && strstr(plan, "Index Or Scan") != NULL;
 		if (!same)
 			fprintf(stderr, "%s\n  with an index %.500s\n  without       %.500s\n  %s\n", s->p,
 			    with, without, plan);
@@ -379,12 +398,15 @@ test_alike(void **state)
 				ask(&p.t, round % 2 ? "commit" : "rollback");
 		}
 	}
-	fprintf(stderr, "by an index: %u of %u, joins among them: %u\n", p.indexed, ROUNDS * ASKED, p.joined);
+	fprintf(stderr,
+	    "by an index: %u of %u; joins among them: %u; out of keys: %u; by several: all %u, any %u\n",
+	    p.indexed, ROUNDS * ASKED, p.joined, p.only, p.all, p.any);
 	test_client_close(&p.t);
 	embedded_close(&e);
 	assert_int_equal(p.wrong, 0);
 	assert_true(p.indexed > ROUNDS * ASKED / 5);
 	assert_true(p.joined > ROUNDS * ASKED / 50);
+	assert_true(p.only > ROUNDS * ASKED / 50 && p.all + p.any > ROUNDS);
 }
 
 /* ---- round trips --------------------------------------------------------------------- */
@@ -418,6 +440,9 @@ test_trips(void **state)
 	ask(&t, "create index on t (b)");
 	ask(&t, "create table s (k int primary key, x int)");
 	ask(&t, "insert into s select i, i * 7 from generate_series(1, 100) i");
+	ask(&t, "create table l (id int primary key, b text)");
+	ask(&t, "insert into l select i, 'a key of many words ' || i from generate_series(1, 4000) i");
+	ask(&t, "create index on l (b)");
 	ask(&t, "analyze");
 	/* a leaf, the blocks */
 	assert_int_equal(trips(&t, "select id from t where a = 77"), 2);
@@ -426,9 +451,202 @@ test_trips(void **state)
 	assert_int_equal(trips(&t, "select id from t order by b limit 5"), 2);
 	/* leaves and blocks in growing steps */
 	assert_in_range(trips(&t, "select id from t where b between 100 and 163"), 2, 8);
-	/* 16 keys' leaves in a doorbell, and all their blocks in one */
-	assert_in_range(trips(&t, "select s.k, t.id from s join t on t.b = s.x"), 2, 8);
+	/* 100 keys: their leaves with one doorbell, and their blocks */
+	assert_int_equal(trips(&t, "select s.k, t.id from s join t on t.b = s.x"), 2);
+	assert_int_equal(
+	    trips(&t, "select s.k, x.id from s join l x on x.b = 'a key of many words ' || s.x"), 2);
 	test_client_close(&t);
+	embedded_close(&e);
+}
+
+/* ---- rows out of keys ----------------------------------------------------------------- */
+
+/* A figure of the operator by an index in the plan of q, which is run; 0 = it is not there. */
+static unsigned
+figure(struct test_client *t, const char *q, const char *name)
+{
+	struct statement s = { .n = 0 };
+	add(&s, "explain (analyze, costs off, timing off, summary off) %s", q);
+	const char *plan = ask(t, s.p), *at = strstr(plan, "Index ");
+	if (at != NULL)
+		at = strstr(at, name);
+	return at == NULL ? 0 : (unsigned)strtoul(at + strlen(name), NULL, 10);
+}
+
+/* What the next execution of q READs: rows, words, round trips, bytes. */
+static void
+reads(struct test_client *t, const char *q, unsigned out[4])
+{
+	struct statement s = { .n = 0 };
+	static const char *const name[] = { " rows=", "words=", "round trips=", "bytes in=" };
+	add(&s, "explain (analyze, costs off, timing off, summary off) %s", q);
+	const char *plan = ask(t, s.p), *at = strstr(plan, "Index Only");
+	if (at == NULL)
+		fprintf(stderr, "%s\n", plan);
+	assert_non_null(at);
+	const char *reads_at = strstr(at, "Index Reads: lookups=");
+	assert_non_null(reads_at);
+	for (unsigned i = 0; i < 4; i++) {
+		const char *is = strstr(i < 2 ? reads_at : strstr(at, "Fabric: "), name[i]);
+		out[i] = is == NULL ? 0 : (unsigned)strtoul(is + strlen(name[i]), NULL, 10);
+	}
+}
+
+static void
+test_only(void **state)
+{
+	(void)state;
+	struct embedded e;
+	struct test_client t, u;
+	unsigned is[4], first_bytes;
+	const char *q = "select b from w where a between 101 and 150";
+	embedded_open(&e, 256u << 20, 2);
+	test_client_open(&t, &e, 0);
+	test_client_open(&u, &e, 1);
+	ask(&t, "create table w (id int primary key, a int, b int, pad varchar(400))");
+	ask(&t, "insert into w select i, i, -i, repeat('x', 400) from generate_series(1, 4000) i");
+	ask(&t, "create index on w (a, b)");
+	ask(&t, "analyze");
+	/* at first rows; from then on 8 bytes of each */
+	reads(&t, q, is);
+	assert_int_equal(is[0], 50);
+	assert_int_equal(is[1], 0);
+	first_bytes = is[3];
+	unsigned trips = is[2];
+	reads(&t, q, is);
+	assert_int_equal(is[0], 0);
+	assert_int_equal(is[1], 50);
+	assert_true(is[2] <= trips);
+	assert_in_range(first_bytes - is[3], 50 * 800, 50 * 1200);
+	says(&t, "select sum(b), count(*) from w where a between 101 and 150", "-6275|50; SELECT 1");
+	/* the process's other sessions know them as well */
+	reads(&u, q, is);
+	assert_int_equal(is[1], 50);
+	/* rows that have changed are READ again, those of one doorbell in one more round trip */
+	says(&u, "begin isolation level repeatable read", "BEGIN");
+	says(&u, "select count(*) from w where a between 101 and 150", "50; SELECT 1");
+	says(&t, "update w set pad = 'y' where id between 105 and 107", "UPDATE 3");
+	says(&t, "update w set b = 0 where id = 110", "UPDATE 1");
+	says(&t, "delete from w where id = 111", "DELETE 1");
+	says(&t, "insert into w values (9999, 120, 7, 'z')", "INSERT 0 1");
+	trips = is[2];
+	reads(&t, q, is);
+	assert_in_range(is[0], 5, 7);
+	assert_true(is[2] <= trips + 2);
+	says(&t, "select sum(b), count(*) from w where a between 101 and 150", "-6047|50; SELECT 1");
+	/* an older snapshot has its own rows */
+	says(&u, "select sum(b), count(*) from w where a between 101 and 150", "-6275|50; SELECT 1");
+	says(&u, "update w set b = 1 where id = 130", "UPDATE 1");
+	says(&u, "select sum(b), count(*) from w where a between 101 and 150", "-6144|50; SELECT 1");
+	says(&u, "rollback", "ROLLBACK");
+	says(&u, "select sum(b), count(*) from w where a between 101 and 150", "-6047|50; SELECT 1");
+	/* in a join: a leaf for each key, a word for each row */
+	ask(&t, "create table s (k int primary key)");
+	ask(&t, "insert into s select i * 30 from generate_series(1, 100) i");
+	ask(&t, "analyze");
+	ask(&t, "create index on w (a)");
+	q = "select s.k, w.a from s join w on w.a = s.k";
+	reads(&t, q, is);
+	reads(&t, q, is);
+	assert_int_equal(is[0], 0);
+	assert_int_equal(is[1], 101); /* two of them have key 120 */
+	assert_int_equal(is[2], 2);
+	assert_non_null(
+	    strstr(ask(&t, "explain select s.k, w.a from s join w on w.a = s.k"), "Index Only Lookup using"));
+	assert_int_equal(figure(&t, q, "lookups="), 100);
+	assert_int_equal(figure(&t, q, "nodes="), 100);
+	test_client_close(&t);
+	test_client_close(&u);
+	embedded_close(&e);
+}
+
+/* Of models EXPLAIN says by how much they may be wrong; a lookup takes one READ of a leaf all the
+ * same. */
+static void
+test_caches(void **state)
+{
+	(void)state;
+	static const struct {
+		enum idx_tree_cache cache;
+		const char *says;
+		unsigned nodes; /* READs for a lookup, at least */
+	} of[] = { { IDX_TREE_INNER, "Index Cache: tree ", 1 },
+		{ IDX_TREE_LEARNED, "Index Cache: learned ", 1 },
+		{ IDX_TREE_NONE, "Index Cache: none 0kB", 3 } };
+	for (unsigned i = 0; i < sizeof of / sizeof *of; i++) {
+		struct embedded e;
+		struct test_client t;
+		const char *q = "select pad from w where a = 1234";
+		embedded_order_cache = 1 + (unsigned)of[i].cache;
+		embedded_open(&e, 256u << 20, 1);
+		test_client_open(&t, &e, 0);
+		ask(&t, "create table w (id int primary key, a int, pad text)");
+		ask(&t, "insert into w select i, i * i % 100003, 'x' from generate_series(1, 4000) i");
+		ask(&t, "create index on w (a)");
+		ask(&t, "analyze");
+		for (unsigned k = 0; k < 3; k++)
+			(void)figure(&t, q, "nodes=");
+		assert_int_equal(figure(&t, q, "lookups="), 1);
+		assert_in_range(figure(&t, q, "nodes="), of[i].nodes, of[i].nodes == 1 ? 1 : 9);
+		const char *plan = ask(&t,
+		    "explain (analyze, costs off, timing off, summary off) select pad from w where a = 1234");
+		assert_non_null(strstr(plan, of[i].says));
+		assert_int_equal(strstr(plan, "(model error: ") != NULL, of[i].cache == IDX_TREE_LEARNED);
+		test_client_close(&t);
+		embedded_close(&e);
+	}
+	embedded_order_cache = 0;
+}
+
+/* ---- several indexes ------------------------------------------------------------------ */
+
+static void
+test_several(void **state)
+{
+	(void)state;
+	struct embedded e;
+	struct test_client t, u;
+	const char *all = "select id from m where a = 7 and b = 7",
+		   *any = "select id from m where a = 7 or b = 8";
+	embedded_open(&e, 256u << 20, 2);
+	test_client_open(&t, &e, 0);
+	test_client_open(&u, &e, 1);
+	ask(&t, "create table m (id int primary key, a int, b int, c text)");
+	ask(&t, "insert into m select i, i % 50, i % 60, repeat('x', 100) from generate_series(1, 6000) i");
+	ask(&t, "create index on m (a)");
+	ask(&t, "create index on m (b)");
+	ask(&t, "analyze");
+	assert_non_null(strstr(ask(&t, "explain select id from m where a = 7 and b = 7"), "Index And Scan"));
+	assert_non_null(strstr(ask(&t, "explain select id from m where a = 7 or b = 8"), "Index Or Scan"));
+	/* 20 rows of 120 and 100 entries; their leaves, and then the rows in one round trip */
+	(void)figure(&t, all, " rows=");
+	assert_int_equal(figure(&t, all, " rows="), 20);
+	assert_in_range(figure(&t, all, "nodes="), 12, 60);
+	assert_in_range(figure(&t, all, "round trips="), 3, 6);
+	/* a row that both conditions lead to comes once */
+	says(&t, "select count(*), count(distinct id) from m where a = 7 or b = 8", "220|220; SELECT 1");
+	assert_int_equal(figure(&t, any, " rows="), 220);
+	says(&t, "select count(*), count(distinct id) from m where a = 7 or b = 7", "200|200; SELECT 1");
+	/* own rows, and rows that others change */
+	says(&t, "begin", "BEGIN");
+	says(&t, "update m set b = 7 where id = 57", "UPDATE 1");
+	says(&t, "update m set a = 8 where id = 7", "UPDATE 1");
+	says(&t, "insert into m values (7001, 7, 7, '')", "INSERT 0 1");
+	says(&t, "delete from m where id = 307", "DELETE 1");
+	says(&t, "select count(*), min(id), max(id) from m where a = 7 and b = 7", "20|57|7001; SELECT 1");
+	says(&u, "select count(*), min(id), max(id) from m where a = 7 and b = 7", "20|7|5707; SELECT 1");
+	says(&t, "commit", "COMMIT");
+	says(&u, "select count(*), min(id), max(id) from m where a = 7 and b = 7", "20|57|7001; SELECT 1");
+	says(&u, "update m set c = 'seen' where a = 7 and b = 7", "UPDATE 20");
+	says(&u, "select count(*) from m where c = 'seen'", "20; SELECT 1");
+	/* a row that would have come into what was read */
+	says(&t, "begin isolation level serializable", "BEGIN");
+	says(&t, "select count(*) from m where a = 7 and b = 9", "0; SELECT 1");
+	says(&u, "update m set b = 9 where id = 107", "UPDATE 1");
+	says(&t, "insert into m values (7002, 1, 1, '')", "INSERT 0 1");
+	assert_memory_equal(ask(&t, "commit"), "ERROR 40001", strlen("ERROR 40001"));
+	test_client_close(&t);
+	test_client_close(&u);
 	embedded_close(&e);
 }
 
@@ -495,6 +713,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_plans), cmocka_unit_test(test_alike),
-		cmocka_unit_test(test_trips), cmocka_unit_test(test_beside) };
+		cmocka_unit_test(test_trips), cmocka_unit_test(test_only), cmocka_unit_test(test_caches),
+		cmocka_unit_test(test_several), cmocka_unit_test(test_beside) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,7 +54,7 @@ static const struct golden definitions[] = {
 	{ "insert into few values (1, 11), (2, 12), (3, null)", "INSERT 0 3" },
 	{ "analyze few", "ANALYZE" },
 	{ "explain (costs off) select count(*) from few join t on t.a = few.x",
-	    "Project;  -> Aggregate;    -> Index Lookup using t_pkey on t;         Index Cond: (t.a = "
+	    "Project;  -> Aggregate;    -> Index Only Lookup using t_pkey on t;         Index Cond: (t.a = "
 	    "few.x);      -> Seq Scan on few; EXPLAIN" },
 	{ "select count(*) from few join t on t.a = few.x", "200; SELECT 1" },
 	{ "select count(*), count(t.a) from few left join t on t.a = few.x and t.b < 3", "7|6; SELECT 1" },

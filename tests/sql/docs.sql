@@ -441,9 +441,84 @@ SELECT x, count(ip.id) FROM (VALUES (3), (1000), (NULL)) v (x) LEFT JOIN ip ON i
 --> 1000,0
 --> ,0
 
--- [index-explain] namdb
---= tests/e2e/index_plans_test.c Index Scan Backward
+-- [index-only] namdb
 --= tests/e2e/index_plans_test.c Index Only Scan
+--= tests/e2e/index_plans_test.c Index Only Lookup
+CREATE TABLE io (id int PRIMARY KEY, a int, b text, c double precision, d numeric, e int, f boolean, g real, h date, i time,
+  j uuid, k varchar(20), l bytea, m char(3), n interval);
+INSERT INTO io SELECT i, i % 700, 'b' || i % 9, i % 3, i, i, i % 2 = 0, i % 5, date '2024-01-01' + i % 30, time '10:00',
+  NULL, 'v' || i % 4, NULL, 'x', interval '1 day' FROM generate_series(1, 5000) i;
+CREATE INDEX io_a ON io (a, b, c) INCLUDE (e);
+CREATE INDEX io_d ON io (d);
+CREATE INDEX io_n ON io (e, n, m, f, g, h, i, j, k, l);
+ANALYZE io;
+EXPLAIN (COSTS OFF) SELECT b FROM io WHERE a = 7;
+--> Project
+-->   -> Index Only Scan using io_a on io
+-->        Index Cond: (a = 7)
+SELECT b, c FROM io WHERE a = 7 ORDER BY b, c;
+--> b1,1
+--> b2,2
+--> b3,0
+--> b4,1
+--> b5,2
+--> b6,0
+--> b7,1
+--> b8,2
+UPDATE io SET b = NULL WHERE id = 7;
+SELECT count(*) FROM io WHERE a = 7 AND b IS NULL;
+--> 1
+EXPLAIN (COSTS OFF) SELECT f, g, h, i, j, k, l FROM io WHERE e = 7;
+--> Project
+-->   -> Index Only Scan using io_n on io
+-->        Index Cond: (e = 7)
+SELECT f, g, h, i, j, k, l FROM io WHERE e = 7;
+--> f,2,2024-01-08,10:00:00,,v3,
+SELECT f, g, h, i, j, k, l FROM io WHERE e = 7;
+--> f,2,2024-01-08,10:00:00,,v3,
+EXPLAIN (COSTS OFF) SELECT d FROM io WHERE d = 7;
+--> Project
+-->   -> Index Scan using io_d on io
+-->        Index Cond: (d = '7'::numeric)
+EXPLAIN (COSTS OFF) SELECT m FROM io WHERE e = 7;
+--> Project
+-->   -> Index Scan using io_n on io
+-->        Index Cond: (e = 7)
+EXPLAIN (COSTS OFF) SELECT e FROM io WHERE a = 7;
+--> Project
+-->   -> Index Scan using io_a on io
+-->        Index Cond: (a = 7)
+
+-- [index-merge] namdb
+--= tests/e2e/index_plans_test.c Index And Scan
+--= tests/e2e/index_plans_test.c Index Or Scan
+CREATE TABLE im (id int PRIMARY KEY, a int, b int, c text);
+INSERT INTO im SELECT i, i % 50, i % 60, repeat('long ', 20) FROM generate_series(1, 6000) i;
+CREATE INDEX im_a ON im (a);
+CREATE INDEX im_b ON im (b);
+ANALYZE im;
+EXPLAIN (COSTS OFF) SELECT id FROM im WHERE a = 7 AND b = 7;
+--> Project
+--> "  -> Index And Scan using im_a, im_b on im"
+-->        Index Cond: ((a = 7) AND (b = 7))
+-->        Filter: ((a = 7) AND (b = 7))
+SELECT count(*), min(id) FROM im WHERE a = 7 AND b = 7;
+--> 20,7
+EXPLAIN (COSTS OFF) SELECT id FROM im WHERE a = 7 OR b = 8;
+--> Project
+--> "  -> Index Or Scan using im_a, im_b on im"
+-->        Index Cond: ((a = 7) OR (b = 8))
+-->        Filter: ((a = 7) OR (b = 8))
+SELECT count(*), min(id) FROM im WHERE a = 7 OR b = 8;
+--> 220,7
+
+-- [index-explain] namdb
+--= tests/e2e/index_plans_test.c Index Reads
+--= tests/e2e/index_plans_test.c words
+--= tests/e2e/index_plans_test.c Index Cache
+--= tests/e2e/index_plans_test.c tree
+--= tests/e2e/index_plans_test.c learned
+--= tests/e2e/index_plans_test.c Index Scan Backward
 --= tests/e2e/index_plans_test.c Index Lookup
 --= tests/e2e/index_plans_test.c Index Cond
 --= tests/e2e/index_plans_test.c Filter
@@ -471,6 +546,8 @@ EXPLAIN (COSTS OFF) SELECT id FROM ie WHERE t < 'x2' AND t > 'x1999';
 -->        Index Cond: ((t > 'x1999'::text) AND (t < 'x2'::text))
 -->        Filter: ((t < 'x2'::text) AND (t > 'x1999'::text))
 EXPLAIN (COSTS OFF) SELECT x.id FROM (VALUES (1), (2)) v (k) JOIN ie x ON x.a = v.k;
+--> *
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT id FROM ie WHERE a = 3;
 --> *
 
 -- [unique] pg
