@@ -247,8 +247,9 @@ report_table(const struct paper *p)
 	}
 }
 
+/* Data blocks, which gnuplot wants before a multiplot begins. */
 static void
-draw_figure7(const struct paper *p, FILE *g)
+figure7_data(const struct paper *p, FILE *g)
 {
 	for (unsigned w = 0; w < p->ways; w++) {
 		fprintf(g, "$cost%u << EOD\n", w);
@@ -256,6 +257,11 @@ draw_figure7(const struct paper *p, FILE *g)
 			fprintf(g, "%g %g\n", i / 20.0, 1e3 * cost7(p, &p->way[w], i / 20.0));
 		fprintf(g, "EOD\n");
 	}
+}
+
+static void
+draw_figure7(const struct paper *p, FILE *g)
+{
 	fprintf(g, "set title \"figure 7: costs by the paper's formulas\"\nset xlabel 'selectivity'\n"
 		   "set ylabel 'ms'\nset xrange [0:1]\nset logscale y\nplot ");
 	for (unsigned w = 0; w < p->ways; w++)
@@ -278,6 +284,8 @@ draw_picture(const struct paper *p)
 	}
 	FILE *g = bench_plot_draw(&plot, p->agg ? 700 : 1200, 550);
 	if (g != NULL) {
+		if (!p->agg)
+			figure7_data(p, g);
 		fprintf(g, "set grid\nset key below\nset multiplot layout 1,%d\n", p->agg ? 1 : 2);
 		if (!p->agg)
 			draw_figure7(p, g);
