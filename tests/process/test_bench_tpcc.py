@@ -15,7 +15,7 @@ FIGURES = ("throughput_tps", "new_order_tpm", "aborts_per_txn", "round_trips_per
 
 
 def tpcc(h, *args, more=()):
-    r = run("bench", "tpcc", "--seconds", "0.3", "--json", *args, timeout=120, env=h.env)
+    r = run("bench", "tpcc", "--seconds", "0.3", "--json", *args, timeout=300, env=h.env)
     same(r.rc, 0, r)
     check("\r" not in r.err, "progress that moves the cursor is for terminals:", r.err)
     got = json.loads(r.out)
