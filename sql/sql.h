@@ -146,6 +146,26 @@ const char *sql_stmt_text(const struct sql_stmt *st, size_t *len);
 void sql_stmt_close(struct sql_stmt *st);
 struct sql_stmt *sql_stmt_hold(struct sql_stmt *st);
 
+/*
+ * A query's rows piece by piece, without keeping them: its plan stays open between two fetches. If
+ * another statement runs meanwhile, the rest of the rows comes to memory. It ends with its
+ * transaction; the struct lives until sql_cursor_close, which is called before sql_session_close.
+ */
+struct sql_cursor;
+/* True if sql_cursor_open takes the statement: a query that locks nothing. */
+bool sql_stmt_streams(const struct sql_stmt *st);
+bool sql_cursor_open(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
+    struct sql_cursor **out, struct cat_err *err);
+/* The next rows, 0 = all. *got: how many there were; *end: there are no more. Calls only the sink's
+ * rows. */
+bool sql_cursor_fetch(struct sql_cursor *c, uint64_t rows, const struct sql_sink *sink, uint64_t *got,
+    bool *end, struct cat_err *err);
+void sql_cursor_close(struct sql_cursor *c); /* NULL: nothing */
+/* One that DECLARE made; NULL = there is none. Valid until the next statement. sql_cursor_close
+ * ends it. */
+struct sql_cursor *sql_cursor_named(const struct sql_session *s, const char *name);
+unsigned sql_cursor_columns(const struct sql_cursor *c, const struct sql_column **columns);
+
 /* A statement under a name, which EXECUTE and DEALLOCATE know as they know PREPARE's. Takes st,
  * also when it fails: 42P05 the name is taken. */
 bool sql_stmt_name(struct sql_session *s, const char *name, struct sql_stmt *st, struct cat_err *err);

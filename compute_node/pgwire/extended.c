@@ -95,6 +95,8 @@ cn_pg_parse(struct cn_pg_conn *c, const char *body, size_t n)
 static void
 reset_portal(struct cn_pg_portal *p)
 {
+	sql_cursor_close(p->cursor);
+	p->cursor = NULL;
 	sql_stmt_close(p->stmt);
 	p->stmt = NULL;
 	if (p->arena.used > 0)
@@ -270,6 +272,20 @@ cn_pg_bind(struct cn_pg_conn *c, const char *body, size_t n)
 
 /* ---- Describe, Close ------------------------------------------------------------------------ */
 
+/* A cursor of DECLARE is a portal as well. True if there is one by that name. */
+static bool
+describe_cursor(struct cn_pg_conn *c, const char *name)
+{
+	const struct sql_column *col;
+	const struct sql_cursor *cur =
+	    name[0] && *find_portal(c, name) == NULL ? sql_cursor_named(c->sql, name) : NULL;
+	if (cur == NULL)
+		return false;
+	unsigned n = sql_cursor_columns(cur, &col);
+	cn_pg_row_description(&c->out, col, n, NULL);
+	return true;
+}
+
 static void
 describe_columns(struct cn_pg_conn *c, const struct sql_stmt *st, const uint8_t *format)
 {
@@ -290,6 +306,8 @@ cn_pg_describe(struct cn_pg_conn *c, const char *body, size_t n)
 		malformed(c);
 		return;
 	}
+	if (m.what == 'P' && describe_cursor(c, m.name))
+		return;
 	if (m.what == 'P') {
 		struct cn_pg_portal *p = the_portal(c, m.name, &err);
 		if (p == NULL)
@@ -327,6 +345,8 @@ cn_pg_close_named(struct cn_pg_conn *c, const char *body, size_t n)
 		struct cn_pg_portal **at = find_portal(c, m.name);
 		if (*at != NULL)
 			drop_portal(at);
+		else
+			sql_cursor_close(sql_cursor_named(c->sql, m.name));
 	} else if (m.name[0] == 0) {
 		sql_stmt_close(c->unnamed);
 		c->unnamed = NULL;
@@ -338,8 +358,48 @@ cn_pg_close_named(struct cn_pg_conn *c, const char *body, size_t n)
 
 /* ---- Execute ------------------------------------------------------------------------- */
 
-/* Rows that one Execute fetches at a time are kept until they are asked for: the statement itself
- * runs to its end first. */
+static bool
+from_cursor(struct cn_pg_conn *c, struct sql_cursor *cur, uint32_t rows, struct cat_err *err)
+{
+	char tag[40];
+	uint64_t got;
+	bool end;
+	if (!sql_cursor_fetch(cur, rows, &c->sink, &got, &end, err))
+		return false;
+	snprintf(tag, sizeof tag, "SELECT %llu", (unsigned long long)got);
+	if (end)
+		cn_pg_complete(&c->out, tag);
+	else
+		plain(c, 's');
+	return true;
+}
+
+/* Execute of a cursor that DECLARE made. */
+static void
+execute_cursor(struct cn_pg_conn *c, struct sql_cursor *cur, uint32_t rows)
+{
+	struct cat_err err = { 0 };
+	cn_pg_reply_to(c, &c->out, NULL, false);
+	if (!from_cursor(c, cur, rows, &err))
+		fail(c, &err);
+}
+
+/* Rows of a query that one Execute fetches at a time. */
+static bool
+stream(struct cn_pg_conn *c, struct cn_pg_portal *p, uint32_t rows, struct cat_err *err)
+{
+	cn_pg_reply_to(c, &c->out, p->format, false);
+	if (p->cursor == NULL) {
+		sql_session_more(c->sql, true); /* until Sync, whether or not it has come */
+		p->ran = p->returns = true;
+		if (!sql_cursor_open(c->sql, p->stmt, p->param, p->params, &p->cursor, err))
+			return false;
+	}
+	return from_cursor(c, p->cursor, rows, err);
+}
+
+/* Rows of another statement that one Execute fetches at a time are kept until they are asked for:
+ * the statement itself runs to its end first. */
 static void
 fetch(struct cn_pg_conn *c, struct cn_pg_portal *p, uint32_t rows)
 {
@@ -404,6 +464,11 @@ cn_pg_execute(struct cn_pg_conn *c, const char *body, size_t n)
 		return;
 	}
 	struct cn_pg_portal *p = the_portal(c, m.portal, &err);
+	struct sql_cursor *declared = p == NULL ? sql_cursor_named(c->sql, m.portal) : NULL;
+	if (declared != NULL) {
+		execute_cursor(c, declared, m.rows);
+		return;
+	}
 	if (p == NULL) {
 		fail(c, &err);
 		return;
@@ -414,7 +479,10 @@ cn_pg_execute(struct cn_pg_conn *c, const char *body, size_t n)
 		return;
 	}
 	bool hold = m.rows > 0 && p->columns > 0;
-	if (p->ran) {
+	if (p->cursor != NULL || (hold && !p->ran && sql_stmt_streams(p->stmt))) {
+		if (!stream(c, p, m.rows, &err))
+			fail(c, &err);
+	} else if (p->ran) {
 		if (p->tag[0] == 0)
 			snprintf(p->tag, sizeof p->tag, "SELECT 0");
 		fetch(c, p, m.rows);

@@ -91,9 +91,11 @@ struct cn_pg_portal {
 	unsigned params;
 	uint8_t *format; /* of each column, 1 = binary; NULL = all are text */
 	unsigned columns;
-	bool ran;              /* its statement has been run */
-	bool returns;          /* rows */
-	struct cn_pg_out held; /* its rows that no Execute has fetched, as messages */
+	bool ran;                  /* its statement has been run */
+	bool returns;              /* rows */
+	struct sql_cursor *cursor; /* of a query that is fetched piece by piece */
+	struct cn_pg_out held;     /* of another statement so fetched: rows that no Execute has fetched, as
+				* messages */
 	uint64_t fetched;
 	char tag[64]; /* of the statement */
 };

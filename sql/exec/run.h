@@ -41,14 +41,15 @@ struct sql_session {
 						   * them */
 	struct sql_savepoint *save;               /* of the block, oldest first */
 	unsigned saves, save_cap;
-	bool save_lost;           /* a failure after DDL took the whole transaction */
-	struct sql_named *named;  /* PREPARE */
-	uint32_t stmt_mark;       /* where the running statement began, 0 = not marked */
-	bool more;                /* sql_run leaves the implicit transaction open */
-	bool upserts;             /* the transaction has an ON CONFLICT in it */
-	int64_t now_us;           /* start of t; 0 = not yet asked for */
-	uint64_t deadline_ns;     /* of the statement, 0 = none */
-	struct nam_budget budget; /* of the arenas and of t, part of the process's */
+	bool save_lost;             /* a failure after DDL took the whole transaction */
+	struct sql_named *named;    /* PREPARE */
+	struct sql_cursor *cursors; /* open ones, newest first */
+	uint32_t stmt_mark;         /* where the running statement began, 0 = not marked */
+	bool more;                  /* sql_run leaves the implicit transaction open */
+	bool upserts;               /* the transaction has an ON CONFLICT in it */
+	int64_t now_us;             /* start of t; 0 = not yet asked for */
+	uint64_t deadline_ns;       /* of the statement, 0 = none */
+	struct nam_budget budget;   /* of the arenas and of t, part of the process's */
 	struct nam_arena **arena;
 	unsigned arenas;
 	struct sql_exec x;

@@ -276,6 +276,9 @@ enum ast_stmt_kind {
 	AST_PREPARE,    /* var, types, inner */
 	AST_EXECUTE,    /* var, args */
 	AST_DEALLOCATE, /* var, NULL = all */
+	AST_DECLARE,    /* var, cursor, inner */
+	AST_FETCH,      /* var, fetch */
+	AST_CLOSE,      /* var, NULL = all */
 	AST_SAVEPOINT,  /* var */
 	AST_RELEASE,
 	AST_ROLLBACK_TO,
@@ -351,6 +354,19 @@ struct ast_role {
 	const char *secret; /* password 1: NULL = PASSWORD NULL */
 };
 
+/* DECLARE ... CURSOR */
+struct ast_cursor {
+	bool scroll, no_scroll, hold, binary;
+};
+
+/* FETCH and MOVE. count: INT64_MAX = all; negative: the other way. */
+enum ast_fetch_way { AST_FETCH_FORWARD, AST_FETCH_BACKWARD, AST_FETCH_ABSOLUTE, AST_FETCH_RELATIVE };
+struct ast_fetch {
+	enum ast_fetch_way way;
+	int64_t count;
+	bool move;
+};
+
 struct ast_stmt {
 	enum ast_stmt_kind kind;
 	unsigned params;             /* highest $n */
@@ -402,6 +418,8 @@ struct ast_stmt {
 	const char *var;      /* SET, SHOW */
 	const char *value;    /* SET; NULL: DEFAULT */
 	struct ast_explain explain;
+	struct ast_cursor cursor;
+	struct ast_fetch fetch;
 	struct ast_stmt *inner;     /* EXPLAIN; COPY TO: what makes the rows */
 	struct ast_force *of;       /* ANALYZE: columns of each table; none: all */
 	bool verbose;               /* ANALYZE */

@@ -830,10 +830,6 @@ feature(PgQuery__Node__NodeCase k)
 	case PG_QUERY__NODE__NODE_COMPOSITE_TYPE_STMT:
 	case PG_QUERY__NODE__NODE_CREATE_DOMAIN_STMT:
 		return "types of your own are";
-	case PG_QUERY__NODE__NODE_DECLARE_CURSOR_STMT:
-	case PG_QUERY__NODE__NODE_FETCH_STMT:
-	case PG_QUERY__NODE__NODE_CLOSE_PORTAL_STMT:
-		return "cursors are";
 	case PG_QUERY__NODE__NODE_LISTEN_STMT:
 	case PG_QUERY__NODE__NODE_NOTIFY_STMT:
 	case PG_QUERY__NODE__NODE_UNLISTEN_STMT:
@@ -912,6 +908,17 @@ sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n)
 		st->kind = AST_DEALLOCATE;
 		ok = n->deallocate_stmt->name == NULL || n->deallocate_stmt->name[0] == 0 ||
 		     (st->var = sql_convert_str(c, n->deallocate_stmt->name)) != NULL;
+		break;
+	case PG_QUERY__NODE__NODE_DECLARE_CURSOR_STMT:
+		ok = sql_convert_declare(c, n->declare_cursor_stmt, st);
+		break;
+	case PG_QUERY__NODE__NODE_FETCH_STMT:
+		ok = sql_convert_fetch(c, n->fetch_stmt, st);
+		break;
+	case PG_QUERY__NODE__NODE_CLOSE_PORTAL_STMT:
+		st->kind = AST_CLOSE;
+		ok = n->close_portal_stmt->portalname[0] == 0 ||
+		     (st->var = sql_convert_str(c, n->close_portal_stmt->portalname)) != NULL;
 		break;
 	case PG_QUERY__NODE__NODE_EXPLAIN_STMT:
 		ok = explain(c, n->explain_stmt, st);

@@ -61,6 +61,9 @@ bool sql_convert_sets(
     struct sql_convert *c, PgQuery__Node *const *list, size_t n, struct ast_target **out, unsigned *count);
 bool sql_convert_conflict(
     struct sql_convert *c, const PgQuery__OnConflictClause *s, struct ast_conflict **out);
+/* convert_cursor.c */
+bool sql_convert_declare(struct sql_convert *c, const PgQuery__DeclareCursorStmt *s, struct ast_stmt *st);
+bool sql_convert_fetch(struct sql_convert *c, const PgQuery__FetchStmt *s, struct ast_stmt *st);
 bool sql_convert_prepare(struct sql_convert *c, const PgQuery__PrepareStmt *s, struct ast_stmt *st);
 struct ast_select *sql_convert_from(struct sql_convert *c, PgQuery__Node **list, size_t n);
 bool sql_convert_range(struct sql_convert *c, const PgQuery__RangeVar *r, struct ast_table *out);

@@ -32,6 +32,7 @@ sql_save_failed(struct sql_session *s)
 		s->save_lost = true;
 		return false;
 	}
+	sql_cursors_back_to(s, s->saves - 1);
 	if (txn_rollback_to(s->t, p->mark) == NAM_OK)
 		return true;
 	s->saves = 0;
@@ -66,6 +67,7 @@ go_back(struct sql_session *s, unsigned to, struct cat_err *err)
 	if (own_ddl(s) != p->ddl)
 		return cat_error(err, "0A000",
 		    "ROLLBACK TO SAVEPOINT across statements that change the catalog is not supported yet");
+	sql_cursors_back_to(s, to);
 	nam_status st = s->t ? txn_rollback_to(s->t, p->mark) : NAM_OK;
 	if (st != NAM_OK) {
 		s->saves = 0;
@@ -102,6 +104,7 @@ change(struct sql_session *s, const struct ast_stmt *ast, struct cat_err *err)
 	if (ast->kind == AST_ROLLBACK_TO)
 		return go_back(s, i - 1, err);
 	s->saves = i - 1;
+	sql_cursors_released(s, s->saves);
 	return true;
 }
 

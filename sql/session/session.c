@@ -43,9 +43,18 @@ begin(struct sql_session *s, const struct txn_limits *l, struct cat_err *err)
 	return true;
 }
 
+void
+sql_renew_limits(struct sql_session *s)
+{
+	struct txn_limits l = limits(s);
+	txn_set_limits(s->t, &l);
+}
+
 bool
 sql_begin_statement(struct sql_session *s, struct cat_err *err)
 {
+	if (s->cursors != NULL && !sql_cursors_keep(s, err))
+		return false;
 	struct txn_limits l = limits(s);
 	if (s->t == NULL)
 		return begin(s, &l, err);
@@ -91,6 +100,13 @@ sql_commit(struct sql_session *s, struct cat_err *err)
 	tso_cid cid = 0;
 	nam_status st = NAM_OK;
 	bool upserts = s->upserts;
+	if (s->cursors != NULL && !sql_cursors_commit(s, err)) {
+		sql_roll_back(s);
+		if (s->block != SQL_IDLE)
+			s->now = s->session = s->before;
+		s->block = SQL_IDLE;
+		return false;
+	}
 	if (t != NULL) {
 		count(s);
 		struct cat_overlay *changed = s->ddl ? cat_leave(s->cfg.cat, t) : NULL;
@@ -107,6 +123,8 @@ sql_commit(struct sql_session *s, struct cat_err *err)
 			s->now = s->session = s->before;
 	}
 	s->block = SQL_IDLE;
+	if (s->cursors != NULL)
+		sql_cursors_end(s, st == NAM_OK || st == NAM_UNSEEN);
 	/* With ON CONFLICT, a duplicate at commit means a concurrent insert won: the retry finds
 	 * that row. */
 	if (st == NAM_DUPLICATE && upserts)
@@ -118,6 +136,8 @@ void
 sql_roll_back(struct sql_session *s)
 {
 	struct txn *t = s->t;
+	if (s->cursors != NULL)
+		sql_cursors_end(s, false);
 	if (t != NULL) {
 		count(s);
 		count_end(s, false);
@@ -389,6 +409,10 @@ one(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, u
 		return sql_named_execute(s, st, sink, err, last);
 	case AST_EXPLAIN:
 		return sql_explain(s, st, sink, err, last);
+	case AST_DECLARE:
+	case AST_FETCH:
+	case AST_CLOSE:
+		return sql_cursor_stmt(s, st, param, n, sink, err, last);
 	case AST_SAVEPOINT:
 	case AST_RELEASE:
 	case AST_ROLLBACK_TO:
@@ -558,6 +582,7 @@ sql_session_close(struct sql_session *s)
 	if (s == NULL)
 		return;
 	sql_roll_back(s);
+	sql_cursors_forget(s);
 	for (unsigned i = 0; i < SQL_CACHED; i++)
 		sql_stmt_close(s->cache[i]);
 	for (unsigned i = 0; i < s->arenas; i++) {

@@ -48,7 +48,13 @@ void sql_count_retry(struct sql_session *s);
 /* The statement failed: the block is failed, or the implicit transaction gone. */
 void sql_abort(struct sql_session *s);
 
+/* The limits of the statement that runs, for the transaction that is open. */
+void sql_renew_limits(struct sql_session *s);
+
 /* ---- stmt.c ---- */
+/* Parameters in the types the plan wants. NULL: *err says why not. */
+const struct cat_datum *sql_stmt_convert(
+    struct sql_stmt *st, const struct cat_datum *param, unsigned n, struct cat_err *err);
 /* last: of its text, so an implicit transaction is committed before the answer "done". */
 bool sql_stmt_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
     const struct sql_sink *sink, struct cat_err *err, bool last);
@@ -57,6 +63,23 @@ struct sql_stmt *sql_stmt_new(struct sql_session *s, struct sql_parsed *parsed, 
 const struct sql_costs *sql_costs_of(const struct sql_session *s);
 bool sql_stmt_plan(struct sql_session *s, struct sql_stmt *st, struct cat_err *err);
 bool sql_has_plan(const struct ast_stmt *ast);
+
+/* ---- cursor.c ---- */
+/* Another statement begins: the rest of the cursors' rows comes to memory. */
+bool sql_cursors_keep(struct sql_session *s, struct cat_err *err);
+/* COMMIT begins: only those WITH HOLD stay, with their rows in memory. */
+bool sql_cursors_commit(struct sql_session *s, struct cat_err *err);
+/* The transaction has ended. */
+void sql_cursors_end(struct sql_session *s, bool committed);
+/* The transaction goes back to where it had so many savepoints; or has only so many left. */
+void sql_cursors_back_to(struct sql_session *s, unsigned saves);
+void sql_cursors_released(struct sql_session *s, unsigned saves);
+void sql_cursors_forget(struct sql_session *s);
+/* DECLARE: the types of its query's parameters, inside a transaction. */
+bool sql_declare_types(struct sql_session *s, struct sql_stmt *st, struct cat_err *err);
+/* DECLARE, FETCH, MOVE, CLOSE, with the transaction around it. */
+bool sql_cursor_stmt(struct sql_session *s, const struct sql_stmt *st, const struct cat_datum *param,
+    unsigned n, const struct sql_sink *sink, struct cat_err *err, bool last);
 
 /* ---- index.c ---- */
 /* CREATE INDEX outside of a transaction block, in transactions of its own. */

@@ -165,6 +165,12 @@ sql_prepare(struct sql_session *s, const char *text, size_t len, const enum cat_
 			sql_abort(s);
 		else if (s->block == SQL_IDLE)
 			ok = sql_commit(s, err);
+	} else if (st->ast->kind == AST_DECLARE) {
+		ok = sql_begin_statement(s, err) && sql_declare_types(s, st, err);
+		if (!ok)
+			sql_abort(s);
+		else if (s->block == SQL_IDLE)
+			ok = sql_commit(s, err);
 	}
 	if (!ok) {
 		sql_err_place(err, text, len);
@@ -189,6 +195,12 @@ sql_stmt_columns(const struct sql_stmt *st, const struct sql_column **columns)
 		*columns = &st->shown;
 		return 1;
 	}
+	if (st->ast->kind == AST_FETCH) {
+		const struct sql_cursor *c =
+		    st->ast->fetch.move ? NULL : sql_cursor_named(st->s, st->ast->var);
+		*columns = NULL;
+		return c != NULL ? sql_cursor_columns(c, columns) : 0;
+	}
 	if (st->ast->kind == AST_EXECUTE)
 		st = sql_named_find(st->s, st->ast->var);
 	*columns = st != NULL && st->plan != NULL ? st->plan->column : NULL;
@@ -199,9 +211,8 @@ sql_stmt_columns(const struct sql_stmt *st, const struct sql_column **columns)
 
 /* ---- running --------------------------------------------------------------------------- */
 
-/* Parameters in the types the plan wants. */
-static const struct cat_datum *
-convert(struct sql_stmt *st, const struct cat_datum *param, unsigned n, struct cat_err *err)
+const struct cat_datum *
+sql_stmt_convert(struct sql_stmt *st, const struct cat_datum *param, unsigned n, struct cat_err *err)
 {
 	if (n < st->params) {
 		cat_error(err, "08P01", "%u parameters given, the statement needs %u", n, st->params);
@@ -264,7 +275,7 @@ execute(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *para
 	if (!sql_begin_statement(s, err) || !sql_stmt_plan(s, st, err))
 		return false;
 	struct sql_plan *p = st->plan;
-	const struct cat_datum *given = convert(st, param, n, err);
+	const struct cat_datum *given = sql_stmt_convert(st, param, n, err);
 	if (given == NULL)
 		return false;
 	for (unsigned i = 0; i < p->arenas; i++)

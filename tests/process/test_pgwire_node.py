@@ -136,7 +136,7 @@ await within(async c => {
   while ((rows = await cur.read(97)).length > 0) { for (const r of rows) assert.strictEqual(r.g, ++n); }
   assert.strictEqual(n, 1000);
   await cur.close();
-  const early = c.query(new Cursor('SELECT g FROM generate_series(1, 100000) g'));
+  const early = c.query(new Cursor('SELECT g FROM generate_series(1, 100000000) g'));
   assert.strictEqual((await early.read(5)).length, 5);
   await early.close();
   await fails('22012', c.query(new Cursor('SELECT 1 / (g - 50) FROM generate_series(1, 100) g')).read(100));

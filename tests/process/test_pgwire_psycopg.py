@@ -179,6 +179,35 @@ def test_psycopg2_cancel_and_async():
     a.close()
 
 
+def test_psycopg2_cursors():
+    """Server-side cursors: named, SCROLL, WITH HOLD; of many rows, few are made."""
+    c = two()
+    cur = c.cursor(name="many")
+    cur.itersize = 10
+    cur.execute("SELECT g, %s FROM generate_series(1, 100000000) g", ("x",))
+    for k, row in zip(range(1, 1000), cur):
+        same(row, (k, "x"))
+    cur.close()
+    cur = c.cursor(name="both ways", scrollable=True)
+    cur.execute("SELECT g FROM generate_series(1, 100) g")
+    same(cur.fetchone(), (1,))
+    cur.scroll(10)
+    same(cur.fetchone(), (12,))
+    cur.scroll(-5)
+    same(cur.fetchone(), (8,))
+    cur.scroll(50, mode="absolute")
+    same(cur.fetchmany(2), [(51,), (52,)])
+    cur.close()
+    c.commit()
+    cur = c.cursor(name="held", withhold=True)
+    cur.execute("SELECT g FROM generate_series(1, 10) g")
+    same(cur.fetchmany(3), [(1,), (2,), (3,)])
+    c.commit()
+    same(cur.fetchall(), [(k,) for k in range(4, 11)])
+    cur.close()
+    c.close()
+
+
 # ---- psycopg 3 -------------------------------------------------------------------------------
 
 
@@ -261,6 +290,25 @@ def test_psycopg3_pipeline():
         raises(psycopg.errors.UniqueViolation, p.sync)
     same(c.execute("SELECT count(*) FROM pl WHERE a >= 50").fetchone(), (0,), "what stood behind the failure in the pipeline")
     c.execute("DROP TABLE pl")
+    c.close()
+
+
+def test_psycopg3_cursors():
+    c = three()
+    with c.cursor("many") as cur:
+        cur.execute("SELECT g, %s::text FROM generate_series(1, 100000000) g WHERE g > %s", ("x", 5))
+        same(cur.fetchmany(3), [(6, "x"), (7, "x"), (8, "x")])
+        cur.itersize = 7
+        for k, row in zip(range(9, 200), cur):
+            same(row, (k, "x"))
+    with c.cursor("ways", scrollable=True, withhold=True, binary=True) as cur:
+        cur.execute("SELECT g FROM generate_series(1, 100) g")
+        cur.scroll(50)
+        same(cur.fetchone(), (51,))
+        c.commit()
+        cur.scroll(10, "absolute")
+        same(cur.fetchone(), (11,))
+        same(len(cur.fetchall()), 89)
     c.close()
 
 

@@ -896,6 +896,43 @@ DEALLOCATE ALL;
 EXECUTE q;
 --! 26000
 
+-- [cursors] differ
+BEGIN;
+DECLARE c CURSOR FOR SELECT g FROM generate_series(1, 9) g ORDER BY g;
+FETCH 2 FROM c;
+--> 1
+--> 2
+--pg> 1
+--pg> 2
+MOVE 3 IN c;
+FETCH c;
+--> 6
+--pg> 6
+FETCH PRIOR FROM c;
+--! 55000
+--pg> 5
+ROLLBACK;
+BEGIN;
+DECLARE s SCROLL CURSOR WITH HOLD FOR SELECT g FROM generate_series(1, 9) g ORDER BY g;
+FETCH LAST FROM s;
+--> 9
+--pg> 9
+FETCH RELATIVE -3 FROM s;
+--> 6
+--pg> 6
+COMMIT;
+FETCH ABSOLUTE 2 FROM s;
+--> 2
+--pg> 2
+CLOSE s;
+FETCH s;
+--! 34000
+--pg! 34000
+DECLARE n NO SCROLL CURSOR FOR SELECT 1;
+--! 25P01
+--pg! 25P01
+--= tests/sql/test_cursors.py test_memory
+
 -- [set-show] pg
 SET lock_timeout = 5000;
 SHOW lock_timeout;
@@ -1890,8 +1927,6 @@ CREATE INDEX ni ON ne (a) WHERE a > 1;
 CREATE SCHEMA s;
 --! 0A000
 GRANT SELECT ON ne TO someone;
---! 0A000
-DECLARE c CURSOR FOR SELECT 1;
 --! 0A000
 SELECT * FROM pg_catalog.pg_type;
 --! 0A000
