@@ -80,8 +80,9 @@ on_done(void *arg, const char *tag, uint64_t rows)
 		r->doubt = sql_session_state(c->sql) == 'I' && strncmp(tag, "SELECT", 6) != 0;
 		return false;
 	}
-	if (tag[0] == 'R' || (tag[0] == 'S' && tag[1] == 'E' && tag[2] == 'T'))
-		c->look = true; /* SET, RESET, ROLLBACK */
+	if (tag[0] == 'R' || (tag[0] == 'S' && tag[1] == 'E' && tag[2] == 'T') ||
+	    (tag[0] == 'D' && tag[1] == 'I'))
+		c->look = true; /* SET, RESET, ROLLBACK, DISCARD */
 	cn_pg_copy_end(c);
 	r->tagged = true;
 	if (r->tag != NULL) {

@@ -279,6 +279,7 @@ enum ast_stmt_kind {
 	AST_DECLARE,    /* var, cursor, inner */
 	AST_FETCH,      /* var, fetch */
 	AST_CLOSE,      /* var, NULL = all */
+	AST_DISCARD,    /* discard */
 	AST_SAVEPOINT,  /* var */
 	AST_RELEASE,
 	AST_ROLLBACK_TO,
@@ -367,6 +368,14 @@ struct ast_fetch {
 	bool move;
 };
 
+enum ast_discard {
+	AST_DISCARD_ALL,
+	AST_DISCARD_PLANS,
+	AST_DISCARD_SEQUENCES,
+	AST_DISCARD_TEMP,
+	AST_UNLISTEN
+};
+
 struct ast_stmt {
 	enum ast_stmt_kind kind;
 	unsigned params;             /* highest $n */
@@ -420,6 +429,7 @@ struct ast_stmt {
 	struct ast_explain explain;
 	struct ast_cursor cursor;
 	struct ast_fetch fetch;
+	enum ast_discard discard;
 	struct ast_stmt *inner;     /* EXPLAIN; COPY TO: what makes the rows */
 	struct ast_force *of;       /* ANALYZE: columns of each table; none: all */
 	bool verbose;               /* ANALYZE */

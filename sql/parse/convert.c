@@ -538,6 +538,15 @@ transaction(struct sql_convert *c, const PgQuery__TransactionStmt *s, struct ast
 	}
 }
 
+static enum ast_discard
+discard(PgQuery__DiscardMode what)
+{
+	return what == PG_QUERY__DISCARD_MODE__DISCARD_PLANS       ? AST_DISCARD_PLANS
+	       : what == PG_QUERY__DISCARD_MODE__DISCARD_SEQUENCES ? AST_DISCARD_SEQUENCES
+	       : what == PG_QUERY__DISCARD_MODE__DISCARD_TEMP      ? AST_DISCARD_TEMP
+								   : AST_DISCARD_ALL;
+}
+
 /* The values of a setting that is a list, as SHOW writes them. */
 static const char *
 listed(struct sql_convert *c, const PgQuery__VariableSetStmt *s)
@@ -832,14 +841,11 @@ feature(PgQuery__Node__NodeCase k)
 		return "types of your own are";
 	case PG_QUERY__NODE__NODE_LISTEN_STMT:
 	case PG_QUERY__NODE__NODE_NOTIFY_STMT:
-	case PG_QUERY__NODE__NODE_UNLISTEN_STMT:
 		return "LISTEN and NOTIFY are";
 	case PG_QUERY__NODE__NODE_LOCK_STMT:
 		return "LOCK is";
 	case PG_QUERY__NODE__NODE_MERGE_STMT:
 		return "MERGE is";
-	case PG_QUERY__NODE__NODE_DISCARD_STMT:
-		return "DISCARD is";
 	case PG_QUERY__NODE__NODE_CHECK_POINT_STMT:
 		return "CHECKPOINT is";
 	default:
@@ -853,7 +859,7 @@ sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n)
 	struct ast_stmt *st = sql_convert_take(c, sizeof *st);
 	if (st == NULL)
 		return NULL;
-	bool ok;
+	bool ok = true;
 	switch (n->node_case) {
 	case PG_QUERY__NODE__NODE_SELECT_STMT:
 		ok = sql_convert_query(c, n->select_stmt, st);
@@ -914,6 +920,14 @@ sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n)
 		break;
 	case PG_QUERY__NODE__NODE_FETCH_STMT:
 		ok = sql_convert_fetch(c, n->fetch_stmt, st);
+		break;
+	case PG_QUERY__NODE__NODE_DISCARD_STMT:
+		st->kind = AST_DISCARD;
+		st->discard = discard(n->discard_stmt->target);
+		break;
+	case PG_QUERY__NODE__NODE_UNLISTEN_STMT:
+		st->kind = AST_DISCARD;
+		st->discard = AST_UNLISTEN;
 		break;
 	case PG_QUERY__NODE__NODE_CLOSE_PORTAL_STMT:
 		st->kind = AST_CLOSE;

@@ -172,7 +172,7 @@ features(void **state)
 		"grant all on t to x", "comment on function f() is 'x'", "delete from t where current of c",
 		"merge into t using u on true when matched then delete",
 		"create table t (a int unique deferrable)", "copy t from program 'ls'", "lock table t",
-		"listen x", "notify x", "unlisten *",
+		"listen x", "notify x",
 		"create function f() returns int language sql as ''",
 		"select * from t tablesample system (1)", "select a collate \"de_DE\" from t",
 		"prepare transaction 'x'", "select money '1'", "select current_time", "select row(1,2)",

@@ -259,6 +259,16 @@ sql_cursors_forget(struct sql_session *s)
 		die(s->cursors);
 }
 
+void
+sql_cursors_close_named(struct sql_session *s)
+{
+	for (struct sql_cursor *c = s->cursors, *next; c != NULL; c = next) {
+		next = c->next;
+		if (c->name[0] != 0)
+			die(c);
+	}
+}
+
 /* ---- opening ----------------------------------------------------------------------------- */
 
 /* Copies of the parameters in the types the plan wants. */
@@ -646,11 +656,7 @@ static bool
 close_named(struct sql_session *s, const struct ast_stmt *ast, struct cat_err *err)
 {
 	if (ast->var == NULL) {
-		for (struct sql_cursor *c = s->cursors, *next; c != NULL; c = next) {
-			next = c->next;
-			if (c->name[0] != 0)
-				die(c);
-		}
+		sql_cursors_close_named(s);
 		return true;
 	}
 	struct sql_cursor *c = find(s, ast->var, err);

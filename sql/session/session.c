@@ -421,6 +421,9 @@ one(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, u
 	case AST_SET_TRANSACTION:
 		ok = do_set_transaction(s, ast, sink, err);
 		break;
+	case AST_DISCARD:
+		ok = sql_discard(s, ast, sink, err);
+		break;
 	case AST_SET:
 		ok = sql_set(s, ast, sink, err);
 		break;

@@ -75,11 +75,17 @@ void sql_cursors_end(struct sql_session *s, bool committed);
 void sql_cursors_back_to(struct sql_session *s, unsigned saves);
 void sql_cursors_released(struct sql_session *s, unsigned saves);
 void sql_cursors_forget(struct sql_session *s);
+/* Those of DECLARE. */
+void sql_cursors_close_named(struct sql_session *s);
 /* DECLARE: the types of its query's parameters, inside a transaction. */
 bool sql_declare_types(struct sql_session *s, struct sql_stmt *st, struct cat_err *err);
 /* DECLARE, FETCH, MOVE, CLOSE, with the transaction around it. */
 bool sql_cursor_stmt(struct sql_session *s, const struct sql_stmt *st, const struct cat_datum *param,
     unsigned n, const struct sql_sink *sink, struct cat_err *err, bool last);
+
+/* ---- discard.c ---- */
+bool sql_discard(
+    struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
 
 /* ---- index.c ---- */
 /* CREATE INDEX outside of a transaction block, in transactions of its own. */
