@@ -65,8 +65,8 @@ usage(FILE *to)
 
 /* ---- pgbench as a process ---------------------------------------------------------------- */
 
-/* The pgbench that runs now; 0 = none. A signal ends it, and with it the bench, which then stops its
- * servers. */
+/* The pgbench that runs now; 0 = none. A signal ends it, and with it the bench. The bench then
+ * stops its servers. */
 static volatile sig_atomic_t running, told_to_end;
 
 static void
@@ -312,7 +312,7 @@ run_all(const struct pgbench *b, const struct bench_server *ours, const struct b
 	return ok;
 }
 
-/* ---- start ------------------------------------------------------------------------------------ */
+/* ---- start ----------------------------------------------------------------------- */
 
 static bool
 take(void *arg, int letter, char *value)

@@ -94,8 +94,8 @@ struct cn_pg_portal {
 	bool ran;                  /* its statement has been run */
 	bool returns;              /* rows */
 	struct sql_cursor *cursor; /* of a query that is fetched piece by piece */
-	struct cn_pg_out held;     /* of another statement so fetched: rows that no Execute has fetched, as
-				* messages */
+	struct cn_pg_out held;     /* rows of another statement that no Execute has
+				    * fetched, as messages */
 	uint64_t fetched;
 	char tag[64]; /* of the statement */
 };

@@ -77,7 +77,7 @@ end_plan(struct sql_cursor *c)
 	c->running = false;
 }
 
-/* The next batch, if the last one is used up. Rows that wait; 0 = the end; -1 = *err says why not. */
+/* The next batch, if the last one is used up. Rows that wait; 0 = the end; -1 = *err says why. */
 static int
 more(struct sql_cursor *c)
 {
