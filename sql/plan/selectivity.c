@@ -4,7 +4,8 @@
  * A comparison of a column with a constant is looked up among the common values and in the
  * histogram. Any other condition over one column is asked of these values themselves: what share
  * of them it lets pass. Without statistics there are only guesses: a tenth for an equality,
- * a third for the rest. Conditions are taken as independent, but for two bounds of one column.
+ * a third for the rest; a column that an index begins with has more different values, each of them
+ * one of a unique index. Conditions are taken as independent, but for two bounds of one column.
  */
 #include <catalog/catalog.h>
 #include <catalog/stats.h>
@@ -31,6 +32,7 @@ struct column {
 	const struct cat_stats *stats; /* NULL = none */
 	double rows;                   /* of the table it is a column of */
 	bool unique;
+	bool leads; /* an index begins with it */
 };
 
 double
@@ -77,6 +79,13 @@ column_at(struct bind *b, unsigned index, struct column *out)
 		return true;
 	}
 	out->unique = t->tab->keys == 1 && t->tab->key[0] == c;
+	for (unsigned i = 0; i < t->tab->indexes; i++) {
+		const struct cat_index *ix = &t->tab->index[i];
+		if (!ix->valid || ix->key[0].column != c)
+			continue;
+		out->leads |= col->type != CAT_BOOL; /* two values are no many */
+		out->unique |= ix->unique && ix->keys == 1 && !ix->nulls_equal;
+	}
 	if (col->stats == NULL)
 		return true;
 	if (t->stats == NULL &&
@@ -157,7 +166,7 @@ equal(struct bind *b, const struct column *c, const struct cat_datum *d)
 	const struct cat_stats *s = c->stats;
 	double n = distinct(c);
 	if (s == NULL)
-		return n > 0 ? 1 / n : GUESS_EQUAL;
+		return n > 0 ? 1 / n : c->leads ? 1 / fmax(fmin(c->rows, DISTINCT_GUESS), 1) : GUESS_EQUAL;
 	for (unsigned i = 0; d != NULL && i < s->mcvs; i++)
 		if (order(b, c->type, s->mcv[i], d) == 0)
 			return s->freq[i];
@@ -374,7 +383,7 @@ in_list(struct bind *b, const struct sql_expr *e)
 	double sum = 0;
 	if (!column_of(b, e->args[0], &c))
 		return GUESS;
-	if (c.stats == NULL && !c.unique)
+	if (c.stats == NULL && !c.unique && !c.leads)
 		return GUESS;
 	for (unsigned i = 1; i < e->nargs && i <= IN_MAX && sum < 1; i++)
 		if (e->args[i]->kind != SQL_CONST || !e->args[i]->value.null)
