@@ -104,6 +104,11 @@
 	"SELECT (SELECT count(*) + coalesce(sum(id), 0) FROM t WHERE " by_index                              \
 	") - (SELECT count(*) + coalesce(sum(id), 0) FROM t WHERE " by_table ")"
 
+/* The same of a table that keeps its primary key in order. */
+#define KEY_AGREES(by_key, by_table)                                                                         \
+	"SELECT (SELECT count(*) + coalesce(sum(b), 0) FROM k WHERE " by_key                                 \
+	") - (SELECT count(*) + coalesce(sum(b), 0) FROM k WHERE " by_table ")"
+
 const struct crash_scenario crash_scenarios[] = {
 	{ .name = "checkout, READ COMMITTED",
 	    CHECKOUT("READ COMMITTED"),
@@ -394,6 +399,45 @@ const struct crash_scenario crash_scenarios[] = {
 		{ "DROP INDEX t_a, t_b, t_c", "DROP INDEX", NULL } },
 	    .linger_us = 20000,
 	    .verbs_min = 300,
+	},
+	{
+	    .name = "a primary key in order: rows change keys, the index goes and comes",
+	    .setup = { "CREATE TABLE k (a int, b int, c text, PRIMARY KEY (a, b)) WITH (primary_key = "
+		       "ordered)",
+		"INSERT INTO k SELECT g % 6, g / 6, 'row ' || g FROM generate_series(0, 59) g" },
+	    .warm = { "INSERT INTO k VALUES (100, 1, 'warm')", "SELECT count(*) FROM k WHERE a = 3" },
+	    .look =
+		"SELECT count(*), sum(b), (SELECT count(*) FROM nam_extras WHERE kind = 120) FROM k WHERE a "
+		"IN (3, 4)",
+	    .at_first = "20|90|1; SELECT 1",
+	    .step = { { "UPDATE k SET b = b + 100 WHERE a = 3", "20|1090|1; SELECT 1" },
+		{ "DELETE FROM k WHERE a = 4", "10|1045|1; SELECT 1" },
+		{ "INSERT INTO k SELECT 4, g, 'again' FROM generate_series(0, 4) g", "15|1055|1; SELECT 1" },
+		{ "ALTER TABLE k SET (primary_key = hash)", "15|1055|0; SELECT 1" },
+		{ "ALTER TABLE k SET (primary_key = ordered)", "15|1055|1; SELECT 1" } },
+	    .beside = { "INSERT INTO k VALUES (5, #, 'beside')",
+		"UPDATE k SET a = 6 WHERE a = 5 AND b BETWEEN # - 2 AND # - 1",
+		"DELETE FROM k WHERE a = 6 AND b BETWEEN 1000 AND # - 4" },
+	    .beside_pause_us = 300,
+	    .after = { { KEY_AGREES("a = 3", "a + 0 = 3"), "0; SELECT 1", NULL },
+		{ KEY_AGREES("a = 4 AND b < 7", "a + 0 = 4 AND b < 7"), "0; SELECT 1", NULL },
+		{ KEY_AGREES("a BETWEEN 5 AND 6", "a + 0 BETWEEN 5 AND 6"), "0; SELECT 1", NULL },
+		{ KEY_AGREES("true", "a + 0 < 1000"), "0; SELECT 1", NULL } },
+	    .again = { { "INSERT INTO k VALUES (1, 1, 'no')",
+			   "ERROR 23505: duplicate key value violates unique constraint \"k_pkey\"", NULL },
+		{ "ALTER TABLE k SET (primary_key = ordered)", "ALTER TABLE", NULL },
+		{ "UPDATE k SET b = b - 1000 WHERE a = 2", "UPDATE 10", NULL },
+		{ "SELECT min(b), max(b), count(*) FROM k WHERE a = 2", "-1000|-991|10; SELECT 1", NULL },
+		{ KEY_AGREES("a BETWEEN 5 AND 6", "a + 0 BETWEEN 5 AND 6"), "0; SELECT 1", NULL },
+		{ "ALTER TABLE k DROP CONSTRAINT k_pkey, ADD PRIMARY KEY (b, a) WITH (primary_key = ordered)",
+		    "ALTER TABLE", NULL },
+		{ KEY_AGREES("b < 3", "b + 0 < 3"), "0; SELECT 1", NULL },
+		{ "TRUNCATE k", "TRUNCATE TABLE", NULL },
+		{ "INSERT INTO k VALUES (1, 2, 'x')", "INSERT 0 1", NULL },
+		{ "SELECT a FROM k WHERE b = 2", "1; SELECT 1", NULL },
+		{ "DROP TABLE k", "DROP TABLE", NULL } },
+	    .linger_us = 20000,
+	    .verbs_min = 200,
 	},
 	{
 	    .name = "savepoints and row locks, READ COMMITTED",

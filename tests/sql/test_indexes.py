@@ -14,6 +14,7 @@ import peer  # noqa: F401 (the path to house)
 import house
 from house import check
 
+MARK = test_postgres.MARK + "end"
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -208,6 +209,97 @@ def test_random_schemas():
     print("  seed %d: %d statements, %d of them errors" % (seed, len(texts), errors))
     check(errors > 60, "only %d errors" % errors)
     check(not wrong, "%d of %d answers differ:\n%s" % (len(wrong), len(texts), "\n".join(wrong[:20])))
+
+
+# ---- two sessions that lock rows --------------------------------------------------------------
+
+class Psql:
+    """A session of PostgreSQL: one statement at a time."""
+
+    def __init__(self, pg):
+        self.p = subprocess.Popen([pg.bin + "/psql", "-X", "-q", "-h", pg.dir, "-U", "judge", "-d", "postgres", "-f", "-"],
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd="/",
+                                  env={"LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin"}, **pg.who)
+        self.do("\\set VERBOSITY verbose\n\\pset format csv")
+
+    def do(self, text):
+        self.p.stdin.write((text + ("" if text.startswith("\\") else " ;") + "\n\\echo " + MARK + "\n").encode())
+        self.p.stdin.flush()
+        out = b""
+        while not out.endswith(MARK.encode() + b"\n"):
+            got = os.read(self.p.stdout.fileno(), 65536)
+            check(got != b"", "psql ended:", out)
+            out += got
+        return out.decode()[:-len(MARK) - 1]
+
+    def close(self):
+        self.p.stdin.close()
+        self.p.wait(timeout=30)
+        self.p.stdout.close()
+
+
+LOCKS = ["", " FOR UPDATE SKIP LOCKED", " FOR UPDATE NOWAIT", " FOR NO KEY UPDATE SKIP LOCKED", " FOR UPDATE SKIP LOCKED"]
+
+
+def locking(r):
+    """[(session, statement)]: no statement waits for another session. The lowest ids by an index are taken first."""
+    out = [(0, "CREATE TABLE q (id int, part int, prio int, t text, PRIMARY KEY (part, id)%s)" % r.choice(
+        [" WITH (primary_key = ordered)"] * 2 + [""])),
+        (0, "INSERT INTO q SELECT i, i % 3, (i * 7) % 10, 't' || i % 4 FROM generate_series(1, 40) i"),
+        (0, "CREATE INDEX ON q (prio DESC, id)"), (0, "CREATE INDEX ON q (t, id)"), (0, "ANALYZE q"), (0, "BEGIN"), (1, "BEGIN")]
+    for _ in range(30):
+        s, part, n = r.randrange(2), r.randrange(3), r.randrange(1, 5)
+        where, order = r.choice([("part = %d" % part, "id"), ("part = %d AND id > %d" % (part, 10 * n), "id DESC"),
+                                 ("part IN (0, 2) AND id BETWEEN %d AND %d" % (n, n + 15), "part, id"), ("true", "prio DESC, id"),
+                                 ("prio >= %d" % (2 * n), "prio DESC, id"), ("t LIKE 't%d%%'" % part, "t, id"),
+                                 ("t = 't1' AND part = %d" % part, "id")])
+        # With a LIMIT, PostgreSQL and namdb lock what they give.
+        limit = r.choice(["", " LIMIT %d" % n])
+        out.append((s, "SELECT part, id FROM q WHERE %s ORDER BY %s%s%s" % (where, order, limit, r.choice(LOCKS))))
+        if r.randrange(6) == 0:
+            out += [(s, r.choice(["COMMIT", "ROLLBACK"])), (s, "BEGIN")]
+    out += [(0, "COMMIT"), (1, "COMMIT"), (1, "DROP TABLE q")]
+    return out
+
+
+def in_order(part, null):
+    """As test_foreign's answer, but rows in the order in which they came."""
+    rows, error = test_foreign.answer(part, null)
+    if error is None:
+        rows = test_postgres.records(re.sub(r"^(psql:\S* )?(NOTICE|WARNING|DETAIL|LOCATION|HINT):.*\n", "", part, flags=re.M), null)
+    return rows, error and error[0]
+
+
+def test_two_sessions():
+    seed = int(os.environ.get("NAM_RANDOM", "1"))
+    asked = [x for k in range(8) for x in locking(random.Random("%d %d" % (seed, k)))]
+    pg = test_postgres.Postgres()
+    try:
+        s = [Psql(pg), Psql(pg)]
+        want = []
+        for who, text in asked:
+            want.append(in_order(s[who].do(re.sub(r" WITH \(primary_key = \w+\)", "", text)), ""))
+            if want[-1][1] is not None:  # 55P03 ends the block: the statement counts, its locks do not
+                s[who].do("ROLLBACK")
+                s[who].do("BEGIN")
+        for x in s:
+            x.close()
+    finally:
+        pg.close()
+    wrong = []
+    with house.House(nodes=1, size="64m") as h:
+        s = [h.shell("-q"), h.shell("-q")]
+        for (who, text), theirs in zip(asked, want):
+            ours = in_order(s[who].do(text), "")
+            if ours != theirs:
+                wrong.append("%d: %s\n    namdb      %s\n    PostgreSQL %s" % (who, text, ours, theirs))
+            if theirs[1] is not None:
+                s[who].do("ROLLBACK")
+                s[who].do("BEGIN")
+    locked = sum(1 for _, state in want if state == "55P03")
+    print("  %d statements of two sessions, %d of them met a lock" % (len(asked), locked))
+    check(locked >= 5, "only %d met a lock" % locked)
+    check(not wrong, "%d of %d answers differ:\n%s" % (len(wrong), len(asked), "\n".join(wrong[:20])))
 
 
 if __name__ == "__main__":
