@@ -22,6 +22,9 @@ struct cat_role {
 /* As t's snapshot shows it. NAM_ABSENT: there is none. arena: scratch. */
 nam_status cat_role_find(
     struct cat *c, struct txn *t, const char *name, struct cat_role *out, struct nam_arena *arena);
+/* All of them, in arena memory, in no order. */
+nam_status cat_role_list(
+    struct cat *c, struct txn *t, struct cat_role **out, unsigned *n, struct nam_arena *arena);
 /* A new role. NAM_DUPLICATE: there is one of that name. */
 nam_status cat_role_create(
     struct cat *c, struct txn *t, const struct cat_role *role, struct nam_arena *arena);

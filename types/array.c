@@ -393,11 +393,29 @@ wants_quotes(struct cat_str s)
 	return false;
 }
 
+/* Of an int2vector or oidvector: "1 2 3". */
+static struct cat_str
+vector_out(const struct cat_array *a, struct nam_arena *arena)
+{
+	enum { DIGITS_MAX = 21 };
+	char *p = nam_arena_take(arena, (size_t)a->n * DIGITS_MAX + 1), *to = p;
+	if (p == NULL)
+		return (struct cat_str){ "", 0 };
+	for (uint32_t k = 0; k < a->n; k++) {
+		union cat_val v;
+		cat_array_at(a, k, &v);
+		to += snprintf(to, DIGITS_MAX + 1, "%s%lld", k ? " " : "", (long long)v.i);
+	}
+	return (struct cat_str){ p, (uint32_t)(to - p) };
+}
+
 struct cat_str
 cat_array_out(enum cat_type type, struct cat_str s, struct nam_arena *arena)
 {
 	struct cat_array a;
 	cat_array_open(type, s, &a);
+	if (a.elem == CAT_INT2V || a.elem == CAT_OIDV)
+		return vector_out(&a, arena);
 	if (a.n == 0)
 		return (struct cat_str){ "{}", 2 };
 	struct cat_str *text = nam_arena_take(arena, a.n * sizeof *text);

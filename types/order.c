@@ -220,12 +220,21 @@ value(struct writer *w, enum cat_type type, union cat_val v)
 			v.s.len--;
 		text(w, v.s);
 		return true;
+	case CAT_REGCLASS:
+	case CAT_REGTYPE:
+	case CAT_REGPROC:
+	case CAT_REGNAMESPACE:
+	case CAT_REGROLE:
+		whole(w, cat_reg_oid(v.s.p, v.s.len), 8);
+		return true;
 	case CAT_TEXT:
+	case CAT_NAME:
+	case CAT_CHAR:
 	case CAT_BYTEA:
 	case CAT_UNKNOWN:
 		text(w, v.s);
 		return true;
-	default: /* INT8, TIME, timestamps */
+	default: /* INT8, OID, TIME, timestamps */
 		whole(w, v.i, 8);
 		return true;
 	}

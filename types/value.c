@@ -40,6 +40,16 @@ static const struct {
 	[CAT_BYTEA] = TYPE("bytea", "bytea", 'U', false),
 	[CAT_UUID] = TYPE("uuid", "uuid", 'U', false),
 	[CAT_JSON] = TYPE("json", "json", 'U', false),
+	[CAT_OID] = TYPE("oid", "oid", 'N', true),
+	[CAT_NAME] = TYPE("name", "name", 'S', false),
+	[CAT_CHAR] = TYPE("\"char\"", "char", 'Z', false),
+	[CAT_REGCLASS] = TYPE("regclass", "regclass", 'N', false),
+	[CAT_REGTYPE] = TYPE("regtype", "regtype", 'N', false),
+	[CAT_REGPROC] = TYPE("regproc", "regproc", 'N', false),
+	[CAT_REGNAMESPACE] = TYPE("regnamespace", "regnamespace", 'N', false),
+	[CAT_REGROLE] = TYPE("regrole", "regrole", 'N', false),
+	[CAT_INT2V] = { "smallint", "int2vector element", "int2vector", "int2vector", 'N', false },
+	[CAT_OIDV] = { "oid", "oidvector element", "oidvector", "oidvector", 'N', false },
 	[CAT_TIMESTAMP] = TYPE("timestamp without time zone", "timestamp", 'D', false),
 #undef TYPE
 };
@@ -341,6 +351,68 @@ chars_up_to(struct cat_str s, uint32_t most, uint32_t *bytes)
 }
 
 bool
+cat_reg_make(uint32_t oid, struct cat_str name, struct cat_str *out, struct nam_arena *arena)
+{
+	char *p = nam_arena_take(arena, CAT_OID_BYTES + (size_t)name.len);
+	if (p == NULL)
+		return false;
+	for (unsigned k = 0; k < CAT_OID_BYTES; k++)
+		p[k] = (char)(oid >> 8 * k);
+	if (name.len > 0)
+		memcpy(p + CAT_OID_BYTES, name.p, name.len);
+	*out = (struct cat_str){ p, CAT_OID_BYTES + name.len };
+	return true;
+}
+
+/* Blanks around, a sign: as PostgreSQL reads it. */
+static bool
+oid_in(struct cat_str in, union cat_val *out, struct cat_err *err)
+{
+	struct cat_err why;
+	if (!int_in(CAT_INT8, in, out, &why)) {
+		bool over = why.sqlstate[0] == '2' && why.sqlstate[4] == '3';
+		return over ? cat_error(err, "22003", "value \"%.*s\" is out of range for type oid",
+				  (int)(in.len > 200 ? 200 : in.len), in.p)
+			    : bad(CAT_OID, in, err);
+	}
+	if (out->i < INT32_MIN || out->i > UINT32_MAX)
+		return cat_error(err, "22003", "value \"%.*s\" is out of range for type oid",
+		    (int)(in.len > 200 ? 200 : in.len), in.p);
+	out->i = (uint32_t)out->i;
+	return true;
+}
+
+/* The most characters that max bytes hold. */
+static struct cat_str
+cut(struct cat_str s, uint32_t max)
+{
+	if (s.len > max)
+		for (s.len = max; s.len > 0 && ((uint8_t)s.p[s.len] & 0xc0) == 0x80; s.len--)
+			;
+	return s;
+}
+
+static bool
+name_in(struct cat_str in, union cat_val *out, struct cat_err *err)
+{
+	if (!text_in(in, out, err))
+		return false;
+	out->s = cut(out->s, CAT_NAME_BYTES);
+	return true;
+}
+
+static bool
+char_in(struct cat_str in, union cat_val *out, struct cat_err *err)
+{
+	uint32_t bytes;
+	if (!text_in(in, out, err))
+		return false;
+	chars_up_to(out->s, 1, &bytes);
+	out->s.len = bytes;
+	return true;
+}
+
+bool
 cat_value_fit(
     enum cat_type type, int32_t typmod, union cat_val *v, struct nam_arena *arena, struct cat_err *err)
 {
@@ -412,6 +484,22 @@ cat_value_in(enum cat_type type, int32_t typmod, struct cat_str in, union cat_va
 		return cat_uuid_in(in, &out->s, arena, err);
 	case CAT_TIME:
 		return cat_time_in(in, &out->i, err);
+	case CAT_OID:
+		return oid_in(in, out, err);
+	case CAT_INT2V:
+	case CAT_OIDV:
+		return int_in(CAT_INT8, in, out, err);
+	case CAT_NAME:
+		return name_in(in, out, err);
+	case CAT_CHAR:
+		return char_in(in, out, err);
+	case CAT_REGCLASS:
+	case CAT_REGTYPE:
+	case CAT_REGPROC:
+	case CAT_REGNAMESPACE:
+	case CAT_REGROLE: /* a name needs a catalog: sql/expr/func/system.c */
+		return cat_error(
+		    err, "0A000", "names of type %s are not supported here yet", cat_type_name(type));
 	case CAT_INTERVAL: {
 		struct cat_interval v;
 		return cat_interval_in(in, typmod, &v, err) && cat_interval_store(v, &out->s, arena, err);
@@ -553,8 +641,13 @@ cat_value_out(enum cat_type type, union cat_val v, struct nam_arena *arena)
 {
 	if (type == CAT_BOOL)
 		return (struct cat_str){ v.i ? "t" : "f", 1 };
-	if (type == CAT_TEXT || type == CAT_JSON || type == CAT_BPCHAR || type == CAT_UNKNOWN)
+	if (type == CAT_TEXT || type == CAT_JSON || type == CAT_BPCHAR || type == CAT_UNKNOWN ||
+	    type == CAT_NAME || type == CAT_CHAR)
 		return v.s;
+	if (cat_type_is_reg(type))
+		return v.s.len > CAT_OID_BYTES
+			   ? (struct cat_str){ v.s.p + CAT_OID_BYTES, v.s.len - CAT_OID_BYTES }
+			   : (struct cat_str){ "-", 1 };
 	if (cat_type_is_array(type))
 		return cat_array_out(type, v.s, arena);
 	if (type == CAT_NUMERIC)
@@ -569,6 +662,9 @@ cat_value_out(enum cat_type type, union cat_val v, struct nam_arena *arena)
 	case CAT_INT2:
 	case CAT_INT4:
 	case CAT_INT8:
+	case CAT_OID:
+	case CAT_INT2V:
+	case CAT_OIDV:
 		n = int_out(v.i, p);
 		break;
 	case CAT_FLOAT4:
@@ -646,6 +742,8 @@ cat_value_canonical(enum cat_type type, struct cat_str s, struct cat_str *out, s
 		return p != NULL;
 	}
 	default:
+		if (cat_type_is_reg(type) && s.len > CAT_OID_BYTES)
+			s.len = CAT_OID_BYTES;
 		*out = s;
 		return true;
 	}
@@ -656,6 +754,10 @@ cat_value_cmp(enum cat_type type, union cat_val a, union cat_val b)
 {
 	if (cat_type_is_array(type))
 		return cat_array_cmp(type, a.s, b.s);
+	if (cat_type_is_reg(type)) {
+		uint32_t x = cat_reg_oid(a.s.p, a.s.len), y = cat_reg_oid(b.s.p, b.s.len);
+		return (x > y) - (x < y);
+	}
 	switch (type) {
 	case CAT_FLOAT4:
 	case CAT_FLOAT8:
@@ -674,6 +776,8 @@ cat_value_cmp(enum cat_type type, union cat_val a, union cat_val b)
 		b.s = without_blanks(b.s);
 		/* fall through */
 	case CAT_TEXT:
+	case CAT_NAME:
+	case CAT_CHAR:
 	case CAT_BYTEA:
 	case CAT_UUID:
 	case CAT_JSON:
@@ -694,6 +798,10 @@ cat_value_hash(enum cat_type type, union cat_val v, uint64_t seed)
 {
 	if (cat_type_is_array(type))
 		return cat_array_hash(type, v.s, seed);
+	if (cat_type_is_reg(type))
+		return nam_mix(
+			   ((uint64_t)cat_reg_oid(v.s.p, v.s.len) + UINT64_C(0x9e3779b97f4a7c15)) ^ seed) +
+		       seed;
 	switch (type) {
 	case CAT_FLOAT4:
 	case CAT_FLOAT8:
@@ -712,6 +820,8 @@ cat_value_hash(enum cat_type type, union cat_val v, uint64_t seed)
 		v.s = without_blanks(v.s);
 		/* fall through */
 	case CAT_TEXT:
+	case CAT_NAME:
+	case CAT_CHAR:
 	case CAT_BYTEA:
 	case CAT_UUID:
 	case CAT_JSON:

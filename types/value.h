@@ -22,6 +22,14 @@
  *	BYTEA       str: any bytes
  *	UUID        str: 16 bytes
  *	JSON        str: text that types/json.h has checked; nothing compares it
+ *	OID         int64 0..2^32-1: PostgreSQL's number of something in its system catalogs
+ *	NAME        str: a text of at most 63 bytes
+ *	CHAR        str: "char", one character or none
+ *	REGCLASS, REGTYPE, REGPROC, REGNAMESPACE, REGROLE
+ *                  str: an oid (4 bytes, little-endian), then its name as text shows it; the oid
+ *                  alone counts
+ *	INT2V, OIDV int64: elements of int2vector and oidvector, which have a text of their own
+ *                  ("1 2 3") and otherwise are arrays of INT8
  *	UNKNOWN     str: an untyped literal before the binder has decided; never stored
  *	ARRAY | t   str: see types/array.h; t is the elements' type
  */
@@ -53,6 +61,16 @@ enum cat_type {
 	CAT_BYTEA = 15,
 	CAT_UUID = 16,
 	CAT_JSON = 17,
+	CAT_OID = 18,
+	CAT_NAME = 19,
+	CAT_CHAR = 20,
+	CAT_REGCLASS = 21,
+	CAT_REGTYPE = 22,
+	CAT_REGPROC = 23,
+	CAT_REGNAMESPACE = 24,
+	CAT_REGROLE = 25,
+	CAT_INT2V = 26,
+	CAT_OIDV = 27,
 	CAT_TYPES,
 	CAT_ARRAY = 64 /* | type of its elements */
 };
@@ -111,6 +129,14 @@ enum cat_type cat_type_find(const char *word);
 char cat_type_category(enum cat_type t);
 bool cat_type_preferred(enum cat_type t);
 
+/* number.c: PostgreSQL's pg_type.oid of a type, its typlen, and its typmod for one of ours. A type
+ * without a number is text. */
+uint32_t cat_type_oid(enum cat_type t, int32_t typmod);
+int16_t cat_type_size(enum cat_type t);
+int32_t cat_typmod_out(enum cat_type t, int32_t typmod);
+/* The type of an oid and PostgreSQL's typmod. False: namdb has no such type. */
+bool cat_type_numbered(uint32_t oid, int32_t typmod, enum cat_type *type, int32_t *own);
+
 /* True if cat_val.s holds a value of type t, and a row keeps it among its variable bytes. */
 static inline bool
 cat_type_is_str(enum cat_type t)
@@ -118,7 +144,23 @@ cat_type_is_str(enum cat_type t)
 	return cat_type_is_array(t) ||
 	       (UINT32_C(1) << t &
 		   (1u << CAT_TEXT | 1u << CAT_NUMERIC | 1u << CAT_UNKNOWN | 1u << CAT_BPCHAR |
-		       1u << CAT_INTERVAL | 1u << CAT_BYTEA | 1u << CAT_UUID | 1u << CAT_JSON)) != 0;
+		       1u << CAT_INTERVAL | 1u << CAT_BYTEA | 1u << CAT_UUID | 1u << CAT_JSON |
+		       1u << CAT_NAME | 1u << CAT_CHAR | 1u << CAT_REGCLASS | 1u << CAT_REGTYPE |
+		       1u << CAT_REGPROC | 1u << CAT_REGNAMESPACE | 1u << CAT_REGROLE)) != 0;
+}
+
+/* True if a value of type t is an oid with the name of what it numbers. */
+static inline bool
+cat_type_is_reg(enum cat_type t)
+{
+	return t >= CAT_REGCLASS && t <= CAT_REGROLE;
+}
+/* The oid of such a value, and the name. A value that is too short is 0. */
+static inline uint32_t
+cat_reg_oid(const char *p, uint32_t len)
+{
+	const unsigned char *b = (const unsigned char *)p;
+	return len < 4 ? 0 : b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
 /* True if values of type t have = and <. */
@@ -208,6 +250,10 @@ cat_vec_set(struct cat_vec *v, unsigned k, union cat_val x, bool null)
 	else
 		v->i[k] = x.i;
 }
+
+enum { CAT_OID_BYTES = 4, CAT_NAME_BYTES = 63 };
+/* A value of one of the types REG...; false: no memory. */
+bool cat_reg_make(uint32_t oid, struct cat_str name, struct cat_str *out, struct nam_arena *arena);
 
 /* An SQL error: PostgreSQL's SQLSTATE and message. position: character in the statement, from 1; 0
  * = none. */

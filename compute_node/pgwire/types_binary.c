@@ -176,7 +176,15 @@ value_out(struct cn_pg_out *o, enum cat_type t, union cat_val v, struct nam_aren
 		cn_pg_put16(o, (uint16_t)v.i);
 		break;
 	case CAT_INT4:
+	case CAT_OID:
 		cn_pg_put32(o, (uint32_t)v.i);
+		break;
+	case CAT_REGCLASS:
+	case CAT_REGTYPE:
+	case CAT_REGPROC:
+	case CAT_REGNAMESPACE:
+	case CAT_REGROLE:
+		cn_pg_put32(o, cat_reg_oid(v.s.p, v.s.len));
 		break;
 	case CAT_DATE:
 		cn_pg_put32(o, v.i == INT64_MAX   ? (uint32_t)INT32_MAX
@@ -282,6 +290,9 @@ number_in(enum cat_type t, struct cn_pg_reader *r, union cat_val *v, struct cat_
 	case CAT_INT4:
 		v->i = (int32_t)cn_pg_get32(r);
 		return true;
+	case CAT_OID:
+		v->i = cn_pg_get32(r);
+		return true;
 	case CAT_FLOAT4:
 		bits = cn_pg_get32(r);
 		memcpy(&f, &bits, sizeof f);
@@ -305,6 +316,17 @@ number_in(enum cat_type t, struct cn_pg_reader *r, union cat_val *v, struct cat_
 	}
 }
 
+/* Its name is its number: a name needs the catalog. */
+static bool
+reg_in(struct cn_pg_reader *r, union cat_val *v, struct nam_arena *arena, struct cat_err *err)
+{
+	union cat_val oid = { .i = cn_pg_get32(r) };
+	if (r->bad || r->p != r->end)
+		return malformed(err);
+	return cat_reg_make((uint32_t)oid.i, cat_value_out(CAT_OID, oid, arena), &v->s, arena) ||
+	       cat_error(err, "53200", "out of memory");
+}
+
 bool
 cn_pg_binary_in(
     enum cat_type t, struct cat_str in, union cat_val *v, struct nam_arena *arena, struct cat_err *err)
@@ -326,10 +348,18 @@ cn_pg_binary_in(
 	case CAT_UUID:
 		v->s = in;
 		return in.len == CAT_UUID_BYTES || malformed(err);
+	case CAT_REGCLASS:
+	case CAT_REGTYPE:
+	case CAT_REGPROC:
+	case CAT_REGNAMESPACE:
+	case CAT_REGROLE:
+		return reg_in(&r, v, arena, err);
 	case CAT_TEXT:
 	case CAT_BPCHAR:
 	case CAT_UNKNOWN:
 	case CAT_JSON:
+	case CAT_NAME:
+	case CAT_CHAR:
 		return cn_pg_text_in(t, in, v, arena, err);
 	default:
 		ok = number_in(t, &r, v, err);

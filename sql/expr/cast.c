@@ -200,6 +200,31 @@ static const struct sql_fn fn_moment = {
 	.name = "cast", .nargs = 1, .flags = SQL_FN_VOLATILE, .row = from_text
 };
 
+static bool
+text_to_reg(struct sql_row *r)
+{
+	return sql_ask(r, SQL_ASK_REG_FIND);
+}
+
+static const struct sql_fn fn_text_to_reg = {
+	.name = "cast", .nargs = 1, .flags = SQL_FN_VOLATILE, .row = text_to_reg
+};
+
+struct sql_expr *
+sql_reg_literal(struct nam_arena *a, struct sql_expr *e, enum cat_type to, struct cat_err *err)
+{
+	struct sql_expr *text = e;
+	if (e->kind == SQL_PARAM)
+		e->type = CAT_TEXT;
+	else
+		text =
+		    sql_expr_const(a, (struct cat_datum){ .type = CAT_TEXT, .v = e->value.v }, e->position);
+	struct sql_expr *c = text ? sql_expr_call(a, &fn_text_to_reg, &text, 1, e->position, err) : NULL;
+	if (c != NULL)
+		c->type = to;
+	return c;
+}
+
 struct sql_expr *
 sql_moment(struct nam_arena *a, struct sql_expr *e, enum cat_type to, struct cat_err *err)
 {
@@ -291,6 +316,46 @@ fit_explicit(struct sql_row *r)
 	return sql_array_store(r, x.a.lower, x.v, x.null, x.a.n, &r->out.s);
 }
 
+static bool
+int_to_oid(struct sql_row *r)
+{
+	int64_t x = r->a[0].i;
+	if (x < INT32_MIN || x > UINT32_MAX || (x < 0 && r->e->args[0]->type == CAT_INT8))
+		return cat_error(r->env->err, "22003", "OID out of range");
+	r->out.i = (uint32_t)x;
+	return true;
+}
+
+static bool
+oid_to_int4(struct sql_row *r)
+{
+	r->out.i = (int32_t)(uint32_t)r->a[0].i;
+	return true;
+}
+
+static bool
+reg_to_oid(struct sql_row *r)
+{
+	r->out.i = cat_reg_oid(r->a[0].s.p, r->a[0].s.len);
+	if (r->e->type == CAT_INT4)
+		r->out.i = (int32_t)(uint32_t)r->out.i;
+	return true;
+}
+
+/* The first 63 bytes of a text, or its first character. */
+static bool
+text_to_name(struct sql_row *r)
+{
+	return cat_value_in(r->e->type, -1, r->a[0].s, &r->out, r->env->arena, r->env->err);
+}
+
+/* From a number: the session knows the catalog. */
+static bool
+number_to_reg(struct sql_row *r)
+{
+	return sql_ask(r, SQL_ASK_REG_NAME);
+}
+
 #define ONE(id, f) static const struct sql_fn id = { .name = "cast", .nargs = 1, .row = f }
 #define VEC(id, f) static const struct sql_fn id = { .name = "cast", .nargs = 1, .vec = f }
 VEC(fn_int_to_float, int_to_float);
@@ -315,6 +380,13 @@ ONE(fn_timestamp_to_date, timestamp_to_date);
 ONE(fn_timestamp_to_time, timestamp_to_time);
 ONE(fn_time_to_interval, time_to_interval);
 ONE(fn_interval_to_time, interval_to_time);
+ONE(fn_int_to_oid, int_to_oid);
+ONE(fn_oid_to_int4, oid_to_int4);
+ONE(fn_reg_to_oid, reg_to_oid);
+ONE(fn_text_to_name, text_to_name);
+static const struct sql_fn fn_number_to_reg = {
+	.name = "cast", .nargs = 1, .flags = SQL_FN_VOLATILE, .row = number_to_reg
+};
 static const struct sql_fn fn_same = { .name = "same" };
 
 const struct sql_fn sql_fn_fit_assign = { .name = "fit", .nargs = 1, .row = fit_assign };
@@ -324,6 +396,26 @@ struct cast {
 	const struct sql_fn *fn;
 	enum sql_cast_level level;
 };
+
+/* To and from regclass and its kin; NULL: neither is one. */
+static const struct cast *
+reg(enum cat_type from, enum cat_type to)
+{
+	static const struct cast to_oid = { &fn_reg_to_oid, SQL_CAST_IMPLICIT },
+				 to_int = { &fn_reg_to_oid, SQL_CAST_ASSIGN },
+				 number = { &fn_number_to_reg, SQL_CAST_IMPLICIT },
+				 name = { &fn_text_to_reg, SQL_CAST_IMPLICIT },
+				 said = { &fn_text_to_reg, SQL_CAST_EXPLICIT };
+	if (cat_type_is_reg(from) && (to == CAT_OID || to == CAT_INT8 || to == CAT_INT4))
+		return to == CAT_OID ? &to_oid : &to_int;
+	if (!cat_type_is_reg(to) || from == to)
+		return NULL;
+	if (from == CAT_OID || cat_type_is_int(from))
+		return &number;
+	if (from == CAT_UNKNOWN || (from == CAT_TEXT && to == CAT_REGCLASS))
+		return &name;
+	return from == CAT_TEXT || from == CAT_NAME || from == CAT_BPCHAR ? &said : NULL;
+}
 
 bool
 sql_cast_find(enum cat_type from, enum cat_type to, enum sql_cast_level level, const struct sql_fn **fn)
@@ -336,6 +428,7 @@ sql_cast_find(enum cat_type from, enum cat_type to, enum sql_cast_level level, c
 		    [CAT_TEXT] = { &fn_bool_to_text, A },
 		    [CAT_BPCHAR] = { &fn_bool_to_text, A } },
 		[CAT_INT2] = { [CAT_INT4] = { &fn_same, I },
+		    [CAT_OID] = { &fn_int_to_oid, I },
 		    [CAT_INT8] = { &fn_same, I },
 		    [CAT_FLOAT4] = { &fn_int_to_float, I },
 		    [CAT_FLOAT8] = { &fn_int_to_float, I },
@@ -343,11 +436,13 @@ sql_cast_find(enum cat_type from, enum cat_type to, enum sql_cast_level level, c
 		[CAT_INT4] = { [CAT_BOOL] = { &fn_int_to_bool, E },
 		    [CAT_INT2] = { &fn_int_to_int2, A },
 		    [CAT_INT8] = { &fn_same, I },
+		    [CAT_OID] = { &fn_int_to_oid, I },
 		    [CAT_FLOAT4] = { &fn_int_to_real, I },
 		    [CAT_FLOAT8] = { &fn_int_to_float, I },
 		    [CAT_NUMERIC] = { &fn_int_to_numeric, I } },
 		[CAT_INT8] = { [CAT_INT2] = { &fn_int_to_int2, A },
 		    [CAT_INT4] = { &fn_int8_to_int4, A },
+		    [CAT_OID] = { &fn_int_to_oid, I },
 		    [CAT_FLOAT4] = { &fn_int_to_real, I },
 		    [CAT_FLOAT8] = { &fn_int_to_float, I },
 		    [CAT_NUMERIC] = { &fn_int_to_numeric, I } },
@@ -366,7 +461,16 @@ sql_cast_find(enum cat_type from, enum cat_type to, enum sql_cast_level level, c
 		    [CAT_INT8] = { &fn_numeric_to_int, A },
 		    [CAT_FLOAT4] = { &fn_numeric_to_real, I },
 		    [CAT_FLOAT8] = { &fn_numeric_to_float, I } },
-		[CAT_TEXT] = { [CAT_BPCHAR] = { &fn_same, I } },
+		[CAT_OID] = { [CAT_INT4] = { &fn_oid_to_int4, A }, [CAT_INT8] = { &fn_same, A } },
+		[CAT_INT2V] = { [CAT_INT2] = { &fn_same, I },
+		    [CAT_INT4] = { &fn_same, I },
+		    [CAT_INT8] = { &fn_same, I } },
+		[CAT_OIDV] = { [CAT_OID] = { &fn_same, I }, [CAT_INT8] = { &fn_same, I } },
+		[CAT_NAME] = { [CAT_TEXT] = { &fn_same, I }, [CAT_BPCHAR] = { &fn_same, A } },
+		[CAT_CHAR] = { [CAT_TEXT] = { &fn_same, I }, [CAT_BPCHAR] = { &fn_same, A } },
+		[CAT_TEXT] = { [CAT_BPCHAR] = { &fn_same, I },
+		    [CAT_NAME] = { &fn_text_to_name, I },
+		    [CAT_CHAR] = { &fn_text_to_name, A } },
 		[CAT_BPCHAR] = { [CAT_TEXT] = { &fn_bpchar_to_text, I } },
 		[CAT_DATE] = { [CAT_TIMESTAMP] = { &fn_date_to_timestamp, I },
 		    [CAT_TIMESTAMPTZ] = { &fn_date_to_timestamp, I } },
@@ -392,7 +496,9 @@ sql_cast_find(enum cat_type from, enum cat_type to, enum sql_cast_level level, c
 		return from == to ||
 		       sql_cast_find(cat_type_element(from), cat_type_element(to), level, &each);
 	}
-	const struct cast *c = arrays ? &none : &casts[from][to];
+	const struct cast *c = arrays ? &none : reg(from, to);
+	if (c == NULL)
+		c = &casts[from][to];
 	if (c->fn == NULL && from != to) {
 		if (from == CAT_UNKNOWN)
 			c = &open;

@@ -213,6 +213,9 @@ sql_expr_coerce(
 {
 	if (e->type == to)
 		return e;
+	bool unknown = e->type == CAT_UNKNOWN && (e->kind == SQL_PARAM || e->kind == SQL_CONST);
+	if (unknown && cat_type_is_reg(to) && !(e->kind == SQL_CONST && e->value.null))
+		return sql_reg_literal(a, e, to, err);
 	if (e->type == CAT_UNKNOWN && e->kind == SQL_PARAM) {
 		e->type = to; /* the place decides */
 		return e;

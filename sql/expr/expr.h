@@ -100,6 +100,8 @@ struct sql_expr *sql_expr_series(struct nam_arena *a, struct sql_expr **args, un
 /* array[lower], or with slice array[lower:upper]; lower or upper NULL = not written. */
 struct sql_expr *sql_expr_subscript(struct nam_arena *a, struct sql_expr *array, struct sql_expr *lower,
     struct sql_expr *upper, bool slice, int position, struct cat_err *err);
+/* An int2vector or oidvector as the array of bigint that it is; any other expression as it is. */
+struct sql_expr *sql_vector_open(struct nam_arena *a, struct sql_expr *e, struct cat_err *err);
 /* x op ANY (array), or ALL. */
 struct sql_expr *sql_expr_any(struct nam_arena *a, const char *op, struct sql_expr *x, struct sql_expr *array,
     bool all, int position, struct cat_err *err);
@@ -163,12 +165,34 @@ struct sql_batch {
 };
 struct sql_session;
 struct sql_row; /* a call for one row: expr_internal.h */
+/* What a function wants to know of the catalog: by oids, unless otherwise said. */
+enum sql_ask {
+	SQL_ASK_REG_NAME,       /* a number as a value of r's type, with the name it has */
+	SQL_ASK_REG_FIND,       /* likewise, by a name */
+	SQL_ASK_REG_MAYBE,      /* likewise; NULL if nothing has that name */
+	SQL_ASK_IS_VISIBLE,     /* a relation that its name alone finds? */
+	SQL_ASK_TYPE_VISIBLE,   /* a type; NULL: there is none of that number */
+	SQL_ASK_FN_VISIBLE,     /* a function */
+	SQL_ASK_USER,           /* the name of a role */
+	SQL_ASK_TYPE,           /* format_type */
+	SQL_ASK_INDEX,          /* pg_get_indexdef */
+	SQL_ASK_CONSTRAINT,     /* pg_get_constraintdef */
+	SQL_ASK_VIEW,           /* pg_get_viewdef */
+	SQL_ASK_EXPR,           /* pg_get_expr: a text of the catalog in PostgreSQL's words */
+	SQL_ASK_FN_RESULT,      /* pg_get_function_result */
+	SQL_ASK_FN_ARGUMENTS,   /* and its arguments */
+	SQL_ASK_SERIAL,         /* pg_get_serial_sequence: a table's and a column's name */
+	SQL_ASK_TABLE_RIGHT,    /* has_table_privilege and its kin */
+	SQL_ASK_ROLE_RIGHT,     /* of a role: pg_has_role */
+	SQL_ASK_SET,            /* set_config */
+};
 /* Callbacks of the session, which lies above: handed in with env. */
 struct sql_host {
 	/* A setting's value as SHOW says it, perhaps in buf; NULL = there is no such name. */
 	const char *(*setting)(struct sql_session *s, const char *name, char *buf, size_t max);
 	bool (*nextval)(struct sql_row *r), (*currval)(struct sql_row *r), (*lastval)(struct sql_row *r);
 	bool (*setval)(struct sql_row *r, bool called);
+	bool (*system)(struct sql_row *r, enum sql_ask what);
 	/* When the session's transaction began, microseconds since 2000-01-01; the first to ask
 	 * sets it. */
 	int64_t (*now_us)(struct sql_session *s);

@@ -70,7 +70,7 @@ struct sql_fn {
 extern const struct sql_fn sql_fns_number[], sql_fns_compare[], sql_fns_text[], sql_fns_date[],
     sql_fns_interval[], sql_fns_binary[], sql_fns_regex[], sql_fns_json[], sql_fns_trig[], sql_fns_array[];
 extern const struct sql_fn sql_fns_string[], sql_fns_math[], sql_fns_session[], sql_fns_datefmt[],
-    sql_fns_datescan[], sql_fns_numfmt[], sql_fns_when[], sql_fns_json_make[];
+    sql_fns_datescan[], sql_fns_numfmt[], sql_fns_when[], sql_fns_json_make[], sql_fns_system[];
 /* The t-th of them, NULL = there are no more. (resolve.c) */
 const struct sql_fn *sql_fn_table(unsigned t);
 
@@ -80,6 +80,8 @@ struct sql_signature {
 };
 extern const struct sql_signature sql_signatures[];
 
+/* system.c: the session answers r's call, which is about the catalog. */
+bool sql_ask(struct sql_row *r, enum sql_ask what);
 /* session.c: when the transaction began. */
 int64_t sql_env_now(const struct sql_env *env);
 
@@ -98,6 +100,9 @@ struct sql_expr *sql_expr_call(struct nam_arena *a, const struct sql_fn *fn, str
 /* cast.c: constant e, now or today as text, as that type; NULL without *err: it is none of
  * these. */
 struct sql_expr *sql_moment(struct nam_arena *a, struct sql_expr *e, enum cat_type to, struct cat_err *err);
+/* cast.c: an untyped constant or parameter as regclass or one of its kin. */
+struct sql_expr *sql_reg_literal(
+    struct nam_arena *a, struct sql_expr *e, enum cat_type to, struct cat_err *err);
 /* e as type `to`; the caller knows that it may. NULL = bad literal. */
 struct sql_expr *sql_expr_coerce(struct nam_arena *a, struct sql_expr *e, enum cat_type to,
     enum sql_cast_level level, struct cat_err *err);

@@ -132,13 +132,13 @@ by_company(struct search *s)
 static bool
 stringy(enum cat_type t)
 {
-	return t == CAT_TEXT || t == CAT_BPCHAR || t == CAT_UNKNOWN;
+	return t == CAT_TEXT || t == CAT_BPCHAR || t == CAT_UNKNOWN || t == CAT_NAME || t == CAT_CHAR;
 }
 
 static const struct sql_fn *const tables[] = { sql_fns_compare, sql_fns_number, sql_fns_text, sql_fns_date,
 	sql_fns_interval, sql_fns_binary, sql_fns_regex, sql_fns_json, sql_fns_trig, sql_fns_array,
 	sql_fns_string, sql_fns_math, sql_fns_session, sql_fns_datefmt, sql_fns_datescan, sql_fns_numfmt,
-	sql_fns_when, sql_fns_json_make };
+	sql_fns_when, sql_fns_json_make, sql_fns_system };
 
 const struct sql_fn *
 sql_fn_table(unsigned t)

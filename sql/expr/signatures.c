@@ -25,5 +25,6 @@ const struct sql_signature sql_signatures[] = {
 	    "timestamp without time zone, timestamp without time zone, interval", "func" },
 	{ "generate_series", "SETOF timestamp with time zone",
 	    "timestamp with time zone, timestamp with time zone, interval", "func" },
+	{ "pg_partition_ancestors", "SETOF regclass", "regclass", "func" },
 	{ NULL, NULL, NULL, NULL },
 };

@@ -91,7 +91,8 @@ struct ast_table {
 	unsigned renames;
 	int position;
 	bool schema; /* written with one: then it is no name of WITH */
-	bool system; /* with pg_catalog */
+	bool system;      /* with pg_catalog or information_schema */
+	bool information; /* with the latter */
 };
 
 /* WITH name(a, b) AS [NOT MATERIALIZED] (q), ... */

@@ -33,13 +33,13 @@ range(struct sql_convert *c, const PgQuery__RangeVar *r, bool system, struct ast
 		return sql_convert_no(c, "names of other databases are", r->location);
 	if (r->schemaname != NULL && r->schemaname[0] && strcmp(r->schemaname, "public") != 0) {
 		out->system = strcmp(r->schemaname, "pg_catalog") == 0;
-		if (strcmp(r->schemaname, "information_schema") == 0)
-			return sql_convert_no(c, "the information schema is", r->location);
+		out->information = strcmp(r->schemaname, "information_schema") == 0;
+		out->system |= out->information;
 		if (!out->system || !system) {
 			if (out->system)
 				cat_error(c->err, "42501",
-				    "permission denied: relations of \"pg_catalog\" can only be named in "
-				    "FROM");
+				    "permission denied: relations of \"%s\" can only be named in FROM",
+				    r->schemaname);
 			else
 				cat_error(c->err, "3F000", "schema \"%.63s\" does not exist", r->schemaname);
 			c->err->position = out->position;

@@ -164,7 +164,8 @@ column(struct sql_convert *c, const PgQuery__ColumnRef *r)
 	}
 	/* public.t.x is t.x; other schemas do not exist. */
 	size_t n = r->n_fields, from = 0;
-	if (n == 3 && strcmp(part[0], "public") == 0)
+	if (n == 3 && (strcmp(part[0], "public") == 0 || strcmp(part[0], "pg_catalog") == 0 ||
+			  strcmp(part[0], "information_schema") == 0))
 		from = 1;
 	else if (n >= 3)
 		return no(c, "schemas are", r->location);

@@ -11,7 +11,8 @@ sql_set_function(const char *name)
 		{ "regexp_split_to_table", "regexp_split_to_array", false },
 		{ "regexp_matches", "regexp_matches", true },
 		{ "generate_subscripts", "generate_subscripts", false },
-		{ "generate_series", "generate_series", false } };
+		{ "generate_series", "generate_series", false },
+		{ "pg_partition_ancestors", "pg_partition_ancestors", false } };
 	for (unsigned k = 0; k < sizeof all / sizeof *all; k++)
 		if (strcmp(all[k].name, name) == 0)
 			return &all[k];

@@ -197,6 +197,7 @@ struct sql_plan {
 	struct nam_arena arena;
 	struct sql_use *use;   /* tables and views its text names, not those that views read */
 	unsigned in_view;      /* while binding: views around what is bound now */
+	unsigned in_system;    /* likewise: of these, system catalogs */
 	struct sql_kept *kept; /* texts whose trees the plan points into */
 	enum ast_stmt_kind kind;
 	const struct ast_stmt *ast;

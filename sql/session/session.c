@@ -562,7 +562,8 @@ static const struct sql_host host = { .setting = sql_setting,
 	.nextval = sql_nextval,
 	.currval = sql_currval,
 	.lastval = sql_lastval,
-	.setval = sql_setval };
+	.setval = sql_setval,
+	.system = sql_system_ask };
 
 nam_status
 sql_session_open(const struct sql_session_config *cfg, struct sql_session **out)

@@ -87,6 +87,16 @@ bool sql_cursor_stmt(struct sql_session *s, const struct sql_stmt *st, const str
 bool sql_discard(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
 
+/* ---- system.c ---- */
+/* What a session hands to expressions as struct sql_host: the catalog's answer. */
+struct sql_row;
+enum sql_ask;
+bool sql_system_ask(struct sql_row *r, enum sql_ask what);
+/* rule.c: a DEFAULT or CHECK of t, kept as text, in PostgreSQL's words. In sys's arena. */
+struct sql_system;
+const char *sql_rule_said(struct sql_session *s, const struct sql_system *sys, const struct cat_table *t,
+    const char *text, bool pretty);
+
 /* ---- index.c ---- */
 /* CREATE INDEX outside of a transaction block, in transactions of its own. */
 bool sql_index_online(
@@ -131,6 +141,9 @@ bool sql_show(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
 /* A setting's value as SHOW says it, perhaps in buf; NULL = there is no such name. */
 const char *sql_setting(struct sql_session *s, const char *name, char *buf, size_t max);
+/* set_config: SET, or SET LOCAL; value NULL = the default. */
+bool sql_set_config(
+    struct sql_session *s, const char *name, const char *value, bool local, struct cat_err *err);
 void sql_settings_init(struct sql_settings *set);
 /* All settings to this session's defaults. */
 void sql_settings_reset(struct sql_session *s);

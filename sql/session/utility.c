@@ -95,7 +95,6 @@ copy(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *s
 		return sql_status(err, st, NULL);
 	if (tab == NULL) {
 		cat_error(err, "42P01", "relation \"%s\" does not exist", ast->table.name);
-		err->position = ast->table.position;
 		sql_guess_relation(s->cfg.cat, s->t, ast->table.name, sql_arena(s, 1), err);
 		return false;
 	}
@@ -587,6 +586,19 @@ const char *
 sql_session_setting(struct sql_session *s, const char *name, char *buf, size_t max)
 {
 	return sql_setting(s, name, buf, max);
+}
+
+bool
+sql_set_config(struct sql_session *s, const char *name, const char *value, bool local, struct cat_err *err)
+{
+	struct sql_settings next = s->now;
+	if (!assign(s, &next, name, value, err))
+		return false;
+	if (!local)
+		assign(s, &s->session, name, value, err);
+	if (!local || s->block != SQL_IDLE)
+		s->now = next;
+	return true;
 }
 
 bool

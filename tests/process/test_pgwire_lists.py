@@ -71,14 +71,14 @@ def test_lists_follow_the_snapshot():
 
 def test_catalogs():
     same(rows("SELECT relname, relkind, relnatts, relchecks, relhasindex FROM pg_class WHERE relnamespace = 2200 ORDER BY 1"),
-         [("Quoted t", "r", "1", "0", "f"), ("s", "S", "0", "0", "f"), ("t", "r", "3", "1", "t"), ("t_b_key", "i", "1", "0", "f"),
+         [("Quoted t", "r", "1", "0", "f"), ("s", "S", "3", "0", "f"), ("t", "r", "3", "1", "t"), ("t_b_key", "i", "1", "0", "f"),
           ("t_pkey", "i", "1", "0", "f"), ("ti", "i", "2", "0", "f"), ("v", "v", "1", "0", "f")])
     same(rows("SELECT c.relname, i.indkey, i.indisunique, i.indisprimary, i.indisvalid FROM pg_catalog.pg_index i JOIN pg_class c ON "
               "c.oid = i.indexrelid WHERE c.relnamespace = 2200 ORDER BY 1"),
          [("t_b_key", "3", "t", "f", "t"), ("t_pkey", "1", "t", "t", "t"), ("ti", "2 3", "f", "f", "t")])
     same(rows("SELECT nspname FROM pg_namespace ORDER BY 1"), [("information_schema",), ("pg_catalog",), ("public",)])
     same(rows("SELECT tablename, hasindexes FROM pg_tables WHERE schemaname = 'public' ORDER BY 1"), [("Quoted t", "f"), ("t", "t")])
-    same(rows("SELECT viewname FROM pg_catalog.pg_views"), [("v",)])
+    same(rows("SELECT viewname FROM pg_catalog.pg_views WHERE schemaname = 'public'"), [("v",)])
     # An oid stays through a change of the definition, and a later table has another one.
     oid = "SELECT oid FROM pg_class WHERE relname = 'm'"
     first = rows("CREATE TABLE m (i int)", oid)[-1]
@@ -88,8 +88,8 @@ def test_catalogs():
 
 
 def test_refusals():
-    for sql, state in (("SELECT * FROM pg_catalog.nothing", "42P01"), ("SELECT * FROM information_schema.tables", "0A000"),
-                       ("SELECT * FROM pg_catalog.pg_proc", "0A000"), ("INSERT INTO pg_class VALUES (1)", "42501"),
+    for sql, state in (("SELECT * FROM pg_catalog.nothing", "42P01"), ("SELECT * FROM information_schema.element_types", "0A000"),
+                       ("SELECT * FROM pg_catalog.pg_cast", "0A000"), ("INSERT INTO pg_class VALUES (1)", "42501"),
                        ("DELETE FROM pg_catalog.pg_class", "42501"), ("SELECT * FROM pg_catalog.t", "42P01"),
                        ("CREATE TABLE pg_catalog.x (i int)", "42501"), ("DROP TABLE pg_class", "42P01"),
                        ("UPDATE pg_catalog.t SET a = 1", "42501"), ("SELECT * FROM other.t", "3F000")):

@@ -1405,6 +1405,8 @@ SELECT version() LIKE 'PostgreSQL 15%', current_setting('timezone'), current_set
 --> t,UTC,,t,UTF8,f
 SELECT current_setting('no.such');
 --! 42704
+SELECT set_config('application_name', 'me', false), current_setting('application_name'), current_schemas(true), current_schemas(false), pg_my_temp_schema();
+--> me,me,"{pg_catalog,public}",{public},0
 
 -- [functions-list] namdb
 SELECT name, result, arguments, type FROM nam_functions WHERE name IN ('lower', 'string_agg', 'lag') ORDER BY name, arguments;
@@ -1653,14 +1655,19 @@ SET namdb.statement_memory = '2MB';
 SELECT count(*) FROM (SELECT DISTINCT a FROM generate_series(1, 1000000) AS a) AS x;
 --! 53200
 
--- [differ-typeof] differ
-CREATE TABLE dvc (a varchar(3), b varchar, c text);
-INSERT INTO dvc VALUES ('a', 'b', 'c');
-SELECT pg_typeof(a), pg_typeof(b), pg_typeof(c), pg_typeof(a || 'x'), pg_typeof(coalesce(a, 'x')), pg_typeof('x') FROM dvc;
---> character varying,character varying,text,text,character varying,unknown
-SELECT pg_typeof(pg_typeof(1)), pg_typeof(current_user);
---> text,text
---pg> regtype,name
+-- [differ-definitions] differ
+CREATE TABLE ddt (a int CHECK (CASE WHEN a > 0 THEN true END), b text);
+CREATE VIEW ddv AS SELECT a, b FROM ddt WHERE a > 1;
+SELECT pg_get_viewdef('ddv'::regclass);
+--> " SELECT a, b FROM ddt WHERE a > 1;"
+--pg> *
+SELECT pg_get_constraintdef(oid, true) FROM pg_constraint WHERE conrelid = 'ddt'::regclass;
+--> CHECK (CASE WHEN a > 0 THEN true END)
+--pg> *
+CREATE TABLE ddd (a int DEFAULT 1 + 1, b numeric DEFAULT CAST(1 AS int));
+SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = 'ddd'::regclass ORDER BY adnum;
+--> *
+--pg> *
 
 -- [differ-text] pg
 SELECT 'B' < 'a', 'Z' < 'ä', upper('straße éa'), lower('ÉΑ'), 'ÉA' ILIKE 'éa';
@@ -1892,31 +1899,174 @@ DELETE FROM pg_stat_activity;
 --! 42501
 --= tests/process/test_metrics.py "ClientRead"
 
--- [system-catalogs] namdb
-CREATE TABLE sca (a int PRIMARY KEY, b text UNIQUE);
+-- [system-catalogs] differ
+CREATE TABLE sca (a serial PRIMARY KEY, b varchar(3) UNIQUE DEFAULT 'x');
 CREATE VIEW scv AS SELECT a FROM sca;
-SELECT c.relname, c.relkind, n.nspname, am.amname FROM pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_am am ON am.oid = c.relam WHERE relname LIKE 'sc_%' ORDER BY 1;
+SELECT c.relname, c.relkind, n.nspname, am.amname FROM pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_am am ON am.oid = c.relam WHERE relname LIKE 'sca%' OR relname = 'scv' ORDER BY 1;
 --> sca,r,public,heap
+--> sca_a_seq,S,public,
 --> sca_b_key,i,public,btree
 --> sca_pkey,i,public,hash
 --> scv,v,public,
+--pg> sca,r,public,heap
+--pg> sca_a_seq,S,public,
+--pg> sca_b_key,i,public,btree
+--pg> sca_pkey,i,public,btree
+--pg> scv,v,public,
+SELECT attname, format_type(atttypid, atttypmod), attnotnull FROM pg_attribute WHERE attrelid = 'sca'::regclass AND attnum > 0 ORDER BY attnum;
+--> a,integer,t
+--> b,character varying(3),f
 SELECT c.relname, indkey, indisprimary FROM pg_index i JOIN pg_class c ON c.oid = indexrelid WHERE c.relname LIKE 'sca%' ORDER BY 1;
 --> sca_b_key,2,f
 --> sca_pkey,1,t
-SELECT pg_typeof(oid)::text, oid = oid::bigint FROM pg_class WHERE relname = 'sca';
---> bigint,t
-SELECT datname, pg_encoding_to_char(encoding), pg_get_userbyid(datdba), pg_table_is_visible(oid) FROM pg_database;
---> namdb,UTF8,namdb,t
-SELECT tablename FROM pg_tables WHERE tablename = 'sca';
---> sca
+SELECT d.adnum, pg_get_expr(d.adbin, d.adrelid) FROM pg_attrdef d WHERE d.adrelid = 'sca'::regclass ORDER BY 1;
+--> 1,nextval('sca_a_seq'::regclass)
+--> 2,'x'::character varying
+SELECT conname, contype, conkey FROM pg_constraint WHERE conrelid = 'sca'::regclass ORDER BY 1;
+--> sca_b_key,u,{2}
+--> sca_pkey,p,{1}
+SELECT refobjsubid, deptype, seqstart FROM pg_depend JOIN pg_sequence ON seqrelid = objid WHERE refobjid = 'sca'::regclass AND classid = 'pg_class'::regclass AND deptype = 'a';
+--> 1,a,1
+SELECT typname, typarray, typcategory FROM pg_type WHERE oid = 23;
+--> int4,1007,N
+SELECT count(*) FROM pg_proc WHERE proname = 'md5' AND prorettype = 25;
+--> 2
+SELECT collname FROM pg_collation WHERE oid = 100;
+--> default
+SELECT lanname FROM pg_language WHERE lanname = 'sql';
+--> sql
+SELECT spcname FROM pg_tablespace ORDER BY 1;
+--> pg_default
+--> pg_global
+SELECT tablename, hasindexes FROM pg_tables WHERE tablename = 'sca';
+--> sca,t
 SELECT viewname FROM pg_views WHERE viewname = 'scv';
 --> scv
 SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'sca' ORDER BY 1;
 --> sca_b_key,CREATE UNIQUE INDEX sca_b_key ON public.sca USING btree (b)
 --> sca_pkey,CREATE UNIQUE INDEX sca_pkey ON public.sca USING hash (a)
+--pg> sca_b_key,CREATE UNIQUE INDEX sca_b_key ON public.sca USING btree (b)
+--pg> sca_pkey,CREATE UNIQUE INDEX sca_pkey ON public.sca USING btree (a)
+SELECT sequencename, data_type FROM pg_sequences WHERE sequencename LIKE 'sca%';
+--> sca_a_seq,integer
+SELECT count(*) FROM pg_roles r JOIN pg_authid a ON a.oid = r.oid JOIN pg_user u ON u.usesysid = r.oid JOIN pg_shadow s ON s.usename = u.usename WHERE r.rolname = current_user;
+--> 1
+SELECT count(*) > 0 FROM pg_database WHERE datname = current_database();
+--> t
+SELECT count(*) FROM pg_group WHERE groname = 'no such';
+--> 0
+SELECT relname, n_live_tup FROM pg_stat_user_tables WHERE relname = 'no such';
+-- \d
+
+-- [system-empty] pg
+SELECT count(*) FROM pg_description WHERE objoid = 1;
+--> 0
+SELECT (SELECT count(*) FROM pg_trigger), (SELECT count(*) FROM pg_policy), (SELECT count(*) FROM pg_inherits), (SELECT count(*) FROM pg_statistic_ext), (SELECT count(*) FROM pg_publication), (SELECT count(*) FROM pg_enum), (SELECT count(*) FROM pg_event_trigger), (SELECT count(*) FROM pg_foreign_table), (SELECT count(*) FROM pg_matviews);
+--> 0,0,0,0,0,0,0,0,0
+SELECT rulename FROM pg_rewrite WHERE ev_class = 1;
+SELECT extname FROM pg_extension WHERE extname = 'none';
+SELECT rngtypid FROM pg_range WHERE rngtypid = 1;
+SELECT roleid FROM pg_auth_members WHERE roleid = 1;
+SELECT rulename FROM pg_rules WHERE tablename = 'none';
+
+-- [information-schema] pg
+CREATE TABLE isp (a int PRIMARY KEY);
+CREATE TABLE ist (a int REFERENCES isp, b numeric(8,2) NOT NULL CHECK (b > 1), c varchar(7));
+CREATE SEQUENCE iss;
+CREATE VIEW isv AS SELECT a FROM isp;
+SELECT table_name, table_type FROM information_schema.tables WHERE table_name LIKE 'is_' ORDER BY 1;
+--> isp,BASE TABLE
+--> ist,BASE TABLE
+--> isv,VIEW
+SELECT column_name, data_type, is_nullable, numeric_precision, character_maximum_length FROM information_schema.columns WHERE table_name = 'ist' ORDER BY ordinal_position;
+--> a,integer,YES,32,
+--> b,numeric,NO,8,
+--> c,character varying,YES,,7
+SELECT table_name FROM information_schema.views WHERE table_name = 'isv';
+--> isv
+SELECT constraint_name, constraint_type FROM information_schema.table_constraints WHERE table_name = 'ist' AND constraint_name LIKE 'ist%' ORDER BY 1;
+--> ist_a_fkey,FOREIGN KEY
+--> ist_b_check,CHECK
+SELECT constraint_name, column_name, ordinal_position FROM information_schema.key_column_usage WHERE table_name LIKE 'is_' ORDER BY 1;
+--> isp_pkey,a,1
+--> ist_a_fkey,a,1
+SELECT r.constraint_name, r.unique_constraint_name, r.delete_rule, u.table_name, u.column_name, t.table_name FROM information_schema.referential_constraints r JOIN information_schema.constraint_column_usage u ON u.constraint_name = r.constraint_name JOIN information_schema.constraint_table_usage t ON t.constraint_name = r.constraint_name WHERE r.constraint_name = 'ist_a_fkey';
+--> ist_a_fkey,isp_pkey,NO ACTION,isp,a,isp
+SELECT check_clause FROM information_schema.check_constraints WHERE constraint_name = 'ist_b_check';
+--> ((b > (1)::numeric))
+SELECT schema_name FROM information_schema.schemata WHERE schema_name = 'public';
+--> public
+SELECT sequence_name, data_type FROM information_schema.sequences WHERE sequence_name = 'iss';
+--> iss,bigint
+SELECT count(*) FROM information_schema.routines WHERE routine_name = 'md5';
+--> 2
+SELECT character_set_name FROM information_schema.character_sets;
+--> UTF8
+SELECT count(*) FROM information_schema.enabled_roles WHERE role_name = current_user;
+--> 1
+SELECT catalog_name = current_database() FROM information_schema.information_schema_catalog_name;
+--> t
+SELECT trigger_name FROM information_schema.triggers;
+SELECT domain_name FROM information_schema.domains WHERE domain_schema = 'public';
+SELECT grantee FROM information_schema.applicable_roles WHERE role_name = 'none';
+SELECT * FROM information_schema.no_such;
+--! 42P01
+-- Others, element_types: 0A000
+
+-- [functions-catalog] pg
+CREATE TABLE fca (a serial UNIQUE, b int CHECK (b > 0));
+CREATE VIEW fcv AS SELECT 1 AS x;
+SELECT format_type(1043, 14), format_type(23, NULL), format_type(1007, -1), format_type(0, 0), format_type(1, 1);
+--> character varying(10),integer,integer[],-,???
+SELECT pg_get_indexdef('fca_a_key'::regclass), pg_get_indexdef('fca_a_key'::regclass, 1, true), pg_get_viewdef('fcv'::regclass) LIKE '%1 AS x;';
+--> CREATE UNIQUE INDEX fca_a_key ON public.fca USING btree (a),a,t
+SELECT pg_get_constraintdef(oid), pg_get_constraintdef(oid, true), pg_get_expr(conbin, conrelid) FROM pg_constraint WHERE conname = 'fca_b_check';
+--> CHECK ((b > 0)),CHECK (b > 0),(b > 0)
+SELECT pg_get_userbyid(10) <> '', pg_get_userbyid(5), pg_get_serial_sequence('fca', 'a');
+--> t,unknown (OID=5),public.fca_a_seq
+SELECT pg_get_function_result(oid), pg_get_function_arguments(oid), pg_get_function_identity_arguments(oid), pg_function_is_visible(oid) FROM pg_proc WHERE proname = 'md5' ORDER BY 2;
+--> text,bytea,bytea,t
+--> text,text,text,t
+SELECT pg_table_is_visible('fca'::regclass), pg_type_is_visible(23), to_regclass('none'), to_regtype('int'), to_regproc('md5x'), to_regnamespace('public'), to_regrole('none');
+--> t,t,,integer,,public,
+SELECT obj_description('fca'::regclass, 'pg_class'), col_description('fca'::regclass, 1), pg_encoding_to_char(6), pg_char_to_encoding('UTF8');
+--> ,,UTF8,6
+SELECT has_table_privilege('fca', 'SELECT, INSERT'), pg_has_role(current_user, 'USAGE'), (SELECT count(*) FROM pg_partition_ancestors('fca'));
+--> t,t,0
+SELECT has_table_privilege('fca', 'eat');
+--! 22023
+
+-- [type-catalog] pg
+SELECT '5'::oid + 1 > 5, 'abc'::name, 'abc'::"char", 'pg_class'::regclass, 'int'::regtype, 'pg_catalog'::regnamespace, 1259::regclass::text;
+--! 42883
+SELECT '5'::oid, 'abc'::name, 'abc'::"char", 'pg_class'::regclass, 'int'::regtype, 'pg_catalog'::regnamespace, 1259::regclass::text;
+--> 5,abc,a,pg_class,integer,pg_catalog,pg_class
+SELECT 5::oid < 6, 5::oid = '5', 'x'::name = 'x'::text, 'pg_class'::regclass = 1259, 3000000000::oid::int;
+--> t,t,t,t,-1294967296
+CREATE TABLE tct (o oid, n name, c "char");
+INSERT INTO tct VALUES (4000000000, repeat('n', 70), 'xyz'), (1, 'b', '');
+SELECT o, length(n), c FROM tct ORDER BY o;
+--> 1,1,""
+--> 4000000000,63,x
+SELECT pg_typeof(o), pg_typeof(n), pg_typeof(c), pg_typeof(pg_typeof(1)), pg_typeof(current_user) FROM tct LIMIT 1;
+--> oid,name,"""char""",regtype,name
+SELECT 'missing'::regclass;
+--! 42P01
+SELECT 'missing'::regtype;
+--! 42704
+SELECT '-'::regproc, 0::oid::regrole;
+--> -,-
+-- reg types; int2vector, oidvector: pg_index.indkey, pg_proc.proargtypes
+SELECT proargtypes, proargtypes[0] FROM pg_proc WHERE proname = 'md5' ORDER BY 2;
+--> 17,17
+--> 25,25
 
 -- [not-definitions] namdb
-SELECT attname FROM pg_attribute;
+SELECT 1 FROM pg_cast;
+--! 0A000
+SELECT 1 FROM pg_operator;
+--! 0A000
+SELECT 1 FROM pg_settings;
 --! 0A000
 CREATE TABLE ndc (a int);
 SELECT ctid, a FROM ndc;
@@ -1944,9 +2094,9 @@ CREATE SCHEMA s;
 --! 0A000
 GRANT SELECT ON ne TO someone;
 --! 0A000
-SELECT * FROM pg_catalog.pg_type;
+SELECT * FROM pg_catalog.pg_cast;
 --! 0A000
-SELECT * FROM information_schema.tables;
+SELECT * FROM information_schema.element_types;
 --! 0A000
 
 -- [not-types] namdb

@@ -124,9 +124,22 @@ static const struct sql_fn fn_index = { .name = "subscript", .nargs = 2, .row = 
 static const struct sql_fn fn_slice = { .name = "slice", .row = k_slice };
 
 struct sql_expr *
+sql_vector_open(struct nam_arena *a, struct sql_expr *e, struct cat_err *err)
+{
+	if (e->type != cat_type_array_of(CAT_INT2V) && e->type != cat_type_array_of(CAT_OIDV))
+		return e;
+	e = sql_expr_as(a, e, cat_type_array_of(CAT_INT8), -1);
+	if (e == NULL)
+		sql_oom(err);
+	return e;
+}
+
+struct sql_expr *
 sql_expr_subscript(struct nam_arena *a, struct sql_expr *array, struct sql_expr *lower,
     struct sql_expr *upper, bool slice, int position, struct cat_err *err)
 {
+	if ((array = sql_vector_open(a, array, err)) == NULL)
+		return NULL;
 	struct sql_expr *args[3] = { array };
 	unsigned n = 1;
 	if (!cat_type_is_array(array->type)) {
@@ -436,6 +449,9 @@ sql_array_call(struct nam_arena *a, const char *name, struct sql_expr **args, un
 	enum cat_type elem;
 	int32_t typmod;
 	*none = true;
+	for (unsigned k = 0; k < n; k++)
+		if ((args[k] = sql_vector_open(a, args[k], err)) == NULL)
+			return NULL;
 	if (s == NULL || !common(a, s->args, args, n, &elem, &typmod, err))
 		return NULL;
 	for (unsigned k = 0; k < n; k++) {
@@ -468,8 +484,11 @@ struct sql_expr *
 sql_array_op(struct nam_arena *a, const char *op, struct sql_expr **args, int position, bool *none,
     struct cat_err *err)
 {
-	enum cat_type l = args[0]->type, r = args[1]->type;
 	*none = false;
+	for (unsigned k = 0; k < 2; k++)
+		if ((args[k] = sql_vector_open(a, args[k], err)) == NULL)
+			return NULL;
+	enum cat_type l = args[0]->type, r = args[1]->type;
 	if (strcmp(op, "||") == 0) {
 		/* an untyped literal beside an array is one */
 		bool al = cat_type_is_array(l) || l == CAT_UNKNOWN,

@@ -158,6 +158,8 @@ sql_expr_any(struct nam_arena *a, const char *op, struct sql_expr *x, struct sql
     int position, struct cat_err *err)
 {
 	static const char *const plain[] = { "=", "<>", "<", "<=", ">", ">=" };
+	if ((array = sql_vector_open(a, array, err)) == NULL)
+		return NULL;
 	if (strcmp(op, "!=") == 0)
 		op = "<>";
 	bool compares = false;

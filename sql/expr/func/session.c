@@ -111,20 +111,6 @@ k_user(struct sql_row *r)
 	return said(r, user);
 }
 
-/* Relations belong to no role. PostgreSQL's first role, whose oid is 10, stands for all. */
-static bool
-k_user_by_id(struct sql_row *r)
-{
-	int64_t id = r->a[0].i;
-	if (id == 10)
-		return said(r, "namdb");
-	char *p = nam_arena_take(r->env->arena, 40);
-	if (p == NULL)
-		return sql_oom(r->env->err);
-	snprintf(p, 40, "unknown (OID=%lld)", (long long)id);
-	return said(r, p);
-}
-
 static bool
 k_schema(struct sql_row *r)
 {
@@ -164,19 +150,15 @@ k_false(struct sql_row *r)
 	return true;
 }
 
-/* All relations are in schemas of the search path. */
-static bool
-k_true(struct sql_row *r)
-{
-	r->out.i = 1;
-	return true;
-}
-
 static bool
 k_typeof(struct sql_row *r)
 {
+	enum { UNKNOWN = 705 };
 	const struct sql_expr *e = r->e->args[0];
-	return said(r, cat_type_said(e->type, e->typmod));
+	const char *name = cat_type_said(e->type, e->typmod);
+	uint32_t oid = e->type == CAT_UNKNOWN ? UNKNOWN : cat_type_oid(e->type, e->typmod);
+	struct cat_str s = { name, (uint32_t)strlen(name) };
+	return cat_reg_make(oid, s, &r->out.s, r->env->arena) || sql_oom(r->env->err);
 }
 
 static bool
@@ -262,21 +244,19 @@ const struct sql_fn sql_fns_session[] = {
 	F("setseed", EACH, 1, T, k_setseed, CAT_FLOAT8),
 	F("clock_timestamp", EACH, 0, CAT_TIMESTAMPTZ, k_clock, 0),
 	F("timeofday", EACH, 0, T, k_timeofday, 0),
-	F("current_user", SQL_FN_VOLATILE, 0, T, k_user, 0),
-	F("current_role", SQL_FN_VOLATILE, 0, T, k_user, 0),
-	F("session_user", SQL_FN_VOLATILE, 0, T, k_user, 0),
-	F("user", SQL_FN_VOLATILE, 0, T, k_user, 0),
-	F("current_catalog", 0, 0, T, k_name, 0),
-	F("current_database", 0, 0, T, k_name, 0),
-	F("current_schema", 0, 0, T, k_schema, 0),
+	F("current_user", SQL_FN_VOLATILE, 0, CAT_NAME, k_user, 0),
+	F("current_role", SQL_FN_VOLATILE, 0, CAT_NAME, k_user, 0),
+	F("session_user", SQL_FN_VOLATILE, 0, CAT_NAME, k_user, 0),
+	F("user", SQL_FN_VOLATILE, 0, CAT_NAME, k_user, 0),
+	F("current_catalog", 0, 0, CAT_NAME, k_name, 0),
+	F("current_database", 0, 0, CAT_NAME, k_name, 0),
+	F("current_schema", 0, 0, CAT_NAME, k_schema, 0),
 	F("version", 0, 0, T, k_version, 0),
-	F("pg_client_encoding", 0, 0, T, k_encoding, 0),
+	F("pg_client_encoding", 0, 0, CAT_NAME, k_encoding, 0),
 	F("pg_backend_pid", SQL_FN_VOLATILE, 0, CAT_INT4, k_pid, 0),
 	F("pg_is_in_recovery", 0, 0, CAT_BOOL, k_false, 0),
-	F("pg_get_userbyid", 0, 1, T, k_user_by_id, CAT_INT8),
-	F("pg_encoding_to_char", 0, 1, T, k_encoding_by_id, CAT_INT4),
-	F("pg_table_is_visible", 0, 1, CAT_BOOL, k_true, CAT_INT8),
-	F("pg_typeof", SQL_FN_ANY | SQL_FN_NULLS | SQL_FN_EXACT, 1, T, k_typeof, 0),
+	F("pg_encoding_to_char", 0, 1, CAT_NAME, k_encoding_by_id, CAT_INT4),
+	F("pg_typeof", SQL_FN_ANY | SQL_FN_NULLS | SQL_FN_EXACT, 1, CAT_REGTYPE, k_typeof, 0),
 	F("current_setting", SQL_FN_VOLATILE, 1, T, k_setting, T),
 	F("current_setting", SQL_FN_VOLATILE, 2, T, k_setting, T, CAT_BOOL),
 	F("pg_size_pretty", 0, 1, T, k_size_pretty, CAT_INT8),

@@ -124,16 +124,11 @@ sql_bind_add_table(struct bind *b, const struct ast_table *t)
 		return sql_bind_add_stats(b, t);
 	if (tab == NULL && strcmp(t->name, "nam_functions") == 0 && b->in->cat != NULL)
 		return sql_bind_add_functions(b, t);
-	if ((tab == NULL || t->system) &&
-	    (sql_bind_add_system(b, t, &ok) || sql_bind_add_activity(b, t, &ok)))
+	if ((tab == NULL || t->system || b->plan->in_system > 0) &&
+	    (sql_bind_add_system(b, t, &ok) || (!t->information && sql_bind_add_activity(b, t, &ok))))
 		return ok;
-	if ((tab == NULL || t->system) && strncmp(t->name, "pg_", 3) == 0 &&
-	    sql_postgres_has(sql_postgres_types, t->name))
-		return sql_bind_fail(b, t->position, "0A000",
-		    "PostgreSQL's system catalogs (%s) are not supported yet", t->name);
-	if (t->system && (tab == NULL || !tab->system))
-		return sql_bind_fail(
-		    b, t->position, "42P01", "relation \"pg_catalog.%s\" does not exist", t->name);
+	if (!sql_bind_system_known(b, t, tab))
+		return false;
 	if (tab == NULL) {
 		sql_bind_fail(b, t->position, "42P01", "relation \"%s\" does not exist", t->name);
 		sql_bind_guess_relation(b, t->name);

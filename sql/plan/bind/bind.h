@@ -439,6 +439,9 @@ bool sql_bind_add_functions(struct bind *b, const struct ast_table *t);
 bool sql_bind_add_system(struct bind *b, const struct ast_table *t, bool *ok);
 /* activity.c: PostgreSQL's statistics views of what is going on. As sql_bind_add_system. */
 bool sql_bind_add_activity(struct bind *b, const struct ast_table *t, bool *ok);
+/* tab: the table of t's name. False with an error: t names a relation of PostgreSQL's that namdb
+ * does not have, or one of its schemas that has none of that name. */
+bool sql_bind_system_known(struct bind *b, const struct ast_table *t, const struct cat_table *tab);
 /* guess.c: *b->err says that a column, or a relation, does not exist; it gets a HINT if a similar
  * one does. */
 void sql_bind_guess_column(struct bind *b, const struct ast_expr *e);

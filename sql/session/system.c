@@ -1,0 +1,486 @@
+/* system.c -- what functions ask of the catalog (enum sql_ask): names of numbers, numbers of names,
+ * definitions as text. */
+#include <catalog/role.h>
+#include <sql/expr/expr_internal.h>
+#include <sql/session/session_internal.h>
+#include <sql/system/system.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct sql_system
+system_of(struct sql_row *r)
+{
+	struct sql_session *s = r->env->session;
+	return (struct sql_system){ .cat = s->cfg.cat, .t = s->t, .a = r->env->arena, .err = r->env->err };
+}
+
+static bool
+text(struct sql_row *r, const char *p)
+{
+	r->out_null = p == NULL;
+	r->out.s = (struct cat_str){ p ? p : "", p ? (uint32_t)strlen(p) : 0 };
+	return true;
+}
+
+/* A text that was not made (NULL), because nothing has the number, or because of *err. */
+static bool
+made(struct sql_row *r, const char *p, bool none)
+{
+	return none || p != NULL ? text(r, none ? NULL : p) : false;
+}
+
+/* ---- regclass and its kin ------------------------------------------------------------- */
+
+static const struct {
+	uint32_t oid;
+	const char *name;
+} schemas[] = { { SQL_OID_CATALOG, "pg_catalog" }, { SQL_OID_PUBLIC, "public" },
+	{ SQL_OID_SCHEMA, "information_schema" } };
+enum { SCHEMAS = sizeof schemas / sizeof *schemas };
+
+/* All roles, the first one too. */
+static bool
+roles(struct sql_row *r, struct cat_role **out, unsigned *n)
+{
+	struct sql_session *s = r->env->session;
+	nam_status st = cat_role_list(s->cfg.cat, s->t, out, n, r->env->arena);
+	return st == NAM_OK || sql_status(r->env->err, st, NULL);
+}
+
+/* The name of what has that number, as text; *name "" = nothing has. */
+static bool
+name_at(struct sql_row *r, enum cat_type type, uint32_t oid, const char **name)
+{
+	struct sql_system s = system_of(r);
+	struct sql_found f;
+	struct cat_role *role;
+	unsigned n;
+	*name = "";
+	switch (type) {
+	case CAT_REGCLASS:
+		if (!sql_system_open(&s))
+			return false;
+		if (sql_system_at(&s, oid, &f))
+			*name = sql_system_said(&s, &f);
+		return *name != NULL;
+	case CAT_REGTYPE:
+		*name = sql_system_type(s.a, oid, -1);
+		if (*name != NULL && strcmp(*name, "???") == 0)
+			*name = "";
+		return *name != NULL || sql_oom(s.err);
+	case CAT_REGPROC:
+		*name = sql_system_function(s.a, oid, SQL_FUNCTION_NAME);
+		*name = *name ? *name : "";
+		return true;
+	case CAT_REGNAMESPACE:
+		for (unsigned k = 0; k < SCHEMAS; k++)
+			if (schemas[k].oid == oid)
+				*name = schemas[k].name;
+		return true;
+	default:
+		if (oid == SQL_OID_OWNER)
+			*name = SQL_OWNER;
+		else if (!roles(r, &role, &n))
+			return false;
+		else
+			for (unsigned k = 0; k < n; k++)
+				if (sql_oid_of_role(role[k].name) == oid)
+					*name = role[k].name;
+		return true;
+	}
+}
+
+static bool
+reg(struct sql_row *r, uint32_t oid)
+{
+	const char *name = "-";
+	char digits[16];
+	if (oid != 0 && !name_at(r, r->e->type, oid, &name))
+		return false;
+	if (*name == 0) {
+		snprintf(digits, sizeof digits, "%u", oid);
+		name = digits;
+	}
+	return cat_reg_make(
+		   oid, (struct cat_str){ name, (uint32_t)strlen(name) }, &r->out.s, r->env->arena) ||
+	       sql_oom(r->env->err);
+}
+
+static bool
+is_text(struct cat_str s, const char *is)
+{
+	return s.len == strlen(is) && memcmp(s.p, is, s.len) == 0;
+}
+
+/* The number of what has that name; *oid 0 = nothing has. */
+static bool
+named(struct sql_row *r, enum cat_type type, struct cat_str name, uint32_t *oid)
+{
+	struct sql_system s = system_of(r);
+	struct sql_found f;
+	struct cat_role *role;
+	unsigned n;
+	bool ok = true;
+	char word[CAT_NAME_MAX + 16];
+	*oid = 0;
+	snprintf(
+	    word, sizeof word, "%.*s", (int)(name.len < sizeof word ? name.len : sizeof word - 1), name.p);
+	switch (type) {
+	case CAT_REGCLASS:
+		if (!sql_system_open(&s))
+			return false;
+		sql_system_named(&s, name, &f, oid, &ok);
+		return ok;
+	case CAT_REGTYPE:
+		*oid = sql_system_type_oid(s.a, name);
+		return true;
+	case CAT_REGPROC:
+		*oid = sql_system_function_oid(strncmp(word, "pg_catalog.", 11) == 0 ? word + 11 : word);
+		return true;
+	case CAT_REGNAMESPACE:
+		for (unsigned k = 0; k < SCHEMAS; k++)
+			if (is_text(name, schemas[k].name))
+				*oid = schemas[k].oid;
+		return true;
+	default:
+		if (is_text(name, SQL_OWNER))
+			*oid = SQL_OID_OWNER;
+		else if (!roles(r, &role, &n))
+			return false;
+		else
+			for (unsigned k = 0; k < n; k++)
+				if (is_text(name, role[k].name))
+					*oid = sql_oid_of_role(role[k].name);
+		return true;
+	}
+}
+
+static bool
+nothing(struct sql_row *r, enum cat_type type, struct cat_str name)
+{
+	static const struct {
+		enum cat_type type;
+		const char *state, *words;
+	} said[] = { { CAT_REGCLASS, "42P01", "relation" }, { CAT_REGTYPE, "42704", "type" },
+		{ CAT_REGPROC, "42883", "function" }, { CAT_REGNAMESPACE, "3F000", "schema" },
+		{ CAT_REGROLE, "42704", "role" } };
+	for (unsigned k = 0; k < sizeof said / sizeof *said; k++)
+		if (said[k].type == type)
+			return cat_error(r->env->err, said[k].state, "%s \"%.*s\" does not exist",
+			    said[k].words, (int)(name.len < 200 ? name.len : 200), name.p);
+	return false;
+}
+
+static bool
+reg_find(struct sql_row *r, bool maybe)
+{
+	struct cat_str name = r->a[0].s;
+	union cat_val number;
+	struct cat_err why;
+	uint32_t oid;
+	if (is_text(name, "-") && !maybe)
+		return reg(r, 0);
+	if (name.len > 0 && name.p[0] >= '0' && name.p[0] <= '9' && !maybe) {
+		if (!cat_value_in(CAT_OID, -1, name, &number, r->env->arena, r->env->err))
+			return false;
+		return reg(r, (uint32_t)number.i);
+	}
+	if (maybe) {
+		struct cat_err *err = r->env->err;
+		struct sql_env env = *r->env;
+		struct sql_row quiet = *r;
+		env.err = &why;
+		quiet.env = &env;
+		bool ok = named(&quiet, r->e->type, name, &oid);
+		if (!ok && strcmp(why.sqlstate, "42602") != 0)
+			*err = why;
+		if (!ok || oid == 0)
+			return text(r, NULL) && (ok || strcmp(why.sqlstate, "42602") == 0);
+		return reg(r, oid);
+	}
+	if (!named(r, r->e->type, name, &oid))
+		return false;
+	return oid != 0 ? reg(r, oid) : nothing(r, r->e->type, name);
+}
+
+/* ---- definitions ---------------------------------------------------------------------- */
+
+static bool
+index_of(struct sql_row *r)
+{
+	struct sql_system s = system_of(r);
+	bool none;
+	if (!sql_system_open(&s))
+		return false;
+	const char *def = sql_system_indexdef(&s, (uint32_t)r->a[0].i, r->n > 1 ? (int)r->a[1].i : 0, &none);
+	return made(r, def, none);
+}
+
+struct saying {
+	struct sql_session *session;
+	const struct sql_system *s;
+	bool pretty;
+};
+
+static const char *
+said(void *arg, const struct cat_table *t, const char *condition)
+{
+	const struct saying *x = arg;
+	return sql_rule_said(x->session, x->s, t, condition, x->pretty);
+}
+
+static bool
+constraint_of(struct sql_row *r)
+{
+	struct sql_system s = system_of(r);
+	struct saying x = { r->env->session, &s, r->n > 1 && r->a[1].i };
+	bool none;
+	if (!sql_system_open(&s))
+		return false;
+	const char *def = sql_system_constraintdef(&s, (uint32_t)r->a[0].i, said, &x, &none);
+	return made(r, def, none);
+}
+
+/* A default or a condition; a text that belongs to no table stays as it is. */
+static bool
+expr_of(struct sql_row *r)
+{
+	struct sql_system s = system_of(r);
+	struct sql_found f;
+	const char *kept = nam_arena_str(s.a, r->a[0].s.p, r->a[0].s.len);
+	if (kept == NULL)
+		return sql_oom(s.err);
+	if (!sql_system_open(&s))
+		return false;
+	if (!sql_system_at(&s, (uint32_t)r->a[1].i, &f))
+		return text(r, NULL);
+	if (f.tab == NULL || f.tab->kind != CAT_TABLE)
+		return text(r, kept);
+	return text(r, sql_rule_said(r->env->session, &s, f.tab, kept, r->n > 2 && r->a[2].i));
+}
+
+static bool
+view_of(struct sql_row *r)
+{
+	struct sql_system s = system_of(r);
+	struct sql_found f;
+	if (!sql_system_open(&s))
+		return false;
+	if (!sql_system_at(&s, (uint32_t)r->a[0].i, &f))
+		return text(r, NULL);
+	const char *query = f.catalog                          ? f.catalog->view
+			    : f.tab && f.tab->kind == CAT_VIEW ? f.tab->view
+							       : NULL;
+	const char *def = query ? nam_arena_printf(s.a, " %s;", query) : "Not a view";
+	return def ? text(r, def) : sql_oom(s.err);
+}
+
+static bool
+serial_of(struct sql_row *r)
+{
+	struct sql_system s = system_of(r);
+	struct sql_found f;
+	uint32_t oid;
+	bool ok, there = false;
+	char column[CAT_NAME_MAX + 1];
+	struct cat_str c = r->a[1].s;
+	snprintf(column, sizeof column, "%.*s", (int)(c.len <= CAT_NAME_MAX ? c.len : CAT_NAME_MAX), c.p);
+	if (!sql_system_open(&s))
+		return false;
+	if (!sql_system_named(&s, r->a[0].s, &f, &oid, &ok))
+		return ok && nothing(r, CAT_REGCLASS, r->a[0].s);
+	for (unsigned k = 0; f.tab != NULL && k < f.tab->columns; k++)
+		there |= strcmp(f.tab->column[k].name, column) == 0;
+	if (!there)
+		return cat_error(
+		    s.err, "42703", "column \"%s\" of relation \"%s\" does not exist", column, f.name);
+	const struct cat_table *seq = sql_system_serial(&s, f.tab, column);
+	const char *name = seq ? sql_system_ident(&s, seq->name) : NULL;
+	if (seq != NULL && name == NULL)
+		return false;
+	return text(r, name ? nam_arena_printf(s.a, "public.%s", name) : NULL);
+}
+
+static bool
+type_of(struct sql_row *r)
+{
+	if (r->null[0])
+		return text(r, NULL);
+	const char *name =
+	    sql_system_type(r->env->arena, (uint32_t)r->a[0].i, r->null[1] ? -1 : (int32_t)r->a[1].i);
+	/* format_type(1042, -1) is bpchar: a typmod is asked for, and there is none */
+	if (name != NULL && !r->null[1] && (uint32_t)r->a[0].i == cat_type_oid(CAT_BPCHAR, -1) &&
+	    r->a[1].i < 0)
+		name = "bpchar";
+	return name ? text(r, name) : sql_oom(r->env->err);
+}
+
+static bool
+user_of(struct sql_row *r)
+{
+	const char *name;
+	uint32_t oid = (uint32_t)r->a[0].i;
+	if (!name_at(r, CAT_REGROLE, oid, &name))
+		return false;
+	if (*name == 0 && (name = nam_arena_printf(r->env->arena, "unknown (OID=%u)", oid)) == NULL)
+		return sql_oom(r->env->err);
+	return text(r, name);
+}
+
+/* ---- what may be seen and done -------------------------------------------------------- */
+
+/* Names of public and of pg_catalog are found without a schema; those of the information schema are
+ * not. */
+static bool
+visible(struct sql_row *r)
+{
+	const struct sql_relation *is;
+	r->out.i = 1;
+	for (unsigned k = 0; (is = sql_relation_at(k)) != NULL; k++)
+		if (is->oid == (uint32_t)r->a[0].i)
+			r->out.i = is->schema == SQL_IN_CATALOG;
+	return true;
+}
+
+static bool
+known_right(struct cat_str s, bool *reads)
+{
+	static const char *const words[] = { "SELECT", "USAGE", "INSERT", "UPDATE", "DELETE", "TRUNCATE",
+		"REFERENCES", "TRIGGER", "RULE" };
+	static const char grant[] = " WITH GRANT OPTION";
+	size_t g = sizeof grant - 1;
+	if (s.len > g && strncasecmp(s.p + s.len - g, grant, g) == 0)
+		s.len -= (uint32_t)g;
+	for (unsigned k = 0; k < sizeof words / sizeof *words; k++)
+		if (s.len == strlen(words[k]) && strncasecmp(s.p, words[k], s.len) == 0) {
+			*reads = k < 2;
+			return true;
+		}
+	return false;
+}
+
+/* Every role may use every table; nothing but its own statements changes a system catalog. */
+static bool
+table_right(struct sql_row *r)
+{
+	struct sql_system s = system_of(r);
+	unsigned at = r->n - 2;
+	bool by_name = r->e->args[at]->type == CAT_TEXT, ok = true, reads = true, any = false;
+	struct sql_found f;
+	uint32_t oid = by_name ? 0 : (uint32_t)r->a[at].i;
+	if (!sql_system_open(&s))
+		return false;
+	bool there = by_name ? sql_system_named(&s, r->a[at].s, &f, &oid, &ok) : sql_system_at(&s, oid, &f);
+	if (!ok)
+		return false;
+	if (!there)
+		return by_name ? nothing(r, CAT_REGCLASS, r->a[at].s) : text(r, NULL);
+	/* any of several: "select, insert" */
+	struct cat_str list = r->a[at + 1].s;
+	while (list.len > 0) {
+		struct cat_str one = list;
+		const char *comma = memchr(list.p, ',', list.len);
+		one.len = comma ? (uint32_t)(comma - list.p) : list.len;
+		list = (struct cat_str){ one.p + one.len + (comma != NULL),
+			list.len - one.len - (comma != NULL) };
+		while (one.len > 0 && *one.p == ' ')
+			one.p++, one.len--;
+		while (one.len > 0 && one.p[one.len - 1] == ' ')
+			one.len--;
+		if (!known_right(one, &reads))
+			return cat_error(s.err, "22023", "unrecognized privilege type: \"%.*s\"",
+			    (int)(one.len < 100 ? one.len : 100), one.p);
+		any |= reads || (f.tab != NULL && !f.tab->system);
+	}
+	r->out.i = any;
+	return true;
+}
+
+/* A role is a member of itself alone, and a superuser of all. */
+static bool
+role_right(struct sql_row *r)
+{
+	struct sql_session *s = r->env->session;
+	const char *me = s->cfg.user ? s->cfg.user : SQL_OWNER;
+	uint32_t oid = 0;
+	if (r->e->args[0]->type == CAT_OID) {
+		oid = (uint32_t)r->a[0].i;
+	} else {
+		if (!named(r, CAT_REGROLE, r->a[0].s, &oid))
+			return false;
+		if (oid == 0)
+			return nothing(r, CAT_REGROLE, r->a[0].s);
+	}
+	r->out.i = !s->cfg.plain_user || oid == sql_oid_of_role(me);
+	return true;
+}
+
+static bool
+set_setting(struct sql_row *r)
+{
+	struct sql_session *s = r->env->session;
+	char name[64], value[512];
+	if (r->null[0])
+		return cat_error(r->env->err, "22004", "SET requires parameter name");
+	struct cat_str n = r->a[0].s, v = r->null[1] ? (struct cat_str){ "", 0 } : r->a[1].s;
+	snprintf(name, sizeof name, "%.*s", (int)(n.len < 63 ? n.len : 63), n.p);
+	snprintf(value, sizeof value, "%.*s", (int)(v.len < 511 ? v.len : 511), v.p);
+	if (!sql_set_config(s, name, r->null[1] ? NULL : value, !r->null[2] && r->a[2].i, r->env->err))
+		return false;
+	char buf[128];
+	const char *now = sql_setting(s, name, buf, sizeof buf);
+	const char *kept = now ? nam_arena_str(r->env->arena, now, strlen(now)) : "";
+	return kept ? text(r, kept) : sql_oom(r->env->err);
+}
+
+bool
+sql_system_ask(struct sql_row *r, enum sql_ask what)
+{
+	struct nam_arena *a = r->env->arena;
+	switch (what) {
+	case SQL_ASK_REG_NAME:
+		return r->a[0].i >= 0 && r->a[0].i <= UINT32_MAX
+			   ? reg(r, (uint32_t)r->a[0].i)
+			   : cat_error(r->env->err, "22003", "OID out of range");
+	case SQL_ASK_REG_FIND:
+		return reg_find(r, false);
+	case SQL_ASK_REG_MAYBE:
+		return reg_find(r, true);
+	case SQL_ASK_IS_VISIBLE:
+		return visible(r);
+	case SQL_ASK_TYPE_VISIBLE:
+		r->out.i = 1;
+		r->out_null = strcmp(sql_system_type(a, (uint32_t)r->a[0].i, -1), "???") == 0;
+		return true;
+	case SQL_ASK_FN_VISIBLE:
+		r->out.i = 1;
+		r->out_null = sql_system_function(a, (uint32_t)r->a[0].i, SQL_FUNCTION_NAME) == NULL;
+		return true;
+	case SQL_ASK_USER:
+		return user_of(r);
+	case SQL_ASK_TYPE:
+		return type_of(r);
+	case SQL_ASK_INDEX:
+		return index_of(r);
+	case SQL_ASK_CONSTRAINT:
+		return constraint_of(r);
+	case SQL_ASK_VIEW:
+		return view_of(r);
+	case SQL_ASK_EXPR:
+		return expr_of(r);
+	case SQL_ASK_FN_RESULT:
+		return text(r, sql_system_function(a, (uint32_t)r->a[0].i, SQL_FUNCTION_RESULT));
+	case SQL_ASK_FN_ARGUMENTS:
+		return text(r, sql_system_function(a, (uint32_t)r->a[0].i, SQL_FUNCTION_ARGUMENTS));
+	case SQL_ASK_SERIAL:
+		return serial_of(r);
+	case SQL_ASK_TABLE_RIGHT:
+		return table_right(r);
+	case SQL_ASK_ROLE_RIGHT:
+		return role_right(r);
+	case SQL_ASK_SET:
+		return set_setting(r);
+	}
+	return cat_error(r->env->err, "XX000", "no such question: %d", (int)what);
+}

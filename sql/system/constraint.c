@@ -1,0 +1,165 @@
+/* constraint.c -- pg_constraint, and what belongs to what (pg_depend). */
+#include <sql/system/rows.h>
+
+#include <stdio.h>
+
+#define CONSTRAINT                                                                                           \
+	"oid oid, conname name, connamespace oid, contype char, condeferrable bool, condeferred bool, "      \
+	"convalidated bool, conrelid oid, contypid oid, conindid oid, conparentid oid, confrelid oid, "      \
+	"confupdtype char, confdeltype char, confmatchtype char, conislocal bool, coninhcount int4, "        \
+	"connoinherit bool, conkey _int2, confkey _int2, conpfeqop _oid, conppeqop _oid, conffeqop _oid, "   \
+	"confdelsetcols _int2, conexclop _oid, conbin text"
+
+static const struct cat_table *
+table_of(const struct sql_rows *r, const char *name)
+{
+	for (unsigned i = 0; i < r->in->tabs; i++)
+		if (strcmp(r->in->tab[i]->name, name) == 0)
+			return r->in->tab[i];
+	return NULL;
+}
+
+static unsigned
+key_columns(const struct cat_table *t, const struct sql_constraint *c, int64_t key[CAT_KEY_MAX])
+{
+	unsigned n = 0;
+	if (c->kind == 'p')
+		for (; n < t->keys; n++)
+			key[n] = t->key[n] + 1;
+	else if (c->kind == 'f')
+		for (; n < t->foreign[c->k].keys; n++)
+			key[n] = t->foreign[c->k].number[n] + 1;
+	else if (c->kind == 'u')
+		for (; n < t->index[c->k].keys; n++)
+			key[n] = t->index[c->k].key[n].column + 1;
+	return n;
+}
+
+/* The columns of the referenced table, and the index that has them for its key. */
+static unsigned
+referred(const struct cat_table *to, const struct cat_foreign *f, int64_t key[CAT_KEY_MAX], uint32_t *index)
+{
+	bool primary = to->keys == f->keys;
+	for (unsigned k = 0; k < f->keys; k++) {
+		key[k] = 0;
+		for (unsigned c = 0; c < to->columns; c++)
+			if (strcmp(to->column[c].name, f->refers[k]) == 0)
+				key[k] = c + 1;
+	}
+	for (unsigned k = 0; primary && k < f->keys; k++) {
+		bool in = false;
+		for (unsigned i = 0; i < to->keys; i++)
+			in |= to->key[i] + 1 == key[k];
+		primary = in;
+	}
+	*index = primary ? sql_oid_of_key(to) : 0;
+	for (unsigned i = 0; *index == 0 && i < to->indexes; i++) {
+		const struct cat_index *ix = &to->index[i];
+		unsigned in = 0;
+		for (unsigned k = 0; k < f->keys; k++)
+			for (unsigned j = 0; j < ix->keys; j++)
+				in += ix->key[j].column + 1 == key[k];
+		if (ix->unique && ix->keys == f->keys && in == f->keys)
+			*index = sql_oid_of(&ix->store);
+	}
+	return f->keys;
+}
+
+static void
+constraint(struct sql_rows *r, const struct cat_table *t, const struct sql_constraint *c)
+{
+	const struct cat_foreign *f = c->kind == 'f' ? &t->foreign[c->k] : NULL;
+	const struct cat_table *to = f ? table_of(r, f->table) : NULL;
+	int64_t key[CAT_KEY_MAX], refers[CAT_KEY_MAX];
+	uint32_t index = c->index;
+	unsigned n = key_columns(t, c, key), m = to ? referred(to, f, refers, &index) : 0;
+	row_int(r, c->oid);
+	row_copy(r, c->name);
+	row_int(r, t->system ? SQL_OID_CATALOG : SQL_OID_PUBLIC);
+	row_char(r, c->kind);
+	row_ints(r, 2, false);
+	row_int(r, true);
+	row_int(r, sql_oid_of(&t->store));
+	row_int(r, 0);
+	row_int(r, index);
+	row_int(r, 0);
+	row_int(r, to ? sql_oid_of(&to->store) : 0);
+	const char rules[3] = { f ? f->on_update : 0, f ? f->on_delete : 0, f ? 's' : 0 };
+	for (unsigned k = 0; k < 3; k++)
+		if (f != NULL)
+			row_char(r, rules[k]);
+		else
+			row_text(r, " ");
+	row_int(r, true);
+	row_int(r, 0);
+	row_int(r, c->kind != 'c');
+	if (c->kind == 'c')
+		row_null(r, 1);
+	else
+		sql_row_array(r, CAT_INT2, 1, key, n);
+	if (to != NULL)
+		sql_row_array(r, CAT_INT2, 1, refers, m);
+	else
+		row_null(r, 1);
+	row_null(r, 5);
+	if (c->kind == 'c')
+		row_copy(r, t->check[c->k].text);
+	else
+		row_null(r, 1);
+}
+
+static bool
+constraint_rows(struct sql_rows *r)
+{
+	char buf[CAT_NAME_MAX + 8];
+	for (unsigned i = 0; i < r->in->tabs; i++) {
+		struct sql_constraint c;
+		for (unsigned n = 0; sql_constraint_at(r->in->tab[i], n, &c, buf); n++)
+			constraint(r, r->in->tab[i], &c);
+	}
+	return true;
+}
+
+/* The column that draws from sequence s by its default; -1: none. */
+static int
+fed(const struct sql_rows *r, const struct cat_table *t, const struct cat_table *s)
+{
+	for (unsigned c = 0; c < t->columns; c++)
+		if (sql_system_serial(r->in, t, t->column[c].name) == s)
+			return (int)c;
+	return -1;
+}
+
+enum { PG_CLASS = 1259 };
+
+/* Sequences that belong to columns: the dependencies that tools ask for. */
+static bool
+depend_rows(struct sql_rows *r)
+{
+	for (unsigned i = 0; i < r->in->tabs; i++) {
+		const struct cat_table *s = r->in->tab[i];
+		for (unsigned k = 0; s->kind == CAT_SEQUENCE && s->seq.owner != 0 && k < r->in->tabs; k++) {
+			const struct cat_table *t = r->in->tab[k];
+			int c = t->kind == CAT_TABLE && t->store.id == s->seq.owner ? fed(r, t, s) : -1;
+			if (c < 0)
+				continue;
+			row_int(r, PG_CLASS);
+			row_int(r, sql_oid_of(&s->store));
+			row_int(r, 0);
+			row_int(r, PG_CLASS);
+			row_int(r, sql_oid_of(&t->store));
+			row_int(r, c + 1);
+			row_char(r, t->column[c].identity ? 'i' : 'a');
+		}
+	}
+	return true;
+}
+
+const struct sql_relation sql_relations_constraint[] = {
+	{ "pg_constraint", 2606, CONSTRAINT, constraint_rows, NULL, SQL_IN_CATALOG, false },
+	{ "pg_depend", 2608,
+	    "classid oid, objid oid, objsubid int4, refclassid oid, refobjid oid, refobjsubid int4, deptype "
+	    "char",
+	    depend_rows, NULL, SQL_IN_CATALOG, false },
+	{ NULL, 0, NULL, NULL, NULL, SQL_IN_CATALOG, false },
+};
