@@ -1,9 +1,10 @@
 /*
  * tpch.c -- `namdb bench tpch`: TPC-H's data made, loaded, and its 22 questions asked, of us and
- * of PostgreSQL.
+ * of PostgreSQL or DuckDB.
  *
- * Time is CPU time: of the whole process here, storage and heartbeat included; of the session's
- * process there. Neither side runs a question on more than one core.
+ * Beside PostgreSQL time is CPU time: of the whole process here, storage and heartbeat included; of
+ * the session's process there. Beside DuckDB, which runs in this process on as many threads as namdb
+ * has workers, it is the time until the answer is there.
  */
 #include "peer_postgres.h"
 #include "tpch_internal.h"
@@ -11,6 +12,7 @@
 #include <base/clock.h>
 #include <base/number.h>
 #include <bench/bench.h>
+#include <bench/olap/duckdb.h>
 #include <compute_node/cn.h>
 #include <storage_node/sn.h>
 
@@ -29,11 +31,11 @@ enum { PATH_LEN = 4096, TIMEOUT_S = 600, ANALYZED_MAX = 64 };
 #define REGION_LEAST     (UINT64_C(512) << 20)
 
 struct params {
-	unsigned scale, runs, timeout_s;
+	unsigned scale, runs, timeout_s, workers;
 	uint64_t seed, pool_mib;
 	bool only[TPCH_QUERIES], some;
 	const char *out; /* a directory for the files; NULL = a temporary one */
-	bool peer, json, show;
+	bool peer, duckdb, json, show;
 };
 
 struct figure {
@@ -50,6 +52,7 @@ struct run {
 	struct cn *cn;
 	struct cn_session *s;
 	struct peer_postgres *peer;
+	struct peer_duckdb *duckdb;
 	struct bench_text ours, theirs;
 	uint64_t rows[TPCH_TABLES];
 	double load_s, peer_load_s;
@@ -63,6 +66,13 @@ cpu_s(void)
 	getrusage(RUSAGE_SELF, &u);
 	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
 	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+}
+
+/* The time that counts. */
+static double
+time_s(const struct run *r)
+{
+	return r->p.duckdb ? (double)nam_clock_ns() / 1e9 : cpu_s();
 }
 
 /* ---- files ------------------------------------------------------------------------------ */
@@ -188,6 +198,50 @@ both(struct run *r, const char *sql)
 }
 
 static bool
+load_duckdb(struct run *r, const struct tpch_definition *d, const char *file)
+{
+	char sql[PATH_LEN + 256];
+	snprintf(sql, sizeof sql, "CREATE TABLE %s (%s, PRIMARY KEY (%s))", d->name, d->columns, d->key);
+	if (!peer_duckdb_ask(r->duckdb, sql, NULL, 0))
+		return false;
+	snprintf(sql, sizeof sql, "COPY %s FROM '%s' (DELIMITER '|', HEADER false, QUOTE '', ESCAPE '')",
+	    d->name, file);
+	double t0 = time_s(r);
+	bool ok = peer_duckdb_ask(r->duckdb, sql, NULL, 0);
+	r->peer_load_s += time_s(r) - t0;
+	return ok;
+}
+
+/* An answer of DuckDB's as a text. */
+static void
+take_value(void *arg, unsigned column, unsigned columns, const char *text)
+{
+	struct bench_text *t = arg;
+	if (text == NULL)
+		text = "\\N";
+	bench_text_add(t, text, strlen(text));
+	bench_text_add(t, column + 1 < columns ? "|" : "\n", 1);
+	t->rows += column + 1 == columns;
+}
+
+/* The peer's answer into r->theirs, and its time. */
+static bool
+ask_peer(struct run *r, const char *sql, double *s)
+{
+	uint64_t ns = 0;
+	if (r->peer != NULL) {
+		double t0 = peer_postgres_cpu(r->peer);
+		bool ok = peer_postgres_ask(r->peer, sql, &r->theirs);
+		*s = peer_postgres_cpu(r->peer) - t0;
+		return ok;
+	}
+	bench_text_clear(&r->theirs);
+	bool ok = peer_duckdb_rows(r->duckdb, sql, take_value, &r->theirs, &ns);
+	*s = (double)ns / 1e9;
+	return ok;
+}
+
+static bool
 load_table(struct run *r, enum tpch_table t)
 {
 	const struct tpch_definition *d = &tpch_definitions[t];
@@ -198,10 +252,12 @@ load_table(struct run *r, enum tpch_table t)
 	file_name(r, t, name, sizeof name);
 	snprintf(sql, sizeof sql, "COPY %s FROM '%s' WITH (FORMAT text, DELIMITER '|')", d->name, name);
 	bench_progress("loading %s", d->name);
-	double t0 = cpu_s();
+	double t0 = time_s(r);
 	if (!ask(r, sql))
 		return false;
-	r->load_s += cpu_s() - t0;
+	r->load_s += time_s(r) - t0;
+	if (r->duckdb != NULL && !load_duckdb(r, d, name))
+		return false;
 	if (r->peer == NULL)
 		return true;
 	t0 = peer_postgres_cpu(r->peer);
@@ -219,6 +275,8 @@ load(struct run *r)
 {
 	char sql[ANALYZED_MAX];
 	bool ok = true;
+	if (!ask(r, "SET namdb.parallel = 0"))
+		return false;
 	snprintf(sql, sizeof sql, "SET statement_timeout = '%us'", r->p.timeout_s);
 	for (unsigned t = 0; ok && t < TPCH_TABLES; t++)
 		ok = load_table(r, t);
@@ -241,7 +299,7 @@ open_ours(struct run *r)
 	bool ok = sn_region_open(&r->region, &rc, &err) == NAM_OK;
 	if (ok) {
 		struct net_local *local[2] = { sn_local(r->region), NULL };
-		const struct cn_config cfg = { .local = local, .workers = 1, .measure = true };
+		const struct cn_config cfg = { .local = local, .workers = r->p.workers, .measure = true };
 		ok = cn_open(&r->cn, &cfg, &err) == NAM_OK && cn_session_open(r->cn, 0, &r->s) == NAM_OK;
 	}
 	if (!ok)
@@ -259,6 +317,7 @@ close_all(struct run *r)
 		sn_region_close(r->region);
 	if (r->peer != NULL)
 		peer_postgres_close(r->peer);
+	peer_duckdb_close(r->duckdb);
 	bench_text_free(&r->ours);
 	bench_text_free(&r->theirs);
 	if (r->own_dir)
@@ -309,29 +368,81 @@ same(struct bench_text *a, struct bench_text *b)
 	return is;
 }
 
+/* True if two values are one: numbers may differ behind their twelfth digit, because DuckDB divides
+ * decimals as doubles. */
+static bool
+one_value(const char *a, size_t n, const char *b, size_t m)
+{
+	char x[64], y[64], *xe, *ye;
+	/* values of char(n) come with blanks or without */
+	while (n > 0 && a[n - 1] == ' ')
+		n--;
+	while (m > 0 && b[m - 1] == ' ')
+		m--;
+	if (n == m && memcmp(a, b, n) == 0)
+		return true;
+	if (n == 0 || m == 0 || n >= sizeof x || m >= sizeof y)
+		return false;
+	snprintf(x, sizeof x, "%.*s", (int)n, a);
+	snprintf(y, sizeof y, "%.*s", (int)m, b);
+	double p = strtod(x, &xe), q = strtod(y, &ye);
+	return *xe == 0 && *ye == 0 && fabs(p - q) <= 1e-9 * (fabs(p) + fabs(q));
+}
+
+static bool
+one_line(const char *a, const char *b)
+{
+	for (;;) {
+		size_t n = strcspn(a, "|"), m = strcspn(b, "|");
+		if (!one_value(a, n, b, m) || a[n] != b[m])
+			return false;
+		if (a[n] == 0)
+			return true;
+		a += n + 1;
+		b += m + 1;
+	}
+}
+
+/* As same(), of values. Rows come in the order of their text. */
+static bool
+alike(struct bench_text *a, struct bench_text *b)
+{
+	if (a->full || b->full || a->rows != b->rows)
+		return false;
+	if (a->rows == 0)
+		return true;
+	char **x = lines_of(a), **y = lines_of(b);
+	bool is = x != NULL && y != NULL;
+	for (unsigned i = 0; is && i < a->rows; i++)
+		is = one_line(x[i], y[i]);
+	free(x);
+	free(y);
+	return is;
+}
+
 static bool
 measure(struct run *r, unsigned q)
 {
 	double ours[BENCH_RUNS_MAX], theirs[BENCH_RUNS_MAX], ratio[BENCH_RUNS_MAX];
 	struct figure *f = &r->f[q];
 	f->ran = true;
-	f->same = f->peer_ran = r->peer != NULL;
+	f->same = f->peer_ran = r->peer != NULL || r->duckdb != NULL;
 	for (unsigned i = 0; i < r->p.runs; i++) {
 		bench_progress("question %u, run %u of %u", q + 1, i + 1, r->p.runs);
-		double t0 = cpu_s();
+		double t0 = time_s(r);
 		if (!ask(r, tpch_queries[q]))
 			return f->ran = f->same = false;
-		ours[i] = cpu_s() - t0;
+		ours[i] = time_s(r) - t0;
 		f->rows = r->ours.rows;
 		if (i == 0 && r->p.show)
 			printf("-- %u\n%.*s", q + 1, (int)r->ours.len, r->ours.p ? r->ours.p : "");
 		if (!f->peer_ran)
 			continue;
-		t0 = peer_postgres_cpu(r->peer);
-		f->peer_ran = peer_postgres_ask(r->peer, tpch_queries[q], &r->theirs);
-		theirs[i] = peer_postgres_cpu(r->peer) - t0;
-		ratio[i] = theirs[i] > 0 ? ours[i] / theirs[i] : 0;
-		f->same &= f->peer_ran && same(&r->ours, &r->theirs);
+		f->peer_ran = ask_peer(r, tpch_queries[q], &theirs[i]);
+		/* how much we cost beside PostgreSQL; how fast we are beside DuckDB */
+		ratio[i] = theirs[i] <= 0 ? 0 : r->p.duckdb ? theirs[i] / ours[i] : ours[i] / theirs[i];
+		f->same &=
+		    f->peer_ran && (r->p.duckdb ? alike(&r->ours, &r->theirs) : same(&r->ours, &r->theirs));
 	}
 	f->ours_s = bench_median(ours, r->p.runs);
 	if (f->peer_ran) {
@@ -344,7 +455,9 @@ measure(struct run *r, unsigned q)
 static void
 table(const struct run *r)
 {
-	printf("   #     rows    namdb ms%s\n", r->peer ? " postgres ms    ratio" : "");
+	printf("   #     rows    namdb ms%s\n", r->peer     ? " postgres ms    ratio"
+						: r->duckdb ? "   duckdb ms    ratio"
+							    : "");
 	for (unsigned q = 0; q < TPCH_QUERIES; q++) {
 		const struct figure *f = &r->f[q];
 		if (r->p.some && !r->p.only[q])
@@ -356,7 +469,7 @@ table(const struct run *r)
 		printf("%4u %8u %11.1f", q + 1, f->rows, f->ours_s * 1e3);
 		if (f->peer_ran)
 			printf(" %11.1f %8.2f", f->peer_s * 1e3, f->ratio);
-		printf("%s\n", r->peer && f->peer_ran && !f->same ? "   ANOTHER ANSWER" : "");
+		printf("%s\n", f->peer_ran && !f->same ? "   ANOTHER ANSWER" : "");
 	}
 }
 
@@ -371,11 +484,12 @@ table_json(const struct run *r)
 		const struct figure *f = &r->f[q];
 		if (!f->ran)
 			continue;
-		printf("%s{\"number\": %u, \"rows\": %u, \"cpu_ms\": %.3f", comma, q + 1, f->rows,
-		    f->ours_s * 1e3);
+		printf("%s{\"number\": %u, \"rows\": %u, \"%s\": %.3f", comma, q + 1, f->rows,
+		    r->p.duckdb ? "ms" : "cpu_ms", f->ours_s * 1e3);
 		if (f->peer_ran)
-			printf(", \"peer_postgres_cpu_ms\": %.3f, \"ratio\": %.4f, \"same_answer\": %s",
-			    f->peer_s * 1e3, f->ratio, f->same ? "true" : "false");
+			printf(", \"%s\": %.3f, \"ratio\": %.4f, \"same_answer\": %s",
+			    r->p.duckdb ? "peer_duckdb_ms" : "peer_postgres_cpu_ms", f->peer_s * 1e3,
+			    f->ratio, f->same ? "true" : "false");
 		printf("}");
 		comma = ", ";
 	}
@@ -388,7 +502,8 @@ report(const struct run *r)
 {
 	struct bench_metrics m = { r->p.json, "" };
 	unsigned asked = 0, ran = 0, bad = 0, peers = 0;
-	double ours = 0, logs = 0, peer_logs = 0, ratio_logs = 0, worst = 0;
+	double ours = 0, logs = 0, peer_logs = 0, ratio_logs = 0, worst = 0, least = 1e9;
+	bool wall = r->p.duckdb;
 	(r->p.json ? table_json : table)(r);
 	for (unsigned q = 0; q < TPCH_QUERIES; q++) {
 		const struct figure *f = &r->f[q];
@@ -405,19 +520,24 @@ report(const struct run *r)
 		peer_logs += log(f->peer_s);
 		ratio_logs += log(f->ratio);
 		worst = f->ratio > worst ? f->ratio : worst;
+		least = f->ratio < least ? f->ratio : least;
 	}
 	bad += asked - ran;
-	bench_metric(&m, "load_cpu_s", r->load_s);
+	bench_metric(&m, wall ? "load_s" : "load_cpu_s", r->load_s);
+	if (wall)
+		bench_metric(&m, "peer_duckdb_load_s", r->peer_load_s);
 	if (r->peer != NULL)
 		bench_metric(&m, "peer_postgres_load_cpu_s", r->peer_load_s);
 	if (ran > 0) {
-		bench_metric(&m, "questions_cpu_s", ours);
-		bench_metric(&m, "question_cpu_geomean_ms", exp(logs / ran) * 1e3);
+		bench_metric(&m, wall ? "questions_s" : "questions_cpu_s", ours);
+		bench_metric(
+		    &m, wall ? "question_geomean_ms" : "question_cpu_geomean_ms", exp(logs / ran) * 1e3);
 	}
 	if (peers > 0) {
-		bench_metric(&m, "peer_postgres_cpu_geomean_ms", exp(peer_logs / peers) * 1e3);
+		bench_metric(&m, wall ? "peer_duckdb_geomean_ms" : "peer_postgres_cpu_geomean_ms",
+		    exp(peer_logs / peers) * 1e3);
 		bench_metric(&m, "ratio_geomean", exp(ratio_logs / peers));
-		bench_metric(&m, "ratio_max", worst);
+		bench_metric(&m, wall ? "ratio_min" : "ratio_max", wall ? least : worst);
 	}
 	bench_metric(&m, "check_errors", bad);
 	if (r->p.json)
@@ -440,7 +560,10 @@ usage(FILE *to)
 	    "  --queries LIST   only these, as in 1,6,21\n"
 	    "  --runs N         runs of each question, medians are reported (default 3)\n"
 	    "  --timeout S      seconds after which a question has failed (default %d)\n"
+	    "  --workers N      worker threads (default 1; of DuckDB likewise)\n"
 	    "  --peer postgres  ask a PostgreSQL 15 in a temporary directory those questions, in turn\n"
+	    "  --peer duckdb    ask DuckDB, in this process; times are those until the answer is there, and\n"
+	    "                   the ratio is DuckDB's time over namdb's\n"
 	    "  --out DIR        keep the data there (NAME.tbl, for COPY with DELIMITER '|')\n"
 	    "  --only-data      with --out: make the data and end\n"
 	    "  --pool MIB       text that comments are cut from (default 300, as specified)\n"
@@ -486,7 +609,13 @@ take(struct params *p, int letter, char *value, bool *data)
 		p->timeout_s = (unsigned)x;
 		return ok;
 	case 'p':
-		return p->peer = strcmp(value, "postgres") == 0;
+		p->peer = strcmp(value, "postgres") == 0;
+		p->duckdb = strcmp(value, "duckdb") == 0;
+		return p->peer || p->duckdb;
+	case 'k':
+		ok = nam_number(value, 1, 62, &x);
+		p->workers = (unsigned)x;
+		return ok;
 	case 'o':
 		p->out = value;
 		return true;
@@ -508,11 +637,14 @@ options(int argc, char **argv, struct params *p, bool *data)
 	static const struct option opt[] = { { "scale", 1, NULL, 's' }, { "seed", 1, NULL, 'e' },
 		{ "queries", 1, NULL, 'q' }, { "runs", 1, NULL, 'r' }, { "timeout", 1, NULL, 't' },
 		{ "peer", 1, NULL, 'p' }, { "out", 1, NULL, 'o' }, { "only-data", 0, NULL, 'd' },
-		{ "pool", 1, NULL, 'm' }, { "show", 0, NULL, 'w' }, { "json", 0, NULL, 'j' },
-		{ "help", 0, NULL, 'h' }, { 0 } };
-	*p = (struct params){
-		.scale = 10, .seed = 1, .runs = 3, .timeout_s = TIMEOUT_S, .pool_mib = TPCH_POOL_BYTES >> 20
-	};
+		{ "pool", 1, NULL, 'm' }, { "show", 0, NULL, 'w' }, { "workers", 1, NULL, 'k' },
+		{ "json", 0, NULL, 'j' }, { "help", 0, NULL, 'h' }, { 0 } };
+	*p = (struct params){ .scale = 10,
+		.seed = 1,
+		.runs = 3,
+		.workers = 1,
+		.timeout_s = TIMEOUT_S,
+		.pool_mib = TPCH_POOL_BYTES >> 20 };
 	optind = 0;
 	for (int c; (c = getopt_long(argc, argv, "h", opt, NULL)) != -1;) {
 		if (c == '?')
@@ -544,6 +676,11 @@ bench_tpch(int argc, char **argv)
 		return code - 1;
 	if (r.p.peer && (r.peer = peer_postgres_open()) == NULL)
 		return 1;
+	const char *why;
+	if (r.p.duckdb && (r.duckdb = peer_duckdb_open(r.p.workers, &why)) == NULL) {
+		fprintf(stderr, "namdb bench: no DuckDB: %s\n", why);
+		r.p.duckdb = false;
+	}
 	bool ok = write_files(&r);
 	if (ok && !data) {
 		ok = open_ours(&r) && load(&r);

@@ -588,7 +588,8 @@ cat_open(struct txn_worker *tw, struct cat **out)
 	c->db = txn_worker_db(tw);
 	c->oracle = txn_db_oracle(c->db);
 	c->pages = cat_pages_new();
-	nam_status st = c->pages != NULL ? cat_bootstrap(c, tw) : NAM_NOMEM;
+	c->chains = cat_chains_new();
+	nam_status st = c->pages != NULL && c->chains != NULL ? cat_bootstrap(c, tw) : NAM_NOMEM;
 	if (st == NAM_OK)
 		st = reload(c, tw, NULL, NULL);
 	if (st != NAM_OK) {
@@ -626,6 +627,7 @@ cat_close(struct cat *c)
 		if (c->system[i] != NULL)
 			entry_free(c, c->system[i]);
 	cat_pages_free(c->pages);
+	cat_chains_free(c->chains);
 	pthread_mutex_destroy(&c->lock);
 	free(c);
 }

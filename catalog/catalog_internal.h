@@ -83,6 +83,7 @@ struct cat {
 	struct cat_entry *fresh;               /* lock  created here, not yet in a shot */
 	struct cat_entry *buried;              /* lock */
 	struct cat_pages *pages;               /* i */
+	struct cat_chains *chains;             /* i */
 };
 
 /* ---- catalog.c */
@@ -111,7 +112,12 @@ struct cat_overlay *cat_overlay_of(struct cat *c, const struct txn *t);
 const struct cat_entry *cat_overlay_find(struct cat *c, const struct txn *t, const char *name, bool *hides);
 bool cat_overlay_drops(const struct cat_overlay *o, const struct cat_entry *e);
 
+/* ---- parts.c */
+struct cat_chains *cat_chains_new(void);
+void cat_chains_free(struct cat_chains *c);
 /* ---- pages.c */
+/* So many extents of so many blocks make a page. */
+unsigned cat_page_extents(unsigned blocks);
 struct cat_pages *cat_pages_new(void);
 void cat_pages_free(struct cat_pages *p);
 /* Drops the pages of a table that is gone. */

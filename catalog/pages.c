@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
 	BUCKETS = 4096,
@@ -56,7 +57,9 @@ struct cat_scan {
 	unsigned wants;
 	struct txn *t;
 	struct txn_scan *scan;
-	bool raw;        /* nothing is remembered of this table */
+	bool raw;        /* nothing is remembered of this table, or of the rest of it */
+	bool plainly;    /* raw, for each part */
+	uint64_t stop;   /* where the part ends that is read; 0 = with the table */
 	bool keep;       /* pages may be made */
 	uint64_t number; /* of the scan */
 	struct page *page;
@@ -73,6 +76,14 @@ struct cat_scan {
 	struct txn_row rows[CAT_BATCH];
 };
 
+size_t
+cat_pages_default(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+	size_t quarter = pages > 0 && bytes > 0 ? (size_t)pages * (size_t)bytes / 4 : 0;
+	return quarter > CAT_PAGES_BYTES ? quarter >> 20 << 20 : CAT_PAGES_BYTES;
+}
+
 /* ---- the memory of all pages ------------------------------------------------------- */
 
 struct cat_pages *
@@ -82,7 +93,7 @@ cat_pages_new(void)
 	if (p == NULL)
 		return NULL;
 	pthread_mutex_init(&p->lock, NULL);
-	p->limit = CAT_PAGES_BYTES;
+	p->limit = cat_pages_default();
 	return p;
 }
 
@@ -316,7 +327,7 @@ choose_extents(struct cat_scan *s, struct page *p, uint64_t at, const struct pag
 		return NAM_OK;
 	}
 	p->behind = at;
-	while (p->behind != 0 && p->extents < EXTENTS && blocks < PAGE_BLOCKS) {
+	while (p->behind != 0 && p->behind != s->stop && p->extents < EXTENTS && blocks < PAGE_BLOCKS) {
 		if (p->extents > 0) {
 			pthread_mutex_lock(&s->pages->lock);
 			bool begins = *find(s->pages, s->tab, p->behind) != NULL;
@@ -518,6 +529,16 @@ renew(struct cat_scan *s, uint64_t at)
 	return NAM_OK;
 }
 
+/* True if the page has extents of the next part. */
+static bool
+goes_beyond(const struct cat_scan *s, const struct page *p)
+{
+	bool beyond = false;
+	for (unsigned e = 1; s->stop != 0 && e < p->extents; e++)
+		beyond |= p->extent[e] == s->stop;
+	return beyond;
+}
+
 /* The scan is at the beginning of an extent: s->page becomes what is known from there on. */
 static nam_status
 enter(struct cat_scan *s, uint64_t at)
@@ -533,6 +554,11 @@ enter(struct cat_scan *s, uint64_t at)
 		known = compared(s, s->page);
 	}
 	pthread_mutex_unlock(&s->pages->lock);
+	if (s->page != NULL && goes_beyond(s, s->page)) {
+		let_go(s);
+		s->plain = true;
+		return NAM_OK;
+	}
 	if (s->page != NULL)
 		st = judge(s, known, &good);
 	if (st == NAM_OK && !good && s->keep)
@@ -649,15 +675,23 @@ cat_scan_next(struct cat_scan *s, struct cat_vec *col, unsigned *n, const uint16
 	}
 }
 
-nam_status
-cat_scan_open(struct cat *c, struct txn *t, const struct cat_table *tab, const uint16_t *want, unsigned wants,
-    struct cat_scan **out)
+unsigned
+cat_page_extents(unsigned blocks)
+{
+	unsigned n = (PAGE_BLOCKS + blocks - 1) / blocks;
+	return n > EXTENTS ? EXTENTS : n;
+}
+
+static nam_status
+scan_open(struct cat *c, struct txn *t, const struct cat_table *tab, const uint16_t *want, unsigned wants,
+    bool parts, struct cat_scan **out)
 {
 	struct cat_scan *s = malloc(sizeof *s);
 	if (s == NULL)
 		return NAM_NOMEM;
 	memset(s, 0, offsetof(struct cat_scan, sel));
-	nam_status st = txn_scan_open(t, (struct txn_table *)(uintptr_t)&tab->store, &s->scan);
+	struct txn_table *store = (struct txn_table *)(uintptr_t)&tab->store;
+	nam_status st = parts ? txn_scan_open_parts(t, store, &s->scan) : txn_scan_open(t, store, &s->scan);
 	if (st != NAM_OK) {
 		free(s);
 		return st;
@@ -669,6 +703,19 @@ cat_scan_open(struct cat *c, struct txn *t, const struct cat_table *tab, const u
 	s->t = t;
 	nam_arena_init(&s->scratch, 0);
 	nam_arena_init(&s->columns, 1 << 10);
+	s->keep = true;
+	*out = s;
+	return NAM_OK;
+}
+
+nam_status
+cat_scan_open(struct cat *c, struct txn *t, const struct cat_table *tab, const uint16_t *want, unsigned wants,
+    struct cat_scan **out)
+{
+	nam_status st = scan_open(c, t, tab, want, wants, false, out);
+	if (st != NAM_OK)
+		return st;
+	struct cat_scan *s = *out;
 	struct cat_pages *p = c->pages;
 	pthread_mutex_lock(&p->lock);
 	s->number = ++p->scans;
@@ -677,12 +724,40 @@ cat_scan_open(struct cat *c, struct txn *t, const struct cat_table *tab, const u
 	unsigned i = (unsigned)(nam_mix(tab->store.id) % TABLES);
 	s->raw =
 	    p->limit == 0 || p->seen[i].table != tab->store.id || p->seen[i].generation != tab->generation;
-	s->keep = true;
 	p->seen[i].table = tab->store.id;
 	p->seen[i].generation = tab->generation;
 	pthread_mutex_unlock(&p->lock);
-	*out = s;
 	return NAM_OK;
+}
+
+nam_status
+cat_scan_open_parts(struct cat *c, struct txn *t, const struct cat_table *tab, const uint16_t *want,
+    unsigned wants, bool raw, struct cat_scan **out)
+{
+	nam_status st = scan_open(c, t, tab, want, wants, true, out);
+	if (st != NAM_OK)
+		return st;
+	pthread_mutex_lock(&c->pages->lock);
+	(*out)->number = c->pages->scans;
+	(*out)->plainly = (*out)->raw = raw || c->pages->limit == 0;
+	pthread_mutex_unlock(&c->pages->lock);
+	return NAM_OK;
+}
+
+void
+cat_scan_part(struct cat_scan *s, uint64_t from, uint64_t stop)
+{
+	let_go(s);
+	s->stop = stop;
+	s->raw = s->plainly;
+	s->plain = false;
+	txn_scan_part(s->scan, from, stop);
+}
+
+bool
+cat_scan_is_raw(const struct cat_scan *s)
+{
+	return s->raw;
 }
 
 void

@@ -27,8 +27,25 @@ nam_status cat_scan_next(struct cat_scan *s, struct cat_vec *col, unsigned *n, c
     unsigned *kept, struct nam_arena *arena);
 void cat_scan_close(struct cat_scan *s);
 
-/* How much memory pages may take; 0 = no page is kept. */
+/*
+ * A table in parts, for several that scan it side by side: at[0..*n), in memory of malloc. Part i
+ * begins at at[i] and ends before at[i - 1]; part 0 at the end of the chain. All rows that t shows
+ * lie in them. NAM_BUSY: another scan was looking; ask again.
+ */
+nam_status cat_parts(
+    struct cat *c, struct txn *t, const struct cat_table *tab, unsigned most, uint64_t **at, unsigned *n);
+/* A scan of parts: cat_scan_next gives the rows of the part that cat_scan_part has chosen. raw: it
+ * neither uses nor makes pages. */
+nam_status cat_scan_open_parts(struct cat *c, struct txn *t, const struct cat_table *tab,
+    const uint16_t *want, unsigned wants, bool raw, struct cat_scan **out);
+void cat_scan_part(struct cat_scan *s, uint64_t from, uint64_t stop);
+/* True if it neither uses nor makes pages. */
+bool cat_scan_is_raw(const struct cat_scan *s);
+
+/* How much memory pages may take; 0 = no page is kept. At first, and by default: a quarter of the
+ * machine's, CAT_PAGES_BYTES at least, in whole MB. */
 #define CAT_PAGES_BYTES ((size_t)256 << 20)
+size_t cat_pages_default(void);
 void cat_pages_limit(struct cat *c, size_t bytes);
 size_t cat_pages_limited(struct cat *c);
 

@@ -27,6 +27,7 @@ static const char usage[] =
     "  --empty             no sample data\n"
     "  --nodes N           storage nodes (default 3)\n"
     "  --size S            memory of each (default 256m)\n"
+    "  --workers N         worker threads of the shell (default 1)\n"
     "  --fabric F          shm or tcp (default shm)\n" SHELL_USAGE;
 
 enum { NODES_MAX = 16, START_MS = 20000, STOP_MS = 5000 };
@@ -34,7 +35,7 @@ enum { NODES_MAX = 16, START_MS = 20000, STOP_MS = 5000 };
 struct demo {
 	char dir[PATH_MAX]; /* secret, sockets, what the nodes say; ours alone */
 	char secret_path[PATH_MAX + 16];
-	unsigned nodes;
+	unsigned nodes, workers;
 	pid_t pid[NODES_MAX];
 	char storage[NODES_MAX * 32];
 	char cluster[40];
@@ -215,7 +216,7 @@ run(struct demo *d, const struct shell_args *args, enum net_kind fabric, bool em
 		.storage = d->storage,
 		.fabric = fabric,
 		.cluster = d->cluster,
-		.workers = 1,
+		.workers = d->workers,
 		.measure = true,
 		.statement_max = args->opt.statement_max,
 	};
@@ -253,12 +254,13 @@ cli_demo(int argc, char **argv)
 		{ "empty", no_argument, NULL, 'e' },
 		{ "nodes", required_argument, NULL, 'n' },
 		{ "size", required_argument, NULL, 's' },
+		{ "workers", required_argument, NULL, 'w' },
 		{ "fabric", required_argument, NULL, 'k' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
 	static struct shell_args args;
-	static struct demo demo;
+	static struct demo demo = { .workers = 1 };
 	enum net_kind fabric = NET_SHM;
 	const char *size = "256m", *bad;
 	unsigned nodes = 3;
@@ -286,6 +288,11 @@ cli_demo(int argc, char **argv)
 			if (!nam_size(optarg, 16 << 20, UINT64_C(1) << 47, &n))
 				return complain(2, "--size is a size of at least 16m, such as 256m or 1g");
 			size = optarg;
+			break;
+		case 'w':
+			if (!nam_number(optarg, 1, 62, &n))
+				return complain(2, "--workers is a number from 1 to 62");
+			demo.workers = (unsigned)n;
 			break;
 		case 'k':
 			if (!net_kind_parse(optarg, &fabric) || (fabric != NET_SHM && fabric != NET_TCP))

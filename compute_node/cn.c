@@ -230,6 +230,36 @@ stop_worker(struct cn_worker *w)
 	pthread_join(w->thread, NULL);
 }
 
+/* ---- help from other workers ------------------------------------------------------ */
+
+struct helping {
+	void (*fn)(const struct sql_place *place, void *call);
+	void *call;
+};
+
+static void
+help(const struct cn_place *place, void *arg)
+{
+	struct helping *h = arg;
+	const struct sql_place at = { place->txn, place->cat, place->parser };
+	h->fn(&at, h->call);
+	free(h);
+}
+
+static bool
+ask_help(void *arg, unsigned k, void (*fn)(const struct sql_place *place, void *call), void *call)
+{
+	struct cn_worker *w = arg;
+	struct helping *h = malloc(sizeof *h);
+	if (h == NULL)
+		return false;
+	*h = (struct helping){ fn, call };
+	if (cn_start(w->cn, (w->place.worker + 1 + k) % w->cn->workers, help, h, 0) == NAM_OK)
+		return true;
+	free(h);
+	return false;
+}
+
 /* ---- opening -------------------------------------------------------------------- */
 
 nam_status
@@ -262,6 +292,9 @@ cn_open(struct cn **out, const struct cn_config *cfg, struct nam_err *err)
 		.local = cfg->local,
 		.connect_ms = cfg->connect_ms,
 	};
+	for (unsigned i = 0; i < workers; i++)
+		cn->worker[i].crew =
+		    (struct sql_crew){ .workers = workers, .start = ask_help, .arg = &cn->worker[i] };
 	nam_status st = net_open(&cn->net, &nc, err);
 	if (st != NAM_OK)
 		goto fail;
@@ -375,4 +408,10 @@ cn_start(struct cn *cn, unsigned worker, void (*fn)(const struct cn_place *place
 	pthread_mutex_unlock(&w->lock);
 	nam_co_post(w->boss);
 	return NAM_OK;
+}
+
+const struct sql_crew *
+cn_crew(struct cn *cn, unsigned worker)
+{
+	return &cn->worker[worker].crew;
 }

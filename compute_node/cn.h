@@ -76,6 +76,10 @@ nam_status cn_start(struct cn *cn, unsigned worker, void (*fn)(const struct cn_p
  */
 void cn_reason(struct cn *cn, const struct cn_place *place, bool cut, bool doubt, struct cat_err *err);
 
+/* For sessions of that worker: the process's other workers, as sql_session_config wants them. Valid
+ * until cn_close. */
+const struct sql_crew *cn_crew(struct cn *cn, unsigned worker);
+
 /* ---- sessions for threads that may block ------------------------------------- */
 
 /* worker: 0.., or UINT_MAX for the next in turn. NAM_NOMEM, or as sql_session_open. */

@@ -23,6 +23,7 @@ struct cn_worker {
 	struct cn_place place; /* i  once open */
 	pthread_t thread;      /* i */
 	struct nam_co *boss;   /* i  starts jobs; lives as long as the worker */
+	struct sql_crew crew;  /* i  the other workers */
 	unsigned live;         /* o  jobs running */
 	pthread_mutex_t lock;
 	pthread_cond_t opened;        /* lock */

@@ -29,7 +29,7 @@ enum event {
 	EV_PROGRESS,
 	EV_END
 };
-enum { SPINS = 2000 };
+enum { SPINS = 2000, TURN_NS = 1000000 };
 
 struct cn_session {
 	struct cn *cn;                 /* i */
@@ -232,6 +232,9 @@ session_main(const struct cn_place *place, void *arg)
 		.cat = place->cat,
 		.parser = place->parser,
 		.cancel = &s->cancel,
+		.crew = cn_crew(s->cn, place->worker),
+		/* Other sessions' queries may have work here that their sessions wait for. */
+		.turn_ns = cn_workers(s->cn) > 1 ? TURN_NS : 0,
 	};
 	const struct sql_sink sink = {
 		.arg = s,

@@ -90,6 +90,21 @@ cn_start(struct cn *cn, unsigned worker, void (*fn)(const struct cn_place *, voi
 	return NAM_OK;
 }
 
+unsigned
+cn_workers(const struct cn *cn)
+{
+	(void)cn;
+	return 2;
+}
+
+const struct sql_crew *
+cn_crew(struct cn *cn, unsigned worker)
+{
+	(void)cn;
+	(void)worker;
+	return NULL;
+}
+
 /* ---- a sql that answers what the text says ---- */
 
 struct sql_session {

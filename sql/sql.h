@@ -58,6 +58,21 @@ struct sql_peers {
 	void (*totals)(void *arg, struct sql_stats *out);
 };
 
+/* A worker that may run SQL. */
+struct sql_place {
+	struct txn_worker *tw;
+	struct cat *cat;
+	struct sql_parser *parser;
+};
+/* Other workers of the process, which help with long queries. */
+struct sql_crew {
+	unsigned workers; /* with the session's own */
+	/* Lets fn(place, call) run soon in a coroutine of another worker, its number k from 0 on, with
+	 * 1 MiB of stack. False: it does not. */
+	bool (*start)(
+	    void *arg, unsigned k, void (*fn)(const struct sql_place *place, void *call), void *call);
+	void *arg;
+};
 struct sql_session_config {
 	struct txn_worker *tw;
 	struct cat *cat;
@@ -75,6 +90,7 @@ struct sql_session_config {
 	uint32_t log_slow_ms;
 	const struct sql_peers *peers; /* NULL = none */
 	struct sql_stats *stats;       /* its worker's; NULL = not counted */
+	const struct sql_crew *crew;   /* borrowed; NULL = no other worker helps */
 };
 nam_status sql_session_open(const struct sql_session_config *cfg, struct sql_session **out);
 /* Rolls back an open transaction. In a coroutine. */

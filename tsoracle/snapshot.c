@@ -290,6 +290,29 @@ tso_pin_now(struct tso_worker *tw, struct tso_pin *pin)
 	return st;
 }
 
+nam_status
+tso_pin_at(struct tso_worker *tw, struct tso_pin *pin, tso_cid at)
+{
+	nam_status st = tso_pin_now(tw, pin);
+	pin_unlink(tw, pin);
+	struct tso_pin *next = tw->pin_first;
+	while (next != NULL && next->at <= at)
+		next = next->next;
+	pin->at = at;
+	pin->next = next;
+	pin->prev = next != NULL ? next->prev : tw->pin_last;
+	if (pin->prev != NULL)
+		pin->prev->next = pin;
+	else
+		tw->pin_first = pin;
+	if (next != NULL)
+		next->prev = pin;
+	else
+		tw->pin_last = pin;
+	pin_publish(tw);
+	return st;
+}
+
 /* An idle process READs no marks (T9), so it is pinned meanwhile. */
 nam_status
 tso_wait_for_by(struct tso_worker *tw, tso_cid cid, const struct tso_timeout *p)

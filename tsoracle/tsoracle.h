@@ -109,6 +109,12 @@ nam_status tso_snapshot_by(
 /* Takes no snapshot, only a pin: at the prefix known here, without a wait. Unpin it even if the
  * status is not NAM_OK. */
 nam_status tso_pin_now(struct tso_worker *tw, struct tso_pin *pin);
+/*
+ * Pins `at`, a snapshot that another pin holds for longer than this one: of this process, or of the
+ * process that this one helps. What this process publishes is not lowered by it (T2), so it is the
+ * other pin that keeps the versions. Unpin it even if the status is not NAM_OK.
+ */
+nam_status tso_pin_at(struct tso_worker *tw, struct tso_pin *pin, tso_cid at);
 void tso_unpin(struct tso_worker *tw, struct tso_pin *pin);
 /* hold takes pin's place (and is unpinned instead of it); pin may be used for another snapshot. */
 void tso_hold(struct tso_worker *tw, struct tso_pin *pin, struct tso_pin *hold);

@@ -27,6 +27,9 @@ struct txn_scan {
 	unsigned cur;   /* the buffer being read from */
 	unsigned block; /* next block in it */
 	uint64_t next;  /* extent after the last one asked for, 0 = the end */
+	uint64_t stop;  /* the extent behind the part that is read; 0 = the chain's end */
+	uint64_t head;  /* the first extent of the chain */
+	bool mapped;    /* the chain is mapped here */
 	bool open;      /* buf[cur] holds an extent; direct: there is one at next */
 	bool direct;
 	const char *here; /* direct: the extent being looked at, in the region or in buf[0] */
@@ -58,6 +61,13 @@ ask(struct txn_scan *s, struct scan_buffer *buf, uint64_t at)
 	net_post_then(&buf->batch, arrived);
 }
 
+/* True if the extent after this one belongs to the part. */
+static bool
+more(const struct txn_scan *s)
+{
+	return s->next != 0 && s->next != s->stop;
+}
+
 /* Waits for the READ into buf. */
 static nam_status
 await(struct txn_scan *s, struct scan_buffer *buf)
@@ -72,8 +82,8 @@ await(struct txn_scan *s, struct scan_buffer *buf)
 	return buf->batch.status;
 }
 
-nam_status
-txn_scan_open(struct txn *t, struct txn_table *table, struct txn_scan **out)
+static nam_status
+scan_open(struct txn *t, struct txn_table *table, struct txn_scan **out)
 {
 	if (t->latest)
 		return NAM_UNSUPPORTED;
@@ -108,13 +118,88 @@ txn_scan_open(struct txn *t, struct txn_table *table, struct txn_scan **out)
 		txn_scan_close(s);
 		return st;
 	}
-	s->next = a.blocks;
-	s->open = s->next != 0;
-	s->direct = s->open && net_direct(t->tw->w, (net_addr){ s->next }, NET_EXTENT) != NULL;
-	if (s->open && !s->direct)
-		ask(s, &s->buf[0], s->next);
+	s->head = a.blocks;
+	s->mapped = s->head != 0 && net_direct(t->tw->w, (net_addr){ s->head }, NET_EXTENT) != NULL;
 	*out = s;
 	return NAM_OK;
+}
+
+nam_status
+txn_scan_open_parts(struct txn *t, struct txn_table *table, struct txn_scan **out)
+{
+	return scan_open(t, table, out);
+}
+
+void
+txn_scan_part(struct txn_scan *s, uint64_t from, uint64_t stop)
+{
+	s->here = NULL;
+	s->block = 0;
+	s->next = from;
+	s->stop = stop;
+	s->open = from != 0;
+	s->direct = s->open && s->mapped;
+	if (s->open && !s->direct)
+		ask(s, &s->buf[s->cur], from);
+}
+
+nam_status
+txn_scan_open(struct txn *t, struct txn_table *table, struct txn_scan **out)
+{
+	nam_status st = scan_open(t, table, out);
+	if (st == NAM_OK)
+		txn_scan_part(*out, (*out)->head, 0);
+	return st;
+}
+
+/* The extent that is linked behind this one. */
+static nam_status
+behind(struct txn_scan *s, uint64_t at, uint64_t *next)
+{
+	struct net_worker *w = s->t->tw->w;
+	struct txn_extent e;
+	const char *p = s->mapped ? net_direct(w, (net_addr){ at }, sizeof e) : NULL;
+	nam_status st = NAM_OK;
+	if (p != NULL)
+		net_copy_out(&e, p, sizeof e);
+	else
+		st = net_read1(w, (net_addr){ at }, &e, sizeof e, &s->t->counts);
+	if (st == NAM_OK && e.table != s->v->table)
+		st = net_direct_stands(w) ? NAM_CORRUPT : NAM_GONE;
+	*next = e.next;
+	return st;
+}
+
+nam_status
+txn_scan_chain(struct txn_scan *s, uint64_t known, uint64_t **extent, uint32_t *n, unsigned *blocks)
+{
+	enum { TURN = 4096 }; /* extents between two yields: on mapped memory no READ parks */
+	uint64_t *list = NULL;
+	uint32_t cap = 0;
+	nam_status st = NAM_OK;
+	*n = 0;
+	*blocks = s->v->per_extent;
+	for (uint64_t at = s->head; st == NAM_OK && at != 0 && at != known;) {
+		if (*n == cap) {
+			cap = cap == 0 ? 64 : cap * 2;
+			uint64_t *room = realloc(list, cap * sizeof *room);
+			if (room == NULL) {
+				st = NAM_NOMEM;
+				break;
+			}
+			list = room;
+		}
+		list[(*n)++] = at;
+		st = behind(s, at, &at);
+		if (*n % TURN == 0)
+			nam_co_yield();
+	}
+	if (st != NAM_OK) {
+		free(list);
+		list = NULL;
+	}
+	*extent = list;
+	return st;
 }
 
 /* The extent in buf[cur] has arrived: asks for the one after it, into the other buffer. */
@@ -130,7 +215,7 @@ begin_extent(struct txn_scan *s)
 		return NAM_CORRUPT;
 	s->next = e->next;
 	s->block = 0;
-	if (s->next != 0)
+	if (more(s))
 		ask(s, &s->buf[1 - s->cur], s->next);
 	return NAM_OK;
 }
@@ -315,7 +400,7 @@ next_direct(struct txn_scan *s, struct txn_row *rows, unsigned max, unsigned *n)
 		}
 		if (s->block == v->per_extent) {
 			s->here = NULL;
-			s->open = s->next != 0;
+			s->open = more(s);
 		}
 	}
 	/* Memory that was given up meanwhile shows empty blocks. */
@@ -359,7 +444,7 @@ txn_scan_leave(struct txn_scan *s, uint64_t next)
 	s->here = NULL;
 	s->block = 0;
 	s->next = next;
-	s->open = next != 0;
+	s->open = more(s);
 }
 
 unsigned
@@ -448,7 +533,7 @@ txn_scan_next(struct txn_scan *s, struct txn_row *rows, unsigned max, unsigned *
 		}
 		if (s->block < s->v->per_extent)
 			break; /* max rows */
-		s->open = s->next != 0;
+		s->open = more(s);
 		s->cur = 1 - s->cur;
 		s->block = 0;
 		if (*n == 0 && s->open)

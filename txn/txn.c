@@ -175,6 +175,37 @@ txn_begin_by(struct txn_worker *tw, enum txn_iso iso, const struct txn_limits *l
 }
 
 nam_status
+txn_begin_at(struct txn_worker *tw, tso_cid at, const struct txn_limits *l, struct txn **out)
+{
+	struct txn *t = txn_new(tw);
+	if (t == NULL)
+		return NAM_NOMEM;
+	txn_goto(t, TXN_OPEN);
+	tw->open++;
+	t->tw = tw;
+	t->iso = TXN_REPEATABLE_READ;
+	t->latest = false;
+	t->floor = 0;
+	t->cid = 0;
+	memset(&t->counts, 0, sizeof t->counts);
+	if (l != NULL)
+		txn_set_limits(t, l);
+	nam_status st = tso_pin_at(tw->tso, &t->pin, at);
+	t->pinned = true;
+	if (st == NAM_OK)
+		*out = t;
+	else
+		txn_recycle(t);
+	return st;
+}
+
+bool
+txn_only_reads(const struct txn *t)
+{
+	return t->nwr == 0 && !t->latest && t->iso != TXN_SERIALIZABLE;
+}
+
+nam_status
 txn_begin_latest(struct txn_worker *tw, const struct txn_limits *l, struct txn **out)
 {
 	return begin(tw, TXN_REPEATABLE_READ, true, l, out);

@@ -211,6 +211,13 @@ nam_status txn_begin_by(
  * with NAM_UNSUPPORTED; txn_snapshot tells nothing. l may be NULL.
  */
 nam_status txn_begin_latest(struct txn_worker *tw, const struct txn_limits *l, struct txn **out);
+/*
+ * Begins a transaction that reads at snapshot `at` of another one, and writes nothing. The other
+ * one stays open for longer: its pin keeps what this one reads. l may be NULL.
+ */
+nam_status txn_begin_at(struct txn_worker *tw, tso_cid at, const struct txn_limits *l, struct txn **out);
+/* True if t has written nothing, and its reads are not validated: others may read beside it. */
+bool txn_only_reads(const struct txn *t);
 /* READ COMMITTED: takes a new snapshot for the next statement, within the limits set. Other levels:
  * does nothing. */
 nam_status txn_statement(struct txn *t);
@@ -560,6 +567,15 @@ nam_status txn_scan_blocks(struct txn_scan *s, const uint64_t *only, uint64_t *w
     struct txn_row *rows, unsigned max, unsigned *n);
 /* Which block of the extent a row lies in. */
 unsigned txn_scan_block_of(const struct txn_scan *s, const struct txn_row *row);
+/*
+ * A scan in parts, for several that share a table: txn_scan_chain gives its extents, the newest
+ * first, down to `known` exclusively (0 = to the end), in memory of malloc; then each part is
+ * opened, and read to its end. stop: the extent that does not belong to the part any more, 0 = none.
+ */
+nam_status txn_scan_open_parts(struct txn *t, struct txn_table *table, struct txn_scan **out);
+nam_status txn_scan_chain(
+    struct txn_scan *s, uint64_t known, uint64_t **extent, uint32_t *n, unsigned *blocks);
+void txn_scan_part(struct txn_scan *s, uint64_t from, uint64_t stop);
 /* Makes a row of a scan (or of a txn_get) independent of it: what it points to is copied into
  * arena. */
 nam_status txn_row_keep(const struct txn_table *table, struct txn_row *row, struct nam_arena *arena);

@@ -84,6 +84,12 @@ _Static_assert(sizeof(struct cat_num_sum) == 32, "fits an aggregate's state");
 bool cat_num_sum_add(struct cat_num_sum *s, struct cat_str v, struct nam_arena *arena, struct cat_err *err);
 /* Adds an int64. */
 bool cat_num_sum_add_int(struct cat_num_sum *s, int64_t v, struct nam_arena *arena, struct cat_err *err);
+/* Adds the sum v of n values. */
+bool cat_num_sum_add_all(
+    struct cat_num_sum *s, struct cat_str v, uint64_t n, struct nam_arena *arena, struct cat_err *err);
+/* Adds another sum, which has neither memory nor special values. */
+bool cat_num_sum_merge(
+    struct cat_num_sum *s, const struct cat_num_sum *x, struct nam_arena *arena, struct cat_err *err);
 /* The sum of s->n values. If n is 0, the caller decides what the result is. */
 bool cat_num_sum_get(
     const struct cat_num_sum *s, struct cat_str *out, struct nam_arena *arena, struct cat_err *err);

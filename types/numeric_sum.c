@@ -123,6 +123,37 @@ cat_num_sum_add(struct cat_num_sum *s, struct cat_str v, struct nam_arena *arena
 }
 
 bool
+cat_num_sum_add_all(
+    struct cat_num_sum *s, struct cat_str v, uint64_t n, struct nam_arena *arena, struct cat_err *err)
+{
+	uint64_t before = s->n;
+	bool ok = n == 0 || cat_num_sum_add(s, v, arena, err);
+	s->n = before + n;
+	return ok;
+}
+
+bool
+cat_num_sum_merge(
+    struct cat_num_sum *s, const struct cat_num_sum *x, struct nam_arena *arena, struct cat_err *err)
+{
+	__int128 r;
+	uint8_t room[64];
+	struct nam_arena tmp = { .at = (char *)room, .end = (char *)room + sizeof room };
+	struct cat_str v;
+	if (x->n == 0)
+		return true;
+	if (s->n == 0 && s->big == NULL)
+		s->scale = x->scale;
+	if (s->scale == x->scale && !__builtin_add_overflow(acc_get(s), acc_get(x), &r)) {
+		acc_set(s, r);
+		s->n += x->n;
+		return true;
+	}
+	return cat_num_from_int128(acc_get(x), x->scale, &v, &tmp, err) &&
+	       cat_num_sum_add_all(s, v, x->n, arena, err);
+}
+
+bool
 cat_num_sum_get(
     const struct cat_num_sum *s, struct cat_str *out, struct nam_arena *arena, struct cat_err *err)
 {

@@ -1,6 +1,8 @@
 /* duckdb.c -- the part of DuckDB's C interface that two queries need. */
 #include "duckdb.h"
 
+#include <base/clock.h>
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +28,10 @@ struct peer_duckdb {
 	const char *(*result_error)(struct result *r);
 	void (*destroy_result)(struct result *r);
 	int64_t (*value_int64)(struct result *r, uint64_t column, uint64_t row);
+	char *(*value_varchar)(struct result *r, uint64_t column, uint64_t row);
+	bool (*value_is_null)(struct result *r, uint64_t column, uint64_t row);
+	uint64_t (*row_count)(struct result *r), (*column_count)(struct result *r);
+	void (*free)(void *p);
 	const char *(*library_version)(void);
 	void *(*create_logical_type)(int type);
 	void (*destroy_logical_type)(void **type);
@@ -64,7 +70,10 @@ names(struct peer_duckdb *d)
 	} want[] = { { "open", &d->open }, { "connect", &d->connect }, { "close", &d->close },
 		{ "disconnect", &d->disconnect }, { "query", &d->query },
 		{ "result_error", &d->result_error }, { "destroy_result", &d->destroy_result },
-		{ "value_int64", &d->value_int64 }, { "library_version", &d->library_version },
+		{ "value_int64", &d->value_int64 }, { "value_varchar", &d->value_varchar },
+		{ "value_is_null", &d->value_is_null }, { "row_count", &d->row_count },
+		{ "column_count", &d->column_count }, { "free", &d->free },
+		{ "library_version", &d->library_version },
 		{ "create_logical_type", &d->create_logical_type },
 		{ "destroy_logical_type", &d->destroy_logical_type },
 		{ "create_data_chunk", &d->create_data_chunk },
@@ -144,6 +153,28 @@ peer_duckdb_ask(struct peer_duckdb *d, const char *sql, int64_t *out, unsigned n
 		fprintf(stderr, "namdb bench: duckdb: %s\n", d->result_error(&r));
 	for (unsigned i = 0; ok && i < n; i++)
 		out[i] = d->value_int64(&r, i, 0);
+	d->destroy_result(&r);
+	return ok;
+}
+
+bool
+peer_duckdb_rows(struct peer_duckdb *d, const char *sql,
+    void (*value)(void *arg, unsigned column, unsigned columns, const char *text), void *arg, uint64_t *ns)
+{
+	struct result r;
+	memset(&r, 0, sizeof r);
+	uint64_t t0 = nam_clock_ns();
+	bool ok = d->query(d->con, sql, &r) == 0;
+	*ns = nam_clock_ns() - t0;
+	if (!ok)
+		fprintf(stderr, "namdb bench: duckdb: %s\n", d->result_error(&r));
+	uint64_t rows = ok ? d->row_count(&r) : 0, columns = ok ? d->column_count(&r) : 0;
+	for (uint64_t i = 0; i < rows; i++)
+		for (uint64_t c = 0; c < columns; c++) {
+			char *text = d->value_is_null(&r, c, i) ? NULL : d->value_varchar(&r, c, i);
+			value(arg, (unsigned)c, (unsigned)columns, text);
+			d->free(text);
+		}
 	d->destroy_result(&r);
 	return ok;
 }

@@ -194,6 +194,7 @@ open_session(struct cn_pg_conn *c)
 		.parser = c->place->parser,
 		.cancel = &c->cancel,
 		.turn_ns = TURN_NS,
+		.crew = cn_crew(c->pg->cn, c->place->worker),
 		.user = c->user,
 		.pid = (int32_t)c->pid,
 		.peers = &c->pg->peers,

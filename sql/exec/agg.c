@@ -1,4 +1,5 @@
 /* agg.c -- GROUP BY and DISTINCT: groups (group.c), their states beside them. */
+#include <sql/exec/gather.h>
 #include <sql/exec/groups.h>
 #include <sql/exec/state.h>
 
@@ -231,6 +232,62 @@ open_later(struct sql_exec *x, struct sql_op_agg *o, unsigned a)
 	return (l->rs = sql_rowset_open(keep, g->types, g->cols + 1)) != NULL || sql_no_memory(x->err);
 }
 
+/* ---- groups in parts ----------------------------------------------------------------- */
+
+/* Groups first..first+m-1: their keys, then for each the states of its aggregates. */
+static bool
+put_groups(struct sql_exec *x, struct sql_op_agg *o, uint32_t first, unsigned m, struct sql_bytes *w)
+{
+	struct nam_arena *batch = x->arena[o->node.arena];
+	const struct cat_vec *key = o->keys > 0 ? o->run->set->rs->chunk[first / CAT_BATCH] : NULL;
+	if (!sql_rows_put(w, key, NULL, o->keys, sql_ident(), m))
+		return sql_no_memory(x->err);
+	for (unsigned k = 0; k < m; k++)
+		for (unsigned a = 0; a < o->aggs; a++)
+			if (!sql_agg_put(o->agg[a].kind, o->agg[a].arg_type,
+				state_of(o->run->state, o->aggs, first + k, a), w, batch, x->err))
+				return false;
+	return true;
+}
+
+/* Groups of another worker's share are added to those here. */
+static bool
+merge_groups(struct sql_exec *x, struct sql_op_agg *o, struct sql_cursor *c)
+{
+	struct nam_arena *keep = x->arena[o->node.arena + 1], *batch = x->arena[o->node.arena];
+	unsigned m = 0;
+	uint32_t *group = nam_arena_zero(batch, CAT_BATCH * sizeof *group);
+	struct cat_vec *key = nam_arena_take(batch, (o->keys + 1) * sizeof *key);
+	if (group == NULL || key == NULL)
+		return sql_no_memory(x->err);
+	if (!sql_rows_get(c, key, NULL, o->keys, &m, batch))
+		return cat_error(x->err, "XX001", "groups of another worker are damaged");
+	if (o->keys > 0 && !sql_groups_find(o->run->set, key, sql_ident(), m, group))
+		return sql_no_memory(x->err);
+	if (o->keys > 0 && !add_states(x, o))
+		return false;
+	for (unsigned k = 0; k < m; k++)
+		for (unsigned a = 0; a < o->aggs; a++)
+			if (!sql_agg_merge(o->agg[a].kind, o->agg[a].arg_type,
+				state_of(o->run->state, o->aggs, group[k], a), c, keep, x->err))
+				return false;
+	return true;
+}
+
+static bool
+take_groups(struct sql_exec *x, struct sql_op_agg *o)
+{
+	struct sql_cursor c;
+	int more;
+	while ((more = sql_gather_record(x, &o->node, &c)) > 0) {
+		nam_arena_reset(x->arena[o->node.arena]);
+		if (!merge_groups(x, o, &c))
+			return false;
+	}
+	sql_gather_end(x, &o->node);
+	return more == 0;
+}
+
 static bool
 take_all(struct sql_exec *x, struct sql_op_agg *o)
 {
@@ -252,8 +309,13 @@ take_all(struct sql_exec *x, struct sql_op_agg *o)
 	for (unsigned a = 0; a < o->aggs; a++)
 		if (o->agg[a].later && !open_later(x, o, a))
 			return false;
-	int rows;
-	while ((rows = sql_next(x, o->node.child)) > 0) {
+	int rows, more = 0, several = sql_gather_begin(x, &o->node);
+	if (several < 0)
+		return false;
+	while ((rows = sql_next(x, o->node.child)) > 0 ||
+	       (rows == 0 && several > 0 && (more = sql_gather_settle(x, &o->node)) > 0)) {
+		if (rows == 0)
+			continue;
 		const struct sql_batch *in = &o->node.child->out;
 		const uint16_t *sel = sql_sel(o->node.child);
 		nam_arena_reset(batch);
@@ -274,6 +336,8 @@ take_all(struct sql_exec *x, struct sql_op_agg *o)
 		if (!sql_go_on(x))
 			return false;
 	}
+	if (more < 0 || (rows == 0 && several > 0 && !take_groups(x, o)))
+		return false;
 	if (rows == 0 && o->run->groups == 0 && o->node.child->kind == SQL_NODE_EXPAND &&
 	    !add_grand(x, o, key))
 		return false;
@@ -281,6 +345,23 @@ take_all(struct sql_exec *x, struct sql_op_agg *o)
 		if (o->agg[a].later && o->run->later[a].seen == NULL && !add_later(x, o, a))
 			return false;
 	return rows == 0;
+}
+
+bool
+sql_agg_put_groups(struct sql_exec *x, struct sql_op_agg *o, struct sql_stream_out *s)
+{
+	struct nam_arena mem;
+	bool ok = take_all(x, o);
+	nam_arena_init(&mem, 0);
+	for (uint32_t at = 0; ok && at < o->run->groups; at += CAT_BATCH) {
+		struct sql_bytes w = { .arena = &mem };
+		unsigned m = o->run->groups - at < CAT_BATCH ? o->run->groups - at : CAT_BATCH;
+		nam_arena_reset(&mem);
+		nam_arena_reset(x->arena[o->node.arena]);
+		ok = put_groups(x, o, at, m, &w) && sql_stream_put(s, w.p, w.n) == NAM_OK && sql_go_on(x);
+	}
+	nam_arena_fini(&mem);
+	return ok;
 }
 
 bool

@@ -1,6 +1,7 @@
 /* exec.c -- pulling batches through a plan: access to tables, projection, limits. */
 #include <base/assert.h>
 #include <catalog/pages.h>
+#include <sql/exec/gather.h>
 #include <sql/exec/meter.h>
 #include <sql/exec/state.h>
 #include <types/array.h>
@@ -200,6 +201,9 @@ scan_begin(struct sql_exec *x, struct sql_node *n)
 		if (r->rows == NULL)
 			return sql_no_memory(x->err);
 		st = txn_scan_open(x->t, (struct txn_table *)&a->tab->store, &r->scan);
+	} else if (x->source != NULL && x->source->scan == s) {
+		r->source = x->source;
+		st = cat_scan_open_parts(x->cat, x->t, a->tab, a->want, a->wants, r->source->raw, &r->read);
 	} else {
 		st = cat_scan_open(x->cat, x->t, a->tab, a->want, a->wants, &r->read);
 	}
@@ -222,6 +226,27 @@ scan_end(struct sql_node *n)
 		cat_scan_close(r->read);
 	r->scan = NULL;
 	r->read = NULL;
+}
+
+bool
+sql_scan_again(struct sql_exec *x, struct sql_op_scan *s)
+{
+	scan_end(&s->node);
+	s->run->ended = false;
+	s->run->seen = 0;
+	return scan_begin(x, &s->node);
+}
+
+/* The next part of the table that this worker takes. NAM_ABSENT: there are no more. */
+static nam_status
+next_part(struct sql_run_scan *r)
+{
+	struct sql_source *from = r->source;
+	uint32_t i;
+	nam_status st = olap_take(from->ph, &i);
+	if (st == NAM_OK)
+		cat_scan_part(r->read, from->part[i], i > 0 ? from->part[i - 1] : 0);
+	return st;
 }
 
 /* The next rows of a table, decoded: *got of them, of which *m count, in sel or all. */
@@ -266,9 +291,17 @@ scan_next(struct sql_exec *x, struct sql_node *n)
 			sql_status(x->err, st, a->tab);
 			return -1;
 		}
+		if (got == 0 && r->source != NULL && (st = next_part(r)) != NAM_ABSENT) {
+			if (st == NAM_OK)
+				continue;
+			sql_status(x->err, st, a->tab);
+			return -1;
+		}
 		if (got == 0) {
 			r->ended = true;
-			if (x->saw != NULL)
+			if (r->source != NULL)
+				r->source->seen += r->seen;
+			else if (x->saw != NULL)
 				x->saw(x->saw_arg, a->tab->store.id, r->seen);
 			break;
 		}
@@ -789,9 +822,13 @@ open_node(struct sql_exec *x, struct sql_node *n)
 			return sql_no_memory(x->err);
 	if (o->size > 0 && fresh_state(x, n, o) == NULL)
 		return sql_no_memory(x->err);
+	if (n->fragment != NULL && n->fragment->run != NULL) {
+		sql_gather_end(x, n);
+		n->fragment->run->tried = false;
+	}
 	if (o->begin != NULL && !o->begin(x, n))
 		return false;
-	bool alone = o->alone || (n->kind == SQL_NODE_JOIN && sql_op(join, n)->share != NULL);
+	bool alone = o->alone || x->bare || (n->kind == SQL_NODE_JOIN && sql_op(join, n)->share != NULL);
 	return (n->child == NULL || sql_open(x, n->child)) &&
 	       (n->build == NULL || alone || sql_open(x, n->build));
 }
@@ -821,6 +858,8 @@ sql_open(struct sql_exec *x, struct sql_node *n)
 void
 sql_close(struct sql_exec *x, struct sql_node *n)
 {
+	if (n->fragment != NULL)
+		sql_gather_end(x, n);
 	if (operation[n->kind].end != NULL)
 		operation[n->kind].end(n);
 	struct sql_node **k;
@@ -833,6 +872,11 @@ next(struct sql_exec *x, struct sql_node *n)
 {
 	if (!sql_go_on(x))
 		return -1;
+	if (n->fragment != NULL && x->team != NULL && !n->fragment->groups) {
+		int several = sql_gather_begin(x, n);
+		if (several != 0)
+			return several < 0 ? -1 : sql_gather_next(x, n, operation[n->kind].next);
+	}
 	return operation[n->kind].next(x, n);
 }
 

@@ -12,6 +12,22 @@
 #include <sql/common/error.h>
 #include <sql/plan/op.h>
 
+struct sql_gather;
+
+/* Whom a statement may ask for help (gather.h). The session's. */
+struct sql_team {
+	unsigned others; /* helpers that are asked */
+	double rows;     /* a fragment that scans fewer runs alone */
+	bool first;      /* helpers go first, for tests: else they may come too late to a small table */
+	struct net_counts *counts; /* where verbs of jobs are counted */
+	net_addr board;
+	void *arg;
+	/* Asks for help with a gathering; and waits until no helper touches it any more. */
+	void (*call)(void *arg, struct sql_gather *g);
+	void (*dismiss)(void *arg, struct sql_gather *g);
+};
+
+struct sql_source;
 struct sql_exec {
 	struct txn *t;
 	struct cat *cat;
@@ -34,6 +50,10 @@ struct sql_exec {
 	uint64_t sent;                 /* rows given to the sink: then nothing can be tried again */
 	unsigned bad_row;              /* sql_insert_batch: the row of the batch that its error is
 				        * about */
+	struct sql_plan *plan;         /* that runs */
+	struct sql_team *team;         /* who may help (gather.h); NULL = nobody */
+	struct sql_source *source;     /* for the scan that is opened next */
+	bool bare;                     /* kept sides of joins are borrowed: they are not opened */
 	struct cat_datum *outer;       /* the plan's, and env's */
 	void (*saw)(void *arg, uint32_t table, uint64_t rows);
 	void *saw_arg;

@@ -6,6 +6,7 @@
  * joins: a batch's probe rows without a partner come with it, or follow when the batch is done;
  * build rows without one when the probe side is.
  */
+#include <sql/exec/gather.h>
 #include <sql/exec/join.h>
 #include <sql/exec/meter.h>
 #include <sql/exec/state.h>
@@ -475,19 +476,44 @@ sql_join_room(struct sql_exec *x, struct sql_node *n)
 	return n->origin != NULL;
 }
 
+bool
+sql_join_ready(struct sql_exec *x, struct sql_op_join *o)
+{
+	struct sql_run_join *r = o->run;
+	if (r->opened)
+		return true;
+	struct sql_op_join *owner = o->share ? o->share : o;
+	if (owner->run->rs == NULL && !build(x, owner))
+		return false;
+	r->rs = owner->run->rs;
+	r->table = owner->run->table;
+	return r->opened = true;
+}
+
+void
+sql_join_borrow(struct sql_op_join *o, const struct sql_op_join *from)
+{
+	o->run->rs = from->run->rs;
+	o->run->table = from->run->table;
+	o->run->opened = true;
+}
+
+void
+sql_join_rewind(struct sql_op_join *o)
+{
+	o->run->ended = false;
+	o->run->probe = NULL;
+	o->run->probe_at = 0;
+	o->run->match = 0;
+}
+
 int
 sql_join_next(struct sql_exec *x, struct sql_node *n)
 {
 	struct sql_op_join *o = sql_op(join, n);
 	struct sql_run_join *r = o->run;
-	if (!r->opened) {
-		struct sql_op_join *owner = o->share ? o->share : o;
-		if (owner->run->rs == NULL && !build(x, owner))
-			return -1;
-		r->rs = owner->run->rs;
-		r->table = owner->run->table;
-		r->opened = true;
-	}
+	if (!sql_join_ready(x, o))
+		return -1;
 	if (r->rs->rows == 0 && !o->keep_probe)
 		return 0;
 	if (!r->ended) {

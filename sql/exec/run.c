@@ -45,6 +45,9 @@ sql_prepare_exec(struct sql_session *s, const struct sql_sink *sink, struct cat_
 	x->deadline_ns = s->deadline_ns;
 	x->turn_ns = s->cfg.turn_ns;
 	x->turn_until_ns = 0;
+	x->team = NULL;
+	x->source = NULL;
+	x->bare = false;
 	x->sink = sink;
 	x->rules = NULL;
 	x->sent = 0;

@@ -22,9 +22,11 @@ struct sql_settings {
 	bool log_slow; /* log_min_duration_statement, kept for such a face */
 	uint32_t log_slow_ms;
 	uint64_t memory_kb;                              /* namdb.statement_memory */
-	uint32_t join_order; /* namdb.join_order: 0 = by cost; else dice, for tests */
-	bool standard_costs; /* namdb.costs */
-	bool keys_ordered;   /* namdb.primary_key: of tables that do not say */
+	uint32_t join_order;    /* namdb.join_order: 0 = by cost; else dice, for tests */
+	bool standard_costs;    /* namdb.costs */
+	bool keys_ordered;      /* namdb.primary_key: of tables that do not say */
+	uint32_t parallel;      /* namdb.parallel: workers; 0 = all of the process */
+	uint64_t parallel_rows; /* namdb.parallel_rows */
 	char application_name[64], client_min_messages[16], extra_float_digits[8];
 };
 
@@ -53,6 +55,8 @@ struct sql_session {
 	struct nam_arena **arena;
 	unsigned arenas;
 	struct sql_exec x;
+	struct sql_team team; /* help.c's */
+	unsigned teams;
 	struct sql_foreign *foreign; /* dml/foreign.c's; NULL = never needed */
 	bool foreign_off;            /* rows are moved that fulfil their foreign keys */
 	struct sql_gauge *gauge;     /* while EXPLAIN ANALYZE runs */

@@ -30,8 +30,9 @@ struct sql_run_scan {
 	bool ended;
 	struct txn_scan *scan; /* one of the two is open */
 	struct cat_scan *read;
-	struct txn_row *rows; /* of the current batch, if an operator wants them */
-	uint64_t seen;        /* rows read */
+	struct sql_source *source; /* read shows parts, as they are taken; NULL = the table */
+	struct txn_row *rows;      /* of the current batch, if an operator wants them */
+	uint64_t seen;             /* rows read */
 };
 
 struct sql_run_get {

@@ -1,4 +1,5 @@
 /* sub.c -- subqueries of expressions: run per outer row, or once and kept. */
+#include <sql/exec/gather.h>
 #include <sql/exec/state.h>
 #include <sql/plan/sub.h>
 #include <types/array.h>
@@ -437,6 +438,7 @@ sql_sub_eval(void *arg, const struct sql_expr *e, const struct cat_datum *v, str
 bool
 sql_sub_start(struct sql_exec *x, struct sql_plan *p)
 {
+	x->plan = p;
 	x->plan_arena = &p->arena;
 	x->outer = p->outer;
 	x->env.outer = p->outer;
@@ -448,6 +450,41 @@ sql_sub_start(struct sql_exec *x, struct sql_plan *p)
 		*s->run = (struct sql_run_sub){ 0 };
 	}
 	return true;
+}
+
+bool
+sql_sub_prepare(struct sql_exec *x, struct sql_sub *s)
+{
+	struct nam_arena *arena = x->env.arena;
+	bool ok = true;
+	if (s->run->done || s->run->failed)
+		return true;
+	if (s->set != NULL)
+		ok = sql_sub_ready(x, s) || s->run->failed;
+	else if (s->cmp != NULL)
+		ok = fill(x, s);
+	else if (s->once) {
+		x->env.arena = x->arena[s->arena];
+		ok = s->run->done = value(x, s, x->arena[s->arena + 1], &s->run->value);
+	}
+	x->env.arena = arena;
+	return ok;
+}
+
+void
+sql_sub_borrow(struct sql_sub *s, const struct sql_sub *from)
+{
+	const struct sql_run_sub *f = from->run;
+	*s->run = (struct sql_run_sub){ .done = true,
+		.any = f->any,
+		.nulls = f->nulls,
+		.rs = f->rs,
+		.bucket = f->bucket,
+		.chain = f->chain,
+		.hash = f->hash,
+		.mask = f->mask };
+	if (s->once && s->set == NULL && s->cmp == NULL)
+		s->run->value = f->value;
 }
 
 bool

@@ -11,6 +11,8 @@ struct sql_report {
 	struct nam_arena **memory;     /* of its operators and subqueries */
 	uint64_t planned_ns, ran_ns;
 	bool committed;
+	unsigned workers; /* that may share a fragment; 1 = none does */
+	double parallel_rows;
 	struct net_counts operators, total; /* what all operators did; what all did, by the
 					     * account */
 };

@@ -6,6 +6,7 @@
  * executions: in the text without what is below it (so the lines add up), in JSON both.
  */
 #include <sql/explain/explain.h>
+#include <sql/plan/fragment.h>
 #include <sql/plan/op.h>
 #include <sql/plan/sub.h>
 
@@ -396,6 +397,46 @@ caches_text(const struct sql_report *r, struct sql_text *t, const struct sql_nod
 	sql_text_add(t, "\n");
 }
 
+/* How many workers share what is gathered at n; 0 = it is not. */
+static unsigned
+sharing(const struct sql_report *r, const struct sql_node *n)
+{
+	return n->fragment != NULL && r->workers > 1 && n->fragment->rows >= r->parallel_rows ? r->workers
+											      : 0;
+}
+
+static void
+workers_text(const struct sql_report *r, struct sql_text *t, const struct sql_node *n, unsigned depth)
+{
+	const struct sql_meter *m = n->meter;
+	if (sharing(r, n) == 0)
+		return;
+	detail(t, depth, "Workers Planned: ");
+	sql_text_add(t, "%u\n", sharing(r, n));
+	if (r->gauge == NULL || m == NULL || m->workers == 0)
+		return;
+	detail(t, depth, "Workers: ");
+	sql_text_add(t, "%u of them shared %u parts of %s; the others read %llu rows and gave %llu bytes\n",
+	    m->workers, m->parts, n->fragment->scan->acc.tab->name, (unsigned long long)m->others_rows,
+	    (unsigned long long)m->others_bytes);
+}
+
+static void
+workers_json(const struct sql_report *r, struct sql_text *t, const struct sql_node *n, unsigned depth)
+{
+	const struct sql_meter *m = n->meter;
+	if (sharing(r, n) == 0)
+		return;
+	indent(t, depth);
+	sql_text_add(t, "\"Workers Planned\": %u", sharing(r, n));
+	if (r->gauge == NULL || m == NULL || m->workers == 0)
+		return;
+	indent(t, depth);
+	sql_text_add(t,
+	    "\"Workers\": %u, \"Parts\": %u, \"Rows Read by Others\": %llu, \"Bytes Gathered\": %llu",
+	    m->workers, m->parts, (unsigned long long)m->others_rows, (unsigned long long)m->others_bytes);
+}
+
 /* What it sorts or groups by. */
 static void
 keys_text(const struct sql_report *r, struct sql_text *t, const struct sql_node *n, unsigned depth)
@@ -497,6 +538,7 @@ tree_text(const struct sql_report *r, struct sql_text *t, const struct sql_node 
 	conditions_text(r, t, n, depth);
 	details_text(r, t, n->meter, depth);
 	caches_text(r, t, n, depth);
+	workers_text(r, t, n, depth);
 	struct sql_node **k;
 	for (struct sql_inputs i = sql_sources(n); (k = sql_input_next(&i)) != NULL;)
 		tree_text(r, t, *k, depth + 1);
@@ -703,6 +745,7 @@ tree_json(const struct sql_report *r, struct sql_text *t, const struct sql_node 
 			word(t, in, name, text.p);
 	}
 	actual_json(r, t, n->meter, sql_node_on(n) != NULL, n->filter != NULL, in);
+	workers_json(r, t, n, in);
 	for (const struct sql_cte *c = n->with; c != NULL; c = c->next) {
 		char name[CAT_NAME_MAX + 8];
 		snprintf(name, sizeof name, "CTE %s", c->name);

@@ -1,44 +1,11 @@
 /* agg.c -- count, sum, avg, min, max: 32 bytes of state a group. */
 #include <base/assert.h>
 #include <sql/compat/postgres.h>
-#include <sql/expr/expr_internal.h>
-#include <types/interval.h>
-#include <types/numeric.h>
+#include <sql/expr/agg_state.h>
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* count; sum(int4); sum and avg of float8. int8, numeric and the averages of integers: struct
- * cat_num_sum. */
-struct tally {
-	int64_t n;
-	union {
-		int64_t i;
-		double f;
-	};
-};
-
-/* sum and avg of intervals */
-struct spans {
-	int64_t n;
-	struct cat_interval sum;
-};
-
-/* min, max */
-struct best {
-	uint64_t seen;
-	union {
-		int64_t i;
-		double f;
-		char *p; /* in the state arena, with room for `room` bytes */
-	};
-	uint32_t len, room;
-};
-
-_Static_assert(sizeof(struct tally) <= SQL_AGG_BYTES, "fits");
-_Static_assert(sizeof(struct spans) <= SQL_AGG_BYTES, "fits");
-_Static_assert(sizeof(struct best) <= SQL_AGG_BYTES, "fits");
 
 static const struct {
 	const char *name;
@@ -133,7 +100,7 @@ float_over(struct cat_err *err)
 }
 
 static bool
-best_text(struct best *b, struct cat_str s, struct nam_arena *arena, struct cat_err *err)
+best_text(struct sql_best *b, struct cat_str s, struct nam_arena *arena, struct cat_err *err)
 {
 	if (!b->seen || s.len > b->room) {
 		uint32_t room = s.len < 16 ? 16 : s.len + s.len / 2;
@@ -150,8 +117,8 @@ best_text(struct best *b, struct cat_str s, struct nam_arena *arena, struct cat_
 	return true;
 }
 
-static bool
-better_str(enum cat_type type, struct best *b, struct cat_str s, int sign, struct nam_arena *arena,
+bool
+sql_better_str(enum cat_type type, struct sql_best *b, struct cat_str s, int sign, struct nam_arena *arena,
     struct cat_err *err)
 {
 	union cat_val x = { .s = s }, y = { .s = { b->p, b->len } };
@@ -164,6 +131,12 @@ static inline bool
 float_less(double x, double y)
 {
 	return !(x != x) && ((x < y) | (y != y)); /* NaN is greatest */
+}
+
+bool
+sql_float_less(double x, double y)
+{
+	return float_less(x, y);
 }
 
 /* Every row that is not NULL: k is the row, p the state. */
@@ -184,32 +157,32 @@ add(enum sql_agg_kind kind, enum cat_type type, const struct cat_vec *arg, const
 	switch (kind) {
 	case SQL_COUNT_STAR:
 		if (step == 0)
-			((struct tally *)state[0])->n += n;
+			((struct sql_tally *)state[0])->n += n;
 		else
 			for (unsigned j = 0; j < n; j++)
-				((struct tally *)state[j])->n++;
+				((struct sql_tally *)state[j])->n++;
 		return true;
 	case SQL_COUNT:
-		ROWS(((struct tally *)p)->n++);
+		ROWS(((struct sql_tally *)p)->n++);
 		return true;
 	case SQL_SUM:
 	case SQL_AVG:
 		if (small_int(type) && kind == SQL_SUM) {
-			ROWS(struct tally *t = p; t->n++;
+			ROWS(struct sql_tally *t = p; t->n++;
 			     if (__builtin_add_overflow(t->i, arg->i[k], &t->i)) return range8(err));
 		} else if (type == CAT_INTERVAL) {
-			ROWS(struct spans *v = p; v->n++;
+			ROWS(struct sql_spans *v = p; v->n++;
 			     if (!cat_interval_add(
 				     v->sum, cat_interval_load(arg->s[k]), &v->sum, err)) return false);
 		} else if (cat_type_is_int(type)) {
 			ROWS(if (!cat_num_sum_add_int(p, arg->i[k], arena, err)) return false);
 		} else if (type == CAT_FLOAT4 && kind == SQL_SUM) {
 			/* PostgreSQL adds reals as reals */
-			ROWS(struct tally *t = p; double was = t->f; t->n++;
+			ROWS(struct sql_tally *t = p; double was = t->f; t->n++;
 			     t->f = (double)(float)(t->f + arg->f[k]);
 			     if (overflow(t->f, was, arg->f[k])) return float_over(err));
 		} else if (cat_type_is_float(type)) {
-			ROWS(struct tally *t = p; double was = t->f; t->n++; t->f += arg->f[k];
+			ROWS(struct sql_tally *t = p; double was = t->f; t->n++; t->f += arg->f[k];
 			     if (overflow(t->f, was, arg->f[k])) return float_over(err));
 		} else {
 			ROWS(if (!cat_num_sum_add(p, arg->s[k], arena, err)) return false);
@@ -223,15 +196,15 @@ add(enum sql_agg_kind kind, enum cat_type type, const struct cat_vec *arg, const
 	}
 	int sign = kind == SQL_MAX ? 1 : -1;
 	if (cat_type_is_str(type))
-		ROWS(if (!better_str(type, p, arg->s[k], sign, arena, err)) return false)
+		ROWS(if (!sql_better_str(type, p, arg->s[k], sign, arena, err)) return false)
 	else if (cat_type_is_float(type))
-		ROWS(struct best *b = p; double x = arg->f[k];
+		ROWS(struct sql_best *b = p; double x = arg->f[k];
 		     if (!b->seen || (sign > 0 ? float_less(b->f, x) : float_less(x, b->f))) {
 			     b->f = x;
 			     b->seen = 1;
 		     })
 	else
-		ROWS(struct best *b = p; int64_t x = arg->i[k];
+		ROWS(struct sql_best *b = p; int64_t x = arg->i[k];
 		     if (!b->seen || (sign > 0 ? x > b->i : x < b->i)) {
 			     b->i = x;
 			     b->seen = 1;
@@ -279,7 +252,7 @@ sql_agg_add_all(enum sql_agg_kind kind, enum cat_type type, const struct cat_vec
 		if (!add_ints(arg, sel, n, &sum, &count))
 			return true;
 		if (small_int(type) && kind == SQL_SUM) {
-			struct tally *t = state;
+			struct sql_tally *t = state;
 			t->n += (int64_t)count;
 			return __builtin_add_overflow(t->i, (int64_t)sum, &t->i) ? range8(err) : true;
 		}
@@ -300,9 +273,9 @@ bool
 sql_agg_result(enum sql_agg_kind kind, enum cat_type type, const void *state, struct cat_datum *out,
     struct nam_arena *arena, struct cat_err *err)
 {
-	const struct tally *t = state;
+	const struct sql_tally *t = state;
 	const struct cat_num_sum *s = state;
-	const struct best *b = state;
+	const struct sql_best *b = state;
 	enum cat_type ret;
 	if (!sql_agg_type(kind, type, &ret, 0, err))
 		return false;
@@ -323,7 +296,7 @@ sql_agg_result(enum sql_agg_kind kind, enum cat_type type, const void *state, st
 			return true;
 		}
 		if (type == CAT_INTERVAL) {
-			const struct spans *v = state;
+			const struct sql_spans *v = state;
 			struct cat_interval x = v->sum;
 			out->null = v->n == 0;
 			out->v.s = (struct cat_str){ "", 0 };

@@ -1,26 +1,14 @@
 /* agg_more.c -- the rarer aggregates: of booleans and bits, variances and deviations,
  * string_agg. */
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/agg_state.h>
 #include <types/array.h>
-#include <types/numeric.h>
 
 #include <math.h>
 #include <string.h>
 
-/* bool_*, bit_* */
-struct bits {
-	uint64_t seen;
-	int64_t i;
-};
-
 /* Variance of doubles: Youngs and Cramer's way, as PostgreSQL. */
 struct spread {
 	double n, sum, squares;
-};
-
-/* Variance of exact numbers: both sums, in the state arena. */
-struct sums {
-	struct cat_num_sum x, xx;
 };
 
 struct joined {
@@ -81,8 +69,8 @@ spread_add(struct spread *s, double x, struct cat_err *err)
 }
 
 static bool
-sums_add(struct sums **s, enum cat_type type, const struct cat_vec *arg, unsigned k, struct nam_arena *arena,
-    struct nam_arena *scratch, struct cat_err *err)
+sums_add(struct sql_sums **s, enum cat_type type, const struct cat_vec *arg, unsigned k,
+    struct nam_arena *arena, struct nam_arena *scratch, struct cat_err *err)
 {
 	if (*s == NULL && (*s = nam_arena_zero(arena, sizeof **s)) == NULL)
 		return sql_oom(err);
@@ -117,7 +105,7 @@ exact_add(enum cat_type type, const struct cat_vec *arg, const uint16_t *sel, un
 }
 
 static void
-bits_add(enum sql_agg_kind kind, struct bits *b, int64_t x)
+bits_add(enum sql_agg_kind kind, struct sql_bits *b, int64_t x)
 {
 	if (!b->seen)
 		b->i = x;
@@ -227,7 +215,7 @@ json_result(enum sql_agg_kind kind, const struct joined *j, struct cat_datum *ou
 
 /* (n sum(x^2) - sum(x)^2) / (n (n - 1)), or / n^2; with PostgreSQL's scales. */
 static bool
-exact_spread(enum sql_agg_kind kind, const struct sums *s, struct cat_str *out, struct nam_arena *arena,
+exact_spread(enum sql_agg_kind kind, const struct sql_sums *s, struct cat_str *out, struct nam_arena *arena,
     struct cat_err *err)
 {
 	bool sample = kind == SQL_VAR_SAMP || kind == SQL_STDDEV_SAMP;
@@ -256,11 +244,11 @@ bool
 sql_agg_more_result(enum sql_agg_kind kind, enum cat_type type, const void *state, struct cat_datum *out,
     struct nam_arena *arena, struct cat_err *err)
 {
-	const struct bits *b = state;
+	const struct sql_bits *b = state;
 	const struct joined *j = state;
 	const struct cat_array_build *all = state;
 	const struct spread *f = state;
-	const struct sums *s;
+	const struct sql_sums *s;
 	bool sample = kind == SQL_VAR_SAMP || kind == SQL_STDDEV_SAMP;
 	switch (kind) {
 	case SQL_STRING_AGG:

@@ -286,6 +286,29 @@ bool sql_agg_add_all(enum sql_agg_kind k, enum cat_type arg_type, const struct c
 /* string_agg: with the separators beside the texts. */
 bool sql_agg_add_text(const struct cat_vec *text, const struct cat_vec *separator, const uint16_t *sel,
     unsigned n, void *const *state, struct nam_arena *state_arena, struct cat_err *err);
+/*
+ * agg_split.c: a group's state in parts, each of other rows. True if states of the kind can be added
+ * up; a state as bytes behind w; such bytes added to a state. Its DISTINCT and ORDER BY are another
+ * matter.
+ */
+struct sql_bytes {
+	char *p;
+	size_t n, cap;
+	struct nam_arena *arena;
+};
+struct sql_cursor {
+	const char *at, *end;
+};
+bool sql_agg_splits(enum sql_agg_kind k, enum cat_type arg);
+bool sql_agg_put(enum sql_agg_kind k, enum cat_type arg, const void *state, struct sql_bytes *w,
+    struct nam_arena *scratch, struct cat_err *err);
+bool sql_agg_merge(enum sql_agg_kind k, enum cat_type arg, void *state, struct sql_cursor *c,
+    struct nam_arena *state_arena, struct cat_err *err);
+/* False if there is no memory; or, get: if there are not so many bytes. A string points to them. */
+bool sql_bytes_put(struct sql_bytes *w, const void *p, size_t n);
+bool sql_bytes_put_str(struct sql_bytes *w, struct cat_str s);
+bool sql_bytes_get(struct sql_cursor *c, void *out, size_t n);
+bool sql_bytes_get_str(struct sql_cursor *c, struct cat_str *out);
 bool sql_agg_result(enum sql_agg_kind k, enum cat_type arg_type, const void *state, struct cat_datum *out,
     struct nam_arena *arena, struct cat_err *err);
 

@@ -3,6 +3,7 @@
 #include <sql/parse/parse.h>
 #include <sql/plan/bind/bind.h>
 #include <sql/plan/cost.h>
+#include <sql/plan/fragment.h>
 #include <sql/plan/plan_internal.h>
 #include <sql/plan/selectivity.h>
 #include <sql/plan/sub.h>
@@ -574,7 +575,8 @@ sql_plan_make(const struct ast_stmt *st, const struct sql_bind_in *in, struct ca
 	nam_arena_fini(&scratch);
 	if (ok) {
 		cost(p, in->costs ? in->costs : &sql_costs_standard);
-		return p;
+		if (sql_plan_fragments(p, err))
+			return p;
 	}
 	if (err->sqlstate[0] == 0)
 		cat_error(err, "53200", "out of memory");

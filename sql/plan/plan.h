@@ -62,6 +62,7 @@ struct sql_join_table;
 struct sql_coded;
 struct sql_groups; /* rows that differ: groups.h */
 struct sql_sub;    /* subqueries of expressions: sub.h */
+struct sql_fragment;
 
 /* A query of WITH that is used more than once: it runs for its first reader, and its rows are
  * kept. */
@@ -115,6 +116,7 @@ struct sql_node {
 	bool whole;                     /* two operators read it: each may need any column */
 	struct sql_cte *with;           /* queries of WITH that begin and end with this node;
 					 * NULL = none */
+	struct sql_fragment *fragment;  /* fragment.h: gathered here; NULL = not */
 	struct sql_meter *meter;        /* EXPLAIN ANALYZE: its work; NULL = not measured */
 
 	/* the current batch: valid until the next call of sql_next */
@@ -208,10 +210,11 @@ struct sql_plan {
 	enum cat_type *param;
 	unsigned params;
 	bool uses_now;
-	bool momentary;   /* it has rows of what was so when it was made: it serves one run */
-	bool locks;       /* FOR UPDATE somewhere */
-	bool named;       /* EXPLAIN gave its tables different names */
-	unsigned guesses; /* made for HINTs while binding */
+	bool momentary;                 /* it has rows of what was so when it was made: it serves one run */
+	bool locks;                     /* FOR UPDATE somewhere */
+	bool named;                     /* EXPLAIN gave its tables different names */
+	unsigned guesses;               /* made for HINTs while binding */
+	struct sql_fragment *fragments; /* fragment.h */
 	struct sql_sub *subs;
 	struct cat_datum *outer; /* what subqueries see of the outer rows */
 	unsigned outers;

@@ -55,7 +55,10 @@ run(struct sql_session *s, struct subject *j, const struct sql_sink *sink, struc
 	sql_prepare_exec(s, &silent, err);
 	s->x.env.param = j->given;
 	s->x.env.params = j->ngiven;
-	bool ok = sql_sub_start(&s->x, p) && sql_plan_run(s, p, &rows);
+	if (!sql_sub_start(&s->x, p))
+		return false;
+	sql_team_up(s, p);
+	bool ok = sql_plan_run(s, p, &rows);
 	s->gauge->statement.gave = s->x.sent;
 	return ok;
 }
@@ -102,6 +105,8 @@ explain(struct sql_session *s, struct subject *j, struct sql_report *r, struct s
 	ok = ok && plan(s, j, err);
 	uint64_t planned = nam_clock_ns();
 	r->plan = j->plan;
+	r->workers = sql_team_size(s);
+	r->parallel_rows = (double)s->now.parallel_rows;
 	r->planned_ns = planned - start;
 	g->clock = r->how->timing;
 	sql_meter_turn(g, &g->statement);

@@ -97,6 +97,12 @@ struct sql_system;
 const char *sql_rule_said(struct sql_session *s, const struct sql_system *sys, const struct cat_table *t,
     const char *text, bool pretty);
 
+/* ---- help.c ---- */
+/* Before a plan runs: may other workers help with it? */
+void sql_team_up(struct sql_session *s, const struct sql_plan *p);
+/* Workers that may share a query. */
+unsigned sql_team_size(const struct sql_session *s);
+
 /* ---- index.c ---- */
 /* CREATE INDEX outside of a transaction block, in transactions of its own. */
 bool sql_index_online(

@@ -1,5 +1,6 @@
 /* utility.c -- statements without a plan: CREATE, DROP, COPY, EXPLAIN, SET, SHOW. */
 #include <base/clock.h>
+#include <base/number.h>
 #include <catalog/pages.h>
 #include <sql/common/guess_relation.h>
 #include <sql/compat/postgres.h>
@@ -298,12 +299,17 @@ sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_
 	}
 }
 
+enum { PARALLEL_ROWS = 20000 };
+
 /* ---- settings --------------------------------------------------------------------------- */
 
 void
 sql_settings_init(struct sql_settings *set)
 {
-	*set = (struct sql_settings){ .iso = TXN_READ_COMMITTED, .memory_kb = 4u << 20 };
+	*set = (struct sql_settings){ .iso = TXN_READ_COMMITTED,
+		.memory_kb = 4u << 20,
+		.parallel = 1,
+		.parallel_rows = PARALLEL_ROWS };
 	strcpy(set->client_min_messages, "notice");
 	strcpy(set->extra_float_digits, "1");
 	strcpy(set->search_path, "\"$user\", public");
@@ -515,7 +521,7 @@ assign(struct sql_session *s, struct sql_settings *set, const char *name, const 
 		return true;
 	}
 	if (strcasecmp(name, "namdb.scan_memory") == 0) {
-		uint64_t kb = CAT_PAGES_BYTES >> 10;
+		uint64_t kb = cat_pages_default() >> 10;
 		if (v != NULL && !sql_parse_kb("namdb.scan_memory", v, &kb, err))
 			return false;
 		cat_pages_limit(s->cfg.cat, (size_t)kb << 10);
@@ -527,6 +533,17 @@ assign(struct sql_session *s, struct sql_settings *set, const char *name, const 
 		if (*end != 0 || n > UINT32_MAX || (v != NULL && (v[0] == 0 || v[0] == '-')))
 			return invalid(name, v, err);
 		set->join_order = (uint32_t)n;
+		return true;
+	}
+	if (strcasecmp(name, "namdb.parallel") == 0 || strcasecmp(name, "namdb.parallel_rows") == 0) {
+		bool rows = strlen(name) > sizeof "namdb.parallel" - 1;
+		uint64_t n = rows ? PARALLEL_ROWS : 1;
+		if (v != NULL && !nam_number(v, 0, rows ? UINT32_MAX : 64, &n))
+			return invalid(name, v, err);
+		if (rows)
+			set->parallel_rows = n;
+		else
+			set->parallel = (uint32_t)n;
 		return true;
 	}
 	if (strcasecmp(name, "namdb.costs") == 0) {
@@ -661,6 +678,11 @@ sql_setting(struct sql_session *s, const char *name, char *buf, size_t max)
 	if (strcasecmp(name, "namdb.join_order") == 0) {
 		snprintf(buf, max, "%u", set->join_order);
 		return set->join_order ? buf : "cost";
+	}
+	if (strcasecmp(name, "namdb.parallel") == 0 || strcasecmp(name, "namdb.parallel_rows") == 0) {
+		bool rows = strlen(name) > sizeof "namdb.parallel" - 1;
+		snprintf(buf, max, "%llu", (unsigned long long)(rows ? set->parallel_rows : set->parallel));
+		return buf;
 	}
 	if (strcasecmp(name, "namdb.costs") == 0)
 		return set->standard_costs ? "standard" : "measured";

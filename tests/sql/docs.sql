@@ -1508,8 +1508,6 @@ SELECT count(*) FROM (SELECT a FROM generate_series(1, 1000000) AS a ORDER BY a 
 SET namdb.process_memory = 0;
 
 -- [set-scan-memory] namdb
-SHOW namdb.scan_memory;
---> 256MB
 SET namdb.scan_memory = '64MB';
 SHOW namdb.scan_memory;
 --> 64MB
@@ -1517,6 +1515,26 @@ SET namdb.scan_memory = 0;
 SHOW namdb.scan_memory;
 --> 0
 RESET namdb.scan_memory;
+
+-- [set-parallel] namdb
+SHOW namdb.parallel;
+--> 1
+SET namdb.parallel = 0;
+SHOW namdb.parallel;
+--> 0
+SET namdb.parallel = 'all';
+--! 22023
+RESET namdb.parallel;
+
+-- [set-parallel-rows] namdb
+SHOW namdb.parallel_rows;
+--> 20000
+SET namdb.parallel_rows = 0;
+SELECT count(*), sum(a) FROM generate_series(1, 1000) AS a;
+--> 1000,500500
+SET namdb.parallel_rows = -1;
+--! 22023
+RESET namdb.parallel_rows;
 
 -- [set-join-order] namdb
 SHOW namdb.join_order;

@@ -195,13 +195,16 @@ def test_questions():
     with House(nodes=2, size="128m") as h:
         paths = generate(h, 20)
         db = peer.open_sqlite()
-        s = h.shell()
+        s = h.shell("--workers", "2")
         for name, columns, key, path in (("people", PEOPLE, ["id"], paths[0]),
                                          ("orders", ORDERS, ["person", "line"], paths[1])):
             s.ok(peer.create(name, columns, key))
             n = peer.load_sqlite(db, name, columns, path)
             house.contains(s.ok("COPY %s FROM '%s' WITH (FORMAT csv, HEADER)" % (name, path), timeout=60), "COPY %d" % n)
         peer.ask_both(s, db, QUESTIONS)
+        s.ok("SET namdb.parallel = 0")
+        s.ok("SET namdb.parallel_rows = 0")  # the other worker goes first
+        peer.ask_both(s, db, QUESTIONS, fresh=False)
 
         # The same after changes on both sides.
         for change in ("UPDATE people SET balance = balance - 10.5, city = 'Oslo' WHERE id % 3 = 0",

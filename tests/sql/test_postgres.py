@@ -135,12 +135,17 @@ def records(text, null):
     return rows
 
 
-def ask_namdb(texts):
+# Each query that can be shared is, and the other worker goes first.
+SHARED = "SET namdb.parallel = 0; SET namdb.parallel_rows = 0;"
+
+
+def ask_namdb(texts, workers=1, first=""):
     """The same list from namdb: its shell prints errors between rows, so both go into one pipe."""
-    lines = []
+    lines = [first] if first else []
     for n, t in enumerate(texts):
         lines += ["\\echo %s%d" % (MARK, n), t.rstrip(";") + " ;"]
-    p = subprocess.run([house.NAMDB, "demo", "--empty", "--nodes", "1", "--csv", "-q"],
+    p = subprocess.run([house.NAMDB, "demo", "--empty", "--nodes", "1", "--csv", "-q", "--workers",
+                        str(workers)],
                        input=("\n".join(lines + ["\\echo %s%d" % (MARK, len(texts))]) + "\n").encode(),
                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                        timeout=(120 + len(texts) / 50) * house.SLOW, env=house.clean_env())
@@ -177,6 +182,13 @@ def test_postgres():
     t1 = time.monotonic()
     got = ask_namdb(texts)
     t2 = time.monotonic()
+    judge(setup, asked, want, got)
+    judge(setup, asked, want, ask_namdb(texts, workers=2, first=SHARED))
+    print("  PostgreSQL %.1f s, namdb %.1f s, by two workers %.1f s" % (
+        t1 - t0, t2 - t1, time.monotonic() - t2), flush=True)
+
+
+def judge(setup, asked, want, got):
     for k, t in enumerate(setup):
         check(want[k][1] is None and got[k][1] is None, "setting up: %s: %s %s" % (t[:200], want[k][1], got[k][1:]))
     table = collections.defaultdict(lambda: [0, 0, 0, 0])  # same rows, same error, not there yet, different
@@ -200,7 +212,6 @@ def test_postgres():
     print("  %-20s %6d %6d %8d %6d" % ("all %d" % len(asked), *(sum(r[k] for r in table.values()) for k in range(4))))
     for said, n in missing.most_common():
         print("  not yet, %d times: %s" % (n, said))
-    print("  PostgreSQL %.1f s, namdb %.1f s" % (t1 - t0, t2 - t1), flush=True)
     most = len(wrong) if os.environ.get("NAM_DIFFS") else 20
     check(not wrong, "%d of %d answers differ:\n%s" % (len(wrong), len(asked), "\n".join(wrong[:most])))
 

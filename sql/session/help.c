@@ -1,0 +1,221 @@
+/*
+ * help.c -- workers of this process help with a statement of another one's: they make its plan again,
+ * prove that it is the same one, and run a fragment of it.
+ */
+#include <sql/exec/gather.h>
+#include <sql/session/session_internal.h>
+
+#include <stdlib.h>
+
+enum { ROOT_BOARD = 7, SWEEP_EVERY = 256, HELP_TURN_NS = 1000000, FIRST_NS = 50000000 };
+
+/* A call for help. Whoever comes first takes it, or takes it back. */
+enum call_state { CALL_OPEN, CALL_TAKEN, CALL_OVER };
+struct sql_call {
+	_Atomic unsigned refs;
+	_Atomic int state; /* enum call_state */
+	struct sql_gather *g;
+	struct sql_call *next;
+};
+
+static void
+drop(struct sql_call *c)
+{
+	if (atomic_fetch_sub(&c->refs, 1) == 1)
+		free(c);
+}
+
+static bool
+take(struct sql_call *c)
+{
+	int open = CALL_OPEN;
+	return atomic_compare_exchange_strong(&c->state, &open, CALL_TAKEN);
+}
+
+/* ---- a helper --------------------------------------------------------------------------- */
+
+/* The plan of g's statement, made here. NULL: it cannot be made, or it is another one. */
+static struct sql_plan *
+plan_again(struct sql_session *s, const struct sql_gather *g, const struct sql_session *theirs)
+{
+	struct cat_err err = { 0 };
+	struct sql_bind_in in = { .cat = s->cfg.cat,
+		.t = s->t,
+		.parser = s->cfg.parser,
+		.types = g->plan->param,
+		.ntypes = g->plan->params,
+		.costs = sql_costs_of(theirs),
+		.join_order = theirs->now.join_order };
+	struct sql_plan *p = sql_plan_make(g->plan->ast, &in, &err);
+	if (p != NULL && sql_plan_number(p) == g->number)
+		return p;
+	sql_plan_free(p);
+	return NULL;
+}
+
+static struct sql_fragment *
+fragment_of(const struct sql_plan *p, unsigned number)
+{
+	struct sql_fragment *f = p->fragments;
+	while (f != NULL && f->number != number)
+		f = f->next;
+	return f;
+}
+
+static void
+run_fragment(
+    struct sql_session *s, struct sql_plan *p, const struct sql_gather *g, const struct sql_session *theirs)
+{
+	static const struct sql_sink silent;
+	struct cat_err err = { 0 };
+	struct olap_job *job;
+	if (p->arenas > 0 && sql_arena(s, p->arenas - 1) == NULL)
+		return;
+	s->now_us = theirs->now_us;
+	sql_prepare_exec(s, &silent, &err);
+	s->x.saw = NULL;
+	s->x.env.param = g->x->env.param;
+	s->x.env.params = g->x->env.params;
+	struct sql_fragment *f = fragment_of(p, g->f->number);
+	if (f == NULL || !sql_sub_start(&s->x, p) || olap_job_join(s->net, g->at, &job) != NAM_OK)
+		return;
+	sql_gather_help(&s->x, f, g, job);
+	olap_job_leave(job);
+}
+
+static void
+help(const struct sql_place *at, const struct sql_gather *g)
+{
+	const struct sql_session *theirs = g->x->env.session;
+	const struct sql_session_config cfg = { .tw = at->tw,
+		.cat = at->cat,
+		.parser = at->parser,
+		.cancel = &g->stop,
+		.turn_ns = HELP_TURN_NS,
+		.user = theirs->cfg.user };
+	struct sql_session *s;
+	if (sql_session_open(&cfg, &s) != NAM_OK)
+		return;
+	s->now = theirs->now;
+	s->budget.limit = (size_t)s->now.memory_kb << 10;
+	struct txn_limits l = { .cancel = &g->stop, .budget = &s->budget };
+	if (txn_begin_at(at->tw, g->snapshot, &l, &s->t) == NAM_OK) {
+		struct sql_plan *p = plan_again(s, g, theirs);
+		if (p != NULL)
+			run_fragment(s, p, g, theirs);
+		sql_plan_free(p);
+	} else {
+		s->t = NULL;
+	}
+	sql_session_close(s);
+}
+
+static void
+answer(const struct sql_place *at, void *call)
+{
+	struct sql_call *c = call;
+	if (take(c)) {
+		help(at, c->g);
+		atomic_store(&c->state, CALL_OVER);
+	}
+	drop(c);
+}
+
+/* ---- the session that is helped ---------------------------------------------------------- */
+
+/* Until all helpers have done what there is, or it takes too long. */
+static void
+wait_for_others(struct sql_session *s, const struct sql_gather *g)
+{
+	struct net_backoff pause = { .base_ns = 2000, .cap_ns = 100000, .yields = 200, .hold = 8 };
+	uint64_t until = net_now_ns(s->net) + FIRST_NS;
+	for (const struct sql_call *c = g->calls; c != NULL; c = c->next)
+		while (atomic_load(&c->state) != CALL_OVER && net_now_ns(s->net) < until)
+			net_back_off(s->net, &pause);
+}
+
+static void
+call(void *arg, struct sql_gather *g)
+{
+	struct sql_session *s = arg;
+	const struct sql_crew *crew = s->cfg.crew;
+	for (unsigned k = 0; k < s->team.others; k++) {
+		struct sql_call *c = calloc(1, sizeof *c);
+		if (c == NULL)
+			return;
+		*c = (struct sql_call){ .refs = 2, .g = g, .next = g->calls };
+		if (!crew->start(crew->arg, k, answer, c)) {
+			free(c);
+			return;
+		}
+		g->calls = c;
+	}
+	if (s->team.first)
+		wait_for_others(s, g);
+}
+
+static void
+dismiss(void *arg, struct sql_gather *g)
+{
+	struct sql_session *s = arg;
+	struct net_backoff pause = { .base_ns = 2000, .cap_ns = 500000, .yields = 200, .hold = 8 };
+	for (struct sql_call *c = g->calls, *next; c != NULL; c = next) {
+		next = c->next;
+		if (!take(c))
+			while (atomic_load(&c->state) != CALL_OVER)
+				net_back_off(s->net, &pause);
+		drop(c);
+	}
+	g->calls = NULL;
+}
+
+/* The cluster's board of jobs, made by the first process that needs it. */
+static bool
+find_board(struct sql_session *s)
+{
+	net_addr word = txn_db_root(txn_worker_db(s->cfg.tw), ROOT_BOARD), made;
+	uint64_t is = 0;
+	if (net_read1(s->net, word, &is, sizeof is, NULL) != NAM_OK)
+		return false;
+	if (is == 0) {
+		if (olap_board_make(s->net, &made) != NAM_OK)
+			return false;
+		if (net_cas1(s->net, word, 0, made.bits, &is, NULL) != NAM_OK)
+			return false;
+		if (is != 0)
+			olap_board_drop(s->net, made);
+		else
+			is = made.bits;
+	}
+	s->team.board.bits = is;
+	return true;
+}
+
+unsigned
+sql_team_size(const struct sql_session *s)
+{
+	unsigned n = s->cfg.crew != NULL ? s->cfg.crew->workers : 1, most = s->now.parallel;
+	return most == 0 || most > n ? n : most;
+}
+
+void
+sql_team_up(struct sql_session *s, const struct sql_plan *p)
+{
+	unsigned size = sql_team_size(s), jobs;
+	s->x.team = NULL;
+	if (p->fragments == NULL || size < 2 || s->ddl || !txn_only_reads(s->t))
+		return;
+	if (s->team.board.bits == 0 && !find_board(s))
+		return;
+	/* Jobs of processes that have died are given back by those that make new ones. */
+	if (s->teams++ % SWEEP_EVERY == 0)
+		olap_board_sweep(s->net, s->team.board, &jobs);
+	s->team.others = size - 1;
+	s->team.first = s->now.parallel_rows == 0;
+	s->team.counts = &s->counts;
+	s->team.rows = (double)s->now.parallel_rows;
+	s->team.arg = s;
+	s->team.call = call;
+	s->team.dismiss = dismiss;
+	s->x.team = &s->team;
+}
