@@ -49,11 +49,15 @@ struct sql_activity {
 	char query[1024];
 };
 
+enum sql_signaled { SQL_SIGNALED, SQL_SIGNALED_NONE, SQL_SIGNAL_OF_SUPER, SQL_SIGNAL_OF_OTHER };
 /* The sessions beside this one, as its process knows them. */
 struct sql_peers {
 	void *arg;
 	/* Calls fn for each session, until it returns false; fn does not park. */
 	void (*each)(void *arg, bool (*fn)(void *to, const struct sql_activity *a), void *to);
+	/* Cancels the statement of the session with that pid, or ends the session. user: of the
+	 * session that asks, NULL = a superuser's. SQL_SIGNALED: it will happen soon. */
+	enum sql_signaled (*signal)(void *arg, int32_t pid, bool end, const char *user);
 	/* Sums of all workers. */
 	void (*totals)(void *arg, struct sql_stats *out);
 };

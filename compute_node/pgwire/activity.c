@@ -89,6 +89,12 @@ cn_pg_activity_begin(struct cn_pg_conn *c)
 	close_turn(a);
 }
 
+bool
+cn_pg_activity_began(const struct cn_pg_conn *c)
+{
+	return get(&c->now.state) != CN_PG_OFF;
+}
+
 void
 cn_pg_activity_name(struct cn_pg_conn *c, const char *application)
 {
@@ -244,5 +250,5 @@ totals(void *arg, struct sql_stats *out)
 void
 cn_pg_peers_init(struct cn_pg *pg)
 {
-	pg->peers = (struct sql_peers){ .arg = pg, .each = each, .totals = totals };
+	pg->peers = (struct sql_peers){ .arg = pg, .each = each, .signal = cn_pg_signal, .totals = totals };
 }

@@ -75,6 +75,29 @@ order_locked(struct cn_pg_conn *c, enum cn_pg_order what)
 		nam_co_post(c->co);
 }
 
+enum sql_signaled
+cn_pg_signal(void *arg, int32_t pid, bool end, const char *user)
+{
+	struct cn_pg *pg = arg;
+	enum sql_signaled is = SQL_SIGNALED_NONE;
+	pthread_mutex_lock(&pg->lock);
+	for (struct cn_pg_conn *c = pg->first; c != NULL; c = c->next) {
+		/* What it says of itself has been there before it began. */
+		if (c->pid != (uint32_t)pid || c->co == NULL || !cn_pg_activity_began(c))
+			continue;
+		is = user == NULL                 ? SQL_SIGNALED
+		     : c->super                   ? SQL_SIGNAL_OF_SUPER
+		     : strcmp(c->user, user) != 0 ? SQL_SIGNAL_OF_OTHER
+						  : SQL_SIGNALED;
+		if (is == SQL_SIGNALED && end)
+			order_locked(c, CN_PG_SHUT);
+		else if (is == SQL_SIGNALED)
+			atomic_store_explicit(&c->cancel, 1, memory_order_relaxed);
+	}
+	pthread_mutex_unlock(&pg->lock);
+	return is;
+}
+
 static uint64_t
 start_deadline(const struct cn_pg *pg)
 {

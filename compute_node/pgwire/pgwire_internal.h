@@ -203,6 +203,9 @@ void cn_pg_conn_close(struct cn_pg_conn *c);
 /* Makes the session with that id stop its statement, if the key is its own. */
 void cn_pg_cancel(struct cn_pg *pg, uint32_t pid, uint32_t key);
 
+/* Any thread: sql_peers.signal. */
+enum sql_signaled cn_pg_signal(void *arg, int32_t pid, bool end, const char *user);
+
 /* ---- io.c: in the session's coroutine ---- */
 /* Parks until one of these events of epoll has come, or an order. False: an order. */
 bool cn_pg_await(struct cn_pg_conn *c, unsigned events);
@@ -259,6 +262,7 @@ void cn_pg_ready(struct cn_pg_conn *c);
 
 /* ---- activity.c: what a session does, for others to see ---- */
 void cn_pg_activity_begin(struct cn_pg_conn *c);
+bool cn_pg_activity_began(const struct cn_pg_conn *c);
 void cn_pg_activity_name(struct cn_pg_conn *c, const char *application);
 /* A statement begins, and has ended. The text is borrowed until then. */
 void cn_pg_activity_run(struct cn_pg_conn *c, const char *text, size_t len);

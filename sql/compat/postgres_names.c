@@ -805,8 +805,8 @@ const char sql_postgres_operators[] =
 	"text)(text,text) ~~*(bpchar,text)(name,text)(text,text) ";
 const char sql_postgres_aggregates[] =
 	" array_agg avg bit_and bit_or bit_xor bool_and bool_or corr count covar_pop covar_samp "
-	"cume_dist dense_rank every json_agg json_object_agg jsonb_agg jsonb_object_agg max min mode "
-	"percent_rank percentile_cont percentile_disc range_agg range_intersect_agg rank regr_avgx "
+	"cume_dist dense_rank every json_agg json_object_agg jsonb_agg jsonb_object_agg max min "
+	"percent_rank range_agg range_intersect_agg rank regr_avgx "
 	"regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy stddev "
 	"stddev_pop stddev_samp string_agg sum var_pop var_samp variance xmlagg ";
 const char sql_postgres_types[] =

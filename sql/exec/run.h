@@ -8,7 +8,7 @@
 
 #include <sql/exec/exec.h>
 
-enum { SQL_CACHED = 64, SQL_RETRIES = 20 };
+enum { SQL_KEPT = 52, SQL_CACHED = 64, SQL_RETRIES = 20 };
 
 enum sql_block { SQL_IDLE, SQL_IMPLICIT, SQL_BLOCK, SQL_FAILED };
 
@@ -21,12 +21,13 @@ struct sql_settings {
 	uint32_t idle_timeout_ms, idle_block_timeout_ms; /* kept for a face of the compute node */
 	bool log_slow; /* log_min_duration_statement, kept for such a face */
 	uint32_t log_slow_ms;
-	uint64_t memory_kb;                              /* namdb.statement_memory */
+	uint64_t memory_kb;     /* namdb.statement_memory */
 	uint32_t join_order;    /* namdb.join_order: 0 = by cost; else dice, for tests */
 	bool standard_costs;    /* namdb.costs */
 	bool keys_ordered;      /* namdb.primary_key: of tables that do not say */
 	uint32_t parallel;      /* namdb.parallel: workers; 0 = all of the process */
 	uint64_t parallel_rows; /* namdb.parallel_rows */
+	int32_t kept[SQL_KEPT]; /* settings without effect: session/kept.c */
 	char application_name[64], client_min_messages[16], extra_float_digits[8];
 };
 

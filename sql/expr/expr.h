@@ -190,12 +190,17 @@ enum sql_ask {
 struct sql_host {
 	/* A setting's value as SHOW says it, perhaps in buf; NULL = there is no such name. */
 	const char *(*setting)(struct sql_session *s, const char *name, char *buf, size_t max);
+	/* value NULL = the default; local: until the transaction ends. */
+	bool (*set)(
+	    struct sql_session *s, const char *name, const char *value, bool local, struct cat_err *err);
 	bool (*nextval)(struct sql_row *r), (*currval)(struct sql_row *r), (*lastval)(struct sql_row *r);
 	bool (*setval)(struct sql_row *r, bool called);
 	bool (*system)(struct sql_row *r, enum sql_ask what);
 	/* When the session's transaction began, microseconds since 2000-01-01; the first to ask
 	 * sets it. */
 	int64_t (*now_us)(struct sql_session *s);
+	/* pg_cancel_backend; end: pg_terminate_backend. *done: there is such a session. */
+	bool (*signal)(struct sql_session *s, int32_t pid, bool end, bool *done, struct cat_err *err);
 	/* pg_backend_pid's. */
 	int32_t (*pid)(struct sql_session *s);
 };

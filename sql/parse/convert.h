@@ -15,6 +15,21 @@ bool sql_convert_type(
     struct sql_convert *c, const PgQuery__TypeName *t, enum cat_type *type, int32_t *typmod);
 /* A new node, with room for so many arguments. */
 struct ast_expr *sql_convert_node(struct sql_convert *c, enum ast_kind kind, int location, unsigned nargs);
+/* convert_row.c: nodes of one or two arguments, NULL if one of them is NULL; rows of values. */
+struct ast_expr *sql_convert_1(struct sql_convert *c, enum ast_kind kind, int location, struct ast_expr *a);
+struct ast_expr *sql_convert_2(
+    struct sql_convert *c, enum ast_kind kind, int location, struct ast_expr *a, struct ast_expr *b);
+struct ast_expr *sql_convert_op(
+    struct sql_convert *c, const char *op, int location, struct ast_expr *a, struct ast_expr *b);
+bool sql_convert_is_row(const PgQuery__AExpr *x);
+struct ast_expr *sql_convert_row_expr(struct sql_convert *c, const PgQuery__AExpr *x, const char *op);
+struct ast_expr *sql_convert_row_null(struct sql_convert *c, const PgQuery__RowExpr *x, bool negate);
+/* a IS DISTINCT FROM b, or IS NOT. */
+struct ast_expr *sql_convert_distinct(
+    struct sql_convert *c, int location, struct ast_expr *a, struct ast_expr *b, bool distinct);
+/* convert_within.c: a call with WITHIN GROUP; false: a function of that name must have one. */
+struct ast_expr *sql_convert_within(struct sql_convert *c, const char *name, const PgQuery__FuncCall *f);
+bool sql_convert_may_be_plain(struct sql_convert *c, const char *name, int location);
 /* convert_array.c */
 struct ast_expr *sql_convert_array(struct sql_convert *c, const PgQuery__AArrayExpr *x);
 struct ast_expr *sql_convert_any(struct sql_convert *c, const PgQuery__AExpr *x, const char *op, bool all);

@@ -304,8 +304,8 @@ cast(struct sql_convert *c, const PgQuery__TypeCast *t)
 	return e && e->text ? e : NULL;
 }
 
-static struct ast_expr *
-distinct_from(struct sql_convert *c, int at, struct ast_expr *a, struct ast_expr *b, bool distinct)
+struct ast_expr *
+sql_convert_distinct(struct sql_convert *c, int at, struct ast_expr *a, struct ast_expr *b, bool distinct)
 {
 	/* CASE WHEN a IS NULL THEN b IS NOT NULL WHEN b IS NULL THEN true ELSE a <> b END */
 	struct ast_expr *e = sql_convert_node(c, AST_CASE, at, 5);
@@ -362,6 +362,8 @@ a_expr(struct sql_convert *c, const PgQuery__AExpr *x)
 	}
 	if (op == NULL)
 		return no(c, "operators with a schema are", at);
+	if (sql_convert_is_row(x))
+		return sql_convert_row_expr(c, x, op);
 	struct ast_expr *l = x->lexpr ? sql_convert_expr(c, x->lexpr) : NULL;
 	if (x->lexpr != NULL && l == NULL)
 		return NULL;
@@ -396,9 +398,9 @@ a_expr(struct sql_convert *c, const PgQuery__AExpr *x)
 		return NULL;
 	switch (x->kind) {
 	case PG_QUERY__A__EXPR__KIND__AEXPR_DISTINCT:
-		return distinct_from(c, at, l, r, true);
+		return sql_convert_distinct(c, at, l, r, true);
 	case PG_QUERY__A__EXPR__KIND__AEXPR_NOT_DISTINCT:
-		return distinct_from(c, at, l, r, false);
+		return sql_convert_distinct(c, at, l, r, false);
 	case PG_QUERY__A__EXPR__KIND__AEXPR_NULLIF: {
 		struct ast_expr *e = sql_convert_node(c, AST_CASE, at, 3);
 		if (e == NULL || (e->args[0] = op2(c, "=", at, l, r)) == NULL ||
@@ -515,7 +517,9 @@ func(struct sql_convert *c, const PgQuery__FuncCall *f)
 	if (name == NULL)
 		return no(c, "this kind of function name is", at);
 	if (f->agg_within_group)
-		return no(c, "WITHIN GROUP is", at);
+		return sql_convert_within(c, name, f);
+	if (!sql_convert_may_be_plain(c, name, at))
+		return NULL;
 	if (f->func_variadic)
 		return no(c, "VARIADIC is", at);
 	struct ast_expr *e = sql_convert_node(c, AST_FUNC, at, 0);
@@ -731,6 +735,9 @@ convert(struct sql_convert *c, const PgQuery__Node *n)
 			   ? e
 			   : NULL;
 	case PG_QUERY__NODE__NODE_NULL_TEST:
+		if (n->null_test->arg->node_case == PG_QUERY__NODE__NODE_ROW_EXPR)
+			return sql_convert_row_null(c, n->null_test->arg->row_expr,
+			    n->null_test->nulltesttype == PG_QUERY__NULL_TEST_TYPE__IS_NOT_NULL);
 		if ((a = sql_convert_expr(c, n->null_test->arg)) == NULL ||
 		    (e = node1(c, AST_IS_NULL, n->null_test->location, a)) == NULL)
 			return NULL;

@@ -556,8 +556,29 @@ pid(struct sql_session *s)
 	return s->cfg.pid != 0 ? s->cfg.pid : getpid();
 }
 
+static bool
+signal_session(struct sql_session *s, int32_t pid_, bool end, bool *done, struct cat_err *err)
+{
+	const struct sql_peers *p = s->cfg.peers;
+	const char *user = s->cfg.plain_user ? s->cfg.user : NULL;
+	enum sql_signaled is = p ? p->signal(p->arg, pid_, end, user) : SQL_SIGNALED_NONE;
+	*done = is == SQL_SIGNALED;
+	if (is == SQL_SIGNALED_NONE)
+		sql_notice(s->x.sink, "WARNING", "01000", "PID %d is not a PostgreSQL server process", pid_);
+	else if (is == SQL_SIGNAL_OF_SUPER)
+		return cat_error(err, "42501", "must be a superuser to %s",
+		    end ? "terminate superuser process" : "cancel superuser query");
+	else if (is == SQL_SIGNAL_OF_OTHER)
+		return cat_error(err, "42501",
+		    "must be a member of the role whose %s or member of pg_signal_backend",
+		    end ? "process is being terminated" : "query is being canceled");
+	return true;
+}
+
 static const struct sql_host host = { .setting = sql_setting,
 	.pid = pid,
+	.signal = signal_session,
+	.set = sql_set_config,
 	.now_us = sql_now_us,
 	.nextval = sql_nextval,
 	.currval = sql_currval,

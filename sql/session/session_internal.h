@@ -143,6 +143,9 @@ bool sql_named_plan(struct sql_session *s, const struct ast_stmt *ast, struct sq
 /* SET, SHOW: no transaction needed. */
 bool sql_set(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
+/* set_config(). */
+bool sql_set_config(
+    struct sql_session *s, const char *name, const char *value, bool local, struct cat_err *err);
 bool sql_show(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
 /* A setting's value as SHOW says it, perhaps in buf; NULL = there is no such name. */
@@ -150,6 +153,16 @@ const char *sql_setting(struct sql_session *s, const char *name, char *buf, size
 /* set_config: SET, or SET LOCAL; value NULL = the default. */
 bool sql_set_config(
     struct sql_session *s, const char *name, const char *value, bool local, struct cat_err *err);
+/* kept.c: settings without effect. set: false = none has that name. text: NULL = likewise. */
+void sql_kept_init(int32_t *value);
+bool sql_kept_set(int32_t *value, const char *name, const char *v, bool *ok, struct cat_err *err);
+const char *sql_kept_text(const int32_t *value, const char *name, char *buf, size_t max);
+extern const struct sql_column sql_show_all_columns[3];
+bool sql_show_all(
+    struct sql_session *s, const struct sql_sink *sink, struct nam_arena *a, struct cat_err *err);
+/* "on", "true", "yes", "1", their contraries, or a beginning of one. */
+bool sql_parse_switch(const char *v, bool *out);
+const char *sql_ms_text(uint32_t ms, char *buf, size_t max);
 void sql_settings_init(struct sql_settings *set);
 /* All settings to this session's defaults. */
 void sql_settings_reset(struct sql_session *s);

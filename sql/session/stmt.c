@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 bool
 sql_has_plan(const struct ast_stmt *ast)
@@ -191,6 +192,10 @@ sql_prepare(struct sql_session *s, const char *text, size_t len, const enum cat_
 unsigned
 sql_stmt_columns(const struct sql_stmt *st, const struct sql_column **columns)
 {
+	if (st->ast->kind == AST_SHOW && strcasecmp(st->ast->var, "all") == 0) {
+		*columns = sql_show_all_columns;
+		return 3;
+	}
 	if (st->shown.name[0] != 0) {
 		*columns = &st->shown;
 		return 1;

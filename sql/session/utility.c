@@ -313,6 +313,7 @@ sql_settings_init(struct sql_settings *set)
 	strcpy(set->client_min_messages, "notice");
 	strcpy(set->extra_float_digits, "1");
 	strcpy(set->search_path, "\"$user\", public");
+	sql_kept_init(set->kept);
 }
 
 void
@@ -416,10 +417,8 @@ assign_more(struct sql_session *s, struct sql_settings *set, const char *name, c
 	sql_settings_init(&fresh);
 	bool dro = strcasecmp(name, "default_transaction_read_only") == 0;
 	if (dro || strcasecmp(name, "transaction_read_only") == 0) {
-		bool on = v != NULL && (strcasecmp(v, "on") == 0 || strcasecmp(v, "true") == 0 ||
-					   strcasecmp(v, "yes") == 0 || strcmp(v, "1") == 0);
-		if (v != NULL && !on && strcasecmp(v, "off") != 0 && strcasecmp(v, "false") != 0 &&
-		    strcasecmp(v, "no") != 0 && strcmp(v, "0") != 0)
+		bool on = false;
+		if (v != NULL && !sql_parse_switch(v, &on))
 			return cat_error(err, "22023", "parameter \"%s\" requires a Boolean value", name);
 		if (dro)
 			set->read_only = on;
@@ -559,8 +558,10 @@ assign(struct sql_session *s, struct sql_settings *set, const char *name, const 
 		set->keys_ordered = kind == AST_KEY_ORDERED;
 		return true;
 	}
-	bool known = true;
-	bool ok = assign_more(s, set, name, v, &known, err);
+	bool known = true, ok;
+	if (sql_kept_set(set->kept, name, v, &ok, err))
+		return ok;
+	ok = assign_more(s, set, name, v, &known, err);
 	if (known)
 		return ok;
 	/* Known, but with one value only. */
@@ -573,6 +574,9 @@ assign(struct sql_session *s, struct sql_settings *set, const char *name, const 
 		{ "timezone", "Etc/UTC", "UCT" },
 		{ "timezone", "UTC", "GMT" },
 		{ "intervalstyle", "postgres", "postgres" },
+		{ "bytea_output", "hex", "hex" },
+		{ "default_tablespace", "", "pg_default" },
+		{ "default_table_access_method", "heap", "heap" },
 		{ "standard_conforming_strings", "on", "true" },
 	};
 	for (unsigned i = 0; i < sizeof fixed / sizeof *fixed; i++) {
@@ -644,8 +648,8 @@ sql_set(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink
 	return cat_error(err, "57014", "canceling statement due to user request");
 }
 
-static const char *
-ms_text(uint32_t ms, char *buf, size_t max)
+const char *
+sql_ms_text(uint32_t ms, char *buf, size_t max)
 {
 	if (ms == 0)
 		return "0";
@@ -690,9 +694,9 @@ sql_setting(struct sql_session *s, const char *name, char *buf, size_t max)
 		return set->keys_ordered ? "ordered" : "hash";
 	const uint32_t *limit = time_limit(&s->now, name);
 	if (limit != NULL)
-		return ms_text(*limit, buf, max);
+		return sql_ms_text(*limit, buf, max);
 	if (strcasecmp(name, "log_min_duration_statement") == 0)
-		return set->log_slow ? ms_text(set->log_slow_ms, buf, max) : "-1";
+		return set->log_slow ? sql_ms_text(set->log_slow_ms, buf, max) : "-1";
 	if (strcasecmp(name, "search_path") == 0)
 		return set->search_path;
 	if (strcasecmp(name, "role") == 0)
@@ -716,11 +720,13 @@ sql_setting(struct sql_session *s, const char *name, char *buf, size_t max)
 	static const char *const fixed[][2] = { { "client_encoding", "UTF8" }, { "server_encoding", "UTF8" },
 		{ "datestyle", "ISO, MDY" }, { "timezone", "UTC" }, { "standard_conforming_strings", "on" },
 		{ "integer_datetimes", "on" }, { "intervalstyle", "postgres" }, { "in_hot_standby", "off" },
-		{ "server_version", "15.0 (namdb)" }, { "server_version_num", "150000" } };
+		{ "server_version", "15.0 (namdb)" }, { "server_version_num", "150000" },
+		{ "bytea_output", "hex" }, { "default_tablespace", "" },
+		{ "default_table_access_method", "heap" } };
 	for (unsigned i = 0; i < sizeof fixed / sizeof *fixed; i++)
 		if (strcasecmp(name, fixed[i][0]) == 0)
 			return fixed[i][1];
-	return NULL;
+	return sql_kept_text(set->kept, name, buf, max);
 }
 
 bool
@@ -732,7 +738,7 @@ sql_show(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sin
 		return sql_no_memory(err);
 	nam_arena_reset(a);
 	if (strcasecmp(ast->var, "all") == 0)
-		return cat_error(err, "0A000", "SHOW ALL is not supported yet");
+		return sql_show_all(s, sink, a, err);
 	const char *v = sql_setting(s, ast->var, buf, sizeof buf);
 	if (v == NULL)
 		return unknown(ast->var, err);

@@ -154,6 +154,35 @@ def test_activity():
     me.close()
 
 
+def test_signals():
+    c = server()
+    me, other, ann = Wire(c.port), Wire(c.port), None
+    same(rows(me, "SELECT pg_cancel_backend(%d), pg_cancel_backend(1000000)" % other.pid), [("t", "f")])
+    same(rows(other, "SELECT 1"), [("1",)])  # it was idle: nothing to cancel
+    other.send("Q", b"SELECT count(*) FROM generate_series(1, 10000000000)\0")
+    until(lambda: rows(me, "SELECT state FROM pg_stat_activity WHERE pid = %d" % other.pid) == [("active",)], 20, "it runs")
+    same(rows(me, "SELECT pg_cancel_backend(%d)" % other.pid), [("t",)])
+    same(error(other.until_ready())["C"], "57014")
+    same(rows(other, "SELECT 2"), [("2",)])
+    me.query("CREATE ROLE weak LOGIN")
+    me.query("CREATE ROLE ann LOGIN")
+    ann, weak = Wire(c.port, user="ann"), Wire(c.port, user="weak")
+    for call in ("pg_cancel_backend", "pg_terminate_backend"):
+        for pid in (other.pid, ann.pid):
+            same(error(weak.query("SELECT %s(%d)" % (call, pid)))["C"], "42501")
+    same(rows(weak, "SELECT pg_cancel_backend(%d)" % weak.pid)[0:0], [])
+    same(rows(me, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'ann'"), [("t",)])
+    same(error(ann.ended())["C"], "57P01")
+    other.query("BEGIN")
+    other.query("INSERT INTO t VALUES (77, 7)")
+    same(rows(me, "SELECT pg_terminate_backend(%d)" % other.pid), [("t",)])
+    same(error(other.ended())["C"], "57P01")
+    same(rows(me, "SELECT * FROM t WHERE id = 77"), [])
+    same([m for m in me.query("SELECT pg_terminate_backend(%d)" % other.pid) if m[0] == "N"][0][1][:0], b"")
+    for w in (me, weak):
+        w.close()
+
+
 def test_slow_statements():
     c = server()
     w = Wire(c.port)

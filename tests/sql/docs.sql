@@ -950,6 +950,8 @@ DECLARE n NO SCROLL CURSOR FOR SELECT 1;
 --= tests/sql/test_cursors.py test_memory
 
 -- [set-show] pg
+SELECT set_config('lock_timeout', '7s', false), current_setting('lock_timeout');
+--> 7s,7s
 SET lock_timeout = 5000;
 SHOW lock_timeout;
 --> 5s
@@ -963,6 +965,8 @@ SHOW lock_timeout;
 RESET lock_timeout;
 SHOW lock_timeout;
 --> 0
+SHOW ALL;
+--> *
 
 -- [select-list] pg
 CREATE TABLE sl (a int, b text);
@@ -1060,6 +1064,14 @@ SELECT variance(v), var_pop(v), var_samp(v), stddev(v), stddev_pop(v), stddev_sa
 --> 3.0000000000000000,2.0000000000000000,3.0000000000000000,1.7320508075688773,1.4142135623730950,1.7320508075688773
 SELECT string_agg(t, ',' ORDER BY t DESC), sum(DISTINCT v), count(*) FILTER (WHERE v = 5) FROM ag;
 --> "z,y,x,w",13,2
+
+-- [within-group] pg
+SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY x), percentile_disc(ARRAY[0.25, 1]) WITHIN GROUP (ORDER BY x DESC), mode() WITHIN GROUP (ORDER BY x) FROM (VALUES (1), (2), (2), (5)) v(x);
+--> 2,"{5,1}",2
+SELECT rank(2) WITHIN GROUP (ORDER BY x), dense_rank(5) WITHIN GROUP (ORDER BY x), percent_rank(2) WITHIN GROUP (ORDER BY x), cume_dist(5) WITHIN GROUP (ORDER BY x) FILTER (WHERE x < 5) FROM (VALUES (1), (2), (2), (5)) v(x);
+--> 2,3,0.25,1
+SELECT percentile_disc(0.5) FROM (VALUES (1)) v(x);
+--! 42809
 
 -- [group-by] pg
 CREATE TABLE gb (k int PRIMARY KEY, a int, b text);
@@ -1301,6 +1313,25 @@ SHOW search_path;
 SET search_path = pg_catalog, public;
 RESET search_path;
 SET ROLE none;
+
+-- [rows] differ
+SELECT (1, 2) = (1, 2), (1, NULL) < (2, 1), (1, 2) <> (1, 3), (2, 1) <= (1, 9), ROW(2, 1) > (1, 9), (2, 1) >= (2, 1);
+--> t,t,t,f,t,t
+SELECT (1, 2) IN ((1, 2), (3, 4)), (1, 2) NOT IN ((1, 3)), (1, 2) BETWEEN (1, 1) AND (2, 0), (1, NULL) IS DISTINCT FROM (1, NULL);
+--> t,t,t,f
+SELECT ROW(NULL, NULL) IS NULL, ROW(1, NULL) IS NULL, ROW(1, NULL) IS NOT NULL, (1, 2) NOT BETWEEN (1, 3) AND (2, 0), (1, 2) IS NOT DISTINCT FROM (1, 2);
+--> t,f,f,t,t
+CREATE TABLE rws (a int, b int, PRIMARY KEY (a, b));
+INSERT INTO rws VALUES (1, 1), (1, 2), (1, 3), (2, 0);
+SELECT * FROM rws WHERE (a, b) > (1, 2) ORDER BY a, b;
+--> 1,3
+--> 2,0
+SELECT (1, 2) = (1, 2, 3);
+--! 42601
+DROP TABLE rws;
+SELECT ROW(1, 2);
+--! 0A000
+--pg> "(1,2)"
 
 -- [conditions] pg
 SELECT NULL AND false, NULL OR true, NOT NULL::boolean;
@@ -1605,13 +1636,45 @@ SET standard_conforming_strings = off;
 --! 0A000
 --pg> *
 
--- [set-others] differ
+-- [set-without-effect] pg
 SET work_mem = '64MB';
+SHOW work_mem;
+--> 64MB
+SET work_mem = '1kB';
+--! 22023
+SET maintenance_work_mem = 65536;
+SHOW maintenance_work_mem;
+--> 64MB
+SHOW enable_seqscan;
+--> on
+SET enable_seqscan = f;
+SHOW enable_seqscan;
+--> off
+SET enable_seqscan = 2;
+--! 22023
+RESET enable_seqscan;
+SHOW enable_seqscan;
+--> on
+SET jit = off;
+SET synchronous_commit = off;
+SHOW synchronous_commit;
+--> off
+SET synchronous_commit = often;
+--! 22023
+SET row_security = off;
+SET check_function_bodies = false;
+SET random_page_cost = 1.1;
+SHOW random_page_cost;
+--> 1.1
+SET bytea_output = hex;
+
+-- [set-others] differ
+SET wal_compression = on;
 --! 0A000
 --pg> *
-SHOW enable_seqscan;
+SHOW wal_level;
 --! 0A000
---pg> on
+--pg> *
 SET nosuch = 1;
 --! 42704
 
@@ -1807,8 +1870,7 @@ ROLLBACK;
 SHOW lock_timeout;
 --> 1ms
 SHOW ALL;
---! 0A000
---pg> *
+--> *
 
 -- [differ-race] namdb
 --= tests/e2e/session_test.c 40001

@@ -478,6 +478,67 @@ def arrays(m):
         ["", "DESC"]))
 
 
+def rows_of_values(m):
+    few = ["1", "2", "3", "NULL", "NULL::int", "2.5"]
+    words = ["'a'", "'b'", "NULL", "''"]
+    ops = ["=", "<>", "!=", "<", "<=", ">", ">="]
+    m.some("row compare", 90, lambda pick: "SELECT (%s, %s) %s (%s, %s)" % (pick(few), pick(words), pick(ops), pick(few), pick(words)))
+    m.some("row compare", 40, lambda pick: "SELECT ROW(%s, %s, %s) %s ROW(%s, %s, %s)" % (
+        pick(few), pick(few), pick(few), pick(ops), pick(few), pick(few), pick(few)))
+    m.some("row compare", 14, lambda pick: "SELECT ROW(%s) %s ROW(%s)" % (pick(few), pick(ops), pick(few)))
+    m.some("row compare", 24, lambda pick: "SELECT (%s, %s) IS %sDISTINCT FROM (%s, %s)" % (
+        pick(few), pick(few), pick(["", "NOT "]), pick(few), pick(few)))
+    m.some("row compare", 30, lambda pick: "SELECT (%s, %s) %sIN ((%s, %s), (1, 2), (%s, %s))" % (
+        pick(few), pick(few), pick(["", "NOT "]), pick(few), pick(few), pick(few), pick(few)))
+    m.some("row compare", 30, lambda pick: "SELECT (%s, %s) %sBETWEEN (%s, %s) AND (%s, %s)" % (
+        pick(few), pick(few), pick(["", "NOT "]), pick(few), pick(few), pick(few), pick(few)))
+    m.some("row is null", 14, lambda pick: "SELECT (%s, %s, NULL) IS NULL, ROW(%s, %s) IS %sNULL, ROW() IS NULL" % (
+        pick(few), pick(few), pick(few), pick(few), pick(["", "NOT "])))
+    m.some("rows of tables", 60, lambda pick: "SELECT id FROM t WHERE (%s, %s) %s (%s, %s) ORDER BY id" % (
+        *pick([("i", "id"), ("id", "i"), ("s", "n"), ("d", "id"), ("m", "f")]), pick(ops),
+        *pick([("2", "10"), ("i", "id"), ("NULL", "3"), ("'apple'", "1.1"), ("'2000-06-01'", "5"), ("0", "1.5")])))
+    m.some("rows of tables", 16, lambda pick: "SELECT id, i FROM t WHERE (i, id) > (%s, %s) ORDER BY i %s, id LIMIT %s" % (
+        pick(["0", "1", "5", "-4"]), pick(["0", "7", "30"]), pick(["", "DESC"]), pick(["1", "3", "10"])))
+    m.some("rows of tables", 10, lambda pick: "SELECT t.id, u.k FROM t JOIN u ON (t.i, t.id) %s (u.i, u.k) ORDER BY 1, 2" % pick(ops))
+    for text in ("SELECT (1, 2) = (1, 2, 3)", "SELECT (1, 2) + (3, 4)", "SELECT ROW() = ROW()", "SELECT (1, 2) = 3",
+                 "SELECT (1, 2) < ('a', 3)", "SELECT (1, true) < (1, 5)", "SELECT (1, 2) IN ((1, 2, 3))",
+                 "SELECT (1, 2) IS DISTINCT FROM (1, 2, 3)", "SELECT (1, '{}'::json) = (1, '{}'::json)"):
+        m.add("row errors", text)
+
+
+def within_group(m):
+    fractions = ["0", "1", "0.5", "0.25", "0.333", "0.99", "NULL", "1.5", "-0.1", "'NaN'::float8"]
+    lists = ["ARRAY[0, 0.5, 1]", "ARRAY[0.25, NULL, 0.75]", "ARRAY[]::float8[]", "'{0.1,2}'::float8[]", "NULL::float8[]"]
+    order = ["", "DESC", "NULLS FIRST", "DESC NULLS LAST"]
+    for name in ("percentile_cont", "percentile_disc"):
+        m.some("within group", 36, lambda pick: "SELECT %s(%s) WITHIN GROUP (ORDER BY %s %s)%s FROM t" % (
+            name, pick(fractions), pick(["i", "f", "id", "id * 10", "f / 3"]), pick(order), pick(["", "", " FILTER (WHERE id > 20)"])))
+        m.some("within group", 16, lambda pick: "SELECT %s(%s) WITHIN GROUP (ORDER BY %s %s) FROM t" % (
+            name, pick(lists), pick(["i", "id", "f"]), pick(order)))
+        m.some("within group", 10, lambda pick: "SELECT v, %s(%s) WITHIN GROUP (ORDER BY %s), count(*) FROM t GROUP BY v ORDER BY v" % (
+            name, pick(fractions[:6]), pick(["i", "id"])))
+        m.some("within group", 6, lambda pick: "SELECT %s(%s) WITHIN GROUP (ORDER BY d - DATE '2000-01-01') FROM t WHERE %s" % (
+            name, pick(fractions[:6]), pick(["true", "false", "id < 3"])))
+        m.some("within group", 8, lambda pick: "SELECT %s(%s) WITHIN GROUP (ORDER BY ts - TIMESTAMP '2020-01-01') FROM t" % (
+            name, pick(fractions[:6])))
+    m.some("within group", 20, lambda pick: "SELECT percentile_disc(%s) WITHIN GROUP (ORDER BY %s %s) FROM t" % (
+        pick(fractions), pick(["s", "n", "m", "b", "d", "ts", "v"]), pick(order)))
+    m.some("within group", 16, lambda pick: "SELECT mode() WITHIN GROUP (ORDER BY %s %s) FROM t%s" % (
+        pick(["i", "s", "n", "b", "d", "v", "ts"]), pick(order), pick(["", " WHERE false", " WHERE id > 9"])))
+    m.some("hypothetical", 60, lambda pick: "SELECT %s(%s) WITHIN GROUP (ORDER BY %s %s)%s FROM t%s" % (
+        pick(["rank", "dense_rank", "percent_rank", "cume_dist"]), pick(["3", "0", "100", "NULL", "-50"]), pick(["i", "id", "l"]),
+        pick(order), pick(["", " FILTER (WHERE id > 20)"]), pick(["", "", " WHERE false"])))
+    m.some("hypothetical", 8, lambda pick: "SELECT v, %s('banana') WITHIN GROUP (ORDER BY s) FROM t GROUP BY v ORDER BY v" % pick(
+        ["rank", "dense_rank", "percent_rank", "cume_dist"]))
+    for text in ("SELECT percentile_cont(0.5) FROM t", "SELECT percentile_cont(0.5, i) FROM t", "SELECT sum(i) WITHIN GROUP (ORDER BY i) FROM t",
+                 "SELECT lower(s) WITHIN GROUP (ORDER BY i) FROM t", "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s) FROM t",
+                 "SELECT percentile_cont(f) WITHIN GROUP (ORDER BY i) FROM t", "SELECT rank(i) WITHIN GROUP (ORDER BY id) FROM t",
+                 "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY i) OVER () FROM t",
+                 "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY i, id) FROM t", "SELECT mode(1) WITHIN GROUP (ORDER BY i) FROM t",
+                 "SELECT i, percentile_disc(i / 10.0) WITHIN GROUP (ORDER BY id) FROM t WHERE i BETWEEN 0 AND 10 GROUP BY i ORDER BY i"):
+        m.add("within group errors", text)
+
+
 def errors(m):
     for text in ERRORS:
         m.add("errors", text)
@@ -587,7 +648,7 @@ def asked(m):
 def make(seed=15):
     # NAM_SEED and NAM_RANDOM: other dice, and how many whole queries by dice
     m = Maker(int(os.environ.get("NAM_SEED", seed)))
-    for part in (arithmetic, bits, comparisons, casts, strings, patterns, maths, dates, number_formats, arrays, queries, errors, asked, alterations,
+    for part in (arithmetic, bits, comparisons, casts, strings, patterns, maths, dates, number_formats, arrays, rows_of_values, within_group, queries, errors, asked, alterations,
                  locking, pushed, many_tables):
         part(m)
     whole.queries(m, int(os.environ.get("NAM_RANDOM", 2000)))

@@ -320,7 +320,7 @@ static const struct sql_fn fn_prepend = {
  * ---------------------------------------------------------------------------- */
 
 /* What a function takes and answers: A an array, E an element of its type, i an integer, t text, b
- * a boolean, I integers. */
+ * a boolean, I integers, f a double, F doubles. */
 struct shape {
 	const char *name, *args;
 	char ret;
@@ -348,6 +348,11 @@ static const struct shape shapes[] = {
 	{ "trim_array", "Ai", 'A', FN("trim_array", sql_array_k_trim, 0) },
 	{ "generate_subscripts", "Ai", 'I', FN("generate_subscripts", sql_array_k_subscripts, 0) },
 	{ "generate_subscripts", "Aib", 'I', FN("generate_subscripts", sql_array_k_subscripts, 0) },
+	{ "percentile_cont", "fA", 'E', FN("percentile_cont", sql_array_k_percentile, 0) },
+	{ "percentile_cont", "FA", 'A', FN("percentile_cont", sql_array_k_percentiles, 0) },
+	{ "percentile_disc", "fA", 'E', FN("percentile_disc", sql_array_k_percentile, 0) },
+	{ "percentile_disc", "FA", 'A', FN("percentile_disc", sql_array_k_percentiles, 0) },
+	{ "mode", "A", 'E', FN("mode", sql_array_k_mode, 0) },
 	{ "array_fill", "EI", 'A', FN("array_fill", sql_array_k_fill, SQL_FN_NULLS) },
 	{ "array_fill", "EII", 'A', FN("array_fill", sql_array_k_fill, SQL_FN_NULLS) },
 };
@@ -355,7 +360,18 @@ static const struct shape shapes[] = {
 static enum cat_type
 fixed_type(char c)
 {
-	return c == 'i' ? CAT_INT4 : c == 't' ? CAT_TEXT : c == 'b' ? CAT_BOOL : cat_type_array_of(CAT_INT4);
+	switch (c) {
+	case 'i':
+		return CAT_INT4;
+	case 't':
+		return CAT_TEXT;
+	case 'b':
+		return CAT_BOOL;
+	case 'f':
+		return CAT_FLOAT8;
+	default:
+		return cat_type_array_of(c == 'F' ? CAT_FLOAT8 : CAT_INT4);
+	}
 }
 
 bool
@@ -368,12 +384,26 @@ sql_array_function(const char *name)
 }
 
 static const struct shape *
-shape_of(const char *name, unsigned n)
+shape_of(const char *name, const struct sql_expr *const *args, unsigned n)
 {
 	for (unsigned k = 0; k < sizeof shapes / sizeof *shapes; k++)
-		if (strlen(shapes[k].args) == n && strcmp(shapes[k].name, name) == 0)
+		if (strlen(shapes[k].args) == n && strcmp(shapes[k].name, name) == 0 &&
+		    (shapes[k].args[0] != 'f' || !cat_type_is_array(args[0]->type)))
 			return &shapes[k];
 	return NULL;
+}
+
+/* percentile_cont computes with doubles or intervals. False: it cannot with such elements. */
+static bool
+continuous(enum cat_type *elem)
+{
+	const struct sql_fn *fn;
+	if (*elem == CAT_INTERVAL || *elem == CAT_FLOAT8)
+		return true;
+	if (!sql_cast_find(*elem, CAT_FLOAT8, SQL_CAST_IMPLICIT, &fn))
+		return false;
+	*elem = CAT_FLOAT8;
+	return true;
 }
 
 /* Elements' common type of those arguments that say one. UNKNOWN = none does. False if they have no
@@ -424,7 +454,7 @@ bring(struct nam_arena *a, const char *shape, struct sql_expr **args, unsigned n
 enum cat_type
 sql_array_param(const char *name, const struct sql_expr *const *args, unsigned n, unsigned k)
 {
-	const struct shape *s = shape_of(name, n);
+	const struct shape *s = shape_of(name, args, n);
 	if (s == NULL)
 		return CAT_UNKNOWN;
 	char c = s->args[k];
@@ -445,7 +475,7 @@ struct sql_expr *
 sql_array_call(struct nam_arena *a, const char *name, struct sql_expr **args, unsigned n, int position,
     bool *none, struct cat_err *err)
 {
-	const struct shape *s = shape_of(name, n);
+	const struct shape *s = shape_of(name, (const struct sql_expr *const *)args, n);
 	enum cat_type elem;
 	int32_t typmod;
 	*none = true;
@@ -461,6 +491,8 @@ sql_array_call(struct nam_arena *a, const char *name, struct sql_expr **args, un
 		    !sql_cast_find(t, to, SQL_CAST_IMPLICIT, &fn))
 			return NULL;
 	}
+	if (strcmp(name, "percentile_cont") == 0 && !continuous(&elem))
+		return NULL;
 	*none = false;
 	if (elem == CAT_UNKNOWN) {
 		cat_error(
@@ -468,14 +500,16 @@ sql_array_call(struct nam_arena *a, const char *name, struct sql_expr **args, un
 		return fail(err, position);
 	}
 	enum cat_type type = cat_type_array_of(elem);
-	if (s->ret != 'A')
+	if (s->ret == 'E')
+		type = elem;
+	else if (s->ret != 'A')
 		type = fixed_type(s->ret);
 	else if (!sql_array_of(elem, &type, err))
 		return fail(err, position);
 	if (!bring(a, s->args, args, n, elem, err))
 		return NULL;
 	struct sql_expr *e = typed_call(a, s->fn, args, n, type, position, err);
-	if (e != NULL && s->ret == 'A')
+	if (e != NULL && (s->ret == 'A' || s->ret == 'E'))
 		e->typmod = typmod;
 	return sql_expr_fold(a, e);
 }

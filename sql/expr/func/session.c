@@ -144,6 +144,29 @@ k_pid(struct sql_row *r)
 }
 
 static bool
+signal_session(struct sql_row *r, bool end)
+{
+	bool done = false;
+	if (r->env->host != NULL &&
+	    !r->env->host->signal(r->env->session, (int32_t)r->a[0].i, end, &done, r->env->err))
+		return false;
+	r->out.i = done;
+	return true;
+}
+
+static bool
+k_cancel(struct sql_row *r)
+{
+	return signal_session(r, false);
+}
+
+static bool
+k_terminate(struct sql_row *r)
+{
+	return signal_session(r, true);
+}
+
+static bool
 k_false(struct sql_row *r)
 {
 	r->out.i = 0;
@@ -176,6 +199,29 @@ k_setting(struct sql_row *r)
 		    r->env->err, "42704", "unrecognized configuration parameter \"%.63s\"", name);
 	const char *kept = nam_arena_str(r->env->arena, v, strlen(v));
 	return kept ? said(r, kept) : sql_oom(r->env->err);
+}
+
+/* The new value, as SHOW has it. */
+static bool
+k_set_config(struct sql_row *r)
+{
+	char name[64], value[256], buf[64];
+	const struct sql_env *env = r->env;
+	if (r->null[0])
+		return cat_error(env->err, "22004", "SET requires parameter name");
+	if (r->a[0].s.len >= sizeof name || (!r->null[1] && r->a[1].s.len >= sizeof value))
+		return cat_error(env->err, "22023", "invalid value for parameter: it is too long");
+	snprintf(name, sizeof name, "%.*s", (int)r->a[0].s.len, r->a[0].s.p);
+	if (!r->null[1])
+		snprintf(value, sizeof value, "%.*s", (int)r->a[1].s.len, r->a[1].s.p);
+	if (env->host == NULL)
+		return cat_error(env->err, "0A000", "settings are not supported here yet");
+	if (!env->host->set(
+		env->session, name, r->null[1] ? NULL : value, !r->null[2] && r->a[2].i, env->err))
+		return false;
+	const char *v = env->host->setting(env->session, name, buf, sizeof buf);
+	const char *kept = nam_arena_str(env->arena, v ? v : "", v ? strlen(v) : 0);
+	return kept ? said(r, kept) : sql_oom(env->err);
 }
 
 /* "10 MB": the largest unit that leaves at least five digits away, rounded. */
@@ -254,11 +300,14 @@ const struct sql_fn sql_fns_session[] = {
 	F("version", 0, 0, T, k_version, 0),
 	F("pg_client_encoding", 0, 0, CAT_NAME, k_encoding, 0),
 	F("pg_backend_pid", SQL_FN_VOLATILE, 0, CAT_INT4, k_pid, 0),
+	F("pg_cancel_backend", EACH, 1, CAT_BOOL, k_cancel, CAT_INT4),
+	F("pg_terminate_backend", EACH, 1, CAT_BOOL, k_terminate, CAT_INT4),
 	F("pg_is_in_recovery", 0, 0, CAT_BOOL, k_false, 0),
 	F("pg_encoding_to_char", 0, 1, CAT_NAME, k_encoding_by_id, CAT_INT4),
 	F("pg_typeof", SQL_FN_ANY | SQL_FN_NULLS | SQL_FN_EXACT, 1, CAT_REGTYPE, k_typeof, 0),
 	F("current_setting", SQL_FN_VOLATILE, 1, T, k_setting, T),
 	F("current_setting", SQL_FN_VOLATILE, 2, T, k_setting, T, CAT_BOOL),
+	F("set_config", EACH | SQL_FN_NULLS, 3, T, k_set_config, T, T, CAT_BOOL),
 	F("pg_size_pretty", 0, 1, T, k_size_pretty, CAT_INT8),
 	F("nextval", EACH, 1, CAT_INT8, k_nextval, T),
 	F("currval", EACH, 1, CAT_INT8, k_currval, T),
