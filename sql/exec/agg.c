@@ -252,7 +252,7 @@ put_groups(struct sql_exec *x, struct sql_op_agg *o, uint32_t first, unsigned m,
 
 /* Groups of another worker's share are added to those here. */
 static bool
-merge_groups(struct sql_exec *x, struct sql_op_agg *o, struct sql_cursor *c)
+merge_groups(struct sql_exec *x, struct sql_op_agg *o, struct sql_bytes_in *c)
 {
 	struct nam_arena *keep = x->arena[o->node.arena + 1], *batch = x->arena[o->node.arena];
 	unsigned m = 0;
@@ -277,7 +277,7 @@ merge_groups(struct sql_exec *x, struct sql_op_agg *o, struct sql_cursor *c)
 static bool
 take_groups(struct sql_exec *x, struct sql_op_agg *o)
 {
-	struct sql_cursor c;
+	struct sql_bytes_in c;
 	int more;
 	while ((more = sql_gather_record(x, &o->node, &c)) > 0) {
 		nam_arena_reset(x->arena[o->node.arena]);

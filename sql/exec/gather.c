@@ -249,7 +249,7 @@ sql_gather_settle(struct sql_exec *x, struct sql_node *n)
 }
 
 int
-sql_gather_record(struct sql_exec *x, struct sql_node *n, struct sql_cursor *c)
+sql_gather_record(struct sql_exec *x, struct sql_node *n, struct sql_bytes_in *c)
 {
 	struct sql_fragment *f = n->fragment;
 	nam_status st = sql_go_on(x) ? sql_stream_next(&f->run->in, c) : NAM_CANCELLED;
@@ -265,7 +265,7 @@ static int
 others(struct sql_exec *x, struct sql_node *n)
 {
 	struct sql_fragment *f = n->fragment;
-	struct sql_cursor c;
+	struct sql_bytes_in c;
 	unsigned rows = 0;
 	int more = sql_gather_record(x, n, &c);
 	if (more <= 0)

@@ -63,7 +63,7 @@ int sql_gather_begin(struct sql_exec *x, struct sql_node *n);
 /* This worker's share is at its end. 1: there is more of it; 0: all is there; -1. */
 int sql_gather_settle(struct sql_exec *x, struct sql_node *n);
 /* The next record of the helpers: 1; 0: there are no more; -1. */
-int sql_gather_record(struct sql_exec *x, struct sql_node *n, struct sql_cursor *c);
+int sql_gather_record(struct sql_exec *x, struct sql_node *n, struct sql_bytes_in *c);
 /* sql_next for an operator at which rows are gathered. */
 int sql_gather_next(struct sql_exec *x, struct sql_node *n, int (*own)(struct sql_exec *, struct sql_node *));
 /* Ends it, however far it has come. */

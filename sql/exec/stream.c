@@ -136,7 +136,7 @@ get(struct sql_stream_in *s, void *into, size_t n)
 }
 
 nam_status
-sql_stream_next(struct sql_stream_in *s, struct sql_cursor *out)
+sql_stream_next(struct sql_stream_in *s, struct sql_bytes_in *out)
 {
 	uint32_t len;
 	nam_status st = get(s, &len, sizeof len);
@@ -151,7 +151,7 @@ sql_stream_next(struct sql_stream_in *s, struct sql_cursor *out)
 		}
 	}
 	st = get(s, s->record, len);
-	*out = (struct sql_cursor){ s->record, s->record + len };
+	*out = (struct sql_bytes_in){ s->record, s->record + len };
 	return st == NAM_ABSENT ? NAM_CORRUPT : st;
 }
 
@@ -196,7 +196,7 @@ sql_rows_put(struct sql_bytes *w, const struct cat_vec *v, const unsigned *col, 
 }
 
 static bool
-get_column(struct sql_cursor *c, struct cat_vec *v, unsigned n, struct nam_arena *arena)
+get_column(struct sql_bytes_in *c, struct cat_vec *v, unsigned n, struct nam_arena *arena)
 {
 	uint8_t type;
 	if (!sql_bytes_get(c, &type, 1) || (type & ~CAT_ARRAY) >= CAT_TYPES ||
@@ -217,7 +217,7 @@ get_column(struct sql_cursor *c, struct cat_vec *v, unsigned n, struct nam_arena
 }
 
 bool
-sql_rows_get(struct sql_cursor *c, struct cat_vec *v, const unsigned *col, unsigned cols, unsigned *n,
+sql_rows_get(struct sql_bytes_in *c, struct cat_vec *v, const unsigned *col, unsigned cols, unsigned *n,
     struct nam_arena *arena)
 {
 	uint32_t rows;

@@ -36,14 +36,14 @@ struct sql_stream_in {
 };
 nam_status sql_stream_begin(struct olap_job *job, const struct olap_source *from, struct sql_stream_in *s);
 /* The next record, valid until the next call. NAM_ABSENT: no more. */
-nam_status sql_stream_next(struct sql_stream_in *s, struct sql_cursor *out);
+nam_status sql_stream_next(struct sql_stream_in *s, struct sql_bytes_in *out);
 void sql_stream_end(struct sql_stream_in *s);
 
 /* Rows sel[0..n) of columns col[0..cols) of a batch as a record; and back, into vectors that point
  * into it or lie in the arena. False if there is no memory; or, get: if the bytes make no sense. */
 bool sql_rows_put(struct sql_bytes *w, const struct cat_vec *v, const unsigned *col, unsigned cols,
     const uint16_t *sel, unsigned n);
-bool sql_rows_get(struct sql_cursor *c, struct cat_vec *v, const unsigned *col, unsigned cols, unsigned *n,
+bool sql_rows_get(struct sql_bytes_in *c, struct cat_vec *v, const unsigned *col, unsigned cols, unsigned *n,
     struct nam_arena *arena);
 
 #endif

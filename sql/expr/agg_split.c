@@ -143,7 +143,7 @@ sql_agg_put(enum sql_agg_kind k, enum cat_type type, const void *state, struct s
 /* ---- in ------------------------------------------------------------------------------- */
 
 bool
-sql_bytes_get(struct sql_cursor *c, void *out, size_t n)
+sql_bytes_get(struct sql_bytes_in *c, void *out, size_t n)
 {
 	if ((size_t)(c->end - c->at) < n)
 		return false;
@@ -153,7 +153,7 @@ sql_bytes_get(struct sql_cursor *c, void *out, size_t n)
 }
 
 bool
-sql_bytes_get_str(struct sql_cursor *c, struct cat_str *out)
+sql_bytes_get_str(struct sql_bytes_in *c, struct cat_str *out)
 {
 	if (!sql_bytes_get(c, &out->len, sizeof out->len) || (size_t)(c->end - c->at) < out->len)
 		return false;
@@ -169,7 +169,7 @@ damaged(struct cat_err *err)
 }
 
 static bool
-merge_sum(struct cat_num_sum *s, struct sql_cursor *c, struct nam_arena *arena, struct cat_err *err)
+merge_sum(struct cat_num_sum *s, struct sql_bytes_in *c, struct nam_arena *arena, struct cat_err *err)
 {
 	struct cat_num_sum part;
 	struct cat_str all;
@@ -187,7 +187,7 @@ merge_sum(struct cat_num_sum *s, struct sql_cursor *c, struct nam_arena *arena, 
 }
 
 static bool
-merge_sums(void *state, struct sql_cursor *c, struct nam_arena *arena, struct cat_err *err)
+merge_sums(void *state, struct sql_bytes_in *c, struct nam_arena *arena, struct cat_err *err)
 {
 	struct sql_sums *s;
 	uint8_t any;
@@ -203,7 +203,7 @@ merge_sums(void *state, struct sql_cursor *c, struct nam_arena *arena, struct ca
 }
 
 static bool
-merge_text(enum sql_agg_kind k, enum cat_type type, struct sql_best *b, struct sql_cursor *c,
+merge_text(enum sql_agg_kind k, enum cat_type type, struct sql_best *b, struct sql_bytes_in *c,
     struct nam_arena *arena, struct cat_err *err)
 {
 	struct cat_str s;
@@ -263,7 +263,7 @@ merge_spans(struct sql_spans *s, const struct sql_spans *x, struct cat_err *err)
 }
 
 bool
-sql_agg_merge(enum sql_agg_kind k, enum cat_type type, void *state, struct sql_cursor *c,
+sql_agg_merge(enum sql_agg_kind k, enum cat_type type, void *state, struct sql_bytes_in *c,
     struct nam_arena *arena, struct cat_err *err)
 {
 	union {

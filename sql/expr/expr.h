@@ -167,24 +167,23 @@ struct sql_session;
 struct sql_row; /* a call for one row: expr_internal.h */
 /* What a function wants to know of the catalog: by oids, unless otherwise said. */
 enum sql_ask {
-	SQL_ASK_REG_NAME,       /* a number as a value of r's type, with the name it has */
-	SQL_ASK_REG_FIND,       /* likewise, by a name */
-	SQL_ASK_REG_MAYBE,      /* likewise; NULL if nothing has that name */
-	SQL_ASK_IS_VISIBLE,     /* a relation that its name alone finds? */
-	SQL_ASK_TYPE_VISIBLE,   /* a type; NULL: there is none of that number */
-	SQL_ASK_FN_VISIBLE,     /* a function */
-	SQL_ASK_USER,           /* the name of a role */
-	SQL_ASK_TYPE,           /* format_type */
-	SQL_ASK_INDEX,          /* pg_get_indexdef */
-	SQL_ASK_CONSTRAINT,     /* pg_get_constraintdef */
-	SQL_ASK_VIEW,           /* pg_get_viewdef */
-	SQL_ASK_EXPR,           /* pg_get_expr: a text of the catalog in PostgreSQL's words */
-	SQL_ASK_FN_RESULT,      /* pg_get_function_result */
-	SQL_ASK_FN_ARGUMENTS,   /* and its arguments */
-	SQL_ASK_SERIAL,         /* pg_get_serial_sequence: a table's and a column's name */
-	SQL_ASK_TABLE_RIGHT,    /* has_table_privilege and its kin */
-	SQL_ASK_ROLE_RIGHT,     /* of a role: pg_has_role */
-	SQL_ASK_SET,            /* set_config */
+	SQL_ASK_REG_NAME,     /* a number as a value of r's type, with the name it has */
+	SQL_ASK_REG_FIND,     /* likewise, by a name */
+	SQL_ASK_REG_MAYBE,    /* likewise; NULL if nothing has that name */
+	SQL_ASK_IS_VISIBLE,   /* a relation that its name alone finds? */
+	SQL_ASK_TYPE_VISIBLE, /* a type; NULL: there is none of that number */
+	SQL_ASK_FN_VISIBLE,   /* a function */
+	SQL_ASK_USER,         /* the name of a role */
+	SQL_ASK_TYPE,         /* format_type */
+	SQL_ASK_INDEX,        /* pg_get_indexdef */
+	SQL_ASK_CONSTRAINT,   /* pg_get_constraintdef */
+	SQL_ASK_VIEW,         /* pg_get_viewdef */
+	SQL_ASK_EXPR,         /* pg_get_expr: a text of the catalog in PostgreSQL's words */
+	SQL_ASK_FN_RESULT,    /* pg_get_function_result */
+	SQL_ASK_FN_ARGUMENTS, /* and its arguments */
+	SQL_ASK_SERIAL,       /* pg_get_serial_sequence: a table's and a column's name */
+	SQL_ASK_TABLE_RIGHT,  /* has_table_privilege and its kin */
+	SQL_ASK_ROLE_RIGHT,   /* of a role: pg_has_role */
 };
 /* Callbacks of the session, which lies above: handed in with env. */
 struct sql_host {
@@ -301,19 +300,19 @@ struct sql_bytes {
 	size_t n, cap;
 	struct nam_arena *arena;
 };
-struct sql_cursor {
+struct sql_bytes_in {
 	const char *at, *end;
 };
 bool sql_agg_splits(enum sql_agg_kind k, enum cat_type arg);
 bool sql_agg_put(enum sql_agg_kind k, enum cat_type arg, const void *state, struct sql_bytes *w,
     struct nam_arena *scratch, struct cat_err *err);
-bool sql_agg_merge(enum sql_agg_kind k, enum cat_type arg, void *state, struct sql_cursor *c,
+bool sql_agg_merge(enum sql_agg_kind k, enum cat_type arg, void *state, struct sql_bytes_in *c,
     struct nam_arena *state_arena, struct cat_err *err);
 /* False if there is no memory; or, get: if there are not so many bytes. A string points to them. */
 bool sql_bytes_put(struct sql_bytes *w, const void *p, size_t n);
 bool sql_bytes_put_str(struct sql_bytes *w, struct cat_str s);
-bool sql_bytes_get(struct sql_cursor *c, void *out, size_t n);
-bool sql_bytes_get_str(struct sql_cursor *c, struct cat_str *out);
+bool sql_bytes_get(struct sql_bytes_in *c, void *out, size_t n);
+bool sql_bytes_get_str(struct sql_bytes_in *c, struct cat_str *out);
 bool sql_agg_result(enum sql_agg_kind k, enum cat_type arg_type, const void *state, struct cat_datum *out,
     struct nam_arena *arena, struct cat_err *err);
 

@@ -143,9 +143,6 @@ bool sql_named_plan(struct sql_session *s, const struct ast_stmt *ast, struct sq
 /* SET, SHOW: no transaction needed. */
 bool sql_set(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
-/* set_config(). */
-bool sql_set_config(
-    struct sql_session *s, const char *name, const char *value, bool local, struct cat_err *err);
 bool sql_show(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
 /* A setting's value as SHOW says it, perhaps in buf; NULL = there is no such name. */

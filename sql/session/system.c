@@ -416,24 +416,6 @@ role_right(struct sql_row *r)
 	return true;
 }
 
-static bool
-set_setting(struct sql_row *r)
-{
-	struct sql_session *s = r->env->session;
-	char name[64], value[512];
-	if (r->null[0])
-		return cat_error(r->env->err, "22004", "SET requires parameter name");
-	struct cat_str n = r->a[0].s, v = r->null[1] ? (struct cat_str){ "", 0 } : r->a[1].s;
-	snprintf(name, sizeof name, "%.*s", (int)(n.len < 63 ? n.len : 63), n.p);
-	snprintf(value, sizeof value, "%.*s", (int)(v.len < 511 ? v.len : 511), v.p);
-	if (!sql_set_config(s, name, r->null[1] ? NULL : value, !r->null[2] && r->a[2].i, r->env->err))
-		return false;
-	char buf[128];
-	const char *now = sql_setting(s, name, buf, sizeof buf);
-	const char *kept = now ? nam_arena_str(r->env->arena, now, strlen(now)) : "";
-	return kept ? text(r, kept) : sql_oom(r->env->err);
-}
-
 bool
 sql_system_ask(struct sql_row *r, enum sql_ask what)
 {
@@ -479,8 +461,6 @@ sql_system_ask(struct sql_row *r, enum sql_ask what)
 		return table_right(r);
 	case SQL_ASK_ROLE_RIGHT:
 		return role_right(r);
-	case SQL_ASK_SET:
-		return set_setting(r);
 	}
 	return cat_error(r->env->err, "XX000", "no such question: %d", (int)what);
 }

@@ -33,7 +33,6 @@ ASKS(k_arguments, SQL_ASK_FN_ARGUMENTS)
 ASKS(k_serial, SQL_ASK_SERIAL)
 ASKS(k_table_right, SQL_ASK_TABLE_RIGHT)
 ASKS(k_role_right, SQL_ASK_ROLE_RIGHT)
-ASKS(k_set, SQL_ASK_SET)
 
 /* No comment is kept; there are no triggers, rules, partitions, extended statistics. */
 static bool
@@ -166,7 +165,6 @@ const struct sql_fn sql_fns_system[] = {
 	F("pg_char_to_encoding", 0, 1, I, k_encoding, N),
 	F("pg_partition_ancestors", 0, 1, CAT_ARRAY | CAT_REGCLASS, k_no_ancestors, CAT_REGCLASS),
 	F("current_schemas", 0, 1, CAT_ARRAY | CAT_NAME, k_schemas, B),
-	F("set_config", ASK | SQL_FN_EACH | SQL_FN_NULLS, 3, T, k_set, T, T, B),
 	RIGHTS("has_table_privilege"),
 	RIGHTS("has_sequence_privilege"),
 	RIGHTS("has_any_column_privilege"),
