@@ -3,8 +3,8 @@
  * of PostgreSQL or DuckDB.
  *
  * Beside PostgreSQL time is CPU time: of the whole process here, storage and heartbeat included; of
- * the session's process there. Beside DuckDB, which runs in this process on as many threads as namdb
- * has workers, it is the time until the answer is there.
+ * the session's process there. Beside DuckDB, which runs in this process on as many threads as
+ * namdb has workers, it is the time until the answer is there.
  */
 #include "peer_postgres.h"
 #include "tpch_internal.h"

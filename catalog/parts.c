@@ -3,7 +3,8 @@
  *
  * A chain of extents grows at its head and never changes behind it, so what this process knows of a
  * chain stays true. The parts are made of stretches as long as a page's (pages.c), counted from the
- * head that the chain had when it was looked at: where scans have made pages, parts begin with them.
+ * head that the chain had when it was looked at: where scans have made pages, parts begin with
+ * them.
  */
 #include <base/hash.h>
 #include <catalog/catalog_internal.h>

@@ -71,8 +71,8 @@ struct sql_place {
 /* Other workers of the process, which help with long queries. */
 struct sql_crew {
 	unsigned workers; /* with the session's own */
-	/* Lets fn(place, call) run soon in a coroutine of another worker, its number k from 0 on, with
-	 * 1 MiB of stack. False: it does not. */
+	/* Lets fn(place, call) run soon in a coroutine of another worker, its number k from 0 on,
+	 * with 1 MiB of stack. False: it does not. */
 	bool (*start)(
 	    void *arg, unsigned k, void (*fn)(const struct sql_place *place, void *call), void *call);
 	void *arg;

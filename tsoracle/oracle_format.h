@@ -40,7 +40,8 @@
  * Always true
  *   T1  mark(c) set  =>  every verb of c has executed, or never will.
  *   T2  each promise of one (slot, epoch) only rises; a mix of two of its lines is below the later.
- *   T3  a snapshot is never below the published `oldest` of its owner, or of the owner that it helps.
+ * T3  a snapshot is never below the published `oldest` of its owner, or of the owner that it
+ * helps.
  *   T4  c is used only when c - V <= min(seen) over live slots: no process READs or marks lap - 1
  *       of it. A slot is live if it is active or sealed: the promises of a free or an idle one do
  *       not count, here and in T1 - T5.

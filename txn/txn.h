@@ -570,7 +570,8 @@ unsigned txn_scan_block_of(const struct txn_scan *s, const struct txn_row *row);
 /*
  * A scan in parts, for several that share a table: txn_scan_chain gives its extents, the newest
  * first, down to `known` exclusively (0 = to the end), in memory of malloc; then each part is
- * opened, and read to its end. stop: the extent that does not belong to the part any more, 0 = none.
+ * opened, and read to its end. stop: the extent that does not belong to the part any more, 0 =
+ * none.
  */
 nam_status txn_scan_open_parts(struct txn *t, struct txn_table *table, struct txn_scan **out);
 nam_status txn_scan_chain(

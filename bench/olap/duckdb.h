@@ -21,8 +21,8 @@ const char *peer_duckdb_version(const struct peer_duckdb *d);
  * following. */
 bool peer_duckdb_load(struct peer_duckdb *d, const char *table, unsigned columns, uint64_t tuples,
     void (*fill)(const void *arg, uint64_t first, unsigned n, void *tuples), const void *arg);
-/* Runs a statement, and gives each value of its answer as text, row by row; NULL = SQL's NULL. False:
- * stderr says why. ns: the time until the answer is there. */
+/* Runs a statement, and gives each value of its answer as text, row by row; NULL = SQL's NULL.
+ * False: stderr says why. ns: the time until the answer is there. */
 bool peer_duckdb_rows(struct peer_duckdb *d, const char *sql,
     void (*value)(void *arg, unsigned column, unsigned columns, const char *text), void *arg, uint64_t *ns);
 /* Runs a statement. The first row's first n values, which are numbers, into out. False: stderr says

@@ -94,7 +94,7 @@ expected_groups(const struct draw *d, uint64_t rows, uint64_t sums[3])
 	for (uint64_t g = 0; ok && g < d->groups; g++)
 		if (there[g]) {
 			const uint64_t group[2] = { key_of(g), sum[g] };
-			paper_take_groups(sums, group, 1);
+			bench_paper_take_groups(sums, group, 1);
 		}
 	free(sum);
 	free(there);
@@ -112,11 +112,11 @@ run_way(struct paper *p, const struct paper_relation *rel, unsigned groups, cons
 	if (w->stack != NULL && stack == NULL)
 		return NAM_INVALID;
 	if (p->agg)
-		return stack != NULL
-			   ? paper_sums_sockets(c, rel, stack, out)
-			   : paper_sums_verbs(c, rel, groups, (enum olap_agg_algorithm)w->algorithm, out);
-	return stack != NULL ? paper_join_sockets(c, rel, stack, w->filters, out)
-			     : paper_join_verbs(c, rel, (enum olap_algorithm)w->algorithm, out);
+		return stack != NULL ? bench_paper_sums_sockets(c, rel, stack, out)
+				     : bench_paper_sums_verbs(
+					   c, rel, groups, (enum olap_agg_algorithm)w->algorithm, out);
+	return stack != NULL ? bench_paper_join_sockets(c, rel, stack, w->filters, out)
+			     : bench_paper_join_verbs(c, rel, (enum olap_algorithm)w->algorithm, out);
 }
 
 static nam_status

@@ -39,7 +39,7 @@ struct world {
 };
 
 nam_status
-paper_take_pairs(void *sums, const struct olap_pairs *p)
+bench_paper_take_pairs(void *sums, const struct olap_pairs *p)
 {
 	uint64_t *s = sums;
 	for (unsigned i = 0; i < p->n; i++) {
@@ -51,7 +51,7 @@ paper_take_pairs(void *sums, const struct olap_pairs *p)
 }
 
 nam_status
-paper_take_groups(void *sums, const uint64_t *g, unsigned n)
+bench_paper_take_groups(void *sums, const uint64_t *g, unsigned n)
 {
 	uint64_t *s = sums;
 	for (unsigned i = 0; i < n; i++, g += 2) {
@@ -139,7 +139,7 @@ operate(struct part *p, struct olap_job *job)
 		j.left = x->source[0];
 		j.right = x->source[1];
 		j.workers = x->parts;
-		j.sink = paper_take_pairs;
+		j.sink = bench_paper_take_pairs;
 		j.arg = j.result = p->sums;
 		j.result_len = sizeof p->sums;
 		st = olap_join_run(job, &j, &ph);
@@ -147,7 +147,7 @@ operate(struct part *p, struct olap_job *job)
 		struct olap_agg a = *x->agg;
 		a.in = x->source[0];
 		a.workers = x->parts;
-		a.sink = paper_take_groups;
+		a.sink = bench_paper_take_groups;
 		a.arg = a.result = p->sums;
 		a.result_len = sizeof p->sums;
 		st = olap_agg_run(job, &a, &ph);
@@ -305,8 +305,8 @@ verbs(struct world *x, struct paper_result *out)
 }
 
 nam_status
-paper_join_verbs(const struct paper_cluster *c, const struct paper_relation rel[2], enum olap_algorithm a,
-    struct paper_result *out)
+bench_paper_join_verbs(const struct paper_cluster *c, const struct paper_relation rel[2],
+    enum olap_algorithm a, struct paper_result *out)
 {
 	/* At the paper's size the few partitions of GHJ do not fit a cache, and each goes through a
 	 * local pass. So it does here, where they are small. */
@@ -324,7 +324,7 @@ paper_join_verbs(const struct paper_cluster *c, const struct paper_relation rel[
 }
 
 nam_status
-paper_sums_verbs(const struct paper_cluster *c, const struct paper_relation *rel, uint64_t groups,
+bench_paper_sums_verbs(const struct paper_cluster *c, const struct paper_relation *rel, uint64_t groups,
     enum olap_agg_algorithm a, struct paper_result *out)
 {
 	const struct olap_agg agg = {

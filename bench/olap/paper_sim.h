@@ -40,18 +40,18 @@ struct paper_result {
 };
 
 /* A join, left with right, of both relations' rows. */
-nam_status paper_join_verbs(const struct paper_cluster *c, const struct paper_relation rel[2],
+nam_status bench_paper_join_verbs(const struct paper_cluster *c, const struct paper_relation rel[2],
     enum olap_algorithm a, struct paper_result *out);
-nam_status paper_join_sockets(const struct paper_cluster *c, const struct paper_relation rel[2],
+nam_status bench_paper_join_sockets(const struct paper_cluster *c, const struct paper_relation rel[2],
     const struct net_sim_stack *stack, bool filters, struct paper_result *out);
 /* An aggregation: a sum for each key. */
-nam_status paper_sums_verbs(const struct paper_cluster *c, const struct paper_relation *rel, uint64_t groups,
-    enum olap_agg_algorithm a, struct paper_result *out);
-nam_status paper_sums_sockets(const struct paper_cluster *c, const struct paper_relation *rel,
+nam_status bench_paper_sums_verbs(const struct paper_cluster *c, const struct paper_relation *rel,
+    uint64_t groups, enum olap_agg_algorithm a, struct paper_result *out);
+nam_status bench_paper_sums_sockets(const struct paper_cluster *c, const struct paper_relation *rel,
     const struct net_sim_stack *stack, struct paper_result *out);
 
 /* What a join's pairs and an aggregation's groups add to result->sums. */
-nam_status paper_take_pairs(void *sums, const struct olap_pairs *p);
-nam_status paper_take_groups(void *sums, const uint64_t *groups, unsigned n);
+nam_status bench_paper_take_pairs(void *sums, const struct olap_pairs *p);
+nam_status bench_paper_take_groups(void *sums, const uint64_t *groups, unsigned n);
 
 #endif

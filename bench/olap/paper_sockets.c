@@ -227,23 +227,23 @@ sockets(const struct paper_cluster *c, const struct paper_relation *rel, unsigne
 }
 
 nam_status
-paper_join_sockets(const struct paper_cluster *c, const struct paper_relation rel[2],
+bench_paper_join_sockets(const struct paper_cluster *c, const struct paper_relation rel[2],
     const struct net_sim_stack *stack, bool filters, struct paper_result *out)
 {
 	const struct olap_shuffle like = {
-		.nodes = c->compute, .width = PAPER_WIDTH, .filters = filters, .pairs = paper_take_pairs
+		.nodes = c->compute, .width = PAPER_WIDTH, .filters = filters, .pairs = bench_paper_take_pairs
 	};
 	return sockets(c, rel, 2, stack, &like, out);
 }
 
 nam_status
-paper_sums_sockets(const struct paper_cluster *c, const struct paper_relation *rel,
+bench_paper_sums_sockets(const struct paper_cluster *c, const struct paper_relation *rel,
     const struct net_sim_stack *stack, struct paper_result *out)
 {
 	const struct olap_shuffle like = { .nodes = c->compute,
 		.width = PAPER_WIDTH,
 		.aggregate = { { OLAP_SUM, 1 } },
 		.aggregates = 1,
-		.groups = paper_take_groups };
+		.groups = bench_paper_take_groups };
 	return sockets(c, rel, 1, stack, &like, out);
 }

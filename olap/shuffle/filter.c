@@ -28,7 +28,7 @@ olap_filter_error(unsigned bits)
 }
 
 nam_status
-shuffle_filter_open(struct olap_node *node, unsigned side)
+olap_shuffle_filter_open(struct olap_node *node, unsigned side)
 {
 	struct shuffle_filter *f = &node->filter[side];
 	f->words = (uint32_t)(olap_filter_bytes(node->s->all[side], node->s->filter_bits) / 8);
@@ -40,7 +40,7 @@ shuffle_filter_open(struct olap_node *node, unsigned side)
 }
 
 void
-shuffle_filter_fill(struct olap_node *node, unsigned side)
+olap_shuffle_filter_fill(struct olap_node *node, unsigned side)
 {
 	struct shuffle_filter *f = &node->filter[side];
 	const char *t = node->s->tuples[side];
@@ -59,7 +59,7 @@ slice(const struct olap_node *node, const struct shuffle_filter *f, unsigned i)
 }
 
 void
-shuffle_filter_send(struct olap_node *node, unsigned side, enum shuffle_kind kind)
+olap_shuffle_filter_send(struct olap_node *node, unsigned side, enum shuffle_kind kind)
 {
 	struct shuffle_filter *f = &node->filter[side];
 	unsigned self = node->s->self;
@@ -68,20 +68,20 @@ shuffle_filter_send(struct olap_node *node, unsigned side, enum shuffle_kind kin
 		uint32_t at = slice(node, f, which), end = slice(node, f, which + 1);
 		while (to != self && at < end) {
 			uint32_t n = end - at < OLAP_MESSAGE / 8 ? end - at : OLAP_MESSAGE / 8;
-			shuffle_send(node, to, kind, side, at, f->word + at, n * 8);
+			olap_shuffle_send(node, to, kind, side, at, f->word + at, n * 8);
 			node->s->did.filter_bytes += n * 8;
 			at += n;
 		}
 		/* A filter may have fewer words than there are nodes. */
 		if (to != self && slice(node, f, which) == end)
-			shuffle_send(node, to, kind, side, end, NULL, 0);
+			olap_shuffle_send(node, to, kind, side, end, NULL, 0);
 	}
 	if (kind == SHUFFLE_FILTER)
 		f->slices++;
 }
 
 nam_status
-shuffle_filter_take(struct olap_node *node, const struct shuffle_head *h, const uint64_t *words)
+olap_shuffle_filter_take(struct olap_node *node, const struct shuffle_head *h, const uint64_t *words)
 {
 	struct shuffle_filter *f = &node->filter[h->side];
 	bool part = h->kind == SHUFFLE_PART;

@@ -56,11 +56,11 @@ send_side(struct olap_node *node, unsigned side)
 		t += (size_t)n * s->width;
 		left -= n;
 	}
-	return st == NAM_OK ? shuffle_end(node, side) : st;
+	return st == NAM_OK ? olap_shuffle_end(node, side) : st;
 }
 
 nam_status
-shuffle_join_send(struct olap_node *node)
+olap_shuffle_join_send(struct olap_node *node)
 {
 	nam_status st = send_side(node, 0);
 	return st == NAM_OK ? send_side(node, 1) : st;
@@ -144,7 +144,7 @@ join_parts(struct local *l, unsigned bits)
 }
 
 nam_status
-shuffle_join(struct olap_node *node)
+olap_shuffle_join(struct olap_node *node)
 {
 	struct local l = { .node = node };
 	const struct shuffle_pile *pile = node->pile;

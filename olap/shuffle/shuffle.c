@@ -7,7 +7,7 @@
 /* ---- sending ---- */
 
 void
-shuffle_send(struct olap_node *node, unsigned to, enum shuffle_kind kind, unsigned side, uint32_t first,
+olap_shuffle_send(struct olap_node *node, unsigned to, enum shuffle_kind kind, unsigned side, uint32_t first,
     const void *bytes, uint32_t len)
 {
 	struct olap_shuffle *s = node->s;
@@ -33,7 +33,7 @@ send_tuples(struct olap_node *node, unsigned to, unsigned side)
 	if (o->used == 0)
 		return;
 	node->s->did.sent[side] += o->used / node->width;
-	shuffle_send(node, to, SHUFFLE_TUPLES, side, 0, NULL, o->used);
+	olap_shuffle_send(node, to, SHUFFLE_TUPLES, side, 0, NULL, o->used);
 	o->used = 0;
 }
 
@@ -55,7 +55,7 @@ room(struct olap_node *node, struct shuffle_pile *p, uint64_t bytes)
 }
 
 nam_status
-shuffle_keep(struct olap_node *node, unsigned side, const void *tuples, uint64_t n)
+olap_shuffle_keep(struct olap_node *node, unsigned side, const void *tuples, uint64_t n)
 {
 	struct shuffle_pile *p = &node->pile[side];
 	uint64_t bytes = (p->n + n) * node->width;
@@ -68,12 +68,13 @@ shuffle_keep(struct olap_node *node, unsigned side, const void *tuples, uint64_t
 }
 
 nam_status
-shuffle_full(struct olap_node *node, unsigned to, unsigned side)
+olap_shuffle_full(struct olap_node *node, unsigned to, unsigned side)
 {
 	struct shuffle_out *o = &node->out[to];
 	nam_status st = NAM_OK;
 	if (to == node->s->self)
-		st = shuffle_keep(node, side, o->bytes + sizeof(struct shuffle_head), o->used / node->width);
+		st = olap_shuffle_keep(
+		    node, side, o->bytes + sizeof(struct shuffle_head), o->used / node->width);
 	else
 		send_tuples(node, to, side);
 	o->used = 0;
@@ -81,14 +82,14 @@ shuffle_full(struct olap_node *node, unsigned to, unsigned side)
 }
 
 nam_status
-shuffle_end(struct olap_node *node, unsigned side)
+olap_shuffle_end(struct olap_node *node, unsigned side)
 {
-	nam_status st = shuffle_full(node, node->s->self, side);
+	nam_status st = olap_shuffle_full(node, node->s->self, side);
 	for (unsigned i = 0; i < node->s->nodes; i++) {
 		if (i == node->s->self)
 			continue;
 		send_tuples(node, i, side);
-		shuffle_send(node, i, SHUFFLE_END, side, 0, NULL, 0);
+		olap_shuffle_send(node, i, SHUFFLE_END, side, 0, NULL, 0);
 	}
 	node->pile[side].ends++;
 	return st;
@@ -111,14 +112,14 @@ olap_node_take(struct olap_node *node, const void *bytes, uint32_t len)
 	case SHUFFLE_TUPLES:
 		if (h->bytes % node->width != 0)
 			return NAM_CORRUPT;
-		st = shuffle_keep(node, h->side, payload, h->bytes / node->width);
+		st = olap_shuffle_keep(node, h->side, payload, h->bytes / node->width);
 		shuffle_spent(node, OLAP_COPY, h->bytes);
 		return st;
 	case SHUFFLE_END:
 		return ++node->pile[h->side].ends <= node->s->nodes ? NAM_OK : NAM_CORRUPT;
 	case SHUFFLE_PART:
 	case SHUFFLE_FILTER:
-		return shuffle_filter_take(node, h, (const uint64_t *)(const void *)payload);
+		return olap_shuffle_filter_take(node, h, (const uint64_t *)(const void *)payload);
 	default:
 		return NAM_CORRUPT;
 	}
@@ -141,15 +142,15 @@ begin(struct olap_node *node)
 	struct olap_shuffle *s = node->s;
 	if (s->pairs == NULL) {
 		node->state = SHUFFLE_WAIT;
-		return shuffle_groups_send(node);
+		return olap_shuffle_groups_send(node);
 	}
 	if (!s->filters) {
 		node->state = SHUFFLE_WAIT;
-		return shuffle_join_send(node);
+		return olap_shuffle_join_send(node);
 	}
 	for (unsigned i = 0; i < 2; i++) {
-		shuffle_filter_fill(node, i);
-		shuffle_filter_send(node, i, SHUFFLE_PART);
+		olap_shuffle_filter_fill(node, i);
+		olap_shuffle_filter_send(node, i, SHUFFLE_PART);
 	}
 	node->state = SHUFFLE_PARTS;
 	return NAM_OK;
@@ -164,17 +165,17 @@ olap_node_step(struct olap_node *node)
 	if (node->state == SHUFFLE_BEGIN)
 		st = begin(node);
 	if (st == NAM_OK && node->state == SHUFFLE_PARTS && f[0].parts == nodes && f[1].parts == nodes) {
-		shuffle_filter_send(node, 0, SHUFFLE_FILTER);
-		shuffle_filter_send(node, 1, SHUFFLE_FILTER);
+		olap_shuffle_filter_send(node, 0, SHUFFLE_FILTER);
+		olap_shuffle_filter_send(node, 1, SHUFFLE_FILTER);
 		node->state = SHUFFLE_FILTERS;
 	}
 	if (st == NAM_OK && node->state == SHUFFLE_FILTERS && f[0].slices == nodes && f[1].slices == nodes) {
 		node->state = SHUFFLE_WAIT;
-		st = shuffle_join_send(node);
+		st = olap_shuffle_join_send(node);
 	}
 	if (st == NAM_OK && node->state == SHUFFLE_WAIT && all_ends(node)) {
 		node->state = SHUFFLE_OVER;
-		st = node->s->pairs != NULL ? shuffle_join(node) : shuffle_groups(node);
+		st = node->s->pairs != NULL ? olap_shuffle_join(node) : olap_shuffle_groups(node);
 	}
 	return st == NAM_OK && node->state != SHUFFLE_OVER ? NAM_BUSY : st;
 }
@@ -208,7 +209,7 @@ olap_node_open(struct olap_shuffle *s, struct olap_node **out)
 	node->out = calloc(s->nodes, sizeof *node->out);
 	nam_status st = node->out != NULL ? NAM_OK : NAM_NOMEM;
 	for (unsigned i = 0; st == NAM_OK && s->filters && i < 2; i++)
-		st = shuffle_filter_open(node, i);
+		st = olap_shuffle_filter_open(node, i);
 	/* Keys fall evenly to the nodes, but for heavy ones. */
 	for (unsigned i = 0; st == NAM_OK && i < 2; i++)
 		if (s->all[i] > 0)

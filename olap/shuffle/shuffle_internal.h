@@ -60,7 +60,7 @@ shuffle_spent(const struct olap_node *node, enum olap_work what, uint64_t n)
 }
 
 /* The node's message is full. */
-nam_status shuffle_full(struct olap_node *node, unsigned to, unsigned side);
+nam_status olap_shuffle_full(struct olap_node *node, unsigned to, unsigned side);
 
 /* A tuple goes to its node's message. width: node->width, a constant where this is inlined. */
 static inline __attribute__((always_inline)) nam_status
@@ -70,20 +70,22 @@ shuffle_put(struct olap_node *node, unsigned side, uint64_t hash, const void *tu
 	struct shuffle_out *o = &node->out[to];
 	memcpy(o->bytes + sizeof(struct shuffle_head) + o->used, tuple, width);
 	o->used += width;
-	return __builtin_expect(o->used + width > OLAP_MESSAGE, 0) ? shuffle_full(node, to, side) : NAM_OK;
+	return __builtin_expect(o->used + width > OLAP_MESSAGE, 0) ? olap_shuffle_full(node, to, side)
+								   : NAM_OK;
 }
 /* What waits goes, and END to all. */
-nam_status shuffle_end(struct olap_node *node, unsigned side);
-void shuffle_send(struct olap_node *node, unsigned to, enum shuffle_kind kind, unsigned side, uint32_t first,
-    const void *bytes, uint32_t len);
-nam_status shuffle_keep(struct olap_node *node, unsigned side, const void *tuples, uint64_t n);
+nam_status olap_shuffle_end(struct olap_node *node, unsigned side);
+void olap_shuffle_send(struct olap_node *node, unsigned to, enum shuffle_kind kind, unsigned side,
+    uint32_t first, const void *bytes, uint32_t len);
+nam_status olap_shuffle_keep(struct olap_node *node, unsigned side, const void *tuples, uint64_t n);
 
 /* filter.c */
-nam_status shuffle_filter_open(struct olap_node *node, unsigned side);
+nam_status olap_shuffle_filter_open(struct olap_node *node, unsigned side);
 /* Over this node's tuples; then its parts go out, or its slice of the sum. */
-void shuffle_filter_fill(struct olap_node *node, unsigned side);
-void shuffle_filter_send(struct olap_node *node, unsigned side, enum shuffle_kind kind);
-nam_status shuffle_filter_take(struct olap_node *node, const struct shuffle_head *h, const uint64_t *words);
+void olap_shuffle_filter_fill(struct olap_node *node, unsigned side);
+void olap_shuffle_filter_send(struct olap_node *node, unsigned side, enum shuffle_kind kind);
+nam_status olap_shuffle_filter_take(
+    struct olap_node *node, const struct shuffle_head *h, const uint64_t *words);
 
 /* Other bits of the hash than those that choose the node: mixed once more. */
 static inline uint64_t
@@ -109,9 +111,9 @@ shuffle_filter_has(const struct shuffle_filter *f, uint64_t hash)
 }
 
 /* ghj.c, sums.c */
-nam_status shuffle_join_send(struct olap_node *node);
-nam_status shuffle_join(struct olap_node *node);
-nam_status shuffle_groups_send(struct olap_node *node);
-nam_status shuffle_groups(struct olap_node *node);
+nam_status olap_shuffle_join_send(struct olap_node *node);
+nam_status olap_shuffle_join(struct olap_node *node);
+nam_status olap_shuffle_groups_send(struct olap_node *node);
+nam_status olap_shuffle_groups(struct olap_node *node);
 
 #endif

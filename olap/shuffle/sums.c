@@ -66,7 +66,7 @@ give_group(struct olap_node *node, const uint64_t *g)
 }
 
 nam_status
-shuffle_groups_send(struct olap_node *node)
+olap_shuffle_groups_send(struct olap_node *node)
 {
 	struct olap_groups *g = &node->groups;
 	g->keys = 1;
@@ -80,11 +80,11 @@ shuffle_groups_send(struct olap_node *node)
 		st = each_group(node, send_group);
 	if (st == NAM_OK)
 		shuffle_spent(node, OLAP_SEND, g->n);
-	return st == NAM_OK ? shuffle_end(node, 0) : st;
+	return st == NAM_OK ? olap_shuffle_end(node, 0) : st;
 }
 
 nam_status
-shuffle_groups(struct olap_node *node)
+olap_shuffle_groups(struct olap_node *node)
 {
 	struct shuffle_pile *p = &node->pile[0];
 	unsigned bits = LEAST_BITS;

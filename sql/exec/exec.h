@@ -14,11 +14,11 @@
 
 struct sql_gather;
 
-/* Whom a statement may ask for help (gather.h). The session's. */
+/* The workers that a statement may ask for help (gather.h). The session's. */
 struct sql_team {
-	unsigned others; /* helpers that are asked */
-	double rows;     /* a fragment that scans fewer runs alone */
-	bool first;      /* helpers go first, for tests: else they may come too late to a small table */
+	unsigned others;           /* helpers that are asked */
+	double rows;               /* a fragment that scans fewer runs alone */
+	bool first;                /* helpers go first, for tests: small tables end too soon */
 	struct net_counts *counts; /* where verbs of jobs are counted */
 	net_addr board;
 	void *arg;

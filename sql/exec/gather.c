@@ -1,4 +1,5 @@
-/* gather.c -- a fragment run by several workers: begun, shared, settled, and its rows in one place. */
+/* gather.c -- a fragment run by several workers: begun, shared, settled, and its rows in one
+ * place. */
 #include <base/assert.h>
 #include <catalog/pages.h>
 #include <sql/exec/gather.h>

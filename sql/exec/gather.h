@@ -3,11 +3,11 @@
  * statement, and those that help it. Inside of sql.
  *
  * The workers share a job of olap. Its morsels are parts of the table that the fragment scans, and
- * its one phase says which of them count. A helper has a plan of its own, made of the same statement
- * at the same snapshot; it borrows the tables of joins and the answers of subqueries, which are
- * ready before it is called and do not change until it has left. If a helper fails, it leaves
- * without an output: then the worker that has the statement does its morsels, and meets the error
- * itself, if there is one.
+ * its one phase says which of them count. A helper has a plan of its own, made of the same
+ * statement at the same snapshot; it borrows the tables of joins and the answers of subqueries,
+ * which are ready before it is called and do not change until it has left. If a helper fails, it
+ * leaves without an output: then the worker that has the statement does its morsels, and meets
+ * the error itself, if there is one.
  */
 #ifndef NAM_SQL_GATHER_H
 #define NAM_SQL_GATHER_H
@@ -57,8 +57,8 @@ struct sql_run_gather {
 	unsigned helpers;
 };
 
-/* Begins to gather at n, which is open. 1: it gathers, and the pipeline has only this worker's share
- * from now on; 0: the fragment runs alone; -1: an error. */
+/* Begins to gather at n, which is open. 1: it gathers, and the pipeline has only this worker's
+ * share from now on; 0: the fragment runs alone; -1: an error. */
 int sql_gather_begin(struct sql_exec *x, struct sql_node *n);
 /* This worker's share is at its end. 1: there is more of it; 0: all is there; -1. */
 int sql_gather_settle(struct sql_exec *x, struct sql_node *n);
@@ -69,8 +69,8 @@ int sql_gather_next(struct sql_exec *x, struct sql_node *n, int (*own)(struct sq
 /* Ends it, however far it has come. */
 void sql_gather_end(struct sql_exec *x, struct sql_node *n);
 
-/* By a helper: fragment f of its own plan, for g, as a participant of the job. False: it has failed,
- * and put nothing out. */
+/* By a helper: fragment f of its own plan, for g, as a participant of the job. False: it has
+ * failed, and put nothing out. */
 bool sql_gather_help(
     struct sql_exec *x, struct sql_fragment *f, const struct sql_gather *g, struct olap_job *job);
 

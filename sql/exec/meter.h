@@ -14,13 +14,13 @@
 struct sql_meter {
 	int kind;                           /* enum sql_node_kind, or SQL_METER_PHASE */
 	uint64_t opens, gave, removed;      /* executions; rows out; rows that a filter took away */
-	uint64_t unpaired;                  /* of a join: pairs with equal keys that its ON took away */
-	uint64_t first_ns, took_ns;         /* until the first batch of every execution; in all, with all
-				        * below */
+	uint64_t unpaired;                  /* of a join: pairs of equal keys, taken away by ON */
+	uint64_t first_ns, took_ns;         /* until the first batch of every execution; in all,
+					     * with all below */
 	uint64_t self_ns;                   /* without what is below */
 	struct net_counts self, all;        /* on the fabric, without and with what is below */
-	unsigned workers, parts;            /* that gathered here; parts of the table that they shared */
-	uint64_t others_rows, others_bytes; /* rows that the other workers read; bytes that they gave */
+	unsigned workers, parts;            /* that gathered here; parts of the table they shared */
+	uint64_t others_rows, others_bytes; /* rows the other workers read; bytes they gave */
 	struct txn_looks looks;             /* by an index */
 	size_t peak;                        /* bytes of its arenas, at most */
 	bool fresh;                         /* opened, and asked for nothing yet */

@@ -158,8 +158,8 @@ sql_stream_next(struct sql_stream_in *s, struct sql_bytes_in *out)
 /* ---- batches --------------------------------------------------------------------------- */
 
 /*
- * A batch:  | rows : 32 | then for each column: type : 8 | a byte for each row: is it NULL? | values |.
- * Values are 8 bytes each, or a length of 32 bits for each row and then all bytes.
+ * A batch:  | rows : 32 | then for each column: type : 8 | a byte for each row: is it NULL? |
+ * values |. Values are 8 bytes each, or a length of 32 bits for each row and then all bytes.
  */
 static bool
 put_column(struct sql_bytes *w, const struct cat_vec *v, const uint16_t *sel, unsigned n)

@@ -1,5 +1,5 @@
-/* agg_state.h -- what aggregates keep of a group in its SQL_AGG_BYTES. Only the files agg*.c include
- * it. */
+/* agg_state.h -- what aggregates keep of a group in its SQL_AGG_BYTES. Only the files agg*.c
+ * include it. */
 #ifndef NAM_SQL_AGG_STATE_H
 #define NAM_SQL_AGG_STATE_H
 

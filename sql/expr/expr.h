@@ -291,9 +291,9 @@ bool sql_agg_add_all(enum sql_agg_kind k, enum cat_type arg_type, const struct c
 bool sql_agg_add_text(const struct cat_vec *text, const struct cat_vec *separator, const uint16_t *sel,
     unsigned n, void *const *state, struct nam_arena *state_arena, struct cat_err *err);
 /*
- * agg_split.c: a group's state in parts, each of other rows. True if states of the kind can be added
- * up; a state as bytes behind w; such bytes added to a state. Its DISTINCT and ORDER BY are another
- * matter.
+ * agg_split.c: a group's state in parts, each of other rows. True if states of the kind can be
+ * added up; a state as bytes behind w; such bytes added to a state. Its DISTINCT and ORDER BY are
+ * another matter.
  */
 struct sql_bytes {
 	char *p;

@@ -29,7 +29,7 @@ struct ast_expr *sql_convert_distinct(
     struct sql_convert *c, int location, struct ast_expr *a, struct ast_expr *b, bool distinct);
 /* convert_within.c: a call with WITHIN GROUP; false: a function of that name must have one. */
 struct ast_expr *sql_convert_within(struct sql_convert *c, const char *name, const PgQuery__FuncCall *f);
-bool sql_convert_may_be_plain(struct sql_convert *c, const char *name, int location);
+bool sql_convert_may_be_plain(struct sql_convert *c, const char *name, size_t args, int location);
 /* convert_array.c */
 struct ast_expr *sql_convert_array(struct sql_convert *c, const PgQuery__AArrayExpr *x);
 struct ast_expr *sql_convert_any(struct sql_convert *c, const PgQuery__AExpr *x, const char *op, bool all);

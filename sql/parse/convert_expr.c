@@ -518,7 +518,7 @@ func(struct sql_convert *c, const PgQuery__FuncCall *f)
 		return no(c, "this kind of function name is", at);
 	if (f->agg_within_group)
 		return sql_convert_within(c, name, f);
-	if (!sql_convert_may_be_plain(c, name, at))
+	if (!sql_convert_may_be_plain(c, name, f->n_args, at))
 		return NULL;
 	if (f->func_variadic)
 		return no(c, "VARIADIC is", at);

@@ -1,8 +1,9 @@
-/* convert_row.c -- rows of values that are compared: (a, b) < (c, d), IN, IS NULL, IS DISTINCT FROM.
+/* convert_row.c -- rows of values that are compared: (a, b) < (c, d), IN, IS NULL, IS DISTINCT
+ * FROM.
  *
- * A row exists only within such a comparison, which becomes one of its parts: (a, b) = (c, d) is a = c
- * AND b = d, and (a, b) < (c, d) is a <= c AND (a < c OR (a = c AND b < d)). The first of these
- * conditions adds nothing to the others but a bound that an index can use. */
+ * A row exists only within such a comparison, which becomes one of its parts: (a, b) = (c, d) is
+ * a = c AND b = d, and (a, b) < (c, d) is a <= c AND (a < c OR (a = c AND b < d)). The first of
+ * these conditions adds nothing to the others but a bound that an index can use. */
 #include <sql/parse/convert.h>
 
 #include <stdio.h>
@@ -210,9 +211,9 @@ sql_convert_row_null(struct sql_convert *c, const PgQuery__RowExpr *x, bool nega
 	struct row r;
 	if (!take_row(c, x, &r))
 		return NULL;
-	struct ast_expr *e = sql_convert_node(c, r.n > 0 ? AST_AND : AST_BOOL, x->location, r.n);
-	if (e != NULL && r.n == 0)
-		e->i = 1;
+	if (r.n == 0) /* true of no values: NOT false */
+		return sql_convert_1(c, AST_NOT, x->location, sql_convert_node(c, AST_BOOL, x->location, 0));
+	struct ast_expr *e = sql_convert_node(c, AST_AND, x->location, r.n);
 	for (unsigned k = 0; e != NULL && k < r.n; k++) {
 		if ((e->args[k] = sql_convert_1(c, AST_IS_NULL, x->location, r.e[k])) == NULL)
 			return NULL;

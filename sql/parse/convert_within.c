@@ -1,10 +1,9 @@
-/* convert_within.c -- WITHIN GROUP (ORDER BY x): percentile_cont, percentile_disc and mode; rank and its
- * kin of a row that is not there.
+/* convert_within.c -- WITHIN GROUP (ORDER BY x): percentile_cont, percentile_disc and mode; rank
+ * and its kin of a row that is not there.
  *
- * The first three become a function of an array: percentile_disc(f, array_agg(x ORDER BY x) FILTER (WHERE x
- * IS NOT NULL)). So f is an expression of the group, as it must be. The others count the rows that would
- * stand before the row that is not there. */
-#include <sql/expr/expr.h>
+ * The first three become a function of an array: percentile_disc(f, array_agg(x ORDER BY x)
+ * FILTER (WHERE x IS NOT NULL)). So f is an expression of the group, as it must be. The others
+ * count the rows that would stand before the row that is not there. */
 #include <sql/parse/convert.h>
 
 #include <stdio.h>
@@ -65,7 +64,8 @@ both(struct within *w, struct ast_expr *a, struct ast_expr *b)
 	return a == NULL || b == NULL ? NULL : sql_convert_2(w->c, AST_AND, w->at, a, b);
 }
 
-/* An aggregate of the rows that fulfil a condition, and the FILTER that was written. arg NULL: count(*). */
+/* An aggregate of the rows that fulfil a condition, and the FILTER that was written. arg NULL:
+ * count(*). */
 static struct ast_expr *
 aggregate(struct within *w, const char *name, struct ast_expr *arg, struct ast_expr *where, bool ordered)
 {
@@ -111,7 +111,8 @@ of_array(struct within *w, struct ast_expr *fraction)
 	return e;
 }
 
-/* ---- rank, dense_rank, percent_rank, cume_dist ------------------------------------------------- */
+/* ---- rank, dense_rank, percent_rank, cume_dist
+ * ------------------------------------------------- */
 
 /* x stands before v in the order; or beside it. */
 static struct ast_expr *
@@ -218,9 +219,11 @@ find(const char *name)
 }
 
 bool
-sql_convert_may_be_plain(struct sql_convert *c, const char *name, int location)
+sql_convert_may_be_plain(struct sql_convert *c, const char *name, size_t args, int location)
 {
 	const struct set *s = find(name);
+	if (s != NULL && s->array && args != s->args + 1)
+		return fail(c, "42883", location, "function %.63s with such arguments does not exist", name);
 	return s == NULL || !s->array ||
 	       fail(c, "42809", location, "WITHIN GROUP is required for ordered-set aggregate %.63s", name);
 }
@@ -232,13 +235,8 @@ sql_convert_within(struct sql_convert *c, const char *name, const PgQuery__FuncC
 	struct within w = { .c = c, .at = f->location };
 	struct ast_expr **arg;
 	unsigned n;
-	enum sql_agg_kind kind;
 	if (s == NULL)
-		return fail(c, "42809", w.at,
-		    sql_agg_find(name, &kind)
-			? "%.63s is not an ordered-set aggregate, so it cannot have WITHIN GROUP"
-			: "WITHIN GROUP specified, but %.63s is not an aggregate function",
-		    name);
+		return fail(c, "42883", w.at, "ordered-set aggregate %.63s does not exist", name);
 	if (f->over != NULL)
 		return fail(c, "0A000", w.at, "OVER is not supported for ordered-set aggregate %.63s", name);
 	if (!s->array && f->n_args > 1 && f->n_args == f->n_agg_order) {

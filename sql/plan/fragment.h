@@ -16,7 +16,7 @@ struct sql_fragment {
 	unsigned number;            /* in the order in which they are found */
 	struct sql_node *at;        /* gathers: `at` and what is below it have several authors */
 	struct sql_node *top;       /* run by a helper: at, or the sort above it */
-	struct sql_node *pipe;      /* the pipeline's last operator: at, or its child if it groups */
+	struct sql_node *pipe;      /* the pipeline's last operator: at, or below it if it groups */
 	struct sql_op_scan *scan;   /* the pipeline's first operator */
 	bool groups;                /* at is a GROUP BY, and helpers give partial groups */
 	unsigned *col, cols;        /* else: the columns of a batch that go */

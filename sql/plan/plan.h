@@ -210,7 +210,7 @@ struct sql_plan {
 	enum cat_type *param;
 	unsigned params;
 	bool uses_now;
-	bool momentary;                 /* it has rows of what was so when it was made: it serves one run */
+	bool momentary;                 /* its rows are of its planning: it serves one run */
 	bool locks;                     /* FOR UPDATE somewhere */
 	bool named;                     /* EXPLAIN gave its tables different names */
 	unsigned guesses;               /* made for HINTs while binding */

@@ -1,6 +1,6 @@
 /*
- * help.c -- workers of this process help with a statement of another one's: they make its plan again,
- * prove that it is the same one, and run a fragment of it.
+ * help.c -- workers of this process help with a statement of another one's: they make its plan
+ * again, prove that it is the same one, and run a fragment of it.
  */
 #include <sql/exec/gather.h>
 #include <sql/session/session_internal.h>
@@ -9,7 +9,7 @@
 
 enum { ROOT_BOARD = 7, SWEEP_EVERY = 256, HELP_TURN_NS = 1000000, FIRST_NS = 50000000 };
 
-/* A call for help. Whoever comes first takes it, or takes it back. */
+/* A call for help. The first worker takes it, or its caller takes it back. */
 enum call_state { CALL_OPEN, CALL_TAKEN, CALL_OVER };
 struct sql_call {
 	_Atomic unsigned refs;
@@ -203,7 +203,7 @@ sql_team_up(struct sql_session *s, const struct sql_plan *p)
 {
 	unsigned size = sql_team_size(s), jobs;
 	s->x.team = NULL;
-	if (p->fragments == NULL || size < 2 || s->ddl || !txn_only_reads(s->t))
+	if (p->fragments == NULL || p->momentary || size < 2 || s->ddl || !txn_only_reads(s->t))
 		return;
 	if (s->team.board.bits == 0 && !find_board(s))
 		return;

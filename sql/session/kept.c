@@ -1,5 +1,5 @@
-/* kept.c -- settings of PostgreSQL that clients and scripts set, and that mean nothing here: their values
- * are checked, kept and shown. SHOW ALL: all settings there are. */
+/* kept.c -- settings of PostgreSQL that clients and scripts set, and that mean nothing here:
+ * their values are checked, kept and shown. SHOW ALL: all settings there are. */
 #include <sql/session/session_internal.h>
 
 #include <math.h>
@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <strings.h>
 
-/* A value is kept as 32 bits: of a switch 0 or 1, of a CHOICE its place in the list, of a REAL a float. */
+/* A value is kept as 32 bits: of a switch 0 or 1, of a CHOICE its place in the list, of a REAL a
+ * float. */
 enum kind { SWITCH, CHOICE, NUMBER, KBYTES, MSECS, REAL };
 
 struct kept {

@@ -472,6 +472,60 @@ time_limit(struct sql_settings *set, const char *name)
 	return NULL;
 }
 
+/* A setting that has one value only. */
+static bool
+assign_fixed(const char *name, const char *v, struct cat_err *err)
+{
+	static const struct {
+		const char *name, *value, *also;
+	} fixed[] = {
+		{ "client_encoding", "unicode", "SQL_ASCII" },
+		{ "client_encoding", "UTF8", "utf-8" },
+		{ "datestyle", "ISO", "ISO, MDY" },
+		{ "timezone", "Etc/UTC", "UCT" },
+		{ "timezone", "UTC", "GMT" },
+		{ "intervalstyle", "postgres", "postgres" },
+		{ "bytea_output", "hex", "hex" },
+		{ "default_tablespace", "", "pg_default" },
+		{ "default_table_access_method", "heap", "heap" },
+		{ "standard_conforming_strings", "on", "true" },
+	};
+	for (unsigned i = 0; i < sizeof fixed / sizeof *fixed; i++) {
+		if (strcasecmp(name, fixed[i].name) != 0)
+			continue;
+		if (v == NULL || strcasecmp(v, fixed[i].value) == 0 || strcasecmp(v, fixed[i].also) == 0)
+			return true;
+		if (i + 1 < sizeof fixed / sizeof *fixed && strcmp(fixed[i].name, fixed[i + 1].name) == 0)
+			continue;
+		return cat_error(
+		    err, "0A000", "%s other than %s is not supported yet", fixed[i].name, fixed[i].value);
+	}
+	return unknown(name, err);
+}
+
+/* deflt: the level of later transactions. */
+static bool
+assign_isolation(struct sql_session *s, struct sql_settings *set, const char *name, const char *v, bool deflt,
+    struct cat_err *err)
+{
+	enum txn_iso iso = TXN_READ_COMMITTED;
+	if (v != NULL && strcasecmp(v, iso_name[1]) == 0)
+		iso = TXN_REPEATABLE_READ;
+	else if (v != NULL && strcasecmp(v, iso_name[2]) == 0)
+		iso = TXN_SERIALIZABLE;
+	else if (v != NULL && strcasecmp(v, iso_name[0]) != 0 && strcasecmp(v, "read uncommitted") != 0)
+		return invalid(name, v, err);
+	if (deflt) {
+		set->iso = iso;
+		return true;
+	}
+	if (s->t != NULL && iso != s->iso)
+		return cat_error(
+		    err, "25001", "SET TRANSACTION ISOLATION LEVEL must be called before any query");
+	s->iso = iso;
+	return true;
+}
+
 /* One setting into set. v NULL = its default. */
 static bool
 assign(struct sql_session *s, struct sql_settings *set, const char *name, const char *v, struct cat_err *err)
@@ -487,25 +541,8 @@ assign(struct sql_session *s, struct sql_settings *set, const char *name, const 
 		return true;
 	}
 	bool deflt = strcasecmp(name, "default_transaction_isolation") == 0;
-	if (deflt || strcasecmp(name, "transaction_isolation") == 0) {
-		enum txn_iso iso = TXN_READ_COMMITTED;
-		if (v != NULL && strcasecmp(v, iso_name[1]) == 0)
-			iso = TXN_REPEATABLE_READ;
-		else if (v != NULL && strcasecmp(v, iso_name[2]) == 0)
-			iso = TXN_SERIALIZABLE;
-		else if (v != NULL && strcasecmp(v, iso_name[0]) != 0 &&
-			 strcasecmp(v, "read uncommitted") != 0)
-			return invalid(name, v, err);
-		if (deflt) {
-			set->iso = iso;
-			return true;
-		}
-		if (s->t != NULL && iso != s->iso)
-			return cat_error(
-			    err, "25001", "SET TRANSACTION ISOLATION LEVEL must be called before any query");
-		s->iso = iso;
-		return true;
-	}
+	if (deflt || strcasecmp(name, "transaction_isolation") == 0)
+		return assign_isolation(s, set, name, v, deflt, err);
 	uint32_t *limit = time_limit(set, name);
 	if (limit != NULL)
 		return v == NULL ? (*limit = 0, true) : parse_ms(name, v, limit, err);
@@ -564,32 +601,7 @@ assign(struct sql_session *s, struct sql_settings *set, const char *name, const 
 	ok = assign_more(s, set, name, v, &known, err);
 	if (known)
 		return ok;
-	/* Known, but with one value only. */
-	static const struct {
-		const char *name, *value, *also;
-	} fixed[] = {
-		{ "client_encoding", "unicode", "SQL_ASCII" },
-		{ "client_encoding", "UTF8", "utf-8" },
-		{ "datestyle", "ISO", "ISO, MDY" },
-		{ "timezone", "Etc/UTC", "UCT" },
-		{ "timezone", "UTC", "GMT" },
-		{ "intervalstyle", "postgres", "postgres" },
-		{ "bytea_output", "hex", "hex" },
-		{ "default_tablespace", "", "pg_default" },
-		{ "default_table_access_method", "heap", "heap" },
-		{ "standard_conforming_strings", "on", "true" },
-	};
-	for (unsigned i = 0; i < sizeof fixed / sizeof *fixed; i++) {
-		if (strcasecmp(name, fixed[i].name) != 0)
-			continue;
-		if (v == NULL || strcasecmp(v, fixed[i].value) == 0 || strcasecmp(v, fixed[i].also) == 0)
-			return true;
-		if (i + 1 < sizeof fixed / sizeof *fixed && strcmp(fixed[i].name, fixed[i + 1].name) == 0)
-			continue;
-		return cat_error(
-		    err, "0A000", "%s other than %s is not supported yet", fixed[i].name, fixed[i].value);
-	}
-	return unknown(name, err);
+	return assign_fixed(name, v, err);
 }
 
 bool

@@ -349,7 +349,8 @@ test_beside(void **state)
 		ask(&a, "update t set a = a + 1 where id = 5000");
 		assert_memory_equal(ask(&a, "commit"), "ERROR 40001", strlen("ERROR 40001"));
 	}
-	/* rows beside it do not matter; but a collector may be removing entries of the rows above */
+	/* rows beside it do not matter; but a collector may be removing entries of the rows above
+	 */
 	const char *end = "";
 	for (unsigned tries = 0; tries < 100 && strcmp(end, "COMMIT") != 0; tries++) {
 		char text[100];

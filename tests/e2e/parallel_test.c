@@ -1,6 +1,7 @@
 /*
  * parallel_test.c -- long queries that the workers of a process share: answers are those of one
- * worker, whoever takes which part, beside writers, and after errors, cancels and full memory.
+ * worker, whichever worker takes which part, beside writers, and after errors, cancels and full
+ * memory.
  *
  * It is also run with helpers that leave without an output (SQL_GATHER_LEAVES), and with a broken
  * twin whose records count twice (SQL_STREAM_TWICE), which it must notice.

@@ -1070,7 +1070,7 @@ SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY x), percentile_disc(ARRAY[0.2
 --> 2,"{5,1}",2
 SELECT rank(2) WITHIN GROUP (ORDER BY x), dense_rank(5) WITHIN GROUP (ORDER BY x), percent_rank(2) WITHIN GROUP (ORDER BY x), cume_dist(5) WITHIN GROUP (ORDER BY x) FILTER (WHERE x < 5) FROM (VALUES (1), (2), (2), (5)) v(x);
 --> 2,3,0.25,1
-SELECT percentile_disc(0.5) FROM (VALUES (1)) v(x);
+SELECT percentile_disc(0.5, x) FROM (VALUES (1)) v(x);
 --! 42809
 
 -- [group-by] pg
@@ -1436,6 +1436,8 @@ SELECT version() LIKE 'PostgreSQL 15%', current_setting('timezone'), current_set
 --> t,UTC,,t,UTF8,f
 SELECT current_setting('no.such');
 --! 42704
+SELECT pg_cancel_backend(0), pg_terminate_backend(0);
+--> f,f
 SELECT set_config('application_name', 'me', false), current_setting('application_name'), current_schemas(true), current_schemas(false), pg_my_temp_schema();
 --> me,me,"{pg_catalog,public}",{public},0
 

@@ -1,4 +1,5 @@
-/* percentile.c -- what ordered-set aggregates make of a group's values, which come sorted in an array. */
+/* percentile.c -- what ordered-set aggregates make of a group's values, which come sorted in an
+ * array. */
 #include <sql/expr/func/array.h>
 #include <types/interval.h>
 
