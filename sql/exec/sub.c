@@ -7,6 +7,8 @@
 static bool
 start(struct sql_exec *x, struct sql_sub *s, struct sql_node *n)
 {
+	if (x->bare) /* what a helper borrows is complete (S10), or the helper leaves */
+		return cat_error(x->err, "XX000", "a helper does not run a subquery");
 	for (unsigned i = 0; i < s->narenas; i++)
 		if (x->arena[s->arenas[i]]->used > 0)
 			nam_arena_reset(x->arena[s->arenas[i]]);
@@ -333,6 +335,16 @@ find(struct sql_exec *x, struct sql_sub *s, uint32_t *row, bool *unsure)
 	return true;
 }
 
+/* The answer if no row of the set has the keys: all such answers are equal to the one for NULL
+ * keys. */
+static bool
+find_none(struct sql_exec *x, struct sql_sub *s)
+{
+	for (unsigned i = 0; i < s->slots; i++)
+		x->outer[s->slot[i]].null = true;
+	return s->run->have_none = scalar(x, s, x->arena[s->arena + 2], &s->run->value);
+}
+
 static bool
 probe(struct sql_exec *x, struct sql_sub *s, struct cat_datum *out)
 {
@@ -349,14 +361,8 @@ probe(struct sql_exec *x, struct sql_sub *s, struct cat_datum *out)
 		out->v = sql_rowset_at(s->run->rs, row - 1, s->keys);
 		return true;
 	}
-	/* no row has these keys: all such answers are equal to the one for NULL keys */
-	if (!s->run->have_none) {
-		for (unsigned i = 0; i < s->slots; i++)
-			x->outer[s->slot[i]].null = true;
-		if (!scalar(x, s, x->arena[s->arena + 2], &s->run->value))
-			return false;
-		s->run->have_none = true;
-	}
+	if (!s->run->have_none && !find_none(x, s))
+		return false;
 	*out = s->run->value;
 	return true;
 }
@@ -468,6 +474,13 @@ sql_sub_prepare(struct sql_exec *x, struct sql_sub *s)
 		ok = s->run->done = value(x, s, x->arena[s->arena + 1], &s->run->value);
 	}
 	x->env.arena = arena;
+	/* An outer row may need it or not: a helper that needs it, and does not find it, leaves. */
+	if (ok && s->set != NULL && s->kind == AST_SUB_SCALAR && s->run->done && !s->run->have_none &&
+	    !find_none(x, s)) {
+		ok = memcmp(x->err->sqlstate, "22", 2) == 0;
+		if (ok)
+			*x->err = (struct cat_err){ 0 };
+	}
 	return ok;
 }
 
@@ -482,8 +495,9 @@ sql_sub_borrow(struct sql_sub *s, const struct sql_sub *from)
 		.bucket = f->bucket,
 		.chain = f->chain,
 		.hash = f->hash,
-		.mask = f->mask };
-	if (s->once && s->set == NULL && s->cmp == NULL)
+		.mask = f->mask,
+		.have_none = f->have_none };
+	if (f->have_none || (s->once && s->set == NULL && s->cmp == NULL))
 		s->run->value = f->value;
 }
 
