@@ -360,10 +360,28 @@ known_right(struct cat_str s, bool *reads)
 	return false;
 }
 
+/* has_..._privilege('role', ...): there is such a role. A client of this machine may have connected
+ * under another name. */
+static bool
+role_is_there(struct sql_row *r)
+{
+	const struct sql_session *s = r->env->session;
+	struct cat_str name = r->a[0].s;
+	uint32_t oid = 0;
+	if (s->cfg.user != NULL && name.len == strlen(s->cfg.user) &&
+	    memcmp(name.p, s->cfg.user, name.len) == 0)
+		return true;
+	if (!named(r, CAT_REGROLE, name, &oid))
+		return false;
+	return oid != 0 || nothing(r, CAT_REGROLE, name);
+}
+
 /* Every role may use every table; nothing but its own statements changes a system catalog. */
 static bool
 table_right(struct sql_row *r)
 {
+	if (r->n == 3 && r->e->args[0]->type == CAT_NAME && !role_is_there(r))
+		return false;
 	struct sql_system s = system_of(r);
 	unsigned at = r->n - 2;
 	bool by_name = r->e->args[at]->type == CAT_TEXT, ok = true, reads = true, any = false;
