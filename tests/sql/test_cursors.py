@@ -227,6 +227,12 @@ def walk(ours, theirs):
             w.query("COMMIT")
 
 
+def few_more(c, before, what):
+    """A sanitizer keeps freed memory for a while, so it says nothing."""
+    if not house.SANITIZE:
+        check(c.memory() - before < 32 << 20, what, "keeps no rows:", c.memory() - before)
+
+
 def test_memory():
     """Rows are not kept: neither by a cursor nor by a portal; unless another statement runs meanwhile."""
     with House(nodes=1, size="256m") as h:
@@ -238,7 +244,7 @@ def test_memory():
             same(len(rows(w.query("FETCH 1000 FROM c"))), 1000)
         same(tags(w.query("MOVE 1000000 FROM c")), ["MOVE 1000000"])
         same(texts(w.query("FETCH c"))[0][0], "1100001")
-        check(c.memory() - before < 32 << 20, "a cursor keeps no rows:", c.memory() - before)
+        few_more(c, before, "a cursor")
         w.query("CLOSE c; COMMIT")
         w.raw(w.parse("SELECT g, repeat('x', 200) FROM generate_series(1, 100000000) g") + w.bind() + w.execute(rows=1000) + w.FLUSH)
         for _ in range(100):
@@ -247,7 +253,7 @@ def test_memory():
         w.until("s", "E")
         w.raw(w.SYNC)
         same(kinds(w.until_ready()), "Z")
-        check(c.memory() - before < 32 << 20, "a portal keeps no rows:", c.memory() - before)
+        few_more(c, before, "a portal")
         # Two portals by turns, a statement between them, in one transaction.
         w.query("CREATE TABLE t (a int PRIMARY KEY)")
         w.query("INSERT INTO t SELECT g FROM generate_series(1, 10) g")
