@@ -15,7 +15,7 @@ from house import Compute, House, check
 from wire import Wire, fields, row
 
 LEVELS = ("READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE")
-SILENT = 0.12  # seconds: a step without an answer waits for another session
+SILENT = 0.25  # seconds: a step without an answer waits for another session
 LOSES = ("40001", "40P01")
 
 SETUP = """DROP TABLE IF EXISTS t; CREATE TABLE t (k int PRIMARY KEY, v int NOT NULL);
