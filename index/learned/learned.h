@@ -132,7 +132,7 @@ struct idx_lcache_shape {
 	uint64_t ranges, known;            /* known: with a sub-model */
 	uint64_t model_bytes, table_bytes; /* all the cache has is one or the other */
 	uint64_t puts, swaps;              /* pieces put; without a change of ranges */
-	unsigned error; /* of all lines: most leaves between a guess and the key's leaf */
+	unsigned error;                    /* at most: leaves from a guess to the key's leaf */
 };
 void idx_lcache_shape(struct idx_lcache *c, struct idx_lcache_shape *out);
 

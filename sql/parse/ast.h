@@ -90,7 +90,7 @@ struct ast_table {
 	const char **rename;          /* alias(a, b, ...) */
 	unsigned renames;
 	int position;
-	bool schema; /* written with one: then it is no name of WITH */
+	bool schema;      /* written with one: then it is no name of WITH */
 	bool system;      /* with pg_catalog or information_schema */
 	bool information; /* with the latter */
 };
