@@ -12,8 +12,8 @@ usage: ./go VERB [arguments]
   demo  [args]   build, start a small cluster with sample data, open the SQL shell
                  (SQL on stdin and -c 'SQL' work too; --empty for no data)
   build          the release program and the library: build/namdb, build/libnamdb.so
-  test           every test: release, then twins, then address and undefined, then thread sanitizer builds, then test-verbs; at
-                 most half an hour on two quiet cores
+  test           every test: release, then twins, then address and undefined, then thread sanitizer builds, then test-verbs; more
+                 than half an hour on two cores
   test-verbs     tests of RDMA in virtual machines: Soft-RoCE, soft-iWARP, two hosts
   twins          programs with one fault each: a test that passes without the fault must catch it
   check          layout of the code, the map of the rooms, a clang build, static analysis
