@@ -248,6 +248,22 @@ stuck(struct txn *t)
 	return false;
 }
 
+/* All locks that our CASes met are collectors', which make no version: the row stays as we know it.
+ * So the transaction waits, also for a collector's thread that gets no processor for a while. */
+static bool
+collected_soon(const struct txn *t, uint64_t until)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < t->nwr; i++) {
+		if (!txn_writes(t->wr[i]) || t->wr[i]->has == TXN_LOCKED || t->wr[i]->met == 0)
+			continue;
+		if (txn_lock_intent(t->wr[i]->met) != TXN_INTENT_GC)
+			return false;
+		any = true;
+	}
+	return any && net_now_ns(t->tw->w) < until;
+}
+
 /* ---- R4 for a record that became hot: archive and link the version that step 2 will overwrite
  * ---- */
 
@@ -515,11 +531,14 @@ lock_all(struct txn *t, struct txn_intent_head **h, bool *guarded)
 	*guarded = all_locked(t) && t->nrelied + t->nforbids == 0;
 	struct net_backoff pause = TXN_LOCK_BACKOFF;
 	st = lock_round(t, !serial && !t->claimed, *h, *guarded);
-	for (unsigned tries = 1; st == NAM_BUSY && tries < TXN_LOCK_TRIES; tries++) {
+	uint64_t until = st == NAM_BUSY ? net_now_ns(tw->w) + TXN_COLLECTOR_NS : 0;
+	for (unsigned tries = 1; st == NAM_BUSY && (tries < TXN_LOCK_TRIES || collected_soon(t, until));
+	     tries++) {
 		net_back_off(tw->w, &pause);
-		if (tries == TXN_LOCK_TRIES / 2)
+		if (tries % TXN_LOCK_TRIES == TXN_LOCK_TRIES / 2)
 			free_dead(t);
-		st = lock_round(t, false, NULL, false);
+		if ((st = txn_go_on(t)) == NAM_OK)
+			st = lock_round(t, false, NULL, false);
 	}
 	if (st == NAM_BUSY)
 		st = stuck(t) ? NAM_STUCK : NAM_CONFLICT;

@@ -319,6 +319,50 @@ test_lock_goes(void **state)
 	assert_int_equal(met_then_got, 6);
 }
 
+/* ---- a collector's lock makes no version: a commit waits for it, also for long ---- */
+
+static void
+collector_stands(struct fixture *fix)
+{
+	struct txn_row row = { .at = { 0 } };
+	struct row r;
+	uint64_t seen;
+	fill(fix, 1, 10);
+	struct late_locker l = { .fix = fix, .t = begin(fix, 1, TXN_REPEATABLE_READ) };
+	assert_int_equal(get(fix, l.t, &fix->tab[1], 0, &row, &r), NAM_OK);
+	assert_int_equal(set(fix, l.t, &fix->tab[1], 0, 20), NAM_OK);
+	const struct tso *o = fix->db[HOLDER]->tso;
+	uint64_t lock = txn_lock_word(tso_owner(o), tso_epoch(o), TXN_INTENT_GC, 7);
+	assert_int_equal(net_cas1(fix->w[HOLDER], row.at, row.newest, lock, &seen, NULL), NAM_OK);
+	assert_int_equal(seen, row.newest);
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[1]), late_locker_main, &l, 128 << 10));
+	net_sleep(fix->w[0], 20 * MS);
+	assert_false(l.ended);
+	assert_int_equal(net_cas1(fix->w[HOLDER], row.at, lock, row.newest, &seen, NULL), NAM_OK);
+	while (!l.ended)
+		net_sleep(fix->w[0], US);
+	assert_int_equal(l.st, NAM_OK);
+
+	/* Not for ever. */
+	struct txn *t = begin(fix, 1, TXN_REPEATABLE_READ);
+	assert_int_equal(get(fix, t, &fix->tab[1], 0, &row, &r), NAM_OK);
+	assert_int_equal(set(fix, t, &fix->tab[1], 0, 30), NAM_OK);
+	assert_int_equal(net_cas1(fix->w[HOLDER], row.at, row.newest, lock, &seen, NULL), NAM_OK);
+	assert_int_equal(seen, row.newest);
+	assert_int_equal(txn_commit(t, NULL), NAM_CONFLICT);
+	assert_int_equal(net_cas1(fix->w[HOLDER], row.at, lock, row.newest, &seen, NULL), NAM_OK);
+	assert_int_equal(locks_left(fix), 0);
+	met_then_got++;
+}
+static void
+test_collector_stands(void **state)
+{
+	(void)state;
+	met_then_got = 0;
+	run_some(3, collector_stands);
+	assert_int_equal(met_then_got, 6);
+}
+
 /* ---- an abort frees all locks its CASes took, even those behind the one that lost ---- */
 
 static void
@@ -1141,6 +1185,7 @@ main(void)
 		cmocka_unit_test(test_newest_not_shown),
 		cmocka_unit_test(test_claim_behind_locks),
 		cmocka_unit_test(test_lock_goes),
+		cmocka_unit_test(test_collector_stands),
 		cmocka_unit_test(test_one_lost),
 		cmocka_unit_test(test_emptied),
 		cmocka_unit_test(test_emptied_twice),

@@ -542,6 +542,9 @@ enum { TXN_TORN_AT_ONCE = 4, TXN_TORN_BASE_NS = 1000, TXN_TORN_CAP_NS = 100000, 
  * cases. base: about a round trip.
  */
 enum { TXN_LOCK_TRIES = 6, TXN_LOCK_BASE_NS = 2000, TXN_LOCK_CAP_NS = 32000 };
+/* For a collector's lock it waits so long: the collector works on a block for some round trips, but
+ * its thread may wait for a processor, or its process be stopped. */
+enum { TXN_COLLECTOR_NS = 1000000000 };
 #define TXN_LOCK_BACKOFF                                                                                     \
 	{                                                                                                    \
 		.base_ns = TXN_LOCK_BASE_NS, .cap_ns = TXN_LOCK_CAP_NS                                       \

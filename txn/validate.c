@@ -163,9 +163,14 @@ table_news(struct txn *t, const struct txn_table_view *v, uint64_t *lock)
 /* A block that the collector holds is soon as it was, or empty: then another look is worth the
  * wait. */
 static bool
-look_again(struct txn *t, nam_status st, uint64_t lock, struct net_backoff *pause)
+look_again(struct txn *t, nam_status st, uint64_t lock, struct net_backoff *pause, uint64_t *until)
 {
-	if (st != NAM_BUSY || txn_lock_intent(lock) != TXN_INTENT_GC || pause->tries + 1 >= LOOKS)
+	if (st != NAM_BUSY || txn_lock_intent(lock) != TXN_INTENT_GC)
+		return false;
+	uint64_t now = net_now_ns(t->tw->w);
+	if (*until == 0)
+		*until = now + TXN_COLLECTOR_NS;
+	if (now >= *until)
 		return false;
 	net_back_off(t->tw->w, pause);
 	return true;
@@ -189,9 +194,10 @@ validate_absent(struct txn *t)
 	nam_status st = most > 0 && img == NULL ? NAM_NOMEM : NAM_OK;
 	for (uint32_t i = 0; st == NAM_OK && i < t->nabsent; i++) {
 		struct net_backoff pause = { .base_ns = COLLECTOR_NS, .cap_ns = COLLECTOR_NS };
+		uint64_t until = 0;
 		do
 			st = absent_news(t, &t->absent[i], img, &lock);
-		while (look_again(t, st, lock, &pause));
+		while (look_again(t, st, lock, &pause, &until));
 	}
 	return st == NAM_BUSY ? NAM_CONFLICT : st;
 }
@@ -205,9 +211,10 @@ validate_scans(struct txn *t)
 	uint64_t lock = 0;
 	for (uint32_t i = 0; st == NAM_OK && i < t->nscanned; i++) {
 		struct net_backoff pause = { .base_ns = COLLECTOR_NS, .cap_ns = COLLECTOR_NS };
+		uint64_t until = 0;
 		do
 			st = table_news(t, t->scanned[i]->view, &lock);
-		while (look_again(t, st, lock, &pause));
+		while (look_again(t, st, lock, &pause, &until));
 	}
 	return st == NAM_BUSY ? NAM_CONFLICT : st;
 }
