@@ -12,8 +12,9 @@ usage: ./go VERB [arguments]
   demo  [args]   build, start a small cluster with sample data, open the SQL shell
                  (SQL on stdin and -c 'SQL' work too; --empty for no data)
   build          the release program and the library: build/namdb, build/libnamdb.so
-  test           every test: release, then twins, then address and undefined, then thread sanitizer builds, then test-verbs; more
-                 than half an hour on two cores
+  test           the tests: release, then twins, then address and undefined, then thread sanitizer builds, then test-verbs; half
+                 an hour on two cores
+  sanitizers     every test in both sanitizer builds, also those that 'test' plays in the release build alone; an hour
   test-verbs     tests of RDMA in virtual machines: Soft-RoCE, soft-iWARP, two hosts
   twins          programs with one fault each: a test that passes without the fault must catch it
   check          layout of the code, the map of the rooms, a clang build, static analysis
@@ -266,25 +267,46 @@ without_aslr() {
 
 wrap=(env)
 
+need_tests() {
+	need python3 pkg-config postgresql openssl gnuplot-nox redis-server sysbench python3-psycopg2 python3-psycopg
+	need_node
+}
+
 verb_test() {
 	local t0=$SECONDS
 	need_build
-	need python3 pkg-config postgresql openssl gnuplot-nox redis-server sysbench python3-psycopg2 python3-psycopg
-	need_node
+	need_tests
 	build_in release build
 	run_tests release build "$@"
 	[ $# != 0 ] || twin_tests
+	# A caller that names tests gets them in each build.
+	local asan=("$@") tsan=("$@")
+	if [ $# = 0 ]; then
+		asan=(-L '^(unit|sql|sim|in-asan)$')
+		# Where one thread works at a time the thread sanitizer has nothing to find.
+		tsan=(-L '^(unit|in-tsan)$' -LE '^one-')
+	fi
+	sanitizers
+	[ $# != 0 ] || rdma_tests
+	echo "took $((SECONDS - t0)) s"
+	verdict
+}
+
+# sanitizers: the two builds, each with the tests of asan and tsan.
+sanitizers() {
 	build_in asan build-asan
-	run_tests asan build-asan "$@"
+	run_tests asan build-asan "${asan[@]}"
 	build_in tsan build-tsan
 	without_aslr
-	# Where one thread works at a time this sanitizer has nothing to find. A caller that names tests gets them.
-	if [ $# = 0 ]; then
-		run_tests tsan build-tsan -LE "^one-"
-	else
-		run_tests tsan build-tsan "$@"
-	fi
-	[ $# != 0 ] || rdma_tests
+	run_tests tsan build-tsan "${tsan[@]}"
+}
+
+verb_sanitizers() {
+	local t0=$SECONDS asan=("$@") tsan=("$@")
+	[ $# != 0 ] || tsan=(-LE '^one-')
+	need_build
+	need_tests
+	sanitizers
 	echo "took $((SECONDS - t0)) s"
 	verdict
 }
@@ -320,10 +342,10 @@ rdma_tests() {
 		return
 	fi
 	out=$(mktemp -d) || die "no temporary directory"
-	boot "$out/rxe" $dir rxe 600 ./in_one.sh &
+	boot "$out/rxe" $dir rxe 900 ./in_one.sh &
 	pids+=($!)
 	if [ -e $dir/siw.ko ]; then
-		boot "$out/siw" $dir siw 600 ./in_one.sh &
+		boot "$out/siw" $dir siw 900 ./in_one.sh &
 		pids+=($!)
 	else
 		echo "skip: $(cat $dir/siw.none)"
@@ -342,7 +364,7 @@ rdma_tests() {
 		done < <(tr -d '\r' <"$result" | grep -E '^(\[[01]\] )?not ok ')
 		case $result in
 		*/two) boot "$result" $dir rxe 400 ./in_two.sh ./in_two.sh ;;
-		*) boot "$result" $dir "${result##*/}" 600 ./in_one.sh ;;
+		*) boot "$result" $dir "${result##*/}" 900 ./in_one.sh ;;
 		esac
 	done
 	cat "$out"/* | tr -d '\r' | grep -v 'reboot: Restarting'
@@ -635,6 +657,7 @@ figures)
 	;;
 test) verb_test "$@" ;;
 test-verbs) verb_test_verbs ;;
+sanitizers) verb_sanitizers "$@" ;;
 twins) verb_twins ;;
 check) verb_check "$@" ;;
 soak) verb_soak "$@" ;;

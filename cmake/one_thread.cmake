@@ -20,6 +20,16 @@ function(nam_one_at_a_time)
   endforeach()
 endfunction()
 
+# nam_sanitized(BUILD TEST...): the build with that sanitizer, asan or tsan, plays these drivers of the real program in ./go test. The other
+# drivers repeat there what smaller tests have shown, and take minutes; ./go sanitizers plays all.
+function(nam_sanitized build)
+  foreach(t ${ARGN})
+    if(TEST ${t})
+      set_property(TEST ${t} APPEND PROPERTY LABELS in-${build})
+    endif()
+  endforeach()
+endfunction()
+
 # nam_waits(TEST...): they mostly wait, for clocks and for each other. Every other test takes two of ctest's
 # places (PROCESSORS 2), of which run_tests in go gives out two for each processor.
 function(nam_waits)

@@ -2,6 +2,11 @@
 # in_one.sh -- inside one machine: everything that needs a device and no second host.
 . ./in_lib.sh
 
+# Soft-iWARP takes several times as long for a message.
+products=2000 transactions=1000 NAMDB_TEST_CYCLES=500
+[ "$DEVICE" = rxe ] || products=500 transactions=200 NAMDB_TEST_CYCLES=150
+export NAMDB_TEST_CYCLES
+
 reconnect() { NAMDB_TEST_RDMA=$me ./storage_node.reconnect_test; }
 trouble() { NAMDB_TEST_RDMA=$me ./storage_node.trouble_test; }
 conformance() { NAMDB_TEST_RDMA=$me ./storage_node.conformance_test; }
@@ -71,10 +76,10 @@ doctor_down() {
 
 # The checkout and its final check: every sale is in the stock, the orders, and the lines.
 checkout() {
-	./namdb bench tpcw --storage "$storage" --secret-file $secret --fabric verbs --products 2000 --clients 8 \
-		--transactions 1000 --json >/tmp/tpcw || return 1
+	./namdb bench tpcw --storage "$storage" --secret-file $secret --fabric verbs --products $products --clients 8 \
+		--transactions $transactions --json >/tmp/tpcw || return 1
 	cat /tmp/tpcw
-	grep -q '"check_errors": 0' /tmp/tpcw && grep -qE '"commits": [0-9]{4,}' /tmp/tpcw
+	grep -q '"check_errors": 0' /tmp/tpcw && grep -qE '"commits": [0-9]{3,}' /tmp/tpcw
 }
 
 # Each operation's figures, short, and marked for what they are: in the table, in JSON, in the picture. There is no gnuplot in
@@ -220,7 +225,7 @@ nothing_left() {
 }
 
 check "the doctor finds nothing wrong" doctor
-check "1,000 connections, 100 of them killed, leave nothing" cycles
+check "connections, a tenth of them killed, leave nothing" cycles
 check "fabric conformance" conformance
 check "connections break and are made again" reconnect
 check "peers that misbehave, machines that are not set up right" trouble
@@ -230,7 +235,7 @@ check "the node offers its device, atomics by the $by" offered $by
 check "one table through verbs, tcp and auto" every_fabric
 check "values of 700,000 bytes" long_values
 check "increments from three processes" increments
-check "TPC-W checkout, 2,000 products, 1,000 transactions" checkout
+check "TPC-W checkout, $products products, $transactions transactions" checkout
 check "bench verbs, every operation, marked as no performance figures" bench_verbs
 check "a compute process is killed" killed_compute
 check "a wrong secret is refused" wrong_secret
