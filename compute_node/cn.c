@@ -183,6 +183,9 @@ worker_thread(void *arg)
 		pthread_mutex_unlock(&w->lock);
 		return NULL;
 	}
+	/* No client waits for a turn of these two: what they would look for is left to the workers. */
+	if (w == w->cn->heart || w == w->cn->recoverer)
+		net_worker_background(w->place.net);
 	net_worker_run(w->place.net, NULL, NULL);
 	net_worker_close(w->place.net);
 	return NULL;

@@ -404,6 +404,12 @@ net_worker_tell(struct net_worker *w)
 	w->net->env->tell(w);
 }
 
+void
+net_worker_background(struct net_worker *w)
+{
+	w->background = true;
+}
+
 uint64_t
 net_now_ns(struct net_worker *w)
 {

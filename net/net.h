@@ -291,6 +291,9 @@ struct nam_sched *net_worker_sched(struct net_worker *w);
  * each round), or, with until == NULL, when no coroutine is alive.
  */
 void net_worker_run(struct net_worker *w, bool (*until)(void *arg), void *arg);
+/* For a worker whose turns no client waits for: its loop sleeps at once when nothing is ready, and
+ * does not look a few times more before. Its thread. */
+void net_worker_background(struct net_worker *w);
 /* Any thread: rouse a sleeping worker so that it looks at until() again. */
 void net_worker_rouse(struct net_worker *w);
 

@@ -229,6 +229,7 @@ struct net_worker {
 	atomic_bool asked, news;        /* a process asks whether this one lives; a process has left
 					 * or died */
 	unsigned news_sleepers;         /* o */
+	bool background;                /* o  net_worker_background */
 	void *env_priv;
 
 	/* admit.c */

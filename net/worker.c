@@ -398,7 +398,7 @@ real_run(struct net_worker *w, bool (*until)(void *), void *arg)
 		}
 		/* Nothing to do: let other threads have the core, look a few times more, then
 		 * sleep. */
-		if (next == LOOK && (looks++ < LOOKS_BEFORE_SLEEP || timer_is_close(w))) {
+		if (next == LOOK && !w->background && (looks++ < LOOKS_BEFORE_SLEEP || timer_is_close(w))) {
 			sched_yield();
 			continue;
 		}
