@@ -183,7 +183,7 @@ worker_thread(void *arg)
 		pthread_mutex_unlock(&w->lock);
 		return NULL;
 	}
-	/* No client waits for a turn of these two: what they would look for is left to the workers. */
+	/* No client waits for a turn of these two. */
 	if (w == w->cn->heart || w == w->cn->recoverer)
 		net_worker_background(w->place.net);
 	net_worker_run(w->place.net, NULL, NULL);

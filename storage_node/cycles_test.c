@@ -169,7 +169,7 @@ verbs(void **state)
 	char listen[64];
 	snprintf(listen, sizeof listen, "%s:0", at);
 	const struct sn_server_config server = { .listen = listen, .rdma = at };
-	/* A life has two queue pairs: the first only tries. An emulated device may ask for fewer. */
+	/* A life has two queue pairs: the first only tries. Emulated devices ask for fewer. */
 	const char *n = getenv("NAMDB_TEST_CYCLES");
 	cycles(NET_VERBS, &server, n != NULL ? (unsigned)atoi(n) : CYCLES / 2);
 }
