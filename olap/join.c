@@ -258,27 +258,60 @@ run_tasks(struct olap_run *r, nam_status (*one)(struct olap_run *r, const struct
 
 /* One side on its way into partitions. */
 struct pass {
-	struct olap_rel rel; /* as it was */
+	const struct olap_feed *feed; /* NULL = the relation as it was */
+	struct olap_rel rel;
 	struct olap_phase ph;
+	uint64_t tuples;
 	uint32_t group, width; /* windows of a morsel */
 	unsigned bits;
 	uint32_t window;
 };
 
 static nam_status
-pass_begin(struct olap_run *r, struct pass *p, const struct olap_source *s, unsigned number, unsigned bits)
+pass_load(struct olap_run *r, struct pass *p, const struct olap_source *s, const struct olap_feed *feed)
+{
+	if (feed->part != NULL) {
+		p->feed = feed;
+		p->tuples = feed->tuples;
+		p->width = feed->width;
+		return NAM_OK;
+	}
+	nam_status st = olap_rel_load(r->job, s, &p->rel);
+	p->tuples = p->rel.tuples;
+	p->width = s->width;
+	return st;
+}
+
+static nam_status
+pass_begin(struct olap_run *r, struct pass *p, unsigned number, unsigned bits)
 {
 	unsigned workers = r->j->workers > 0 ? r->j->workers : 1;
 	p->bits = bits;
-	p->width = s->width;
 	p->group = (p->rel.windows + MORSELS - 1) / MORSELS;
 	p->group = p->group > 0 ? p->group : 1;
 	/* A writer's windows are a fourth of what it has for a partition, so that few bytes of them
 	 * stay empty. */
-	uint64_t share = p->rel.tuples * s->width / ((uint64_t)workers << bits) / 4;
+	uint64_t share = p->tuples * p->width / ((uint64_t)workers << bits) / 4;
 	for (p->window = 4096; p->window < NET_EXTENT && p->window < share;)
 		p->window *= 2;
-	return olap_phase_begin(&p->ph, r->job, number, (p->rel.windows + p->group - 1) / p->group);
+	return olap_phase_begin(&p->ph, r->job, number,
+	    p->feed != NULL ? p->feed->parts : (p->rel.windows + p->group - 1) / p->group);
+}
+
+/* A morsel of a relation: some windows. */
+static nam_status
+pass_windows(struct olap_run *r, struct pass *p, uint32_t morsel, struct olap_writer *wr)
+{
+	uint32_t n, first = morsel * p->group, left = p->rel.windows - first;
+	const void *t;
+	nam_status st;
+	olap_reader_begin(r->reader, &p->rel, first, left < p->group ? left : p->group);
+	while ((st = olap_reader_next(r->reader, &t, &n)) == NAM_OK) {
+		if ((st = olap_write(wr, t, n)) != NAM_OK)
+			return st;
+		olap_spent(r->job, OLAP_PARTITION, n);
+	}
+	return st == NAM_ABSENT ? NAM_OK : st;
 }
 
 /* A round of it. */
@@ -286,20 +319,12 @@ static nam_status
 pass_round(struct olap_run *r, struct pass *p)
 {
 	struct olap_writer *wr;
-	uint32_t m, n;
-	const void *t;
+	uint32_t m;
 	nam_status st = olap_writer_open(r->job, p->width, p->bits, p->window, &wr);
 	if (st != NAM_OK)
 		return st;
 	while (st == NAM_OK && (st = olap_take(&p->ph, &m)) == NAM_OK) {
-		uint32_t first = m * p->group, left = p->rel.windows - first;
-		olap_reader_begin(r->reader, &p->rel, first, left < p->group ? left : p->group);
-		while ((st = olap_reader_next(r->reader, &t, &n)) == NAM_OK) {
-			if ((st = olap_write(wr, t, n)) != NAM_OK)
-				break;
-			olap_spent(r->job, OLAP_PARTITION, n);
-		}
-		st = st == NAM_ABSENT ? NAM_OK : st;
+		st = p->feed != NULL ? p->feed->part(p->feed->arg, m, wr) : pass_windows(r, p, m, wr);
 		r->j->did.morsels++;
 	}
 	if (st == NAM_ABSENT)
@@ -331,11 +356,11 @@ choose_bits(const struct olap_join *j, const struct pass *pass)
 	uint64_t bytes[2], least = 1;
 	unsigned bits = 0, workers = j->workers > 0 ? j->workers : 1;
 	for (unsigned i = 0; i < 2; i++)
-		bytes[i] = pass[i].rel.tuples * pass[i].rel.width;
+		bytes[i] = pass[i].tuples * pass[i].width;
 	if (j->bits != 0)
 		return j->bits < OLAP_BITS_MAX ? j->bits : OLAP_BITS_MAX;
 	uint64_t small = bytes[0] < bytes[1] ? bytes[0] : bytes[1];
-	if (pass[0].rel.tuples + pass[1].rel.tuples > SMALL)
+	if (pass[0].tuples + pass[1].tuples > SMALL)
 		least = (uint64_t)workers * 4;
 	while (1u << bits < least)
 		bits++;
@@ -352,13 +377,13 @@ partitioned(struct olap_run *r, struct olap_phase *out)
 	struct olap_join *j = r->j;
 	struct pass pass[2] = { 0 };
 	uint64_t began = net_now_ns(r->job->w);
-	nam_status st = olap_rel_load(r->job, &j->left, &pass[LEFT].rel);
+	nam_status st = pass_load(r, &pass[LEFT], &j->left, &j->feed[LEFT]);
 	if (st == NAM_OK)
-		st = olap_rel_load(r->job, &j->right, &pass[RIGHT].rel);
+		st = pass_load(r, &pass[RIGHT], &j->right, &j->feed[RIGHT]);
 	if (st == NAM_OK)
 		j->did.bits = choose_bits(j, pass);
 	for (unsigned i = 0; st == NAM_OK && i < 2; i++)
-		st = pass_begin(r, &pass[i], i == LEFT ? &j->left : &j->right, PASS_SCAN + i, j->did.bits);
+		st = pass_begin(r, &pass[i], PASS_SCAN + i, j->did.bits);
 	/* Both sides, and only then the wait for the others. */
 	for (unsigned i = 0; st == NAM_OK && i < 2; i++)
 		st = pass_round(r, &pass[i]);
@@ -388,7 +413,8 @@ broadcast(struct olap_run *r, struct olap_phase *out)
 	struct olap_join *j = r->j;
 	uint64_t began = net_now_ns(r->job->w);
 	enum olap_side build = j->kind == OLAP_RIGHT ? LEFT : RIGHT, side = build == LEFT ? RIGHT : LEFT;
-	if (olap_rule[j->kind].keep[build] != KEEP_NONE)
+	if (olap_rule[j->kind].keep[build] != KEEP_NONE || j->feed[LEFT].part != NULL ||
+	    j->feed[RIGHT].part != NULL)
 		return NAM_UNSUPPORTED;
 	nam_status st = olap_rel_load(r->job, &j->left, &r->rel[LEFT]);
 	if (st == NAM_OK)

@@ -32,6 +32,7 @@ struct world {
 	nam_status (*sink)(void *arg, const struct olap_pairs *pairs); /* NULL: the model's own */
 	uint64_t sink_pairs;
 	bool long_keys; /* the key is the first two words */
+	bool fed[2];    /* the join gets this side in parts, from its participants' own memory */
 	/* made */
 	struct cluster c;
 	uint64_t *tuple[2];
@@ -199,12 +200,35 @@ same_second(const void *l, const void *r)
 	return ((const uint64_t *)l)[1] == ((const uint64_t *)r)[1];
 }
 
+enum { FED = 97 }; /* tuples of a part */
+struct fed {
+	const struct world *x;
+	unsigned side;
+};
+
+static inline nam_status
+feed(void *arg, uint32_t part, struct olap_writer *to)
+{
+	const struct fed *f = arg;
+	const struct world *x = f->x;
+	unsigned first = part * FED, n = x->n[f->side] - first;
+	return olap_write(to, world_tuple(x, f->side, first), n < FED ? n : FED);
+}
+
 static inline nam_status
 take_part(struct world *x, struct olap_job *job, struct answer *got)
 {
 	struct part me = { .x = x };
 	struct olap_phase ph;
 	struct olap_join j = x->join;
+	struct fed f[2] = { { x, 0 }, { x, 1 } };
+	for (unsigned s = 0; s < 2; s++)
+		if (x->fed[s])
+			j.feed[s] = (struct olap_feed){ .parts = (x->n[s] + FED - 1) / FED,
+				.width = x->width[s],
+				.tuples = x->seed % 2 == 0 ? x->n[s] : x->n[s] / 3, /* an estimate */
+				.part = feed,
+				.arg = &f[s] };
 	j.left = x->source[0];
 	j.right = x->source[1];
 	if (x->long_keys)

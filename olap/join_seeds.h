@@ -45,6 +45,8 @@ world_of(uint64_t seed, enum trouble trouble)
 	x.join.workers = x.participants;
 	x.join.cache = UINT64_C(512) << nam_rng_below(&d, 10);
 	x.long_keys = nam_rng_below(&d, 4) == 0;
+	for (unsigned s = 0; s < 2; s++)
+		x.fed[s] = x.join.algorithm != OLAP_BROADCAST && nam_rng_below(&d, 3) == 0;
 	x.delay_permille = 20;
 	uint64_t soon = 20000 + nam_rng_below(&d, 900000);
 	x.rumour_ns = trouble == T_RUMOUR ? soon : 0;

@@ -37,8 +37,10 @@ every_kind(void **state)
 			for (unsigned n = 1; n <= 3; n += 2) {
 				if (want[i].algorithm == OLAP_BROADCAST && kind == OLAP_FULL)
 					continue;
+				bool some = want[i].algorithm != OLAP_BROADCAST;
 				struct world x = { .seed = i * 100 + kind * 10 + n,
 					.n = { want[i].left, want[i].right },
+					.fed = { some && i % 2 == 0, some && (i + kind) % 3 == 0 },
 					.width = { want[i].lw, want[i].rw },
 					.keys = want[i].keys,
 					.participants = n,
@@ -188,6 +190,7 @@ dies(unsigned who, unsigned step)
 {
 	struct world x = { .seed = 11,
 		.n = { 3000, 3000 },
+		.fed = { true, false },
 		.width = { 16, 16 },
 		.keys = 2500,
 		.participants = 2,
