@@ -8,6 +8,7 @@
  * was drawn, without a join.
  */
 #include "join_data.h"
+#include "join_tables.h"
 #include "join_tcp.h"
 #include "paper.h"
 #include "series.h"
@@ -57,6 +58,7 @@ struct bench {
 	bool tcp;
 	enum join_tcp_filters filters;
 	bool choose; /* the algorithm that the cost model says */
+	bool tables; /* --from tables */
 	/* of the join that runs */
 	struct point *pt, *points_at;
 	struct join_sums got;
@@ -410,6 +412,9 @@ take(void *arg, int letter, char *v)
 				return true;
 			}
 		return b->choose;
+	case 'f':
+		b->tables = strcmp(v, "tables") == 0;
+		return b->tables || strcmp(v, "relations") == 0;
 	case 'w':
 		if (!nam_number(v, 1, POOL_WORKERS_MAX, &x))
 			return false;
@@ -449,6 +454,9 @@ usage(FILE *to)
 	    "  --algorithm A    rrj (default), rdma-ghj, broadcast, or auto: as the cost model says;\n"
 	    "                   ghj, ghj-bloom: processes that share nothing, by messages over TCP, without\n"
 	    "                   and with Bloom filters; ghj-auto: with them if the cost model says so\n"
+	    "  --from F         relations (default): in remote memory, without transactions; tables: "
+	    "namdb's\n"
+	    "                   own, at one snapshot: cold, and with columns kept of a scan before\n"
 	    "  --bits N         2^N partitions (default 0: as the sizes ask)\n"
 	    "  --workers N      worker threads (default 1)\n"
 	    "  --processes N    that take part, with so many workers each (default 1)\n"
@@ -591,8 +599,8 @@ bench_join(int argc, char **argv)
 	static const struct option opt[] = { { "rows", 1, NULL, 'n' }, { "payload", 1, NULL, 'p' },
 		{ "selectivity", 1, NULL, 'x' }, { "skew", 1, NULL, 'z' }, { "algorithm", 1, NULL, 'a' },
 		{ "bits", 1, NULL, 'B' }, { "workers", 1, NULL, 'w' }, { "processes", 1, NULL, 'Z' },
-		{ "kill", 0, NULL, 'K' }, { "peer", 1, NULL, 'P' }, { "seed", 1, NULL, 'e' },
-		BENCH_COMMON_OPTIONS };
+		{ "kill", 0, NULL, 'K' }, { "from", 1, NULL, 'f' }, { "peer", 1, NULL, 'P' },
+		{ "seed", 1, NULL, 'e' }, BENCH_COMMON_OPTIONS };
 	static struct bench b = { .common = { .runs = 3, .fabric = NET_AUTO, .seconds = 1 },
 		.rows = { 1000000, 1000000 },
 		.payload = 8,
@@ -621,6 +629,17 @@ bench_join(int argc, char **argv)
 			   "ghj has neither --workers, --kill, --peer, --plot, --storage nor "
 			   "--bits: its processes have one thread and no storage") -
 		       1;
+	if (b.tables && (b.tcp || b.choose || b.algorithm == OLAP_BROADCAST || b.processes > 1 ||
+			    b.common.storage != NULL || b.common.plot != NULL))
+		return bench_bad_use(argv[0],
+			   "--from tables takes rrj and rdma-ghj, and has neither --processes, --storage "
+			   "nor --plot") -
+		       1;
+	if (b.tables) {
+		const struct join_tables t = { &b.common, { b.rows[0], b.rows[1] }, b.payload, b.workers,
+			b.bits, b.algorithm, b.seed, b.skew, b.selectivity, b.points, b.peer };
+		return bench_join_tables(&t);
+	}
 	if (b.tcp)
 		return tcp_main(&b);
 	if (b.common.plot != NULL && !bench_plot_ready(b.common.plot))

@@ -150,6 +150,25 @@ def test_join():
         same(run("bench", "join", *bad, timeout=20).rc, 2, str(bad))
 
 
+def test_join_of_tables():
+    """Rows of namdb's tables, at one snapshot: their blocks, and columns kept of them."""
+    def tables(*args):
+        r = run("bench", "join", "--from", "tables", "--rows", "30000,50000", "--runs", "1", "--json", *args, timeout=120)
+        same(r.rc, 0, r)
+        got = json.loads(r.out)
+        same(got["params"]["from"], "tables", got)
+        for p in got.get("points", [got]):
+            same(p["metrics"]["check_errors"], 0, r)
+            check(p["metrics"]["cold_s"] > 0 and p["metrics"]["kept_s"] > 0, r.out)
+        return [p["metrics"]["pairs"] for p in got.get("points", [got])]
+    same(tables("--workers", "2"), [50000])
+    none, half = tables("--selectivity", "0,0.5", "--algorithm", "rdma-ghj", "--payload", "24", "--skew", "1.1")
+    check(none == 0 and 24000 < half < 26000, (none, half))
+    for bad in (("--processes", "2"), ("--algorithm", "broadcast"), ("--algorithm", "ghj"), ("--storage", "localhost:1"), ("--kill",)):
+        same(run("bench", "join", "--from", "tables", *bad, timeout=20).rc, 2, str(bad))
+    same(run("bench", "join", "--from", "files", timeout=20).rc, 2)
+
+
 def test_join_by_messages():
     """Processes that share nothing: the same pairs, with filters and without; filters keep tuples out, and the model chooses them."""
     def ghj(*args):
