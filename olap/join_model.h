@@ -226,7 +226,7 @@ take_part(struct world *x, struct olap_job *job, struct answer *got)
 		if (x->fed[s])
 			j.feed[s] = (struct olap_feed){ .parts = (x->n[s] + FED - 1) / FED,
 				.width = x->width[s],
-				.tuples = x->seed % 2 == 0 ? x->n[s] : x->n[s] / 3, /* an estimate */
+				.tuples = x->n[s] / (x->seed % 2 == 0 ? 1 : 3), /* an estimate */
 				.part = feed,
 				.arg = &f[s] };
 	j.left = x->source[0];

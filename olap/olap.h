@@ -208,25 +208,26 @@ struct olap_pairs {
 };
 
 /*
- * A side that is no relation yet: parts, which a participant reads from where they lie and puts into
- * the writer. A part may be asked for several times, by several participants, and must give the same
- * tuples each time: as a table's at one snapshot. A feed cannot be broadcast.
+ * A side that is no relation yet: parts, which a participant reads from where they lie and puts
+ * into the writer. A part may be asked for several times, by several participants, and must give
+ * the same tuples each time: as a table's at one snapshot. A feed cannot be broadcast.
  */
 struct olap_feed {
 	uint32_t parts, width;
 	uint64_t tuples; /* as estimated: sizes of partitions and windows follow from it */
-	nam_status (*part)(void *arg, uint32_t part, struct olap_writer *to); /* NULL = a relation */
+	/* NULL: the side is a relation. */
+	nam_status (*part)(void *arg, uint32_t part, struct olap_writer *to);
 	void *arg;
 };
 
-/* Every participant has the same one, but for sink, arg, result and the arguments of feeds. */
+/* Every participant has the same one, but for sink, arg, result and the feeds' arguments. */
 struct olap_join {
 	enum olap_kind kind;
 	enum olap_algorithm algorithm;
 	struct olap_source left, right;
 	struct olap_feed feed[2]; /* instead of left, of right */
 	unsigned bits;            /* 1 << bits partitions; 0 = as the sizes ask */
-	unsigned workers;         /* participants that are expected: sizes of windows and morsels; 0 = 1 */
+	unsigned workers;         /* participants that are expected; 0 = 1: sizes follow from it */
 	size_t cache;             /* of a partition's smaller side, in bytes; 0 = OLAP_CACHE */
 	size_t memory;            /* bytes that a participant may use here; 0 = OLAP_MEMORY */
 	/* Keys longer than 8 bytes: those are their hash, and this tells whether two tuples with
