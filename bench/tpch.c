@@ -555,7 +555,7 @@ usage(FILE *to)
 	    "TPC-H's data, made as its specification says, loaded (one worker, storage in this process), and "
 	    "its "
 	    "22\nquestions with the parameters of validation. Times are CPU time.\n"
-	    "  --scale F        0.01 to 100, hundredths (default 0.1)\n"
+	    "  --scale F, --sf F  0.01 to 100, hundredths (default 0.1)\n"
 	    "  --seed N         of the data (default 1)\n"
 	    "  --queries LIST   only these, as in 1,6,21\n"
 	    "  --runs N         runs of each question, medians are reported (default 3)\n"
@@ -634,11 +634,11 @@ take(struct params *p, int letter, char *value, bool *data)
 static int
 options(int argc, char **argv, struct params *p, bool *data)
 {
-	static const struct option opt[] = { { "scale", 1, NULL, 's' }, { "seed", 1, NULL, 'e' },
-		{ "queries", 1, NULL, 'q' }, { "runs", 1, NULL, 'r' }, { "timeout", 1, NULL, 't' },
-		{ "peer", 1, NULL, 'p' }, { "out", 1, NULL, 'o' }, { "only-data", 0, NULL, 'd' },
-		{ "pool", 1, NULL, 'm' }, { "show", 0, NULL, 'w' }, { "workers", 1, NULL, 'k' },
-		{ "json", 0, NULL, 'j' }, { "help", 0, NULL, 'h' }, { 0 } };
+	static const struct option opt[] = { { "scale", 1, NULL, 's' }, { "sf", 1, NULL, 's' },
+		{ "seed", 1, NULL, 'e' }, { "queries", 1, NULL, 'q' }, { "runs", 1, NULL, 'r' },
+		{ "timeout", 1, NULL, 't' }, { "peer", 1, NULL, 'p' }, { "out", 1, NULL, 'o' },
+		{ "only-data", 0, NULL, 'd' }, { "pool", 1, NULL, 'm' }, { "show", 0, NULL, 'w' },
+		{ "workers", 1, NULL, 'k' }, { "json", 0, NULL, 'j' }, { "help", 0, NULL, 'h' }, { 0 } };
 	*p = (struct params){ .scale = 10,
 		.seed = 1,
 		.runs = 3,

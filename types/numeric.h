@@ -82,6 +82,23 @@ struct cat_num_sum {
 };
 _Static_assert(sizeof(struct cat_num_sum) == 32, "fits an aggregate's state");
 bool cat_num_sum_add(struct cat_num_sum *s, struct cat_str v, struct nam_arena *arena, struct cat_err *err);
+/* Adds v / 10^scale. */
+bool cat_num_sum_add_far(
+    struct cat_num_sum *s, int64_t v, unsigned scale, struct nam_arena *arena, struct cat_err *err);
+static inline bool
+cat_num_sum_add_scaled(
+    struct cat_num_sum *s, int64_t v, unsigned scale, struct nam_arena *arena, struct cat_err *err)
+{
+	__int128 was = (__int128)((unsigned __int128)s->hi << 64 | s->lo), now;
+	if (s->n == 0)
+		s->scale = scale & 0x3fff;
+	if (s->scale != scale || __builtin_add_overflow(was, v, &now))
+		return cat_num_sum_add_far(s, v, scale, arena, err);
+	s->lo = (uint64_t)now;
+	s->hi = (uint64_t)((unsigned __int128)now >> 64);
+	s->n++;
+	return true;
+}
 /* Adds an int64. */
 bool cat_num_sum_add_int(struct cat_num_sum *s, int64_t v, struct nam_arena *arena, struct cat_err *err);
 /* Adds the sum v of n values. */

@@ -123,6 +123,16 @@ cat_num_sum_add(struct cat_num_sum *s, struct cat_str v, struct nam_arena *arena
 }
 
 bool
+cat_num_sum_add_far(
+    struct cat_num_sum *s, int64_t v, unsigned scale, struct nam_arena *arena, struct cat_err *err)
+{
+	uint8_t room[64];
+	struct nam_arena tmp = { .at = (char *)room, .end = (char *)room + sizeof room };
+	struct cat_str n;
+	return cat_num_from_int128(v, scale, &n, &tmp, err) && cat_num_sum_add(s, n, arena, err);
+}
+
+bool
 cat_num_sum_add_all(
     struct cat_num_sum *s, struct cat_str v, uint64_t n, struct nam_arena *arena, struct cat_err *err)
 {

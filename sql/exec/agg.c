@@ -97,10 +97,23 @@ add_new(struct sql_exec *x, struct sql_op_agg *o, unsigned a, const uint16_t *se
 	return add(x, g, &v[1], NULL, some, fresh, state, x->arena[o->node.arena + 1]);
 }
 
-/* Rows sel[0..rows) of the child's batch, in these groups, for aggregate a. */
+static bool
+add_decimals(struct sql_exec *x, struct sql_op_agg *o, unsigned a, const struct sql_decimal *d,
+    const uint16_t *sel, unsigned rows, const uint32_t *group, void **state)
+{
+	struct nam_arena *keep = x->arena[o->node.arena + 1];
+	if (o->keys == 0)
+		return sql_agg_add_decimal_all(
+		    d, sel, rows, state_of(o->run->state, o->aggs, 0, a), keep, x->err);
+	for (unsigned r = 0; r < rows; r++)
+		state[r] = state_of(o->run->state, o->aggs, group[r], a);
+	return sql_agg_add_decimal(d, sel, rows, state, keep, x->err);
+}
+
+/* Rows sel[0..rows) of the child's batch, in these groups, for aggregate a. memo: of these rows. */
 static bool
 add_rows(struct sql_exec *x, struct sql_op_agg *o, unsigned a, const uint16_t *sel, unsigned rows,
-    const uint32_t *group, void **state)
+    const uint32_t *group, void **state, struct sql_decimals *memo)
 {
 	const struct sql_agg *g = &o->agg[a];
 	const struct sql_batch *in = &o->node.child->out;
@@ -141,6 +154,11 @@ add_rows(struct sql_exec *x, struct sql_op_agg *o, unsigned a, const uint16_t *s
 		for (unsigned c = 0; c <= g->cols; c++)
 			col[c] = &v[c];
 		return sql_rowset_add(o->run->later[a].rs, col, sel, rows) || sql_no_memory(x->err);
+	}
+	if ((g->kind == SQL_SUM || g->kind == SQL_AVG) && g->arg_type == CAT_NUMERIC) {
+		struct sql_decimal d;
+		if (sql_decimal(g->arg, in, sel, rows, &x->env, g->filter == NULL ? memo : NULL, &d))
+			return add_decimals(x, o, a, &d, sel, rows, group, state);
 	}
 	struct cat_vec arg, separator;
 	if ((g->arg != NULL && !sql_eval(g->arg, in, sel, rows, &x->env, &arg)) ||
@@ -330,8 +348,9 @@ take_all(struct sql_exec *x, struct sql_op_agg *o)
 		if (o->keys > 0 &&
 		    !(sql_group_find(x, o, key, sel, (unsigned)rows, group) && add_states(x, o)))
 			return false;
+		struct sql_decimals memo = { 0 };
 		for (unsigned a = 0; a < o->aggs; a++)
-			if (!add_rows(x, o, a, sel, (unsigned)rows, group, state))
+			if (!add_rows(x, o, a, sel, (unsigned)rows, group, state, &memo))
 				return false;
 		if (!sql_go_on(x))
 			return false;

@@ -389,6 +389,12 @@ static const struct sql_fn fn_number_to_reg = {
 };
 static const struct sql_fn fn_same = { .name = "same" };
 
+bool
+sql_cast_is_int_to_numeric(const struct sql_fn *fn)
+{
+	return fn == &fn_int_to_numeric;
+}
+
 const struct sql_fn sql_fn_fit_assign = { .name = "fit", .nargs = 1, .row = fit_assign };
 const struct sql_fn sql_fn_fit_explicit = { .name = "fit", .nargs = 1, .row = fit_explicit };
 

@@ -439,6 +439,9 @@ eval_call(const struct sql_expr *e, const struct rows *r, struct cat_vec *out)
 		if (arg == NULL || d == NULL || null == NULL)
 			return sql_oom(r->env->err);
 	}
+	if (n == 2 && e->args[0]->type == CAT_NUMERIC && e->type == CAT_BOOL &&
+	    sql_decimal_compare(e, r->b, r->sel, r->n, r->env, out))
+		return true;
 	for (unsigned k = 0; k < n; k++)
 		if (!eval_arg(e->args[k], r, &arg[k], &d[k], &null[k]))
 			return false;

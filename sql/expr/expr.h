@@ -287,6 +287,35 @@ bool sql_agg_add(enum sql_agg_kind k, enum cat_type arg_type, const struct cat_v
 /* Like sql_agg_add, if all rows belong to one group: no array of states, tighter loops. */
 bool sql_agg_add_all(enum sql_agg_kind k, enum cat_type arg_type, const struct cat_vec *arg,
     const uint16_t *sel, unsigned n, void *state, struct nam_arena *state_arena, struct cat_err *err);
+
+/*
+ * decimal.c: a numeric expression over a batch as integers, value k = v[k & mask] / 10^scale, of which
+ * each has that scale. False, without an error: evaluate it as always. memo: what has been evaluated
+ * for the same rows of the same batch; zeroed before, NULL = none. All of it lies in env->arena.
+ */
+enum { SQL_DECIMALS = 16 };
+struct sql_decimal {
+	int64_t *v;
+	uint8_t *null;
+	int64_t one; /* the value, if mask is 0 */
+	unsigned mask, scale;
+};
+struct sql_decimal_kept {
+	const struct sql_expr *e;
+	bool is;
+	struct sql_decimal d;
+};
+struct sql_decimals {
+	unsigned n;
+	struct sql_decimal_kept kept[SQL_DECIMALS];
+};
+bool sql_decimal(const struct sql_expr *e, const struct sql_batch *b, const uint16_t *sel, unsigned n,
+    const struct sql_env *env, struct sql_decimals *memo, struct sql_decimal *out);
+/* sql_agg_add and sql_agg_add_all for SQL_SUM and SQL_AVG of numerics. */
+bool sql_agg_add_decimal(const struct sql_decimal *d, const uint16_t *sel, unsigned n, void *const *state,
+    struct nam_arena *state_arena, struct cat_err *err);
+bool sql_agg_add_decimal_all(const struct sql_decimal *d, const uint16_t *sel, unsigned n, void *state,
+    struct nam_arena *state_arena, struct cat_err *err);
 /* string_agg: with the separators beside the texts. */
 bool sql_agg_add_text(const struct cat_vec *text, const struct cat_vec *separator, const uint16_t *sel,
     unsigned n, void *const *state, struct nam_arena *state_arena, struct cat_err *err);

@@ -80,6 +80,25 @@ struct sql_signature {
 };
 extern const struct sql_signature sql_signatures[];
 
+/* What decimal.c can do by integers: arithmetic of numerics, an integer as a numeric, and the tests of
+ * two numerics. Not those: NONE, NO_TEST. */
+enum sql_decimal_op { SQL_DECIMAL_NONE, SQL_DECIMAL_ADD, SQL_DECIMAL_SUB, SQL_DECIMAL_MUL, SQL_DECIMAL_INT };
+enum sql_decimal_test {
+	SQL_DECIMAL_NO_TEST,
+	SQL_DECIMAL_EQ,
+	SQL_DECIMAL_NE,
+	SQL_DECIMAL_LT,
+	SQL_DECIMAL_LE,
+	SQL_DECIMAL_GT,
+	SQL_DECIMAL_GE
+};
+enum sql_decimal_op sql_decimal_op_of(const struct sql_fn *fn);
+enum sql_decimal_test sql_decimal_test_of(const struct sql_fn *fn);
+bool sql_cast_is_int_to_numeric(const struct sql_fn *fn);
+/* A test of two numerics, by integers. False, without an error: evaluate it as always. */
+bool sql_decimal_compare(const struct sql_expr *e, const struct sql_batch *b, const uint16_t *sel, unsigned n,
+    const struct sql_env *env, struct cat_vec *out);
+
 /* system.c: the session answers r's call, which is about the catalog. */
 bool sql_ask(struct sql_row *r, enum sql_ask what);
 /* session.c: when the transaction began. */

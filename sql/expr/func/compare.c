@@ -67,6 +67,19 @@ LOOP(n_lt, struct cat_str, s, cat_num_cmp(x, y) < 0)
 LOOP(n_le, struct cat_str, s, cat_num_cmp(x, y) <= 0)
 LOOP(n_gt, struct cat_str, s, cat_num_cmp(x, y) > 0)
 LOOP(n_ge, struct cat_str, s, cat_num_cmp(x, y) >= 0)
+
+enum sql_decimal_test
+sql_decimal_test_of(const struct sql_fn *fn)
+{
+	return fn->vec == n_lt   ? SQL_DECIMAL_LT
+	       : fn->vec == n_le ? SQL_DECIMAL_LE
+	       : fn->vec == n_gt ? SQL_DECIMAL_GT
+	       : fn->vec == n_ge ? SQL_DECIMAL_GE
+	       : fn->vec == n_eq ? SQL_DECIMAL_EQ
+	       : fn->vec == n_ne ? SQL_DECIMAL_NE
+				 : SQL_DECIMAL_NO_TEST;
+}
+
 LOOP(c_eq, struct cat_str, s, char_cmp(x, y) == 0)
 LOOP(c_ne, struct cat_str, s, char_cmp(x, y) != 0)
 LOOP(c_lt, struct cat_str, s, char_cmp(x, y) < 0)

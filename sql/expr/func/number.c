@@ -195,6 +195,17 @@ NUM2(n_mul, cat_num_mul)
 NUM2(n_div, cat_num_div)
 NUM2(n_mod, cat_num_mod)
 
+enum sql_decimal_op
+sql_decimal_op_of(const struct sql_fn *fn)
+{
+	return fn->vec == NULL                  ? SQL_DECIMAL_NONE
+	       : fn->vec == n_mul               ? SQL_DECIMAL_MUL
+	       : fn->vec == n_add               ? SQL_DECIMAL_ADD
+	       : fn->vec == n_sub               ? SQL_DECIMAL_SUB
+	       : sql_cast_is_int_to_numeric(fn) ? SQL_DECIMAL_INT
+						: SQL_DECIMAL_NONE;
+}
+
 NUM1(n_neg, cat_num_neg)
 NUM1(n_abs, cat_num_abs)
 /* ---- the table --------------------------------------------------------------------------- */
