@@ -17,6 +17,8 @@ const struct sql_costs sql_costs_standard = { .trip = 500,
 	.cache = 1 << 20 };
 
 enum { BLOCK_HEAD = 64, SLOT_HEAD = 32 };
+/* A lookup takes as long as so many rows of a scan whose columns are kept. */
+enum { LOOKUPS_OF = 16 };
 
 /* Bytes of a row's block: what a scan reads of it. */
 static double
@@ -76,7 +78,7 @@ sql_cost_index_join(const struct sql_costs *c, const struct cat_table *t, double
 bool
 sql_cost_few(double rows, double of)
 {
-	return rows <= CAT_BATCH || rows * 4 < of;
+	return rows <= CAT_BATCH || rows * LOOKUPS_OF < of;
 }
 
 /* One question to a hash table of so many rows. */

@@ -4,6 +4,8 @@
 #include <sql/plan/plan_internal.h>
 #include <sql/plan/selectivity.h>
 
+#include <math.h>
+
 bool
 sql_plan_joinable(
     const struct bind *b, const struct bind_cond *c, const struct sql_set *have, const struct sql_set *one)
@@ -81,6 +83,27 @@ keeps_right(const struct sql_node *left, struct sql_expr **lkey, const struct sq
 	return r ? right->est_rows <= left->est_rows * WORTH : right->est_rows * WORTH < left->est_rows;
 }
 
+/* If these keys of a side are all columns of a table's primary key: the share of pairs with one of its
+ * rows, else 0. The columns of a key are not independent: there are as many keys as rows. */
+static double
+whole_share(struct bind *b, struct sql_expr *const *key, unsigned keys)
+{
+	unsigned table =
+	    keys > 1 && key[0]->kind == SQL_COLUMN ? sql_bind_table_at(b, key[0]->index) : b->from.tables;
+	if (table >= b->from.tables || b->from.table[table]->tab->keys < 2)
+		return 0;
+	const struct cat_table *tab = b->from.table[table]->tab;
+	for (unsigned k = 0; k < tab->keys; k++) {
+		bool found = false;
+		for (unsigned i = 0; i < keys && !found; i++)
+			found = key[i]->kind == SQL_COLUMN &&
+				key[i]->index == b->from.table[table]->base + tab->key[k];
+		if (!found)
+			return 0;
+	}
+	return 1 / fmax(sql_sel_rows(b, table), 1);
+}
+
 struct sql_node *
 sql_plan_hash_join(struct bind *b, struct sql_node *left, const struct sql_set *lmask, struct sql_node *right,
     const struct sql_set *rmask, enum ast_join_kind kind)
@@ -105,6 +128,7 @@ sql_plan_hash_join(struct bind *b, struct sql_node *left, const struct sql_set *
 		rkey[n->keys++] = l_is_left ? c->ur : c->ul;
 		c->used = true;
 	}
+	share = fmax(share, fmax(whole_share(b, lkey, n->keys), whole_share(b, rkey, n->keys)));
 	bool build_right = keeps_right(left, lkey, right, rkey, n->keys);
 	bool keep_left = kind == AST_JOIN_LEFT || kind == AST_JOIN_FULL;
 	bool keep_right = kind == AST_JOIN_RIGHT || kind == AST_JOIN_FULL;

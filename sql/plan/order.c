@@ -56,6 +56,16 @@ struct joined {
 	unsigned n;
 };
 
+/*
+ * A table whose key has several columns, each of a class of more than two. The classes' shares take
+ * the columns for independent, but there are only as many keys as rows: where all of the key's
+ * columns meet others, `by` times as many rows come out.
+ */
+struct whole {
+	unsigned item, keys, *klass;
+	double by;
+};
+
 struct order {
 	struct bind *b;
 	const struct sql_costs *costs;
@@ -69,6 +79,8 @@ struct order {
 	unsigned factors;
 	struct klass *klass;
 	unsigned klasses;
+	struct whole *whole;
+	unsigned wholes;
 	double work, step; /* steps taken; of one more estimate */
 };
 
@@ -340,6 +352,63 @@ add_edge(struct order *o, const struct bind_cond *c)
 		sql_set_add(&o->edge[y], &l);
 }
 
+/* The class of more than two columns in which that column of item i is. UINT32_MAX: none. */
+static unsigned
+large_class(const struct order *o, unsigned column)
+{
+	unsigned k = class_of(o->klass, o->klasses, column);
+	return k != UINT32_MAX && o->klass[k].n > 2 ? k : UINT32_MAX;
+}
+
+static bool
+look_at_wholes(struct order *o)
+{
+	struct bind *b = o->b;
+	if ((o->whole = sql_bind_take(b, o->items * sizeof *o->whole)) == NULL)
+		return false;
+	for (unsigned i = 0; i < o->items; i++) {
+		unsigned t = o->item[i].table, n = 0;
+		if (t >= SQL_TABLES_MAX || b->from.table[t]->tab->keys < 2)
+			continue;
+		const struct cat_table *tab = b->from.table[t]->tab;
+		struct whole w = { .item = i, .keys = tab->keys, .by = 1 / fmax(sql_sel_rows(b, t), 1) };
+		if ((w.klass = sql_bind_take(b, w.keys * sizeof *w.klass)) == NULL)
+			return false;
+		while (n < w.keys) {
+			unsigned col = b->from.table[t]->base + tab->key[n];
+			struct sql_expr *e = column(b, col);
+			if (e == NULL)
+				return false;
+			w.klass[n] = large_class(o, col);
+			double d = sql_sel_distinct(b, e);
+			if (w.klass[n] == UINT32_MAX || d <= 0)
+				break;
+			w.by *= d;
+			n++;
+		}
+		if (n == w.keys && w.by > 1)
+			o->whole[o->wholes++] = w;
+	}
+	return true;
+}
+
+/* True if the table and another operand with each of its key's columns are in the set. */
+static bool
+is_met(const struct order *o, const struct whole *w, const struct sql_set *items)
+{
+	if (!sql_set_has(items, w->item))
+		return false;
+	for (unsigned i = 0; i < w->keys; i++) {
+		const struct klass *k = &o->klass[w->klass[i]];
+		bool other = false;
+		for (unsigned m = 0; m < k->n && !other; m++)
+			other = k->m[m].item != w->item && sql_set_has(items, k->m[m].item);
+		if (!other)
+			return false;
+	}
+	return true;
+}
+
 /* What share a condition over several operands lets pass. False if its class says so. */
 static bool
 look_at_cond(struct order *o, const struct bind_cond *c, double *share)
@@ -351,7 +420,9 @@ look_at_cond(struct order *o, const struct bind_cond *c, double *share)
 	if (two)
 		add_edge(o, c);
 	double whole = two && !c->implied ? whole_key(o, c, &keys) : 0;
-	if (whole > 0) {
+	if (whole > 0 && equality && large_class(o, c->l->index) != UINT32_MAX) {
+		return false; /* struct whole */
+	} else if (whole > 0) {
 		/* each of its conditions has an equal part in it; their classes none */
 		*share = pow(whole, 1.0 / keys);
 		if (k != UINT32_MAX && o->klass[k].n == 2) {
@@ -382,6 +453,8 @@ look(struct order *o)
 			return false;
 		o->step += o->klass[i].n;
 	}
+	if (!look_at_wholes(o))
+		return false;
 	for (unsigned i = 0; i < b->where.conds; i++) {
 		const struct bind_cond *c = &b->where.cond[i];
 		if (!sql_plan_open(b, c) || !sql_set_is_many(&c->mask) ||
@@ -467,6 +540,9 @@ rows_of(const struct order *o, const struct sql_set *items)
 		rows = times(rows, share.x);
 		rows.scale += share.scale;
 	}
+	for (unsigned i = 0; i < o->wholes; i++)
+		if (is_met(o, &o->whole[i], items))
+			rows = times(rows, o->whole[i].by);
 	for (; rows.scale > 0 && rows.x < 1e30; rows.scale--)
 		rows.x *= 1e200;
 	for (; rows.scale < 0 && rows.x > 1; rows.scale++)
