@@ -29,6 +29,7 @@ bool
 sql_groups_open(struct sql_groups *g, struct nam_arena *arena, const enum cat_type *type, unsigned keys)
 {
 	*g = (struct sql_groups){ .arena = arena, .keys = keys };
+	g->exact = keys == 1 && sql_hash_exact(type[0]);
 	return (g->rs = sql_rowset_open(arena, type, keys)) != NULL && grow(g);
 }
 
@@ -75,13 +76,22 @@ sql_groups_find(
 		group[k] = t->tag == (uint32_t)(h[k] >> 32) ? t->group : 0;
 		if (group[k] == 0)
 			continue;
+		if (s->exact) {
+			__builtin_prefetch(&s->hash[group[k] - 1]);
+			continue;
+		}
 		const struct cat_vec *v = sql_rowset_col(s->rs, group[k] - 1, 0);
 		unsigned at = (group[k] - 1) % CAT_BATCH;
 		__builtin_prefetch(
 		    cat_type_is_str(v->type) ? (const void *)&v->s[at] : (const void *)&v->i[at]);
 	}
 	for (unsigned k = 0; k < n; k++) {
-		if (group[k] != 0 && sql_same_row(s->rs, group[k] - 1, 0, key, s->keys, sel[k]))
+		bool is = group[k] != 0;
+		if (is && s->exact && !key->null[sel[k]])
+			is = s->hash[group[k] - 1] == h[k] && h[k] != SQL_HASH_NULL;
+		else if (is)
+			is = sql_same_row(s->rs, group[k] - 1, 0, key, s->keys, sel[k]);
+		if (is)
 			group[k]--;
 		else if (!sql_groups_one(s, key, sel[k], h[k], &group[k]))
 			return false;

@@ -19,6 +19,7 @@ struct sql_groups {
 	struct nam_arena *arena;
 	struct sql_rowset *rs; /* row g: the key of group g */
 	unsigned keys;
+	bool exact; /* one key, equal if its hash is and it is no NULL */
 	uint32_t n;
 	uint64_t mask;
 	struct sql_group_slot *slot;

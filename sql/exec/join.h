@@ -22,6 +22,7 @@ struct sql_join_table {
 	unsigned keys;
 	unsigned *key_at; /* the keys' columns in rs */
 	bool bytes;       /* one key, equal if its bytes are */
+	bool exact;       /* one key, equal if its hash is */
 	bool unique;      /* no two rows have the same keys */
 	uint64_t mask, *bucket;
 	struct sql_entry *entry; /* of row r at r + 1 */

@@ -11,6 +11,8 @@ filter_bit(uint64_t hash)
 static bool
 same_keys(const struct sql_join_table *t, uint32_t r, const struct cat_vec *key, unsigned row)
 {
+	if (t->exact)
+		return true; /* the caller has compared hashes */
 	if (t->bytes) {
 		const struct sql_entry *e = &t->entry[r];
 		const struct cat_str *s = &key->s[row];
@@ -47,6 +49,7 @@ sql_join_index(struct sql_join_table *t, struct nam_arena *keep)
 	if (t->bucket == NULL || t->entry == NULL || hash == NULL || key == NULL)
 		return false;
 	t->bytes = t->keys == 1 && sql_by_bytes(rs->type[t->key_at[0]]);
+	t->exact = t->keys == 1 && sql_hash_exact(rs->type[t->key_at[0]]);
 	t->unique = true;
 	/* from the last row to the first, so that a chain has its rows in order */
 	for (unsigned i = (rs->rows + CAT_BATCH - 1) / CAT_BATCH; i-- > 0;) {
@@ -99,9 +102,11 @@ sql_join_find(const struct sql_join_table *t, const struct cat_vec *key, const u
 		while (r != 0 && entry[r].hash != hash[j])
 			r = entry[r].next;
 		found[j] = r;
-		if (r != 0)
+		if (r != 0 && !t->exact)
 			__builtin_prefetch(entry[r].p);
 	}
+	if (t->exact)
+		return;
 	for (unsigned j = 0; j < n; j++)
 		if (found[j] != 0 && !same_keys(t, found[j], key, sel[j]))
 			found[j] = along(t, key, sel[j], hash[j], entry[found[j]].next);

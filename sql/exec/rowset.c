@@ -167,7 +167,21 @@ hash_bytes(const char *p, uint32_t n, uint64_t h)
 	    h, (uint64_t)(unsigned char)p[0] << 8 | (unsigned char)p[n / 2], (unsigned char)p[n - 1]);
 }
 
-#define HASH_SEED UINT64_C(0x9e3779b97f4a7c15)
+/* char(n): the blanks behind it do not count. */
+static inline struct cat_str
+trimmed(struct cat_str s)
+{
+	while (s.len > 0 && s.p[s.len - 1] == ' ')
+		s.len--;
+	return s;
+}
+
+static inline uint64_t
+hash_chars(struct cat_str s, uint64_t h)
+{
+	s = trimmed(s);
+	return hash_bytes(s.p, s.len, h);
+}
 
 static inline uint64_t
 hash_value(const struct cat_vec *v, unsigned k, uint64_t h)
@@ -176,6 +190,8 @@ hash_value(const struct cat_vec *v, unsigned k, uint64_t h)
 		return nam_mix(h + 1);
 	if (sql_by_bytes(v->type))
 		return hash_bytes(v->s[k].p, v->s[k].len, h);
+	if (v->type == CAT_BPCHAR)
+		return hash_chars(v->s[k], h);
 	if (cat_type_is_str(v->type) || cat_type_is_float(v->type))
 		return cat_value_hash(v->type, cat_vec_at(v, k), h);
 	return nam_mix(h ^ (uint64_t)v->i[k]);
@@ -184,7 +200,7 @@ hash_value(const struct cat_vec *v, unsigned k, uint64_t h)
 uint64_t
 sql_hash_row(const struct cat_vec *key, unsigned n, unsigned k)
 {
-	uint64_t h = HASH_SEED;
+	uint64_t h = SQL_HASH_SEED;
 	for (unsigned c = 0; c < n; c++)
 		h = hash_value(&key[c], k, h);
 	return h;
@@ -194,7 +210,7 @@ void
 sql_hash_rows(const struct cat_vec *key, unsigned n, const uint16_t *sel, unsigned rows, uint64_t *out)
 {
 	for (unsigned j = 0; j < rows; j++)
-		out[j] = HASH_SEED;
+		out[j] = SQL_HASH_SEED;
 	for (unsigned c = 0; c < n; c++) {
 		const struct cat_vec *v = &key[c];
 		if (sql_by_bytes(v->type)) {
@@ -202,6 +218,16 @@ sql_hash_rows(const struct cat_vec *key, unsigned n, const uint16_t *sel, unsign
 				unsigned k = sel[j];
 				out[j] = v->null[k] ? nam_mix(out[j] + 1)
 						    : hash_bytes(v->s[k].p, v->s[k].len, out[j]);
+			}
+		} else if (v->type == CAT_BPCHAR) {
+			for (unsigned j = 0; j < rows; j++) {
+				unsigned k = sel[j];
+				out[j] = v->null[k] ? nam_mix(out[j] + 1) : hash_chars(v->s[k], out[j]);
+			}
+		} else if (!cat_type_is_str(v->type) && !cat_type_is_float(v->type)) {
+			for (unsigned j = 0; j < rows; j++) {
+				unsigned k = sel[j];
+				out[j] = nam_mix(v->null[k] ? out[j] + 1 : out[j] ^ (uint64_t)v->i[k]);
 			}
 		} else {
 			for (unsigned j = 0; j < rows; j++)
@@ -224,6 +250,10 @@ sql_same_row(const struct sql_rowset *rs, uint32_t r, unsigned first, const stru
 		if (sql_by_bytes(v->type)) {
 			const struct cat_str *s = &v->s[at], *t = &key[c].s[k];
 			if (s->len != t->len || !sql_same_bytes(s->p, t->p, s->len))
+				return false;
+		} else if (v->type == CAT_BPCHAR) {
+			struct cat_str s = trimmed(v->s[at]), t = trimmed(key[c].s[k]);
+			if (s.len != t.len || !sql_same_bytes(s.p, t.p, s.len))
 				return false;
 		} else if (cat_type_is_str(v->type) || cat_type_is_float(v->type)) {
 			if (cat_value_cmp(v->type, cat_vec_at(v, at), cat_vec_at(&key[c], k)) != 0)

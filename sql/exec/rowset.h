@@ -3,6 +3,7 @@
 #ifndef NAM_SQL_ROWSET_H
 #define NAM_SQL_ROWSET_H
 
+#include <base/hash.h>
 #include <sql/expr/expr.h>
 
 struct sql_rowset {
@@ -41,6 +42,15 @@ bool sql_rowset_gather(const struct sql_rowset *rs, unsigned col, const uint32_t
 /* Rows row[sel[k]] of one column go to sel[k], k < n; out has its memory. sel NULL: 0, 1, ... */
 void sql_rowset_place(const struct sql_rowset *rs, unsigned col, const uint32_t *row, const uint16_t *sel,
     unsigned n, struct cat_vec *out);
+/* The hash of one key of these types is a bijection of its value: equal hashes mean equal keys. A
+ * NULL has SQL_HASH_NULL, which is some value's as well. */
+#define SQL_HASH_SEED UINT64_C(0x9e3779b97f4a7c15)
+#define SQL_HASH_NULL nam_mix(SQL_HASH_SEED + 1)
+static inline bool
+sql_hash_exact(enum cat_type type)
+{
+	return !cat_type_is_str(type) && !cat_type_is_float(type);
+}
 /* Hash of row k of n key vectors; NULLs hash alike. Good for tables in memory only. */
 uint64_t sql_hash_row(const struct cat_vec *key, unsigned n, unsigned k);
 /* out[j] = the hash of row sel[j], for j < rows. */

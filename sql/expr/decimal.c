@@ -145,7 +145,7 @@ arithmetic(enum sql_decimal_op op, struct sql_decimal *x, struct sql_decimal *y,
 	const uint8_t none = 0, *an = x->mask != 0 ? x->null : &none, *bn = y->mask != 0 ? y->null : &none;
 	unsigned am = x->mask, bm = y->mask;
 	int64_t *v = out->v;
-	/* Values of NULL rows count for nothing, and an overflow of theirs is a needless way back. */
+	/* An overflow in a NULL row is a needless way back, and no more. */
 	if (op == SQL_DECIMAL_MUL)
 		SQL_EACH(r, lost |= __builtin_mul_overflow(a[k & am], b[k & bm], &v[k]));
 	else if (op == SQL_DECIMAL_ADD)

@@ -289,9 +289,10 @@ bool sql_agg_add_all(enum sql_agg_kind k, enum cat_type arg_type, const struct c
     const uint16_t *sel, unsigned n, void *state, struct nam_arena *state_arena, struct cat_err *err);
 
 /*
- * decimal.c: a numeric expression over a batch as integers, value k = v[k & mask] / 10^scale, of which
- * each has that scale. False, without an error: evaluate it as always. memo: what has been evaluated
- * for the same rows of the same batch; zeroed before, NULL = none. All of it lies in env->arena.
+ * decimal.c: a numeric expression over a batch as integers, value k = v[k & mask] / 10^scale, of
+ * which each has that scale. False, without an error: evaluate it as always. memo: what has been
+ * evaluated for the same rows of the same batch; zeroed before, NULL = none. All of it lies in
+ * env->arena.
  */
 enum { SQL_DECIMALS = 16 };
 struct sql_decimal {

@@ -80,8 +80,8 @@ struct sql_signature {
 };
 extern const struct sql_signature sql_signatures[];
 
-/* What decimal.c can do by integers: arithmetic of numerics, an integer as a numeric, and the tests of
- * two numerics. Not those: NONE, NO_TEST. */
+/* What decimal.c can do by integers: arithmetic of numerics, an integer as a numeric, and the tests
+ * of two numerics. Not those: NONE, NO_TEST. */
 enum sql_decimal_op { SQL_DECIMAL_NONE, SQL_DECIMAL_ADD, SQL_DECIMAL_SUB, SQL_DECIMAL_MUL, SQL_DECIMAL_INT };
 enum sql_decimal_test {
 	SQL_DECIMAL_NO_TEST,

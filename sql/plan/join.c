@@ -83,8 +83,8 @@ keeps_right(const struct sql_node *left, struct sql_expr **lkey, const struct sq
 	return r ? right->est_rows <= left->est_rows * WORTH : right->est_rows * WORTH < left->est_rows;
 }
 
-/* If these keys of a side are all columns of a table's primary key: the share of pairs with one of its
- * rows, else 0. The columns of a key are not independent: there are as many keys as rows. */
+/* If these keys of a side are all columns of a table's primary key: the share of pairs with one of
+ * its rows, else 0. The columns of a key are not independent: there are as many keys as rows. */
 static double
 whole_share(struct bind *b, struct sql_expr *const *key, unsigned keys)
 {

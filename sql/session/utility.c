@@ -308,7 +308,7 @@ sql_settings_init(struct sql_settings *set)
 {
 	*set = (struct sql_settings){ .iso = TXN_READ_COMMITTED,
 		.memory_kb = 4u << 20,
-		.parallel = 1,
+		.parallel = 0,
 		.parallel_rows = PARALLEL_ROWS };
 	strcpy(set->client_min_messages, "notice");
 	strcpy(set->extra_float_digits, "1");

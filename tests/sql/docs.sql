@@ -1551,10 +1551,10 @@ RESET namdb.scan_memory;
 
 -- [set-parallel] namdb
 SHOW namdb.parallel;
---> 1
-SET namdb.parallel = 0;
-SHOW namdb.parallel;
 --> 0
+SET namdb.parallel = 1;
+SHOW namdb.parallel;
+--> 1
 SET namdb.parallel = 'all';
 --! 22023
 RESET namdb.parallel;

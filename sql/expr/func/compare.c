@@ -36,6 +36,16 @@ char_cmp(struct cat_str x, struct cat_str y)
 	return cat_value_cmp(CAT_BPCHAR, (union cat_val){ .s = x }, (union cat_val){ .s = y });
 }
 
+static inline bool
+char_eq(struct cat_str x, struct cat_str y)
+{
+	while (x.len > y.len && x.p[x.len - 1] == ' ')
+		x.len--;
+	while (y.len > x.len && y.p[y.len - 1] == ' ')
+		y.len--;
+	return x.len == y.len && (x.len == 0 || memcmp(x.p, y.p, x.len) == 0);
+}
+
 #define LOOP(name, T, m, TEST)                                                                               \
 	static bool name(struct sql_frame *f)                                                                \
 	{                                                                                                    \
@@ -80,8 +90,8 @@ sql_decimal_test_of(const struct sql_fn *fn)
 				 : SQL_DECIMAL_NO_TEST;
 }
 
-LOOP(c_eq, struct cat_str, s, char_cmp(x, y) == 0)
-LOOP(c_ne, struct cat_str, s, char_cmp(x, y) != 0)
+LOOP(c_eq, struct cat_str, s, char_eq(x, y))
+LOOP(c_ne, struct cat_str, s, !char_eq(x, y))
 LOOP(c_lt, struct cat_str, s, char_cmp(x, y) < 0)
 LOOP(c_le, struct cat_str, s, char_cmp(x, y) <= 0)
 LOOP(c_gt, struct cat_str, s, char_cmp(x, y) > 0)
