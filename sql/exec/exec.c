@@ -189,6 +189,16 @@ scan_room(struct sql_exec *x, struct sql_node *n)
 	return s->run->tmp != NULL;
 }
 
+/* True if a condition of the filter is NULL for this outer row. */
+static bool
+none_pass(const struct sql_exec *x, const struct sql_expr *e)
+{
+	bool none = e != NULL && sql_expr_null_outside(e, x->outer);
+	for (unsigned k = 0; e != NULL && e->kind == SQL_AND && k < e->nargs && !none; k++)
+		none = none_pass(x, e->args[k]);
+	return none;
+}
+
 static bool
 scan_begin(struct sql_exec *x, struct sql_node *n)
 {
@@ -196,6 +206,8 @@ scan_begin(struct sql_exec *x, struct sql_node *n)
 	struct sql_run_scan *r = s->run;
 	const struct sql_access *a = &s->acc;
 	nam_status st;
+	if (!a->identify && none_pass(x, n->filter))
+		return r->ended = true;
 	if (a->identify) {
 		r->rows = nam_arena_take(x->arena[n->arena + 1], CAT_BATCH * sizeof *r->rows);
 		if (r->rows == NULL)

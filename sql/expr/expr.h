@@ -135,6 +135,8 @@ struct sql_expr *sql_expr_substitute(
  * results that differ from row to row. */
 bool sql_expr_has_sub(const struct sql_expr *e);
 bool sql_expr_volatile(const struct sql_expr *e);
+/* True if e is NULL for every row, because a value of the outer row in it is NULL. outer: env's. */
+bool sql_expr_null_outside(const struct sql_expr *e, const struct cat_datum *outer);
 /* True if e is a condition that cannot fail, and is alike for values that = calls equal. */
 bool sql_expr_harmless(const struct sql_expr *e);
 

@@ -13,6 +13,18 @@ sql_expr_has_sub(const struct sql_expr *e)
 }
 
 bool
+sql_expr_null_outside(const struct sql_expr *e, const struct cat_datum *outer)
+{
+	if (e->kind == SQL_OUTER)
+		return outer[e->index].null;
+	bool null = false;
+	if (e->kind == SQL_CALL && (e->fn->flags & (SQL_FN_NULLS | SQL_FN_VOLATILE)) == 0)
+		for (unsigned k = 0; k < e->nargs && !null; k++)
+			null = sql_expr_null_outside(e->args[k], outer);
+	return null;
+}
+
+bool
 sql_expr_volatile(const struct sql_expr *e)
 {
 	bool is = e->kind == SQL_CALL && (e->fn->flags & SQL_FN_EACH);

@@ -96,8 +96,7 @@ static const char *const query[] = {
 	"select count(*) from big where v > (select avg(v) from big)",
 	"select g, count(*) from big where v = (select max(v) from big b2 where b2.g = big.g) group by g",
 	"select s.name, x.n from small s join (select g, count(*) n from big group by g) x on x.g = s.id",
-	"with w as (select g, sum(v) s from big group by g) select a.g, a.s, b.s from w a join w b on a.g = "
-	"b.g + 1",
+	"with w as (select g, sum(v) s from big group by g) select x.g, y.s from w x join w y on x.g=y.g+1",
 	"select g, count(*) from big group by grouping sets ((g), ())",
 	"select count(*) from big a join big b on a.k = b.k + 1 where a.b and b.g = 3",
 	"select g, sum(v) from big group by g union all select id, 1 from small",

@@ -129,9 +129,35 @@ class Maker:
         where.append("%s.a = %s" % (a, self.column([more])))
         return "%s, %s %s, LATERAL %s" % (source, n, more, item), of + [more]
 
+    def few(self):
+        """A few rows of a small table ask a scalar subquery over a large one: its set need not have the other rows' answers."""
+        d = self.dice
+        o, i, j = self.alias(), self.alias(), self.alias()
+        ties = d.sample(COLUMNS, d.choice([1, 1, 2]))
+        where = ["%s.x = '%s'" % (o, d.choice(["p", "q", "pq"]))] if d.random() < 0.7 else []
+        where += ["%s.%s = %d" % (o, d.choice(COLUMNS), d.randrange(6))] if d.random() < 0.7 or not where else []
+        if d.random() < 0.3:
+            where.append("%s.a IN (SELECT b FROM s WHERE c = %d)" % (o, d.randrange(6)))
+        if d.random() < 0.2:
+            where.append(self.simple([o]))
+        source = "t %s" % o
+        if d.random() < 0.4:
+            source, where = source + ", s %s" % j, where + ["%s.a = %s.a" % (o, j)]
+        inside = " AND ".join(["%s.%s = %s.%s" % (i, c, o, c) for c in ties] + [self.simple([i])] * (d.random() < 0.4))
+        agg = d.choice(["sum(%s)", "min(%s)", "1 + max(%s)", "avg(%s) / 2", "count(%s)", "coalesce(max(%s), 2)"])
+        sub = "(SELECT %s FROM r %s WHERE %s)" % (agg % self.column([i]), i, inside)
+        where.append("%s %s %s" % (self.column([o]), d.choice(["<", ">=", "<>", "="]), sub))
+        if d.random() < 0.2:
+            where.append("(%s IS NULL OR %s > 2)" % (sub, self.column([o])))
+        if d.random() < 0.5:
+            d.shuffle(where)
+        return "SELECT count(*), sum(%s.id) FROM %s WHERE %s" % (o, source, " AND ".join(where))
+
     def query(self):
         d = self.dice
         self.n = 0
+        if d.random() < 0.2:
+            return self.few()
         names = [(d.choice(list(TABLES)[:3]), self.alias()) for _ in range(d.choice([1, 1, 2, 3]))]
         of = [a for _, a in names]
         where = []

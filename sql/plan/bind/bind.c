@@ -938,6 +938,25 @@ cond_in(struct bind *b, const struct ast_expr *e)
 	return to != NULL;
 }
 
+/* The scalar subquery that is one side of a comparison. */
+static const struct ast_expr *
+compared(const struct ast_expr *e)
+{
+	bool test = e->kind == AST_OP && e->nargs == 2 && e->text[strspn(e->text, "=<>")] == 0;
+	for (unsigned k = 0; test && k < 2; k++)
+		if (e->args[k]->kind == AST_SUB && e->args[k]->sub == AST_SUB_SCALAR)
+			return e->args[k];
+	return NULL;
+}
+
+/* The last condition is written so. */
+static bool
+note(struct bind *b, const struct ast_expr *e)
+{
+	b->where.cond[b->where.conds - 1].ast = e;
+	return true;
+}
+
 bool
 sql_bind_conds(struct bind *b, const struct ast_expr *e)
 {
@@ -947,10 +966,12 @@ sql_bind_conds(struct bind *b, const struct ast_expr *e)
 				return false;
 		return true;
 	}
+	if (b->agg.not_in != NULL && strcmp(b->agg.not_in, "WHERE") == 0)
+		b->where.compared = compared(e);
 	if (e->kind == AST_OP && e->nargs == 2 && strcmp(e->text, "=") == 0)
-		return sql_bind_cond_eq(b, e->args[0], e->args[1], e->position);
+		return sql_bind_cond_eq(b, e->args[0], e->args[1], e->position) && note(b, e);
 	if (e->kind == AST_IN && !e->negate)
-		return cond_in(b, e);
+		return cond_in(b, e) && note(b, e);
 	if (e->kind == AST_OR && (e = sql_bind_or_common(b, e)) == NULL)
 		return false;
 	struct sql_expr *x = e->kind == AST_SUB ? sql_bind_sub(b, e, true) : sql_bind_expr_as(b, e, CAT_BOOL);
@@ -971,6 +992,7 @@ sql_bind_conds(struct bind *b, const struct ast_expr *e)
 	if (c == NULL)
 		return false;
 	c->e = x;
+	c->ast = e;
 	c->mask = sql_bind_tables_of(b, x);
 	return sql_bind_or_parts(b, x, &c->mask);
 }

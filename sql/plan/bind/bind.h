@@ -58,7 +58,8 @@ struct bind_cte {
 /* One condition of WHERE or ON. */
 struct bind_cond {
 	struct sql_expr *e;
-	struct sql_set mask; /* tables it uses */
+	const struct ast_expr *ast; /* as written, or NULL */
+	struct sql_set mask;        /* tables it uses */
 	/* l = r, as written and as unified; NULL = it is nothing of that kind */
 	struct sql_expr *l, *r, *ul, *ur;
 	struct sql_set lmask, rmask;
@@ -179,6 +180,8 @@ struct bind_where {
 	unsigned conds, cap;
 	unsigned home;        /* of those bound now */
 	unsigned *asked_left; /* conditions that may still be asked of common values */
+	/* a scalar subquery that a condition of WHERE compares with something, and nothing else */
+	const struct ast_expr *compared;
 };
 
 /* Joins as they are written. */
@@ -208,6 +211,7 @@ struct bind_around {
 	const char *no_sub; /* "DEFAULT expression": no subqueries here */
 	bool unnest;        /* equalities with outer columns may become keys of a hash table */
 	bool asked;         /* a query inside asks for a column */
+	bool narrow;        /* its answer matters for outer rows that pass WHERE alone: narrow.c */
 };
 
 /* sql_bind_select: the columns of its answer. */
@@ -351,6 +355,12 @@ struct bind_cond *sql_bind_cond_add(struct bind *b);
 /* or.c: binds the conditions that all branches of an OR share, and returns the OR of the rest. NULL
  * = error in *err. */
 const struct ast_expr *sql_bind_or_common(struct bind *b, const struct ast_expr *e);
+/* True if two bindings of e are as good as one. */
+bool sql_bind_may_share(const struct ast_expr *e);
+/* narrow.c: a condition more of a subquery whose ties are left[] = key[], and whose set is made
+ * next. answer: its value. */
+bool sql_bind_narrow(struct bind *b, struct sql_expr *const *left, struct sql_expr *const *key, unsigned keys,
+    const struct sql_expr *answer);
 /* If a bound condition over these tables is an OR: adds the conditions, each over one table, that
  * follow from it. */
 bool sql_bind_or_parts(struct bind *b, struct sql_expr *e, const struct sql_set *tables);

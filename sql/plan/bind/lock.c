@@ -110,6 +110,5 @@ sql_bind_lock_node(struct bind *b, const struct ast_select *q, struct sql_node *
 		}
 	}
 	n->node.est_rows = child->est_rows;
-	b->plan->locks = true;
 	return n;
 }

@@ -39,8 +39,8 @@ some_and(const struct ast_expr *e)
 }
 
 /* One binding serves for several: no query, no call that may answer otherwise the next time. */
-static bool
-may_share(const struct ast_expr *e)
+bool
+sql_bind_may_share(const struct ast_expr *e)
 {
 	switch (e->kind) {
 	case AST_SUB:
@@ -54,7 +54,7 @@ may_share(const struct ast_expr *e)
 		break;
 	}
 	for (unsigned k = 0; k < e->nargs; k++)
-		if (!may_share(e->args[k]))
+		if (!sql_bind_may_share(e->args[k]))
 			return false;
 	return true;
 }
@@ -165,7 +165,7 @@ sql_bind_or_common(struct bind *b, const struct ast_expr *e)
 	for (unsigned k = 0; k < br[0].parts; k += !out) {
 		const struct ast_expr *p = br[0].part[k];
 		out = false;
-		if (may_share(p) && take_out(b, br, n, k, &out)) {
+		if (sql_bind_may_share(p) && take_out(b, br, n, k, &out)) {
 			common[commons++] = p;
 			changed |= out;
 		}

@@ -693,6 +693,8 @@ sql_bind_select_begin(struct bind *b, const struct ast_select *q)
 		return false;
 	b->answer.query = w;
 	w->q = q;
+	if (q->locks > 0)
+		b->plan->locks = true;
 	if (q->sets > 0) {
 		if (!set(b, q, w))
 			return false;

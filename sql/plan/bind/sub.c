@@ -277,6 +277,8 @@ sql_bind_sub_set(struct bind *b, const struct ast_select *q, struct sql_expr **o
 	}
 	if (found < s->ties || keys == 0)
 		return true;
+	if (scalar && !sql_bind_narrow(b, left, key, keys, out[0]))
+		return false;
 	for (unsigned i = 0; i < b->where.conds; i++)
 		b->where.cond[i].used =
 		    b->where.cond[i].pushed || is_tie(&b->where.cond[i]) || is_rest(s, &b->where.cond[i]);
@@ -405,6 +407,8 @@ sql_bind_sub(struct bind *b, const struct ast_expr *e, bool two)
 	struct sql_expr **test = sql_bind_take(b, (e->nargs + 1) * sizeof *test);
 	struct sql_sub *s = sql_bind_take(b, sizeof *s);
 	struct bind *in = sql_bind_child(b, e->position);
+	bool compared = b->where.compared == e;
+	b->where.compared = NULL;
 	if (test == NULL || s == NULL || in == NULL)
 		return NULL;
 	if (b->around.no_sub != NULL) {
@@ -423,6 +427,7 @@ sql_bind_sub(struct bind *b, const struct ast_expr *e, bool two)
 	in->around.up = b;
 	in->around.sub = s;
 	in->around.level = b->around.level + 1;
+	in->around.narrow = compared;
 	in->around.unnest = s->kind == AST_SUB_EXISTS || s->kind == AST_SUB_SCALAR ||
 			    (two && s->kind == AST_SUB_ANY && strcmp(e->text, "=") == 0);
 	in->around.unnest &= e->select->locks == 0; /* as many rows are locked as are asked about */
