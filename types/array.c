@@ -329,6 +329,27 @@ element(struct reader *r, char **to, struct cat_str *out, bool *null)
 				  : malformed(r, "Unexpected array element.", 0);
 }
 
+/* An int2vector or oidvector: "1 2 3". Its first element has the number 0. */
+static bool
+vector_in(enum cat_type elem, struct cat_str in, struct cat_str *out, struct nam_arena *arena,
+    struct cat_err *err)
+{
+	union cat_val *v = nam_arena_take(arena, (in.len / 2 + 1) * sizeof *v);
+	uint32_t n = 0;
+	if (v == NULL)
+		return cat_error(err, "53200", "out of memory");
+	for (uint32_t at = 0; at < in.len;) {
+		uint32_t from = at;
+		while (at < in.len && !space(in.p[at]))
+			at++;
+		struct cat_str one = { in.p + from, at - from };
+		if (one.len > 0 && !cat_value_in(elem, -1, one, &v[n++], arena, err))
+			return false;
+		at++;
+	}
+	return cat_array_make(elem, 0, v, NULL, n, out, arena, err);
+}
+
 bool
 cat_array_in(enum cat_type type, int32_t typmod, struct cat_str in, struct cat_str *out,
     struct nam_arena *arena, struct cat_err *err)
@@ -337,6 +358,8 @@ cat_array_in(enum cat_type type, int32_t typmod, struct cat_str in, struct cat_s
 	enum cat_type elem = cat_type_element(type);
 	int64_t lower = 1, upper = 0;
 	uint32_t most = 1, n = 0;
+	if (elem == CAT_INT2V || elem == CAT_OIDV)
+		return vector_in(elem, in, out, arena, err);
 	skip(&r);
 	bool said = peek(&r) == '[';
 	if (said && !bounds(&r, &lower, &upper))

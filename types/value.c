@@ -485,10 +485,10 @@ cat_value_in(enum cat_type type, int32_t typmod, struct cat_str in, union cat_va
 	case CAT_TIME:
 		return cat_time_in(in, &out->i, err);
 	case CAT_OID:
+	case CAT_OIDV:
 		return oid_in(in, out, err);
 	case CAT_INT2V:
-	case CAT_OIDV:
-		return int_in(CAT_INT8, in, out, err);
+		return int_in(CAT_INT2, in, out, err);
 	case CAT_NAME:
 		return name_in(in, out, err);
 	case CAT_CHAR:

@@ -173,10 +173,12 @@ value_out(struct cn_pg_out *o, enum cat_type t, union cat_val v, struct nam_aren
 		cn_pg_put8(o, v.i != 0);
 		break;
 	case CAT_INT2:
+	case CAT_INT2V:
 		cn_pg_put16(o, (uint16_t)v.i);
 		break;
 	case CAT_INT4:
 	case CAT_OID:
+	case CAT_OIDV:
 		cn_pg_put32(o, (uint32_t)v.i);
 		break;
 	case CAT_REGCLASS:
@@ -232,6 +234,7 @@ array_in(
     enum cat_type t, struct cn_pg_reader *r, union cat_val *v, struct nam_arena *arena, struct cat_err *err)
 {
 	enum cat_type elem = cat_type_element(t), sent;
+	bool vector = elem == CAT_INT2V || elem == CAT_OIDV, nulls = false;
 	uint32_t dims = cn_pg_get32(r);
 	cn_pg_get32(r); /* whether any is NULL, which the lengths say as well */
 	uint32_t oid = cn_pg_get32(r);
@@ -241,7 +244,7 @@ array_in(
 		return malformed(err);
 	if (dims > 1)
 		return cat_error(err, "0A000", "arrays of more than one dimension are not supported yet");
-	if (!cn_pg_type(oid, &sent) || sent != elem)
+	if (vector ? oid != cn_pg_oid(elem, -1) : !cn_pg_type(oid, &sent) || sent != elem)
 		return cat_error(err, "42804", "binary data has array element type %u instead of expected %u",
 		    oid, cn_pg_oid(elem, -1));
 	/* Every element has a length of 4 bytes at least. */
@@ -254,6 +257,7 @@ array_in(
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t len = cn_pg_get32(r);
 		null[k] = len == UINT32_MAX;
+		nulls |= null[k];
 		const char *p = null[k] ? "" : cn_pg_get_bytes(r, len);
 		if (r->bad)
 			return malformed(err);
@@ -262,7 +266,9 @@ array_in(
 		else if (!cn_pg_binary_in(elem, (struct cat_str){ p, len }, &e[k], arena, err))
 			return false;
 	}
-	return cat_array_make(elem, lower, e, null, n, &v->s, arena, err);
+	if (vector && (nulls || (n > 0 && lower != 0)))
+		return cat_error(err, "22P03", "invalid %s data", cat_type_name(t));
+	return cat_array_make(elem, vector ? 0 : lower, e, null, n, &v->s, arena, err);
 }
 
 static bool
@@ -285,12 +291,14 @@ number_in(enum cat_type t, struct cn_pg_reader *r, union cat_val *v, struct cat_
 		v->i = cn_pg_get8(r) != 0;
 		return true;
 	case CAT_INT2:
+	case CAT_INT2V:
 		v->i = (int16_t)cn_pg_get16(r);
 		return true;
 	case CAT_INT4:
 		v->i = (int32_t)cn_pg_get32(r);
 		return true;
 	case CAT_OID:
+	case CAT_OIDV:
 		v->i = cn_pg_get32(r);
 		return true;
 	case CAT_FLOAT4:

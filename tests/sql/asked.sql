@@ -1821,3 +1821,12 @@ select substring('foobar' from 'o(.)b'), substring('abcdef', 2, 3), substring('a
 select null in (x / 0), null not in (x / 0, 1), (null) in (x / x) from (values (0), (1)) v(x)
 select x from (values (0), (1)) v(x) group by x having (null) in (x / x)
 select null in (1, null), null::int in (1 / x) from (values (1)) v(x)
+-- int2vector and oidvector
+SELECT '1 2 3'::int2vector, ''::int2vector, ' 7  8 '::oidvector, '1 2'::int2vector::text
+SELECT '{1,2}'::int2vector
+SELECT '1 a'::int2vector
+SELECT '40000'::int2vector
+SELECT '-32768 32767'::int2vector
+SELECT '5000000000'::oidvector
+SELECT ('4 5 6'::int2vector)[0], ('4 5 6'::int2vector)[2], ('4 5 6'::oidvector)[3]
+SELECT '1 2'::int2vector = '1 2'::int2vector
