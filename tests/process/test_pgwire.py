@@ -256,6 +256,8 @@ def test_binary():
         (2950, bytes(range(16)), "'00010203-0405-0607-0809-0a0b0c0d0e0f'::uuid"), (114, b'{"a":[1]}', "'{\"a\":[1]}'::json"),
         (1007, struct.pack("!iiiiiiiii", 1, 1, 23, 2, 1, 4, 5, -1, 0)[:-4], "ARRAY[5, NULL]"),
         (1009, struct.pack("!iiiiii", 1, 0, 25, 1, 1, 2) + b"xy", "ARRAY['xy']"), (1016, struct.pack("!iii", 0, 0, 20), "'{}'::bigint[]"),
+        (22, struct.pack("!iiiiiihih", 1, 0, 21, 2, 0, 2, 7, 2, -8), "'7 -8'::int2vector"),
+        (30, struct.pack("!iiiiiiI", 1, 0, 26, 1, 0, 4, 4000000000), "'4000000000'::oidvector"),
     ]
     for oid, form, sql in cases:
         as_text = "" if oid == 114 else ", $1 IS NOT DISTINCT FROM %s" % sql
@@ -270,7 +272,9 @@ def test_binary():
     same(rows(got), [(struct.pack("!i", 9), b"v9")])
     for oid, form, state in ((23, b"\0\0\0", "22P03"), (1700, b"\0\1\0\0\0\0\0\0", "22P03"), (1700, struct.pack("!hhHhh", 1, 0, 0, 0, 10000), "22P03"),
                              (2950, b"short", "22P03"), (1007, struct.pack("!iiiii", 1, 0, 23, 2**30, 1), "22P03"), (25, b"\xff", "22021"),
-                             (25, b"a\0b", "22021"), (1007, struct.pack("!iiiii", 2, 0, 23, 1, 1), "0A000"), (1082, struct.pack("!i", 2**31 - 5), "22008")):
+                             (25, b"a\0b", "22021"), (1007, struct.pack("!iiiii", 2, 0, 23, 1, 1), "0A000"), (1082, struct.pack("!i", 2**31 - 5), "22008"),
+                             (22, struct.pack("!iiiiii", 1, 1, 21, 1, 0, -1), "22P03"), (22, struct.pack("!iiiiiih", 1, 0, 21, 1, 1, 2, 7), "22P03"),
+                             (22, struct.pack("!iiiiiii", 1, 0, 23, 1, 0, 4, 7), "42804"), (22, struct.pack("!iiiiiii", 1, 0, 21, 1, 0, 4, 7), "22P03")):
         same(error(w.extended("SELECT $1", [form], types=[oid], formats=[1]))["C"], state, "%d %r" % (oid, form))
     same(error(w.extended("SELECT $1", [b"1"], formats=[2]))["C"], "22023", "no such format")
     w.close()
