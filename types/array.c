@@ -331,8 +331,8 @@ element(struct reader *r, char **to, struct cat_str *out, bool *null)
 
 /* An int2vector or oidvector: "1 2 3". Its first element has the number 0. */
 static bool
-vector_in(enum cat_type elem, struct cat_str in, struct cat_str *out, struct nam_arena *arena,
-    struct cat_err *err)
+vector_in(
+    enum cat_type elem, struct cat_str in, struct cat_str *out, struct nam_arena *arena, struct cat_err *err)
 {
 	union cat_val *v = nam_arena_take(arena, (in.len / 2 + 1) * sizeof *v);
 	uint32_t n = 0;
