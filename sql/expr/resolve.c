@@ -228,8 +228,8 @@ as_char(struct nam_arena *a, const char *op, struct sql_expr **arg, struct cat_e
 }
 
 /*
- * A date that is compared with a constant timestamp: the same comparison with a date, which needs no
- * cast of each row, and which an index knows. *op becomes the operator.
+ * A date that is compared with a constant timestamp: the same comparison with a date, which needs
+ * no cast of each row, and which an index knows. *op becomes the operator.
  */
 static bool
 as_date(struct nam_arena *a, const char **op, struct sql_expr **args)
