@@ -12,6 +12,9 @@
 
 #include <math.h>
 
+/* Sums of one set of costs in another order are alike: then the first order stays. */
+#define ALIKE (1 - 1e-9)
+
 /* Takes the legs if they cost less than those that are known. */
 static bool
 offer(struct sql_index_choice *c, const struct sql_index_leg *leg, unsigned legs, bool all, double reads)
@@ -24,7 +27,7 @@ offer(struct sql_index_choice *c, const struct sql_index_leg *leg, unsigned legs
 	cost += sql_cost_sort(c->c, reads, 8);
 	if (b->wish.columns > 0)
 		cost += sql_cost_sort(c->c, fmin(c->left, reads), 8.0 * c->wants);
-	if (!sql_cost_few(reads, c->rows) || (c->legs.legs > 0 && c->legs.cost <= cost))
+	if (!sql_cost_few(reads, c->rows) || (c->legs.legs > 0 && c->legs.cost * ALIKE <= cost))
 		return true;
 	struct sql_index_leg *copy = sql_bind_take(b, legs * sizeof *copy);
 	if (copy == NULL)
