@@ -276,4 +276,13 @@ unsigned cat_index_sure(const struct cat_table *t, const struct cat_index *ix);
 bool cat_index_values(const struct cat_table *t, const struct cat_index *ix, const uint64_t *words,
     unsigned n, const bool *need, union cat_val *v, bool *null, struct nam_arena *arena);
 
+/* Bytes that a table takes at the storage nodes, in whole extents: its blocks; archives and long
+ * values; the hash index of its keys; its ordered indexes. Not a snapshot. */
+struct cat_memory {
+	uint64_t rows, values, keys, indexes;
+};
+nam_status cat_memory(struct cat *c, struct txn *t, const struct cat_table *tab, struct cat_memory *out);
+/* Of one ordered index. */
+nam_status cat_index_memory(struct txn *t, const struct cat_index *ix, uint64_t *bytes);
+
 #endif

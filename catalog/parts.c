@@ -91,9 +91,10 @@ cut(const struct chain *h, unsigned most, unsigned *n)
 	return at;
 }
 
-nam_status
-cat_parts(
-    struct cat *c, struct txn *t, const struct cat_table *tab, unsigned most, uint64_t **at, unsigned *n)
+/* cat_parts; *extents: how many the chain has. */
+static nam_status
+parts(struct cat *c, struct txn *t, const struct cat_table *tab, unsigned most, uint64_t **at, unsigned *n,
+    uint32_t *extents)
 {
 	struct txn_scan *s;
 	struct chain *h;
@@ -124,10 +125,52 @@ cat_parts(
 	if (ok && k > 0)
 		ok = grow(h, fresh, k, stretch);
 	*at = ok ? cut(h, most, n) : NULL;
+	*extents = h->extents;
 	/* Chains that grew little by little have short stretches: next time they are cut again. */
 	if (h->n > 2 * (h->extents / stretch) + LOOSE)
 		h->table = 0;
 	pthread_mutex_unlock(&c->chains->lock);
 	free(fresh);
 	return !ok ? NAM_BUSY : *at != NULL ? NAM_OK : NAM_NOMEM;
+}
+
+nam_status
+cat_parts(
+    struct cat *c, struct txn *t, const struct cat_table *tab, unsigned most, uint64_t **at, unsigned *n)
+{
+	uint32_t extents;
+	return parts(c, t, tab, most, at, n, &extents);
+}
+
+nam_status
+cat_memory(struct cat *c, struct txn *t, const struct cat_table *tab, struct cat_memory *out)
+{
+	enum { LOOKS = 16 }; /* another scan may have looked meanwhile */
+	struct txn_memory m;
+	uint64_t *at = NULL, one;
+	uint32_t extents = 0;
+	unsigned n;
+	nam_status st = NAM_BUSY;
+	*out = (struct cat_memory){ 0 };
+	for (unsigned k = 0; st == NAM_BUSY && k < LOOKS; k++) {
+		st = parts(c, t, tab, 1, &at, &n, &extents);
+		if (st == NAM_OK)
+			free(at);
+	}
+	if (st != NAM_OK || (st = txn_table_memory(t, &tab->store, extents, &m)) != NAM_OK)
+		return st;
+	*out = (struct cat_memory){ .rows = m.rows, .values = m.values, .keys = m.index };
+	for (unsigned k = 0; k < tab->indexes && st == NAM_OK; k++)
+		if ((st = cat_index_memory(t, &tab->index[k], &one)) == NAM_OK)
+			out->indexes += one;
+	return st;
+}
+
+nam_status
+cat_index_memory(struct txn *t, const struct cat_index *ix, uint64_t *bytes)
+{
+	struct txn_memory m;
+	nam_status st = txn_table_memory(t, &ix->store, 0, &m);
+	*bytes = m.rows + m.values + m.index;
+	return st;
 }

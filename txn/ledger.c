@@ -142,6 +142,22 @@ txn_ledger_walk(struct txn_db *db, struct net_worker *w, net_addr anchor,
 	return st;
 }
 
+static bool
+count(void *arg, uint32_t entry, uint64_t word)
+{
+	struct txn_memory *m = arg;
+	(void)entry;
+	*((word & TXN_LEDGER_INDEX) != 0 ? &m->index : &m->values) += NET_EXTENT;
+	return true;
+}
+
+nam_status
+txn_table_memory(struct txn *t, const struct txn_table *table, uint32_t chain, struct txn_memory *out)
+{
+	*out = (struct txn_memory){ .rows = (1 + (uint64_t)chain) * NET_EXTENT };
+	return txn_ledger_walk(t->tw->db, t->tw->w, table->anchor, count, out);
+}
+
 /* ---- in ---- */
 
 /* CAS from 0 of k words into as many places. done[m]: the word is in. NAM_GONE: it may be. */

@@ -577,6 +577,14 @@ nam_status txn_scan_open_parts(struct txn *t, struct txn_table *table, struct tx
 nam_status txn_scan_chain(
     struct txn_scan *s, uint64_t known, uint64_t **extent, uint32_t *n, unsigned *blocks);
 void txn_scan_part(struct txn_scan *s, uint64_t from, uint64_t stop);
+/* Bytes of a table's memory, in whole extents: of its anchor and so many extents of a chain; of
+ * archives and long values; of indexes. The table is one that t sees. Not a snapshot: other
+ * transactions take extents meanwhile. */
+struct txn_memory {
+	uint64_t rows, values, index;
+};
+nam_status txn_table_memory(
+    struct txn *t, const struct txn_table *table, uint32_t chain, struct txn_memory *out);
 /* Makes a row of a scan (or of a txn_get) independent of it: what it points to is copied into
  * arena. */
 nam_status txn_row_keep(const struct txn_table *table, struct txn_row *row, struct nam_arena *arena);

@@ -169,23 +169,31 @@ struct sql_session;
 struct sql_row; /* a call for one row: expr_internal.h */
 /* What a function wants to know of the catalog: by oids, unless otherwise said. */
 enum sql_ask {
-	SQL_ASK_REG_NAME,     /* a number as a value of r's type, with the name it has */
-	SQL_ASK_REG_FIND,     /* likewise, by a name */
-	SQL_ASK_REG_MAYBE,    /* likewise; NULL if nothing has that name */
-	SQL_ASK_IS_VISIBLE,   /* a relation that its name alone finds? */
-	SQL_ASK_TYPE_VISIBLE, /* a type; NULL: there is none of that number */
-	SQL_ASK_FN_VISIBLE,   /* a function */
-	SQL_ASK_USER,         /* the name of a role */
-	SQL_ASK_TYPE,         /* format_type */
-	SQL_ASK_INDEX,        /* pg_get_indexdef */
-	SQL_ASK_CONSTRAINT,   /* pg_get_constraintdef */
-	SQL_ASK_VIEW,         /* pg_get_viewdef */
-	SQL_ASK_EXPR,         /* pg_get_expr: a text of the catalog in PostgreSQL's words */
-	SQL_ASK_FN_RESULT,    /* pg_get_function_result */
-	SQL_ASK_FN_ARGUMENTS, /* and its arguments */
-	SQL_ASK_SERIAL,       /* pg_get_serial_sequence: a table's and a column's name */
-	SQL_ASK_TABLE_RIGHT,  /* has_table_privilege and its kin */
-	SQL_ASK_ROLE_RIGHT,   /* of a role: pg_has_role */
+	SQL_ASK_REG_NAME,      /* a number as a value of r's type, with the name it has */
+	SQL_ASK_REG_FIND,      /* likewise, by a name */
+	SQL_ASK_REG_MAYBE,     /* likewise; NULL if nothing has that name */
+	SQL_ASK_IS_VISIBLE,    /* a relation that its name alone finds? */
+	SQL_ASK_TYPE_VISIBLE,  /* a type; NULL: there is none of that number */
+	SQL_ASK_FN_VISIBLE,    /* a function */
+	SQL_ASK_USER,          /* the name of a role */
+	SQL_ASK_TYPE,          /* format_type */
+	SQL_ASK_INDEX,         /* pg_get_indexdef */
+	SQL_ASK_CONSTRAINT,    /* pg_get_constraintdef */
+	SQL_ASK_VIEW,          /* pg_get_viewdef */
+	SQL_ASK_EXPR,          /* pg_get_expr: a text of the catalog in PostgreSQL's words */
+	SQL_ASK_FN_RESULT,     /* pg_get_function_result */
+	SQL_ASK_FN_ARGUMENTS,  /* and its arguments */
+	SQL_ASK_SERIAL,        /* pg_get_serial_sequence: a table's and a column's name */
+	SQL_ASK_TABLE_RIGHT,   /* has_table_privilege and its kin */
+	SQL_ASK_ROLE_RIGHT,    /* of a role: pg_has_role */
+	SQL_ASK_RELATION_SIZE, /* pg_relation_size and its kin; NULL: there is no such relation */
+	SQL_ASK_TABLE_SIZE,
+	SQL_ASK_INDEXES_SIZE,
+	SQL_ASK_TOTAL_SIZE,
+	SQL_ASK_DATABASE_SIZE,
+	SQL_ASK_SPACE_SIZE,
+	SQL_ASK_DATABASE_RIGHT,
+	SQL_ASK_SCHEMA_RIGHT,
 };
 /* Callbacks of the session, which lies above: handed in with env. */
 struct sql_host {

@@ -343,21 +343,43 @@ visible(struct sql_row *r)
 	return true;
 }
 
+/* The words of a list, "select, insert with grant option", as bits by their places in words[]. */
 static bool
-known_right(struct cat_str s, bool *reads)
+rights(struct cat_str list, const char *const *words, unsigned *which, struct cat_err *err)
 {
-	static const char *const words[] = { "SELECT", "USAGE", "INSERT", "UPDATE", "DELETE", "TRUNCATE",
-		"REFERENCES", "TRIGGER", "RULE" };
 	static const char grant[] = " WITH GRANT OPTION";
-	size_t g = sizeof grant - 1;
-	if (s.len > g && strncasecmp(s.p + s.len - g, grant, g) == 0)
-		s.len -= (uint32_t)g;
-	for (unsigned k = 0; k < sizeof words / sizeof *words; k++)
-		if (s.len == strlen(words[k]) && strncasecmp(s.p, words[k], s.len) == 0) {
-			*reads = k < 2;
-			return true;
-		}
-	return false;
+	enum { GRANT = sizeof grant - 1 };
+	*which = 0;
+	while (list.len > 0) {
+		struct cat_str one = list;
+		const char *comma = memchr(list.p, ',', list.len);
+		one.len = comma ? (uint32_t)(comma - list.p) : list.len;
+		list = (struct cat_str){ one.p + one.len + (comma != NULL),
+			list.len - one.len - (comma != NULL) };
+		while (one.len > 0 && *one.p == ' ')
+			one.p++, one.len--;
+		while (one.len > 0 && one.p[one.len - 1] == ' ')
+			one.len--;
+		uint32_t len = one.len;
+		if (len > GRANT && strncasecmp(one.p + len - GRANT, grant, GRANT) == 0)
+			len -= GRANT;
+		unsigned k = 0;
+		while (
+		    words[k] != NULL && (len != strlen(words[k]) || strncasecmp(one.p, words[k], len) != 0))
+			k++;
+		if (words[k] == NULL)
+			return cat_error(err, "22023", "unrecognized privilege type: \"%.*s\"",
+			    (int)(one.len < 100 ? one.len : 100), one.p);
+		*which |= 1U << k;
+	}
+	return true;
+}
+
+static bool
+no_database(struct sql_row *r, struct cat_str name)
+{
+	return cat_error(r->env->err, "3D000", "database \"%.*s\" does not exist",
+	    (int)(name.len < 200 ? name.len : 200), name.p);
 }
 
 /* has_..._privilege('role', ...): there is such a role. A client of this machine may have connected
@@ -380,11 +402,14 @@ role_is_there(struct sql_row *r)
 static bool
 table_right(struct sql_row *r)
 {
+	static const char *const words[] = { "SELECT", "USAGE", "INSERT", "UPDATE", "DELETE", "TRUNCATE",
+		"REFERENCES", "TRIGGER", "RULE", NULL };
+	enum { READS = 3 }; /* the first two */
 	if (r->n == 3 && r->e->args[0]->type == CAT_NAME && !role_is_there(r))
 		return false;
 	struct sql_system s = system_of(r);
-	unsigned at = r->n - 2;
-	bool by_name = r->e->args[at]->type == CAT_TEXT, ok = true, reads = true, any = false;
+	unsigned at = r->n - 2, which;
+	bool by_name = r->e->args[at]->type == CAT_TEXT, ok = true;
 	struct sql_found f;
 	uint32_t oid = by_name ? 0 : (uint32_t)r->a[at].i;
 	if (!sql_system_open(&s))
@@ -394,25 +419,49 @@ table_right(struct sql_row *r)
 		return false;
 	if (!there)
 		return by_name ? nothing(r, CAT_REGCLASS, r->a[at].s) : text(r, NULL);
-	/* any of several: "select, insert" */
-	struct cat_str list = r->a[at + 1].s;
-	while (list.len > 0) {
-		struct cat_str one = list;
-		const char *comma = memchr(list.p, ',', list.len);
-		one.len = comma ? (uint32_t)(comma - list.p) : list.len;
-		list = (struct cat_str){ one.p + one.len + (comma != NULL),
-			list.len - one.len - (comma != NULL) };
-		while (one.len > 0 && *one.p == ' ')
-			one.p++, one.len--;
-		while (one.len > 0 && one.p[one.len - 1] == ' ')
-			one.len--;
-		if (!known_right(one, &reads))
-			return cat_error(s.err, "22023", "unrecognized privilege type: \"%.*s\"",
-			    (int)(one.len < 100 ? one.len : 100), one.p);
-		any |= reads || (f.tab != NULL && !f.tab->system);
-	}
-	r->out.i = any;
+	if (!rights(r->a[at + 1].s, words, &which, s.err))
+		return false;
+	r->out.i = (which & READS) != 0 || (which != 0 && f.tab != NULL && !f.tab->system);
 	return true;
+}
+
+/* Every role may connect to the one database, and make tables and schemas in it. */
+static bool
+database_right(struct sql_row *r)
+{
+	static const char *const words[] = { "CREATE", "CONNECT", "TEMPORARY", "TEMP", NULL };
+	unsigned at = r->n - 2, which;
+	if (r->n == 3 && r->e->args[0]->type == CAT_NAME && !role_is_there(r))
+		return false;
+	if (r->e->args[at]->type == CAT_TEXT && !is_text(r->a[at].s, SQL_DATABASE))
+		return no_database(r, r->a[at].s);
+	if (r->e->args[at]->type == CAT_OID && r->a[at].i != SQL_OID_DATABASE)
+		return text(r, NULL);
+	bool ok = rights(r->a[at + 1].s, words, &which, r->env->err);
+	r->out.i = which != 0;
+	return ok;
+}
+
+/* Every role may use every schema; CREATE makes something in public alone. */
+static bool
+schema_right(struct sql_row *r)
+{
+	static const char *const words[] = { "CREATE", "USAGE", NULL };
+	enum { CREATE = 1, USAGE = 2 };
+	unsigned at = r->n - 2, which;
+	uint32_t oid = (uint32_t)r->a[at].i;
+	if (r->n == 3 && r->e->args[0]->type == CAT_NAME && !role_is_there(r))
+		return false;
+	bool by_name = r->e->args[at]->type == CAT_TEXT, known = false;
+	if (by_name && !named(r, CAT_REGNAMESPACE, r->a[at].s, &oid))
+		return false;
+	for (unsigned k = 0; k < SCHEMAS; k++)
+		known |= schemas[k].oid == oid;
+	if (!known)
+		return by_name ? nothing(r, CAT_REGNAMESPACE, r->a[at].s) : text(r, NULL);
+	bool ok = rights(r->a[at + 1].s, words, &which, r->env->err);
+	r->out.i = (which & USAGE) != 0 || ((which & CREATE) != 0 && oid == SQL_OID_PUBLIC);
+	return ok;
 }
 
 /* A role is a member of itself alone, and a superuser of all. */
@@ -431,6 +480,99 @@ role_right(struct sql_row *r)
 			return nothing(r, CAT_REGROLE, r->a[0].s);
 	}
 	r->out.i = !s->cfg.plain_user || oid == sql_oid_of_role(me);
+	return true;
+}
+
+/* ---- sizes ------------------------------------------------------------------------------ */
+
+/* True if it takes memory that is counted. */
+static bool
+is_counted(const struct cat_table *t)
+{
+	return t != NULL && t->kind == CAT_TABLE && !t->system;
+}
+
+/* A fork of a file, which a table here has one of. False: there is no such word. */
+static bool
+fork_of(struct sql_row *r, unsigned *fork)
+{
+	static const char *const forks[] = { "main", "fsm", "vm", "init" };
+	enum { FORKS = sizeof forks / sizeof *forks };
+	struct cat_err *err = r->env->err;
+	*fork = 0;
+	while (r->n > 1 && *fork < FORKS && !is_text(r->a[1].s, forks[*fork]))
+		++*fork;
+	if (*fork < FORKS)
+		return true;
+	cat_error(err, "22023", "invalid fork name");
+	snprintf(
+	    err->hint, sizeof err->hint, "Valid fork names are \"main\", \"fsm\", \"vm\", and \"init\".");
+	return false;
+}
+
+static bool
+size_of(struct sql_row *r, enum sql_ask what)
+{
+	struct sql_system s = system_of(r);
+	struct sql_found f;
+	struct cat_memory m = { 0 };
+	uint64_t one = 0;
+	unsigned fork;
+	if (!fork_of(r, &fork) || !sql_system_open(&s))
+		return false;
+	r->out.i = 0;
+	if (!sql_system_at(&s, cat_reg_oid(r->a[0].s.p, r->a[0].s.len), &f))
+		return text(r, NULL);
+	if (!is_counted(f.tab) || fork != 0)
+		return true;
+	nam_status st =
+	    f.index != NULL ? cat_index_memory(s.t, f.index, &one) : cat_memory(s.cat, s.t, f.tab, &m);
+	if (st != NAM_OK)
+		return sql_status(s.err, st, f.tab);
+	if (f.index != NULL || f.key)
+		r->out.i = what == SQL_ASK_INDEXES_SIZE ? 0 : (int64_t)(one + m.keys);
+	else if (what == SQL_ASK_RELATION_SIZE)
+		r->out.i = (int64_t)m.rows;
+	else if (what == SQL_ASK_TABLE_SIZE)
+		r->out.i = (int64_t)(m.rows + m.values);
+	else if (what == SQL_ASK_INDEXES_SIZE)
+		r->out.i = (int64_t)(m.keys + m.indexes);
+	else
+		r->out.i = (int64_t)(m.rows + m.values + m.keys + m.indexes);
+	return true;
+}
+
+/* There is one database, in one tablespace. */
+static bool
+database_size(struct sql_row *r, bool space)
+{
+	enum { DEFAULT = 1663, GLOBAL = 1664 };
+	struct sql_system s = system_of(r);
+	bool by_name = r->e->args[0]->type != CAT_OID;
+	struct cat_str name = by_name ? r->a[0].s : (struct cat_str){ "", 0 };
+	uint32_t oid = by_name ? 0 : (uint32_t)r->a[0].i;
+	r->out.i = 0;
+	if (space && (by_name ? is_text(name, "pg_global") : oid == GLOBAL))
+		return true; /* roles are not counted */
+	bool there = space ? (by_name ? is_text(name, "pg_default") : oid == DEFAULT)
+			   : (by_name ? is_text(name, SQL_DATABASE) : oid == SQL_OID_DATABASE);
+	if (!there && !by_name)
+		return text(r, NULL);
+	if (!there)
+		return !space ? no_database(r, name)
+			      : cat_error(s.err, "42704", "tablespace \"%.*s\" does not exist",
+				    (int)(name.len < 200 ? name.len : 200), name.p);
+	if (!sql_system_open(&s))
+		return false;
+	for (unsigned k = 0; k < s.tabs; k++) {
+		struct cat_memory m;
+		if (!is_counted(s.tab[k]))
+			continue;
+		nam_status st = cat_memory(s.cat, s.t, s.tab[k], &m);
+		if (st != NAM_OK)
+			return sql_status(s.err, st, s.tab[k]);
+		r->out.i += (int64_t)(m.rows + m.values + m.keys + m.indexes);
+	}
 	return true;
 }
 
@@ -479,6 +621,19 @@ sql_system_ask(struct sql_row *r, enum sql_ask what)
 		return table_right(r);
 	case SQL_ASK_ROLE_RIGHT:
 		return role_right(r);
+	case SQL_ASK_RELATION_SIZE:
+	case SQL_ASK_TABLE_SIZE:
+	case SQL_ASK_INDEXES_SIZE:
+	case SQL_ASK_TOTAL_SIZE:
+		return size_of(r, what);
+	case SQL_ASK_DATABASE_SIZE:
+		return database_size(r, false);
+	case SQL_ASK_SPACE_SIZE:
+		return database_size(r, true);
+	case SQL_ASK_DATABASE_RIGHT:
+		return database_right(r);
+	case SQL_ASK_SCHEMA_RIGHT:
+		return schema_right(r);
 	}
 	return cat_error(r->env->err, "XX000", "no such question: %d", (int)what);
 }

@@ -90,6 +90,28 @@ def test_lists():
     same(rows, ["namdb|namdb|UTF8|C.UTF-8|C.UTF-8||libc|"])
 
 
+def test_sizes():
+    """Sizes are namdb's own; all else is PostgreSQL's."""
+    def masked(text):
+        text = re.sub(r"\d+ (bytes|kB|MB)", "SIZE", text)
+        return [[cell.strip() for cell in line.split("|")] for line in text.splitlines() if "---" not in line]
+    both().mine("-c", "INSERT INTO parent SELECT i, i, repeat('x', 20) FROM generate_series(1, 20000) i")
+    for c in r"\dt+ parent", r"\dt+ t", r"\di+ child_i", r"\dv+", r"\db+":
+        want, have = both().peer("-c", c), both().mine("-c", c)
+        check("ERROR" not in want, c, want)
+        want, have = masked(want), masked(have)
+        if c == r"\db+":  # PostgreSQL grants rights on its tablespaces to nobody, too
+            check(len(have) == len(want), c, have)
+        else:
+            same(have, want, c)
+    sized = both().mine("-At", "-c", r"\l+").split("|")
+    check(re.fullmatch(r"\d+ (kB|MB)", sized[8]), r"\l+", sized)
+    rows, table, keys, all_, none = (int(n) for n in both().mine("-At", "-c", """SELECT pg_relation_size('parent'), pg_table_size('parent'),
+        pg_indexes_size('parent'), pg_total_relation_size('parent'), pg_relation_size('seen')""").split("|"))
+    check(rows > 20000 * 20 and rows <= table and keys >= 65536 and all_ == table + keys and none == 0, rows, table, keys, all_, none)
+    both().mine("-c", "DELETE FROM parent")
+
+
 def test_tables():
     alike(r"\d parent", r"\d t", r"\d child", r'\d "Quoted t"', r"\d+ parent", r"\d+ t", r"\d+ child", r"\d ?arent")
 

@@ -1844,3 +1844,16 @@ select d, d = timestamp 'infinity', timestamp '-infinity' = d, d = null::timesta
 select d, d <> timestamp '2020-03-01', d <> timestamp '2020-03-01 12:00', timestamp '2020-03-01' <> d, timestamp '2020-03-01 00:00:00.000001' <> d, d <> date '2020-02-29' + interval '1 day', d <> timestamp '1999-12-31 23:59', timestamp '1969-07-20 20:17' <> d from (values (date '2020-02-29'), ('2020-03-01'), ('2020-03-02'), ('1999-12-31'), ('2000-01-01'), ('1969-07-20'), ('1969-07-21'), ('infinity'), ('-infinity'), (null)) v(d)
 select d, d <> timestamp 'infinity', timestamp '-infinity' <> d, d <> null::timestamp from (values (date '2020-02-29'), ('infinity'), ('-infinity'), (null)) v(d)
 select d from (values (date '2020-02-29'), ('2020-03-01')) v(d) where d between timestamp '2020-02-29 00:00' and timestamp '2020-02-29 23:00'
+-- sizes and rights
+select pg_relation_size('nope')
+select pg_relation_size('pg_class', 'x')
+select pg_relation_size(99999999::oid), pg_table_size(null), pg_total_relation_size(99999999::oid), pg_indexes_size(99999999::oid)
+select pg_database_size('no such'), 1
+select pg_tablespace_size('no such'), 1
+select pg_tablespace_size('pg_default') > 0, pg_database_size(current_database()) > 0, pg_total_relation_size('pg_class') >= 0
+select has_database_privilege(current_database(), 'create, temp'), has_database_privilege(current_user, current_database(), 'TEMPORARY'), has_schema_privilege('public', 'usage'), has_schema_privilege(98765432::oid, 'usage'), has_schema_privilege('pg_catalog', 'usage with grant option')
+select has_schema_privilege('nope', 'usage')
+select has_schema_privilege('public', 'select')
+select has_database_privilege('no such', 'create')
+select has_database_privilege('no such role', current_database(), 'create')
+select has_table_privilege('pg_class', 'select, drop')

@@ -1441,6 +1441,35 @@ SELECT pg_cancel_backend(0), pg_terminate_backend(0);
 SELECT set_config('application_name', 'me', false), current_setting('application_name'), current_schemas(true), current_schemas(false), pg_my_temp_schema();
 --> me,me,"{pg_catalog,public}",{public},0
 
+-- [functions-size] namdb
+CREATE TABLE sized (id int PRIMARY KEY, t text);
+SELECT pg_relation_size('sized'), pg_table_size('sized'), pg_indexes_size('sized'), pg_total_relation_size('sized');
+--> 65536,65536,65536,131072
+INSERT INTO sized SELECT i, repeat('x', 300) FROM generate_series(1, 2000) i;
+SELECT pg_table_size('sized') > 2000 * 300, pg_relation_size('sized') % 65536, pg_relation_size('sized', 'fsm');
+--> t,0,0
+INSERT INTO sized SELECT -i, repeat(md5(i::text), 30000) FROM generate_series(1, 3) i;
+SELECT pg_table_size('sized') - pg_relation_size('sized') > 3 * 900000;
+--> t
+CREATE INDEX sized_i ON sized (id);
+SELECT pg_indexes_size('sized') = pg_relation_size('sized_pkey') + pg_relation_size('sized_i');
+--> t
+SELECT pg_database_size('namdb') >= pg_total_relation_size('sized'), pg_tablespace_size('pg_default') = pg_database_size('namdb');
+--> t,t
+SELECT pg_relation_size(99999999) IS NULL;
+--> t
+SELECT pg_relation_size('nope');
+--! 42P01
+DROP TABLE sized;
+
+-- [functions-right] namdb
+SELECT has_table_privilege('pg_class', 'select'), has_table_privilege('pg_class', 'insert'), has_any_column_privilege('pg_class', 'select');
+--> t,f,t
+CREATE SEQUENCE righted;
+SELECT has_sequence_privilege('righted', 'usage, update'), has_database_privilege('namdb', 'CREATE, TEMP'), has_schema_privilege('public', 'create'), has_schema_privilege('pg_catalog', 'create');
+--> t,t,t,f
+DROP SEQUENCE righted;
+
 -- [functions-list] namdb
 SELECT name, result, arguments, type FROM nam_functions WHERE name IN ('lower', 'string_agg', 'lag') ORDER BY name, arguments;
 --> lag,anycompatible,"anycompatible, integer, anycompatible",window

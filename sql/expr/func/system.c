@@ -33,6 +33,14 @@ ASKS(k_arguments, SQL_ASK_FN_ARGUMENTS)
 ASKS(k_serial, SQL_ASK_SERIAL)
 ASKS(k_table_right, SQL_ASK_TABLE_RIGHT)
 ASKS(k_role_right, SQL_ASK_ROLE_RIGHT)
+ASKS(k_relation_size, SQL_ASK_RELATION_SIZE)
+ASKS(k_table_size, SQL_ASK_TABLE_SIZE)
+ASKS(k_indexes_size, SQL_ASK_INDEXES_SIZE)
+ASKS(k_total_size, SQL_ASK_TOTAL_SIZE)
+ASKS(k_database_size, SQL_ASK_DATABASE_SIZE)
+ASKS(k_space_size, SQL_ASK_SPACE_SIZE)
+ASKS(k_database_right, SQL_ASK_DATABASE_RIGHT)
+ASKS(k_schema_right, SQL_ASK_SCHEMA_RIGHT)
 
 /* No comment is kept; there are no triggers, rules, partitions, extended statistics. */
 static bool
@@ -115,10 +123,10 @@ enum { ASK = SQL_FN_VOLATILE };
 		name, flags, n, { __VA_ARGS__ }, ret, NULL, f                                                \
 	}
 /* has_..._privilege: of the session's role or another one's, an object by number or by name. */
-#define RIGHTS(name)                                                                                         \
-	F(name, ASK, 2, B, k_table_right, O, T), F(name, ASK, 2, B, k_table_right, T, T),                    \
-	    F(name, ASK, 3, B, k_table_right, O, O, T), F(name, ASK, 3, B, k_table_right, O, T, T),          \
-	    F(name, ASK, 3, B, k_table_right, N, O, T), F(name, ASK, 3, B, k_table_right, N, T, T)
+#define RIGHTS(name, right)                                                                                  \
+	F(name, ASK, 2, B, right, O, T), F(name, ASK, 2, B, right, T, T),                                    \
+	    F(name, ASK, 3, B, right, O, O, T), F(name, ASK, 3, B, right, O, T, T),                          \
+	    F(name, ASK, 3, B, right, N, O, T), F(name, ASK, 3, B, right, N, T, T)
 
 const struct sql_fn sql_fns_system[] = {
 	F("to_regclass", ASK, 1, CAT_REGCLASS, k_maybe, T),
@@ -165,9 +173,20 @@ const struct sql_fn sql_fns_system[] = {
 	F("pg_char_to_encoding", 0, 1, I, k_encoding, N),
 	F("pg_partition_ancestors", 0, 1, CAT_ARRAY | CAT_REGCLASS, k_no_ancestors, CAT_REGCLASS),
 	F("current_schemas", 0, 1, CAT_ARRAY | CAT_NAME, k_schemas, B),
-	RIGHTS("has_table_privilege"),
-	RIGHTS("has_sequence_privilege"),
-	RIGHTS("has_any_column_privilege"),
+	F("pg_relation_size", ASK, 1, CAT_INT8, k_relation_size, CAT_REGCLASS),
+	F("pg_relation_size", ASK, 2, CAT_INT8, k_relation_size, CAT_REGCLASS, T),
+	F("pg_table_size", ASK, 1, CAT_INT8, k_table_size, CAT_REGCLASS),
+	F("pg_indexes_size", ASK, 1, CAT_INT8, k_indexes_size, CAT_REGCLASS),
+	F("pg_total_relation_size", ASK, 1, CAT_INT8, k_total_size, CAT_REGCLASS),
+	F("pg_database_size", ASK, 1, CAT_INT8, k_database_size, N),
+	F("pg_database_size", ASK, 1, CAT_INT8, k_database_size, O),
+	F("pg_tablespace_size", ASK, 1, CAT_INT8, k_space_size, N),
+	F("pg_tablespace_size", ASK, 1, CAT_INT8, k_space_size, O),
+	RIGHTS("has_database_privilege", k_database_right),
+	RIGHTS("has_schema_privilege", k_schema_right),
+	RIGHTS("has_table_privilege", k_table_right),
+	RIGHTS("has_sequence_privilege", k_table_right),
+	RIGHTS("has_any_column_privilege", k_table_right),
 	F("pg_has_role", ASK, 2, B, k_role_right, N, T),
 	F("pg_has_role", ASK, 2, B, k_role_right, O, T),
 	{ NULL, 0, 0, { 0 }, 0, NULL, NULL },
