@@ -54,7 +54,7 @@ txn_junk_of_abort(struct txn *t)
 			    (struct txn_junk){
 				.cid = w->expect, .kind = JUNK_ARCHIVE, .view = w->view, .at = w->late_at });
 		if (w->fresh && w->indexed)
-			txn_junk_add(
+			txn_junk_of_undone(
 			    tw, (struct txn_junk){
 				    .kind = JUNK_EMPTY, .view = w->view, .at = w->at, .aux = w->ident });
 		else if (w->fresh)

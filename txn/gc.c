@@ -57,6 +57,20 @@ txn_junk_add(struct txn_worker *tw, struct txn_junk j)
 }
 
 void
+txn_junk_of_undone(struct txn_worker *tw, struct txn_junk j)
+{
+	if (!tw->db->eager)
+		j.cid = tso_prefix(tw->db->tso) + 1; /* above every snapshot of this process */
+	txn_junk_add(tw, j);
+}
+
+void
+txn_collect_at_once(struct txn_db *db)
+{
+	db->eager = true;
+}
+
+void
 txn_junk_drop(struct txn_worker *tw)
 {
 	struct txn_junk_queue *q = &tw->junk[1];
@@ -337,6 +351,18 @@ out_of_time(struct txn_worker *tw)
 	return tw->stopping && net_now_ns(tw->w) > tw->gc_end;
 }
 
+/*
+ * True if the queue's first piece may be freed. A transaction that has found the block of an undone
+ * insert for a key of its own would lose it: so that block waits as well, but not in large
+ * amounts, because without commits the watermark stands still.
+ */
+static bool
+ripe(const struct txn_worker *tw, const struct txn_junk_queue *q, tso_cid watermark)
+{
+	const struct txn_junk *j = &q->item[q->head];
+	return j->cid <= watermark || (j->kind == JUNK_EMPTY && (q->n >= GC_MUCH || tw->stopping));
+}
+
 /* Frees what may be freed of one queue. Returns the number of pieces freed. */
 static unsigned
 round_of(struct txn_worker *tw, struct txn_junk_queue *q, unsigned most)
@@ -350,7 +376,7 @@ round_of(struct txn_worker *tw, struct txn_junk_queue *q, unsigned most)
 	unsigned turn = q->n / (q == &tw->junk[0] ? GC_SHARE : GC_SLOW_SHARE);
 	most = most > turn ? most : turn;
 	most = q->n < most ? q->n : most;
-	while (did < most && q->item[q->head].cid <= watermark && !out_of_time(tw)) {
+	while (did < most && ripe(tw, q, watermark) && !out_of_time(tw)) {
 		struct txn_junk j = q->item[q->head];
 		q->head = (q->head + 1) & (q->cap - 1);
 		q->n--;
@@ -370,7 +396,7 @@ round_of(struct txn_worker *tw, struct txn_junk_queue *q, unsigned most)
 static bool
 due(const struct txn_worker *tw, const struct txn_junk_queue *q)
 {
-	return q->n > 0 && q->item[q->head].cid <= tso_watermark(tw->db->tso);
+	return q->n > 0 && ripe(tw, q, tso_watermark(tw->db->tso));
 }
 
 /* Both queues, under one pin. True: there is more to do at once. */

@@ -396,8 +396,36 @@ test_one_lost(void **state)
 /* ---- an emptied block gets another word ---- */
 
 static void
+eager(struct fixture *fix)
+{
+	for (unsigned i = 0; i < 2; i++)
+		txn_collect_at_once(fix->db[i]);
+}
+
+/* By default the collector waits for the transactions that may have found the block. */
+static void
+undone_waits(struct fixture *fix)
+{
+	struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ), *u = begin(fix, 0, TXN_REPEATABLE_READ),
+		   *o = begin(fix, 1, TXN_REPEATABLE_READ);
+	assert_int_equal(insert(t, &fix->tab[0], 7, 1), NAM_OK);
+	assert_int_equal(insert(t, &fix->tab[0], 8, 1), NAM_OK);
+	assert_int_equal(insert(u, &fix->tab[0], 7, 2), NAM_OK);
+	assert_int_equal(insert(o, &fix->tab[1], 8, 3), NAM_OK);
+	txn_abort(t);
+	net_sleep(fix->w[0], 40 * MS);
+	commit_all(u);
+	commit_all(o);
+	t = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(value_of(fix, t, &fix->tab[0], 7), 2);
+	assert_int_equal(value_of(fix, t, &fix->tab[0], 8), 3);
+	txn_abort(t);
+}
+
+static void
 emptied(struct fixture *fix)
 {
+	eager(fix);
 	struct txn *t = begin(fix, 0, TXN_READ_COMMITTED);
 	assert_int_equal(insert(t, &fix->tab[0], 7, 1), NAM_OK);
 	txn_abort(t);
@@ -417,6 +445,7 @@ static void
 test_emptied(void **state)
 {
 	(void)state;
+	run_some(2, undone_waits);
 	run_some(2, emptied);
 }
 
@@ -431,6 +460,7 @@ static void
 emptied_twice(struct fixture *fix)
 {
 	struct txn_table *tab = &fix->tab[1];
+	eager(fix);
 	for (unsigned i = 0; i < 16; i++) {
 		bool deletes = i & 1, looks = i & 2;
 		enum txn_iso iso = i & 4 ? TXN_SERIALIZABLE : TXN_REPEATABLE_READ;
@@ -471,6 +501,7 @@ static void
 emptied_and_rolled_back(struct fixture *fix)
 {
 	struct txn_table *tab = &fix->tab[1];
+	eager(fix);
 	struct txn *t = begin(fix, 0, TXN_READ_COMMITTED);
 	assert_int_equal(insert(t, &fix->tab[0], 7, 1), NAM_OK);
 	txn_abort(t);

@@ -177,6 +177,7 @@ due(struct fixture *fix)
 	struct txn_table *tab = &fix->tab[0];
 	struct row r = mk(10, 1), s = mk(11, 1);
 	struct txn_put p[2] = { put_of(tab, &r), put_of(tab, &s) };
+	txn_collect_at_once(fix->db[0]);
 	fill(fix, 1, 1);
 	assert_int_equal(entries(fix), 1);
 	/* Own inserts are found again, before their entries are there; a second one of a key is

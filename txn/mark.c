@@ -131,7 +131,7 @@ txn_marks_end(struct txn *t)
 		if (t->undo[i].write == NULL)
 			txn_new_blob_give(t, &t->undo[i].blob);
 	for (uint32_t i = 0; i < t->ngone; i++)
-		txn_junk_add(t->tw, t->gone[i]);
+		txn_junk_of_undone(t->tw, t->gone[i]);
 	t->nundo = t->ngone = t->clock = 0;
 }
 

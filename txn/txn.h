@@ -577,6 +577,9 @@ nam_status txn_scan_open_parts(struct txn *t, struct txn_table *table, struct tx
 nam_status txn_scan_chain(
     struct txn_scan *s, uint64_t known, uint64_t **extent, uint32_t *n, unsigned *blocks);
 void txn_scan_part(struct txn_scan *s, uint64_t from, uint64_t stop);
+/* Blocks of undone inserts do not wait for the transactions that have found them, which then end
+ * with NAM_CONFLICT. For tests, before the first transaction. */
+void txn_collect_at_once(struct txn_db *db);
 /* Bytes of a table's memory, in whole extents: of its anchor and so many extents of a chain; of
  * archives and long values; of indexes. The table is one that t sees. Not a snapshot: other
  * transactions take extents meanwhile. */

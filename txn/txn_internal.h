@@ -158,6 +158,7 @@ struct txn_db {
 	unsigned order_cache; /* as configured */
 	uint64_t since_ns;    /* when it was opened */
 	bool bystander;
+	bool eager;      /* txn_collect_at_once */
 	bool split;      /* heart, recoverer and sweepers are different workers */
 	net_addr deaths; /* a word of the cluster record: the count of deaths that left memory
 			  * behind */
@@ -1044,6 +1045,9 @@ void txn_recoverer(void *worker);
 
 /* gc.c */
 void txn_junk_add(struct txn_worker *tw, struct txn_junk j);
+/* Of an undone insert, whose block an index entry leads to: when the transactions of this process
+ * that are open now have ended. */
+void txn_junk_of_undone(struct txn_worker *tw, struct txn_junk j);
 /* The worker closes: frees what the junk left over holds in local memory. */
 void txn_junk_drop(struct txn_worker *tw);
 void txn_gc(void *worker);

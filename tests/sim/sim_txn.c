@@ -258,6 +258,8 @@ place_open(struct run *r, struct place *p, bool first)
 	nam_status st = txn_db_open(p->w[0], &cfg, &p->db, &err);
 	if (st == NAM_OK && r->shape.workers > 1 && (net_identity(p->net) & 1) != 0)
 		tso_share_claims(txn_db_oracle(p->db));
+	if (st == NAM_OK && (net_identity(p->net) & 2) != 0)
+		txn_collect_at_once(p->db);
 	for (unsigned k = 0; st == NAM_OK && k < r->shape.workers; k++)
 		st = txn_worker_open(p->db, p->w[k], &p->tw[k]);
 	for (unsigned k = 0; k < 2 && st == NAM_OK; k++) {
