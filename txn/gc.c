@@ -353,19 +353,20 @@ out_of_time(struct txn_worker *tw)
 
 /*
  * True if the queue's first piece may be freed. A transaction that has found the block of an undone
- * insert for a key of its own would lose it: so that block waits as well, but not in large
- * amounts, because without commits the watermark stands still.
+ * insert for a key of its own would lose it: so that block waits as well. Without commits the
+ * watermark stands still: the block does not wait in large amounts, or once the process is idle.
  */
 static bool
-ripe(const struct txn_worker *tw, const struct txn_junk_queue *q, tso_cid watermark)
+ripe(const struct txn_worker *tw, const struct txn_junk_queue *q, tso_cid watermark, bool idle)
 {
 	const struct txn_junk *j = &q->item[q->head];
-	return j->cid <= watermark || (j->kind == JUNK_EMPTY && (q->n >= GC_MUCH || tw->stopping));
+	return j->cid <= watermark || (j->kind == JUNK_EMPTY && (q->n >= GC_MUCH || tw->stopping || idle));
 }
 
-/* Frees what may be freed of one queue. Returns the number of pieces freed. */
+/* Frees what may be freed of one queue. idle: no transaction of the process was open. Returns the
+ * number of pieces freed. */
 static unsigned
-round_of(struct txn_worker *tw, struct txn_junk_queue *q, unsigned most)
+round_of(struct txn_worker *tw, struct txn_junk_queue *q, unsigned most, bool idle)
 {
 	uint64_t watermark = tso_watermark(tw->db->tso);
 	unsigned did = 0, freed = 0;
@@ -376,7 +377,7 @@ round_of(struct txn_worker *tw, struct txn_junk_queue *q, unsigned most)
 	unsigned turn = q->n / (q == &tw->junk[0] ? GC_SHARE : GC_SLOW_SHARE);
 	most = most > turn ? most : turn;
 	most = q->n < most ? q->n : most;
-	while (did < most && ripe(tw, q, watermark) && !out_of_time(tw)) {
+	while (did < most && ripe(tw, q, watermark, idle) && !out_of_time(tw)) {
 		struct txn_junk j = q->item[q->head];
 		q->head = (q->head + 1) & (q->cap - 1);
 		q->n--;
@@ -396,7 +397,7 @@ round_of(struct txn_worker *tw, struct txn_junk_queue *q, unsigned most)
 static bool
 due(const struct txn_worker *tw, const struct txn_junk_queue *q)
 {
-	return q->n > 0 && ripe(tw, q, tso_watermark(tw->db->tso));
+	return q->n > 0 && ripe(tw, q, tso_watermark(tw->db->tso), false);
 }
 
 /* Both queues, under one pin. True: there is more to do at once. */
@@ -423,8 +424,8 @@ round_of_both(struct txn_worker *tw, unsigned *freed)
 	if (tso_pin_now(tw->tso, &pin) == NAM_OK) {
 		txn_at_hand(tw);
 		tw->round++;
-		unsigned quick = round_of(tw, &tw->junk[0], GC_PER_ROUND);
-		unsigned n = round_of(tw, &tw->junk[1], GC_SLOW_PER_ROUND);
+		unsigned quick = round_of(tw, &tw->junk[0], GC_PER_ROUND, wake);
+		unsigned n = round_of(tw, &tw->junk[1], GC_SLOW_PER_ROUND, wake);
 		*freed = quick + n;
 		more = n >= GC_SLOW_PER_ROUND || quick >= GC_PER_ROUND;
 	}
