@@ -68,6 +68,7 @@ entry_new(const struct cat_table *def, const union cat_val *absent, size_t absen
 	size_t uses = def->uses * sizeof *def->use;
 	size_t foreigns = def->foreigns * sizeof *def->foreign;
 	size_t referrers = def->referrers * sizeof *def->referrer;
+	size_t grants = def->grants * sizeof *def->grant;
 	size_t places = def->place ? def->places * sizeof *def->place : 0;
 	size_t texts = (def->view ? strlen(def->view) + 1 : 0) + absent_bytes;
 	for (unsigned i = 0; i < def->columns; i++)
@@ -76,8 +77,8 @@ entry_new(const struct cat_table *def, const union cat_val *absent, size_t absen
 			 (def->column[i].missing ? strlen(def->column[i].missing) + 1 : 0);
 	for (unsigned i = 0; i < def->checks; i++)
 		texts += strlen(def->check[i].text) + 1;
-	struct cat_entry *e =
-	    calloc(1, sizeof *e + columns + indexes + checks + foreigns + referrers + places + uses + texts);
+	struct cat_entry *e = calloc(1,
+	    sizeof *e + columns + indexes + checks + foreigns + referrers + grants + places + uses + texts);
 	if (e == NULL)
 		return NULL;
 	e->def = *def;
@@ -105,6 +106,10 @@ entry_new(const struct cat_table *def, const union cat_val *absent, size_t absen
 	if (def->referrers > 0)
 		memcpy(at, def->referrer, referrers);
 	at += referrers;
+	e->def.grant = (struct cat_grant *)at;
+	if (def->grants > 0)
+		memcpy(at, def->grant, grants);
+	at += grants;
 	if (def->place != NULL)
 		e->def.place = memcpy(at, def->place, places);
 	at += places;

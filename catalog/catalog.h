@@ -112,8 +112,18 @@ struct cat_referrer {
 	char table[CAT_NAME_MAX + 1], name[CAT_NAME_MAX + 1];
 };
 
+/* What a role may do with a relation, and who has said so (acl.h). to "" = every role. */
+struct cat_grant {
+	char to[CAT_NAME_MAX + 1], by[CAT_NAME_MAX + 1];
+	uint16_t rights, options; /* options: rights that it may grant */
+};
+
 struct cat_table {
 	char name[CAT_NAME_MAX + 1];
+	char owner[CAT_NAME_MAX + 1]; /* role; "" = the first one: ask cat_owner */
+	bool granted;                 /* grant[] says what roles may do; false: the owner all */
+	unsigned grants;
+	struct cat_grant *grant;
 	uint16_t columns;
 	struct cat_column *column;
 	uint16_t keys;             /* columns of the primary key; 0 = none */
@@ -200,6 +210,10 @@ nam_status cat_alter(
 /* Like cat_alter, for statistics alone: they do not change what rows mean, so writers of rows are
  * not affected. */
 nam_status cat_describe(
+    struct cat *c, struct txn *t, const struct cat_table *table, const struct cat_table *def);
+/* The owner and the access control list of a relation become def's. NAM_CONFLICT: another
+ * transaction has changed the definition. */
+nam_status cat_grant_as(
     struct cat *c, struct txn *t, const struct cat_table *table, const struct cat_table *def);
 /* Adds an index to a table that t holds, its rows not yet entered; ix: name, columns, unique,
  * valid. NAM_DUPLICATE: the name is taken. NAM_REFUSED: the table has CAT_INDEXES_MAX. */

@@ -9,9 +9,10 @@
 #include <stdatomic.h>
 
 enum {
-	CAT_SYSTEM = 4,      /* nam_tables, nam_columns, nam_extras, nam_roles: ids 1 to 4 */
+	CAT_SYSTEM = 5,      /* nam_tables, nam_columns, nam_extras, nam_roles, nam_members: ids 1 to 5 */
 	CAT_SHOWN = 3,       /* those that SQL may read */
 	CAT_ROLES = 3,       /* its place among them */
+	CAT_MEMBERS = 4,     /* likewise */
 	CAT_FIRST_ID = 16,   /* of a user's table */
 	CAT_READERS = 64,    /* threads that look tables up without a lock */
 	CAT_SEEN = 1024,     /* row counts remembered */
@@ -21,8 +22,10 @@ enum {
 	CAT_ROOT_NEXT_ID = 2,
 	CAT_ROOT_EXTRAS = 3,
 	CAT_ROOT_NEXT_WORD = 4, /* words of sequences given out */
+	CAT_ROOT_WORDS = 5,     /* where they lie: an extent that lists extents */
 	CAT_ROOT_ROLES = 6,
-	CAT_ROOT_WORDS = 5, /* where they lie: an extent that lists extents */
+	/* 7 is that of sql/session/help.c */
+	CAT_ROOT_MEMBERS = 8,
 };
 
 /* One table, as this process holds it. */

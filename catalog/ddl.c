@@ -287,7 +287,8 @@ alter(struct cat *c, struct txn *t, const struct cat_table *table, const struct 
 	struct cat_entry *was = (struct cat_entry *)(uintptr_t)table;
 	struct nam_arena arena;
 	struct cat_err err;
-	if (table->system || table->kind != CAT_TABLE)
+	bool rows = table->kind == CAT_TABLE;
+	if (table->system || table->kind == CAT_INDEX)
 		return NAM_REFUSED;
 	struct cat_entry *e = cat_entry_new(def);
 	if (e == NULL)
@@ -298,7 +299,7 @@ alter(struct cat *c, struct txn *t, const struct cat_table *table, const struct 
 	e->def.store.guard.bits = 0;
 	e->def.generation = table->generation + 1;
 	nam_arena_init(&arena, 64 << 10);
-	nam_status st = cat_table_layout(&e->def, &err) ? NAM_OK : NAM_INVALID;
+	nam_status st = !rows || cat_table_layout(&e->def, &err) ? NAM_OK : NAM_INVALID;
 	e->def.store.row_max = table->store.row_max;
 	if (st == NAM_OK)
 		st = cat_erase(c, t, table, extras, &arena);
@@ -306,7 +307,7 @@ alter(struct cat *c, struct txn *t, const struct cat_table *table, const struct 
 		st = cat_write(c, t, &e->def, extras, &arena);
 	if (st == NAM_OK)
 		opened = (st = cat_entry_open(c, e)) == NAM_OK;
-	if (st == NAM_OK)
+	if (st == NAM_OK && rows)
 		st = txn_table_becomes(t, &was->def.store, &e->def.store);
 	if (st == NAM_OK)
 		st = note(c, t, was, true, true);
@@ -412,6 +413,8 @@ cat_index_table(struct cat *c, struct txn *t, const struct cat_table *index, con
 nam_status
 cat_alter(struct cat *c, struct txn *t, const struct cat_table *table, const struct cat_table *def)
 {
+	if (table->kind != CAT_TABLE)
+		return NAM_REFUSED;
 	return alter(c, t, table, def, false);
 }
 
@@ -422,6 +425,16 @@ cat_describe(struct cat *c, struct txn *t, const struct cat_table *table, const 
 		return NAM_REFUSED;
 	nam_status st = table->store.guard.bits != 0 ? lock_definition(c, t, table) : NAM_OK;
 	return st == NAM_OK ? alter(c, t, table, def, true) : st;
+}
+
+nam_status
+cat_grant_as(struct cat *c, struct txn *t, const struct cat_table *table, const struct cat_table *def)
+{
+	if (table->kind == CAT_TABLE)
+		return cat_describe(c, t, table, def);
+	/* No row of nam_extras counts its changes: the row of nam_tables tells them by its CID. */
+	nam_status st = table->store.guard.bits != 0 ? lock_definition(c, t, table) : NAM_OK;
+	return st == NAM_OK ? alter(c, t, table, def, false) : st;
 }
 
 struct cat_overlay *

@@ -10,10 +10,16 @@
 
 enum { CAT_SECRET_MAX = 255 };
 
+/* The role of a new cluster. It is a superuser, and needs no row. */
+#define CAT_FIRST_ROLE "namdb"
+/* A row of that name is no role: its `create` is every role's. */
+#define CAT_EVERY_ROLE "public"
+
 struct cat_role {
 	char name[CAT_NAME_MAX + 1];
-	bool super; /* may change roles */
-	bool login; /* may connect */
+	bool super;  /* may change roles */
+	bool login;  /* may connect */
+	bool create; /* may make relations in schema public */
 	/* SCRAM-SHA-256$iterations:salt$StoredKey:ServerKey, as PostgreSQL keeps it; "" = it has no
 	 * password */
 	char secret[CAT_SECRET_MAX + 1];
@@ -22,6 +28,10 @@ struct cat_role {
 /* As t's snapshot shows it. NAM_ABSENT: there is none. arena: scratch. */
 nam_status cat_role_find(
     struct cat *c, struct txn *t, const char *name, struct cat_role *out, struct nam_arena *arena);
+/* Makes the role stay until t ends, and t's next snapshot cover the commits that have held it. It
+ * writes the row: a lock alone leaves nothing that a later holder's snapshot would have to
+ * cover. NAM_ABSENT; others as txn_lock. */
+nam_status cat_role_hold(struct cat *c, struct txn *t, const char *name, struct nam_arena *arena);
 /* All of them, in arena memory, in no order. */
 nam_status cat_role_list(
     struct cat *c, struct txn *t, struct cat_role **out, unsigned *n, struct nam_arena *arena);
@@ -30,7 +40,21 @@ nam_status cat_role_create(
     struct cat *c, struct txn *t, const struct cat_role *role, struct nam_arena *arena);
 /* What the role of that name is from now on. NAM_ABSENT; others as txn_lock. */
 nam_status cat_role_alter(struct cat *c, struct txn *t, const struct cat_role *role, struct nam_arena *arena);
-/* NAM_ABSENT; others as txn_lock. */
+/* With its memberships. NAM_ABSENT; others as txn_lock. */
 nam_status cat_role_drop(struct cat *c, struct txn *t, const char *name, struct nam_arena *arena);
+
+/* A role is a member of another one: it may do what that one may. */
+struct cat_member {
+	char role[CAT_NAME_MAX + 1], member[CAT_NAME_MAX + 1];
+	bool admin; /* the member may make members */
+};
+/* All of them, in arena memory, in no order. */
+nam_status cat_member_list(
+    struct cat *c, struct txn *t, struct cat_member **out, unsigned *n, struct nam_arena *arena);
+/* Makes it so, or changes admin. Others as txn_lock. */
+nam_status cat_member_put(struct cat *c, struct txn *t, const struct cat_member *m, struct nam_arena *arena);
+/* NAM_ABSENT; others as txn_lock. */
+nam_status cat_member_drop(
+    struct cat *c, struct txn *t, const char *role, const char *member, struct nam_arena *arena);
 
 #endif

@@ -2,7 +2,9 @@
  * definition becomes their rows. */
 #include <base/assert.h>
 #include <base/log.h>
+#include <catalog/acl.h>
 #include <catalog/catalog_internal.h>
+#include <catalog/role.h>
 #include <net/region_format.h>
 
 #include <stdio.h>
@@ -22,7 +24,7 @@ enum { C_TABLE, C_NUMBER, C_NAME, C_TYPE, C_NOT_NULL, C_KEY, C_KIND, C_TYPMOD, C
  * it was altered, 'r' how many rows ANALYZE counted, 't' what it found in column number, 'l' the
  * places of its rows, 'm' what rows without a place for column number show, 'x' an index, 'b' of an
  * index: the number of its table, 'f' a foreign key, 'y' one of the table of that name that refers
- * to this one. */
+ * to this one, 'o' the owner's name and the access control list. */
 enum { X_TABLE, X_KIND, X_NUMBER, X_NAME, X_TEXT, X_ALL };
 
 enum { WIDEST = C_ALL, KEY_WIDEST = 3 };
@@ -62,6 +64,11 @@ static const struct cat_column roles_columns[] = {
 	COLUMN("flags", CAT_INT4, -1),
 	COLUMN("secret", CAT_TEXT, -1),
 };
+static const struct cat_column members_columns[] = {
+	COLUMN("role", CAT_TEXT, CAT_NAME_MAX),
+	COLUMN("member", CAT_TEXT, CAT_NAME_MAX),
+	COLUMN("admin", CAT_BOOL, -1),
+};
 static const struct {
 	const char *name;
 	const struct cat_column *column;
@@ -72,6 +79,7 @@ static const struct {
 	{ "nam_columns", columns_columns, C_ALL, 2, { C_TABLE, C_NUMBER }, CAT_ROOT_COLUMNS },
 	{ "nam_extras", extras_columns, X_ALL, 3, { X_TABLE, X_KIND, X_NUMBER }, CAT_ROOT_EXTRAS },
 	{ "nam_roles", roles_columns, 3, 1, { 0 }, CAT_ROOT_ROLES },
+	{ "nam_members", members_columns, 3, 2, { 0, 1 }, CAT_ROOT_MEMBERS },
 };
 
 static nam_status
@@ -596,6 +604,11 @@ decorate(struct cat_table *t, struct reading *r, unsigned *at)
 				return NAM_CORRUPT;
 			strcpy(t->referrer[t->referrers++].name, x->text);
 			break;
+		case 'o':
+			memcpy(t->owner, x->name, sizeof x->name);
+			if (!cat_acl_read(t, x->text, r->arena))
+				return NAM_CORRUPT;
+			break;
 		case 'b':
 			t->kind = CAT_INDEX;
 			t->index_of = (uint32_t)strtoul(x->text, NULL, 10);
@@ -741,7 +754,7 @@ static nam_status
 extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct nam_arena *arena)
 {
 	unsigned most =
-	    4u * def->columns + def->checks + def->uses + def->indexes + def->foreigns + def->referrers + 7;
+	    4u * def->columns + def->checks + def->uses + def->indexes + def->foreigns + def->referrers + 8;
 	struct extra *x = nam_arena_zero(arena, most * sizeof *x);
 	*out = x;
 	*n = 0;
@@ -797,13 +810,20 @@ extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct n
 		*to = (struct extra){ .kind = 'y', .number = i + 1, .text = def->referrer[i].name };
 		memcpy(to->name, def->referrer[i].table, sizeof to->name);
 	}
+	if (def->granted || strcmp(cat_owner(def), CAT_FIRST_ROLE) != 0) {
+		struct extra *to = &x[(*n)++];
+		*to = (struct extra){ .kind = 'o', .text = cat_acl_text(def, arena) };
+		if (to->text == NULL)
+			return NAM_NOMEM;
+		snprintf(to->name, sizeof to->name, "%s", cat_owner(def));
+	}
 	if (def->kind == CAT_INDEX) {
 		char *text = nam_arena_printf(arena, "%u", def->index_of);
 		if (text == NULL)
 			return NAM_NOMEM;
 		x[(*n)++] = (struct extra){ .kind = 'b', .text = text };
 	}
-	if (def->kind == CAT_TABLE || def->kind == CAT_INDEX) {
+	if (def->kind == CAT_TABLE || def->kind == CAT_INDEX || def->generation > 0) {
 		char *text = nam_arena_printf(arena, "%u", (unsigned)def->generation);
 		if (text == NULL)
 			return NAM_NOMEM;

@@ -87,7 +87,8 @@ struct sql_session_config {
 	 * never does. */
 	uint64_t turn_ns;
 	const char *user; /* borrowed; NULL = namdb */
-	bool plain_user;  /* no superuser: roles are not to be changed */
+	bool plain_user;  /* user is no superuser */
+	bool no_role;     /* user is the name of no role: it acts as the first one, namdb */
 	bool no_files;    /* COPY reads and writes no files: 42501 */
 	int32_t pid;      /* pg_backend_pid(); 0 = the process's */
 	bool log_slow;    /* log_min_duration_statement is log_slow_ms by default, else -1 */

@@ -43,7 +43,8 @@
 #define TXN_ROSTER_MAGIC UINT64_C(0x325245545352544e)
 enum {
 	TXN_ROOT_MEMBER = 0,
-	TXN_ROSTER_ROOTS = 8,
+	TXN_ROSTER_ROOTS = 8, /* of the first line; further ones follow */
+	TXN_ROSTER_MORE = 7,
 	TXN_ROSTER_NAME = 104,
 	TXN_ATTEMPT_BITS = 13,
 	TXN_ROSTER_INLINE = 64, /* members that fit into the first extent, before the tables */
@@ -69,7 +70,7 @@ struct txn_roster {
 	uint64_t root[TXN_ROSTER_ROOTS];
 	uint64_t looked; /* how many deaths there had been when a process last looked at all tables
 			  * for those left behind */
-	uint64_t pad[7];
+	uint64_t more[TXN_ROSTER_MORE]; /* roots 8 to 14 */
 	struct txn_roster_node node[NET_REGIONS];
 };
 static_assert(offsetof(struct txn_roster, root) == 64, "roots have a line of their own");

@@ -173,8 +173,10 @@ txn_db_oracle(struct txn_db *db)
 net_addr
 txn_db_root(struct txn_db *db, unsigned i)
 {
-	NAM_ASSERT(i < TXN_ROSTER_ROOTS);
-	return net_plus(db->cluster, offsetof(struct txn_roster, root) + 8u * i);
+	NAM_ASSERT(i < TXN_ROSTER_ROOTS + TXN_ROSTER_MORE);
+	size_t at = i < TXN_ROSTER_ROOTS ? offsetof(struct txn_roster, root) + 8u * i
+					 : offsetof(struct txn_roster, more) + 8u * (i - TXN_ROSTER_ROOTS);
+	return net_plus(db->cluster, at);
 }
 
 unsigned

@@ -259,6 +259,7 @@ cn_pg_authenticate(struct cn_pg_conn *c)
 		return false;
 	}
 	c->super = role.super;
+	c->no_role = !found;
 	request(c, AUTH_OK, "", 0);
 	return true;
 }

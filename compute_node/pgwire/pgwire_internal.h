@@ -144,6 +144,7 @@ struct cn_pg_conn {
 	struct ssl_st *tls; /* o  NULL = plain */
 	bool wants_tls;     /* i  TLS begins with the session's first byte */
 	bool super;         /* o  its role is a superuser */
+	bool no_role;       /* o  there is no role of its name: trusted, it is the first one */
 	struct sql_session *sql;
 	struct sql_sink sink;
 	struct cn_pg_reply reply;

@@ -202,6 +202,7 @@ open_session(struct cn_pg_conn *c)
 		.log_slow = c->pg->cfg.log_slow,
 		.log_slow_ms = c->pg->cfg.log_slow_ms,
 		.plain_user = !c->super,
+		.no_role = c->no_role,
 		.no_files = true };
 	if (sql_session_open(&cfg, &c->sql) == NAM_OK)
 		return true;

@@ -412,6 +412,8 @@ sql_alter_table(struct sql_session *s, const struct ast_stmt *ast, const struct 
 		return cat_error(err, "42809", "\"%s\" is not a table", tab->name);
 	if (tab->system)
 		return cat_error(err, "42501", "permission denied: \"%s\" is a system catalog", tab->name);
+	if (!sql_must_own(s, tab, err))
+		return false;
 	if (ast->params > 0)
 		return cat_error(err, "42P02", "there is no parameter $%u", ast->params);
 	s->ddl = true;

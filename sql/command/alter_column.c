@@ -584,7 +584,7 @@ sql_alter_sequences(struct sql_alter *a)
 /* Sequences that feed the table's columns feed those of the new one, or are dropped with their
  * column. */
 static bool
-sequences(struct sql_alter *a, uint32_t owner)
+sequences(struct sql_alter *a, const struct cat_table *owner)
 {
 	const struct cat_table **list;
 	struct cat *cat = a->s->cfg.cat;
@@ -597,7 +597,7 @@ sequences(struct sql_alter *a, uint32_t owner)
 			continue;
 		for (unsigned k = 0; k < a->gones; k++)
 			gone |= strcmp(a->gone[k], moved.name) == 0;
-		moved.seq.owner = owner;
+		moved.seq.owner = owner->store.id;
 		if ((st = cat_drop(cat, a->s->t, list[i])) == NAM_OK && !gone)
 			st = cat_create(cat, a->s->t, &moved);
 	}
@@ -628,7 +628,7 @@ sql_alter_rewrite(struct sql_alter *a, const struct cat_table *def, const struct
 		st = cat_find(cat, a->s->t, def->name, made);
 	if (st != NAM_OK)
 		return sql_status(a->err, st, NULL);
-	if (!sequences(a, (*made)->store.id))
+	if (!sequences(a, *made))
 		return false;
 	struct sql_plan *p = copy_plan(a, *made, -1);
 	if (p == NULL)

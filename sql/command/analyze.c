@@ -372,18 +372,34 @@ analyze_table(struct sql_session *s, const struct cat_table *tab, const struct a
 	return st == NAM_OK || sql_status(err, st, tab);
 }
 
+/* Tables of other roles are left out, with a warning. False and !*ok: *err. */
+static bool
+owned(struct sql_session *s, const struct cat_table *tab, const struct sql_sink *sink, bool *ok,
+    struct cat_err *err)
+{
+	bool yes;
+	*ok = sql_is_member(s->cfg.cat, s->t, sql_who(s), cat_owner(tab), &yes, err);
+	if (*ok && !yes)
+		sql_notice(sink, "WARNING", "42501",
+		    "skipping \"%s\" --- only table or database owner can analyze it", tab->name);
+	return *ok && yes;
+}
+
 static bool
 all_tables(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err)
 {
 	const struct cat_table **list;
 	unsigned n;
+	bool ok = true;
 	nam_status st = cat_list(s->cfg.cat, s->t, &list, &n, s->arena[3]);
 	if (st != NAM_OK)
 		return sql_status(err, st, NULL);
 	for (unsigned i = 0; i < n; i++)
-		if (list[i]->kind == CAT_TABLE && !list[i]->system &&
+		if (list[i]->kind == CAT_TABLE && !list[i]->system && owned(s, list[i], sink, &ok, err) &&
 		    !analyze_table(s, list[i], NULL, ast->verbose, sink, err))
+			return false;
+		else if (!ok)
 			return false;
 	return true;
 }
@@ -392,7 +408,7 @@ bool
 sql_analyze(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err)
 {
-	bool only = ast->vacuum && !ast->analyze; /* there are no dead rows to collect */
+	bool ok = true, only = ast->vacuum && !ast->analyze; /* there are no dead rows to collect */
 	if (ast->vacuum && s->block != SQL_IDLE)
 		return cat_error(err, "25001", "VACUUM cannot run inside a transaction block");
 	sql_prepare_exec(s, sink, err);
@@ -413,6 +429,11 @@ sql_analyze(
 			sql_notice(sink, "WARNING", "00000",
 			    "skipping \"%s\" --- cannot analyze non-tables or special system tables",
 			    tab->name);
+			continue;
+		}
+		if (!owned(s, tab, sink, &ok, err)) {
+			if (!ok)
+				return false;
 			continue;
 		}
 		if (!columns_there(tab, &ast->of[i], err) ||

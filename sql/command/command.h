@@ -9,6 +9,8 @@
 /* What this session knows of a sequence. */
 struct sql_drawn {
 	uint32_t id;
+	struct sql_who who; /* may draw, as the catalog of that version says; name "" = not known */
+	uint64_t version;
 	bool any;
 	int64_t last;
 	int64_t left; /* values after last that this session has drawn already */
@@ -40,9 +42,9 @@ bool sql_has_dependents(struct sql_session *s, const struct cat_table *tab, bool
 /* Views that read tab, those named in ast aside: an error, or, with CASCADE, dropped. */
 bool sql_drop_dependents(struct sql_session *s, const struct cat_table *tab, const struct ast_stmt *ast,
     const struct sql_sink *sink, struct cat_err *err);
-/* sequence.c: a sequence's entry in the catalog. owner: the table it feeds, or 0. */
-bool sql_make_sequence(
-    struct sql_session *s, const char *name, const struct ast_seq *q, uint32_t owner, struct cat_err *err);
+/* sequence.c: a sequence's entry in the catalog. owner: the table it feeds, or NULL. */
+bool sql_make_sequence(struct sql_session *s, const char *name, const struct ast_seq *q,
+    const struct cat_table *owner, struct cat_err *err);
 /* The name of the sequence of a column of a new table, and the default that draws from it. */
 bool sql_sequence_name(struct sql_session *s, const char *table, const char *column,
     char out[CAT_NAME_MAX + 1], const char **dflt, struct nam_arena *arena, struct cat_err *err);
@@ -53,6 +55,21 @@ bool sql_currval(struct sql_row *r);
 bool sql_lastval(struct sql_row *r);
 /* called: r's value counts as drawn. */
 bool sql_setval(struct sql_row *r, bool called);
+/* grant.c: GRANT and REVOKE; ALTER ... OWNER TO; REASSIGN OWNED; DROP OWNED. */
+bool sql_grant(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
+    struct nam_arena *a, struct cat_err *err);
+bool sql_give(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
+    struct nam_arena *a, struct cat_err *err);
+bool sql_reassign(
+    struct sql_session *s, const struct ast_stmt *ast, struct nam_arena *a, struct cat_err *err);
+bool sql_drop_owned(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
+    struct nam_arena *a, struct cat_err *err);
+/* False, with 42501 in *err: the current role does not own the relation, or lacks one of these
+ * rights. */
+bool sql_must_own(struct sql_session *s, const struct cat_table *tab, struct cat_err *err);
+bool sql_must_have(struct sql_session *s, const struct cat_table *tab, uint16_t rights, struct cat_err *err);
+/* A new relation's owner is the current role. False: it may not make one. */
+bool sql_make_as(struct sql_session *s, struct cat_table *def, int position, struct cat_err *err);
 /* The columns that a PRIMARY KEY names become def's key. */
 bool sql_key_columns(struct cat_table *def, const struct ast_stmt *ast, struct cat_err *err);
 /* The name of a CHECK constraint that def does not have yet. */

@@ -98,6 +98,8 @@ create(struct sql_session *s, const struct ast_stmt *ast, struct sql_plan *p, co
 		return cat_error(err, "42P07", "relation \"%s\" already exists", def.name);
 	if (ast->key_kind != AST_KEY_UNSAID)
 		return sql_key_is_missing(def.name, err);
+	if (!sql_make_as(s, &def, ast->table.position, err))
+		return false;
 	if (!columns(&def, ast, p, &p->arena, err) || !cat_table_layout(&def, err))
 		return false;
 	s->ddl = true;
@@ -125,7 +127,7 @@ sql_create_as(struct sql_session *s, const struct ast_stmt *ast, const struct sq
     size_t max, uint64_t *rows, struct cat_err *err)
 {
 	struct ast_stmt query = { .kind = AST_SELECT, .select = ast->select, .depth = ast->depth };
-	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser };
+	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser, .who = sql_who(s) };
 	bool made = false;
 	if (ast->params > 0)
 		return cat_error(err, "42P02", "there is no parameter $%u", ast->params);

@@ -220,6 +220,8 @@ sql_create_table(struct sql_session *s, const struct ast_stmt *ast, const struct
 	}
 	if (there != NULL)
 		return cat_error(err, "42P07", "relation \"%s\" already exists", def->name);
+	if (!sql_make_as(s, def, ast->table.position, err))
+		return false;
 	if (ast->columns == 0)
 		return cat_error(err, "0A000", "tables without columns are not supported yet");
 	if (ast->columns > CAT_COLUMNS_MAX)
@@ -278,7 +280,7 @@ sql_create_table(struct sql_session *s, const struct ast_stmt *ast, const struct
 		return sql_status(err, st, NULL);
 	for (unsigned i = 0; i < ast->columns; i++)
 		if (ast->column[i].seq != NULL &&
-		    !sql_make_sequence(s, seq[i], ast->column[i].seq, there->store.id, err))
+		    !sql_make_sequence(s, seq[i], ast->column[i].seq, there, err))
 			return false;
 	for (unsigned i = 0; i < def->foreigns; i++)
 		if (strcmp(def->foreign[i].table, def->name) != 0 &&
@@ -326,6 +328,8 @@ sql_drop_relations(struct sql_session *s, const struct ast_stmt *ast, enum cat_k
 			    err, "42501", "permission denied: \"%s\" is a system catalog", tab->name);
 		if (tab->kind != kind)
 			return cat_error(err, "42809", "\"%s\" is not a %s", tab->name, what);
+		if (!sql_must_own(s, tab, err))
+			return false;
 		s->ddl = true;
 		/* The drop waits for transactions that write the table; rows that this transaction
 		 * has not seen make it a conflict. */

@@ -109,8 +109,10 @@ parent_of(struct sql_session *s, const struct cat_table *def, const struct ast_f
 	}
 	if ((*parent)->kind != CAT_TABLE)
 		return cat_error(err, "42809", "referenced relation \"%s\" is not a table", (*parent)->name);
-	return !(*parent)->system ||
-	       cat_error(err, "42501", "permission denied: \"%s\" is a system catalog", (*parent)->name);
+	if ((*parent)->system)
+		return cat_error(
+		    err, "42501", "permission denied: \"%s\" is a system catalog", (*parent)->name);
+	return sql_must_have(s, *parent, CAT_MAY_REFER, err);
 }
 
 bool

@@ -321,7 +321,7 @@ table_of(struct sql_session *s, const struct ast_stmt *ast, const struct cat_tab
 	if ((*tab)->system)
 		return cat_error(err, "42501", "permission denied: \"%s\" is a system catalog", (*tab)->name);
 	if ((*tab)->kind == CAT_TABLE)
-		return true;
+		return sql_must_own(s, *tab, err);
 	cat_error(err, "42809", "cannot create index on relation \"%s\"", (*tab)->name);
 	snprintf(err->detail, sizeof err->detail, "This operation is not supported for %s.",
 	    (*tab)->kind == CAT_VIEW       ? "views"
@@ -544,6 +544,8 @@ sql_drop_index(
 				return false;
 			continue;
 		}
+		if (!sql_must_own(s, tab, err))
+			return false;
 		if (tab->index[i].constraint)
 			return is_required(tab, ast->names[k], err);
 		if (!sql_foreign_need(s, tab, NULL, (int)i, "index", ast->names[k], false, sink, err))
@@ -577,6 +579,8 @@ sql_rename_index(
 			return sql_status(err, st, NULL);
 		if (there != NULL)
 			return cat_error(err, "42809", "\"%s\" is not an index", ast->names[0]);
+		if (keyed != NULL && !sql_must_own(s, keyed, err))
+			return false;
 		if (keyed != NULL)
 			return sql_key_rename(s, keyed, ast->names[1], err);
 		if (!ast->if_exists)
@@ -585,6 +589,8 @@ sql_rename_index(
 		    sink, "NOTICE", "00000", "relation \"%s\" does not exist, skipping", ast->names[0]);
 		return true;
 	}
+	if (!sql_must_own(s, tab, err))
+		return false;
 	s->ddl = true;
 	nam_status st = cat_hold(s->cfg.cat, s->t, tab);
 	if (st == NAM_OK)

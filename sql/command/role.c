@@ -6,6 +6,7 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ITERATIONS = 4096, SALT = 16, HASH = 32 };
@@ -63,11 +64,9 @@ take_secret(const struct sql_sink *sink, const char *given, char out[CAT_SECRET_
 }
 
 static bool
-may_change(struct sql_session *s, bool own, struct cat_err *err)
+must_be_super(struct sql_session *s, const char *denied, struct cat_err *err)
 {
-	if (!s->cfg.plain_user || own)
-		return true;
-	return cat_error(err, "42501", "permission denied to create, alter or drop roles");
+	return sql_who(s)->super || cat_error(err, "42501", "%s", denied);
 }
 
 static bool
@@ -75,7 +74,10 @@ good_name(const char *name, struct cat_err *err)
 {
 	if (strncmp(name, "pg_", 3) != 0 && strcmp(name, "public") != 0 && strcmp(name, "none") != 0)
 		return true;
-	return cat_error(err, "42939", "role name \"%.63s\" is reserved", name);
+	cat_error(err, "42939", "role name \"%.63s\" is reserved", name);
+	if (strncmp(name, "pg_", 3) == 0)
+		snprintf(err->detail, sizeof err->detail, "Role names starting with \"pg_\" are reserved.");
+	return false;
 }
 
 static bool
@@ -86,14 +88,44 @@ absent(const char *name, nam_status st, struct cat_err *err)
 	return cat_error(err, "42704", "role \"%.63s\" does not exist", name);
 }
 
+/* A relation that a role made while it was dropped is not for a later role of its name. */
+static bool
+no_rest(struct sql_session *s, const char *name, struct nam_arena *a, struct cat_err *err)
+{
+	const struct cat_table **list;
+	struct cat_role role;
+	unsigned n;
+	nam_status st = cat_role_find(s->cfg.cat, s->t, name, &role, a);
+	if (st == NAM_OK || strcmp(name, CAT_FIRST_ROLE) == 0)
+		return true; /* it is there: cat_role_create will say so */
+	if (st == NAM_ABSENT)
+		st = cat_list(s->cfg.cat, s->t, &list, &n, a);
+	if (st != NAM_OK)
+		return sql_status(err, st, NULL);
+	for (unsigned i = 0; i < n; i++) {
+		if (list[i]->kind == CAT_INDEX || !cat_acl_names(list[i], name))
+			continue;
+		cat_error(err, "55006", "%s \"%s\" belongs to an earlier role \"%.63s\", which was dropped",
+		    sql_kind_name(list[i]), list[i]->name, name);
+		snprintf(err->hint, sizeof err->hint, "Give it another owner with ALTER %s ... OWNER TO.",
+		    list[i]->kind == CAT_VIEW       ? "VIEW"
+		    : list[i]->kind == CAT_SEQUENCE ? "SEQUENCE"
+						    : "TABLE");
+		return false;
+	}
+	return true;
+}
+
 static bool
 create_role(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
     struct nam_arena *a, struct cat_err *err)
 {
 	struct cat_role role = { .super = ast->role.super == 1, .login = ast->role.login == 1 };
 	snprintf(role.name, sizeof role.name, "%s", ast->var);
-	if (!may_change(s, false, err) || !good_name(role.name, err) ||
+	if (!must_be_super(s, "permission denied to create role", err) || !good_name(role.name, err) ||
 	    (ast->role.password == 1 && !take_secret(sink, ast->role.secret, role.secret, err)))
+		return false;
+	if (!no_rest(s, role.name, a, err))
 		return false;
 	nam_status st = cat_role_create(s->cfg.cat, s->t, &role, a);
 	if (st == NAM_DUPLICATE)
@@ -107,10 +139,14 @@ alter_role(struct sql_session *s, const struct ast_stmt *ast, const struct sql_s
 {
 	struct cat_role role;
 	char name[CAT_NAME_MAX + 1], me[CAT_NAME_MAX + 1];
-	snprintf(me, sizeof me, "%s", s->cfg.user ? s->cfg.user : "namdb");
+	snprintf(me, sizeof me, "%s", sql_who(s)->name);
 	snprintf(name, sizeof name, "%s", ast->var ? ast->var : me);
 	bool own = strcmp(name, me) == 0 && ast->role.super < 0 && ast->role.login < 0;
-	if (!may_change(s, own, err))
+	if (!own && !must_be_super(s,
+			ast->role.super < 0
+			    ? "permission denied"
+			    : "must be superuser to alter superuser roles or change superuser attribute",
+			err))
 		return false;
 	nam_status st = cat_role_find(s->cfg.cat, s->t, name, &role, a);
 	if (st != NAM_OK)
@@ -125,15 +161,70 @@ alter_role(struct sql_session *s, const struct ast_stmt *ast, const struct sql_s
 	return st == NAM_OK || absent(name, st, err);
 }
 
+static int
+by_id(const void *a, const void *b)
+{
+	const struct cat_table *const *x = a, *const *y = b;
+	return (*x)->store.id < (*y)->store.id ? -1 : (*x)->store.id > (*y)->store.id;
+}
+
+/* A role that owns something, or that a list names, stays. Its row is locked first, so no later
+ * GRANT names it. */
+static bool
+unused(struct sql_session *s, const char *name, struct nam_arena *a, struct cat_err *err)
+{
+	const struct cat_table **list;
+	struct cat_role role;
+	unsigned n, others = 0;
+	nam_status st = cat_role_hold(s->cfg.cat, s->t, name, a);
+	if (st == NAM_ABSENT)
+		return true; /* cat_role_drop will say so */
+	if (st == NAM_OK && s->iso == TXN_READ_COMMITTED)
+		st = txn_statement(s->t); /* which covers every GRANT to it */
+	if (st == NAM_OK)
+		st = cat_role_find(s->cfg.cat, s->t, name, &role, a);
+	if (st == NAM_OK)
+		st = cat_list(s->cfg.cat, s->t, &list, &n, a);
+	if (st != NAM_OK)
+		return sql_status(err, st, NULL);
+	char detail[sizeof err->detail];
+	size_t at = 0;
+	if (n > 0)
+		qsort(list, n, sizeof *list, by_id);
+	if (role.create)
+		at = (size_t)snprintf(detail, sizeof detail, "privileges for schema public");
+	for (unsigned i = 0; i < n; i++) {
+		if (list[i]->system || list[i]->kind == CAT_INDEX || !cat_acl_names(list[i], name))
+			continue;
+		const char *how = strcmp(cat_owner(list[i]), name) == 0 ? "owner of" : "privileges for";
+		if (at + 2 * CAT_NAME_MAX < sizeof detail)
+			at += (size_t)snprintf(detail + at, sizeof detail - at, "%s%s %s %s",
+			    at > 0 ? "\n" : "", how, sql_kind_name(list[i]), list[i]->name);
+		else
+			others++;
+	}
+	if (at == 0)
+		return true;
+	if (others > 0)
+		snprintf(detail + at, sizeof detail - at, "\nand %u other objects", others);
+	cat_error(err, "2BP01", "role \"%.63s\" cannot be dropped because some objects depend on it", name);
+	memcpy(err->detail, detail, sizeof detail);
+	snprintf(err->hint, sizeof err->hint, "REASSIGN OWNED BY and DROP OWNED BY take them from it.");
+	return false;
+}
+
 static bool
 drop_roles(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
     struct nam_arena *a, struct cat_err *err)
 {
-	if (!may_change(s, false, err))
+	if (!must_be_super(s, "permission denied to drop role", err))
 		return false;
 	for (unsigned i = 0; i < ast->nnames; i++) {
-		if (s->cfg.user != NULL && strcmp(ast->names[i], s->cfg.user) == 0)
-			return cat_error(err, "55006", "current user cannot be dropped");
+		if (strcmp(ast->names[i], sql_who(s)->name) == 0 || strcmp(ast->names[i], s->login.name) == 0)
+			return cat_error(err, "55006", "%s user cannot be dropped",
+			    strcmp(ast->names[i], sql_who(s)->name) == 0 ? "current" : "session");
+		if (!unused(s, ast->names[i], a, err))
+			return false;
 		nam_status st = cat_role_drop(s->cfg.cat, s->t, ast->names[i], a);
 		if (st == NAM_ABSENT && ast->if_exists)
 			sql_notice(sink, "NOTICE", "00000", "role \"%.63s\" does not exist, skipping",

@@ -42,17 +42,19 @@ define(const struct ast_seq *a, struct cat_sequence *q, struct cat_err *err)
 }
 
 bool
-sql_make_sequence(
-    struct sql_session *s, const char *name, const struct ast_seq *a, uint32_t owner, struct cat_err *err)
+sql_make_sequence(struct sql_session *s, const char *name, const struct ast_seq *a,
+    const struct cat_table *owner, struct cat_err *err)
 {
 	struct cat_column none[1] = { 0 };
 	struct cat_table def = { .kind = CAT_SEQUENCE, .column = none };
-	struct cat_sequence q = { .owner = owner };
+	struct cat_sequence q = { .owner = owner ? owner->store.id : 0 };
 	if (strlen(name) > CAT_NAME_MAX)
 		return cat_error(err, "42622", "identifier \"%.80s\" is too long", name);
 	strcpy(def.name, name);
-	if (!define(a, &q, err))
+	if (!define(a, &q, err) || (owner == NULL && !sql_make_as(s, &def, 0, err)))
 		return false;
+	if (owner != NULL)
+		snprintf(def.owner, sizeof def.owner, "%s", cat_owner(owner));
 	s->ddl = true;
 	nam_status st = cat_sequence_word(s->cfg.cat, s->cfg.tw, q.start, &q.word);
 	def.seq = q;
@@ -97,7 +99,7 @@ sql_create_sequence(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err)
 {
 	const struct cat_table *there;
-	uint32_t owner = 0;
+	const struct cat_table *owner = NULL;
 	nam_status st = cat_find(s->cfg.cat, s->t, ast->table.name, &there);
 	if (st != NAM_OK)
 		return sql_status(err, st, NULL);
@@ -119,7 +121,9 @@ sql_create_sequence(
 		if (c == there->columns)
 			return cat_error(err, "42703", "column \"%s\" of relation \"%s\" does not exist",
 			    ast->seq->owner_column, there->name);
-		owner = there->store.id;
+		if (!sql_must_own(s, there, err))
+			return false;
+		owner = there;
 	}
 	return sql_make_sequence(s, ast->table.name, ast->seq, owner, err);
 }
@@ -180,6 +184,8 @@ sql_drop_sequence(
 		}
 		if (tab->kind != CAT_SEQUENCE)
 			return cat_error(err, "42809", "\"%s\" is not a sequence", tab->name);
+		if (!sql_must_own(s, tab, err))
+			return false;
 		if (in_use(s, tab, err)) {
 			if (ast->cascade)
 				return cat_error(
@@ -226,6 +232,63 @@ named(struct sql_row *r, struct cat_str text)
 	} else if (tab->kind != CAT_SEQUENCE)
 		cat_error(err, "42809", "\"%s\" is not a sequence", name);
 	return st == NAM_OK && tab != NULL && tab->kind == CAT_SEQUENCE ? tab : NULL;
+}
+
+/* The sequence of an identity column: a role that may insert into the table may draw from it. */
+static bool
+by_insert(struct sql_session *s, const struct cat_table *seq, bool *yes, struct cat_err *err)
+{
+	const struct cat_table **list;
+	struct nam_arena arena;
+	unsigned n = 0;
+	uint16_t have = 0;
+	bool ok = true;
+	nam_arena_init(&arena, 0);
+	nam_status st = cat_list(s->cfg.cat, s->t, &list, &n, &arena);
+	if (st != NAM_OK)
+		ok = sql_status(err, st, NULL);
+	*yes = false;
+	for (unsigned i = 0; ok && i < n; i++) {
+		if (list[i]->kind != CAT_TABLE || list[i]->store.id != seq->seq.owner)
+			continue;
+		ok = sql_rights(s->cfg.cat, s->t, sql_who(s), list[i], CAT_MAY_INSERT, &have, err);
+		for (unsigned c = 0; c < list[i]->columns; c++)
+			*yes |= list[i]->column[c].identity != 0 && (have & CAT_MAY_INSERT) != 0 &&
+				strstr(list[i]->column[c].dflt, seq->name) != NULL;
+	}
+	nam_arena_fini(&arena);
+	return ok;
+}
+
+/* One of these rights will do. */
+static bool
+may_use(struct sql_session *s, const struct cat_table *tab, uint16_t rights, struct cat_err *err)
+{
+	uint16_t have;
+	bool yes;
+	if (!sql_rights(s->cfg.cat, s->t, sql_who(s), tab, rights, &have, err))
+		return false;
+	if ((have & rights) != 0)
+		return true;
+	if ((rights & CAT_MAY_USE) == 0 || tab->seq.owner == 0)
+		return sql_denied(tab, err);
+	return by_insert(s, tab, &yes, err) && (yes || sql_denied(tab, err));
+}
+
+/* The same for nextval, which is asked for each row. */
+static bool
+may_draw(struct sql_session *s, const struct cat_table *tab, struct sql_drawn *d, struct cat_err *err)
+{
+	if (sql_who(s)->super)
+		return true;
+	uint64_t version = cat_version(s->cfg.cat, s->t);
+	if (d->version == version && sql_who_same(&d->who, sql_who(s)))
+		return true;
+	if (!may_use(s, tab, CAT_MAY_USE | CAT_MAY_UPDATE, err))
+		return false;
+	d->version = version;
+	d->who = *sql_who(s);
+	return true;
 }
 
 static struct sql_drawn *
@@ -300,7 +363,7 @@ sql_nextval(struct sql_row *r)
 	struct sql_drawn *d = tab ? drawn(s, tab->store.id, true) : NULL;
 	if (tab != NULL && d == NULL)
 		return sql_no_memory(r->env->err);
-	if (d == NULL)
+	if (d == NULL || !may_draw(s, tab, d, r->env->err))
 		return false;
 	if (d->left > 0) {
 		d->left--;
@@ -319,7 +382,7 @@ sql_currval(struct sql_row *r)
 {
 	const struct cat_table *tab = named(r, r->a[0].s);
 	struct sql_drawn *d = tab ? drawn(r->env->session, tab->store.id, false) : NULL;
-	if (tab == NULL)
+	if (tab == NULL || !may_use(r->env->session, tab, CAT_MAY_SELECT | CAT_MAY_USE, r->env->err))
 		return false;
 	if (d == NULL || !d->any)
 		return cat_error(r->env->err, "55000",
@@ -345,7 +408,7 @@ sql_setval(struct sql_row *r, bool called)
 	int64_t v = r->a[1].i;
 	struct sql_session *s = r->env->session;
 	const struct cat_table *tab = named(r, r->a[0].s);
-	if (tab == NULL)
+	if (tab == NULL || !may_use(s, tab, CAT_MAY_UPDATE, r->env->err))
 		return false;
 	const struct cat_sequence *q = &tab->seq;
 	if (v < q->min || v > q->max)

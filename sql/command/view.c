@@ -98,10 +98,16 @@ sql_create_view(
 		if (strcmp(def.use[i], def.name) == 0)
 			return cat_error(err, "42P17",
 			    "infinite recursion detected in rules for relation \"%s\"", def.name);
+	if (!sql_make_as(s, &def, ast->table.position, err))
+		return false;
 	s->ddl = true;
 	if (there != NULL) {
-		if (!replaces(there, &def, err))
+		if (!sql_must_own(s, there, err) || !replaces(there, &def, err))
 			return false;
+		memcpy(def.owner, there->owner, sizeof def.owner);
+		def.granted = there->granted;
+		def.grants = there->grants;
+		def.grant = there->grant;
 		if ((st = cat_drop(s->cfg.cat, s->t, there)) != NAM_OK)
 			return sql_status(err, st, NULL);
 	}

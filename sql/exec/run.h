@@ -6,6 +6,7 @@
 #ifndef NAM_SQL_RUN_H
 #define NAM_SQL_RUN_H
 
+#include <sql/common/rights.h>
 #include <sql/exec/exec.h>
 
 enum { SQL_KEPT = 52, SQL_CACHED = 64, SQL_RETRIES = 20 };
@@ -21,18 +22,20 @@ struct sql_settings {
 	uint32_t idle_timeout_ms, idle_block_timeout_ms; /* kept for a face of the compute node */
 	bool log_slow; /* log_min_duration_statement, kept for such a face */
 	uint32_t log_slow_ms;
-	uint64_t memory_kb;     /* namdb.statement_memory */
-	uint32_t join_order;    /* namdb.join_order: 0 = by cost; else dice, for tests */
-	bool standard_costs;    /* namdb.costs */
-	bool keys_ordered;      /* namdb.primary_key: of tables that do not say */
-	uint32_t parallel;      /* namdb.parallel: workers; 0 = all of the process */
-	uint64_t parallel_rows; /* namdb.parallel_rows */
-	int32_t kept[SQL_KEPT]; /* settings without effect: session/kept.c */
+	uint64_t memory_kb;                /* namdb.statement_memory */
+	uint32_t join_order;               /* namdb.join_order: 0 = by cost; else dice, for tests */
+	bool standard_costs;               /* namdb.costs */
+	bool keys_ordered;                 /* namdb.primary_key: of tables that do not say */
+	uint32_t parallel;                 /* namdb.parallel: workers; 0 = all of the process */
+	uint64_t parallel_rows;            /* namdb.parallel_rows */
+	struct sql_who role, session_role; /* SET ROLE, SET SESSION AUTHORIZATION; name "" = none */
+	int32_t kept[SQL_KEPT];            /* settings without effect: session/kept.c */
 	char application_name[64], client_min_messages[16], extra_float_digits[8];
 };
 
 struct sql_session {
 	struct sql_session_config cfg;
+	struct sql_who login; /* who has connected: the role, or the first one */
 	struct net_worker *net;
 	enum sql_block block;
 	const struct sql_host *host;
@@ -68,6 +71,18 @@ struct sql_session {
 	uint32_t last_sequence; /* lastval's; 0 = none */
 	uint64_t dice[2];       /* random()'s state; zeros: not seeded */
 };
+
+/* The role that the session is of, and the one that its statements run as. */
+static inline const struct sql_who *
+sql_session_who(const struct sql_session *s)
+{
+	return s->now.session_role.name[0] ? &s->now.session_role : &s->login;
+}
+static inline const struct sql_who *
+sql_who(const struct sql_session *s)
+{
+	return s->now.role.name[0] ? &s->now.role : sql_session_who(s);
+}
 
 struct nam_arena *sql_arena(struct sql_session *s, unsigned i);
 void sql_prepare_exec(struct sql_session *s, const struct sql_sink *sink, struct cat_err *err);

@@ -288,10 +288,16 @@ enum ast_stmt_kind {
 	AST_SHOW,
 	AST_SET_TRANSACTION,
 	AST_EXPLAIN,
-	AST_ANALYZE,     /* names, of; vacuum */
-	AST_CREATE_ROLE, /* role; var: its name */
-	AST_ALTER_ROLE,  /* likewise; var NULL: the current one */
-	AST_DROP_ROLE,   /* names */
+	AST_ANALYZE,        /* names, of; vacuum */
+	AST_CREATE_ROLE,    /* role; var: its name */
+	AST_ALTER_ROLE,     /* likewise; var NULL: the current one */
+	AST_DROP_ROLE,      /* names */
+	AST_GRANT,          /* GRANT and REVOKE: grant; names: of what */
+	AST_GRANT_ROLE,     /* the same of roles: grant.right */
+	AST_OWNER,          /* ALTER ... OWNER TO: table, owned, var; if_exists */
+	AST_REASSIGN_OWNED, /* names: of whom; var: to whom */
+	AST_DROP_OWNED,     /* names, cascade */
+	AST_SET_ROLE,       /* var: role or session_authorization; value: NULL = none; local, reset */
 };
 
 enum ast_iso { AST_ISO_NONE = 0, AST_ISO_RC, AST_ISO_RR, AST_ISO_SER };
@@ -356,6 +362,24 @@ struct ast_role {
 	const char *secret; /* password 1: NULL = PASSWORD NULL */
 };
 
+/* Roles are names; NULL = the current one. */
+#define AST_SESSION_ROLE "\"session" /* no role has that name */
+/* What ALTER ... OWNER TO says that it is; a TABLE may be each. */
+enum ast_owned { AST_OWNED_TABLE, AST_OWNED_VIEW, AST_OWNED_SEQUENCE };
+enum ast_grant_on { AST_ON_TABLE, AST_ON_SEQUENCE, AST_ON_SCHEMA, AST_ON_DATABASE };
+struct ast_grant {
+	bool revoke;
+	bool option; /* WITH GRANT OPTION, WITH ADMIN OPTION; REVOKE ... OPTION FOR */
+	bool all_in_schema;
+	enum ast_grant_on on;
+	const char **right; /* words; none: ALL */
+	unsigned rights;
+	const char **to; /* "" = PUBLIC */
+	unsigned tos;
+	bool has_by; /* GRANTED BY */
+	const char *by;
+};
+
 /* DECLARE ... CURSOR */
 struct ast_cursor {
 	bool scroll, no_scroll, hold, binary;
@@ -409,6 +433,8 @@ struct ast_stmt {
 	enum ast_key_kind key_kind; /* CREATE, ALTER TABLE */
 	struct ast_seq *seq;        /* CREATE SEQUENCE */
 	struct ast_role role;
+	struct ast_grant grant;
+	enum ast_owned owned;
 	char overriding;         /* INSERT ... OVERRIDING: 's' SYSTEM, 'u' USER VALUE */
 	bool cascade;            /* DROP */
 	struct ast_alter *alter; /* ALTER TABLE */

@@ -585,6 +585,8 @@ set(struct sql_convert *c, const PgQuery__VariableSetStmt *s, struct ast_stmt *s
 	}
 	if ((st->var = sql_convert_str(c, s->name)) == NULL)
 		return false;
+	if (sql_convert_is_role(s->name))
+		st->kind = AST_SET_ROLE;
 	if (s->kind == PG_QUERY__VARIABLE_SET_KIND__VAR_RESET)
 		st->reset = true;
 	if (s->kind != PG_QUERY__VARIABLE_SET_KIND__VAR_SET_VALUE)
@@ -830,9 +832,8 @@ feature(PgQuery__Node__NodeCase k)
 	case PG_QUERY__NODE__NODE_CREATEDB_STMT:
 	case PG_QUERY__NODE__NODE_DROPDB_STMT:
 		return "CREATE and DROP DATABASE are";
-	case PG_QUERY__NODE__NODE_GRANT_STMT:
-	case PG_QUERY__NODE__NODE_GRANT_ROLE_STMT:
-		return "GRANT and REVOKE are";
+	case PG_QUERY__NODE__NODE_ALTER_DEFAULT_PRIVILEGES_STMT:
+		return "ALTER DEFAULT PRIVILEGES is";
 	case PG_QUERY__NODE__NODE_CREATE_EXTENSION_STMT:
 		return "extensions are";
 	case PG_QUERY__NODE__NODE_CREATE_ENUM_STMT:
@@ -944,6 +945,12 @@ sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n)
 	case PG_QUERY__NODE__NODE_ALTER_ROLE_STMT:
 	case PG_QUERY__NODE__NODE_DROP_ROLE_STMT:
 		ok = sql_convert_role(c, n, st);
+		break;
+	case PG_QUERY__NODE__NODE_GRANT_STMT:
+	case PG_QUERY__NODE__NODE_GRANT_ROLE_STMT:
+	case PG_QUERY__NODE__NODE_REASSIGN_OWNED_STMT:
+	case PG_QUERY__NODE__NODE_DROP_OWNED_STMT:
+		ok = sql_convert_grant(c, n, st);
 		break;
 	case PG_QUERY__NODE__NODE_VACUUM_STMT:
 		ok = analyze(c, n->vacuum_stmt, st);

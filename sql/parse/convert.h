@@ -62,6 +62,10 @@ bool sql_convert_no_into(struct sql_convert *c, const PgQuery__IntoClause *into)
 bool sql_convert_table_options(
     struct sql_convert *c, PgQuery__Node *const *list, size_t n, struct ast_stmt *st);
 /* convert_role.c: CREATE, ALTER, DROP ROLE and USER. */
+bool sql_convert_grant(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *st);
+bool sql_convert_owner(struct sql_convert *c, const PgQuery__RoleSpec *to, struct ast_stmt *st);
+/* True if SET of it is SET ROLE or SET SESSION AUTHORIZATION. */
+bool sql_convert_is_role(const char *setting);
 bool sql_convert_role(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *st);
 bool sql_convert_copy(struct sql_convert *c, const PgQuery__CopyStmt *s, struct ast_stmt *st);
 /* convert_index.c. beside: the column that UNIQUE stands at, or NULL. */

@@ -639,6 +639,15 @@ alter(struct sql_convert *c, const PgQuery__AlterTableStmt *s, struct ast_stmt *
 {
 	st->kind = AST_ALTER_TABLE;
 	st->if_exists = s->missing_ok;
+	const PgQuery__AlterTableCmd *first = s->n_cmds == 1 ? s->cmds[0]->alter_table_cmd : NULL;
+	if (first != NULL && first->subtype == PG_QUERY__ALTER_TABLE_TYPE__AT_ChangeOwner &&
+	    s->objtype != PG_QUERY__OBJECT_TYPE__OBJECT_INDEX) {
+		st->owned = s->objtype == PG_QUERY__OBJECT_TYPE__OBJECT_VIEW       ? AST_OWNED_VIEW
+			    : s->objtype == PG_QUERY__OBJECT_TYPE__OBJECT_SEQUENCE ? AST_OWNED_SEQUENCE
+										   : AST_OWNED_TABLE;
+		return sql_convert_range(c, s->relation, &st->table) &&
+		       sql_convert_owner(c, first->newowner, st);
+	}
 	if (s->objtype != PG_QUERY__OBJECT_TYPE__OBJECT_TABLE)
 		return sql_convert_no(c, "ALTER of anything but tables is", -1);
 	if (!sql_convert_range(c, s->relation, &st->table) ||

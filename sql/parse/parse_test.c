@@ -169,7 +169,8 @@ features(void **state)
 {
 	(void)state;
 	static const char *const no[] = { "select a[1][2] from t", "select '{}'::int[][]",
-		"grant all on t to x", "comment on function f() is 'x'", "delete from t where current of c",
+		"grant select (a) on t to x", "grant all on function f to x",
+		"comment on function f() is 'x'", "delete from t where current of c",
 		"merge into t using u on true when matched then delete",
 		"create table t (a int unique deferrable)", "copy t from program 'ls'", "lock table t",
 		"listen x", "notify x", "create function f() returns int language sql as ''",

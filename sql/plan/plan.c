@@ -1,5 +1,6 @@
 /* plan.c -- which way to the rows: keys before scans, small tables first, conditions as low as they
  * go. */
+#include <sql/common/rights.h>
 #include <sql/parse/parse.h>
 #include <sql/plan/bind/bind.h>
 #include <sql/plan/cost.h>
@@ -520,6 +521,47 @@ cost(struct sql_plan *p, const struct sql_costs *c)
 	sql_plan_patience(p, c);
 }
 
+/* What the statement does to its target. */
+static uint16_t
+target_rights(const struct ast_stmt *st, const struct sql_plan *p)
+{
+	uint16_t read = p->reads_target ? CAT_MAY_SELECT : 0;
+	switch (st->kind) {
+	case AST_INSERT:
+		if (p->conflict != NULL &&
+		    (p->conflict->update || st->conflict->names > 0 || st->conflict->constraint != NULL))
+			read = CAT_MAY_SELECT;
+		return CAT_MAY_INSERT | read | (p->conflict && p->conflict->update ? CAT_MAY_UPDATE : 0);
+	case AST_UPDATE:
+		return CAT_MAY_UPDATE | read;
+	case AST_DELETE:
+		return CAT_MAY_DELETE | read;
+	default:
+		return st->kind == AST_TRUNCATE ? CAT_MAY_TRUNCATE : 0;
+	}
+}
+
+/* May the statement's role do what it says? What a view reads, its owner has to be allowed. */
+static bool
+allowed(
+    const struct ast_stmt *st, const struct sql_bind_in *in, const struct sql_plan *p, struct cat_err *err)
+{
+	const struct sql_need target = { p->tab, NULL, target_rights(st, p), p->need };
+	uint16_t have;
+	for (const struct sql_need *n = p->tab ? &target : p->need; n != NULL; n = n->next) {
+		struct sql_who owner = { .super = false };
+		if (n->tab->system || (n->as == NULL && in->who->super))
+			continue;
+		if (n->as != NULL)
+			snprintf(owner.name, sizeof owner.name, "%s", n->as);
+		if (!sql_rights(in->cat, in->t, n->as ? &owner : in->who, n->tab, n->rights, &have, err))
+			return false;
+		if ((n->rights & ~have) != 0)
+			return sql_denied(n->tab, err);
+	}
+	return true;
+}
+
 struct sql_plan *
 sql_plan_make(const struct ast_stmt *st, const struct sql_bind_in *in, struct cat_err *err)
 {
@@ -570,6 +612,7 @@ sql_plan_make(const struct ast_stmt *st, const struct sql_bind_in *in, struct ca
 	for (unsigned i = 0; ok && i < p->params; i++)
 		if (p->param[i] == CAT_UNKNOWN)
 			ok = cat_error(err, "42P18", "could not determine data type of parameter $%u", i + 1);
+	ok = ok && (in->who == NULL || allowed(st, in, p, err));
 	if (ok && p->outers > 0)
 		ok = (p->outer = sql_bind_take(b, p->outers * sizeof *p->outer)) != NULL;
 	nam_arena_fini(&scratch);

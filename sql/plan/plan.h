@@ -184,6 +184,14 @@ struct sql_rules {
 	unsigned checks;
 };
 
+/* Rights that the statement needs. */
+struct sql_need {
+	const struct cat_table *tab;
+	const char *as; /* the owner of the view that reads it; NULL = the statement's role */
+	uint16_t rights;
+	struct sql_need *next;
+};
+
 struct sql_use {
 	const char *name;
 	struct sql_use *next;
@@ -197,10 +205,14 @@ struct sql_kept {
 
 struct sql_plan {
 	struct nam_arena arena;
-	struct sql_use *use;   /* tables and views its text names, not those that views read */
-	unsigned in_view;      /* while binding: views around what is bound now */
-	unsigned in_system;    /* likewise: of these, system catalogs */
-	struct sql_kept *kept; /* texts whose trees the plan points into */
+	struct sql_use *use;                /* tables and views its text names, not those that views read */
+	struct sql_need *need, **last_need; /* those of views behind those of the statement itself */
+	const char *as;                     /* while binding: the owner of the innermost view around it */
+	const void *target;                 /* likewise: INSERT, UPDATE, DELETE: the target's FROM item */
+	bool reads_target;                  /* a column of it is read */
+	unsigned in_view;                   /* while binding: views around what is bound now */
+	unsigned in_system;                 /* likewise: of these, system catalogs */
+	struct sql_kept *kept;              /* texts whose trees the plan points into */
 	enum ast_stmt_kind kind;
 	const struct ast_stmt *ast;
 	struct sql_node *root;
@@ -240,6 +252,7 @@ struct sql_hint {
 };
 
 /* The binder's input. */
+struct sql_who;
 struct sql_bind_in {
 	struct cat *cat;
 	struct txn *t;
@@ -253,6 +266,7 @@ struct sql_bind_in {
 	unsigned hints;
 	const struct sql_costs *costs; /* NULL = the standard ones; cost.h */
 	const struct sql_peers *peers; /* NULL = none are known */
+	const struct sql_who *who;     /* the statement's role; NULL = no right is checked */
 	uint64_t join_order;           /* 0 = the best one; else dice with that seed, for tests */
 };
 

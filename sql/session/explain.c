@@ -24,6 +24,7 @@ plan(struct sql_session *s, struct subject *j, struct cat_err *err)
 		return sql_named_plan(s, ast, &j->plan, &j->given, &j->ngiven, err);
 	struct sql_bind_in in = { .cat = s->cfg.cat,
 		.peers = s->cfg.peers,
+		.who = sql_who(s),
 		.t = s->t,
 		.parser = s->cfg.parser,
 		.costs = sql_costs_of(s),

@@ -167,7 +167,7 @@ arguments(struct sql_session *s, struct sql_named *p, const struct ast_stmt *ast
 		return true;
 	struct ast_select q = { .target = t, .targets = n };
 	const struct ast_stmt select = { .kind = AST_SELECT, .select = &q };
-	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser };
+	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser, .who = sql_who(s) };
 	struct sql_plan *plan = sql_plan_make(&select, &in, err);
 	if (plan == NULL)
 		return false;

@@ -238,6 +238,16 @@ writes(const struct ast_stmt *ast)
 		return "ALTER TABLE";
 	case AST_COMMENT:
 		return "COMMENT";
+	case AST_GRANT:
+		return ast->grant.revoke ? "REVOKE" : "GRANT";
+	case AST_GRANT_ROLE:
+		return ast->grant.revoke ? "REVOKE ROLE" : "GRANT ROLE";
+	case AST_OWNER:
+		return "ALTER TABLE";
+	case AST_REASSIGN_OWNED:
+		return "REASSIGN OWNED";
+	case AST_DROP_OWNED:
+		return "DROP OWNED";
 	case AST_CREATE_ROLE:
 		return "CREATE ROLE";
 	case AST_ALTER_ROLE:
@@ -363,12 +373,15 @@ plain(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *s
 			return cat_error(err, "57014", "canceling statement due to statement timeout");
 		/* A DDL statement outside a transaction block that lost a race has shown its client
 		 * nothing: it runs again. */
-		bool change = ast->kind == AST_ALTER_TABLE ||
-			      (ast->kind == AST_CREATE_TABLE && ast->foreigns > 0) ||
-			      ast->kind == AST_TRUNCATE_ALL || ast->kind == AST_ANALYZE ||
-			      ast->kind == AST_DROP_TABLE || ast->kind == AST_DROP_INDEX ||
-			      ast->kind == AST_RENAME_INDEX || ast->kind == AST_DROP_VIEW ||
-			      ast->kind == AST_DROP_SEQUENCE;
+		bool change =
+		    ast->kind == AST_ALTER_TABLE || (ast->kind == AST_CREATE_TABLE && ast->foreigns > 0) ||
+		    ast->kind == AST_TRUNCATE_ALL || ast->kind == AST_ANALYZE ||
+		    ast->kind == AST_DROP_TABLE || ast->kind == AST_DROP_INDEX ||
+		    ast->kind == AST_RENAME_INDEX || ast->kind == AST_DROP_VIEW ||
+		    ast->kind == AST_DROP_SEQUENCE || ast->kind == AST_GRANT || ast->kind == AST_GRANT_ROLE ||
+		    ast->kind == AST_OWNER || ast->kind == AST_REASSIGN_OWNED ||
+		    ast->kind == AST_DROP_OWNED || ast->kind == AST_CREATE_ROLE ||
+		    ast->kind == AST_ALTER_ROLE || ast->kind == AST_DROP_ROLE;
 		if (!alone || !change || tries == SQL_RETRIES || s->now.iso != TXN_READ_COMMITTED ||
 		    strcmp(err->sqlstate, "40001") != 0)
 			return false;
@@ -560,7 +573,7 @@ static bool
 signal_session(struct sql_session *s, int32_t pid_, bool end, bool *done, struct cat_err *err)
 {
 	const struct sql_peers *p = s->cfg.peers;
-	const char *user = s->cfg.plain_user ? s->cfg.user : NULL;
+	const char *user = sql_who(s)->super ? NULL : sql_who(s)->name;
 	enum sql_signaled is = p ? p->signal(p->arg, pid_, end, user) : SQL_SIGNALED_NONE;
 	*done = is == SQL_SIGNALED;
 	if (is == SQL_SIGNALED_NONE)
@@ -595,6 +608,9 @@ sql_session_open(const struct sql_session_config *cfg, struct sql_session **out)
 	s->cfg = *cfg;
 	s->host = &host;
 	s->net = txn_worker_net(cfg->tw);
+	s->login.super = !cfg->plain_user;
+	snprintf(s->login.name, sizeof s->login.name, "%s",
+	    cfg->user != NULL && !cfg->no_role ? cfg->user : CAT_FIRST_ROLE);
 	s->budget.whole = &sql_process_memory;
 	sql_settings_reset(s);
 	*out = s;

@@ -22,8 +22,9 @@ struct sql_stmt {
 	struct sql_parsed *parsed;
 	const struct ast_stmt *ast;
 	struct sql_plan *plan;
-	uint64_t version; /* of the catalog it was planned for */
-	uint64_t drift;   /* cat_drift then, and the settings that plans depend on */
+	uint64_t version;   /* of the catalog it was planned for */
+	struct sql_who who; /* as whom it was planned */
+	uint64_t drift;     /* cat_drift then, and the settings that plans depend on */
 	enum cat_type *given, *types;
 	unsigned ngiven, params;
 	uint64_t hash;           /* of the text, in the session's cache */
@@ -110,6 +111,11 @@ bool sql_index_online(
 
 /* named.c: the statement that EXECUTE would run, or NULL. */
 const struct sql_stmt *sql_named_find(struct sql_session *s, const char *name);
+
+/* ---- role.c ---- */
+/* SET ROLE, SET SESSION AUTHORIZATION; inside a transaction. */
+bool sql_set_role(
+    struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
 
 /* ---- utility.c ---- */
 /* CREATE, DROP, COPY, EXPLAIN: inside a transaction. tag gets the command's. */

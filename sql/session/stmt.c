@@ -106,7 +106,8 @@ sql_stmt_plan(struct sql_session *s, struct sql_stmt *st, struct cat_err *err)
 	uint64_t version = cat_version(s->cfg.cat, s->t);
 	uint64_t drift =
 	    cat_drift(s->cfg.cat) ^ (uint64_t)s->now.join_order << 31 ^ (uint64_t)s->now.standard_costs << 63;
-	if (st->plan != NULL && st->version == version && st->drift == drift && !st->plan->momentary)
+	if (st->plan != NULL && st->version == version && st->drift == drift && !st->plan->momentary &&
+	    sql_who_same(&st->who, sql_who(s)))
 		return true;
 	struct sql_plan *was = st->plan;
 	struct sql_bind_in in = { .cat = s->cfg.cat,
@@ -116,6 +117,7 @@ sql_stmt_plan(struct sql_session *s, struct sql_stmt *st, struct cat_err *err)
 		.ntypes = st->ngiven,
 		.costs = sql_costs_of(s),
 		.peers = s->cfg.peers,
+		.who = sql_who(s),
 		.join_order = s->now.join_order };
 	st->plan = sql_plan_make(st->ast, &in, err);
 	bool same = st->plan == NULL || was == NULL || !st->described || same_columns(was, st->plan);
@@ -130,6 +132,7 @@ sql_stmt_plan(struct sql_session *s, struct sql_stmt *st, struct cat_err *err)
 	 * again. */
 	st->version = version;
 	st->drift = drift;
+	st->who = *sql_who(s);
 	for (unsigned i = 0; i < st->params; i++)
 		st->types[i] = st->plan->param[i];
 	return st->plan->arenas == 0 || sql_arena(s, st->plan->arenas - 1) != NULL || sql_no_memory(err);

@@ -343,13 +343,15 @@ visible(struct sql_row *r)
 	return true;
 }
 
-/* The words of a list, "select, insert with grant option", as bits by their places in words[]. */
+/* The words of a list, "select, insert with grant option", as bits by their places in words[];
+ * granting: those with the option. */
 static bool
-rights(struct cat_str list, const char *const *words, unsigned *which, struct cat_err *err)
+rights(
+    struct cat_str list, const char *const *words, unsigned *which, unsigned *granting, struct cat_err *err)
 {
 	static const char grant[] = " WITH GRANT OPTION";
 	enum { GRANT = sizeof grant - 1 };
-	*which = 0;
+	*which = *granting = 0;
 	while (list.len > 0) {
 		struct cat_str one = list;
 		const char *comma = memchr(list.p, ',', list.len);
@@ -361,7 +363,8 @@ rights(struct cat_str list, const char *const *words, unsigned *which, struct ca
 		while (one.len > 0 && one.p[one.len - 1] == ' ')
 			one.len--;
 		uint32_t len = one.len;
-		if (len > GRANT && strncasecmp(one.p + len - GRANT, grant, GRANT) == 0)
+		bool option = len > GRANT && strncasecmp(one.p + len - GRANT, grant, GRANT) == 0;
+		if (option)
 			len -= GRANT;
 		unsigned k = 0;
 		while (
@@ -370,7 +373,7 @@ rights(struct cat_str list, const char *const *words, unsigned *which, struct ca
 		if (words[k] == NULL)
 			return cat_error(err, "22023", "unrecognized privilege type: \"%.*s\"",
 			    (int)(one.len < 100 ? one.len : 100), one.p);
-		*which |= 1U << k;
+		*(option ? granting : which) |= 1U << k;
 	}
 	return true;
 }
@@ -382,35 +385,64 @@ no_database(struct sql_row *r, struct cat_str name)
 	    (int)(name.len < 200 ? name.len : 200), name.p);
 }
 
-/* has_..._privilege('role', ...): there is such a role. A client of this machine may have connected
- * under another name. */
+/* Whose rights has_..._privilege tells: those of its first argument of three, or of the current
+ * role. */
 static bool
-role_is_there(struct sql_row *r)
+whose(struct sql_row *r, struct sql_who *who)
 {
-	const struct sql_session *s = r->env->session;
-	struct cat_str name = r->a[0].s;
-	uint32_t oid = 0;
-	if (s->cfg.user != NULL && name.len == strlen(s->cfg.user) &&
-	    memcmp(name.p, s->cfg.user, name.len) == 0)
+	struct sql_session *s = r->env->session;
+	const char *name = "";
+	char buf[CAT_NAME_MAX + 1];
+	*who = *sql_who(s);
+	if (r->n < 3)
 		return true;
-	if (!named(r, CAT_REGROLE, name, &oid))
-		return false;
-	return oid != 0 || nothing(r, CAT_REGROLE, name);
+	if (r->e->args[0]->type == CAT_OID) {
+		if (!name_at(r, CAT_REGROLE, (uint32_t)r->a[0].i, &name))
+			return false;
+	} else {
+		snprintf(buf, sizeof buf, "%.*s", (int)r->a[0].s.len, r->a[0].s.p);
+		name = buf;
+	}
+	*who = (struct sql_who){ .super = false };
+	if (strcmp(name, "public") == 0)
+		return true; /* what every role may */
+	/* A client of this machine may have connected under another name. */
+	if (s->cfg.no_role && s->cfg.user != NULL && strcmp(name, s->cfg.user) == 0)
+		name = s->login.name;
+	snprintf(who->name, sizeof who->name, "%s", name);
+	return sql_role_there(s->cfg.cat, s->t, name, &who->super, r->env->err);
 }
 
-/* Every role may use every table; nothing but its own statements changes a system catalog. */
+/* May the role grant one of these rights? */
+static bool
+may_grant(struct sql_row *r, const struct sql_who *who, const struct cat_table *tab, uint16_t want, bool *yes)
+{
+	struct sql_session *s = r->env->session;
+	struct sql_roles all;
+	*yes = who->super;
+	if (*yes || want == 0)
+		return true;
+	if (!sql_roles_of(s->cfg.cat, s->t, who->name, &all, r->env->arena, r->env->err))
+		return false;
+	for (unsigned i = 0; i < all.n; i++)
+		*yes |= (cat_acl_options(tab, all.name[i]) & want) != 0;
+	return true;
+}
+
 static bool
 table_right(struct sql_row *r)
 {
-	static const char *const words[] = { "SELECT", "USAGE", "INSERT", "UPDATE", "DELETE", "TRUNCATE",
-		"REFERENCES", "TRIGGER", "RULE", NULL };
-	enum { READS = 3 }; /* the first two */
-	if (r->n == 3 && r->e->args[0]->type == CAT_NAME && !role_is_there(r))
+	static const char *const words[] = { "INSERT", "SELECT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES",
+		"TRIGGER", "USAGE", "RULE", NULL };
+	enum { READS = CAT_MAY_SELECT | CAT_MAY_USE, ALL = (CAT_MAY_USE << 1) - 1 };
+	struct sql_who who;
+	if (!whose(r, &who))
 		return false;
 	struct sql_system s = system_of(r);
-	unsigned at = r->n - 2, which;
-	bool by_name = r->e->args[at]->type == CAT_TEXT, ok = true;
+	unsigned at = r->n - 2, which, granting;
+	bool by_name = r->e->args[at]->type == CAT_TEXT, ok = true, grants = false;
 	struct sql_found f;
+	uint16_t have = 0;
 	uint32_t oid = by_name ? 0 : (uint32_t)r->a[at].i;
 	if (!sql_system_open(&s))
 		return false;
@@ -419,67 +451,87 @@ table_right(struct sql_row *r)
 		return false;
 	if (!there)
 		return by_name ? nothing(r, CAT_REGCLASS, r->a[at].s) : text(r, NULL);
-	if (!rights(r->a[at + 1].s, words, &which, s.err))
+	if (!rights(r->a[at + 1].s, words, &which, &granting, s.err))
 		return false;
-	r->out.i = (which & READS) != 0 || (which != 0 && f.tab != NULL && !f.tab->system);
+	if (f.tab == NULL || f.tab->system) { /* every role may read a system catalog */
+		r->out.i = (which & READS) != 0;
+		return true;
+	}
+	if (!sql_rights(s.cat, s.t, &who, f.tab, which & ALL, &have, s.err) ||
+	    !may_grant(r, &who, f.tab, granting & ALL, &grants))
+		return false;
+	r->out.i = (have & which & ALL) != 0 || (granting != 0 && grants);
 	return true;
 }
 
-/* Every role may connect to the one database, and make tables and schemas in it. */
+/* Every role may connect to the one database. */
 static bool
 database_right(struct sql_row *r)
 {
 	static const char *const words[] = { "CREATE", "CONNECT", "TEMPORARY", "TEMP", NULL };
-	unsigned at = r->n - 2, which;
-	if (r->n == 3 && r->e->args[0]->type == CAT_NAME && !role_is_there(r))
+	unsigned at = r->n - 2, which, granting;
+	struct sql_who who;
+	if (!whose(r, &who))
 		return false;
 	if (r->e->args[at]->type == CAT_TEXT && !is_text(r->a[at].s, SQL_DATABASE))
 		return no_database(r, r->a[at].s);
 	if (r->e->args[at]->type == CAT_OID && r->a[at].i != SQL_OID_DATABASE)
 		return text(r, NULL);
-	bool ok = rights(r->a[at + 1].s, words, &which, r->env->err);
-	r->out.i = which != 0;
+	bool ok = rights(r->a[at + 1].s, words, &which, &granting, r->env->err);
+	r->out.i = (which & ~1u) != 0 || (who.super && (which | granting) != 0);
 	return ok;
 }
 
-/* Every role may use every schema; CREATE makes something in public alone. */
+/* Every role may use every schema. */
 static bool
 schema_right(struct sql_row *r)
 {
 	static const char *const words[] = { "CREATE", "USAGE", NULL };
 	enum { CREATE = 1, USAGE = 2 };
-	unsigned at = r->n - 2, which;
+	struct sql_session *s = r->env->session;
+	unsigned at = r->n - 2, which, granting;
 	uint32_t oid = (uint32_t)r->a[at].i;
-	if (r->n == 3 && r->e->args[0]->type == CAT_NAME && !role_is_there(r))
+	struct sql_who who;
+	if (!whose(r, &who))
 		return false;
-	bool by_name = r->e->args[at]->type == CAT_TEXT, known = false;
+	bool by_name = r->e->args[at]->type == CAT_TEXT, known = false, makes = false;
 	if (by_name && !named(r, CAT_REGNAMESPACE, r->a[at].s, &oid))
 		return false;
 	for (unsigned k = 0; k < SCHEMAS; k++)
 		known |= schemas[k].oid == oid;
 	if (!known)
 		return by_name ? nothing(r, CAT_REGNAMESPACE, r->a[at].s) : text(r, NULL);
-	bool ok = rights(r->a[at + 1].s, words, &which, r->env->err);
-	r->out.i = (which & USAGE) != 0 || ((which & CREATE) != 0 && oid == SQL_OID_PUBLIC);
-	return ok;
+	if (!rights(r->a[at + 1].s, words, &which, &granting, r->env->err) ||
+	    !sql_may_make(s->cfg.cat, s->t, &who, &makes, r->env->err))
+		return false;
+	r->out.i = (which & USAGE) != 0 || ((which & CREATE) != 0 && makes && oid == SQL_OID_PUBLIC) ||
+		   (granting != 0 && who.super);
+	return true;
 }
 
-/* A role is a member of itself alone, and a superuser of all. */
+/* Is the current role a member of it? */
 static bool
 role_right(struct sql_row *r)
 {
 	struct sql_session *s = r->env->session;
-	const char *me = s->cfg.user ? s->cfg.user : SQL_OWNER;
+	const char *name;
+	char buf[CAT_NAME_MAX + 1];
 	uint32_t oid = 0;
+	bool yes;
 	if (r->e->args[0]->type == CAT_OID) {
-		oid = (uint32_t)r->a[0].i;
+		if (!name_at(r, CAT_REGROLE, (uint32_t)r->a[0].i, &name))
+			return false;
 	} else {
+		snprintf(buf, sizeof buf, "%.*s", (int)r->a[0].s.len, r->a[0].s.p);
+		name = buf;
 		if (!named(r, CAT_REGROLE, r->a[0].s, &oid))
 			return false;
 		if (oid == 0)
 			return nothing(r, CAT_REGROLE, r->a[0].s);
 	}
-	r->out.i = !s->cfg.plain_user || oid == sql_oid_of_role(me);
+	if (!sql_is_member(s->cfg.cat, s->t, sql_who(s), name, &yes, r->env->err))
+		return false;
+	r->out.i = yes;
 	return true;
 }
 

@@ -108,6 +108,8 @@ copy(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *s
 		    tab->kind == CAT_VIEW ? "view" : "sequence", tab->name);
 	if (tab->system)
 		return cat_error(err, "42501", "permission denied for table %s", tab->name);
+	if (!sql_must_have(s, tab, CAT_MAY_INSERT, err))
+		return false;
 	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser };
 	struct sql_plan *rules = sql_plan_rules(tab, &in, err);
 	if (rules == NULL)
@@ -199,6 +201,8 @@ truncate_all(
 		}
 		if (tab->system)
 			return cat_error(err, "42501", "permission denied for table %s", tab->name);
+		if (!sql_must_have(s, tab, CAT_MAY_TRUNCATE, err))
+			return false;
 		st = cat_hold(s->cfg.cat, s->t, tab);
 		if (st != NAM_OK && st != NAM_GONE) /* data on a lost node may go as well */
 			return sql_status(err, st, tab);
@@ -221,6 +225,8 @@ comment(struct sql_session *s, const struct ast_stmt *ast, struct cat_err *err)
 		return sql_status(err, st, NULL);
 	if (tab == NULL)
 		return cat_error(err, "42P01", "relation \"%s\" does not exist", ast->names[0]);
+	if (!sql_must_own(s, tab, err))
+		return false;
 	if (strcmp(ast->var, "column") == 0)
 		return names_column(tab, ast->names[1], err);
 	const char *is = tab->kind == CAT_VIEW ? "view" : tab->kind == CAT_SEQUENCE ? "sequence" : "table";
@@ -286,6 +292,26 @@ sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_
 		    : ast->kind == AST_ALTER_ROLE ? "ALTER ROLE"
 						  : "DROP ROLE");
 		return sql_role(s, ast, sink, s->arena[0], err);
+	case AST_GRANT:
+	case AST_GRANT_ROLE:
+		snprintf(tag, max, "%s%s", ast->grant.revoke ? "REVOKE" : "GRANT",
+		    ast->kind == AST_GRANT_ROLE ? " ROLE" : "");
+		return sql_grant(s, ast, sink, s->arena[0], err);
+	case AST_OWNER:
+		snprintf(tag, max, "ALTER %s",
+		    ast->owned == AST_OWNED_VIEW       ? "VIEW"
+		    : ast->owned == AST_OWNED_SEQUENCE ? "SEQUENCE"
+						       : "TABLE");
+		return sql_give(s, ast, sink, s->arena[0], err);
+	case AST_REASSIGN_OWNED:
+		snprintf(tag, max, "REASSIGN OWNED");
+		return sql_reassign(s, ast, s->arena[0], err);
+	case AST_DROP_OWNED:
+		snprintf(tag, max, "DROP OWNED");
+		return sql_drop_owned(s, ast, sink, s->arena[0], err);
+	case AST_SET_ROLE:
+		snprintf(tag, max, "%s", ast->reset ? "RESET" : "SET");
+		return sql_set_role(s, ast, sink, err);
 	case AST_COMMENT:
 		snprintf(tag, max, "COMMENT");
 		return comment(s, ast, err);
@@ -400,7 +426,7 @@ static bool
 log_slow(struct sql_session *s, struct sql_settings *set, const char *v, struct cat_err *err)
 {
 	static const char name[] = "log_min_duration_statement";
-	if (s->cfg.plain_user)
+	if (!sql_who(s)->super)
 		return cat_error(err, "42501", "permission denied to set parameter \"%s\"", name);
 	set->log_slow = v != NULL ? strcmp(v, "-1") != 0 : s->cfg.log_slow;
 	if (v == NULL)
@@ -434,10 +460,10 @@ assign_more(struct sql_session *s, struct sql_settings *set, const char *name, c
 	if (strcasecmp(name, "search_path") == 0)
 		return path(set, v ? v : fresh.search_path, err);
 	if (strcasecmp(name, "role") == 0 || strcasecmp(name, "session_authorization") == 0) {
-		if (v == NULL || strcasecmp(v, "namdb") == 0 ||
-		    (strcasecmp(name, "role") == 0 && strcmp(v, "none") == 0))
-			return true; /* there is one role */
-		return cat_error(err, "22023", "role \"%.63s\" does not exist", v);
+		if (v == NULL || (strcasecmp(name, "role") == 0 && strcasecmp(v, "none") == 0))
+			return true;
+		return cat_error(err, "0A000", "%s can only be set by a statement, SET %s", name,
+		    strcasecmp(name, "role") == 0 ? "ROLE" : "SESSION AUTHORIZATION");
 	}
 	if (strcasecmp(name, "application_name") == 0) {
 		snprintf(set->application_name, sizeof set->application_name, "%.63s", v ? v : "");
@@ -549,7 +575,10 @@ assign(struct sql_session *s, struct sql_settings *set, const char *name, const 
 	if (strcasecmp(name, "namdb.statement_memory") == 0)
 		return v == NULL ? (set->memory_kb = fresh.memory_kb, true)
 				 : sql_parse_kb("namdb.statement_memory", v, &set->memory_kb, err);
-	if (strcasecmp(name, "namdb.process_memory") == 0) {
+	bool whole = strcasecmp(name, "namdb.process_memory") == 0;
+	if ((whole || strcasecmp(name, "namdb.scan_memory") == 0) && !sql_who(s)->super)
+		return cat_error(err, "42501", "permission denied to set parameter \"%s\"", name);
+	if (whole) {
 		uint64_t kb = 0;
 		if (v != NULL && !sql_parse_kb("namdb.process_memory", v, &kb, err))
 			return false;
@@ -639,7 +668,10 @@ sql_set(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink
 {
 	if (ast->var == NULL) {
 		enum txn_iso iso = s->iso;
+		const struct sql_who role = s->now.role, session_role = s->now.session_role;
 		sql_settings_reset(s);
+		s->now.role = s->session.role = role;
+		s->now.session_role = s->session.session_role = session_role;
 		s->iso = iso;
 	} else {
 		if (ast->local && s->block == SQL_IDLE)
@@ -712,11 +744,13 @@ sql_setting(struct sql_session *s, const char *name, char *buf, size_t max)
 	if (strcasecmp(name, "search_path") == 0)
 		return set->search_path;
 	if (strcasecmp(name, "role") == 0)
-		return "none";
+		return set->role.name[0] ? set->role.name : "none";
 	if (strcasecmp(name, "session_authorization") == 0)
-		return s->cfg.user ? s->cfg.user : "namdb";
+		return set->session_role.name[0] ? set->session_role.name
+		       : s->cfg.user             ? s->cfg.user
+						 : "namdb";
 	if (strcasecmp(name, "is_superuser") == 0)
-		return s->cfg.plain_user ? "off" : "on";
+		return sql_who(s)->super ? "on" : "off";
 	if (strcasecmp(name, "password_encryption") == 0)
 		return "scram-sha-256";
 	if (strcasecmp(name, "default_transaction_read_only") == 0)

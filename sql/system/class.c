@@ -1,5 +1,6 @@
 /* class.c -- pg_class, pg_attribute, pg_attrdef, pg_index, pg_sequence: tables, views, sequences,
  * indexes and their columns. */
+#include <catalog/acl.h>
 #include <sql/system/rows.h>
 
 #include <stdio.h>
@@ -23,6 +24,7 @@ struct relation {
 	char kind;
 	unsigned columns, checks;
 	bool hash;                    /* of an index */
+	const struct cat_table *tab;  /* whose owner and list it has; NULL = the first role's */
 	bool indexed, refers, system; /* refers: foreign keys, which are triggers there */
 	double rows;                  /* -1: not known */
 };
@@ -34,7 +36,7 @@ relation(struct sql_rows *r, const struct relation *c)
 	row_copy(r, c->name);
 	row_int(r, c->schema);
 	row_ints(r, 2, 0);
-	row_int(r, SQL_OID_OWNER);
+	row_int(r, c->tab ? sql_oid_of_role(cat_owner(c->tab)) : SQL_OID_OWNER);
 	row_int(r, c->hash ? HASH : c->kind == 'i' ? BTREE : c->kind == 'r' ? HEAP : 0);
 	row_int(r, c->kind == 'v' ? 0 : c->oid);
 	row_ints(r, 2, 0);
@@ -53,7 +55,11 @@ relation(struct sql_rows *r, const struct relation *c)
 	row_char(r, c->kind == 'r' && !c->system ? 'd' : 'n');
 	row_int(r, false);
 	row_ints(r, 3, 0);
-	row_null(r, 3);
+	if (c->tab != NULL && c->kind != 'i')
+		sql_row_acl(r, c->tab);
+	else
+		row_null(r, 1);
+	row_null(r, 2);
 }
 
 static char
@@ -65,7 +71,7 @@ kind_of(const struct cat_table *t)
 static void
 indexes_of(struct sql_rows *r, const struct cat_table *t, const struct relation *c)
 {
-	struct relation ix = { .schema = c->schema, .kind = 'i', .rows = c->rows };
+	struct relation ix = { .schema = c->schema, .tab = t, .kind = 'i', .rows = c->rows };
 	char buf[CAT_NAME_MAX + 8];
 	if (sql_key_by_hash(t)) {
 		ix.hash = true;
@@ -100,6 +106,7 @@ class_rows(struct sql_rows *r)
 			.indexed = t->keys > 0 || t->indexes > 0,
 			.refers = t->foreigns > 0 || t->referrers > 0,
 			.system = t->system,
+			.tab = t,
 			.rows = t->analyzed ? t->rows : -1 };
 		relation(r, &c);
 		indexes_of(r, t, &c);

@@ -8,7 +8,6 @@
 	}
 
 const struct sql_relation sql_relations_empty[] = {
-	EMPTY("pg_auth_members", 1261, "roleid oid, member oid, grantor oid, admin_option bool"),
 	EMPTY("pg_cursors", 12077,
 	    "name text, statement text, is_holdable bool, is_binary bool, is_scrollable bool, "
 	    "creation_time timestamptz"),

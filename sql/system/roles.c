@@ -18,7 +18,7 @@ namespace_rows(struct sql_rows *r)
 		row_int(r, all[k].oid);
 		row_text(r, all[k].name);
 		row_int(r, SQL_OID_OWNER);
-		row_null(r, 1);
+		sql_row_schema_acl(r, all[k].oid == SQL_OID_PUBLIC);
 	}
 	return true;
 }
@@ -105,6 +105,23 @@ authid_rows(struct sql_rows *r)
 }
 
 static bool
+member_rows(struct sql_rows *r)
+{
+	struct cat_member *m;
+	unsigned n;
+	nam_status st = cat_member_list(r->in->cat, r->in->t, &m, &n, r->in->a);
+	if (st != NAM_OK)
+		return sql_status(r->in->err, st, NULL);
+	for (unsigned k = 0; k < n; k++) {
+		row_int(r, sql_oid_of_role(m[k].role));
+		row_int(r, sql_oid_of_role(m[k].member));
+		row_int(r, SQL_OID_OWNER);
+		row_int(r, m[k].admin);
+	}
+	return true;
+}
+
+static bool
 language_rows(struct sql_rows *r)
 {
 	static const struct {
@@ -140,11 +157,13 @@ tablespace_rows(struct sql_rows *r)
 
 const struct sql_relation sql_relations_role[] = {
 	{ "pg_namespace", 2615, "oid oid, nspname name, nspowner oid, nspacl _text", namespace_rows, NULL,
-	    SQL_IN_CATALOG, false },
+	    SQL_IN_CATALOG, true },
 	{ "pg_am", 2601, "oid oid, amname name, amhandler regproc, amtype char", am_rows, NULL,
 	    SQL_IN_CATALOG, false },
 	{ "pg_database", 1262, DATABASE, database_rows, NULL, SQL_IN_CATALOG, false },
 	{ "pg_authid", 1260, AUTHID, authid_rows, NULL, SQL_IN_CATALOG, true },
+	{ "pg_auth_members", 1261, "roleid oid, member oid, grantor oid, admin_option bool", member_rows,
+	    NULL, SQL_IN_CATALOG, true },
 	{ "pg_language", 2612,
 	    "oid oid, lanname name, lanowner oid, lanispl bool, lanpltrusted bool, lanplcallfoid oid, "
 	    "laninline oid, lanvalidator oid, lanacl _text",

@@ -79,6 +79,11 @@ row_no_regs(struct sql_rows *r, unsigned n)
 /* Of an array type: n numbers, its lower bound. */
 void sql_row_array(struct sql_rows *r, enum cat_type elem, int lower, const int64_t *v, unsigned n);
 
+/* The access control list of a relation, as texts of PostgreSQL's aclitem; NULL = it has none. */
+void sql_row_acl(struct sql_rows *r, const struct cat_table *t);
+/* Of a schema that every role may use; makes: some may make relations in it. */
+void sql_row_schema_acl(struct sql_rows *r, bool makes);
+
 /* True if no ordered index has the primary key: the index of that name is the table's hash. */
 static inline bool
 sql_key_by_hash(const struct cat_table *t)

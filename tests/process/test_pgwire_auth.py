@@ -34,7 +34,7 @@ def servers():
         place["shut"] = Compute(h, "--pg-auth", "scram", "--pg-cert", h.dir + "/cert.pem", "--pg-key", h.dir + "/key.pem")
         w = Wire(place["open"].port)
         same(tags(w.query("CREATE USER ann PASSWORD 'secret'; CREATE ROLE boss SUPERUSER LOGIN PASSWORD 'b'; CREATE ROLE group1 PASSWORD 'g'; "
-                          "CREATE USER bare")), ["CREATE ROLE"] * 4)
+                          "CREATE USER bare; GRANT CREATE ON SCHEMA public TO ann")), ["CREATE ROLE"] * 4 + ["GRANT"])
         w.close()
     return place["open"], place["shut"]
 

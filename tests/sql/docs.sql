@@ -1271,10 +1271,122 @@ ALTER ROLE docs_user SUPERUSER NOLOGIN PASSWORD NULL;
 ALTER USER docs_user NOSUPERUSER LOGIN;
 CREATE ROLE docs_other REPLICATION;
 --! 0A000
+CREATE TABLE of_user (a int);
+GRANT SELECT ON of_user TO docs_user;
+DROP USER docs_user;
+--! 2BP01
+DROP TABLE of_user;
 DROP USER docs_user;
 DROP ROLE docs_user;
 --! 42704
 DROP ROLE IF EXISTS docs_user;
+
+-- [grant] pg
+CREATE ROLE docs_ann;
+CREATE TABLE gt (a int PRIMARY KEY);
+CREATE SEQUENCE gs;
+CREATE VIEW gv AS SELECT a + 1 AS b FROM gt;
+INSERT INTO gt VALUES (1);
+GRANT SELECT ON gv TO docs_ann;
+SET ROLE docs_ann;
+SELECT * FROM gv;
+--> 2
+SELECT * FROM gt;
+--! 42501
+INSERT INTO gt VALUES (2);
+--! 42501
+SELECT nextval('gs');
+--! 42501
+RESET ROLE;
+GRANT SELECT, INSERT ON gt TO docs_ann WITH GRANT OPTION;
+GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO PUBLIC;
+GRANT UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER ON ALL TABLES IN SCHEMA public TO docs_ann;
+REVOKE UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER ON ALL TABLES IN SCHEMA public FROM docs_ann;
+SET ROLE docs_ann;
+INSERT INTO gt VALUES (nextval('gs') + 1);
+SELECT count(*) FROM gt;
+--> 2
+GRANT SELECT ON gt TO PUBLIC;
+RESET ROLE;
+REVOKE GRANT OPTION FOR SELECT ON gt FROM docs_ann;
+--! 2BP01
+REVOKE ALL ON gt FROM docs_ann CASCADE;
+REVOKE USAGE ON ALL SEQUENCES IN SCHEMA public FROM PUBLIC;
+DROP VIEW gv;
+DROP ROLE docs_ann;
+
+-- [grant-schema] namdb
+REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+GRANT USAGE ON SCHEMA public TO PUBLIC;
+REVOKE CONNECT ON DATABASE namdb FROM PUBLIC;
+--! 0A000
+CREATE ROLE docs_maker;
+SET ROLE docs_maker;
+CREATE TABLE made (a int);
+--! 42501
+RESET ROLE;
+GRANT CREATE ON SCHEMA public TO docs_maker;
+SET ROLE docs_maker;
+CREATE TABLE made (a int);
+RESET ROLE;
+SELECT pg_get_userbyid(relowner) FROM pg_class WHERE relname = 'made';
+--> docs_maker
+DROP ROLE docs_maker;
+--! 2BP01
+DROP OWNED BY docs_maker;
+DROP ROLE docs_maker;
+
+-- [grant-role] pg
+CREATE ROLE docs_group;
+CREATE ROLE docs_member;
+CREATE TABLE grt (a int);
+GRANT SELECT ON grt TO docs_group;
+GRANT docs_group TO docs_member WITH ADMIN OPTION;
+SET ROLE docs_member;
+SELECT count(*) FROM grt;
+--> 0
+RESET ROLE;
+REVOKE ADMIN OPTION FOR docs_group FROM docs_member;
+REVOKE docs_group FROM docs_member;
+SET ROLE docs_member;
+SELECT count(*) FROM grt;
+--! 42501
+RESET ROLE;
+DROP TABLE grt;
+DROP ROLE docs_group, docs_member;
+
+-- [owner] pg
+CREATE ROLE docs_owner;
+CREATE TABLE ot (a serial PRIMARY KEY);
+ALTER TABLE ot OWNER TO docs_owner;
+SELECT count(*) FROM pg_class WHERE relname IN ('ot', 'ot_pkey', 'ot_a_seq') AND pg_get_userbyid(relowner) = 'docs_owner';
+--> 3
+CREATE VIEW ow AS SELECT 1 AS a;
+CREATE SEQUENCE os;
+ALTER VIEW ow OWNER TO docs_owner;
+ALTER SEQUENCE os OWNER TO docs_owner;
+REASSIGN OWNED BY docs_owner TO CURRENT_USER;
+DROP ROLE docs_owner;
+DROP TABLE ot;
+DROP VIEW ow;
+DROP SEQUENCE os;
+
+-- [set-role] pg
+CREATE ROLE docs_me;
+BEGIN;
+SET LOCAL ROLE docs_me;
+SELECT current_user;
+--> docs_me
+COMMIT;
+SELECT current_user = session_user;
+--> t
+SET SESSION AUTHORIZATION docs_me;
+SELECT session_user;
+--> docs_me
+RESET SESSION AUTHORIZATION;
+SET ROLE nobody_there;
+--! 22023
+DROP ROLE docs_me;
 
 -- [set-idle] namdb
 SET idle_in_transaction_session_timeout = '2s';
@@ -1469,6 +1581,8 @@ CREATE SEQUENCE righted;
 SELECT has_sequence_privilege('righted', 'usage, update'), has_database_privilege('namdb', 'CREATE, TEMP'), has_schema_privilege('public', 'create'), has_schema_privilege('pg_catalog', 'create');
 --> t,t,t,f
 DROP SEQUENCE righted;
+SELECT pg_has_role('namdb', 'member');
+--> t
 
 -- [functions-list] namdb
 SELECT name, result, arguments, type FROM nam_functions WHERE name IN ('lower', 'string_agg', 'lag') ORDER BY name, arguments;
@@ -2203,8 +2317,12 @@ CREATE INDEX ni ON ne (a) WHERE a > 1;
 --! 0A000
 CREATE SCHEMA s;
 --! 0A000
-GRANT SELECT ON ne TO someone;
+CREATE ROLE ne_role;
+GRANT SELECT (a) ON ne TO ne_role;
 --! 0A000
+ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO ne_role;
+--! 0A000
+DROP ROLE ne_role;
 SELECT * FROM pg_catalog.pg_cast;
 --! 0A000
 SELECT * FROM information_schema.element_types;

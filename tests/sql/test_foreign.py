@@ -16,10 +16,10 @@ from house import check
 MARK = test_postgres.MARK
 
 
-def statements():
+def statements(name="foreign.sql"):
     """[(section, statement)]"""
     out, section = [], None
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "foreign.sql"), encoding="utf-8") as f:
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), name), encoding="utf-8") as f:
         for line in f.read().split("\n"):
             if line.startswith("-- "):
                 section = line[3:]

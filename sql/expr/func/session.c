@@ -104,11 +104,20 @@ k_name(struct sql_row *r)
 }
 
 static bool
+k_session_user(struct sql_row *r)
+{
+	char buf[64];
+	return said(r, r->env->host->setting(r->env->session, "session_authorization", buf, sizeof buf));
+}
+
+static bool
 k_user(struct sql_row *r)
 {
 	char buf[64];
-	const char *user = r->env->host->setting(r->env->session, "session_authorization", buf, sizeof buf);
-	return said(r, user);
+	const char *user = r->env->host->setting(r->env->session, "role", buf, sizeof buf);
+	if (user != NULL && strcmp(user, "none") != 0)
+		return said(r, user);
+	return k_session_user(r);
 }
 
 static bool
@@ -292,7 +301,7 @@ const struct sql_fn sql_fns_session[] = {
 	F("timeofday", EACH, 0, T, k_timeofday, 0),
 	F("current_user", SQL_FN_VOLATILE, 0, CAT_NAME, k_user, 0),
 	F("current_role", SQL_FN_VOLATILE, 0, CAT_NAME, k_user, 0),
-	F("session_user", SQL_FN_VOLATILE, 0, CAT_NAME, k_user, 0),
+	F("session_user", SQL_FN_VOLATILE, 0, CAT_NAME, k_session_user, 0),
 	F("user", SQL_FN_VOLATILE, 0, CAT_NAME, k_user, 0),
 	F("current_catalog", 0, 0, CAT_NAME, k_name, 0),
 	F("current_database", 0, 0, CAT_NAME, k_name, 0),

@@ -5,6 +5,7 @@
  * serves one run (momentary). Other processes of the cluster have sessions of their own, which are
  * not shown here. */
 #include <sql/common/error.h>
+#include <sql/common/rights.h>
 #include <sql/plan/bind/bind.h>
 
 #include <string.h>
@@ -53,6 +54,15 @@ none(struct rows *r)
 	return sql_bind_put(&r->out, (struct cat_datum){ .null = true, .v.s = { "", 0 } });
 }
 
+static bool
+nones(struct rows *r, unsigned n)
+{
+	bool ok = true;
+	while (ok && n-- > 0)
+		ok = none(r);
+	return ok;
+}
+
 /* Of a text that does not last. */
 static bool
 words(struct rows *r, const char *s)
@@ -66,7 +76,13 @@ static bool
 session_row(void *arg, const struct sql_activity *a)
 {
 	struct rows *r = arg;
+	const struct sql_who *who = r->out.b->in->who;
 	bool idle = strncmp(a->state, "idle", 4) == 0;
+	if (who != NULL && !who->super && strcmp(who->name, a->user) != 0) /* another role's */
+		return r->ok = put(r, DATABASE_OID) && sql_bind_put_text(&r->out, DATABASE) &&
+			       put(r, a->pid) && none(r) && none(r) && words(r, a->user) &&
+			       words(r, a->application) && nones(r, 11) &&
+			       sql_bind_put_text(&r->out, "<insufficient privilege>") && none(r);
 	r->ok = put(r, DATABASE_OID) && sql_bind_put_text(&r->out, DATABASE) && put(r, a->pid) && none(r) &&
 		none(r) && words(r, a->user) && words(r, a->application) &&
 		(a->client[0] != 0 ? words(r, a->client) : none(r)) && none(r) && put(r, a->port) &&

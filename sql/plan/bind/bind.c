@@ -1,4 +1,5 @@
 /* bind.c -- expressions: names to columns, types to parameters, aggregates out of expressions. */
+#include <catalog/acl.h>
 #include <sql/common/error.h>
 #include <sql/compat/postgres.h>
 #include <sql/plan/bind/bind.h>
@@ -103,6 +104,18 @@ sql_bind_add_source(struct bind *b, const struct ast_table *t, struct sql_node *
 }
 
 bool
+sql_bind_need(struct bind *b, const struct cat_table *tab, uint16_t rights)
+{
+	struct sql_need *n = sql_bind_take(b, sizeof *n);
+	if (n == NULL)
+		return false;
+	*n = (struct sql_need){ tab, b->plan->as, rights, NULL };
+	*(b->plan->last_need ? b->plan->last_need : &b->plan->need) = n;
+	b->plan->last_need = &n->next;
+	return true;
+}
+
+bool
 sql_bind_add_table(struct bind *b, const struct ast_table *t)
 {
 	if (b->from.tables == SQL_TABLES_MAX)
@@ -146,7 +159,7 @@ sql_bind_add_table(struct bind *b, const struct ast_table *t)
 		return sql_bind_fail(b, t->position, "0A000",
 		    "changing rows through view \"%s\" is not supported yet", tab->name);
 	if (tab->kind == CAT_VIEW)
-		return sql_bind_add_view(b, t, tab);
+		return sql_bind_need(b, tab, CAT_MAY_SELECT) && sql_bind_add_view(b, t, tab);
 	if (tab->kind == CAT_SEQUENCE) {
 		return sql_bind_fail(b, t->position, dml ? "42809" : "0A000",
 		    dml ? "cannot change sequence \"%s\""
@@ -157,7 +170,7 @@ sql_bind_add_table(struct bind *b, const struct ast_table *t)
 		return sql_bind_fail(
 		    b, t->position, "42809", "cannot open relation \"%s\": it is an index", tab->name);
 	sql_bind_sub_reads(b, tab);
-	return add(b, t, tab, NULL);
+	return (dml || sql_bind_need(b, tab, CAT_MAY_SELECT)) && add(b, t, tab, NULL);
 }
 
 bool
@@ -194,6 +207,8 @@ sql_bind_find_column(
 	if (found == 0 && qual != NULL && sql_bind_using_column(b, qual, name, table, column, &using_))
 		found = 1;
 	table_seen |= using_;
+	if (found == 1 && *table < b->from.tables && b->from.table[*table] == b->plan->target)
+		b->plan->reads_target = true;
 	if (found == 1)
 		return true;
 	if (found > 1)

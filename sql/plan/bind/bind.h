@@ -370,6 +370,8 @@ bool sql_bind_cond_eq(struct bind *b, const struct ast_expr *l, const struct ast
 bool sql_bind_locks(struct bind *b, const struct ast_select *q);
 struct sql_op_lock *sql_bind_lock_node(
     struct bind *b, const struct ast_select *q, struct sql_node *child, unsigned first);
+/* The statement needs these rights on a table or view; checked when it is bound. */
+bool sql_bind_need(struct bind *b, const struct cat_table *tab, uint16_t rights);
 bool sql_bind_add_table(struct bind *b, const struct ast_table *t);
 /* One more table, all zeros, that counts from now on. NULL = no memory. */
 struct bind_table *sql_bind_next_table(struct bind *b);

@@ -13,6 +13,7 @@ sql_bind_target(struct bind *b, const struct ast_table *t)
 	b->from.lo = 0;
 	b->from.hi = 1;
 	b->plan->tab = b->from.table[0]->tab;
+	b->plan->target = b->from.table[0];
 	b->plan->arena_base = b->plan->arenas;
 	b->plan->arenas += 3;
 	if (b->plan->tab->system)
@@ -63,6 +64,7 @@ sql_bind_returning(struct bind *b, const struct ast_stmt *st)
 			if (t->e->qual && strcmp(t->e->qual, b->from.table[k]->alias) != 0)
 				continue;
 			any = true;
+			p->reads_target |= b->from.table[k] == p->target;
 			for (unsigned c = 0; c < b->from.table[k]->tab->columns; c++)
 				if (!returns(b, sql_bind_ast_column(b, k, c, t->e->position), NULL, &n))
 					return false;

@@ -5,6 +5,7 @@
  * the CID of the version found. They go through joins, projection and sort like any other, to the
  * operator that locks.
  */
+#include <catalog/acl.h>
 #include <sql/plan/bind/bind.h>
 
 enum { ROW_COLUMNS = 2 };
@@ -32,6 +33,8 @@ one(struct bind *b, unsigned k, const struct ast_lock *l, int position)
 		return sql_bind_fail(b, position, "42501", "permission denied for table %s", t->tab->name);
 	if (t->row_at != 0)
 		return true;
+	if (!sql_bind_need(b, t->tab, CAT_MAY_UPDATE))
+		return false;
 	if (b->from.rows_at == 0)
 		b->from.rows_at = b->from.width;
 	t->row_at = b->from.width;

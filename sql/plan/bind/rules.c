@@ -1,4 +1,5 @@
 /* rules.c -- DEFAULT and CHECK: texts of the catalog, bound when a statement needs them. */
+#include <catalog/acl.h>
 #include <sql/parse/parse.h>
 #include <sql/plan/bind/bind.h>
 
@@ -57,9 +58,12 @@ sql_bind_add_view(struct bind *b, const struct ast_table *t, const struct cat_ta
 	/* A view sees nothing of the query it stands in. */
 	child->nest.cte = NULL;
 	child->around.up = NULL;
+	const char *outside = b->plan->as;
 	b->plan->in_view++;
+	b->plan->as = cat_owner(view);
 	sql_bind_may_flatten(b, child, st->select);
 	bool ok = sql_bind_child_query(b, child, st->select);
+	b->plan->as = outside;
 	b->plan->in_view--;
 	if (!ok) {
 		b->err->position = t->position;

@@ -1,0 +1,135 @@
+/* rights.c -- rights of roles: a relation's list, memberships, superusers. */
+#include <sql/common/error.h>
+#include <sql/common/rights.h>
+
+#include <string.h>
+
+const char *
+sql_kind_name(const struct cat_table *tab)
+{
+	static const char *const name[] = {
+		[CAT_TABLE] = "table", [CAT_VIEW] = "view", [CAT_SEQUENCE] = "sequence", [CAT_INDEX] = "index"
+	};
+	return name[tab->kind];
+}
+
+bool
+sql_denied(const struct cat_table *tab, struct cat_err *err)
+{
+	return cat_error(err, "42501", "permission denied for %s %s", sql_kind_name(tab), tab->name);
+}
+
+static bool
+known(const struct sql_roles *r, const char *name)
+{
+	for (unsigned i = 0; i < r->n; i++)
+		if (strcmp(r->name[i], name) == 0)
+			return true;
+	return false;
+}
+
+bool
+sql_roles_of(struct cat *c, struct txn *t, const char *role, struct sql_roles *out, struct nam_arena *arena,
+    struct cat_err *err)
+{
+	struct cat_member *m;
+	unsigned n;
+	nam_status st = cat_member_list(c, t, &m, &n, arena);
+	if (st != NAM_OK)
+		return sql_status(err, st, NULL);
+	*out = (struct sql_roles){ .name = nam_arena_take(arena, (n + 1u) * sizeof *out->name) };
+	if (out->name == NULL)
+		return sql_status(err, NAM_NOMEM, NULL);
+	out->name[out->n++] = role;
+	for (unsigned at = 0; at < out->n; at++) /* those behind `at` are to be looked at */
+		for (unsigned i = 0; i < n; i++)
+			if (strcmp(m[i].member, out->name[at]) == 0 && !known(out, m[i].role))
+				out->name[out->n++] = m[i].role;
+	return true;
+}
+
+/* Is a role of that name a superuser, as the snapshot shows it? No role: no. */
+static bool
+is_super(
+    struct cat *c, struct txn *t, const char *name, bool *super, struct nam_arena *arena, struct cat_err *err)
+{
+	struct cat_role role;
+	nam_status st = cat_role_find(c, t, name, &role, arena);
+	*super = st == NAM_OK ? role.super : strcmp(name, CAT_FIRST_ROLE) == 0;
+	return st == NAM_OK || st == NAM_ABSENT || sql_status(err, st, NULL);
+}
+
+bool
+sql_rights(struct cat *c, struct txn *t, const struct sql_who *who, const struct cat_table *tab,
+    uint16_t want, uint16_t *have, struct cat_err *err)
+{
+	*have = want;
+	if (who->super)
+		return true;
+	*have = cat_acl_rights(tab, who->name) | cat_acl_rights(tab, CAT_PUBLIC);
+	if ((want & ~*have) == 0)
+		return true;
+	struct nam_arena arena;
+	struct sql_roles all;
+	bool super;
+	nam_arena_init(&arena, 0);
+	bool ok = is_super(c, t, who->name, &super, &arena, err) &&
+		  sql_roles_of(c, t, who->name, &all, &arena, err);
+	if (ok && super)
+		*have = want;
+	for (unsigned i = 1; ok && i < all.n; i++)
+		*have |= cat_acl_rights(tab, all.name[i]);
+	nam_arena_fini(&arena);
+	return ok;
+}
+
+bool
+sql_is_member(
+    struct cat *c, struct txn *t, const struct sql_who *who, const char *role, bool *yes, struct cat_err *err)
+{
+	*yes = who->super || strcmp(who->name, role) == 0;
+	if (*yes)
+		return true;
+	struct nam_arena arena;
+	struct sql_roles all;
+	nam_arena_init(&arena, 0);
+	bool ok = sql_roles_of(c, t, who->name, &all, &arena, err);
+	*yes = ok && known(&all, role);
+	nam_arena_fini(&arena);
+	return ok;
+}
+
+bool
+sql_may_make(struct cat *c, struct txn *t, const struct sql_who *who, bool *yes, struct cat_err *err)
+{
+	*yes = who->super;
+	if (*yes)
+		return true;
+	struct nam_arena arena;
+	struct sql_roles all;
+	struct cat_role role;
+	nam_arena_init(&arena, 0);
+	bool ok = sql_roles_of(c, t, who->name, &all, &arena, err);
+	for (unsigned i = 0; ok && !*yes && i <= all.n; i++) {
+		nam_status st = cat_role_find(c, t, i < all.n ? all.name[i] : CAT_EVERY_ROLE, &role, &arena);
+		*yes = st == NAM_OK && (role.create || (i == 0 && role.super));
+		ok = st == NAM_OK || st == NAM_ABSENT || sql_status(err, st, NULL);
+	}
+	nam_arena_fini(&arena);
+	return ok;
+}
+
+bool
+sql_role_there(struct cat *c, struct txn *t, const char *name, bool *super, struct cat_err *err)
+{
+	struct cat_role role;
+	struct nam_arena arena;
+	nam_arena_init(&arena, 0);
+	nam_status st = cat_role_find(c, t, name, &role, &arena);
+	nam_arena_fini(&arena);
+	bool first = st == NAM_ABSENT && strcmp(name, CAT_FIRST_ROLE) == 0;
+	*super = first || (st == NAM_OK && role.super);
+	if (st == NAM_ABSENT && !first)
+		return cat_error(err, "42704", "role \"%.63s\" does not exist", name);
+	return st == NAM_OK || first || sql_status(err, st, NULL);
+}
