@@ -3,7 +3,7 @@
  *
  * A list is a table's grant[]. Its items are unique by (to, by). A relation without a list
  * (!granted) is its owner's alone. The owner may grant each right, also one that the list takes
- * from it. Who is a member of what role, and who is a superuser, is not known here.
+ * from it. Memberships and superusers are not known here.
  */
 #ifndef NAM_CATALOG_ACL_H
 #define NAM_CATALOG_ACL_H

@@ -1,4 +1,4 @@
-/* acl_test.c -- access control lists: what a grant adds, what a revoke takes with it, their bytes. */
+/* acl_test.c -- access control lists: what a grant adds, what a revoke takes away, their bytes. */
 #include <catalog/acl.h>
 #include <catalog/role.h>
 

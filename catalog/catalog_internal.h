@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 
 enum {
-	CAT_SYSTEM = 5,      /* nam_tables, nam_columns, nam_extras, nam_roles, nam_members: ids 1 to 5 */
+	CAT_SYSTEM = 5,      /* nam_tables, _columns, _extras, _roles, _members: ids 1 to 5 */
 	CAT_SHOWN = 3,       /* those that SQL may read */
 	CAT_ROLES = 3,       /* its place among them */
 	CAT_MEMBERS = 4,     /* likewise */

@@ -197,7 +197,7 @@ cat_role_hold(struct cat *c, struct txn *t, const char *name, struct nam_arena *
 	if (st != NAM_OK)
 		return st;
 	txn_cover(t, g.row.cid);
-	/* Encoded anew: a long secret lies in a blob, which goes with the version that names it. */
+	/* Encoded again: a long secret lies in a blob, which its version takes away with it. */
 	struct cat_table *sys = &c->system[CAT_ROLES]->def;
 	static const bool null[R_ALL];
 	struct cat_vec col[R_ALL];

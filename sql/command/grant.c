@@ -146,8 +146,8 @@ bits(uint16_t x)
 	return (unsigned)__builtin_popcount(x);
 }
 
-/* As whom the current role grants: the owner if it may act as that, else the one of its roles that
- * may grant the most. */
+/* The role that the current role grants as: the owner if it may act as that, else the one of its
+ * roles that may grant the most. */
 static bool
 grantor_of(
     struct granting *g, const struct cat_table *tab, uint16_t rights, const char **by, uint16_t *options)

@@ -295,9 +295,9 @@ enum ast_stmt_kind {
 	AST_GRANT,          /* GRANT and REVOKE: grant; names: of what */
 	AST_GRANT_ROLE,     /* the same of roles: grant.right */
 	AST_OWNER,          /* ALTER ... OWNER TO: table, owned, var; if_exists */
-	AST_REASSIGN_OWNED, /* names: of whom; var: to whom */
+	AST_REASSIGN_OWNED, /* names: owners; var: the new one */
 	AST_DROP_OWNED,     /* names, cascade */
-	AST_SET_ROLE,       /* var: role or session_authorization; value: NULL = none; local, reset */
+	AST_SET_ROLE,       /* var: role or session_authorization; value NULL = none; local */
 };
 
 enum ast_iso { AST_ISO_NONE = 0, AST_ISO_RC, AST_ISO_RR, AST_ISO_SER };

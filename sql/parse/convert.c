@@ -944,13 +944,11 @@ sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n)
 	case PG_QUERY__NODE__NODE_CREATE_ROLE_STMT:
 	case PG_QUERY__NODE__NODE_ALTER_ROLE_STMT:
 	case PG_QUERY__NODE__NODE_DROP_ROLE_STMT:
-		ok = sql_convert_role(c, n, st);
-		break;
 	case PG_QUERY__NODE__NODE_GRANT_STMT:
 	case PG_QUERY__NODE__NODE_GRANT_ROLE_STMT:
 	case PG_QUERY__NODE__NODE_REASSIGN_OWNED_STMT:
 	case PG_QUERY__NODE__NODE_DROP_OWNED_STMT:
-		ok = sql_convert_grant(c, n, st);
+		ok = sql_convert_role(c, n, st);
 		break;
 	case PG_QUERY__NODE__NODE_VACUUM_STMT:
 		ok = analyze(c, n->vacuum_stmt, st);

@@ -1,4 +1,5 @@
-/* convert_role.c -- CREATE, ALTER and DROP ROLE, and USER, which is a role that may log in. */
+/* convert_role.c -- CREATE, ALTER and DROP ROLE, and USER, which is a role that may log in; other
+ * statements about roles are convert_grant.c's. */
 #include <sql/parse/convert.h>
 
 #include <stdio.h>
@@ -74,6 +75,8 @@ sql_convert_role(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt 
 		st->kind = AST_ALTER_ROLE;
 		return all_options(c, s->options, s->n_options, &st->role) && role_name(c, s->role, &st->var);
 	}
+	if (n->node_case != PG_QUERY__NODE__NODE_DROP_ROLE_STMT)
+		return sql_convert_grant(c, n, st);
 	const PgQuery__DropRoleStmt *s = n->drop_role_stmt;
 	st->kind = AST_DROP_ROLE;
 	st->if_exists = s->missing_ok;

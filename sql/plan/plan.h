@@ -205,14 +205,16 @@ struct sql_kept {
 
 struct sql_plan {
 	struct nam_arena arena;
-	struct sql_use *use;                /* tables and views its text names, not those that views read */
-	struct sql_need *need, **last_need; /* those of views behind those of the statement itself */
-	const char *as;                     /* while binding: the owner of the innermost view around it */
-	const void *target;                 /* likewise: INSERT, UPDATE, DELETE: the target's FROM item */
-	bool reads_target;                  /* a column of it is read */
-	unsigned in_view;                   /* while binding: views around what is bound now */
-	unsigned in_system;                 /* likewise: of these, system catalogs */
-	struct sql_kept *kept;              /* texts whose trees the plan points into */
+	struct sql_use *use; /* tables and views its text names, not those that views read */
+	/* A view's before those of what it reads. */
+	struct sql_need *need, **last_need;
+	/* While binding: the owner of the innermost view around; the FROM item that is changed. */
+	const char *as;
+	const void *target;
+	bool reads_target;     /* a column of it is read */
+	unsigned in_view;      /* while binding: views around what is bound now */
+	unsigned in_system;    /* likewise: of these, system catalogs */
+	struct sql_kept *kept; /* texts whose trees the plan points into */
 	enum ast_stmt_kind kind;
 	const struct ast_stmt *ast;
 	struct sql_node *root;

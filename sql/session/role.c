@@ -1,4 +1,4 @@
-/* role.c -- SET ROLE and SET SESSION AUTHORIZATION: as whom a session's statements run. */
+/* role.c -- SET ROLE and SET SESSION AUTHORIZATION: the role of a session's statements. */
 #include <sql/session/session_internal.h>
 
 #include <stdio.h>

@@ -23,7 +23,7 @@ struct sql_stmt {
 	const struct ast_stmt *ast;
 	struct sql_plan *plan;
 	uint64_t version;   /* of the catalog it was planned for */
-	struct sql_who who; /* as whom it was planned */
+	struct sql_who who; /* the role it was planned for */
 	uint64_t drift;     /* cat_drift then, and the settings that plans depend on */
 	enum cat_type *given, *types;
 	unsigned ngiven, params;
