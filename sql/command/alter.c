@@ -63,7 +63,7 @@ sql_any_row(struct sql_session *s, const struct cat_table *tab, const char *cond
 	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser };
 	struct sql_plan *p = sql_plan_make(parsed->stmt[0], &in, err);
 	int rows = -1;
-	if (p != NULL && sql_alone_begin(s, p, sink, err)) {
+	if (p != NULL && sql_alone_begin(s, p, &p->arena, sink, err)) {
 		if (sql_open(&s->x, p->root))
 			rows = sql_next(&s->x, p->root);
 		sql_close(&s->x, p->root);

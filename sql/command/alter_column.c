@@ -634,7 +634,7 @@ sql_alter_rewrite(struct sql_alter *a, const struct cat_table *def, const struct
 	if (p == NULL)
 		return false;
 	a->s->foreign_off = true;
-	bool ok = sql_alone_begin(a->s, p, &silent, a->err) && sql_plan_run(a->s, p, &rows);
+	bool ok = sql_alone_begin(a->s, p, &p->arena, &silent, a->err) && sql_plan_run(a->s, p, &rows);
 	a->s->foreign_off = false;
 	sql_alone_end(a->s, p);
 	sql_plan_free(p);

@@ -588,7 +588,7 @@ all_refer(struct sql_alter *a, const struct cat_table *child, const struct cat_f
 	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser };
 	struct sql_plan *p = sql_plan_make(parsed->stmt[0], &in, a->err);
 	int rows = -1;
-	if (p != NULL && sql_alone_begin(s, p, a->sink, a->err)) {
+	if (p != NULL && sql_alone_begin(s, p, &p->arena, a->sink, a->err)) {
 		if (sql_open(&s->x, p->root))
 			rows = sql_next(&s->x, p->root);
 		for (unsigned i = 0; rows > 0 && i < k->keys; i++)

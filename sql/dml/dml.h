@@ -9,10 +9,14 @@
 /* Runs a plan that sql_prepare_exec has been called for, its arenas empty. */
 bool sql_plan_run(struct sql_session *s, struct sql_plan *p, uint64_t *rows);
 /* A plan is run beside what the statement keeps in the session's arenas. end: also after a begin
- * that failed. */
-bool sql_alone_begin(
-    struct sql_session *s, struct sql_plan *p, const struct sql_sink *sink, struct cat_err *err);
+ * that failed. arena: for the list of the plan's arenas. */
+bool sql_alone_begin(struct sql_session *s, struct sql_plan *p, struct nam_arena *arena,
+    const struct sql_sink *sink, struct cat_err *err);
 void sql_alone_end(struct sql_session *s, struct sql_plan *p);
+/* steps.c: runs the steps of a plan, which keep their rows for it. The session's exec is theirs
+ * afterwards. */
+bool sql_steps_run(struct sql_session *s, struct sql_plan *p, const struct cat_datum *param, unsigned params,
+    struct cat_err *err);
 enum { SQL_MANY = 16 }; /* rows whose coming or going is worth a note */
 
 /* rules.c: true if rows sel[0..n) of a batch, of all columns of tab, fulfil the CHECK

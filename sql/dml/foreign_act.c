@@ -136,7 +136,7 @@ run(struct sql_exec *x, const struct text *t, const struct fk *k, union cat_val 
 	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser };
 	struct sql_plan *p = sql_plan_make(parsed->stmt[0], &in, err);
 	s->gauge = NULL;
-	bool ok = p != NULL && sql_alone_begin(s, p, &silent, err);
+	bool ok = p != NULL && sql_alone_begin(s, p, &p->arena, &silent, err);
 	if (ok && v == NULL) {
 		ok = sql_plan_run(s, p, &rows);
 	} else if (ok) {

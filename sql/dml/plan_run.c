@@ -41,16 +41,17 @@ sql_plan_run(struct sql_session *s, struct sql_plan *p, uint64_t *rows)
 }
 
 bool
-sql_alone_begin(struct sql_session *s, struct sql_plan *p, const struct sql_sink *sink, struct cat_err *err)
+sql_alone_begin(struct sql_session *s, struct sql_plan *p, struct nam_arena *arena,
+    const struct sql_sink *sink, struct cat_err *err)
 {
-	struct nam_arena **mine = nam_arena_zero(&p->arena, (p->arenas + 1) * sizeof *mine);
+	struct nam_arena **mine = nam_arena_zero(arena, (p->arenas + 1) * sizeof *mine);
 	sql_take_now(s, p);
 	sql_prepare_exec(s, sink, err);
 	s->x.arena = mine;
 	if (mine == NULL)
 		return sql_no_memory(err);
 	for (unsigned i = 0; i < p->arenas; i++) {
-		if ((mine[i] = nam_arena_zero(&p->arena, sizeof **mine)) == NULL)
+		if ((mine[i] = nam_arena_zero(arena, sizeof **mine)) == NULL)
 			return sql_no_memory(err);
 		nam_arena_init(mine[i], 0);
 		mine[i]->limit = (size_t)4 << 30;

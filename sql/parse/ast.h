@@ -101,6 +101,7 @@ struct ast_cte {
 	unsigned renames;
 	bool materialize, inlined; /* as written */
 	const struct ast_select *q;
+	const struct ast_stmt *change; /* INSERT, UPDATE, DELETE; then no q */
 	int position;
 };
 struct ast_with {

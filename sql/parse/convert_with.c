@@ -19,8 +19,6 @@ sql_convert_with(struct sql_convert *c, const PgQuery__WithClause *w, const stru
 		o->position = e->location + 1;
 		if (e->search_clause != NULL || e->cycle_clause != NULL)
 			return sql_convert_no(c, "SEARCH and CYCLE are", e->location);
-		if (e->ctequery->node_case != PG_QUERY__NODE__NODE_SELECT_STMT)
-			return sql_convert_no(c, "data-modifying statements in WITH are", e->location);
 		o->materialize = e->ctematerialized == PG_QUERY__CTEMATERIALIZE__CTEMaterializeAlways;
 		o->inlined = e->ctematerialized == PG_QUERY__CTEMATERIALIZE__CTEMaterializeNever;
 		o->renames = (unsigned)e->n_aliascolnames;
@@ -31,7 +29,9 @@ sql_convert_with(struct sql_convert *c, const PgQuery__WithClause *w, const stru
 			if ((o->rename[k] = sql_convert_str(c, sql_convert_word(e->aliascolnames[k]))) ==
 			    NULL)
 				return false;
-		if ((o->q = sql_convert_select(c, e->ctequery->select_stmt)) == NULL)
+		bool query = e->ctequery->node_case == PG_QUERY__NODE__NODE_SELECT_STMT;
+		if (query ? (o->q = sql_convert_select(c, e->ctequery->select_stmt)) == NULL
+			  : (o->change = sql_convert_stmt(c, e->ctequery)) == NULL)
 			return false;
 	}
 	*out = with;

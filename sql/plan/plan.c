@@ -563,7 +563,7 @@ allowed(
 }
 
 struct sql_plan *
-sql_plan_make(const struct ast_stmt *st, const struct sql_bind_in *in, struct cat_err *err)
+sql_plan_one(const struct ast_stmt *st, const struct sql_bind_in *in, struct cat_err *err)
 {
 	*err = (struct cat_err){ 0 };
 	struct sql_plan *p = calloc(1, sizeof *p);
@@ -592,7 +592,7 @@ sql_plan_make(const struct ast_stmt *st, const struct sql_bind_in *in, struct ca
 	}
 	for (unsigned i = 0; ok && i < in->ntypes && i < p->params; i++)
 		p->param[i] = in->types[i];
-	ok = ok && sql_bind_with(b, st->with, NULL);
+	ok = ok && sql_bind_steps(b, in->steps) && sql_bind_with(b, st->with, NULL);
 	if (ok)
 		switch (st->kind) {
 		case AST_SELECT:
@@ -609,7 +609,7 @@ sql_plan_make(const struct ast_stmt *st, const struct sql_bind_in *in, struct ca
 		}
 	ok = ok && sql_bind_with_done(b, st->with, p->root) && sql_plan_prune_columns(b, p) &&
 	     sql_plan_prune_output(b, p);
-	for (unsigned i = 0; ok && i < p->params; i++)
+	for (unsigned i = 0; ok && !in->part && i < p->params; i++)
 		if (p->param[i] == CAT_UNKNOWN)
 			ok = cat_error(err, "42P18", "could not determine data type of parameter $%u", i + 1);
 	ok = ok && (in->who == NULL || allowed(st, in, p, err));
@@ -627,6 +627,19 @@ sql_plan_make(const struct ast_stmt *st, const struct sql_bind_in *in, struct ca
 	return NULL;
 }
 
+struct sql_plan *
+sql_plan_make(const struct ast_stmt *st, const struct sql_bind_in *in, struct cat_err *err)
+{
+	const struct ast_with *w = sql_with_of(st);
+	*err = (struct cat_err){ 0 };
+	if (!sql_with_changes(w))
+		return sql_plan_one(st, in, err);
+	if (in->may_change)
+		return sql_plan_steps(st, in, err);
+	cat_error(err, "0A000", "a WITH that changes rows is not supported in this statement yet");
+	return NULL;
+}
+
 void
 sql_plan_free(struct sql_plan *p)
 {
@@ -634,6 +647,7 @@ sql_plan_free(struct sql_plan *p)
 		return;
 	for (struct sql_kept *k = p->kept; k != NULL; k = k->next)
 		sql_parsed_drop(k->parsed);
+	sql_steps_free(p->steps);
 	nam_arena_fini(&p->arena);
 	free(p);
 }

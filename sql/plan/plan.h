@@ -192,6 +192,21 @@ struct sql_need {
 	struct sql_need *next;
 };
 
+/* A step of a statement whose WITH changes rows (steps.c): a query of that WITH. */
+struct sql_step {
+	const char *name;
+	struct sql_plan *plan;
+	struct sql_column *column; /* of its rows; none: it has no RETURNING */
+	unsigned columns;
+	struct sql_cte rows; /* what it has kept, from sql_steps_run on */
+	bool plain;          /* it is planned as it stands */
+	struct sql_step *next;
+};
+struct sql_steps {
+	struct nam_arena arena, kept; /* plans and texts; rows, emptied by each run */
+	struct sql_step *first;
+};
+
 struct sql_use {
 	const char *name;
 	struct sql_use *next;
@@ -211,10 +226,11 @@ struct sql_plan {
 	/* While binding: the owner of the innermost view around; the FROM item that is changed. */
 	const char *as;
 	const void *target;
-	bool reads_target;     /* a column of it is read */
-	unsigned in_view;      /* while binding: views around what is bound now */
-	unsigned in_system;    /* likewise: of these, system catalogs */
-	struct sql_kept *kept; /* texts whose trees the plan points into */
+	bool reads_target;       /* a column of it is read */
+	unsigned in_view;        /* while binding: views around what is bound now */
+	unsigned in_system;      /* likewise: of these, system catalogs */
+	struct sql_steps *steps; /* to run before; NULL = none */
+	struct sql_kept *kept;   /* texts whose trees the plan points into */
 	enum ast_stmt_kind kind;
 	const struct ast_stmt *ast;
 	struct sql_node *root;
@@ -268,6 +284,9 @@ struct sql_bind_in {
 	unsigned hints;
 	const struct sql_costs *costs; /* NULL = the standard ones; cost.h */
 	const struct sql_peers *peers; /* NULL = none are known */
+	bool may_change;               /* the caller runs the steps of a plan */
+	bool part;                     /* it is a step: other parts may know types of parameters */
+	const struct sql_step *steps;  /* earlier ones */
 	const struct sql_who *who;     /* the statement's role; NULL = no right is checked */
 	uint64_t join_order;           /* 0 = the best one; else dice with that seed, for tests */
 };

@@ -59,6 +59,13 @@ struct sql_expr *sql_plan_key_value(
 bool sql_plan_may_give(const struct bind *b, const struct bind_cond *c, unsigned k);
 
 /* How rows of given tables find those of another one: by the first columns of an index's key. */
+/* plan.c: a statement without steps of its own; in->steps are named in it. */
+struct sql_plan *sql_plan_one(const struct ast_stmt *st, const struct sql_bind_in *in, struct cat_err *err);
+/* steps.c */
+const struct ast_with *sql_with_of(const struct ast_stmt *st);
+struct sql_plan *sql_plan_steps(const struct ast_stmt *st, const struct sql_bind_in *in, struct cat_err *err);
+void sql_steps_free(struct sql_steps *all);
+
 struct plan_index_join {
 	unsigned index, keys; /* keys 0 = there is no such index */
 	bool full;            /* all its columns: keys are sought together */

@@ -299,10 +299,13 @@ open_plan(struct sql_cursor *c, const struct cat_datum *param, unsigned n, struc
 	struct sql_plan *p = c->st->plan;
 	if (p->kind != AST_SELECT)
 		return cat_error(err, "0A000", "a cursor for this kind of statement is not supported yet");
+	if (p->steps != NULL)
+		return cat_error(
+		    err, "0A000", "DECLARE CURSOR must not contain data-modifying statements in WITH");
 	if (p->locks && !sql_may_write(s, "SELECT FOR UPDATE", err))
 		return false;
 	for (unsigned tries = 0;; tries++) {
-		bool ok = sql_alone_begin(s, p, &silent, err);
+		bool ok = sql_alone_begin(s, p, &p->arena, &silent, err);
 		s->x.env.param = c->param;
 		s->x.env.params = c->st->params;
 		ok = ok && (c->running = sql_open(&s->x, p->root));
@@ -360,7 +363,7 @@ make(struct sql_session *s, struct sql_stmt *st, const char *name, const struct 
 bool
 sql_stmt_streams(const struct sql_stmt *st)
 {
-	return st->ast->kind == AST_SELECT && st->plan != NULL && !st->plan->locks;
+	return st->ast->kind == AST_SELECT && st->plan != NULL && !st->plan->locks && st->plan->steps == NULL;
 }
 
 bool

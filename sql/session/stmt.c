@@ -117,6 +117,7 @@ sql_stmt_plan(struct sql_session *s, struct sql_stmt *st, struct cat_err *err)
 		.ntypes = st->ngiven,
 		.costs = sql_costs_of(s),
 		.peers = s->cfg.peers,
+		.may_change = true,
 		.who = sql_who(s),
 		.join_order = s->now.join_order };
 	st->plan = sql_plan_make(st->ast, &in, err);
@@ -305,16 +306,21 @@ execute(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *para
 	}
 	bool refers =
 	    p->kind != AST_SELECT && p->tab != NULL && (p->tab->foreigns > 0 || p->tab->referrers > 0);
-	s->stmt_mark =
-	    s->block != SQL_IDLE && (p->conflict || p->from || refers || (p->locks && p->kind != AST_SELECT))
-		? txn_mark(s->t)
-		: 0;
+	s->stmt_mark = s->block != SQL_IDLE && (p->steps || p->conflict || p->from || refers ||
+						   (p->locks && p->kind != AST_SELECT))
+			   ? txn_mark(s->t)
+			   : 0;
 	s->upserts |= p->conflict != NULL;
+	if (p->steps != NULL) {
+		if (!sql_steps_run(s, p, given, st->params, err))
+			return false;
+		sql_prepare_exec(s, sink, err);
+	}
 	s->x.env.param = given;
 	s->x.env.params = st->params;
 	if (!sql_sub_start(&s->x, p))
 		return false;
-	if (p->fragments != NULL)
+	if (p->fragments != NULL && p->steps == NULL)
 		sql_team_up(s, p);
 	if (p->columns > 0 || p->kind == AST_SELECT) {
 		if (!*begun && sink->begin != NULL && !sink->begin(sink->arg, p->column, p->columns))

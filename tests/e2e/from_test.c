@@ -92,8 +92,9 @@ static const struct golden with[] = {
 	{ "with q as (select 1) update a set v = 'upd' where id = 1 returning *", "1|upd; UPDATE 1" },
 	{ "with a as (select 1) delete from a where id = 1", "DELETE 1" },
 	{ "select * from a order by 1", "2|two;3|~;10|t;11|e;20|zz;30|w;80|v; SELECT 7" },
-	{ "with x as (insert into a values (5) returning *) select * from x",
-	    "ERROR 0A000: data-modifying statements in WITH are not supported yet" },
+	{ "with x as (insert into a values (5) returning *) select * from x", "5|~; SELECT 1" },
+	{ "select * from (with x as (insert into a values (6) returning *) select * from x) y",
+	    "ERROR 0A000: WITH clause containing a data-modifying statement must be at the top level" },
 };
 
 static const struct golden sets[] = {

@@ -782,6 +782,27 @@ WITH x AS (SELECT 1 AS a) DELETE FROM wi WHERE a IN (SELECT a FROM x);
 SELECT * FROM wi;
 --> 20
 
+-- [with-change] namdb
+CREATE TABLE wjobs (a int PRIMARY KEY, b text);
+CREATE TABLE wdone (a int PRIMARY KEY, b text);
+WITH i AS (INSERT INTO wjobs VALUES (1, 'x'), (2, 'y'), (3, 'z') RETURNING a) SELECT count(*) FROM i;
+--> 3
+WITH d AS (DELETE FROM wjobs WHERE a = 2 RETURNING *) INSERT INTO wdone SELECT * FROM d RETURNING b;
+--> y
+WITH u AS (UPDATE wjobs SET b = b || '!' RETURNING b) SELECT string_agg(b, ',' ORDER BY b) FROM u;
+--> "x!,z!"
+WITH u AS (UPDATE wjobs SET b = 'q' RETURNING a) SELECT count(*) FROM wjobs;
+--! 0A000
+WITH d AS (DELETE FROM wdone RETURNING *) UPDATE wjobs SET b = d.b FROM d WHERE wjobs.a = 3;
+SELECT b FROM wjobs WHERE a = 3;
+--> y
+EXPLAIN WITH d AS (DELETE FROM wdone RETURNING *) SELECT * FROM d;
+--! 0A000
+COPY (WITH d AS (DELETE FROM wdone RETURNING *) SELECT * FROM d) TO STDOUT;
+--! 0A000
+CREATE TABLE wcopy AS WITH d AS (DELETE FROM wdone RETURNING *) SELECT * FROM d;
+--! 0A000
+
 -- [explain] namdb
 CREATE TABLE ex (a int PRIMARY KEY);
 EXPLAIN VERBOSE SELECT * FROM ex;
@@ -2088,12 +2109,6 @@ SELECT sum(k) OVER (ORDER BY unnest(a)) FROM (VALUES (1, ARRAY[1])) t (k, a);
 
 -- [not-with] namdb
 CREATE TABLE nw (a int PRIMARY KEY);
-WITH x AS (INSERT INTO nw VALUES (1) RETURNING a) SELECT * FROM x;
---! 0A000
-WITH x AS (UPDATE nw SET a = 2 RETURNING a) SELECT * FROM x;
---! 0A000
-WITH x AS (DELETE FROM nw RETURNING a) SELECT * FROM x;
---! 0A000
 WITH RECURSIVE x AS (SELECT a FROM y), y AS (SELECT 1 AS a) SELECT * FROM x;
 --! 42P01
 WITH RECURSIVE x (a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM x WHERE a < 3) SEARCH DEPTH FIRST BY a SET o SELECT * FROM x;

@@ -51,6 +51,7 @@ struct bind_cte {
 	struct sql_column *column;
 	unsigned columns, deep;
 	struct sql_sub *sub;         /* the subquery that its WITH stands in */
+	const struct sql_step *step; /* it has run before the statement; NULL = it is no step */
 	const struct ast_cte *later; /* used once, so bound there, like a query in FROM; NULL:
 				      * bound */
 };
@@ -414,6 +415,10 @@ bool sql_bind_with(struct bind *b, const struct ast_with *w, const struct ast_se
 bool *sql_bind_said_once(struct bind *b, const struct ast_with *w, const struct ast_select *q);
 bool sql_bind_with_done(struct bind *b, const struct ast_with *w, struct sql_node *root);
 /* True if that name is one of WITH. Then a FROM item is added, or *err says why not (*ok). */
+/* True if a query of it is INSERT, UPDATE or DELETE: steps.c. */
+bool sql_with_changes(const struct ast_with *w);
+/* Earlier steps of a statement get their names. */
+bool sql_bind_steps(struct bind *b, const struct sql_step *first);
 bool sql_bind_add_cte(struct bind *b, const struct ast_table *t, bool *ok);
 bool sql_bind_add_function(struct bind *b, const struct ast_table *t);
 bool sql_bind_add_derived(struct bind *b, const struct ast_table *t);

@@ -52,7 +52,8 @@ query(struct refs *r, const struct ast_select *q, unsigned each)
 	if (++r->nodes > NODES_MAX)
 		return;
 	for (unsigned k = 0; q->with != NULL && k < q->with->n; k++)
-		query(r, q->with->cte[k].q, q->with->recursive ? OFTEN : each);
+		if (q->with->cte[k].q != NULL)
+			query(r, q->with->cte[k].q, q->with->recursive ? OFTEN : each);
 	for (unsigned k = 0; k < q->sets; k++)
 		query(r, q->set[k].q, each);
 	for (unsigned k = 0; k < q->tables; k++)

@@ -97,13 +97,50 @@ for_later(struct bind *b, const struct ast_cte *c)
 }
 
 bool
+sql_bind_steps(struct bind *b, const struct sql_step *first)
+{
+	for (const struct sql_step *s = first; s != NULL; s = s->next) {
+		struct bind_cte *c = sql_bind_take(b, sizeof *c);
+		if (c == NULL)
+			return false;
+		*c = (struct bind_cte){ .name = s->name,
+			.run = (struct sql_cte *)(uintptr_t)&s->rows,
+			.column = s->column,
+			.columns = s->columns,
+			.step = s,
+			.next = b->nest.cte };
+		b->nest.cte = c;
+	}
+	return true;
+}
+
+/* Reads what a step has kept. */
+static bool
+read_step(struct bind *b, const struct ast_table *t, const struct bind_cte *c)
+{
+	const struct sql_plan *p = c->step->plan;
+	if (p->kind != AST_SELECT && c->columns == 0)
+		return sql_bind_fail(
+		    b, t->position, "0A000", "WITH query \"%s\" does not have a RETURNING clause", c->name);
+	struct sql_op_cte *n = sql_new_cte(b, NULL, c->columns);
+	if (n == NULL)
+		return false;
+	n->cte = c->run;
+	n->node.est_rows = p->root != NULL ? p->root->est_rows : 1;
+	return sql_bind_add_source(b, t, &n->node, c->column, c->columns);
+}
+
+bool
 sql_bind_with(struct bind *b, const struct ast_with *w, const struct ast_select *q)
 {
-	bool *once = w ? sql_bind_said_once(b, w, q) : NULL;
-	if (w != NULL && once == NULL)
+	bool *once = w && !sql_with_changes(w) ? sql_bind_said_once(b, w, q) : NULL;
+	if (w != NULL && once == NULL && !sql_with_changes(w))
 		return false;
 	for (unsigned i = 0; w != NULL && i < w->n; i++) {
 		const struct ast_cte *c = &w->cte[i];
+		if (c->change != NULL)
+			return sql_bind_fail(b, c->position, "0A000",
+			    "WITH clause containing a data-modifying statement must be at the top level");
 		for (unsigned k = 0; k < i; k++)
 			if (strcmp(w->cte[k].name, c->name) == 0)
 				return sql_bind_fail(b, c->position, "42712",
@@ -218,6 +255,10 @@ sql_bind_add_cte(struct bind *b, const struct ast_table *t, bool *ok)
 	if (c == NULL)
 		return false;
 	*ok = false;
+	if (c->step != NULL) {
+		*ok = read_step(b, t, c);
+		return true;
+	}
 	if (c->later != NULL) {
 		*ok = bind_now(b, t, c);
 		return true;
