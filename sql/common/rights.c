@@ -60,6 +60,16 @@ is_super(
 }
 
 bool
+sql_role_super(struct cat *c, struct txn *t, const char *name, bool *super, struct cat_err *err)
+{
+	struct nam_arena arena;
+	nam_arena_init(&arena, 0);
+	bool ok = is_super(c, t, name, super, &arena, err);
+	nam_arena_fini(&arena);
+	return ok;
+}
+
+bool
 sql_rights(struct cat *c, struct txn *t, const struct sql_who *who, const struct cat_table *tab,
     uint16_t want, uint16_t *have, struct cat_err *err)
 {

@@ -33,6 +33,9 @@ bool sql_may_make(struct cat *c, struct txn *t, const struct sql_who *who, bool 
 /* The role of that name: *super says whether it is a superuser. False: 42704. */
 bool sql_role_there(struct cat *c, struct txn *t, const char *name, bool *super, struct cat_err *err);
 
+/* Is it a superuser? A role that is gone is none. False: *err. */
+bool sql_role_super(struct cat *c, struct txn *t, const char *name, bool *super, struct cat_err *err);
+
 /* "table", "view", "sequence" or "index". */
 const char *sql_kind_name(const struct cat_table *tab);
 /* 42501, always false. */

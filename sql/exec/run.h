@@ -35,7 +35,8 @@ struct sql_settings {
 
 struct sql_session {
 	struct sql_session_config cfg;
-	struct sql_who login; /* who has connected: the role, or the first one */
+	uint64_t roles_at;    /* the version of the catalog that its roles are known at; 0 = none */
+	struct sql_who login; /* the role that has connected, or the first one */
 	struct net_worker *net;
 	enum sql_block block;
 	const struct sql_host *host;

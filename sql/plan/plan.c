@@ -550,6 +550,10 @@ allowed(
 	uint16_t have;
 	for (const struct sql_need *n = p->tab ? &target : p->need; n != NULL; n = n->next) {
 		struct sql_who owner = { .super = false };
+		/* nam_extras has defaults, views, and values out of tables: their statistics. */
+		if (n->tab->system && n->as == NULL && !in->who->super &&
+		    strcmp(n->tab->name, "nam_extras") == 0)
+			return sql_denied(n->tab, err);
 		if (n->tab->system || (n->as == NULL && in->who->super))
 			continue;
 		if (n->as != NULL)

@@ -18,6 +18,37 @@ find(struct sql_session *s, const char *name, struct sql_who *out, struct cat_er
 }
 
 static bool
+renew(struct sql_session *s, struct sql_who *who, struct cat_err *err)
+{
+	return who->name[0] == 0 || sql_role_super(s->cfg.cat, s->t, who->name, &who->super, err);
+}
+
+static bool
+renew_both(struct sql_session *s, struct sql_settings *set, struct cat_err *err)
+{
+	return renew(s, &set->role, err) && renew(s, &set->session_role, err);
+}
+
+bool
+sql_renew_roles(struct sql_session *s, struct cat_err *err)
+{
+	bool named = s->cfg.user != NULL && !s->cfg.no_role;
+	if (!named && s->now.role.name[0] == 0 && s->now.session_role.name[0] == 0)
+		return true;
+	uint64_t version = cat_version(s->cfg.cat, s->t);
+	if (version == s->roles_at)
+		return true;
+	if ((named && !renew(s, &s->login, err)) || !renew_both(s, &s->now, err) ||
+	    !renew_both(s, &s->session, err) || !renew_both(s, &s->before, err))
+		return false;
+	for (unsigned i = 0; i < s->saves; i++)
+		if (!renew_both(s, &s->save[i].now, err) || !renew_both(s, &s->save[i].session, err))
+			return false;
+	s->roles_at = version;
+	return true;
+}
+
+static bool
 other_session(struct sql_session *s, struct sql_settings *next, const char *name, struct cat_err *err)
 {
 	next->role = next->session_role = (struct sql_who){ .super = false };

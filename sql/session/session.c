@@ -56,11 +56,16 @@ sql_begin_statement(struct sql_session *s, struct cat_err *err)
 	if (s->cursors != NULL && !sql_cursors_keep(s, err))
 		return false;
 	struct txn_limits l = limits(s);
-	if (s->t == NULL)
-		return begin(s, &l, err);
-	txn_set_limits(s->t, &l);
-	nam_status st = txn_statement(s->t);
-	return st == NAM_OK || sql_status(err, st, NULL);
+	if (s->t == NULL) {
+		if (!begin(s, &l, err))
+			return false;
+	} else {
+		txn_set_limits(s->t, &l);
+		nam_status st = txn_statement(s->t);
+		if (st != NAM_OK)
+			return sql_status(err, st, NULL);
+	}
+	return sql_renew_roles(s, err);
 }
 
 static void

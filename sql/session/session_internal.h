@@ -113,6 +113,8 @@ bool sql_index_online(
 const struct sql_stmt *sql_named_find(struct sql_session *s, const char *name);
 
 /* ---- role.c ---- */
+/* Before a statement: are the session's roles superusers, as the catalog is now? */
+bool sql_renew_roles(struct sql_session *s, struct cat_err *err);
 /* SET ROLE, SET SESSION AUTHORIZATION; inside a transaction. */
 bool sql_set_role(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);

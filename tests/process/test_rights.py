@@ -55,6 +55,35 @@ def test_revoke_elsewhere():
             w.close()
 
 
+def test_superuser_no_more():
+    """A superuser that is one no more, at another node, is none from the next statement on; what ANALYZE knows is not for all."""
+    with House(nodes=1, size="128m") as h:
+        one, two = Compute(h), Compute(h)
+        boss = Wire(one.port, user="boss")
+        boss.query("CREATE ROLE ann SUPERUSER LOGIN; CREATE TABLE t (a int PRIMARY KEY, b text);"
+                   "INSERT INTO t SELECT i, 'secret' FROM generate_series(1, 100) i; ANALYZE t")
+        w = Wire(two.port, user="ann")
+        same(w.status["is_superuser"], "on")
+        same(state(w.query("SELECT count(*) FROM t")), "")
+        same(state(w.query("SELECT count(*) FROM nam_extras")), "")
+        check(texts(w.query("SELECT count(*) FROM nam_stats WHERE tablename = 't'")) != [("0",)], "statistics")
+        w.query("BEGIN; SAVEPOINT a; SELECT 1")
+        boss.query("ALTER ROLE ann NOSUPERUSER")
+        same(state(w.query("SELECT count(*) FROM t")), "42501")
+        w.query("ROLLBACK")
+        same(texts(w.query("SHOW is_superuser")), [("off",)])
+        for text in ("SELECT count(*) FROM t", "SELECT * FROM nam_extras", "CREATE ROLE bob", "SET ROLE boss", "GRANT SELECT ON t TO ann"):
+            check(state(w.query(text)) in ("42501", "22023"), text)
+        same(texts(w.query("SELECT count(*) FROM nam_stats WHERE tablename = 't'")), [("0",)])
+        boss.query("ALTER ROLE ann SUPERUSER")
+        same(state(w.query("SELECT count(*) FROM t")), "")
+        boss.query("DROP ROLE ann")
+        same(state(w.query("SELECT count(*) FROM t")), "42501", "a role that is gone has no rights")
+        same(state(w.query("CREATE TABLE u (a int)")), "42501")
+        w.close()
+        boss.close()
+
+
 def test_grants_side_by_side():
     """Each of many sessions grants its own right to its own role, again and again, of one table, view and sequence."""
     with House(nodes=1, size="128m") as h:

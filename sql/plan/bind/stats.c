@@ -2,6 +2,7 @@
  * shows it. */
 #include <catalog/stats.h>
 #include <sql/common/error.h>
+#include <sql/common/rights.h>
 #include <sql/plan/bind/bind.h>
 
 #include <strings.h>
@@ -105,6 +106,17 @@ row(struct bind_rows *r, const struct cat_table *tab, const struct cat_column *c
 	return true;
 }
 
+/* Statistics are values out of a table's rows. False: *err. */
+static bool
+may_see(struct bind *b, const struct cat_table *tab, bool *yes)
+{
+	uint16_t have = CAT_MAY_SELECT;
+	bool ok = b->in->who == NULL ||
+		  sql_rights(b->in->cat, b->in->t, b->in->who, tab, CAT_MAY_SELECT, &have, b->err);
+	*yes = (have & CAT_MAY_SELECT) != 0;
+	return ok;
+}
+
 bool
 sql_bind_add_stats(struct bind *b, const struct ast_table *t)
 {
@@ -116,9 +128,13 @@ sql_bind_add_stats(struct bind *b, const struct ast_table *t)
 		return sql_status(b->err, st, NULL);
 	if (!sql_bind_only_read(b, t))
 		return false;
-	for (unsigned i = 0; i < tabs; i++)
-		for (unsigned c = 0; c < tab[i]->columns; c++)
+	for (unsigned i = 0; i < tabs; i++) {
+		bool yes = false;
+		if (tab[i]->analyzed && !may_see(b, tab[i], &yes))
+			return false;
+		for (unsigned c = 0; yes && c < tab[i]->columns; c++)
 			if (tab[i]->column[c].stats != NULL && !row(&r, tab[i], &tab[i]->column[c]))
 				return cat_error(b->err, "53200", "out of memory");
+	}
 	return sql_bind_add_rows(&r, t);
 }
