@@ -1595,6 +1595,29 @@ SELECT pg_relation_size('nope');
 --! 42P01
 DROP TABLE sized;
 
+-- [seen] namdb
+CREATE ROLE docs_seer;
+CREATE TABLE seen (a int);
+INSERT INTO seen VALUES (1), (2);
+ANALYZE seen;
+SELECT count(*) FROM nam_stats WHERE tablename = 'seen';
+--> 1
+SET ROLE docs_seer;
+SELECT count(*) FROM nam_stats WHERE tablename = 'seen';
+--> 0
+SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%seen%';
+--> 0
+SELECT count(*) FROM nam_extras;
+--! 42501
+RESET ROLE;
+GRANT SELECT ON seen TO docs_seer;
+SET ROLE docs_seer;
+SELECT count(*) FROM nam_stats WHERE tablename = 'seen';
+--> 1
+RESET ROLE;
+DROP TABLE seen;
+DROP ROLE docs_seer;
+
 -- [functions-right] namdb
 SELECT has_table_privilege('pg_class', 'select'), has_table_privilege('pg_class', 'insert'), has_any_column_privilege('pg_class', 'select');
 --> t,f,t
