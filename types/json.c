@@ -153,6 +153,15 @@ scalar(struct scan *c, struct cat_err *err)
 	return invalid(c, from, err);
 }
 
+static bool
+no_colon(const struct scan *c, struct cat_err *err)
+{
+	const char *to = c->p;
+	while (to < c->end && wordy((unsigned char)*to))
+		to++;
+	return wrong(err, "Expected \":\", but found \"%.*s\".", c->p, to > c->p ? (size_t)(to - c->p) : 1);
+}
+
 /* "name" : */
 static bool
 name(struct scan *c, struct cat_err *err)
@@ -164,7 +173,7 @@ name(struct scan *c, struct cat_err *err)
 		return false;
 	blanks(c);
 	if (c->p >= c->end || *c->p != ':')
-		return invalid(c, c->p, err);
+		return c->p >= c->end ? invalid(c, c->p, err) : no_colon(c, err);
 	c->p++;
 	return true;
 }
@@ -354,6 +363,38 @@ cat_json_element(struct cat_str json, int64_t at, struct cat_str *out)
 	return false;
 }
 
+bool
+cat_json_walk(struct cat_json_walk *w, struct cat_str json)
+{
+	enum cat_json_kind kind = cat_json_kind(json);
+	struct scan c;
+	if (kind != CAT_JSON_OBJECT && kind != CAT_JSON_ARRAY)
+		return false;
+	w->object = kind == CAT_JSON_OBJECT;
+	w->more = enter(&c, json, w->object ? '{' : '[');
+	w->p = c.p;
+	w->end = c.end;
+	return true;
+}
+
+bool
+cat_json_next(struct cat_json_walk *w, struct cat_str *key, struct cat_str *out)
+{
+	struct scan c = { w->p, w->end };
+	if (!w->more)
+		return false;
+	if (w->object) {
+		*key = value(&c);
+		blanks(&c);
+		if (c.p < c.end)
+			c.p++; /* : */
+	}
+	*out = value(&c);
+	w->more = more(&c);
+	w->p = c.p;
+	return true;
+}
+
 static unsigned
 put_char(char *to, uint32_t ch)
 {
@@ -424,8 +465,13 @@ cat_json_text(struct cat_str json, struct cat_str *out, struct nam_arena *arena,
 				p += 6;
 			}
 		}
-		if (ch < 0 || (ch >= 0xd800 && ch < 0xe000))
-			return cat_error(err, "22P02", "invalid input syntax for type json");
+		if (ch < 0 || (ch >= 0xd800 && ch < 0xe000)) {
+			cat_error(err, "22P02", "invalid input syntax for type json");
+			if (err != NULL)
+				snprintf(err->detail, sizeof err->detail,
+				    "Unicode low surrogate must follow a high surrogate.");
+			return false;
+		}
 		n += put_char(to + n, (uint32_t)ch);
 	}
 	*out = (struct cat_str){ to, n };

@@ -28,6 +28,15 @@ bool cat_json_member(struct cat_str json, struct cat_str name, struct cat_str *o
 bool cat_json_element(struct cat_str json, int64_t at, struct cat_str *out);
 /* Elements of an array. */
 int64_t cat_json_length(struct cat_str json);
+/* The members of an object, the elements of an array, in the order of the text. */
+struct cat_json_walk {
+	const char *p, *end;
+	bool object, more;
+};
+/* False: it is neither. */
+bool cat_json_walk(struct cat_json_walk *w, struct cat_str json);
+/* False: there are no more. key: with its quotes; not set for an array. */
+bool cat_json_next(struct cat_json_walk *w, struct cat_str *key, struct cat_str *value);
 /* A string without its quotes and escapes (22P05: not a character), anything else as it is
  * written. */
 bool cat_json_text(struct cat_str json, struct cat_str *out, struct nam_arena *arena, struct cat_err *err);

@@ -26,6 +26,7 @@ static const struct {
 	[CAT_BYTEA] = { 17, 1001, -1 },
 	[CAT_UUID] = { 2950, 2951, 16 },
 	[CAT_JSON] = { 114, 199, -1 },
+	[CAT_JSONB] = { 3802, 3807, -1 },
 	[CAT_OID] = { 26, 1028, 4 },
 	[CAT_NAME] = { 19, 1003, 64 },
 	[CAT_CHAR] = { 18, 1002, 1 },

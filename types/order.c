@@ -246,7 +246,7 @@ cat_order_encode(const struct cat_order_column *col, unsigned n, const union cat
 {
 	struct writer w = { .out = out, .arena = arena, .err = err };
 	for (unsigned i = 0; i < n && !w.over; i++) {
-		if (!cat_type_is_ordered(col[i].type))
+		if (!cat_type_is_key(col[i].type))
 			return cat_error(
 			    err, "0A000", "values of type %s have no order", cat_type_name(col[i].type));
 		bool none = null != NULL && null[i];

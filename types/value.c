@@ -4,7 +4,7 @@
 #include <types/binary.h>
 #include <types/datetime.h>
 #include <types/interval.h>
-#include <types/json.h>
+#include <types/jsonb.h>
 #include <types/numeric.h>
 
 #include <errno.h>
@@ -40,6 +40,7 @@ static const struct {
 	[CAT_BYTEA] = TYPE("bytea", "bytea", 'U', false),
 	[CAT_UUID] = TYPE("uuid", "uuid", 'U', false),
 	[CAT_JSON] = TYPE("json", "json", 'U', false),
+	[CAT_JSONB] = TYPE("jsonb", "jsonb", 'U', false),
 	[CAT_OID] = TYPE("oid", "oid", 'N', true),
 	[CAT_NAME] = TYPE("name", "name", 'S', false),
 	[CAT_CHAR] = TYPE("\"char\"", "char", 'Z', false),
@@ -478,6 +479,8 @@ cat_value_in(enum cat_type type, int32_t typmod, struct cat_str in, union cat_va
 		return cat_timestamptz_in(in, &out->i, err);
 	case CAT_JSON:
 		return text_in(in, out, err) && cat_json_check(in, err);
+	case CAT_JSONB:
+		return text_in(in, out, err) && cat_jsonb_in(in, &out->s, arena, err);
 	case CAT_BYTEA:
 		return cat_bytea_in(in, &out->s, arena, err);
 	case CAT_UUID:
@@ -641,8 +644,8 @@ cat_value_out(enum cat_type type, union cat_val v, struct nam_arena *arena)
 {
 	if (type == CAT_BOOL)
 		return (struct cat_str){ v.i ? "t" : "f", 1 };
-	if (type == CAT_TEXT || type == CAT_JSON || type == CAT_BPCHAR || type == CAT_UNKNOWN ||
-	    type == CAT_NAME || type == CAT_CHAR)
+	if (type == CAT_TEXT || type == CAT_JSON || type == CAT_JSONB || type == CAT_BPCHAR ||
+	    type == CAT_UNKNOWN || type == CAT_NAME || type == CAT_CHAR)
 		return v.s;
 	if (cat_type_is_reg(type))
 		return v.s.len > CAT_OID_BYTES
@@ -771,6 +774,8 @@ cat_value_cmp(enum cat_type type, union cat_val a, union cat_val b)
 		__int128 y = cat_interval_span(cat_interval_load(b.s));
 		return (x > y) - (x < y);
 	}
+	case CAT_JSONB:
+		return cat_jsonb_cmp(a.s, b.s);
 	case CAT_BPCHAR:
 		a.s = without_blanks(a.s);
 		b.s = without_blanks(b.s);
@@ -816,6 +821,8 @@ cat_value_hash(enum cat_type type, union cat_val v, uint64_t seed)
 		__int128 span = cat_interval_span(cat_interval_load(v.s));
 		return nam_hash(&span, sizeof span, seed);
 	}
+	case CAT_JSONB:
+		return cat_jsonb_hash(v.s, seed);
 	case CAT_BPCHAR:
 		v.s = without_blanks(v.s);
 		/* fall through */

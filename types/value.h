@@ -71,6 +71,7 @@ enum cat_type {
 	CAT_REGROLE = 25,
 	CAT_INT2V = 26,
 	CAT_OIDV = 27,
+	CAT_JSONB = 28,
 	CAT_TYPES,
 	CAT_ARRAY = 64 /* | type of its elements */
 };
@@ -142,11 +143,11 @@ static inline bool
 cat_type_is_str(enum cat_type t)
 {
 	return cat_type_is_array(t) ||
-	       (UINT32_C(1) << t &
-		   (1u << CAT_TEXT | 1u << CAT_NUMERIC | 1u << CAT_UNKNOWN | 1u << CAT_BPCHAR |
-		       1u << CAT_INTERVAL | 1u << CAT_BYTEA | 1u << CAT_UUID | 1u << CAT_JSON |
-		       1u << CAT_NAME | 1u << CAT_CHAR | 1u << CAT_REGCLASS | 1u << CAT_REGTYPE |
-		       1u << CAT_REGPROC | 1u << CAT_REGNAMESPACE | 1u << CAT_REGROLE)) != 0;
+	       (UINT32_C(1) << t & (1u << CAT_TEXT | 1u << CAT_NUMERIC | 1u << CAT_UNKNOWN |
+				       1u << CAT_BPCHAR | 1u << CAT_INTERVAL | 1u << CAT_BYTEA |
+				       1u << CAT_UUID | 1u << CAT_JSON | 1u << CAT_JSONB | 1u << CAT_NAME |
+				       1u << CAT_CHAR | 1u << CAT_REGCLASS | 1u << CAT_REGTYPE |
+				       1u << CAT_REGPROC | 1u << CAT_REGNAMESPACE | 1u << CAT_REGROLE)) != 0;
 }
 
 /* True if a value of type t is an oid with the name of what it numbers. */
@@ -168,6 +169,13 @@ static inline bool
 cat_type_is_ordered(enum cat_type t)
 {
 	return cat_type_element(t) != CAT_JSON;
+}
+
+/* True if a key, of a table or an index, may have a column of type t. */
+static inline bool
+cat_type_is_key(enum cat_type t)
+{
+	return cat_type_is_ordered(t) && cat_type_element(t) != CAT_JSONB;
 }
 
 /* True if cat_val.f holds a value of type t. */

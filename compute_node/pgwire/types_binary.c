@@ -214,6 +214,10 @@ value_out(struct cn_pg_out *o, enum cat_type t, union cat_val v, struct nam_aren
 		cn_pg_put32(o, (uint32_t)iv.days);
 		cn_pg_put32(o, (uint32_t)iv.months);
 		break;
+	case CAT_JSONB:
+		cn_pg_put8(o, 1);
+		cn_pg_put(o, v.s.p, v.s.len);
+		break;
 	default:
 		cn_pg_put(o, v.s.p, v.s.len);
 	}
@@ -362,6 +366,10 @@ cn_pg_binary_in(
 	case CAT_REGNAMESPACE:
 	case CAT_REGROLE:
 		return reg_in(&r, v, arena, err);
+	case CAT_JSONB: /* its version goes before it */
+		if (in.len == 0 || in.p[0] != 1)
+			return malformed(err);
+		return cn_pg_text_in(t, (struct cat_str){ in.p + 1, in.len - 1 }, v, arena, err);
 	case CAT_TEXT:
 	case CAT_BPCHAR:
 	case CAT_UNKNOWN:

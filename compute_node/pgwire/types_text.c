@@ -32,7 +32,7 @@ cn_pg_text_out(struct cn_pg_out *o, enum cat_type t, union cat_val v, struct nam
 		integer(o, v.i);
 		return;
 	}
-	if (t == CAT_TEXT || t == CAT_BPCHAR || t == CAT_JSON || t == CAT_UNKNOWN)
+	if (t == CAT_TEXT || t == CAT_BPCHAR || t == CAT_JSON || t == CAT_JSONB || t == CAT_UNKNOWN)
 		s = v.s;
 	else
 		s = cat_value_out(t, v, arena);

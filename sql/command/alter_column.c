@@ -409,7 +409,7 @@ sql_alter_type(struct sql_alter *a, const struct ast_alter *k)
 		return cat_error(
 		    a->err, "22023", "identity column type must be smallint, integer, or bigint");
 	for (unsigned i = 0; i < def->keys; i++)
-		if (def->key[i] == c && !cat_type_is_ordered(k->type))
+		if (def->key[i] == c && !cat_type_is_key(k->type))
 			return cat_error(a->err, "42704",
 			    "data type %s has no default operator class for access method \"btree\"",
 			    cat_type_name(k->type));

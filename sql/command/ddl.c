@@ -22,7 +22,10 @@ sql_key_columns(struct cat_table *def, const struct ast_stmt *ast, struct cat_er
 			if (def->key[j] == c)
 				return cat_error(err, "42701",
 				    "column \"%s\" appears twice in primary key constraint", ast->names[k]);
-		if (!cat_type_is_ordered(def->column[c].type))
+		if (!cat_type_is_key(def->column[c].type) && cat_type_is_ordered(def->column[c].type))
+			return cat_error(err, "0A000", "keys and indexes of type %s are not supported yet",
+			    cat_type_name(def->column[c].type));
+		if (!cat_type_is_key(def->column[c].type))
 			return cat_error(err, "42704",
 			    "data type %s has no default operator class for access method \"btree\"",
 			    cat_type_name(def->column[c].type));

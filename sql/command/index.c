@@ -53,7 +53,10 @@ sql_index_resolve(
 		to->descending = a->key[k].desc;
 		to->nulls_first = a->key[k].nulls_first;
 		enum cat_type type = def->column[to->column].type;
-		if (!cat_type_is_ordered(type)) {
+		if (!cat_type_is_key(type) && cat_type_is_ordered(type))
+			return cat_error(err, "0A000", "keys and indexes of type %s are not supported yet",
+			    cat_type_name(type));
+		if (!cat_type_is_key(type)) {
 			cat_error(err, "42704",
 			    "data type %s has no default operator class for access method \"btree\"",
 			    cat_type_name(type));

@@ -16,7 +16,8 @@ static const struct {
 	{ "bit_xor", SQL_BIT_XOR }, { "var_pop", SQL_VAR_POP }, { "var_samp", SQL_VAR_SAMP },
 	{ "variance", SQL_VAR_SAMP }, { "stddev_pop", SQL_STDDEV_POP }, { "stddev_samp", SQL_STDDEV_SAMP },
 	{ "stddev", SQL_STDDEV_SAMP }, { "string_agg", SQL_STRING_AGG }, { "array_agg", SQL_ARRAY_AGG },
-	{ "json_agg", SQL_JSON_AGG }, { "json_object_agg", SQL_JSON_OBJECT_AGG } };
+	{ "json_agg", SQL_JSON_AGG }, { "jsonb_agg", SQL_JSON_AGG },
+	{ "jsonb_object_agg", SQL_JSON_OBJECT_AGG }, { "json_object_agg", SQL_JSON_OBJECT_AGG } };
 
 bool
 sql_agg_find(const char *name, enum sql_agg_kind *out)

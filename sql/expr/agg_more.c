@@ -2,6 +2,7 @@
  * string_agg. */
 #include <sql/expr/agg_state.h>
 #include <types/array.h>
+#include <types/jsonb.h>
 
 #include <math.h>
 #include <string.h>
@@ -38,8 +39,8 @@ sql_agg_more_type(enum sql_agg_kind k, enum cat_type arg, enum cat_type *out)
 		return arg != CAT_UNKNOWN;
 	case SQL_JSON_AGG:
 	case SQL_JSON_OBJECT_AGG:
-		*out = CAT_JSON;
-		return arg == CAT_JSON;
+		*out = arg;
+		return arg == CAT_JSON || arg == CAT_JSONB;
 	case SQL_STRING_AGG:
 		*out = CAT_TEXT;
 		return arg == CAT_TEXT;
@@ -198,8 +199,8 @@ sql_agg_add_text(const struct cat_vec *text, const struct cat_vec *separator, co
 }
 
 static bool
-json_result(enum sql_agg_kind kind, const struct joined *j, struct cat_datum *out, struct nam_arena *arena,
-    struct cat_err *err)
+json_result(enum sql_agg_kind kind, enum cat_type type, const struct joined *j, struct cat_datum *out,
+    struct nam_arena *arena, struct cat_err *err)
 {
 	out->null = !j->seen;
 	out->v.s = (struct cat_str){ "", 0 };
@@ -210,7 +211,7 @@ json_result(enum sql_agg_kind kind, const struct joined *j, struct cat_datum *ou
 	if (p == NULL)
 		return sql_oom(err);
 	out->v.s = (struct cat_str){ p, j->len + (object ? 4 : 2) };
-	return true;
+	return type != CAT_JSONB || cat_jsonb_in(out->v.s, &out->v.s, arena, err);
 }
 
 /* (n sum(x^2) - sum(x)^2) / (n (n - 1)), or / n^2; with PostgreSQL's scales. */
@@ -263,7 +264,7 @@ sql_agg_more_result(enum sql_agg_kind kind, enum cat_type type, const void *stat
 		return true;
 	case SQL_JSON_AGG:
 	case SQL_JSON_OBJECT_AGG:
-		return json_result(kind, j, out, arena, err);
+		return json_result(kind, type, j, out, arena, err);
 	case SQL_ARRAY_AGG:
 		out->null = all->n == 0;
 		out->v.s = (struct cat_str){ "", 0 };

@@ -1,6 +1,7 @@
 /* cast.c -- conversions between types: which there are, at which level, and how each is
  * computed. */
 #include <sql/expr/func/array.h>
+#include <sql/expr/func/json.h>
 #include <types/datetime.h>
 #include <types/interval.h>
 #include <types/numeric.h>
@@ -423,6 +424,24 @@ reg(enum cat_type from, enum cat_type to)
 	return from == CAT_TEXT || from == CAT_NAME || from == CAT_BPCHAR ? &said : NULL;
 }
 
+/* Between json and jsonb, and from jsonb; NULL: another cast. */
+static const struct cast *
+json(enum cat_type from, enum cat_type to)
+{
+	static const struct cast made = { &fn_from_text, SQL_CAST_ASSIGN },
+				 same = { &fn_same, SQL_CAST_ASSIGN },
+				 truth = { &sql_fn_jsonb_to_bool, SQL_CAST_EXPLICIT },
+				 number = { &sql_fn_jsonb_to_number, SQL_CAST_EXPLICIT };
+	if (from == CAT_JSON && to == CAT_JSONB)
+		return &made;
+	if (from != CAT_JSONB)
+		return NULL;
+	if (to == CAT_JSON || to == CAT_BOOL)
+		return to == CAT_JSON ? &same : &truth;
+	bool counts = to == CAT_INT2 || to == CAT_INT4 || to == CAT_INT8 || to == CAT_NUMERIC;
+	return counts || cat_type_is_float(to) ? &number : NULL;
+}
+
 bool
 sql_cast_find(enum cat_type from, enum cat_type to, enum sql_cast_level level, const struct sql_fn **fn)
 {
@@ -503,6 +522,8 @@ sql_cast_find(enum cat_type from, enum cat_type to, enum sql_cast_level level, c
 		       sql_cast_find(cat_type_element(from), cat_type_element(to), level, &each);
 	}
 	const struct cast *c = arrays ? &none : reg(from, to);
+	if (c == NULL)
+		c = json(from, to);
 	if (c == NULL)
 		c = &casts[from][to];
 	if (c->fn == NULL && from != to) {

@@ -137,9 +137,9 @@ stringy(enum cat_type t)
 }
 
 static const struct sql_fn *const tables[] = { sql_fns_compare, sql_fns_number, sql_fns_text, sql_fns_date,
-	sql_fns_interval, sql_fns_binary, sql_fns_regex, sql_fns_json, sql_fns_trig, sql_fns_array,
-	sql_fns_string, sql_fns_math, sql_fns_session, sql_fns_datefmt, sql_fns_datescan, sql_fns_numfmt,
-	sql_fns_when, sql_fns_json_make, sql_fns_system };
+	sql_fns_interval, sql_fns_binary, sql_fns_regex, sql_fns_json, sql_fns_jsonb, sql_fns_trig,
+	sql_fns_array, sql_fns_string, sql_fns_math, sql_fns_session, sql_fns_datefmt, sql_fns_datescan,
+	sql_fns_numfmt, sql_fns_when, sql_fns_json_make, sql_fns_system };
 
 const struct sql_fn *
 sql_fn_table(unsigned t)
@@ -254,6 +254,13 @@ as_date(struct nam_arena *a, const char **op, struct sql_expr **args)
 	return (args[turned ? 0 : 1] = sql_expr_const(a, d, at->position)) != NULL;
 }
 
+/* Types but text that have a || of their own. */
+static bool
+has_concat(enum cat_type t)
+{
+	return t == CAT_BYTEA || t == CAT_JSONB;
+}
+
 struct sql_expr *
 sql_expr_op(struct nam_arena *a, const char *op, struct sql_expr *left, struct sql_expr *right, int position,
     struct cat_err *err)
@@ -269,7 +276,10 @@ sql_expr_op(struct nam_arena *a, const char *op, struct sql_expr *left, struct s
 		return NULL;
 	}
 	enum cat_type type[2] = { args[0]->type, args[1]->type };
-	bool ambiguous = false, array = n == 2 && (cat_type_is_array(type[0]) || cat_type_is_array(type[1]));
+	/* An array beside json has names. */
+	bool json = type[0] == CAT_JSON || type[0] == CAT_JSONB;
+	bool ambiguous = false;
+	bool array = n == 2 && !json && (cat_type_is_array(type[0]) || cat_type_is_array(type[1]));
 	const struct sql_fn *f = NULL;
 	if (array) {
 		bool no_such;
@@ -277,9 +287,9 @@ sql_expr_op(struct nam_arena *a, const char *op, struct sql_expr *left, struct s
 		if (e != NULL || !no_such)
 			return e;
 	}
-	bool bytes = n == 2 && (type[0] == CAT_BYTEA || type[1] == CAT_BYTEA) &&
-		     (type[0] == CAT_UNKNOWN || type[1] == CAT_UNKNOWN);
-	if (n == 2 && strcmp(op, "||") == 0 && !bytes && !array && (stringy(type[0]) || stringy(type[1]))) {
+	bool own = n == 2 && (has_concat(type[0]) || has_concat(type[1])) &&
+		   (type[0] == CAT_UNKNOWN || type[1] == CAT_UNKNOWN);
+	if (n == 2 && strcmp(op, "||") == 0 && !own && !array && (stringy(type[0]) || stringy(type[1]))) {
 		/* text || anything: as text */
 		for (unsigned k = 0; k < 2; k++) {
 			if ((args[k] = sql_expr_coerce(a, args[k], CAT_TEXT, SQL_CAST_EXPLICIT, err)) == NULL)

@@ -472,6 +472,7 @@ struct ast_stmt {
 struct sql_set_function {
 	const char *name, *array;
 	bool rows;
+	const char *column; /* of FROM, whatever the alias is; NULL = it has the alias's name */
 };
 /* set_function.c: NULL = no function of that name returns rows. */
 const struct sql_set_function *sql_set_function(const char *name);

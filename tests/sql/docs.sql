@@ -142,6 +142,20 @@ SELECT 'infinity'::date > '9999-01-01', '-infinity'::timestamp;
 SELECT date '2024-01-31' + interval '1 month', timestamp '2024-03-01' - timestamp '2024-02-01';
 --> 2024-02-29 00:00:00,29 days
 
+-- [type-jsonb] namdb
+CREATE TABLE tjb (id int PRIMARY KEY, doc jsonb);
+INSERT INTO tjb VALUES (1, '{"b": 1.0, "a": [true, null]}'), (2, '{"b":1,"a":[true,null]}');
+SELECT doc, count(*) FROM tjb WHERE id = 1 GROUP BY doc;
+--> "{""a"": [true, null], ""b"": 1.0}",1
+SELECT count(DISTINCT doc) FROM tjb;
+--> 1
+CREATE INDEX ON tjb (doc);
+--! 0A000
+CREATE TABLE tjk (doc jsonb PRIMARY KEY);
+--! 0A000
+SELECT (repeat('[', 600) || repeat(']', 600))::jsonb @> (repeat('[', 600) || repeat(']', 600))::jsonb;
+--! 54001
+
 -- [type-other] pg
 SELECT '\x00ff'::bytea, 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11'::uuid, '{"a": [1, 2]}'::json;
 --> \x00ff,a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11,"{""a"": [1, 2]}"
@@ -1637,6 +1651,25 @@ SELECT name, result, arguments, type FROM nam_functions WHERE name IN ('lower', 
 DELETE FROM nam_functions;
 --! 42501
 
+-- [functions-jsonb] pg
+SELECT '{"a": {"b": [1, 2]}}'::jsonb -> 'a' ->> 'b', '{"a": {"b": [1, 2]}}'::jsonb #> '{a,b,0}', '{"a": {"b": [1, 2]}}'::jsonb #>> '{a,b}';
+--> "[1, 2]",1,"[1, 2]"
+SELECT '{"a": 1, "b": [2]}'::jsonb @> '{"b": [2]}', '[1]'::jsonb <@ '[1, 2]', '{"a": 1}'::jsonb ? 'a', '{"a": 1}'::jsonb ?| '{a,b}', '{"a": 1}'::jsonb ?& '{a,b}', '1'::jsonb = '1.0', '[1]'::jsonb < '[2]';
+--> t,t,t,t,f,t,t
+SELECT '{"a": 1}'::jsonb || '{"b": 2}', '{"a": 1, "b": 2}'::jsonb - 'a', '[1, 2]'::jsonb - 0, '{"a": [1, 2]}'::jsonb #- '{a,0}';
+--> "{""a"": 1, ""b"": 2}","{""b"": 2}",[2],"{""a"": [2]}"
+SELECT jsonb_typeof('[]'), jsonb_array_length('[1, 2]'), jsonb_set('{"a": 1}', '{b}', '2'), jsonb_insert('[1, 3]', '{1}', '2'), jsonb_strip_nulls('{"a": null}'), jsonb_pretty('[]') = '[' || chr(10) || ']';
+--> array,2,"{""a"": 1, ""b"": 2}","[1, 2, 3]",{},t
+SELECT to_jsonb('x'::text), jsonb_build_object('a', 1), jsonb_build_array(1, NULL), jsonb_agg(x), jsonb_object_agg(x, x) FROM (VALUES (1)) v (x);
+--> """x""","{""a"": 1}","[1, null]",[1],"{""1"": 1}"
+SELECT value FROM jsonb_array_elements('[1, 2]') ORDER BY 1;
+--> 1
+--> 2
+SELECT jsonb_array_elements_text('["x"]'), jsonb_object_keys('{"k": 1}'), json_array_elements('[7]'), json_array_elements_text('[8]'), json_object_keys('{"l": 1}');
+--> x,k,7,8,l
+SELECT '{"b":1}'::json::jsonb, '2.5'::jsonb::int, 'true'::jsonb::bool, '"x"'::jsonb::text;
+--> "{""b"": 1}",3,t,"""x"""
+
 -- [functions-other] pg
 SELECT to_json(1.5), json_build_object('a', 1, 'b', NULL), json_build_array(1, 'x'::text, true);
 --> 1.5,"{""a"" : 1, ""b"" : null}","[1, ""x"", true]"
@@ -2367,7 +2400,15 @@ SELECT * FROM information_schema.element_types;
 --! 0A000
 
 -- [not-types] namdb
-SELECT '{}'::jsonb;
+SELECT jsonb_path_query('{}'::jsonb, '$.a');
+--! 0A000
+SELECT * FROM jsonb_each('{}'::jsonb);
+--! 0A000
+SELECT * FROM jsonb_to_record('{}'::jsonb) AS x (a int);
+--! 0A000
+CREATE DOMAIN ntd AS int;
+--! 0A000
+CREATE TYPE nte AS ENUM ('a');
 --! 0A000
 SELECT '{{1}}'::int[];
 --! 0A000

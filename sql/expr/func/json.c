@@ -1,5 +1,6 @@
 /* json.c -- operators and functions on json. */
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/func/array.h>
+#include <sql/expr/func/json.h>
 #include <types/json.h>
 
 #include <string.h>
@@ -24,14 +25,14 @@ member(struct sql_row *r, bool text)
 	return found(r, is, part, text);
 }
 
-static bool
-k_member(struct sql_row *r)
+bool
+sql_json_member(struct sql_row *r)
 {
 	return member(r, false);
 }
 
-static bool
-k_member_text(struct sql_row *r)
+bool
+sql_json_member_text(struct sql_row *r)
 {
 	return member(r, true);
 }
@@ -44,14 +45,14 @@ element(struct sql_row *r, bool text)
 	return found(r, is, part, text);
 }
 
-static bool
-k_element(struct sql_row *r)
+bool
+sql_json_element(struct sql_row *r)
 {
 	return element(r, false);
 }
 
-static bool
-k_element_text(struct sql_row *r)
+bool
+sql_json_element_text(struct sql_row *r)
 {
 	return element(r, true);
 }
@@ -139,20 +140,46 @@ path(struct sql_row *r, bool text)
 	return found(r, is, at, text);
 }
 
-static bool
-k_path(struct sql_row *r)
+bool
+sql_json_path(struct sql_row *r)
 {
 	return path(r, false);
 }
 
-static bool
-k_path_text(struct sql_row *r)
+bool
+sql_json_path_text(struct sql_row *r)
 {
 	return path(r, true);
 }
 
+/* The path is an array of texts. */
 static bool
-k_typeof(struct sql_row *r)
+names(struct sql_row *r, bool text)
+{
+	struct sql_elements x;
+	struct cat_str at = r->a[0].s;
+	bool is = true;
+	if (!sql_array_load(r->env, CAT_ARRAY | CAT_TEXT, r->a[1].s, 0, &x))
+		return false;
+	for (uint32_t k = 0; k < x.a.n && is; k++)
+		is = !x.null[k] && step(&at, x.v[k].s, r->env->arena);
+	return found(r, is, at, text);
+}
+
+bool
+sql_json_names(struct sql_row *r)
+{
+	return names(r, false);
+}
+
+bool
+sql_json_names_text(struct sql_row *r)
+{
+	return names(r, true);
+}
+
+bool
+sql_json_typeof(struct sql_row *r)
 {
 	static const char *const words[] = { "null", "boolean", "number", "string", "array", "object" };
 	const char *w = words[cat_json_kind(r->a[0].s)];
@@ -160,8 +187,8 @@ k_typeof(struct sql_row *r)
 	return true;
 }
 
-static bool
-k_length(struct sql_row *r)
+bool
+sql_json_length(struct sql_row *r)
 {
 	enum cat_json_kind k = cat_json_kind(r->a[0].s);
 	if (k != CAT_JSON_ARRAY)
@@ -179,13 +206,15 @@ k_length(struct sql_row *r)
 	}
 
 const struct sql_fn sql_fns_json[] = {
-	OP("->", T, J, k_member),
-	OP("->", CAT_INT4, J, k_element),
-	OP("->>", T, T, k_member_text),
-	OP("->>", CAT_INT4, T, k_element_text),
-	OP("#>", T, J, k_path),
-	OP("#>>", T, T, k_path_text),
-	{ "json_typeof", 0, 1, { J }, T, NULL, k_typeof },
-	{ "json_array_length", 0, 1, { J }, CAT_INT4, NULL, k_length },
+	OP("->", T, J, sql_json_member),
+	OP("->", CAT_INT4, J, sql_json_element),
+	OP("->>", T, T, sql_json_member_text),
+	OP("->>", CAT_INT4, T, sql_json_element_text),
+	OP("#>", T, J, sql_json_path),
+	OP("#>>", T, T, sql_json_path_text),
+	OP("#>", CAT_ARRAY | T, J, sql_json_names),
+	OP("#>>", CAT_ARRAY | T, T, sql_json_names_text),
+	{ "json_typeof", 0, 1, { J }, T, NULL, sql_json_typeof },
+	{ "json_array_length", 0, 1, { J }, CAT_INT4, NULL, sql_json_length },
 	{ 0 },
 };

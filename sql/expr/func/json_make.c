@@ -2,7 +2,7 @@
  * json_agg. */
 #include <sql/expr/expr_internal.h>
 #include <types/datetime.h>
-#include <types/json.h>
+#include <types/jsonb.h>
 #include <types/numeric.h>
 
 #include <math.h>
@@ -68,7 +68,7 @@ put_json(struct sql_writer *w, enum cat_type type, union cat_val v, bool null)
 	struct nam_arena *a = w->env->arena;
 	bool plain = cat_type_is_float(type) ? !isnan(v.f) && !isinf(v.f)
 		     : type == CAT_NUMERIC   ? !cat_num_is_nan(v.s) && !cat_num_is_inf(v.s)
-					     : cat_type_is_int(type) || type == CAT_JSON;
+					     : cat_type_is_int(type) || type == CAT_JSON || type == CAT_JSONB;
 	if (null)
 		return put(w, "null");
 	if (type == CAT_BOOL)
@@ -86,7 +86,7 @@ put_json(struct sql_writer *w, enum cat_type type, union cat_val v, bool null)
 static bool
 put_key(struct sql_writer *w, enum cat_type type, union cat_val v)
 {
-	if (type == CAT_JSON || cat_type_is_array(type))
+	if (type == CAT_JSON || type == CAT_JSONB || cat_type_is_array(type))
 		return cat_error(
 		    w->env->err, "22023", "key value must be scalar, not array, composite, or json");
 	if (type == CAT_BOOL)
@@ -174,6 +174,38 @@ k_build_object(struct sql_row *r)
 	return true;
 }
 
+/* The same as jsonb. */
+static bool
+as_jsonb(struct sql_row *r, bool made)
+{
+	return made && (r->out_null || cat_jsonb_in(r->out.s, &r->out.s, r->env->arena, r->env->err));
+}
+
+static bool
+k_to_jsonb(struct sql_row *r)
+{
+	return as_jsonb(r, k_to_json(r));
+}
+
+static bool
+k_build_jsonb_array(struct sql_row *r)
+{
+	return as_jsonb(r, k_build_array(r));
+}
+
+static bool
+k_build_jsonb_object(struct sql_row *r)
+{
+	for (unsigned k = 0; k < r->n && r->n % 2 == 0; k += 2)
+		if (r->null[k])
+			return cat_error(r->env->err, "22023", "argument %u: key must not be null", k + 1);
+	return as_jsonb(r, k_build_object(r));
+}
+
+#define ANY_B(name, flags, n, f)                                                                             \
+	{                                                                                                    \
+		name, SQL_FN_ANY | SQL_FN_NULLS | flags, n, { 0 }, CAT_JSONB, NULL, f                        \
+	}
 #define ANY(name, flags, n, f)                                                                               \
 	{                                                                                                    \
 		name, SQL_FN_ANY | SQL_FN_NULLS | flags, n, { 0 }, CAT_JSON, NULL, f                         \
@@ -202,5 +234,8 @@ const struct sql_fn sql_fns_json_make[] = {
 	ANY("to_json", SQL_FN_EXACT, 1, k_to_json),
 	ANY("json_build_array", 0, 0, k_build_array),
 	ANY("json_build_object", 0, 0, k_build_object),
+	ANY_B("to_jsonb", SQL_FN_EXACT, 1, k_to_jsonb),
+	ANY_B("jsonb_build_array", 0, 0, k_build_jsonb_array),
+	ANY_B("jsonb_build_object", 0, 0, k_build_jsonb_object),
 	{ 0 },
 };

@@ -304,6 +304,8 @@ arguments(struct bind *b, const struct ast_expr *e, struct sql_agg *g, struct sq
 		return sql_bind_fail(b, e->position, "0A000", "DISTINCT of %s is not supported yet", e->text);
 	if (json && (arg[0] = sql_expr_json_row(b->a, g->kind, arg, e->position, b->err)) == NULL)
 		return false;
+	if (json && strncmp(e->text, "jsonb", 5) == 0)
+		arg[0]->type = CAT_JSONB; /* what they make is put in order at the end */
 	if (g->kind == SQL_ARRAY_AGG && arg[0]->type == CAT_UNKNOWN)
 		return sql_agg_type(g->kind, CAT_UNKNOWN, &g->type, e->position, b->err);
 	if ((g->kind == SQL_BOOL_AND || g->kind == SQL_BOOL_OR) && arg[0]->type == CAT_UNKNOWN)

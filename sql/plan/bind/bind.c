@@ -214,6 +214,13 @@ sql_bind_find_column(
 	if (found > 1)
 		return sql_bind_fail(b, position, "42702", "column reference \"%s\" is ambiguous", name);
 	for (unsigned k = b->from.lo; qual == NULL && k < b->from.hi; k++)
+		if (!b->from.table[k]->within && strcmp(b->from.table[k]->alias, name) == 0 &&
+		    b->from.table[k]->ast->func != NULL && b->from.table[k]->tab->columns == 1) {
+			*table = k; /* a row of a function of one column is that column's value */
+			*column = 0;
+			return true;
+		}
+	for (unsigned k = b->from.lo; qual == NULL && k < b->from.hi; k++)
 		if (!b->from.table[k]->within && strcmp(b->from.table[k]->alias, name) == 0)
 			return sql_bind_fail(
 			    b, position, "0A000", "whole-row references are not supported yet");

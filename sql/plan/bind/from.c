@@ -181,10 +181,12 @@ sql_bind_add_function(struct bind *b, const struct ast_table *t)
 		return false;
 	for (unsigned k = 0; k < cols; k++) {
 		bool alias = own == 1 && strcmp(t->alias, t->name) != 0;
+		const char *named = sql_set_function(t->func->text)->column;
 		col[k].type = k < own ? type[k] : CAT_INT8;
 		col[k].typmod = k < own ? typmod[k] : -1;
 		snprintf(col[k].name, sizeof col[k].name, "%s",
 		    k == own ? "ordinality"
+		    : named  ? named
 		    : alias  ? t->alias
 			     : t->func->text);
 	}

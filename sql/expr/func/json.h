@@ -1,0 +1,14 @@
+/* json.h -- what json and jsonb share: kernels that find parts of a text. Inside of expr. */
+#ifndef NAM_SQL_EXPR_JSON_H
+#define NAM_SQL_EXPR_JSON_H
+
+#include <sql/expr/expr_internal.h>
+
+/* json.c */
+sql_row_fn sql_json_member, sql_json_member_text, sql_json_element, sql_json_element_text, sql_json_path,
+    sql_json_path_text, sql_json_names, sql_json_names_text, sql_json_typeof, sql_json_length;
+
+/* jsonb.c: casts. */
+extern const struct sql_fn sql_fn_jsonb_to_number, sql_fn_jsonb_to_bool;
+
+#endif
