@@ -17,10 +17,10 @@
 enum cn_kind
 shell_kind(enum cat_type t)
 {
-	return cat_type_category(t) == 'N' ? CN_NUMBER
-	       : t == CAT_BOOL             ? CN_BOOL
-	       : t == CAT_JSON             ? CN_DOCUMENT
-					   : CN_TEXT;
+	return cat_type_category(t) == 'N'       ? CN_NUMBER
+	       : t == CAT_BOOL                   ? CN_BOOL
+	       : t == CAT_JSON || t == CAT_JSONB ? CN_DOCUMENT
+						 : CN_TEXT;
 }
 
 enum { PROGRESS_NS = 300000000 }; /* what is done sooner needs no progress line */

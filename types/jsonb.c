@@ -18,7 +18,6 @@ struct part {
 struct level {
 	struct part *part;
 	uint32_t n, cap;
-	size_t bytes;       /* of their values */
 	struct cat_str key; /* of the member whose value comes */
 	bool object;
 };

@@ -17,6 +17,8 @@ void sql_alone_end(struct sql_session *s, struct sql_plan *p);
  * afterwards. */
 bool sql_steps_run(struct sql_session *s, struct sql_plan *p, const struct cat_datum *param, unsigned params,
     struct cat_err *err);
+/* Gives back the memory of those rows. */
+void sql_steps_end(struct sql_plan *p);
 enum { SQL_MANY = 16 }; /* rows whose coming or going is worth a note */
 
 /* rules.c: true if rows sel[0..n) of a batch, of all columns of tab, fulfil the CHECK

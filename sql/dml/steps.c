@@ -32,6 +32,7 @@ run_step(struct sql_session *s, struct sql_step *step, const struct cat_datum *p
 		step->rows.run = nam_arena_take(&step->plan->arena, sizeof *step->rows.run);
 	if (k.rs == NULL || k.col == NULL || step->rows.run == NULL)
 		return sql_no_memory(err);
+	const struct sql_sink *sink = s->x.sink;
 	bool ok = sql_alone_begin(s, step->plan, keep, &ours, err);
 	s->x.env.param = param;
 	s->x.env.params = params;
@@ -40,6 +41,7 @@ run_step(struct sql_session *s, struct sql_step *step, const struct cat_datum *p
 		sql_no_memory(err);
 	s->upserts |= step->plan->conflict != NULL;
 	sql_alone_end(s, step->plan);
+	s->x.sink = sink;
 	s->x.sent = 0; /* no client has seen them */
 	step->rows.run->rs = k.rs;
 	return ok;
@@ -55,7 +57,15 @@ sql_steps_run(struct sql_session *s, struct sql_plan *p, const struct cat_datum 
 	nam_arena_reset(keep);
 	nam_arena_charge(keep, &s->budget);
 	for (struct sql_step *step = p->steps->first; step != NULL; step = step->next)
-		if (!run_step(s, step, param, params, keep, err))
+		if (!run_step(s, step, param, params, keep, err)) {
+			sql_steps_end(p);
 			return false;
+		}
 	return true;
+}
+
+void
+sql_steps_end(struct sql_plan *p)
+{
+	nam_arena_reset(&p->steps->kept);
 }

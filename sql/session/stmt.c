@@ -327,7 +327,10 @@ execute(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *para
 			return cat_error(err, "57014", "canceling statement due to user request");
 		*begun = true;
 	}
-	return sql_plan_run(s, p, rows);
+	bool ok = sql_plan_run(s, p, rows);
+	if (p->steps != NULL)
+		sql_steps_end(p);
+	return ok;
 }
 
 /* In a transaction block: if a statement lost a race and its client has seen no row of it, it is
@@ -355,8 +358,10 @@ sql_stmt_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum 
 		bool ok = execute(s, st, param, n, sink, err, &rows, &begun);
 		if (!ok && s->stmt_mark != 0 && tries < SQL_RETRIES && once_more(s, err))
 			continue;
-		if (!ok && s->x.again && st->plan != NULL && st->plan->kind == AST_SELECT && s->x.sent == 0 &&
-		    tries < SQL_RETRIES && strcmp(err->sqlstate, "40001") == 0) {
+		/* A step has changed rows: such a statement runs again from its beginning only. */
+		bool whole = st->plan != NULL && st->plan->steps != NULL;
+		if (!ok && !whole && s->x.again && st->plan != NULL && st->plan->kind == AST_SELECT &&
+		    s->x.sent == 0 && tries < SQL_RETRIES && strcmp(err->sqlstate, "40001") == 0) {
 			sql_count_retry(s);
 			sql_err_clear(err); /* what was locked stays so */
 			continue;
