@@ -98,7 +98,7 @@ need() {
 
 need_build() {
 	need gcc libc6-dev cmake ninja-build libpg-query-dev libprotobuf-c-dev libboost-context-static \
-		libnuma-dev libibverbs-dev librdmacm-dev libssl-dev libedit-dev libcmocka-dev libsqlite3-dev libxxhash-dev
+		libnuma-dev libibverbs-dev librdmacm-dev libssl-dev libedit-dev libcmocka-dev libsqlite3-dev libxxhash-dev tzdata
 }
 
 # need_node: the node modules of tests, in build/npm. The tests that need them are skipped where npm or its registry is not there.

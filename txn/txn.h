@@ -57,7 +57,7 @@ nam_status txn_db_open(
  * open. */
 void txn_db_close(struct net_worker *w, struct txn_db *db);
 struct tso *txn_db_oracle(struct txn_db *db);
-/* Words in remote memory for the rooms above, zero in a new cluster: i < 8. CAS them from 0. */
+/* Words in remote memory for the rooms above, zero in a new cluster: i < 15. CAS them from 0. */
 net_addr txn_db_root(struct txn_db *db, unsigned i);
 /* Nodes that are up, for placing data. */
 unsigned txn_db_regions(const struct txn_db *db, unsigned *regions, unsigned max);

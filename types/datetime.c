@@ -1,6 +1,7 @@
 /* datetime.c -- calendar arithmetic, and the forms in which people write dates. */
 #include <types/datetime.h>
 #include <types/interval.h>
+#include <types/tzfile.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -81,7 +82,15 @@ static bool
 bad(const struct scan *c, struct cat_str whole, struct cat_err *err)
 {
 	struct cat_str zone;
-	if (cat_zone_name_in(whole, &zone))
+	bool named = cat_zone_name_in(whole, &zone);
+	if (named && memchr(zone.p, '/', zone.len) != NULL) {
+		char low[64];
+		uint32_t n = zone.len < sizeof low ? zone.len : (uint32_t)sizeof low;
+		for (uint32_t k = 0; k < n; k++)
+			low[k] = zone.p[k] >= 'A' && zone.p[k] <= 'Z' ? (char)(zone.p[k] | 32) : zone.p[k];
+		return cat_error(err, "22023", "time zone \"%.*s\" not recognized", (int)n, low);
+	}
+	if (named)
 		return cat_error(err, "0A000", "time zone \"%.*s\" is not supported yet",
 		    (int)(zone.len > 60 ? 60 : zone.len), zone.p);
 	return cat_error(err, "22007", "invalid input syntax for type %s: \"%.*s\"", c->type,
@@ -527,9 +536,32 @@ cat_date_in(struct cat_str text, int64_t *days, struct cat_err *err)
 	return true;
 }
 
+enum { NAMED_MAX = 128 };
+
+/* The zone that a text names, as Europe/Paris; the rest of the text goes to buf. NULL: none. */
+static const struct cat_zone *
+named_zone(struct cat_str text, char buf[NAMED_MAX], struct cat_str *rest)
+{
+	struct cat_str name;
+	if (text.len > NAMED_MAX || memchr(text.p, '/', text.len) == NULL || !cat_zone_name_in(text, &name) ||
+	    memchr(name.p, '/', name.len) == NULL)
+		return NULL;
+	const struct cat_zone *z = cat_zone_find(name);
+	uint32_t front = (uint32_t)(name.p - text.p), back = text.len - front - name.len;
+	memcpy(buf, text.p, front);
+	memcpy(buf + front, name.p + name.len, back);
+	*rest = (struct cat_str){ buf, front + back };
+	return z;
+}
+
 static bool
 moment_in(struct cat_str text, bool zoned, int64_t *out, struct cat_err *err)
 {
+	char buf[NAMED_MAX];
+	struct cat_str rest;
+	const struct cat_zone *named = named_zone(text, buf, &rest);
+	if (named != NULL)
+		text = rest;
 	struct scan c = { .type = zoned ? "timestamp with time zone" : "timestamp" };
 	int64_t d, us;
 	if (!date_time(&c, text, &d, &us, err))
@@ -538,6 +570,8 @@ moment_in(struct cat_str text, bool zoned, int64_t *out, struct cat_err *err)
 		*out = c.special == 1 ? INT64_MAX : INT64_MIN;
 		return true;
 	}
+	if (named != NULL && c.has_zone)
+		return bad(&c, text, err);
 	if (zoned)
 		us -= c.zone * 1000000;
 	if (!cat_date_valid(d) || d >= TS_END / CAT_US_PER_DAY ||
@@ -545,6 +579,8 @@ moment_in(struct cat_str text, bool zoned, int64_t *out, struct cat_err *err)
 		return cat_error(err, "22008", "timestamp out of range: \"%.*s\"",
 		    (int)(text.len > 200 ? 200 : text.len), text.p);
 	*out = d * CAT_US_PER_DAY + us;
+	if (zoned && named != NULL)
+		*out = cat_zone_utc(named, *out);
 	return true;
 }
 

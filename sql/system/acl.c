@@ -115,3 +115,43 @@ sql_row_schema_acl(struct sql_rows *r, bool makes)
 			item(&x, role[k].name, CAT_FIRST_ROLE, letters, CREATE, 0);
 	close_items(&x);
 }
+
+/* ---- the information schema --------------------------------------------------------------- */
+
+/* A row for each right of one grantee. */
+static void
+privileges(struct sql_rows *r, const struct cat_table *t, const char *to, const char *by, unsigned rights,
+    unsigned options)
+{
+	static const char *const names[] = { "INSERT", "SELECT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES",
+		"TRIGGER" };
+	bool owner = strcmp(to, cat_owner(t)) == 0;
+	for (unsigned k = 0; k < sizeof names / sizeof *names; k++) {
+		if ((rights & 1u << k) == 0)
+			continue;
+		row_copy(r, by);
+		row_copy(r, to[0] != 0 ? to : "PUBLIC");
+		row_text(r, SQL_DATABASE);
+		row_text(r, "public");
+		row_copy(r, t->name);
+		row_text(r, names[k]);
+		row_text(r, owner || (options & 1u << k) != 0 ? "YES" : "NO");
+		row_text(r, (1u << k) == CAT_MAY_SELECT ? "YES" : "NO");
+	}
+}
+
+bool
+sql_privilege_rows(struct sql_rows *r)
+{
+	for (unsigned i = 0; i < r->in->tabs; i++) {
+		const struct cat_table *t = r->in->tab[i];
+		if (t->system || (t->kind != CAT_TABLE && t->kind != CAT_VIEW))
+			continue;
+		if (!t->granted)
+			privileges(r, t, cat_owner(t), cat_owner(t), cat_acl_all(t->kind), 0);
+		for (unsigned k = 0; k < t->grants; k++)
+			privileges(
+			    r, t, t->grant[k].to, t->grant[k].by, t->grant[k].rights, t->grant[k].options);
+	}
+	return true;
+}

@@ -7,6 +7,10 @@
 		name, oid, columns, NULL, query, SQL_IN_INFORMATION, false                                   \
 	}
 
+#define PRIVILEGES                                                                                           \
+	"grantor name, grantee name, table_catalog name, table_schema name, table_name name, "               \
+	"privilege_type varchar, is_grantable varchar, with_hierarchy varchar"
+
 const struct sql_relation sql_relations_information[] = {
 	VIEW("information_schema_catalog_name", 13227, "catalog_name name",
 	    "SELECT current_database() AS catalog_name"),
@@ -230,7 +234,16 @@ const struct sql_relation sql_relations_information[] = {
 	    "SELECT 'UTF8' AS character_set_name, 'UCS' AS character_repertoire, 'UTF8' AS "
 	    "form_of_use, current_database() AS default_collate_catalog, 'pg_catalog' AS "
 	    "default_collate_schema, 'default' AS default_collate_name"),
-	VIEW("enabled_roles", 13325, "role_name name", "SELECT rolname AS role_name FROM pg_authid"),
+	VIEW("enabled_roles", 13325, "role_name name",
+	    "SELECT rolname AS role_name FROM pg_authid WHERE pg_has_role(oid, 'USAGE')"),
+	{ "table_privileges", 13416, PRIVILEGES, sql_privilege_rows, NULL, SQL_IN_INFORMATION, false },
+	VIEW("role_table_grants", 13421, PRIVILEGES,
+	    "SELECT p.grantor AS grantor, p.grantee AS grantee, p.table_catalog AS table_catalog, "
+	    "p.table_schema AS table_schema, p.table_name AS table_name, p.privilege_type AS "
+	    "privilege_type, p.is_grantable AS is_grantable, p.with_hierarchy AS with_hierarchy FROM "
+	    "information_schema.table_privileges p WHERE p.grantor IN (SELECT role_name FROM "
+	    "information_schema.enabled_roles) OR p.grantee IN (SELECT role_name FROM "
+	    "information_schema.enabled_roles)"),
 	VIEW("triggers", 13440,
 	    "trigger_catalog name, trigger_schema name, trigger_name name, event_manipulation "
 	    "varchar, event_object_catalog name, event_object_schema name, event_object_table "
@@ -249,6 +262,9 @@ const struct sql_relation sql_relations_information[] = {
 	    "udt_catalog name, udt_schema name, udt_name name, scope_catalog name, scope_schema "
 	    "name, scope_name name, maximum_cardinality int4, dtd_identifier name",
 	    NULL),
-	VIEW("applicable_roles", 13236, "grantee name, role_name name, is_grantable varchar", NULL),
+	VIEW("applicable_roles", 13236, "grantee name, role_name name, is_grantable varchar",
+	    "SELECT a.rolname AS grantee, b.rolname AS role_name, CASE WHEN m.admin_option THEN "
+	    "'YES' ELSE 'NO' END AS is_grantable FROM pg_auth_members m JOIN pg_authid a ON "
+	    "m.member = a.oid JOIN pg_authid b ON m.roleid = b.oid WHERE pg_has_role(a.oid, 'USAGE')"),
 	{ NULL, 0, NULL, NULL, NULL, SQL_IN_INFORMATION, false },
 };

@@ -81,6 +81,8 @@ void sql_row_array(struct sql_rows *r, enum cat_type elem, int lower, const int6
 
 /* The access control list of a relation, as texts of PostgreSQL's aclitem; NULL = it has none. */
 void sql_row_acl(struct sql_rows *r, const struct cat_table *t);
+/* acl.c: information_schema.table_privileges. */
+bool sql_privilege_rows(struct sql_rows *r);
 /* Of a schema that every role may use; makes: some may make relations in it. */
 void sql_row_schema_acl(struct sql_rows *r, bool makes);
 

@@ -1988,9 +1988,14 @@ SHOW timezone;
 --> UTC
 SELECT timestamptz '2024-01-01 12:00 +02', timestamptz '2024-01-01 12:00-05:30', timestamp '2024-01-01 12:00' AT TIME ZONE 'UTC', timestamp '2024-01-01 12:00' AT TIME ZONE '+02';
 --> 2024-01-01 10:00:00+00,2024-01-01 17:30:00+00,2024-01-01 12:00:00+00,2024-01-01 14:00:00+00
-SELECT timestamp '2024-01-01 12:00' AT TIME ZONE 'Europe/Rome';
+SELECT timestamp '2024-01-01 12:00' AT TIME ZONE 'Europe/Rome', '2024-07-01 12:00 Europe/Rome'::timestamptz;
+--> 2024-01-01 11:00:00+00,2024-07-01 10:00:00+00
+SELECT timestamp '2024-01-01 12:00' AT TIME ZONE 'CEST';
 --! 0A000
---pg> 2024-01-01 11:00:00+00
+--pg> 2024-01-01 10:00:00+00
+SELECT timestamp '2024-01-01 12:00' AT TIME ZONE 'Japan';
+--! 0A000
+--pg> 2024-01-01 03:00:00+00
 
 -- [differ-key-update] differ
 CREATE TABLE dk (id int PRIMARY KEY);
@@ -2305,6 +2310,10 @@ SELECT catalog_name = current_database() FROM information_schema.information_sch
 SELECT trigger_name FROM information_schema.triggers;
 SELECT domain_name FROM information_schema.domains WHERE domain_schema = 'public';
 SELECT grantee FROM information_schema.applicable_roles WHERE role_name = 'none';
+SELECT count(*) FROM information_schema.table_privileges WHERE table_name = 'isp' AND grantee = current_user;
+--> 7
+SELECT count(*) FROM information_schema.role_table_grants WHERE table_name = 'isp' AND privilege_type = 'SELECT';
+--> 1
 SELECT * FROM information_schema.no_such;
 --! 42P01
 -- Others, element_types: 0A000
@@ -2400,6 +2409,8 @@ SELECT * FROM information_schema.element_types;
 --! 0A000
 
 -- [not-types] namdb
+SET timezone = 'Europe/Rome';
+--! 0A000
 SELECT jsonb_path_query('{}'::jsonb, '$.a');
 --! 0A000
 SELECT * FROM jsonb_each('{}'::jsonb);

@@ -197,6 +197,9 @@ GRANT SELECT ON own TO pb
 REVOKE SELECT ON own FROM PUBLIC
 SELECT * FROM own
 SELECT relacl FROM pg_class WHERE relname = 'own'
+SELECT grantor, grantee, privilege_type, is_grantable, with_hierarchy FROM information_schema.role_table_grants WHERE table_name = 'own' ORDER BY 1, 2, 3
+SELECT grantor, grantee, privilege_type, is_grantable FROM information_schema.table_privileges WHERE table_name = 'own' ORDER BY 1, 2, 3
+SELECT role_name FROM information_schema.enabled_roles ORDER BY 1
 ALTER TABLE own OWNER TO pa
 RESET SESSION AUTHORIZATION
 ALTER TABLE own OWNER TO pa
@@ -294,6 +297,10 @@ SELECT * FROM shared
 SET ROLE staff
 RESET SESSION AUTHORIZATION
 SELECT r.rolname, m.rolname, a.admin_option FROM pg_auth_members a JOIN pg_roles r ON r.oid = a.roleid JOIN pg_roles m ON m.oid = a.member WHERE r.rolname IN ('staff', 'boss') ORDER BY 1, 2
+SET SESSION AUTHORIZATION pb
+SELECT * FROM information_schema.applicable_roles ORDER BY 1, 2
+SELECT role_name FROM information_schema.enabled_roles ORDER BY 1
+RESET SESSION AUTHORIZATION
 REVOKE ADMIN OPTION FOR staff FROM pb
 SET SESSION AUTHORIZATION pb
 GRANT staff TO pa

@@ -5,6 +5,7 @@
 #include <types/datetime.h>
 #include <types/interval.h>
 #include <types/numeric.h>
+#include <types/tzfile.h>
 
 #include <math.h>
 #include <string.h>
@@ -296,11 +297,15 @@ k_make_time(struct sql_row *r)
 
 /* ---- zones: UTC and fixed distances from it ------------------------------------------------- */
 
-/* Microseconds east of Greenwich. '+02' in a name means west, as POSIX has it; an interval means
- * east. */
+/* Microseconds east of Greenwich, or the zone of a name with a slash. '+02' in a name means west,
+ * as POSIX has it; an interval means east. */
 static bool
-zone_of(struct cat_str s, int64_t *us, struct cat_err *err)
+zone_of(struct cat_str s, int64_t *us, const struct cat_zone **named, struct cat_err *err)
 {
+	*us = 0;
+	*named = memchr(s.p, '/', s.len) != NULL ? cat_zone_find(s) : NULL;
+	if (*named != NULL)
+		return true;
 	static const char *const utc[] = { "utc", "gmt", "z", "zulu", "etc/utc", "etc/gmt", "universal",
 		"uct" };
 	for (unsigned k = 0; k < sizeof utc / sizeof *utc; k++) {
@@ -318,7 +323,8 @@ zone_of(struct cat_str s, int64_t *us, struct cat_err *err)
 		*us = west ? -v.us : v.us;
 		return true;
 	}
-	if (cat_zone_is_name(s) || cat_zone_is_posix(s))
+	bool slash = memchr(s.p, '/', s.len) != NULL;
+	if (!slash && (cat_zone_is_name(s) || cat_zone_is_posix(s)))
 		return cat_error(err, "0A000", "time zone \"%.*s\" is not supported yet",
 		    (int)(s.len > 60 ? 60 : s.len), s.p);
 	return cat_error(
@@ -338,15 +344,21 @@ shift(struct sql_row *r, int64_t v, int64_t by)
 static bool
 k_zone_of_ts(struct sql_row *r)
 {
-	int64_t east;
-	return zone_of(r->a[0].s, &east, r->env->err) && shift(r, r->a[1].i, -east);
+	int64_t east, v = r->a[1].i;
+	const struct cat_zone *z;
+	if (!zone_of(r->a[0].s, &east, &z, r->env->err))
+		return false;
+	return shift(r, v, z != NULL && !cat_time_infinite(v) ? cat_zone_utc(z, v) - v : -east);
 }
 
 static bool
 k_zone_of_tz(struct sql_row *r)
 {
-	int64_t east;
-	return zone_of(r->a[0].s, &east, r->env->err) && shift(r, r->a[1].i, east);
+	int64_t east, v = r->a[1].i;
+	const struct cat_zone *z;
+	if (!zone_of(r->a[0].s, &east, &z, r->env->err))
+		return false;
+	return shift(r, v, z != NULL && !cat_time_infinite(v) ? cat_zone_local(z, v) - v : east);
 }
 
 static bool

@@ -103,13 +103,12 @@ sql_bind_system_known(struct bind *b, const struct ast_table *t, const struct ca
 		"column_udt_usage", "data_type_privileges", "domain_constraints", "domain_udt_usage",
 		"element_types", "foreign_data_wrapper_options", "foreign_data_wrappers",
 		"foreign_server_options", "foreign_servers", "foreign_table_options", "foreign_tables",
-		"parameters", "role_column_grants", "role_routine_grants", "role_table_grants",
-		"role_udt_grants", "role_usage_grants", "routine_column_usage", "routine_privileges",
-		"routine_routine_usage", "routine_sequence_usage", "routine_table_usage", "sql_features",
-		"sql_implementation_info", "sql_parts", "sql_sizing", "table_privileges", "transforms",
-		"triggered_update_columns", "udt_privileges", "usage_privileges", "user_defined_types",
-		"user_mapping_options", "user_mappings", "view_column_usage", "view_routine_usage",
-		"view_table_usage" };
+		"parameters", "role_column_grants", "role_routine_grants", "role_udt_grants",
+		"role_usage_grants", "routine_column_usage", "routine_privileges", "routine_routine_usage",
+		"routine_sequence_usage", "routine_table_usage", "sql_features", "sql_implementation_info",
+		"sql_parts", "sql_sizing", "transforms", "triggered_update_columns", "udt_privileges",
+		"usage_privileges", "user_defined_types", "user_mapping_options", "user_mappings",
+		"view_column_usage", "view_routine_usage", "view_table_usage" };
 	for (unsigned k = 0; t->information && k < sizeof information / sizeof *information; k++)
 		if (strcmp(information[k], t->name) == 0)
 			return sql_bind_fail(
