@@ -300,7 +300,8 @@ cat_zone_read(const unsigned char *p, size_t n)
 		return NULL;
 	p += HEADER + body;
 	n -= HEADER + body;
-	if (!header(p, n, WIDE, &c, &body) || c.type == 0 || c.type > TYPES || c.time > FILE_MAX)
+	if (!header(p, n, WIDE, &c, &body) || c.type == 0 || c.type > TYPES || c.time > FILE_MAX ||
+	    c.leap > 0) /* no second here is a leap second */
 		return NULL;
 	struct cat_zone *z = calloc(1, sizeof *z + c.time * (sizeof *z->at + 1));
 	if (z == NULL)
