@@ -153,7 +153,7 @@ struct cn_pg_conn {
 	struct cn_pg_portal *portals; /* named */
 	struct cn_pg_portal portal;   /* the one without a name */
 	char user[CAT_NAME_MAX + 1], database[CAT_NAME_MAX + 1];
-	char told[4][64]; /* ParameterStatus that may change, as the client knows it */
+	char told[6][64]; /* ParameterStatus that may change, as the client knows it */
 	uint64_t idle_ms, idle_block_ms;
 	char peer[64]; /* i  the client's address, "" = a UNIX socket */
 	int32_t port;  /* i  -1: likewise */

@@ -33,7 +33,7 @@ status(struct cn_pg_conn *c, const char *name, const char *value)
 
 /* Those that SET may change, in the order of told. */
 static const char *const changing[] = { "application_name", "client_encoding",
-	"default_transaction_read_only", "TimeZone" };
+	"default_transaction_read_only", "TimeZone", "is_superuser", "session_authorization" };
 enum { CHANGING = sizeof changing / sizeof *changing };
 _Static_assert(
     CHANGING == sizeof((struct cn_pg_conn *)NULL)->told / sizeof((struct cn_pg_conn *)NULL)->told[0],
@@ -214,8 +214,7 @@ bool
 cn_pg_begin_session(struct cn_pg_conn *c, const char *body, size_t n)
 {
 	static const char *const fixed[] = { "DateStyle", "in_hot_standby", "integer_datetimes",
-		"IntervalStyle", "is_superuser", "server_encoding", "server_version",
-		"standard_conforming_strings" };
+		"IntervalStyle", "server_encoding", "server_version", "standard_conforming_strings" };
 	struct cn_pg_reader r = cn_pg_reader(body, n);
 	uint32_t version = cn_pg_get32(&r);
 	unsigned unknown;
@@ -237,7 +236,6 @@ cn_pg_begin_session(struct cn_pg_conn *c, const char *body, size_t n)
 		if (v != NULL)
 			status(c, fixed[i], v);
 	}
-	status(c, "session_authorization", c->user);
 	cn_pg_begin(&c->out, 'K');
 	cn_pg_put32(&c->out, c->pid);
 	cn_pg_put32(&c->out, c->key);

@@ -75,6 +75,11 @@ def test_superuser_no_more():
         for text in ("SELECT count(*) FROM t", "SELECT * FROM nam_extras", "CREATE ROLE bob", "SET ROLE boss", "GRANT SELECT ON t TO ann"):
             check(state(w.query(text)) in ("42501", "22023"), text)
         same(texts(w.query("SELECT count(*) FROM nam_stats WHERE tablename = 't'")), [("0",)])
+        # The client is told which role it has.
+        told = boss.query("SET SESSION AUTHORIZATION ann")
+        same(sorted(m[1] for m in told if m[0] == "S"), [b"is_superuser\0off\0", b"session_authorization\0ann\0"])
+        same(sorted(m[1] for m in boss.query("RESET SESSION AUTHORIZATION") if m[0] == "S"),
+             [b"is_superuser\0on\0", b"session_authorization\0boss\0"])
         boss.query("ALTER ROLE ann SUPERUSER")
         same(state(w.query("SELECT count(*) FROM t")), "")
         boss.query("DROP ROLE ann")
