@@ -55,7 +55,7 @@ bool sql_currval(struct sql_row *r);
 bool sql_lastval(struct sql_row *r);
 /* called: r's value counts as drawn. */
 bool sql_setval(struct sql_row *r, bool called);
-/* grant.c: GRANT and REVOKE; ALTER ... OWNER TO; REASSIGN OWNED; DROP OWNED. */
+/* grant.c: GRANT and REVOKE. owner.c: ALTER ... OWNER TO; REASSIGN OWNED; DROP OWNED. */
 bool sql_grant(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
     struct nam_arena *a, struct cat_err *err);
 bool sql_give(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,

@@ -1,6 +1,5 @@
-/* grant.c -- GRANT and REVOKE, of rights and of roles; owners of relations; who may do what in a
- * command. */
-#include <sql/command/command.h>
+/* grant.c -- GRANT and REVOKE, of rights and of roles; what a command asks of the current role. */
+#include <sql/command/grant.h>
 #include <sql/common/error.h>
 #include <sql/common/guess_relation.h>
 
@@ -29,8 +28,8 @@ sql_must_have(struct sql_session *s, const struct cat_table *tab, uint16_t right
 	       ((rights & ~have) == 0 || sql_denied(tab, err));
 }
 
-static bool
-may_make(struct sql_session *s, const struct sql_who *who, int position, struct cat_err *err)
+bool
+sql_role_makes(struct sql_session *s, const struct sql_who *who, int position, struct cat_err *err)
 {
 	bool yes;
 	if (!sql_may_make(s->cfg.cat, s->t, who, &yes, err))
@@ -48,7 +47,7 @@ sql_make_as(struct sql_session *s, struct cat_table *def, int position, struct c
 {
 	const struct sql_who *who = sql_who(s);
 	bool super;
-	if (!may_make(s, who, position, err))
+	if (!sql_role_makes(s, who, position, err))
 		return false;
 	snprintf(def->owner, sizeof def->owner, "%s", who->name);
 	/* If the role of this session has been dropped, nothing can be its own. */
@@ -57,17 +56,16 @@ sql_make_as(struct sql_session *s, struct cat_table *def, int position, struct c
 
 /* ---- names of roles ----------------------------------------------------------------------- */
 
-static const char *
-said(struct sql_session *s, const char *name)
+const char *
+sql_role_said(struct sql_session *s, const char *name)
 {
 	return name == NULL                          ? sql_who(s)->name
 	       : strcmp(name, AST_SESSION_ROLE) == 0 ? sql_session_who(s)->name
 						     : name;
 }
 
-/* Of a role that stays until the transaction ends. */
-static bool
-held(struct sql_session *s, const char *name, struct nam_arena *a, struct cat_err *err)
+bool
+sql_role_held(struct sql_session *s, const char *name, struct nam_arena *a, struct cat_err *err)
 {
 	nam_status st = cat_role_hold(s->cfg.cat, s->t, name, a);
 	if (st == NAM_ABSENT && strcmp(name, CAT_FIRST_ROLE) == 0)
@@ -81,7 +79,7 @@ held(struct sql_session *s, const char *name, struct nam_arena *a, struct cat_er
 static bool
 good_grantor(struct sql_session *s, const struct ast_grant *g, struct cat_err *err)
 {
-	if (!g->has_by || strcmp(said(s, g->by), sql_who(s)->name) == 0)
+	if (!g->has_by || strcmp(sql_role_said(s, g->by), sql_who(s)->name) == 0)
 		return true;
 	return cat_error(err, "0LP01", "grantor must be current user");
 }
@@ -294,23 +292,21 @@ all_relations(struct granting *g)
 
 /* ---- schema and database ------------------------------------------------------------------ */
 
-/* Does what `create` of a role's row says. The row of CAT_EVERY_ROLE is made when it is needed. */
-static bool
-set_create(struct granting *g, const char *to, bool on)
+bool
+sql_role_set_create(struct sql_session *s, const char *to, bool on, struct nam_arena *a, struct cat_err *err)
 {
-	struct sql_session *s = g->s;
 	struct cat_role role;
 	const char *name = to[0] != 0 ? to : CAT_EVERY_ROLE;
-	nam_status st = cat_role_find(s->cfg.cat, s->t, name, &role, g->a);
+	nam_status st = cat_role_find(s->cfg.cat, s->t, name, &role, a);
 	if (st == NAM_ABSENT && to[0] == 0 && on) {
 		role = (struct cat_role){ .name = CAT_EVERY_ROLE, .create = true };
-		st = cat_role_create(s->cfg.cat, s->t, &role, g->a);
+		st = cat_role_create(s->cfg.cat, s->t, &role, a);
 	} else if (st == NAM_OK && role.create != on) {
 		role.create = on;
-		st = cat_role_alter(s->cfg.cat, s->t, &role, g->a);
+		st = cat_role_alter(s->cfg.cat, s->t, &role, a);
 	}
 	/* The first role needs no row, and may do everything. */
-	return st == NAM_OK || st == NAM_ABSENT || sql_status(g->err, st, NULL);
+	return st == NAM_OK || st == NAM_ABSENT || sql_status(err, st, NULL);
 }
 
 static bool
@@ -341,7 +337,7 @@ on_schema(struct granting *g)
 		    "USAGE of schema public cannot be revoked: every role keeps it");
 	bool create = g->rights == 0 || (g->rights & SCHEMA_CREATE) != 0;
 	for (unsigned i = 0; public && create && i < how->tos; i++)
-		if (!set_create(g, g->to[i], !how->revoke))
+		if (!sql_role_set_create(g->s, g->to[i], !how->revoke, g->a, g->err))
 			return false;
 	return true;
 }
@@ -374,10 +370,11 @@ grant(struct granting *g)
 	if ((g->to = nam_arena_take(g->a, (how->tos + 1u) * sizeof *g->to)) == NULL)
 		return sql_no_memory(g->err);
 	for (unsigned i = 0; i < how->tos; i++) {
-		g->to[i] = how->to[i] != NULL && how->to[i][0] == 0 ? CAT_PUBLIC : said(g->s, how->to[i]);
+		g->to[i] =
+		    how->to[i] != NULL && how->to[i][0] == 0 ? CAT_PUBLIC : sql_role_said(g->s, how->to[i]);
 		if (g->to[i][0] == 0 && how->option && !how->revoke)
 			return cat_error(g->err, "0LP01", "grant options can only be granted to roles");
-		if (g->to[i][0] != 0 && !held(g->s, g->to[i], g->a, g->err))
+		if (g->to[i][0] != 0 && !sql_role_held(g->s, g->to[i], g->a, g->err))
 			return false;
 	}
 	if (how->on == AST_ON_SCHEMA)
@@ -470,11 +467,11 @@ grant_roles(struct granting *g)
 	if (!good_grantor(g->s, how, g->err))
 		return false;
 	for (unsigned i = 0; i < how->rights; i++) {
-		if (!held(g->s, how->right[i], g->a, g->err) || !administers(g, how->right[i]))
+		if (!sql_role_held(g->s, how->right[i], g->a, g->err) || !administers(g, how->right[i]))
 			return false;
 		for (unsigned k = 0; k < how->tos; k++) {
-			const char *to = said(g->s, how->to[k]);
-			if (!held(g->s, to, g->a, g->err) || !member(g, how->right[i], to))
+			const char *to = sql_role_said(g->s, how->to[k]);
+			if (!sql_role_held(g->s, to, g->a, g->err) || !member(g, how->right[i], to))
 				return false;
 		}
 	}
@@ -487,195 +484,4 @@ sql_grant(struct sql_session *s, const struct ast_stmt *ast, const struct sql_si
 {
 	struct granting g = { .s = s, .ast = ast, .sink = sink, .a = a, .err = err };
 	return ast->kind == AST_GRANT ? grant(&g) : grant_roles(&g);
-}
-
-/* ---- owners ------------------------------------------------------------------------------- */
-
-static bool
-give(struct sql_session *s, const struct cat_table *tab, const char *to, struct nam_arena *a,
-    struct cat_err *err)
-{
-	struct cat_table def = *tab;
-	if (strcmp(cat_owner(tab), to) == 0)
-		return true;
-	if (!cat_acl_give(&def, to, a))
-		return sql_no_memory(err);
-	s->ddl = true;
-	nam_status st = cat_grant_as(s->cfg.cat, s->t, tab, &def);
-	return st == NAM_OK || sql_status(err, st, NULL);
-}
-
-/* Sequences that feed a column of it go with a table. */
-static bool
-give_sequences(
-    struct sql_session *s, uint32_t table, const char *to, struct nam_arena *a, struct cat_err *err)
-{
-	const struct cat_table **list;
-	unsigned n;
-	nam_status st = cat_list(s->cfg.cat, s->t, &list, &n, a);
-	if (st != NAM_OK)
-		return sql_status(err, st, NULL);
-	for (unsigned i = 0; i < n; i++)
-		if (list[i]->kind == CAT_SEQUENCE && list[i]->seq.owner == table &&
-		    !give(s, list[i], to, a, err))
-			return false;
-	return true;
-}
-
-/* The table that a sequence feeds; NULL = none. */
-static nam_status
-feeds(struct sql_session *s, const struct cat_table *seq, const struct cat_table **out, struct nam_arena *a)
-{
-	const struct cat_table **list;
-	unsigned n = 0;
-	nam_status st = cat_list(s->cfg.cat, s->t, &list, &n, a);
-	*out = NULL;
-	for (unsigned i = 0; st == NAM_OK && i < n; i++)
-		if (list[i]->kind == CAT_TABLE && list[i]->store.id == seq->seq.owner)
-			*out = list[i];
-	return st;
-}
-
-/* May the current role give its own things to that one? */
-static bool
-may_give(struct sql_session *s, const char *to, struct nam_arena *a, struct cat_err *err)
-{
-	struct sql_who other = { 0 };
-	bool yes;
-	if (!held(s, to, a, err) || !sql_is_member(s->cfg.cat, s->t, sql_who(s), to, &yes, err))
-		return false;
-	if (!yes)
-		return cat_error(err, "42501", "must be member of role \"%.63s\"", to);
-	snprintf(other.name, sizeof other.name, "%s", to);
-	return sql_who(s)->super || may_make(s, &other, 0, err);
-}
-
-static bool
-is_of_kind(const struct cat_table *tab, enum ast_owned owned, struct cat_err *err)
-{
-	static const char *const name[] = { "a table", "a view", "a sequence" };
-	static const enum cat_kind kind[] = { CAT_TABLE, CAT_VIEW, CAT_SEQUENCE };
-	if (tab->kind == kind[owned] || (owned == AST_OWNED_TABLE && tab->kind != CAT_INDEX))
-		return true;
-	return cat_error(err, "42809", "\"%s\" is not %s", tab->name, name[owned]);
-}
-
-bool
-sql_give(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct nam_arena *a,
-    struct cat_err *err)
-{
-	const char *to = said(s, ast->var);
-	const struct cat_table *tab, *fed;
-	nam_status st = cat_find(s->cfg.cat, s->t, ast->table.name, &tab);
-	if (st != NAM_OK)
-		return sql_status(err, st, NULL);
-	if (tab == NULL && ast->if_exists) {
-		sql_notice(
-		    sink, "NOTICE", "00000", "relation \"%s\" does not exist, skipping", ast->table.name);
-		return true;
-	}
-	if (tab == NULL) {
-		cat_error(err, "42P01", "relation \"%.63s\" does not exist", ast->table.name);
-		sql_guess_relation(s->cfg.cat, s->t, ast->table.name, a, err);
-		err->position = ast->table.position;
-		return false;
-	}
-	if (tab->system)
-		return cat_error(err, "42501", "permission denied: \"%s\" is a system catalog", tab->name);
-	if (!is_of_kind(tab, ast->owned, err) || !sql_must_own(s, tab, err) || !may_give(s, to, a, err))
-		return false;
-	if (tab->kind == CAT_SEQUENCE && tab->seq.owner != 0) {
-		cat_error(err, "0A000", "cannot change owner of sequence \"%s\"", tab->name);
-		if ((st = feeds(s, tab, &fed, a)) != NAM_OK)
-			return sql_status(err, st, NULL);
-		if (fed != NULL)
-			snprintf(err->detail, sizeof err->detail,
-			    "Sequence \"%s\" is linked to table \"%s\".", tab->name, fed->name);
-		return false;
-	}
-	uint32_t id = tab->kind == CAT_TABLE ? tab->store.id : 0;
-	return give(s, tab, to, a, err) && (id == 0 || give_sequences(s, id, to, a, err));
-}
-
-bool
-sql_reassign(struct sql_session *s, const struct ast_stmt *ast, struct nam_arena *a, struct cat_err *err)
-{
-	const char *to = said(s, ast->var);
-	const struct cat_table **list;
-	unsigned n;
-	bool yes;
-	if (!may_give(s, to, a, err))
-		return false;
-	for (unsigned k = 0; k < ast->nnames; k++) {
-		const char *from = said(s, ast->names[k]);
-		if (!held(s, from, a, err) || !sql_is_member(s->cfg.cat, s->t, sql_who(s), from, &yes, err))
-			return false;
-		if (!yes)
-			return cat_error(err, "42501", "permission denied to reassign objects");
-		nam_status st = cat_list(s->cfg.cat, s->t, &list, &n, a);
-		if (st != NAM_OK)
-			return sql_status(err, st, NULL);
-		for (unsigned i = 0; i < n; i++)
-			if (!list[i]->system && list[i]->kind != CAT_INDEX &&
-			    strcmp(cat_owner(list[i]), from) == 0 && !give(s, list[i], to, a, err))
-				return false;
-	}
-	return true;
-}
-
-/* What a role owns is dropped, views first; then no list names it any more. */
-static bool
-drop_owned(struct sql_session *s, const char *role, const struct ast_stmt *ast, const struct sql_sink *sink,
-    struct nam_arena *a, struct cat_err *err)
-{
-	static const enum cat_kind order[] = { CAT_VIEW, CAT_TABLE, CAT_SEQUENCE };
-	const struct cat_table **list;
-	unsigned n;
-	for (unsigned pass = 0; pass <= sizeof order / sizeof *order; pass++) {
-		nam_status st = cat_list(s->cfg.cat, s->t, &list, &n, a);
-		struct ast_stmt drop = { .if_exists = true, .cascade = ast->cascade };
-		if (st != NAM_OK)
-			return sql_status(err, st, NULL);
-		if ((drop.names = nam_arena_take(a, (n + 1u) * sizeof *drop.names)) == NULL)
-			return sql_no_memory(err);
-		bool last = pass == sizeof order / sizeof *order;
-		for (unsigned i = 0; i < n; i++) {
-			struct cat_table def = *list[i];
-			if (list[i]->system || list[i]->kind == CAT_INDEX)
-				continue;
-			if (!last && list[i]->kind == order[pass] && strcmp(cat_owner(list[i]), role) == 0)
-				drop.names[drop.nnames++] = nam_arena_str(a, def.name, strlen(def.name));
-			if (!last || !cat_acl_names(list[i], role))
-				continue;
-			if (!cat_acl_forget(&def, role, a))
-				return sql_no_memory(err);
-			s->ddl = true;
-			if ((st = cat_grant_as(s->cfg.cat, s->t, list[i], &def)) != NAM_OK)
-				return sql_status(err, st, NULL);
-		}
-		if (drop.nnames == 0)
-			continue;
-		if (order[pass] == CAT_SEQUENCE ? !sql_drop_sequence(s, &drop, sink, err)
-						: !sql_drop_relations(s, &drop, order[pass], sink, err))
-			return false;
-	}
-	struct granting g = { .s = s, .ast = ast, .sink = sink, .a = a, .err = err };
-	return set_create(&g, role, false);
-}
-
-bool
-sql_drop_owned(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
-    struct nam_arena *a, struct cat_err *err)
-{
-	for (unsigned k = 0; k < ast->nnames; k++) {
-		const char *role = said(s, ast->names[k]);
-		bool yes;
-		if (!held(s, role, a, err) || !sql_is_member(s->cfg.cat, s->t, sql_who(s), role, &yes, err))
-			return false;
-		if (!yes)
-			return cat_error(err, "42501", "permission denied to drop objects");
-		if (!drop_owned(s, role, ast, sink, a, err))
-			return false;
-	}
-	return true;
 }
