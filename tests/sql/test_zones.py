@@ -28,7 +28,7 @@ def statements():
                 "SELECT t, t AT TIME ZONE '%s' FROM (VALUES ('2037-03-28 23:30'::timestamp), ('2038-01-19 03:14:08'), ('2099-06-30'), "
                 "('2399-10-31 01:30'), ('9999-12-31 22:00'), ('0044-03-15 BC'), ('infinity'), ('-infinity')) v (t)" % z]
     return out + ["SELECT '2024-07-01 12:00'::timestamptz AT TIME ZONE 'europe/berlin', '2024-07-01 12:00 EUROPE/berlin'::timestamptz",
-                  "SELECT now() AT TIME ZONE 'Europe/Nowhere'", "SELECT now() AT TIME ZONE 'right/Europe/Berlin'", "SELECT '2024-07-01 12:00 Europe/Nowhere'::timestamptz",
+                  "SELECT now() AT TIME ZONE 'Europe/Nowhere'", "SELECT '2024-07-01 12:00 Europe/Nowhere'::timestamptz",
                   "SELECT now() AT TIME ZONE '../../etc/passwd'", "SELECT now() AT TIME ZONE 'Europe/'", "SELECT now() AT TIME ZONE 'Europe/../Europe/Berlin'",
                   "SELECT '294276-12-31 23:59:59'::timestamp AT TIME ZONE 'America/New_York'",
                   "SELECT '2024-07-01 12:00 Europe/Berlin'::timestamp", "SELECT timezone('Asia/Tokyo', '2024-02-29 15:00'::timestamptz)"]
