@@ -390,24 +390,35 @@ apply(struct sql_alter *a)
 }
 
 bool
-sql_alter_table(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
-    struct nam_arena *arena, struct cat_err *err)
+sql_alter_find(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
+    const struct cat_table **tab, struct cat_err *err)
 {
-	const struct cat_table *tab;
-	nam_status st = cat_find(s->cfg.cat, s->t, ast->table.name, &tab);
+	nam_status st = cat_find(s->cfg.cat, s->t, ast->table.name, tab);
 	if (st != NAM_OK)
 		return sql_status(err, st, NULL);
-	if (tab == NULL && ast->if_exists) {
+	if (*tab != NULL)
+		return true;
+	if (ast->if_exists) {
 		sql_notice(
 		    sink, "NOTICE", "00000", "relation \"%s\" does not exist, skipping", ast->table.name);
 		return true;
 	}
-	if (tab == NULL) {
-		cat_error(err, "42P01", "relation \"%s\" does not exist", ast->table.name);
-		sql_guess_relation(s->cfg.cat, s->t, ast->table.name, sql_arena(s, 1), err);
-		err->position = ast->table.position;
+	cat_error(err, "42P01", "relation \"%s\" does not exist", ast->table.name);
+	sql_guess_relation(s->cfg.cat, s->t, ast->table.name, sql_arena(s, 1), err);
+	err->position = ast->table.position;
+	return false;
+}
+
+bool
+sql_alter_table(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
+    struct nam_arena *arena, struct cat_err *err)
+{
+	const struct cat_table *tab;
+	nam_status st;
+	if (!sql_alter_find(s, ast, sink, &tab, err))
 		return false;
-	}
+	if (tab == NULL)
+		return true;
 	if (tab->kind != CAT_TABLE)
 		return cat_error(err, "42809", "\"%s\" is not a table", tab->name);
 	if (tab->system)

@@ -37,6 +37,9 @@ bool sql_create_view(
 /* alter.c */
 bool sql_alter_table(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
     struct nam_arena *arena, struct cat_err *err);
+/* The relation that an ALTER names. NULL: there is none; IF EXISTS says so, which is noticed. */
+bool sql_alter_find(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
+    const struct cat_table **tab, struct cat_err *err);
 /* True if a view reads it. */
 bool sql_has_dependents(struct sql_session *s, const struct cat_table *tab, bool *out, struct cat_err *err);
 /* Views that read tab, those named in ast aside: an error, or, with CASCADE, dropped. */

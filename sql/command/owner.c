@@ -1,7 +1,6 @@
 /* owner.c -- ALTER ... OWNER TO, REASSIGN OWNED, DROP OWNED. */
 #include <sql/command/grant.h>
 #include <sql/common/error.h>
-#include <sql/common/guess_relation.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -81,20 +80,11 @@ sql_give(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sin
 {
 	const char *to = sql_role_said(s, ast->var);
 	const struct cat_table *tab, *fed;
-	nam_status st = cat_find(s->cfg.cat, s->t, ast->table.name, &tab);
-	if (st != NAM_OK)
-		return sql_status(err, st, NULL);
-	if (tab == NULL && ast->if_exists) {
-		sql_notice(
-		    sink, "NOTICE", "00000", "relation \"%s\" does not exist, skipping", ast->table.name);
-		return true;
-	}
-	if (tab == NULL) {
-		cat_error(err, "42P01", "relation \"%.63s\" does not exist", ast->table.name);
-		sql_guess_relation(s->cfg.cat, s->t, ast->table.name, a, err);
-		err->position = ast->table.position;
+	nam_status st;
+	if (!sql_alter_find(s, ast, sink, &tab, err))
 		return false;
-	}
+	if (tab == NULL)
+		return true;
 	if (tab->system)
 		return cat_error(err, "42501", "permission denied: \"%s\" is a system catalog", tab->name);
 	if (!is_of_kind(tab, ast->owned, err) || !sql_must_own(s, tab, err) || !may_give(s, to, a, err))
