@@ -518,24 +518,6 @@ cat_time_in(struct cat_str text, int64_t *us, struct cat_err *err)
 	return time_of_day(&c, text, us, err);
 }
 
-bool
-cat_date_in(struct cat_str text, int64_t *days, struct cat_err *err)
-{
-	struct scan c = { .type = "date" };
-	int64_t d, us;
-	if (!date_time(&c, text, &d, &us, err))
-		return false;
-	if (c.special == 1 || c.special == -1) {
-		*days = c.special == 1 ? INT64_MAX : INT64_MIN;
-		return true;
-	}
-	if (!cat_date_valid(d))
-		return cat_error(err, "22008", "date out of range: \"%.*s\"",
-		    (int)(text.len > 200 ? 200 : text.len), text.p);
-	*days = d;
-	return true;
-}
-
 enum { NAMED_MAX = 128 };
 
 /* The zone that a text names, as Europe/Paris; the rest of the text goes to buf. NULL: none. */
@@ -552,6 +534,31 @@ named_zone(struct cat_str text, char buf[NAMED_MAX], struct cat_str *rest)
 	memcpy(buf + front, name.p + name.len, back);
 	*rest = (struct cat_str){ buf, front + back };
 	return z;
+}
+
+bool
+cat_date_in(struct cat_str text, int64_t *days, struct cat_err *err)
+{
+	char buf[NAMED_MAX];
+	struct cat_str rest;
+	const struct cat_zone *named = named_zone(text, buf, &rest); /* which a date has no use for */
+	if (named != NULL)
+		text = rest;
+	struct scan c = { .type = "date" };
+	int64_t d, us;
+	if (!date_time(&c, text, &d, &us, err))
+		return false;
+	if (c.special == 1 || c.special == -1) {
+		*days = c.special == 1 ? INT64_MAX : INT64_MIN;
+		return true;
+	}
+	if (!cat_date_valid(d))
+		return cat_error(err, "22008", "date out of range: \"%.*s\"",
+		    (int)(text.len > 200 ? 200 : text.len), text.p);
+	if (named != NULL && c.has_zone)
+		return bad(&c, text, err);
+	*days = d;
+	return true;
 }
 
 static bool
