@@ -541,7 +541,7 @@ cat_date_in(struct cat_str text, int64_t *days, struct cat_err *err)
 {
 	char buf[NAMED_MAX];
 	struct cat_str rest;
-	const struct cat_zone *named = named_zone(text, buf, &rest); /* which a date has no use for */
+	const struct cat_zone *named = named_zone(text, buf, &rest); /* a date drops it */
 	if (named != NULL)
 		text = rest;
 	struct scan c = { .type = "date" };
