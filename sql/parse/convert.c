@@ -86,13 +86,16 @@ function(struct sql_convert *c, const PgQuery__RangeFunction *r, struct ast_tabl
 	const struct ast_expr *f = sql_convert_expr(c, item->items[0]);
 	if (f == NULL)
 		return false;
-	if (f->kind != AST_FUNC || !sql_set_function(f->text))
-		return sql_convert_no(
-		    c, "functions in FROM that do not answer rows of one column are", f->position - 1);
+	if (f->kind != AST_FUNC)
+		return sql_convert_no(c, "this kind of function in FROM is", f->position - 1);
 	out->func = f;
 	out->name = out->alias = f->text;
 	out->position = f->position;
-	return alias(c, r->alias, out);
+	if (!alias(c, r->alias, out) || !sql_convert_each(c, item->items[0], out))
+		return false;
+	return sql_set_function(out->func->text) != NULL ||
+	       sql_convert_no(
+		   c, "functions in FROM that do not answer rows of one column are", f->position - 1);
 }
 
 struct from {

@@ -88,7 +88,8 @@ find_all(void)
 	const char *name;
 	for (unsigned t = 0; (f = sql_fn_table(t)) != NULL; t++)
 		for (; f->name != NULL; f++)
-			if (!(f->flags & SQL_FN_OP) && !has_signature(f->name))
+			if (!(f->flags & SQL_FN_OP) && !has_signature(f->name) &&
+			    strchr(f->name, '.') == NULL) /* a part of another one */
 				keep((struct one){ .fn = f });
 	for (unsigned i = 0; (name = sql_agg_name(i)) != NULL; i++) {
 		struct one o = { .agg = name };

@@ -1667,6 +1667,10 @@ SELECT value FROM jsonb_array_elements('[1, 2]') ORDER BY 1;
 --> 2
 SELECT jsonb_array_elements_text('["x"]'), jsonb_object_keys('{"k": 1}'), json_array_elements('[7]'), json_array_elements_text('[8]'), json_object_keys('{"l": 1}');
 --> x,k,7,8,l
+SELECT key, value FROM jsonb_each('{"k": [1]}');
+--> k,[1]
+SELECT e.key, e.value, j.value FROM jsonb_each_text('{"k": "t"}') AS e, json_each('{"m": 1}') AS j;
+--> k,t,1
 SELECT '{"b":1}'::json::jsonb, '2.5'::jsonb::int, 'true'::jsonb::bool, '"x"'::jsonb::text;
 --> "{""b"": 1}",3,t,"""x"""
 
@@ -2413,7 +2417,7 @@ SET timezone = 'Europe/Rome';
 --! 0A000
 SELECT jsonb_path_query('{}'::jsonb, '$.a');
 --! 0A000
-SELECT * FROM jsonb_each('{}'::jsonb);
+SELECT jsonb_each('{}'::jsonb);
 --! 0A000
 SELECT * FROM jsonb_to_record('{}'::jsonb) AS x (a int);
 --! 0A000

@@ -113,3 +113,31 @@ ANALYZE doc
 SELECT id FROM doc WHERE d = '[1,2.0]'
 SELECT repeat('[', 400)::text || repeat(']', 400) = (repeat('[', 400) || repeat(']', 400))::jsonb::text
 SELECT length((SELECT jsonb_agg(jsonb_build_object('i', i, 'text', repeat('x', i % 50))) FROM generate_series(1, 3000) i)::text)
+-- each
+SELECT * FROM jsonb_each('{"b": 1, "a": [1, {"x": null}], "c": null, "": "t"}')
+SELECT * FROM jsonb_each_text('{"b": 1, "a": [1, {"x": null}], "c": null, "d": "t\"é"}')
+SELECT * FROM json_each('{"b": 1, "a": [1,  2], "b": null}')
+SELECT * FROM json_each_text('{"b": 1, "a": [1,  2], "b": null, "s": "x\ny"}')
+SELECT key, value FROM jsonb_each('{}')
+SELECT * FROM jsonb_each(NULL)
+SELECT * FROM jsonb_each('[1]')
+SELECT * FROM jsonb_each('1')
+SELECT * FROM jsonb_each_text('"x"')
+SELECT * FROM json_each('[1]')
+SELECT * FROM json_each_text('1')
+SELECT * FROM json_each('{"a"')
+SELECT e.key, e.value -> 'x' FROM jsonb_each('{"a": {"x": 1}, "b": {"x": [2]}}') e WHERE e.key > 'a'
+SELECT * FROM jsonb_each('{"a": 1}') AS t (k, v) WHERE v = '1'
+SELECT k, value FROM jsonb_each('{"a": 1}') AS t (k)
+SELECT * FROM jsonb_each('{"a": 1}') AS t (a, b, c)
+SELECT jsonb_each.key FROM jsonb_each('{"a": 1}')
+SELECT * FROM jsonb_each('{"a": 1, "b": 2}') WITH ORDINALITY
+SELECT * FROM jsonb_each('{"a": 1, "b": 2}') WITH ORDINALITY AS t (k, v, n) ORDER BY n DESC
+SELECT * FROM jsonb_each('{"a": 1}', 2)
+SELECT * FROM jsonb_each()
+SELECT id, key, value FROM doc, jsonb_each(d) WHERE jsonb_typeof(d) = 'object' ORDER BY id, key
+SELECT id, key FROM doc LEFT JOIN LATERAL jsonb_each_text(d) e ON e.value = 'ann' WHERE id = 2
+SELECT id, (SELECT string_agg(key || '=' || value, ',' ORDER BY key) FROM jsonb_each_text(d)) FROM doc WHERE id IN (1, 2) ORDER BY id
+SELECT jsonb_object_agg(key, value) FROM jsonb_each('{"a": 1, "b": {"c": 2}}')
+SELECT count(*), sum(value::int) FROM jsonb_each_text((SELECT jsonb_object_agg('k' || i, i) FROM generate_series(1, 5000) i))
+SELECT id FROM doc WHERE EXISTS (SELECT 1 FROM jsonb_each(d) WHERE value = '"bob"') AND id = 3

@@ -582,33 +582,66 @@ k_elements_text(struct sql_row *r)
 	return elements(r, true);
 }
 
+/* Of each member of an object its key, or its value; text: as ->> answers it. */
+static bool
+members(struct sql_row *r, bool keys, bool text)
+{
+	struct cat_json_walk walk;
+	struct cat_str key, v, json = r->a[0].s;
+	uint32_t n = 0, cap = 0;
+	union cat_val *e = NULL;
+	bool *null = NULL;
+	cat_json_walk(&walk, json);
+	while (cat_json_next(&walk, &key, &v)) {
+		if (n == cap) {
+			cap = cap ? 2 * cap : 16;
+			union cat_val *more = nam_arena_zero(r->env->arena, cap * sizeof *more);
+			bool *nulls = nam_arena_zero(r->env->arena, cap * sizeof *nulls);
+			if (more == NULL || nulls == NULL)
+				return sql_oom(r->env->err);
+			if (n > 0) {
+				memcpy(more, e, n * sizeof *more);
+				memcpy(nulls, null, n * sizeof *nulls);
+			}
+			e = more;
+			null = nulls;
+		}
+		null[n] = text && !keys && cat_json_kind(v) == CAT_JSON_NULL;
+		e[n].s = v;
+		if ((keys || text) && !null[n] &&
+		    !cat_json_text(keys ? key : v, &e[n].s, r->env->arena, r->env->err))
+			return false;
+		n++;
+	}
+	return sql_array_store(r, 1, e, null, n, &r->out.s);
+}
+
 static bool
 k_keys(struct sql_row *r)
 {
-	struct cat_json_walk walk;
-	struct cat_str key, v;
-	uint32_t n = 0, cap = 0;
-	union cat_val *e = NULL;
 	enum cat_json_kind kind = cat_json_kind(r->a[0].s);
 	const char *name = r->e->args[0]->type == CAT_JSONB ? "jsonb_object_keys" : "json_object_keys";
 	if (kind != CAT_JSON_OBJECT)
 		return cat_error(r->env->err, "22023", "cannot call %s on %s", name,
 		    kind == CAT_JSON_ARRAY ? "an array" : "a scalar");
-	cat_json_walk(&walk, r->a[0].s);
-	while (cat_json_next(&walk, &key, &v)) {
-		if (n == cap) {
-			cap = cap ? 2 * cap : 16;
-			union cat_val *more = nam_arena_take(r->env->arena, cap * sizeof *more);
-			if (more == NULL)
-				return sql_oom(r->env->err);
-			if (n > 0)
-				memcpy(more, e, n * sizeof *more);
-			e = more;
-		}
-		if (!cat_json_text(key, &e[n++].s, r->env->arena, r->env->err))
-			return false;
-	}
-	return sql_array_store(r, 1, e, NULL, n, &r->out.s);
+	return members(r, true, true);
+}
+
+/* json_each and its kin: "json_each.key" and "json_each.value" (parse/convert_each.c). */
+static bool
+k_each(struct sql_row *r)
+{
+	const char *name = r->e->fn->name, *part = strchr(name, '.');
+	enum cat_json_kind kind = cat_json_kind(r->a[0].s);
+	bool text = strncmp(part - 5, "_text", 5) == 0;
+	if (kind == CAT_JSON_OBJECT)
+		return members(r, strcmp(part, ".key") == 0, text);
+	if (r->e->args[0]->type == CAT_JSONB)
+		return cat_error(
+		    r->env->err, "22023", "cannot call %.*s on a non-object", (int)(part - name), name);
+	return cat_error(r->env->err, "22023",
+	    kind == CAT_JSON_ARRAY ? "cannot deconstruct an array as an object"
+				   : "cannot deconstruct a scalar");
 }
 
 /* ---- casts ------------------------------------------------------------------------------ */
@@ -694,5 +727,13 @@ const struct sql_fn sql_fns_jsonb[] = {
 	{ "json_array_elements", 0, 1, { J }, CAT_ARRAY | J, NULL, k_elements },
 	{ "json_array_elements_text", 0, 1, { J }, TS, NULL, k_elements_text },
 	{ "json_object_keys", 0, 1, { J }, TS, NULL, k_keys },
+	{ "jsonb_each.key", 0, 1, { B }, TS, NULL, k_each },
+	{ "jsonb_each.value", 0, 1, { B }, CAT_ARRAY | B, NULL, k_each },
+	{ "jsonb_each_text.key", 0, 1, { B }, TS, NULL, k_each },
+	{ "jsonb_each_text.value", 0, 1, { B }, TS, NULL, k_each },
+	{ "json_each.key", 0, 1, { J }, TS, NULL, k_each },
+	{ "json_each.value", 0, 1, { J }, CAT_ARRAY | J, NULL, k_each },
+	{ "json_each_text.key", 0, 1, { J }, TS, NULL, k_each },
+	{ "json_each_text.value", 0, 1, { J }, TS, NULL, k_each },
 	{ 0 },
 };
