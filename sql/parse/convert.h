@@ -40,8 +40,8 @@ struct ast_select *sql_convert_select(struct sql_convert *c, const PgQuery__Sele
 bool sql_convert_with(struct sql_convert *c, const PgQuery__WithClause *w, const struct ast_with **out);
 /* convert_named.c: the arguments of a call, in the order of its parameters. */
 bool sql_convert_args(struct sql_convert *c, const PgQuery__FuncCall *f, struct ast_expr *e);
-/* convert_each.c: if t's function, which is that node, is json_each or one of its kin, it becomes one
- * that answers arrays, and t gets the names of its columns. */
+/* convert_each.c: json_each or one of its kin, which is that node, becomes a function that answers
+ * arrays, and t gets the names of its columns. Another function stays as it is. */
 bool sql_convert_each(struct sql_convert *c, const PgQuery__Node *node, struct ast_table *t);
 /* convert_group.c */
 bool sql_convert_group(struct sql_convert *c, const PgQuery__SelectStmt *s, struct ast_select *q);
