@@ -195,8 +195,17 @@ enum sql_ask {
 	SQL_ASK_DATABASE_RIGHT,
 	SQL_ASK_SCHEMA_RIGHT,
 };
+/* A setting in the words of pg_settings; what it does not have is NULL. Texts that last as long as
+ * the session, but those in buf. */
+struct sql_known {
+	const char *name, *about, *setting, *boot, *unit, *vartype, *context, *min, *max;
+	const char *choices; /* a|b|c */
+	char buf[4][64];
+};
 /* Callbacks of the session, which lies above: handed in with env. */
 struct sql_host {
+	/* The k-th setting by name. False: there are no more. */
+	bool (*known)(struct sql_session *s, unsigned k, struct sql_known *out);
 	/* A setting's value as SHOW says it, perhaps in buf; NULL = there is no such name. */
 	const char *(*setting)(struct sql_session *s, const char *name, char *buf, size_t max);
 	/* value NULL = the default; local: until the transaction ends. */

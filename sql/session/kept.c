@@ -1,5 +1,6 @@
 /* kept.c -- settings of PostgreSQL that clients and scripts set, and that mean nothing here:
  * their values are checked, kept and shown. SHOW ALL: all settings there are. */
+#include <sql/expr/expr_internal.h>
 #include <sql/session/session_internal.h>
 
 #include <math.h>
@@ -279,44 +280,64 @@ const struct sql_column sql_show_all_columns[3] = { { .name = "name", .type = CA
 	{ .name = "description", .type = CAT_TEXT, .typmod = -1 } };
 
 /* Those that have an effect, or one value only. */
-static const char *const others[][2] = {
-	{ "application_name", "What pg_stat_activity shows of the client." },
-	{ "client_encoding", "The encoding of texts." },
-	{ "client_min_messages", "Notices below this level are not sent." },
-	{ "DateStyle", "How dates are written." },
-	{ "default_transaction_isolation", "The isolation level of new transactions." },
-	{ "default_transaction_read_only", "Whether new transactions are read only." },
-	{ "extra_float_digits", "Kept without effect: floats have as many digits as they need." },
-	{ "idle_in_transaction_session_timeout", "A session ends that is idle for longer in a transaction." },
-	{ "idle_session_timeout", "A session ends that is idle for longer." },
-	{ "in_hot_standby", "Whether it is a standby." },
-	{ "integer_datetimes", "Whether dates are integers." },
-	{ "IntervalStyle", "How intervals are written." },
-	{ "is_superuser", "Whether the session's role is a superuser." },
-	{ "lock_timeout", "A statement waits for a lock no longer." },
-	{ "log_min_duration_statement", "Statements that take so long are logged." },
-	{ "namdb.costs", "The costs that plans use." },
-	{ "namdb.join_order", "The order of joins: by cost, or by dice." },
-	{ "namdb.primary_key", "How primary keys of new tables are kept." },
-	{ "namdb.process_memory", "Memory that all sessions together may hold." },
-	{ "namdb.scan_memory", "Memory for decoded columns." },
-	{ "namdb.statement_memory", "Memory that a statement may hold." },
-	{ "namdb.visibility", "What a commit's answer waits for." },
-	{ "password_encryption", "How passwords are kept." },
-	{ "search_path", "Schemas in which names are looked up." },
-	{ "server_encoding", "The encoding of texts in the database." },
-	{ "server_version", "The version of PostgreSQL that namdb follows." },
-	{ "server_version_num", "The same as a number." },
-	{ "standard_conforming_strings", "Whether a backslash is an ordinary character." },
-	{ "statement_timeout", "A statement runs no longer." },
-	{ "TimeZone", "The session's time zone." },
-	{ "transaction_isolation", "The isolation level of this transaction." },
-	{ "transaction_read_only", "Whether this transaction is read only." },
+enum access { FIXED, OWN, SUPER }; /* FIXED: nobody sets it; SUPER: a superuser does */
+static const struct other {
+	const char *name, *about;
+	enum access access;
+	enum { TEXT, BOOL, ENUM, INTEGER, MEMORY, TIME } type;
+	const char *choices;
+} others[] = {
+	{ "application_name", "What pg_stat_activity shows of the client.", OWN, TEXT, NULL },
+	{ "bytea_output", "How binary strings are written.", OWN, ENUM, "hex" },
+	{ "client_encoding", "The encoding of texts.", OWN, TEXT, NULL },
+	{ "client_min_messages", "Notices below this level are not sent.", OWN, ENUM,
+	    "debug5|debug4|debug3|debug2|debug1|log|notice|warning|error" },
+	{ "DateStyle", "How dates are written.", OWN, TEXT, NULL },
+	{ "default_transaction_isolation", "The isolation level of new transactions.", OWN, ENUM,
+	    "serializable|repeatable read|read committed|read uncommitted" },
+	{ "default_transaction_read_only", "Whether new transactions are read only.", OWN, BOOL, NULL },
+	{ "extra_float_digits", "Kept without effect: floats have as many digits as they need.", OWN, INTEGER,
+	    NULL },
+	{ "idle_in_transaction_session_timeout", "A session ends that is idle for longer in a transaction.",
+	    OWN, TIME, NULL },
+	{ "idle_session_timeout", "A session ends that is idle for longer.", OWN, TIME, NULL },
+	{ "in_hot_standby", "Whether it is a standby.", FIXED, BOOL, NULL },
+	{ "integer_datetimes", "Whether dates are integers.", FIXED, BOOL, NULL },
+	{ "IntervalStyle", "How intervals are written.", OWN, ENUM, "postgres" },
+	{ "is_superuser", "Whether the session's role is a superuser.", FIXED, BOOL, NULL },
+	{ "lock_timeout", "A statement waits for a lock no longer.", OWN, TIME, NULL },
+	{ "log_min_duration_statement", "Statements that take so long are logged.", SUPER, TIME, NULL },
+	{ "max_identifier_length", "Bytes of a name.", FIXED, INTEGER, NULL },
+	{ "max_index_keys", "Columns of a key.", FIXED, INTEGER, NULL },
+	{ "namdb.costs", "The costs that plans use.", OWN, ENUM, "measured|standard" },
+	{ "namdb.join_order", "The order of joins: by cost, or by dice.", OWN, TEXT, NULL },
+	{ "namdb.primary_key", "How primary keys of new tables are kept.", OWN, ENUM, "hash|ordered" },
+	{ "namdb.process_memory", "Memory that all sessions together may hold.", SUPER, MEMORY, NULL },
+	{ "namdb.scan_memory", "Memory for decoded columns.", SUPER, MEMORY, NULL },
+	{ "namdb.statement_memory", "Memory that a statement may hold.", OWN, MEMORY, NULL },
+	{ "namdb.visibility", "What a commit's answer waits for.", OWN, ENUM, "session|cluster" },
+	{ "password_encryption", "How passwords are kept.", FIXED, ENUM, "scram-sha-256" },
+	{ "search_path", "Schemas in which names are looked up.", OWN, TEXT, NULL },
+	{ "server_encoding", "The encoding of texts in the database.", FIXED, TEXT, NULL },
+	{ "server_version", "The version of PostgreSQL that namdb follows.", FIXED, TEXT, NULL },
+	{ "server_version_num", "The same as a number.", FIXED, INTEGER, NULL },
+	{ "standard_conforming_strings", "Whether a backslash is an ordinary character.", OWN, BOOL, NULL },
+	{ "statement_timeout", "A statement runs no longer.", OWN, TIME, NULL },
+	{ "TimeZone", "The session's time zone.", OWN, TEXT, NULL },
+	{ "transaction_isolation", "The isolation level of this transaction.", OWN, ENUM,
+	    "serializable|repeatable read|read committed|read uncommitted" },
+	{ "transaction_read_only", "Whether this transaction is read only.", OWN, BOOL, NULL },
+	{ "namdb.parallel", "Workers that share a query; 0: all of the process.", OWN, INTEGER, NULL },
+	{ "namdb.parallel_rows", "A query over fewer rows has one worker.", OWN, INTEGER, NULL },
 };
 enum { OTHERS = sizeof others / sizeof *others };
 
+enum { ALL = OTHERS + SQL_KEPT };
+/* One of the two. */
 struct line {
 	const char *name, *about;
+	const struct kept *kept;
+	const struct other *other;
 };
 
 static int
@@ -325,17 +346,23 @@ by_name(const void *x, const void *y)
 	return strcasecmp(((const struct line *)x)->name, ((const struct line *)y)->name);
 }
 
+static void
+all_by_name(struct line line[ALL])
+{
+	for (unsigned k = 0; k < OTHERS; k++)
+		line[k] = (struct line){ others[k].name, others[k].about, NULL, &others[k] };
+	for (unsigned k = 0; k < SQL_KEPT; k++)
+		line[OTHERS + k] = (struct line){ kept[k].name, kept[k].about, &kept[k], NULL };
+	qsort(line, ALL, sizeof *line, by_name);
+}
+
 bool
 sql_show_all(struct sql_session *s, const struct sql_sink *sink, struct nam_arena *a, struct cat_err *err)
 {
-	struct line line[OTHERS + SQL_KEPT];
+	struct line line[ALL];
 	struct cat_vec v[3];
-	unsigned n = 0;
-	for (unsigned k = 0; k < OTHERS; k++)
-		line[n++] = (struct line){ others[k][0], others[k][1] };
-	for (unsigned k = 0; k < SQL_KEPT; k++)
-		line[n++] = (struct line){ kept[k].name, kept[k].about };
-	qsort(line, n, sizeof *line, by_name);
+	unsigned n = ALL;
+	all_by_name(line);
 	for (unsigned c = 0; c < 3; c++)
 		if (!cat_vec_take(&v[c], CAT_TEXT, n, a))
 			return sql_no_memory(err);
@@ -357,4 +384,91 @@ sql_show_all(struct sql_session *s, const struct sql_sink *sink, struct nam_aren
 	    (sink->done == NULL || sink->done(sink->arg, "SHOW", n)))
 		return true;
 	return cat_error(err, "57014", "canceling statement due to user request");
+}
+
+/* ---- pg_settings --------------------------------------------------------------------------- */
+
+/* A size or a time as its number of units, which pg_settings shows; other values as they are. */
+static const char *
+in_units(const char *shown, enum kind kind, char *buf)
+{
+	char *end;
+	double x = strtod(shown, &end);
+	while (*end == ' ')
+		end++;
+	double unit = kind == KBYTES || kind == MSECS ? unit_of(kind, end) : 0;
+	if (unit == 0 || end == shown) {
+		snprintf(buf, 64, "%s", shown);
+		return buf;
+	}
+	snprintf(buf, 64, "%.0f", rint(x * unit));
+	return buf;
+}
+
+static const char *
+bound(double x, enum kind kind, char *buf)
+{
+	snprintf(buf, 64, kind == REAL ? "%g" : "%.0f", x);
+	return buf;
+}
+
+/* " a b " as a|b; NULL = it has no choices. */
+static const char *
+choices_of(const struct kept *k, char *buf)
+{
+	if (k->choices == NULL)
+		return NULL;
+	size_t n = strlen(k->choices) - 2;
+	snprintf(buf, 64, "%.*s", (int)n, k->choices + 1);
+	for (char *p = buf; (p = strchr(p, ' ')) != NULL;)
+		*p = '|';
+	return buf;
+}
+
+bool
+sql_setting_known(struct sql_session *s, unsigned k, struct sql_known *out)
+{
+	static const char *const types[] = { "string", "bool", "enum", "integer", "integer", "integer" };
+	struct line line[ALL];
+	char shown[64];
+	if (k >= ALL)
+		return false;
+	all_by_name(line);
+	const struct kept *own = line[k].kept;
+	const struct other *other = line[k].other;
+	enum kind kind = own                     ? own->kind
+			 : other->type == MEMORY ? KBYTES
+			 : other->type == TIME   ? MSECS
+						 : CHOICE;
+	bool number = own ? kind > CHOICE : other->type >= INTEGER;
+	*out = (struct sql_known){ .name = line[k].name, .about = line[k].about };
+	const char *is = sql_setting(s, out->name, shown, sizeof shown);
+	out->setting = in_units(is ? is : "", kind, out->buf[0]);
+	struct sql_settings now = s->now;
+	sql_settings_init(&s->now);
+	s->now.role = now.role;
+	s->now.session_role = now.session_role;
+	is = sql_setting(s, out->name, shown, sizeof shown);
+	out->boot = in_units(is ? is : "", kind, out->buf[1]);
+	s->now = now;
+	out->unit = kind == KBYTES ? "kB" : kind == MSECS ? "ms" : NULL;
+	out->vartype = !own             ? types[other->type]
+		       : kind == SWITCH ? "bool"
+		       : kind == CHOICE ? "enum"
+		       : kind == REAL   ? "real"
+					: "integer";
+	out->context = own || other->access == OWN ? "user"
+		       : other->access == SUPER    ? "superuser"
+						   : "internal";
+	out->choices = own ? choices_of(own, out->buf[2]) : other->choices;
+	if (number && own != NULL) {
+		out->min = bound(own->min, kind, out->buf[2]);
+		out->max = bound(own->max, kind, out->buf[3]);
+	} else if (number && other->access == FIXED) {
+		out->min = out->max = out->setting;
+	} else if (number && kind == MSECS) {
+		out->min = strcmp(out->name, "log_min_duration_statement") == 0 ? "-1" : "0";
+		out->max = "2147483647";
+	}
+	return true;
 }

@@ -593,7 +593,8 @@ signal_session(struct sql_session *s, int32_t pid_, bool end, bool *done, struct
 	return true;
 }
 
-static const struct sql_host host = { .setting = sql_setting,
+static const struct sql_host host = { .known = sql_setting_known,
+	.setting = sql_setting,
 	.pid = pid,
 	.signal = signal_session,
 	.set = sql_set_config,

@@ -162,6 +162,8 @@ bool sql_set_config(
 void sql_kept_init(int32_t *value);
 bool sql_kept_set(int32_t *value, const char *name, const char *v, bool *ok, struct cat_err *err);
 const char *sql_kept_text(const int32_t *value, const char *name, char *buf, size_t max);
+struct sql_known;
+bool sql_setting_known(struct sql_session *s, unsigned k, struct sql_known *out);
 extern const struct sql_column sql_show_all_columns[3];
 bool sql_show_all(
     struct sql_session *s, const struct sql_sink *sink, struct nam_arena *a, struct cat_err *err);

@@ -767,8 +767,8 @@ sql_setting(struct sql_session *s, const char *name, char *buf, size_t max)
 		{ "datestyle", "ISO, MDY" }, { "timezone", "UTC" }, { "standard_conforming_strings", "on" },
 		{ "integer_datetimes", "on" }, { "intervalstyle", "postgres" }, { "in_hot_standby", "off" },
 		{ "server_version", "15.0 (namdb)" }, { "server_version_num", "150000" },
-		{ "bytea_output", "hex" }, { "default_tablespace", "" },
-		{ "default_table_access_method", "heap" } };
+		{ "bytea_output", "hex" }, { "max_identifier_length", "63" }, { "max_index_keys", "32" },
+		{ "default_tablespace", "" }, { "default_table_access_method", "heap" } };
 	for (unsigned i = 0; i < sizeof fixed / sizeof *fixed; i++)
 		if (strcasecmp(name, fixed[i][0]) == 0)
 			return fixed[i][1];

@@ -37,6 +37,7 @@ const struct sql_relation sql_relations_empty[] = {
 	EMPTY("pg_partitioned_table", 3350,
 	    "partrelid oid, partstrat char, partnatts int2, partdefid oid, partattrs int2vector, "
 	    "partclass oidvector, partcollation oidvector, partexprs text"),
+	EMPTY("pg_parameter_acl", 6243, "oid oid, parname text, paracl _text"),
 	EMPTY("pg_policies", 12018,
 	    "schemaname name, tablename name, policyname name, permissive text, roles _name, cmd "
 	    "text, qual text, with_check text"),

@@ -27,7 +27,25 @@
 	"c.reltuples >= 0 THEN c.reltuples::bigint END AS n_live_tup FROM pg_class c JOIN "                  \
 	"pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'r'"
 
+#define SETTINGS                                                                                             \
+	"name text, setting text, unit text, category text, short_desc text, extra_desc text, context "      \
+	"text, "                                                                                             \
+	"vartype text, source text, min_val text, max_val text, enumvals _text, boot_val text, reset_val "   \
+	"text, sourcefile text, sourceline int4, pending_restart bool"
+#define SETTINGS_QUERY                                                                                       \
+	"SELECT s.name AS name, s.setting AS setting, s.unit AS unit, CASE WHEN s.name LIKE 'namdb.%' THEN " \
+	"'namdb' ELSE 'PostgreSQL' END AS category, s.short_desc AS short_desc, s.context AS context, "      \
+	"s.vartype AS vartype, CASE WHEN s.setting = s.boot_val THEN 'default' ELSE 'session' END AS "       \
+	"source, s.min_val AS min_val, s.max_val AS max_val, string_to_array(s.choices, '|') AS "            \
+	"enumvals, s.boot_val AS boot_val, s.boot_val AS reset_val, false AS pending_restart FROM unnest("   \
+	"\"pg_settings.name\"(), \"pg_settings.setting\"(), \"pg_settings.unit\"(), "                        \
+	"\"pg_settings.short_desc\"(), \"pg_settings.context\"(), \"pg_settings.vartype\"(), "               \
+	"\"pg_settings.min_val\"(), \"pg_settings.max_val\"(), \"pg_settings.choices\"(), "                  \
+	"\"pg_settings.boot_val\"()) AS s (name, setting, unit, short_desc, context, vartype, min_val, "     \
+	"max_val, choices, boot_val)"
+
 const struct sql_relation sql_relations_view[] = {
+	VIEW("pg_settings", 12080, SETTINGS, SETTINGS_QUERY),
 	VIEW("pg_tables", 12020,
 	    "schemaname name, tablename name, tableowner name, tablespace name, hasindexes "
 	    "bool, hasrules bool, hastriggers bool, rowsecurity bool",

@@ -90,6 +90,13 @@ def test_lists():
     same(rows, ["namdb|namdb|UTF8|C.UTF-8|C.UTF-8||libc|"])
 
 
+def test_settings():
+    alike(r"\dconfig lock_timeout", r"\dconfig+ lock_timeout", r"\dconfig *join_collapse*", r"\dconfig none_such")
+    for peer in True, False:
+        out = both().say(peer, ["-At"], "SET lock_timeout = '1500ms';\nSET jit = off;\n\\dconfig\n")
+        contains(out, "lock_timeout|1500ms", "jit|off")
+
+
 def test_sizes():
     """Sizes are namdb's own; all else is PostgreSQL's."""
     def masked(text):
@@ -265,6 +272,7 @@ def test_tab_completion():
     words = ["SELECT * FROM chi", "SELECT * FROM se", "SELECT * FROM t WHERE na", "INSERT INTO par", "UPDATE t SET big", "DROP TABLE Q", r"\d chil",
              r"\dt par", "DROP INDEX t_", "DROP SEQUENCE t", "DROP VIEW s", "ALTER TABLE child ADD CONSTRAINT", "ALTER TABLE child DROP CONSTRAINT chi",
              "SELECT * FROM public.pa", "SELECT * FROM pub", "TRUNCATE par", "DELETE FROM chil", "\\dn pub", "\\du nam", "DROP ROLE nam", "COPY par",
+             "SET lock_t", "SHOW geqo_t",
              "\\copy chil", "ALTER TABLE t DROP COLUMN wor", "CREATE INDEX x ON par", "SELECT * FROM information_schema.referential_c", "ANALYZE chil"]
     want, have = completions(True, words), completions(False, words)
     for w, x, y in zip(words, have, want):

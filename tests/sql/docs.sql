@@ -1609,6 +1609,31 @@ SELECT pg_relation_size('nope');
 --! 42P01
 DROP TABLE sized;
 
+-- [pg-settings] pg
+SELECT name, setting, unit, context, vartype, source, min_val, max_val, enumvals, boot_val, reset_val, pending_restart FROM pg_settings WHERE name IN ('lock_timeout', 'plan_cache_mode', 'jit', 'random_page_cost', 'max_index_keys', 'default_transaction_isolation') ORDER BY name;
+--> default_transaction_isolation,read committed,,user,enum,default,,,"{serializable,""repeatable read"",""read committed"",""read uncommitted""}",read committed,read committed,f
+--> jit,on,,user,bool,default,,,,on,on,f
+--> lock_timeout,0,ms,user,integer,default,0,2147483647,,0,0,f
+--> max_index_keys,32,,internal,integer,default,32,32,,32,32,f
+--> plan_cache_mode,auto,,user,enum,default,,,"{auto,force_generic_plan,force_custom_plan}",auto,auto,f
+--> random_page_cost,4,,user,real,default,0,1.79769e+308,,4,4,f
+SET lock_timeout = '2s';
+SELECT name, setting, unit, source, boot_val FROM pg_settings WHERE name LIKE 'lock%' AND source <> 'default';
+--> lock_timeout,2000,ms,session,0
+RESET lock_timeout;
+SELECT source FROM pg_catalog.pg_settings WHERE name = 'lock_timeout';
+--> default
+SELECT setting::int / 10000 FROM pg_settings WHERE name = 'server_version_num';
+--> 15
+PREPARE pgs AS SELECT setting FROM pg_settings WHERE name = 'work_mem';
+EXECUTE pgs;
+--> 4096
+SET work_mem = '1MB';
+EXECUTE pgs;
+--> 1024
+RESET work_mem;
+DEALLOCATE pgs;
+
 -- [seen] namdb
 CREATE ROLE docs_seer;
 CREATE TABLE seen (a int);
@@ -2374,8 +2399,6 @@ SELECT proargtypes, proargtypes[0] FROM pg_proc WHERE proname = 'md5' ORDER BY 2
 SELECT 1 FROM pg_cast;
 --! 0A000
 SELECT 1 FROM pg_operator;
---! 0A000
-SELECT 1 FROM pg_settings;
 --! 0A000
 CREATE TABLE ndc (a int);
 SELECT ctid, a FROM ndc;

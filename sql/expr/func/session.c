@@ -1,6 +1,7 @@
 /* session.c -- functions that ask the session, the clock or the dice. */
 #include <base/clock.h>
 #include <sql/expr/expr_internal.h>
+#include <types/array.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -210,6 +211,39 @@ k_setting(struct sql_row *r)
 	return kept ? said(r, kept) : sql_oom(r->env->err);
 }
 
+/* A column of pg_settings, "pg_settings.name" and its kin, as an array (system/views.c). */
+static bool
+k_settings(struct sql_row *r)
+{
+	enum { MOST = 128 };
+	const struct sql_env *env = r->env;
+	const char *column = strchr(r->e->fn->name, '.') + 1;
+	union cat_val v[MOST];
+	bool null[MOST];
+	unsigned n = 0;
+	struct sql_known is;
+	if (env->host == NULL)
+		return cat_error(env->err, "0A000", "settings are not supported here yet");
+	for (; n < MOST && env->host->known(env->session, n, &is); n++) {
+		const struct {
+			const char *column, *value;
+		} cell[] = { { "name", is.name }, { "setting", is.setting }, { "unit", is.unit },
+			{ "short_desc", is.about }, { "context", is.context }, { "vartype", is.vartype },
+			{ "min_val", is.min }, { "max_val", is.max }, { "choices", is.choices },
+			{ "boot_val", is.boot } };
+		const char *p = NULL;
+		for (unsigned k = 0; k < sizeof cell / sizeof *cell; k++)
+			if (strcmp(cell[k].column, column) == 0)
+				p = cell[k].value;
+		null[n] = p == NULL;
+		const char *copy = p ? nam_arena_str(env->arena, p, strlen(p)) : "";
+		if (copy == NULL)
+			return sql_oom(env->err);
+		v[n].s = (struct cat_str){ copy, (uint32_t)strlen(copy) };
+	}
+	return cat_array_make(CAT_TEXT, 1, v, null, n, &r->out.s, env->arena, env->err);
+}
+
 /* The new value, as SHOW has it. */
 static bool
 k_set_config(struct sql_row *r)
@@ -288,7 +322,8 @@ k_setval(struct sql_row *r)
 }
 
 enum { EACH = SQL_FN_VOLATILE | SQL_FN_EACH };
-#define T CAT_TEXT
+#define T  CAT_TEXT
+#define TS (CAT_ARRAY | CAT_TEXT)
 #define F(name, flags, n, ret, f, ...)                                                                       \
 	{                                                                                                    \
 		name, flags, n, { __VA_ARGS__ }, ret, NULL, f                                                \
@@ -316,6 +351,16 @@ const struct sql_fn sql_fns_session[] = {
 	F("pg_typeof", SQL_FN_ANY | SQL_FN_NULLS | SQL_FN_EXACT, 1, CAT_REGTYPE, k_typeof, 0),
 	F("current_setting", SQL_FN_VOLATILE, 1, T, k_setting, T),
 	F("current_setting", SQL_FN_VOLATILE, 2, T, k_setting, T, CAT_BOOL),
+	F("pg_settings.name", SQL_FN_VOLATILE, 0, TS, k_settings, 0),
+	F("pg_settings.setting", SQL_FN_VOLATILE, 0, TS, k_settings, 0),
+	F("pg_settings.unit", SQL_FN_VOLATILE, 0, TS, k_settings, 0),
+	F("pg_settings.short_desc", SQL_FN_VOLATILE, 0, TS, k_settings, 0),
+	F("pg_settings.context", SQL_FN_VOLATILE, 0, TS, k_settings, 0),
+	F("pg_settings.vartype", SQL_FN_VOLATILE, 0, TS, k_settings, 0),
+	F("pg_settings.min_val", SQL_FN_VOLATILE, 0, TS, k_settings, 0),
+	F("pg_settings.max_val", SQL_FN_VOLATILE, 0, TS, k_settings, 0),
+	F("pg_settings.choices", SQL_FN_VOLATILE, 0, TS, k_settings, 0),
+	F("pg_settings.boot_val", SQL_FN_VOLATILE, 0, TS, k_settings, 0),
 	F("set_config", EACH | SQL_FN_NULLS, 3, T, k_set_config, T, T, CAT_BOOL),
 	F("pg_size_pretty", 0, 1, T, k_size_pretty, CAT_INT8),
 	F("nextval", EACH, 1, CAT_INT8, k_nextval, T),
