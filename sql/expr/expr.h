@@ -195,12 +195,13 @@ enum sql_ask {
 	SQL_ASK_DATABASE_RIGHT,
 	SQL_ASK_SCHEMA_RIGHT,
 };
+enum { SQL_KNOWN_MOST = 128, SQL_KNOWN_TEXT = 128 };
 /* A setting in the words of pg_settings; what it does not have is NULL. Texts that last as long as
  * the session, but those in buf. */
 struct sql_known {
 	const char *name, *about, *setting, *boot, *unit, *vartype, *context, *min, *max;
 	const char *choices; /* a|b|c */
-	char buf[4][64];
+	char buf[4][SQL_KNOWN_TEXT];
 };
 /* Callbacks of the session, which lies above: handed in with env. */
 struct sql_host {

@@ -4,6 +4,7 @@
 #include <sql/session/session_internal.h>
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -346,23 +347,35 @@ by_name(const void *x, const void *y)
 	return strcasecmp(((const struct line *)x)->name, ((const struct line *)y)->name);
 }
 
+/* All settings by name; sorted once in the life of a process. */
+static struct line all[ALL];
+_Static_assert((int)ALL <= (int)SQL_KNOWN_MOST, "pg_settings has room for each");
+_Static_assert(sizeof((struct sql_settings *)0)->search_path <= SQL_KNOWN_TEXT, "and for the longest value");
+
 static void
-all_by_name(struct line line[ALL])
+sort_all(void)
 {
 	for (unsigned k = 0; k < OTHERS; k++)
-		line[k] = (struct line){ others[k].name, others[k].about, NULL, &others[k] };
+		all[k] = (struct line){ others[k].name, others[k].about, NULL, &others[k] };
 	for (unsigned k = 0; k < SQL_KEPT; k++)
-		line[OTHERS + k] = (struct line){ kept[k].name, kept[k].about, &kept[k], NULL };
-	qsort(line, ALL, sizeof *line, by_name);
+		all[OTHERS + k] = (struct line){ kept[k].name, kept[k].about, &kept[k], NULL };
+	qsort(all, ALL, sizeof *all, by_name);
+}
+
+static const struct line *
+all_by_name(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, sort_all);
+	return all;
 }
 
 bool
 sql_show_all(struct sql_session *s, const struct sql_sink *sink, struct nam_arena *a, struct cat_err *err)
 {
-	struct line line[ALL];
+	const struct line *line = all_by_name();
 	struct cat_vec v[3];
 	unsigned n = ALL;
-	all_by_name(line);
 	for (unsigned c = 0; c < 3; c++)
 		if (!cat_vec_take(&v[c], CAT_TEXT, n, a))
 			return sql_no_memory(err);
@@ -398,17 +411,17 @@ in_units(const char *shown, enum kind kind, char *buf)
 		end++;
 	double unit = kind == KBYTES || kind == MSECS ? unit_of(kind, end) : 0;
 	if (unit == 0 || end == shown) {
-		snprintf(buf, 64, "%s", shown);
+		snprintf(buf, SQL_KNOWN_TEXT, "%s", shown);
 		return buf;
 	}
-	snprintf(buf, 64, "%.0f", rint(x * unit));
+	snprintf(buf, SQL_KNOWN_TEXT, "%.0f", rint(x * unit));
 	return buf;
 }
 
 static const char *
 bound(double x, enum kind kind, char *buf)
 {
-	snprintf(buf, 64, kind == REAL ? "%g" : "%.0f", x);
+	snprintf(buf, SQL_KNOWN_TEXT, kind == REAL ? "%g" : "%.0f", x);
 	return buf;
 }
 
@@ -419,7 +432,7 @@ choices_of(const struct kept *k, char *buf)
 	if (k->choices == NULL)
 		return NULL;
 	size_t n = strlen(k->choices) - 2;
-	snprintf(buf, 64, "%.*s", (int)n, k->choices + 1);
+	snprintf(buf, SQL_KNOWN_TEXT, "%.*s", (int)n, k->choices + 1);
 	for (char *p = buf; (p = strchr(p, ' ')) != NULL;)
 		*p = '|';
 	return buf;
@@ -429,11 +442,10 @@ bool
 sql_setting_known(struct sql_session *s, unsigned k, struct sql_known *out)
 {
 	static const char *const types[] = { "string", "bool", "enum", "integer", "integer", "integer" };
-	struct line line[ALL];
+	const struct line *line = all_by_name();
 	char shown[64];
 	if (k >= ALL)
 		return false;
-	all_by_name(line);
 	const struct kept *own = line[k].kept;
 	const struct other *other = line[k].other;
 	enum kind kind = own                     ? own->kind
@@ -444,13 +456,13 @@ sql_setting_known(struct sql_session *s, unsigned k, struct sql_known *out)
 	*out = (struct sql_known){ .name = line[k].name, .about = line[k].about };
 	const char *is = sql_setting(s, out->name, shown, sizeof shown);
 	out->setting = in_units(is ? is : "", kind, out->buf[0]);
-	struct sql_settings now = s->now;
-	sql_settings_init(&s->now);
-	s->now.role = now.role;
-	s->now.session_role = now.session_role;
-	is = sql_setting(s, out->name, shown, sizeof shown);
+	/* The session's own stay as they are: its helpers read them. */
+	struct sql_settings fresh;
+	sql_settings_init(&fresh);
+	fresh.role = s->now.role;
+	fresh.session_role = s->now.session_role;
+	is = sql_setting_in(s, &fresh, out->name, shown, sizeof shown);
 	out->boot = in_units(is ? is : "", kind, out->buf[1]);
-	s->now = now;
 	out->unit = kind == KBYTES ? "kB" : kind == MSECS ? "ms" : NULL;
 	out->vartype = !own             ? types[other->type]
 		       : kind == SWITCH ? "bool"

@@ -155,6 +155,9 @@ bool sql_show(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
 /* A setting's value as SHOW says it, perhaps in buf; NULL = there is no such name. */
 const char *sql_setting(struct sql_session *s, const char *name, char *buf, size_t max);
+/* The same as it is in set. */
+const char *sql_setting_in(
+    struct sql_session *s, const struct sql_settings *set, const char *name, char *buf, size_t max);
 /* set_config: SET, or SET LOCAL; value NULL = the default. */
 bool sql_set_config(
     struct sql_session *s, const char *name, const char *value, bool local, struct cat_err *err);

@@ -709,7 +709,12 @@ sql_ms_text(uint32_t ms, char *buf, size_t max)
 const char *
 sql_setting(struct sql_session *s, const char *name, char *buf, size_t max)
 {
-	const struct sql_settings *set = &s->now;
+	return sql_setting_in(s, &s->now, name, buf, max);
+}
+
+const char *
+sql_setting_in(struct sql_session *s, const struct sql_settings *set, const char *name, char *buf, size_t max)
+{
 	if (strcasecmp(name, "namdb.visibility") == 0)
 		return set->cluster ? "cluster" : "session";
 	if (strcasecmp(name, "default_transaction_isolation") == 0)
@@ -736,7 +741,7 @@ sql_setting(struct sql_session *s, const char *name, char *buf, size_t max)
 		return set->standard_costs ? "standard" : "measured";
 	if (strcasecmp(name, "namdb.primary_key") == 0)
 		return set->keys_ordered ? "ordered" : "hash";
-	const uint32_t *limit = time_limit(&s->now, name);
+	const uint32_t *limit = time_limit((struct sql_settings *)(uintptr_t)set, name);
 	if (limit != NULL)
 		return sql_ms_text(*limit, buf, max);
 	if (strcasecmp(name, "log_min_duration_statement") == 0)

@@ -215,16 +215,15 @@ k_setting(struct sql_row *r)
 static bool
 k_settings(struct sql_row *r)
 {
-	enum { MOST = 128 };
 	const struct sql_env *env = r->env;
 	const char *column = strchr(r->e->fn->name, '.') + 1;
-	union cat_val v[MOST];
-	bool null[MOST];
+	union cat_val v[SQL_KNOWN_MOST];
+	bool null[SQL_KNOWN_MOST];
 	unsigned n = 0;
 	struct sql_known is;
 	if (env->host == NULL)
 		return cat_error(env->err, "0A000", "settings are not supported here yet");
-	for (; n < MOST && env->host->known(env->session, n, &is); n++) {
+	for (; n < SQL_KNOWN_MOST && env->host->known(env->session, n, &is); n++) {
 		const struct {
 			const char *column, *value;
 		} cell[] = { { "name", is.name }, { "setting", is.setting }, { "unit", is.unit },
