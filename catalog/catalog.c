@@ -70,6 +70,7 @@ entry_new(const struct cat_table *def, const union cat_val *absent, size_t absen
 	size_t referrers = def->referrers * sizeof *def->referrer;
 	size_t grants = def->grants * sizeof *def->grant;
 	size_t places = def->place ? def->places * sizeof *def->place : 0;
+	size_t labels = def->labels * sizeof *def->label;
 	size_t texts = (def->view ? strlen(def->view) + 1 : 0) + absent_bytes;
 	for (unsigned i = 0; i < def->columns; i++)
 		texts += (def->column[i].dflt ? strlen(def->column[i].dflt) + 1 : 0) +
@@ -77,8 +78,8 @@ entry_new(const struct cat_table *def, const union cat_val *absent, size_t absen
 			 (def->column[i].missing ? strlen(def->column[i].missing) + 1 : 0);
 	for (unsigned i = 0; i < def->checks; i++)
 		texts += strlen(def->check[i].text) + 1;
-	struct cat_entry *e = calloc(1,
-	    sizeof *e + columns + indexes + checks + foreigns + referrers + grants + places + uses + texts);
+	struct cat_entry *e = calloc(1, sizeof *e + columns + indexes + labels + checks + foreigns +
+					    referrers + grants + places + uses + texts);
 	if (e == NULL)
 		return NULL;
 	e->def = *def;
@@ -94,7 +95,10 @@ entry_new(const struct cat_table *def, const union cat_val *absent, size_t absen
 		memcpy(e->def.index, def->index, indexes);
 	for (unsigned i = 0; i < def->indexes; i++)
 		e->def.index[i].store.view = NULL;
-	e->def.check = (struct cat_check *)((char *)e->columns + columns + indexes);
+	e->def.label = (struct cat_label *)((char *)e->columns + columns + indexes);
+	if (labels > 0)
+		memcpy(e->def.label, def->label, labels);
+	e->def.check = (struct cat_check *)((char *)e->def.label + labels);
 	if (def->checks > 0)
 		memcpy(e->def.check, def->check, checks);
 	char *at = (char *)e->def.check + checks;
@@ -426,6 +430,12 @@ reload(struct cat *c, struct txn_worker *tw, struct txn *t, const struct txn_lim
 			e->def.store.guard_word = def->store.guard_word;
 		}
 		shot_add(s, e);
+		if (def->kind == CAT_ENUM_TYPE &&
+		    !cat_enum_learn(def->store.id, def->generation, def->name, def->label, def->labels)) {
+			st = NAM_NOMEM;
+			shot_free(c, s, at);
+			goto out_unlock;
+		}
 	}
 	qsort(s->table, s->tables, sizeof *s->table, by_name);
 	publish(c, s);
@@ -471,7 +481,7 @@ cover(struct cat *c, struct txn *t, struct cat_snapshot **out)
 }
 
 nam_status
-cat_find(struct cat *c, struct txn *t, const char *name, const struct cat_table **out)
+cat_name_taken(struct cat *c, struct txn *t, const char *name, const struct cat_table **out)
 {
 	*out = NULL;
 	if (atomic_load_explicit(&c->overlays, memory_order_acquire) != 0) {
@@ -500,6 +510,24 @@ cat_find(struct cat *c, struct txn *t, const char *name, const struct cat_table 
 	return NAM_OK;
 }
 
+nam_status
+cat_find(struct cat *c, struct txn *t, const char *name, const struct cat_table **out)
+{
+	nam_status st = cat_name_taken(c, t, name, out);
+	if (*out != NULL && cat_kind_is_type((*out)->kind))
+		*out = NULL;
+	return st;
+}
+
+nam_status
+cat_type_named(struct cat *c, struct txn *t, const char *name, const struct cat_table **out)
+{
+	nam_status st = cat_name_taken(c, t, name, out);
+	if (*out != NULL && !cat_kind_is_type((*out)->kind))
+		*out = NULL;
+	return st;
+}
+
 static int
 tables_by_name(const void *a, const void *b)
 {
@@ -507,8 +535,9 @@ tables_by_name(const void *a, const void *b)
 	return strcmp((*x)->name, (*y)->name);
 }
 
-nam_status
-cat_list(struct cat *c, struct txn *t, const struct cat_table ***out, unsigned *n, struct nam_arena *arena)
+static nam_status
+list_of(struct cat *c, struct txn *t, bool types, const struct cat_table ***out, unsigned *n,
+    struct nam_arena *arena)
 {
 	struct cat_snapshot *s;
 	nam_status st = cover(c, t, &s);
@@ -525,10 +554,11 @@ cat_list(struct cat *c, struct txn *t, const struct cat_table ***out, unsigned *
 		goto out;
 	}
 	for (unsigned i = 0; i < s->tables; i++)
-		if (!cat_overlay_drops(o, s->table[i]))
+		if (cat_kind_is_type(s->table[i]->def.kind) == types && !cat_overlay_drops(o, s->table[i]))
 			list[got++] = &s->table[i]->def;
 	for (const struct cat_change *x = o ? o->list : NULL; x != NULL; x = x->next)
-		if (!x->drop && !cat_overlay_drops(o, x->entry))
+		if (!x->drop && cat_kind_is_type(x->entry->def.kind) == types &&
+		    !cat_overlay_drops(o, x->entry))
 			list[got++] = &x->entry->def;
 	qsort(list, got, sizeof *list, tables_by_name);
 	*out = list;
@@ -536,6 +566,25 @@ cat_list(struct cat *c, struct txn *t, const struct cat_table ***out, unsigned *
 out:
 	pthread_mutex_unlock(&c->lock);
 	return st;
+}
+
+nam_status
+cat_list(struct cat *c, struct txn *t, const struct cat_table ***out, unsigned *n, struct nam_arena *arena)
+{
+	return list_of(c, t, false, out, n, arena);
+}
+
+nam_status
+cat_list_types(
+    struct cat *c, struct txn *t, const struct cat_table ***out, unsigned *n, struct nam_arena *arena)
+{
+	return list_of(c, t, true, out, n, arena);
+}
+
+nam_status
+cat_learn(struct cat *c, struct txn *t)
+{
+	return reload(c, txn_worker_of(t), NULL, txn_limits_of(t));
 }
 
 nam_status
@@ -590,6 +639,7 @@ cat_open(struct txn_worker *tw, struct cat **out)
 		return NAM_NOMEM;
 	memset(c, 0, sizeof *c);
 	pthread_mutex_init(&c->lock, NULL);
+	cat_enum_hold();
 	c->db = txn_worker_db(tw);
 	c->oracle = txn_db_oracle(c->db);
 	c->pages = cat_pages_new();
@@ -633,6 +683,7 @@ cat_close(struct cat *c)
 			entry_free(c, c->system[i]);
 	cat_pages_free(c->pages);
 	cat_chains_free(c->chains);
+	cat_enum_leave();
 	pthread_mutex_destroy(&c->lock);
 	free(c);
 }

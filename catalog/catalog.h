@@ -10,6 +10,7 @@
 #define NAM_CATALOG_CATALOG_H
 
 #include <txn/txn.h>
+#include <types/enum.h>
 #include <types/value.h>
 
 enum { CAT_NAME_MAX = 63, CAT_COLUMNS_MAX = 1600, CAT_KEY_MAX = 32 };
@@ -36,13 +37,22 @@ struct cat_check {
 
 /* A place in the rows of a table whose columns have changed: the column it belongs to. */
 struct cat_place {
-	uint8_t type;
+	enum cat_type type;
 	uint16_t column; /* 1 + number; 0 = its column was dropped */
 	uint16_t offset; /* set by cat_table_layout */
 };
 
-/* What a name stands for. Only tables have rows of their own. */
-enum cat_kind { CAT_TABLE = 0, CAT_VIEW, CAT_SEQUENCE, CAT_INDEX };
+/*
+ * What a name stands for. Only tables have rows of their own. Types that users make are here because
+ * they share the names of relations: cat_find and cat_list do not show them.
+ */
+enum cat_kind { CAT_TABLE = 0, CAT_VIEW, CAT_SEQUENCE, CAT_INDEX, CAT_ENUM_TYPE, CAT_DOMAIN };
+
+static inline bool
+cat_kind_is_type(enum cat_kind k)
+{
+	return k >= CAT_ENUM_TYPE;
+}
 
 /* A sequence. Its next value is a word in remote memory, which sessions advance by FETCH_ADD. */
 struct cat_sequence {
@@ -150,6 +160,9 @@ struct cat_table {
 	unsigned indexes;        /* CAT_TABLE */
 	struct cat_index *index; /* the order of its numbers is that of their making */
 	uint32_t index_of;       /* CAT_INDEX: the number of its table */
+	unsigned labels;         /* CAT_ENUM_TYPE */
+	struct cat_label *label; /* by key */
+	bool fresh;              /* CAT_ENUM_TYPE: made by the transaction that sees it */
 	bool analyzed;
 	double rows;            /* as ANALYZE counted them */
 	struct txn_table store; /* .owner is this table */
@@ -171,9 +184,25 @@ void cat_close(struct cat *c);
  * with NAM_OK = no table has that name.
  */
 nam_status cat_find(struct cat *c, struct txn *t, const char *name, const struct cat_table **out);
-/* All tables, by name. In arena memory. */
+/* All relations, by name. In arena memory. */
 nam_status cat_list(
     struct cat *c, struct txn *t, const struct cat_table ***out, unsigned *n, struct nam_arena *arena);
+/* As cat_find and cat_list, for types that users have made. */
+nam_status cat_type_named(struct cat *c, struct txn *t, const char *name, const struct cat_table **out);
+nam_status cat_list_types(
+    struct cat *c, struct txn *t, const struct cat_table ***out, unsigned *n, struct nam_arena *arena);
+/* Whatever has that name: relation or type. */
+nam_status cat_name_taken(struct cat *c, struct txn *t, const char *name, const struct cat_table **out);
+/* Call it before t commits anything that says the type's id or name: a DROP TYPE of another
+ * transaction waits, and then sees it. NAM_CONFLICT: another transaction has changed or dropped the
+ * type. */
+nam_status cat_type_use(struct cat *c, struct txn *t, const struct cat_table *type);
+/* A type's definition, its name too, becomes def's. NAM_CONFLICT as above; NAM_DUPLICATE. */
+nam_status cat_type_alter(
+    struct cat *c, struct txn *t, const struct cat_table *type, const struct cat_table *def);
+/* Reads the catalog again as of now: a row that was changed later than the snapshot of its reader
+ * may have labels that the process does not know. In a coroutine. */
+nam_status cat_learn(struct cat *c, struct txn *t);
 /* Rises with every change this process has noticed: plans made before must be made again. If two
  * statements of t begin with equal versions, they see one catalog. */
 uint64_t cat_version(struct cat *c, struct txn *t);

@@ -136,7 +136,7 @@ index_make(struct cat *c, struct txn *t, uint32_t table, struct cat_index *ix, b
 	struct txn_worker *tw = txn_worker_of(t);
 	const struct txn_order order = { .words = ix->words };
 	const struct cat_table *there;
-	nam_status st = cat_find(c, t, ix->name, &there);
+	nam_status st = cat_name_taken(c, t, ix->name, &there);
 	if (st == NAM_OK && there != NULL)
 		st = NAM_DUPLICATE;
 	ix->store =
@@ -173,11 +173,22 @@ index_erase(struct cat *c, struct txn *t, const struct cat_index *ix, bool keep,
 	return st == NAM_OK ? note(c, t, (struct cat_entry *)(uintptr_t)its, true, keep) : st;
 }
 
+/*
+ * Labels of a type that t itself has made: no other transaction can use them before t has committed.
+ * Those that t adds to another type are learned when they are committed.
+ */
+static bool
+learn(const struct cat_table *def)
+{
+	return def->kind != CAT_ENUM_TYPE || !def->fresh ||
+	       cat_enum_learn(def->store.id, def->generation, def->name, def->label, def->labels);
+}
+
 nam_status
 cat_create(struct cat *c, struct txn *t, const struct cat_table *def)
 {
 	const struct cat_table *there;
-	nam_status st = cat_find(c, t, def->name, &there);
+	nam_status st = cat_name_taken(c, t, def->name, &there);
 	if (st != NAM_OK)
 		return st;
 	if (there != NULL)
@@ -201,6 +212,11 @@ cat_create(struct cat *c, struct txn *t, const struct cat_table *def)
 	if ((st = next_id(c, tw, &e->def.store.id)) != NAM_OK)
 		goto fail;
 	e->def.store.listed = rows;
+	if (def->kind == CAT_ENUM_TYPE && e->def.store.id >= CAT_TYPE_IDS) {
+		st = NAM_FULL;
+		goto fail;
+	}
+	e->def.fresh = true;
 	/* The rows will be its own, so the trees are, too. */
 	for (unsigned i = 0; i < e->def.indexes; i++) {
 		cat_index_layout(&e->def, &e->def.index[i]);
@@ -218,7 +234,7 @@ cat_create(struct cat *c, struct txn *t, const struct cat_table *def)
 			txn_table_free(tw, &e->def.store, 0);
 		goto fail;
 	}
-	nam_status noted = note(c, t, e, false, false);
+	nam_status noted = learn(&e->def) ? note(c, t, e, false, false) : NAM_NOMEM;
 	if (noted != NAM_OK) {
 		if (rows)
 			txn_table_free(tw, &e->def.store, 0);
@@ -298,6 +314,7 @@ alter(struct cat *c, struct txn *t, const struct cat_table *table, const struct 
 	e->def.store.view = NULL;
 	e->def.store.guard.bits = 0;
 	e->def.generation = table->generation + 1;
+	e->def.fresh = table->fresh && table->store.guard.bits == 0;
 	nam_arena_init(&arena, 64 << 10);
 	nam_status st = !rows || cat_table_layout(&e->def, &err) ? NAM_OK : NAM_INVALID;
 	e->def.store.row_max = table->store.row_max;
@@ -305,6 +322,8 @@ alter(struct cat *c, struct txn *t, const struct cat_table *table, const struct 
 		st = cat_erase(c, t, table, extras, &arena);
 	if (st == NAM_OK)
 		st = cat_write(c, t, &e->def, extras, &arena);
+	if (st == NAM_OK && !learn(&e->def))
+		st = NAM_NOMEM;
 	if (st == NAM_OK)
 		opened = (st = cat_entry_open(c, e)) == NAM_OK;
 	if (st == NAM_OK && rows)
@@ -375,7 +394,7 @@ cat_index_rename(struct cat *c, struct txn *t, const struct cat_table *table, un
 {
 	const struct cat_table *there;
 	uint32_t generation;
-	nam_status st = cat_find(c, t, name, &there);
+	nam_status st = cat_name_taken(c, t, name, &there);
 	if (st != NAM_OK || there != NULL)
 		return st != NAM_OK ? st : NAM_DUPLICATE;
 	struct cat_index *all = calloc(table->indexes, sizeof *all);
@@ -435,6 +454,19 @@ cat_grant_as(struct cat *c, struct txn *t, const struct cat_table *table, const 
 	/* No row of nam_extras counts its changes: the row of nam_tables tells them by its CID. */
 	nam_status st = table->store.guard.bits != 0 ? lock_definition(c, t, table) : NAM_OK;
 	return st == NAM_OK ? alter(c, t, table, def, false) : st;
+}
+
+nam_status
+cat_type_use(struct cat *c, struct txn *t, const struct cat_table *type)
+{
+	return type->store.guard.bits != 0 ? lock_definition(c, t, type) : NAM_OK;
+}
+
+nam_status
+cat_type_alter(struct cat *c, struct txn *t, const struct cat_table *type, const struct cat_table *def)
+{
+	nam_status st = cat_type_use(c, t, type);
+	return st == NAM_OK ? alter(c, t, type, def, false) : st;
 }
 
 struct cat_overlay *

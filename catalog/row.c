@@ -56,7 +56,7 @@ lay_places(struct cat_table *t)
 {
 	uint64_t at = t->first / 8 + 1u;
 	for (unsigned p = 0; p < t->places; p++) {
-		enum cat_type type = t->place ? (enum cat_type)t->place[p].type : t->column[p].type;
+		enum cat_type type = t->place ? t->place[p].type : t->column[p].type;
 		if (p == t->first) {
 			t->first_fixed = (uint16_t)(at < UINT16_MAX ? at : UINT16_MAX);
 			at += CAT_MORE;
@@ -114,7 +114,7 @@ cat_table_layout(struct cat_table *t, struct cat_err *err)
 		NAM_ASSERT(cat_type_is_known(t->column[i].type));
 	uint64_t at = lay_places(t);
 	for (unsigned p = 0; p < t->places; p++)
-		var |= is_var(t->place ? (enum cat_type)t->place[p].type : t->column[p].type);
+		var |= is_var(t->place ? t->place[p].type : t->column[p].type);
 	var_room(t, &least, &room);
 	if (at + least > TXN_ROW_MAX)
 		return cat_error(err, "54000",
@@ -567,7 +567,7 @@ blobs_of(const struct txn_table *tt, const void *bytes, uint32_t len, struct txn
 	for (unsigned p = 0; p < places && n < max; p++) {
 		struct cat_cell cell;
 		unsigned offset = t->place ? t->place[p].offset : t->column[p].offset;
-		if (!is_var(t->place ? (enum cat_type)t->place[p].type : t->column[p].type) ||
+		if (!is_var(t->place ? t->place[p].type : t->column[p].type) ||
 		    (p < t->first ? is_null(row, p) : offset + sizeof cell > len || row[offset - 1] != 0) ||
 		    !cell_at(t, row, len, offset, &cell) || !(cell.len & CAT_SPILLED))
 			continue;

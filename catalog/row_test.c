@@ -74,6 +74,8 @@ random_table(struct cat_table *out, struct nam_rng *r, unsigned keys)
 	for (unsigned i = 0; i < t.columns; i++) {
 		columns[i] = (struct cat_column){ .type = 1 + (enum cat_type)nam_rng_below(r, CAT_TYPES - 1),
 			.typmod = -1 };
+		if (columns[i].type == CAT_ENUM)
+			columns[i].type = cat_type_enum(1 + (uint32_t)nam_rng_below(r, CAT_TYPE_IDS - 1));
 		if (columns[i].type == CAT_TEXT && nam_rng_below(r, 2))
 			columns[i].typmod = (int32_t)(1 + nam_rng_below(r, 60));
 	}

@@ -24,7 +24,8 @@ enum { C_TABLE, C_NUMBER, C_NAME, C_TYPE, C_NOT_NULL, C_KEY, C_KIND, C_TYPMOD, C
  * it was altered, 'r' how many rows ANALYZE counted, 't' what it found in column number, 'l' the
  * places of its rows, 'm' what rows without a place for column number show, 'x' an index, 'b' of an
  * index: the number of its table, 'f' a foreign key, 'y' one of the table of that name that refers
- * to this one, 'o' the owner's name and the access control list. */
+ * to this one, 'o' the owner's name and the access control list, 'p' that it is a type: "e" an enum,
+ * 'e' a label of it and its key. */
 enum { X_TABLE, X_KIND, X_NUMBER, X_NAME, X_TEXT, X_ALL };
 
 enum { WIDEST = C_ALL, KEY_WIDEST = 3 };
@@ -391,7 +392,7 @@ read_places(struct cat_table *t, const char *text, struct nam_arena *arena)
 		for (unsigned k = 0; column > 0 && k < t->keys; k++)
 			if (t->key[k] + 1u == column && p >= first)
 				return false;
-		t->place[p] = (struct cat_place){ .type = (uint8_t)type, .column = (uint16_t)column };
+		t->place[p] = (struct cat_place){ .type = (enum cat_type)type, .column = (uint16_t)column };
 		used += column > 0;
 	}
 	return used == t->columns;
@@ -513,14 +514,29 @@ lists(struct cat_table *t, struct reading *r, unsigned at, unsigned n)
 		foreigns += r->extra[i].kind == 'f';
 	}
 	t->use = nam_arena_zero(r->arena, (n - at) * sizeof *t->use);
+	t->label = nam_arena_zero(r->arena, (n - at) * sizeof *t->label);
 	t->check = nam_arena_zero(r->arena, (n - at) * sizeof *t->check);
 	t->index = nam_arena_zero(r->arena, (indexes + 1) * sizeof *t->index);
 	t->foreign = nam_arena_zero(r->arena, (foreigns + 1) * sizeof *t->foreign);
 	t->referrer = nam_arena_zero(r->arena, (n - at) * sizeof *t->referrer);
-	if (t->use == NULL || t->check == NULL || t->index == NULL || t->foreign == NULL ||
-	    t->referrer == NULL)
+	if (t->use == NULL || t->label == NULL || t->check == NULL || t->index == NULL ||
+	    t->foreign == NULL || t->referrer == NULL)
 		return NAM_NOMEM;
 	return indexes > CAT_INDEXES_MAX ? NAM_CORRUPT : NAM_OK;
+}
+
+/* The name of a label is the rest of the text, because it may be empty. */
+static bool
+read_label(const struct extra *x, struct cat_label *out)
+{
+	long long key;
+	int skip;
+	if (sscanf(x->text, "%llx%n", (unsigned long long *)&key, &skip) != 1 || x->text[skip] != ' ' ||
+	    key < 1 || key >= CAT_ENUM_KEY_END || strlen(x->text + skip + 1) > CAT_LABEL_MAX)
+		return false;
+	strcpy(out->name, x->text + skip + 1);
+	out->key = key;
+	return true;
 }
 
 /* Gives a table what nam_extras says of it, from extra[*at] on. */
@@ -613,6 +629,15 @@ decorate(struct cat_table *t, struct reading *r, unsigned *at)
 			t->kind = CAT_INDEX;
 			t->index_of = (uint32_t)strtoul(x->text, NULL, 10);
 			break;
+		case 'p':
+			if (strcmp(x->text, "e") != 0 || t->store.id >= CAT_TYPE_IDS)
+				return NAM_CORRUPT;
+			t->kind = CAT_ENUM_TYPE;
+			break;
+		case 'e':
+			if (!read_label(x, &t->label[t->labels++]))
+				return NAM_CORRUPT;
+			break;
 		case 's':
 			t->kind = CAT_SEQUENCE;
 			if (!read_sequence(x->text, &t->seq))
@@ -623,6 +648,9 @@ decorate(struct cat_table *t, struct reading *r, unsigned *at)
 		}
 	}
 	qsort(t->check, t->checks, sizeof *t->check, checks_by_name);
+	for (unsigned i = 1; i < t->labels; i++)
+		if (t->label[i - 1].key >= t->label[i].key)
+			return NAM_CORRUPT;
 	return NAM_OK;
 }
 
@@ -737,15 +765,15 @@ fill_put(const struct cat_table *sys, struct txn *t, const union cat_val *v, str
 static char *
 places_text(const struct cat_table *def, struct nam_arena *arena)
 {
-	enum { EACH = 12 };
+	enum { EACH = 18 };
 	size_t max = (def->places + 2u) * EACH, at;
 	char *text = nam_arena_take(arena, max);
 	if (text == NULL)
 		return NULL;
 	at = (size_t)snprintf(text, max, "%u %u", def->first, def->places);
 	for (unsigned p = 0; p < def->places; p++)
-		at +=
-		    (size_t)snprintf(text + at, max - at, " %u:%u", def->place[p].type, def->place[p].column);
+		at += (size_t)snprintf(
+		    text + at, max - at, " %u:%u", (unsigned)def->place[p].type, def->place[p].column);
 	return text;
 }
 
@@ -753,8 +781,8 @@ places_text(const struct cat_table *def, struct nam_arena *arena)
 static nam_status
 extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct nam_arena *arena)
 {
-	unsigned most =
-	    4u * def->columns + def->checks + def->uses + def->indexes + def->foreigns + def->referrers + 8;
+	unsigned most = 4u * def->columns + def->checks + def->uses + def->indexes + def->foreigns +
+			def->referrers + def->labels + 9;
 	struct extra *x = nam_arena_zero(arena, most * sizeof *x);
 	*out = x;
 	*n = 0;
@@ -842,6 +870,15 @@ extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct n
 		*to = (struct extra){ .kind = 'u', .number = i + 1, .text = "" };
 		memcpy(to->name, def->use[i], sizeof to->name);
 	}
+	if (def->kind == CAT_ENUM_TYPE)
+		x[(*n)++] = (struct extra){ .kind = 'p', .text = "e" };
+	for (unsigned i = 0; i < def->labels; i++) {
+		char *text = nam_arena_printf(
+		    arena, "%llx %s", (unsigned long long)def->label[i].key, def->label[i].name);
+		if (text == NULL)
+			return NAM_NOMEM;
+		x[(*n)++] = (struct extra){ .kind = 'e', .number = i + 1, .text = text };
+	}
 	if (def->kind == CAT_SEQUENCE) {
 		const struct cat_sequence *q = &def->seq;
 		char *text =
@@ -887,7 +924,7 @@ cat_write(struct cat *c, struct txn *t, const struct cat_table *def, bool extras
 	if (extras)
 		return write_extras(c, t, def, arena);
 	struct txn_put *p = nam_arena_zero(arena, (def->columns + 1u) * sizeof *p);
-	char(*type)[41] = nam_arena_take(arena, (def->columns + 1u) * sizeof *type);
+	char(*type)[CAT_TYPE_TEXT] = nam_arena_take(arena, (def->columns + 1u) * sizeof *type);
 	if (p == NULL || type == NULL)
 		return NAM_NOMEM;
 	const union cat_val tv[T_ALL] = {
@@ -907,7 +944,10 @@ cat_write(struct cat *c, struct txn *t, const struct cat_table *def, bool extras
 		for (unsigned k = 0; k < def->keys; k++)
 			if (def->key[k] == i)
 				key = k + 1;
-		cat_type_full(x->type, x->typmod, type[i]);
+		if (cat_type_id(x->type) != 0) /* its name may change */
+			snprintf(type[i], sizeof type[i], "USER-DEFINED");
+		else
+			cat_type_full(x->type, x->typmod, type[i]);
 		const union cat_val cv[C_ALL] = {
 			[C_TABLE].i = def->store.id,
 			[C_NUMBER].i = i + 1,

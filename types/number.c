@@ -1,4 +1,5 @@
 /* number.c -- PostgreSQL's numbers for types and typmods, and types by those numbers. */
+#include <types/enum.h>
 #include <types/interval.h>
 
 #include <stdio.h>
@@ -47,6 +48,8 @@ cat_type_oid(enum cat_type t, int32_t typmod)
 	enum cat_type e = cat_type_element(t);
 	if (cat_type_is_varchar(t, typmod))
 		return cat_type_is_array(t) ? VARCHAR_ARRAY : VARCHAR;
+	if (cat_type_id(t) != 0)
+		return (cat_type_is_array(t) ? CAT_OID_ARRAYS : 0) + CAT_OID_MADE + cat_type_id(t);
 	if (e >= CAT_TYPES || types[e].oid == 0)
 		e = CAT_TEXT;
 	return cat_type_is_array(t) ? types[e].array : types[e].oid;
@@ -55,6 +58,8 @@ cat_type_oid(enum cat_type t, int32_t typmod)
 int16_t
 cat_type_size(enum cat_type t)
 {
+	if (cat_type_is_enum(t))
+		return 4;
 	return t < CAT_TYPES && types[t].oid != 0 ? types[t].size : -1;
 }
 
@@ -101,6 +106,13 @@ bool
 cat_type_numbered(uint32_t oid, int32_t typmod, enum cat_type *type, int32_t *own)
 {
 	bool varchar = oid == VARCHAR || oid == VARCHAR_ARRAY, found = varchar;
+	bool array = oid >= CAT_OID_ARRAYS;
+	uint32_t id = oid - CAT_OID_MADE - (array ? CAT_OID_ARRAYS : 0);
+	if (id > 0 && id < CAT_TYPE_IDS && cat_enum_find(id) != NULL) {
+		*type = array ? cat_type_array_of(cat_type_enum(id)) : cat_type_enum(id);
+		*own = -1;
+		return true;
+	}
 	*type = oid == VARCHAR ? CAT_TEXT : cat_type_array_of(CAT_TEXT);
 	for (unsigned t = CAT_BOOL; t < CAT_TYPES && !found; t++)
 		if (types[t].oid != 0 && (types[t].oid == oid || types[t].array == oid)) {

@@ -3,6 +3,7 @@
 #include <types/array.h>
 #include <types/binary.h>
 #include <types/datetime.h>
+#include <types/enum.h>
 #include <types/interval.h>
 #include <types/jsonb.h>
 #include <types/numeric.h>
@@ -51,6 +52,7 @@ static const struct {
 	[CAT_REGROLE] = TYPE("regrole", "regrole", 'N', false),
 	[CAT_INT2V] = { "smallint", "int2vector element", "int2vector", "int2vector", 'N', false },
 	[CAT_OIDV] = { "oid", "oidvector element", "oidvector", "oidvector", 'N', false },
+	[CAT_ENUM] = TYPE("anyenum", "anyenum", 'E', false),
 	[CAT_TIMESTAMP] = TYPE("timestamp without time zone", "timestamp", 'D', false),
 #undef TYPE
 };
@@ -58,6 +60,8 @@ static const struct {
 const char *
 cat_type_name(enum cat_type t)
 {
+	if (cat_type_id(t) != 0)
+		return cat_enum_said(t);
 	if (cat_type_is_array(t))
 		return cat_type_is_known(t) ? types[cat_type_element(t)].array_name : "?";
 	return (unsigned)t < CAT_TYPES ? types[t].name : "?";
@@ -117,6 +121,8 @@ cat_type_full(enum cat_type t, int32_t typmod, char out[CAT_TYPE_TEXT])
 const char *
 cat_type_word(enum cat_type t)
 {
+	if (cat_type_id(t) != 0)
+		return cat_enum_word(t);
 	if (cat_type_is_array(t))
 		return cat_type_is_known(t) ? types[cat_type_element(t)].array_word : "?";
 	return (unsigned)t < CAT_TYPES ? types[t].word : "?";
@@ -126,7 +132,9 @@ enum cat_type
 cat_type_find(const char *word)
 {
 	for (int t = CAT_UNKNOWN + 1; t < CAT_TYPES; t++)
-		if (strcmp(types[t].word, word) == 0)
+		if (t == CAT_ENUM)
+			continue;
+		else if (strcmp(types[t].word, word) == 0)
 			return (enum cat_type)t;
 		else if (strcmp(types[t].array_word, word) == 0)
 			return cat_type_array_of((enum cat_type)t);
@@ -138,7 +146,8 @@ cat_type_find(const char *word)
 char
 cat_type_category(enum cat_type t)
 {
-	return cat_type_is_array(t) ? 'A' : (unsigned)t < CAT_TYPES ? types[t].category : 'X';
+	unsigned kind = cat_type_kind(t);
+	return cat_type_is_array(t) ? 'A' : kind < CAT_TYPES ? types[kind].category : 'X';
 }
 
 bool
@@ -455,6 +464,8 @@ cat_value_in(enum cat_type type, int32_t typmod, struct cat_str in, union cat_va
 {
 	if (cat_type_is_array(type))
 		return cat_array_in(type, typmod, in, &out->s, arena, err);
+	if (cat_type_is_enum(type))
+		return cat_enum_in(type, in, &out->i, err);
 	switch (type) {
 	case CAT_BOOL:
 		return bool_in(in, out, err);
@@ -653,6 +664,8 @@ cat_value_out(enum cat_type type, union cat_val v, struct nam_arena *arena)
 			   : (struct cat_str){ "-", 1 };
 	if (cat_type_is_array(type))
 		return cat_array_out(type, v.s, arena);
+	if (cat_type_is_enum(type))
+		return cat_enum_out(type, v.i, arena);
 	if (type == CAT_NUMERIC)
 		return cat_num_out(v.s, arena);
 	if (type == CAT_BYTEA)

@@ -30,6 +30,7 @@
  *                  alone counts
  *	INT2V, OIDV int64: elements of int2vector and oidvector, which have a text of their own
  *                  ("1 2 3") and otherwise are arrays of INT8
+ *	ENUM        int64, see types/enum.h. Each such type is CAT_ENUM with an id in the higher bits
  *	UNKNOWN     str: an untyped literal before the binder has decided; never stored
  *	ARRAY | t   str: see types/array.h; t is the elements' type
  */
@@ -72,14 +73,19 @@ enum cat_type {
 	CAT_INT2V = 26,
 	CAT_OIDV = 27,
 	CAT_JSONB = 28,
+	CAT_ENUM = 29, /* | id << CAT_ID_SHIFT; the last one: those before it are PostgreSQL's own */
 	CAT_TYPES,
-	CAT_ARRAY = 64 /* | type of its elements */
+	CAT_NAMED = 63, /* in a statement's tree: the catalog has yet to say which type it is */
+	CAT_ARRAY = 64, /* | type of its elements */
+	CAT_ID_SHIFT = 8
 };
+/* Ids of types that users make are below this. */
+enum { CAT_TYPE_IDS = 1 << 23 };
 
 static inline bool
 cat_type_is_array(enum cat_type t)
 {
-	return t >= CAT_ARRAY;
+	return (t & CAT_ARRAY) != 0;
 }
 static inline enum cat_type
 cat_type_element(enum cat_type array)
@@ -91,12 +97,36 @@ cat_type_array_of(enum cat_type element)
 {
 	return (enum cat_type)(element | CAT_ARRAY);
 }
+static inline enum cat_type
+cat_type_enum(uint32_t id)
+{
+	return (enum cat_type)(CAT_ENUM | (int)(id << CAT_ID_SHIFT));
+}
+static inline bool
+cat_type_is_enum(enum cat_type t)
+{
+	return ((int)t & ((1 << CAT_ID_SHIFT) - 1)) == CAT_ENUM;
+}
+/* The id of a type, or of an array's elements, that a user has made; 0 = it is another one. */
+static inline uint32_t
+cat_type_id(enum cat_type t)
+{
+	return (uint32_t)t >> CAT_ID_SHIFT;
+}
+/* t without an id: what to switch on. */
+static inline enum cat_type
+cat_type_kind(enum cat_type t)
+{
+	return (enum cat_type)((int)t & ((1 << CAT_ID_SHIFT) - 1));
+}
 /* True if t is the number of a type, array or not, that a column may have. For bytes from a
  * wire. */
 static inline bool
 cat_type_is_known(int64_t t)
 {
-	return t >= 0 && (t & ~(int64_t)CAT_ARRAY) > CAT_UNKNOWN && (t & ~(int64_t)CAT_ARRAY) < CAT_TYPES;
+	int64_t kind = t & ((1 << CAT_ID_SHIFT) - 1) & ~(int64_t)CAT_ARRAY, id = t >> CAT_ID_SHIFT;
+	return t >= 0 && kind > CAT_UNKNOWN && kind < CAT_TYPES &&
+	       (kind == CAT_ENUM ? id > 0 && id < CAT_TYPE_IDS : id == 0);
 }
 
 /* The typmod of varchar without a length, which has text's values and another name. */
@@ -120,7 +150,7 @@ const char *cat_type_name(enum cat_type t);
 /* cat_type_name of a type and its typmod, which may make text varchar. */
 const char *cat_type_said(enum cat_type t, int32_t typmod);
 /* With its length, or precision: "character varying(20)", "numeric(10,2)", "integer". */
-enum { CAT_TYPE_TEXT = 41 };
+enum { CAT_TYPE_TEXT = 2 * 63 + 5 };
 const char *cat_type_full(enum cat_type t, int32_t typmod, char out[CAT_TYPE_TEXT]);
 /* PostgreSQL's own word for it: "int4", "bpchar", "timestamptz" */
 const char *cat_type_word(enum cat_type t);
@@ -132,6 +162,7 @@ bool cat_type_preferred(enum cat_type t);
 
 /* number.c: PostgreSQL's pg_type.oid of a type, its typlen, and its typmod for one of ours. A type
  * without a number is text. */
+enum { CAT_OID_MADE = 16384, CAT_OID_ARRAYS = 1 << 29 }; /* those of types that users make: + id */
 uint32_t cat_type_oid(enum cat_type t, int32_t typmod);
 int16_t cat_type_size(enum cat_type t);
 int32_t cat_typmod_out(enum cat_type t, int32_t typmod);
@@ -143,11 +174,12 @@ static inline bool
 cat_type_is_str(enum cat_type t)
 {
 	return cat_type_is_array(t) ||
-	       (UINT32_C(1) << t & (1u << CAT_TEXT | 1u << CAT_NUMERIC | 1u << CAT_UNKNOWN |
-				       1u << CAT_BPCHAR | 1u << CAT_INTERVAL | 1u << CAT_BYTEA |
-				       1u << CAT_UUID | 1u << CAT_JSON | 1u << CAT_JSONB | 1u << CAT_NAME |
-				       1u << CAT_CHAR | 1u << CAT_REGCLASS | 1u << CAT_REGTYPE |
-				       1u << CAT_REGPROC | 1u << CAT_REGNAMESPACE | 1u << CAT_REGROLE)) != 0;
+	       (UINT32_C(1) << ((unsigned)t & 31) &
+		   (1u << CAT_TEXT | 1u << CAT_NUMERIC | 1u << CAT_UNKNOWN | 1u << CAT_BPCHAR |
+		       1u << CAT_INTERVAL | 1u << CAT_BYTEA | 1u << CAT_UUID | 1u << CAT_JSON |
+		       1u << CAT_JSONB | 1u << CAT_NAME | 1u << CAT_CHAR | 1u << CAT_REGCLASS |
+		       1u << CAT_REGTYPE | 1u << CAT_REGPROC | 1u << CAT_REGNAMESPACE | 1u << CAT_REGROLE)) !=
+		   0;
 }
 
 /* True if a value of type t is an oid with the name of what it numbers. */

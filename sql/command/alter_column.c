@@ -170,8 +170,11 @@ sql_alter_add(struct sql_alter *a, const struct ast_alter *k)
 	if (def->columns == CAT_COLUMNS_MAX)
 		return cat_error(a->err, "54011", "tables can have at most %d columns", CAT_COLUMNS_MAX);
 	struct sql_alter_from *from = &a->from[def->columns];
+	enum cat_type type;
+	if (!sql_column_type(a->s, add->type, &add->named, &type, a->err))
+		return false;
 	struct cat_column *c = &def->column[def->columns++];
-	*c = (struct cat_column){ .type = add->type,
+	*c = (struct cat_column){ .type = type,
 		.typmod = add->typmod,
 		.not_null = add->not_null,
 		.dflt = add->dflt_text,
@@ -403,6 +406,10 @@ sql_alter_type(struct sql_alter *a, const struct ast_alter *k)
 	struct cat_column *col = &def->column[c];
 	struct sql_alter_from *from = &a->from[c];
 	const struct cat_column was = *col;
+	struct ast_alter found = *k;
+	if (!sql_column_type(a->s, k->type, &k->named, &found.type, a->err))
+		return false;
+	k = &found;
 	if (from->typed)
 		return cat_error(a->err, "0A000", "cannot alter type of column \"%s\" twice", k->name);
 	if (col->identity && !cat_type_is_int(k->type))

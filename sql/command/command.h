@@ -51,6 +51,13 @@ bool sql_make_sequence(struct sql_session *s, const char *name, const struct ast
 /* The name of the sequence of a column of a new table, and the default that draws from it. */
 bool sql_sequence_name(struct sql_session *s, const char *table, const char *column,
     char out[CAT_NAME_MAX + 1], const char **dflt, struct nam_arena *arena, struct cat_err *err);
+/* type.c: the type that a statement says; 42704. */
+bool sql_column_type(struct sql_session *s, enum cat_type type, const struct ast_named *named,
+    enum cat_type *out, struct cat_err *err);
+/* The types of def's columns, or one type, stay until s->t ends, and if it commits, as long as def
+ * uses them. */
+bool sql_types_use(struct sql_session *s, const struct cat_table *def, struct cat_err *err);
+bool sql_type_use(struct sql_session *s, uint32_t id, struct cat_err *err);
 /* What a session hands to expressions as struct sql_host. */
 struct sql_row;
 bool sql_nextval(struct sql_row *r);

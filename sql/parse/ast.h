@@ -23,7 +23,7 @@ enum ast_kind {
 	AST_STAR,   /* qual (or NULL) */
 	AST_OP,     /* text; one argument: prefix */
 	AST_FUNC,   /* text */
-	AST_CAST,   /* type, typmod */
+	AST_CAST,   /* type, typmod; CAT_NAMED: named */
 	AST_AND,
 	AST_OR,
 	AST_NOT,
@@ -45,6 +45,14 @@ enum { AST_INDEX_LOWER = 1, AST_INDEX_UPPER = 2, AST_INDEX_SLICE = 4 };
 
 struct ast_window;
 
+/* A type that a user has made, if the type beside it is CAT_NAMED or an array of that. name says
+ * what it is called; the catalog says what it is (sql_bind_type). */
+struct ast_named {
+	const char *name;
+	int position;
+	bool schema; /* written with one */
+};
+
 enum ast_sub { AST_SUB_SCALAR, AST_SUB_EXISTS, AST_SUB_ANY, AST_SUB_ALL, AST_SUB_ARRAY };
 
 struct ast_expr {
@@ -56,6 +64,7 @@ struct ast_expr {
 	int32_t typmod;
 	uint32_t len; /* AST_STRING */
 	int64_t i;
+	const struct ast_named *named; /* AST_CAST */
 	const char *text, *qual;
 	struct ast_expr **args;
 	struct ast_window *over; /* AST_WINDOW */
@@ -202,6 +211,7 @@ struct ast_column {
 	const char *name;
 	enum cat_type type;
 	int32_t typmod;
+	struct ast_named named;
 	bool not_null;
 	int position;
 	struct ast_expr *dflt; /* DEFAULT, and its text */
@@ -349,6 +359,7 @@ struct ast_alter {
 	unsigned index;
 	enum cat_type type;
 	int32_t typmod;
+	struct ast_named named;
 };
 
 /* EXPLAIN's options. buffers: what it did on the fabric and kept in memory; with ANALYZE unless
@@ -447,7 +458,8 @@ struct ast_stmt {
 	bool no_data;      /* CREATE TABLE AS ... WITH NO DATA */
 	bool has_key, start, reset, local;
 	struct ast_copy copy;
-	enum cat_type *types;   /* PREPARE: of its parameters, as far as given */
+	enum cat_type *types; /* PREPARE: of its parameters, as far as given */
+	struct ast_named *named;
 	struct ast_expr **args; /* EXECUTE */
 	unsigned ntypes, nargs;
 	enum ast_iso iso;     /* BEGIN, SET TRANSACTION */

@@ -11,8 +11,9 @@
 struct ast_expr *sql_convert_expr(struct sql_convert *c, const PgQuery__Node *n);
 bool sql_convert_exprs(
     struct sql_convert *c, PgQuery__Node *const *list, size_t n, struct ast_expr ***out, unsigned *count);
-bool sql_convert_type(
-    struct sql_convert *c, const PgQuery__TypeName *t, enum cat_type *type, int32_t *typmod);
+/* named: of a type that is none of PostgreSQL's, CAT_NAMED. */
+bool sql_convert_type(struct sql_convert *c, const PgQuery__TypeName *t, enum cat_type *type, int32_t *typmod,
+    struct ast_named *named);
 /* A new node, with room for so many arguments. */
 struct ast_expr *sql_convert_node(struct sql_convert *c, enum ast_kind kind, int location, unsigned nargs);
 /* convert_row.c: nodes of one or two arguments, NULL if one of them is NULL; rows of values. */

@@ -98,11 +98,12 @@ static bool
 sequence(struct sql_convert *c, PgQuery__Node *const *list, size_t n, struct ast_seq *q)
 {
 	int32_t typmod;
+	struct ast_named named;
 	for (size_t i = 0; i < n; i++) {
 		const PgQuery__DefElem *d = list[i]->def_elem;
 		const char *name = d->defname;
 		if (strcmp(name, "as") == 0) {
-			if (!sql_convert_type(c, d->arg->type_name, &q->type, &typmod))
+			if (!sql_convert_type(c, d->arg->type_name, &q->type, &typmod, &named))
 				return false;
 			if (!cat_type_is_int(q->type))
 				return cat_error(
@@ -262,6 +263,8 @@ collated(struct sql_convert *c, const PgQuery__CollateClause *k, enum cat_type t
 		return false;
 	if (cat_type_category(cat_type_element(type)) == 'S')
 		return true;
+	if (cat_type_element(type) == CAT_NAMED)
+		return sql_convert_no(c, "COLLATE of such a type is", k->location);
 	cat_error(c->err, "42804", "collations are not supported by type %s", cat_type_name(type));
 	c->err->position = k->location + 1;
 	return false;
@@ -282,7 +285,7 @@ element(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *st)
 	if (d->type_name == NULL)
 		return sql_convert_no(c, "a column without a type is", d->location);
 	if (!serial(c, d->type_name, col) ||
-	    (col->seq == NULL && !sql_convert_type(c, d->type_name, &col->type, &col->typmod)) ||
+	    (col->seq == NULL && !sql_convert_type(c, d->type_name, &col->type, &col->typmod, &col->named)) ||
 	    !collated(c, d->coll_clause, col->type))
 		return false;
 	for (size_t i = 0; i < d->n_constraints; i++)
@@ -619,7 +622,7 @@ alter_one(struct sql_convert *c, const PgQuery__AlterTableCmd *k, struct ast_stm
 	case PG_QUERY__ALTER_TABLE_TYPE__AT_AlterColumnType: {
 		const PgQuery__ColumnDef *d = k->def->column_def;
 		to->kind = AST_ALTER_TYPE;
-		return sql_convert_type(c, d->type_name, &to->type, &to->typmod) &&
+		return sql_convert_type(c, d->type_name, &to->type, &to->typmod, &to->named) &&
 		       collated(c, d->coll_clause, to->type) &&
 		       (d->raw_default == NULL || (to->e = sql_convert_expr(c, d->raw_default)) != NULL);
 	}

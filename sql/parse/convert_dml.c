@@ -115,13 +115,14 @@ sql_convert_prepare(struct sql_convert *c, const PgQuery__PrepareStmt *s, struct
 	st->kind = AST_PREPARE;
 	st->ntypes = (unsigned)s->n_argtypes;
 	if ((st->var = sql_convert_str(c, s->name)) == NULL ||
-	    (st->types = sql_convert_take(c, st->ntypes * sizeof *st->types)) == NULL)
+	    (st->types = sql_convert_take(c, st->ntypes * sizeof *st->types)) == NULL ||
+	    (st->named = sql_convert_take(c, st->ntypes * sizeof *st->named)) == NULL)
 		return false;
 	for (unsigned i = 0; i < st->ntypes; i++) {
 		int32_t typmod;
 		if (s->argtypes[i]->node_case != PG_QUERY__NODE__NODE_TYPE_NAME)
 			return sql_convert_no(c, "this kind of type is", -1);
-		if (!sql_convert_type(c, s->argtypes[i]->type_name, &st->types[i], &typmod))
+		if (!sql_convert_type(c, s->argtypes[i]->type_name, &st->types[i], &typmod, &st->named[i]))
 			return false;
 	}
 	/* Its parameters are its own. */

@@ -209,9 +209,11 @@ sql_convert_collation(struct sql_convert *c, const PgQuery__CollateClause *k)
 }
 
 static bool
-element_type(struct sql_convert *c, const PgQuery__TypeName *t, enum cat_type *type, int32_t *typmod)
+element_type(struct sql_convert *c, const PgQuery__TypeName *t, enum cat_type *type, int32_t *typmod,
+    struct ast_named *named)
 {
 	*typmod = -1;
+	*named = (struct ast_named){ 0 };
 	const char *name = t->n_names ? sql_convert_word(t->names[t->n_names - 1]) : NULL;
 	if (name == NULL)
 		return sql_convert_no(c, "this type is", t->location);
@@ -220,18 +222,31 @@ element_type(struct sql_convert *c, const PgQuery__TypeName *t, enum cat_type *t
 		return sql_convert_no(c, "arrays of more than one dimension are", t->location);
 	if (t->setof || t->pct_type)
 		return sql_convert_no(c, "SETOF and %TYPE are", t->location);
-	*type = cat_type_find(name);
+	const char *schema = t->n_names == 2 ? sql_convert_word(t->names[0]) : NULL;
+	bool in_public = schema != NULL && strcmp(schema, "public") == 0;
+	*type = in_public ? CAT_UNKNOWN : cat_type_find(name);
 	if (*type == CAT_UNKNOWN) {
-		if (sql_postgres_has(sql_postgres_types, name)) {
+		if (!in_public && sql_postgres_has(sql_postgres_types, name)) {
 			const char *say = strcmp(name, "char") == 0     ? "\"char\""
 					  : strcmp(name, "timetz") == 0 ? "time with time zone"
 									: name;
 			snprintf(what, sizeof what, "type %s is", say);
 			return sql_convert_no(c, what, t->location);
 		}
-		cat_error(c->err, "42704", "type \"%.63s\" does not exist", name);
-		c->err->position = t->location >= 0 ? t->location + 1 : 0;
-		return false;
+		int at = t->location >= 0 ? t->location + 1 : 0;
+		bool catalog = schema != NULL && !in_public;
+		if (catalog || t->n_typmods > 0) {
+			if (catalog)
+				cat_error(
+				    c->err, "42704", "type \"%.63s.%.63s\" does not exist", schema, name);
+			else
+				cat_error(c->err, "42704", "type \"%.63s\" does not exist", name);
+			c->err->position = at;
+			return false;
+		}
+		*type = CAT_NAMED;
+		*named = (struct ast_named){ sql_convert_str(c, name), at, in_public };
+		return named->name != NULL;
 	}
 	if (t->n_typmods == 0) {
 		if (strcmp(name, "varchar") == 0 || strcmp(name, "_varchar") == 0)
@@ -275,9 +290,10 @@ element_type(struct sql_convert *c, const PgQuery__TypeName *t, enum cat_type *t
 }
 
 bool
-sql_convert_type(struct sql_convert *c, const PgQuery__TypeName *t, enum cat_type *type, int32_t *typmod)
+sql_convert_type(struct sql_convert *c, const PgQuery__TypeName *t, enum cat_type *type, int32_t *typmod,
+    struct ast_named *named)
 {
-	if (!element_type(c, t, type, typmod))
+	if (!element_type(c, t, type, typmod, named))
 		return false;
 	if (t->n_array_bounds > 0)
 		*type = cat_type_array_of(*type);
@@ -289,7 +305,9 @@ cast(struct sql_convert *c, const PgQuery__TypeCast *t)
 {
 	enum cat_type type;
 	int32_t typmod;
-	if (t->type_name == NULL || !sql_convert_type(c, t->type_name, &type, &typmod))
+	struct ast_named *named = sql_convert_take(c, sizeof *named);
+	if (named == NULL || t->type_name == NULL ||
+	    !sql_convert_type(c, t->type_name, &type, &typmod, named))
 		return NULL;
 	struct ast_expr *a = sql_convert_expr(c, t->arg);
 	struct ast_expr *e =
@@ -297,6 +315,7 @@ cast(struct sql_convert *c, const PgQuery__TypeCast *t)
 	if (e != NULL) {
 		e->type = type;
 		e->typmod = typmod;
+		e->named = named;
 		/* the column's name, when it has no other */
 		e->text =
 		    sql_convert_str(c, sql_convert_word(t->type_name->names[t->type_name->n_names - 1]));

@@ -72,14 +72,31 @@ room_for(struct sql_session *s, const char *name, struct cat_err *err)
 	return p;
 }
 
+/* The types of PREPARE's parameters, those of users looked up. In an arena of the session. */
+static const enum cat_type *
+given_types(struct sql_session *s, const struct ast_stmt *ast, struct cat_err *err)
+{
+	struct nam_arena *arena = sql_arena(s, 0);
+	enum cat_type *types = arena ? nam_arena_copy(arena, ast->types, ast->ntypes * sizeof *types) : NULL;
+	if (types == NULL) {
+		sql_no_memory(err);
+		return NULL;
+	}
+	for (unsigned i = 0; i < ast->ntypes; i++)
+		if (!sql_column_type(s, ast->types[i], &ast->named[i], &types[i], err))
+			return NULL;
+	return types;
+}
+
 static bool
 prepare(struct sql_session *s, const struct sql_stmt *st, struct cat_err *err)
 {
 	const struct ast_stmt *ast = st->ast;
-	struct sql_named *p = room_for(s, ast->var, err);
+	const enum cat_type *types = ast->ntypes > 0 ? given_types(s, ast, err) : ast->types;
+	struct sql_named *p = types != NULL ? room_for(s, ast->var, err) : NULL;
 	if (p == NULL)
 		return false;
-	p->st = sql_stmt_new(s, sql_parsed_hold(st->parsed), ast->inner, ast->types, ast->ntypes, err);
+	p->st = sql_stmt_new(s, sql_parsed_hold(st->parsed), ast->inner, types, ast->ntypes, err);
 	if (p->st != NULL && (!sql_has_plan(ast->inner) || sql_stmt_plan(s, p->st, err))) {
 		p->st->described = true;
 		return true;

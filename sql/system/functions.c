@@ -74,7 +74,7 @@ keep_aggregate(struct one o)
 	for (o.form = 0; o.form < forms; o.form++)
 		keep(o);
 	o.form = 0;
-	for (unsigned t = 0; forms == 0 && t < CAT_TYPES; t++)
+	for (unsigned t = 0; forms == 0 && t < CAT_ENUM; t++)
 		if (takes(o.kind, t)) {
 			o.arg = (enum cat_type)t;
 			keep(o);

@@ -119,7 +119,7 @@ array(struct sql_rows *r, enum cat_type element, int32_t typmod)
 static bool
 type_rows(struct sql_rows *r)
 {
-	for (unsigned t = CAT_UNKNOWN + 1; t < CAT_TYPES; t++) {
+	for (unsigned t = CAT_UNKNOWN + 1; t < CAT_ENUM; t++) {
 		if (t != CAT_INT2V && t != CAT_OIDV)
 			plain(r, (enum cat_type)t, -1);
 		array(r, (enum cat_type)t, -1);
@@ -210,7 +210,7 @@ sql_system_type_oid(struct nam_arena *a, struct cat_str name)
 	if (strcasecmp(w, "_varchar") == 0 || strcasecmp(w, "varchar[]") == 0 ||
 	    strcasecmp(w, "character varying[]") == 0)
 		return VARCHAR_ARRAY;
-	for (unsigned t = CAT_UNKNOWN + 1; t < CAT_TYPES; t++)
+	for (unsigned t = CAT_UNKNOWN + 1; t < CAT_ENUM; t++)
 		for (unsigned is = 0; is < 2; is++) {
 			enum cat_type x = is ? cat_type_array_of((enum cat_type)t) : (enum cat_type)t;
 			const char *plural =

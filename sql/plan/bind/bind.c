@@ -1,6 +1,7 @@
 /* bind.c -- expressions: names to columns, types to parameters, aggregates out of expressions. */
 #include <catalog/acl.h>
 #include <sql/common/error.h>
+#include <sql/common/user_type.h>
 #include <sql/compat/postgres.h>
 #include <sql/plan/bind/bind.h>
 
@@ -342,7 +343,9 @@ same_node(const struct ast_expr *x, const struct ast_expr *y)
 	return same_word(x->text, y->text) && x->i == y->i && x->negate == y->negate && x->star == y->star &&
 	       x->distinct == y->distinct && sql_bind_same_agg(x->agg, y->agg) &&
 	       (x->kind != AST_WINDOW || sql_window_same(x->over, y->over)) &&
-	       (x->kind != AST_CAST || (x->type == y->type && x->typmod == y->typmod)) &&
+	       (x->kind != AST_CAST || (x->type == y->type && x->typmod == y->typmod &&
+					   (x->named == NULL || y->named == NULL ||
+					       same_word(x->named->name, y->named->name)))) &&
 	       (x->kind != AST_SUB || x->sub == y->sub);
 }
 
@@ -543,6 +546,14 @@ column(struct bind *b, const struct ast_expr *e)
 	t->used[c] = 1;
 	const struct cat_column *col = &t->tab->column[c];
 	return sql_expr_column(b->a, t->base + c, col->type, col->typmod, e->position);
+}
+
+bool
+sql_bind_type(struct bind *b, enum cat_type type, const struct ast_named *named, enum cat_type *out)
+{
+	*out = type;
+	return cat_type_element(type) != CAT_NAMED || sql_type_named(b->in->cat, b->in->t, type, named->name,
+							  named->schema, named->position, out, NULL, b->err);
 }
 
 bool
@@ -785,6 +796,21 @@ collate(struct bind *b, const struct ast_expr *e)
 	return NULL;
 }
 
+static struct sql_expr *
+cast(struct bind *b, const struct ast_expr *e)
+{
+	enum cat_type type;
+	if (!sql_bind_type(b, e->type, e->named, &type))
+		return NULL;
+	if (e->args[0]->kind == AST_ARRAY && cat_type_is_array(type))
+		return sql_bind_array_as(b, e->args[0], type, e->typmod);
+	struct sql_expr *x = sql_bind_expr(b, e->args[0]);
+	if (x == NULL)
+		return NULL;
+	sql_bind_fix_param(b, x, type);
+	return sql_expr_cast(b->a, x, type, e->typmod, e->position, b->err);
+}
+
 struct sql_expr *
 sql_bind_expr(struct bind *b, const struct ast_expr *e)
 {
@@ -834,14 +860,7 @@ sql_bind_expr(struct bind *b, const struct ast_expr *e)
 		out = func(b, e);
 		break;
 	case AST_CAST:
-		if (e->args[0]->kind == AST_ARRAY && cat_type_is_array(e->type)) {
-			out = sql_bind_array_as(b, e->args[0], e->type, e->typmod);
-			break;
-		}
-		if ((out = sql_bind_expr(b, e->args[0])) == NULL)
-			return NULL;
-		sql_bind_fix_param(b, out, e->type);
-		out = sql_expr_cast(b->a, out, e->type, e->typmod, e->position, b->err);
+		out = cast(b, e);
 		break;
 	case AST_ARRAY:
 		out = sql_bind_array(b, e);

@@ -320,6 +320,8 @@ void sql_bind_fix_param(struct bind *b, struct sql_expr *e, enum cat_type type);
 /* An untyped parameter takes the type it has elsewhere; 42P18 when there is none. */
 bool sql_bind_param_known(struct bind *b, struct sql_expr *e);
 /* The arguments of e, bound. */
+/* The type that a statement says: CAT_NAMED is looked up. 42704 */
+bool sql_bind_type(struct bind *b, enum cat_type type, const struct ast_named *named, enum cat_type *out);
 bool sql_bind_args(struct bind *b, const struct ast_expr *e, struct sql_expr ***out);
 /* Untyped parameters among siblings take the type of the first sibling that has one. */
 bool sql_bind_params_like(struct bind *b, struct sql_expr **e, unsigned n, enum cat_type otherwise);

@@ -1,0 +1,41 @@
+/* user_type.c -- types that users make, by their names and ids. */
+#include <sql/common/error.h>
+#include <sql/common/user_type.h>
+
+bool
+sql_type_named(struct cat *c, struct txn *t, enum cat_type type, const char *name, bool schema, int position,
+    enum cat_type *out, const struct cat_table **def, struct cat_err *err)
+{
+	const struct cat_table *is = NULL;
+	nam_status st = c != NULL ? cat_type_named(c, t, name, &is) : NAM_OK;
+	if (st != NAM_OK)
+		return sql_status(err, st, NULL);
+	if (is == NULL) {
+		cat_error(err, "42704", "type \"%s%s%s\" does not exist", schema ? "public." : "", name,
+		    cat_type_is_array(type) ? "[]" : "");
+		err->position = position;
+		return false;
+	}
+	*out = cat_type_enum(is->store.id);
+	if (cat_type_is_array(type))
+		*out = cat_type_array_of(*out);
+	if (def != NULL)
+		*def = is;
+	return true;
+}
+
+bool
+sql_type_of_id(struct cat *c, struct txn *t, uint32_t id, const struct cat_table **def, struct cat_err *err)
+{
+	const struct cat_table **list;
+	struct nam_arena arena;
+	unsigned n = 0;
+	nam_arena_init(&arena, 4 << 10);
+	nam_status st = cat_list_types(c, t, &list, &n, &arena);
+	*def = NULL;
+	for (unsigned i = 0; st == NAM_OK && i < n; i++)
+		if (list[i]->store.id == id)
+			*def = list[i];
+	nam_arena_fini(&arena);
+	return st == NAM_OK || sql_status(err, st, NULL);
+}
