@@ -17,7 +17,9 @@ cat_owner(const struct cat_table *t)
 uint16_t
 cat_acl_all(enum cat_kind kind)
 {
-	return kind == CAT_SEQUENCE ? SEQUENCE_RIGHTS : kind == CAT_INDEX ? 0 : TABLE_RIGHTS;
+	return kind == CAT_SEQUENCE                          ? SEQUENCE_RIGHTS
+	       : kind == CAT_INDEX || cat_kind_is_type(kind) ? 0
+							     : TABLE_RIGHTS;
 }
 
 uint16_t

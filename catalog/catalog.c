@@ -51,7 +51,7 @@ absent_values(const struct cat_table *def, size_t *bytes, struct nam_arena *aren
 		if (c->missing == NULL)
 			continue;
 		struct cat_str text = { c->missing, (uint32_t)strlen(c->missing) };
-		if (!cat_value_in(c->type, c->typmod, text, &v[i], arena, &err))
+		if (!cat_value_in(cat_type_plain(c->type), c->typmod, text, &v[i], arena, &err))
 			return NULL;
 		if (cat_type_is_str(c->type))
 			*bytes += v[i].s.len;
@@ -536,7 +536,7 @@ tables_by_name(const void *a, const void *b)
 }
 
 static nam_status
-list_of(struct cat *c, struct txn *t, bool types, const struct cat_table ***out, unsigned *n,
+list_of(struct cat *c, struct txn *t, bool relations, bool types, const struct cat_table ***out, unsigned *n,
     struct nam_arena *arena)
 {
 	struct cat_snapshot *s;
@@ -554,10 +554,11 @@ list_of(struct cat *c, struct txn *t, bool types, const struct cat_table ***out,
 		goto out;
 	}
 	for (unsigned i = 0; i < s->tables; i++)
-		if (cat_kind_is_type(s->table[i]->def.kind) == types && !cat_overlay_drops(o, s->table[i]))
+		if ((cat_kind_is_type(s->table[i]->def.kind) ? types : relations) &&
+		    !cat_overlay_drops(o, s->table[i]))
 			list[got++] = &s->table[i]->def;
 	for (const struct cat_change *x = o ? o->list : NULL; x != NULL; x = x->next)
-		if (!x->drop && cat_kind_is_type(x->entry->def.kind) == types &&
+		if (!x->drop && (cat_kind_is_type(x->entry->def.kind) ? types : relations) &&
 		    !cat_overlay_drops(o, x->entry))
 			list[got++] = &x->entry->def;
 	qsort(list, got, sizeof *list, tables_by_name);
@@ -571,14 +572,21 @@ out:
 nam_status
 cat_list(struct cat *c, struct txn *t, const struct cat_table ***out, unsigned *n, struct nam_arena *arena)
 {
-	return list_of(c, t, false, out, n, arena);
+	return list_of(c, t, true, false, out, n, arena);
 }
 
 nam_status
 cat_list_types(
     struct cat *c, struct txn *t, const struct cat_table ***out, unsigned *n, struct nam_arena *arena)
 {
-	return list_of(c, t, true, out, n, arena);
+	return list_of(c, t, false, true, out, n, arena);
+}
+
+nam_status
+cat_list_all(
+    struct cat *c, struct txn *t, const struct cat_table ***out, unsigned *n, struct nam_arena *arena)
+{
+	return list_of(c, t, true, true, out, n, arena);
 }
 
 nam_status

@@ -22,7 +22,8 @@ struct cat_column {
 	bool not_null;
 	uint16_t offset;      /* of its fixed part in a row, set by cat_table_layout */
 	uint16_t place;       /* its number among the places of a row, likewise */
-	const char *missing;  /* value of rows without that place, as text; NULL = SQL's NULL */
+	const char *missing;  /* value of rows without that place, as text of cat_type_plain; NULL =
+			       * SQL's NULL */
 	union cat_val absent; /* missing as a value, from cat_entry_new */
 	char identity;        /* 'a': GENERATED ALWAYS AS IDENTITY, 'd': BY DEFAULT; 0 */
 	const char *dflt;     /* DEFAULT: an expression's text, or NULL */
@@ -191,11 +192,17 @@ nam_status cat_list(
 nam_status cat_type_named(struct cat *c, struct txn *t, const char *name, const struct cat_table **out);
 nam_status cat_list_types(
     struct cat *c, struct txn *t, const struct cat_table ***out, unsigned *n, struct nam_arena *arena);
+/* Relations and types. */
+nam_status cat_list_all(
+    struct cat *c, struct txn *t, const struct cat_table ***out, unsigned *n, struct nam_arena *arena);
 /* Whatever has that name: relation or type. */
 nam_status cat_name_taken(struct cat *c, struct txn *t, const char *name, const struct cat_table **out);
-/* Call it before t commits anything that says the type's id or name: a DROP TYPE of another
- * transaction waits, and then sees it. NAM_CONFLICT: another transaction has changed or dropped the
- * type. */
+/*
+ * Writes the row that says that it is a type. Call it before t commits anything that says the
+ * type's id or name, and before t looks for such things to drop the type: of two such transactions
+ * the second one waits, and its next statement sees what the first one did (D14). NAM_CONFLICT:
+ * another transaction has changed or dropped the type.
+ */
 nam_status cat_type_use(struct cat *c, struct txn *t, const struct cat_table *type);
 /* A type's definition, its name too, becomes def's. NAM_CONFLICT as above; NAM_DUPLICATE. */
 nam_status cat_type_alter(

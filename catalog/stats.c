@@ -41,7 +41,7 @@ static bool
 put_value(struct out *o, enum cat_type type, union cat_val v)
 {
 	char head[16];
-	struct cat_str s = cat_value_out(type, v, o->arena);
+	struct cat_str s = cat_value_out(cat_type_plain(type), v, o->arena);
 	if (s.p == NULL)
 		return false;
 	int n = snprintf(head, sizeof head, " %u:", s.len);
@@ -103,7 +103,7 @@ value(const char **at, const char *end, enum cat_type type, union cat_val *out, 
 		return false;
 	struct cat_str s = { *at + 1, len };
 	*at += 1 + len;
-	return cat_value_in(type, -1, s, out, arena, &err);
+	return cat_value_in(cat_type_plain(type), -1, s, out, arena, &err);
 }
 
 struct cat_stats *

@@ -966,6 +966,33 @@ cat_write(struct cat *c, struct txn *t, const struct cat_table *def, bool extras
 	return write_extras(c, t, def, arena);
 }
 
+nam_status
+cat_type_use(struct cat *c, struct txn *t, const struct cat_table *type)
+{
+	struct cat_table *sys = &c->system[2]->def;
+	struct nam_arena arena;
+	if (type->store.guard.bits == 0) /* t's own: no other transaction can use it yet */
+		return NAM_OK;
+	nam_arena_init(&arena, 4 << 10);
+	struct txn_get g = { .table = &sys->store };
+	const union cat_val v[X_ALL] = {
+		[X_TABLE].i = type->store.id, [X_KIND].i = 'p', [X_NAME].s = str(""), [X_TEXT].s = str("e")
+	};
+	struct txn_put p;
+	nam_status st = fill_put(sys, t, v, &p, &arena);
+	g.key = p.key;
+	g.key_len = p.key_len;
+	g.hash = p.hash;
+	if (st == NAM_OK && (st = txn_get(t, &g, 1, &arena)) == NAM_OK && (st = g.status) == NAM_OK)
+		st = txn_lock(t, g.table, &g.row);
+	if (st == NAM_OK) {
+		txn_cover(t, g.row.cid);
+		st = txn_update(t, g.table, &g.row, p.bytes, p.len);
+	}
+	nam_arena_fini(&arena);
+	return st == NAM_ABSENT ? NAM_CONFLICT : st;
+}
+
 /* Every change of a definition changes the row that counts the changes, so a transaction that knows
  * an older definition finds out here. */
 static nam_status

@@ -61,7 +61,7 @@ void cat_enum_spread(struct cat_label *label, unsigned labels);
 
 /* 22P02: no label of the type. */
 bool cat_enum_in(enum cat_type type, struct cat_str in, int64_t *out, struct cat_err *err);
-/* Empty, if the process does not know the label. */
+/* p NULL: the process does not know the label. */
 struct cat_str cat_enum_out(enum cat_type type, int64_t value, struct nam_arena *arena);
 /* The names of a type or of its array: as messages say it, and as the catalog has it. */
 const char *cat_enum_said(enum cat_type t);

@@ -188,6 +188,7 @@ value(struct writer *w, enum cat_type type, union cat_val v)
 {
 	if (cat_type_is_array(type))
 		return array(w, type, v.s);
+	type = cat_type_plain(type);
 	switch (type) {
 	case CAT_BOOL:
 		byte(w, v.i != 0);
@@ -374,7 +375,7 @@ pass_numeric(struct reader *r)
 bool
 cat_order_tells(enum cat_type type)
 {
-	switch (type) {
+	switch (cat_type_is_array(type) ? type : cat_type_plain(type)) {
 	case CAT_BOOL:
 	case CAT_INT2:
 	case CAT_INT4:
@@ -400,6 +401,7 @@ next_value(struct reader *r, enum cat_type type, bool need, union cat_val *v, st
 {
 	if (cat_type_is_array(type) || (need && !cat_order_tells(type)))
 		return false;
+	type = cat_type_plain(type);
 	switch (type) {
 	case CAT_BOOL:
 		v->i = (int64_t)next_bits(r, 1);

@@ -15,6 +15,7 @@
  *                   its 4 bytes.
  *	FLOAT4 4, FLOAT8 8: as above, all bits of a negative one turned; -0.0 as 0.0, any NaN as
  *                   one above Infinity
+ *	ENUM         8, as INT8
  *	INTERVAL     10: its length in microseconds, big-endian, the sign's bit turned
  *	UUID         its 16 bytes
  *	TEXT, BPCHAR, BYTEA   its bytes, a 0 as 0 255, then 0 0. BPCHAR without trailing blanks

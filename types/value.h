@@ -119,6 +119,14 @@ cat_type_kind(enum cat_type t)
 {
 	return (enum cat_type)((int)t & ((1 << CAT_ID_SHIFT) - 1));
 }
+/* The type with the same bytes, in memory and in rows, whose text does not depend on labels. */
+static inline enum cat_type
+cat_type_plain(enum cat_type t)
+{
+	if (!cat_type_is_enum(cat_type_element(t)))
+		return t;
+	return (enum cat_type)(CAT_INT8 | ((int)t & CAT_ARRAY));
+}
 /* True if t is the number of a type, array or not, that a column may have. For bytes from a
  * wire. */
 static inline bool

@@ -168,6 +168,11 @@ value_out(struct cn_pg_out *o, enum cat_type t, union cat_val v, struct nam_aren
 		array_out(o, t, v.s, arena);
 		return;
 	}
+	if (cat_type_is_enum(t)) {
+		struct cat_str label = cat_value_out(t, v, arena);
+		cn_pg_put(o, label.p, label.len);
+		return;
+	}
 	switch (t) {
 	case CAT_BOOL:
 		cn_pg_put8(o, v.i != 0);
@@ -345,6 +350,8 @@ cn_pg_binary_in(
 {
 	struct cn_pg_reader r = cn_pg_reader(in.p, in.len);
 	bool ok = true;
+	if (cat_type_is_enum(t))
+		return cn_pg_text_in(t, in, v, arena, err);
 	switch (cat_type_is_array(t) ? CAT_ARRAY : t) {
 	case CAT_ARRAY:
 		ok = array_in(t, &r, v, arena, err);

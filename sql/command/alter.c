@@ -195,6 +195,8 @@ rename_(struct sql_alter *w, const struct ast_alter *a)
 			return sql_status(err, st, NULL);
 		if (there != NULL)
 			return cat_error(err, "42P07", "relation \"%s\" already exists", a->to);
+		if (!sql_type_is_taken(s, a->to, true, err))
+			return false;
 	}
 	if (!sql_has_dependents(s, tab, &read, err))
 		return false;
@@ -342,7 +344,7 @@ apply(struct sql_alter *a)
 	unsigned asked = 0;
 	if (def->columns == 0)
 		return cat_error(a->err, "0A000", "tables without columns are not supported yet");
-	if (!sql_alter_key_kind(a) || !sql_alter_indexes(a))
+	if (!sql_types_use(a->s, def, a->err) || !sql_alter_key_kind(a) || !sql_alter_indexes(a))
 		return false;
 	is = a->tab;
 	if (a->reshape && !a->rewrite && !sql_alter_places(a))

@@ -532,7 +532,7 @@ missing(struct sql_alter *a, const struct sql_plan *p, unsigned c)
 		return true;
 	if (col->typmod != -1 && !cat_value_fit(col->type, col->typmod, &d.v, a->arena, a->err))
 		return false;
-	struct cat_str text = cat_value_out(col->type, d.v, a->arena);
+	struct cat_str text = cat_value_out(cat_type_plain(col->type), d.v, a->arena);
 	col->missing = nam_arena_str(a->arena, text.p, text.len);
 	return col->missing != NULL || sql_no_memory(a->err);
 }
@@ -553,12 +553,12 @@ sql_alter_places(struct sql_alter *a)
 	sql_prepare_exec(a->s, a->sink, a->err);
 	a->s->x.env.arena = a->arena;
 	for (unsigned k = 0; k < places; k++)
-		def->place[k].type = tab->place ? tab->place[k].type : (uint8_t)tab->column[k].type;
+		def->place[k].type = tab->place ? tab->place[k].type : tab->column[k].type;
 	bool ok = true;
 	for (unsigned c = 0; ok && c < def->columns; c++) {
 		int was = a->from[c].was;
 		unsigned k = was >= 0 ? tab->column[was].place : places++;
-		def->place[k].type = (uint8_t)def->column[c].type;
+		def->place[k].type = def->column[c].type;
 		def->place[k].column = (uint16_t)(c + 1);
 		ok = was >= 0 || missing(a, p, c);
 	}

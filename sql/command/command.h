@@ -54,10 +54,22 @@ bool sql_sequence_name(struct sql_session *s, const char *table, const char *col
 /* type.c: the type that a statement says; 42704. */
 bool sql_column_type(struct sql_session *s, enum cat_type type, const struct ast_named *named,
     enum cat_type *out, struct cat_err *err);
-/* The types of def's columns, or one type, stay until s->t ends, and if it commits, as long as def
+/* The types that def uses stay until s->t ends, and if it commits, as long as def
  * uses them. */
 bool sql_types_use(struct sql_session *s, const struct cat_table *def, struct cat_err *err);
-bool sql_type_use(struct sql_session *s, uint32_t id, struct cat_err *err);
+/* False, with 42710: a type has that name, or, unless relation, a relation has it (42P07 if it is
+ * for one). */
+bool sql_type_is_taken(struct sql_session *s, const char *name, bool relation, struct cat_err *err);
+bool sql_create_enum(
+    struct sql_session *s, const struct ast_stmt *ast, struct nam_arena *arena, struct cat_err *err);
+bool sql_alter_enum(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
+    struct nam_arena *arena, struct cat_err *err);
+bool sql_rename_type(
+    struct sql_session *s, const struct ast_stmt *ast, struct nam_arena *arena, struct cat_err *err);
+bool sql_give_type(
+    struct sql_session *s, const struct ast_stmt *ast, struct nam_arena *arena, struct cat_err *err);
+bool sql_drop_types(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
+    struct nam_arena *arena, struct cat_err *err);
 /* What a session hands to expressions as struct sql_host. */
 struct sql_row;
 bool sql_nextval(struct sql_row *r);

@@ -96,11 +96,14 @@ create(struct sql_session *s, const struct ast_stmt *ast, struct sql_plan *p, co
 	}
 	if (tab != NULL)
 		return cat_error(err, "42P07", "relation \"%s\" already exists", def.name);
+	if (!sql_type_is_taken(s, def.name, true, err))
+		return false;
 	if (ast->key_kind != AST_KEY_UNSAID)
 		return sql_key_is_missing(def.name, err);
 	if (!sql_make_as(s, &def, ast->table.position, err))
 		return false;
-	if (!columns(&def, ast, p, &p->arena, err) || !cat_table_layout(&def, err))
+	if (!columns(&def, ast, p, &p->arena, err) || !cat_table_layout(&def, err) ||
+	    !sql_types_use(s, &def, err))
 		return false;
 	s->ddl = true;
 	st = cat_create(s->cfg.cat, s->t, &def);

@@ -223,6 +223,8 @@ sql_create_table(struct sql_session *s, const struct ast_stmt *ast, const struct
 	}
 	if (there != NULL)
 		return cat_error(err, "42P07", "relation \"%s\" already exists", def->name);
+	if (!sql_type_is_taken(s, def->name, true, err))
+		return false;
 	if (!sql_make_as(s, def, ast->table.position, err))
 		return false;
 	if (ast->columns == 0)

@@ -46,7 +46,7 @@ comparable(const struct cat_table *child, const uint16_t *from, const struct cat
 		if (a->type == b->type || (cat_type_is_int(a->type) && cat_type_is_int(b->type)))
 			continue;
 		if (cat_type_category(a->type) == cat_type_category(b->type) && !cat_type_is_array(a->type) &&
-		    !cat_type_is_array(b->type))
+		    !cat_type_is_array(b->type) && !cat_type_is_enum(a->type))
 			return cat_error(err, "0A000",
 			    "a foreign key from type %s to type %s is not supported yet", said, as);
 		cat_error(err, "42804", "foreign key constraint \"%s\" cannot be implemented", k->name);

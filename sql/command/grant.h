@@ -10,6 +10,9 @@ const char *sql_role_said(struct sql_session *s, const char *name);
 bool sql_role_held(struct sql_session *s, const char *name, struct nam_arena *a, struct cat_err *err);
 /* False, with 42501: that role may not make relations in schema public. */
 bool sql_role_makes(struct sql_session *s, const struct sql_who *who, int position, struct cat_err *err);
+/* owner.c: a relation, or a type, gets another owner, if the current role may give it. */
+bool sql_give_to(struct sql_session *s, const struct cat_table *tab, const char *to, struct nam_arena *a,
+    struct cat_err *err);
 /* CREATE ON SCHEMA public, given or taken; to "" = every role, whose row is made when it is
  * needed. */
 bool sql_role_set_create(

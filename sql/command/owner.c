@@ -64,6 +64,13 @@ may_give(struct sql_session *s, const char *to, struct nam_arena *a, struct cat_
 	return sql_who(s)->super || sql_role_makes(s, &other, 0, err);
 }
 
+bool
+sql_give_to(struct sql_session *s, const struct cat_table *tab, const char *to, struct nam_arena *a,
+    struct cat_err *err)
+{
+	return may_give(s, to, a, err) && give(s, tab, to, a, err);
+}
+
 static bool
 is_of_kind(const struct cat_table *tab, enum ast_owned owned, struct cat_err *err)
 {
@@ -81,6 +88,8 @@ sql_give(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sin
 	const char *to = sql_role_said(s, ast->var);
 	const struct cat_table *tab, *fed;
 	nam_status st;
+	if (ast->owned == AST_OWNED_TYPE)
+		return sql_give_type(s, ast, a, err);
 	if (!sql_alter_find(s, ast, sink, &tab, err))
 		return false;
 	if (tab == NULL)
@@ -118,7 +127,7 @@ sql_reassign(struct sql_session *s, const struct ast_stmt *ast, struct nam_arena
 			return false;
 		if (!yes)
 			return cat_error(err, "42501", "permission denied to reassign objects");
-		nam_status st = cat_list(s->cfg.cat, s->t, &list, &n, a);
+		nam_status st = cat_list_all(s->cfg.cat, s->t, &list, &n, a);
 		if (st != NAM_OK)
 			return sql_status(err, st, NULL);
 		for (unsigned i = 0; i < n; i++)
@@ -134,11 +143,11 @@ static bool
 drop_owned(struct sql_session *s, const char *role, const struct ast_stmt *ast, const struct sql_sink *sink,
     struct nam_arena *a, struct cat_err *err)
 {
-	static const enum cat_kind order[] = { CAT_VIEW, CAT_TABLE, CAT_SEQUENCE };
+	static const enum cat_kind order[] = { CAT_VIEW, CAT_TABLE, CAT_SEQUENCE, CAT_ENUM_TYPE };
 	const struct cat_table **list;
 	unsigned n;
 	for (unsigned pass = 0; pass <= sizeof order / sizeof *order; pass++) {
-		nam_status st = cat_list(s->cfg.cat, s->t, &list, &n, a);
+		nam_status st = cat_list_all(s->cfg.cat, s->t, &list, &n, a);
 		struct ast_stmt drop = { .if_exists = true, .cascade = ast->cascade };
 		if (st != NAM_OK)
 			return sql_status(err, st, NULL);
@@ -161,8 +170,11 @@ drop_owned(struct sql_session *s, const char *role, const struct ast_stmt *ast, 
 		}
 		if (drop.nnames == 0)
 			continue;
-		if (order[pass] == CAT_SEQUENCE ? !sql_drop_sequence(s, &drop, sink, err)
-						: !sql_drop_relations(s, &drop, order[pass], sink, err))
+		bool ok = order[pass] == CAT_SEQUENCE ? sql_drop_sequence(s, &drop, sink, err)
+			  : order[pass] == CAT_ENUM_TYPE
+			      ? sql_drop_types(s, &drop, sink, a, err)
+			      : sql_drop_relations(s, &drop, order[pass], sink, err);
+		if (!ok)
 			return false;
 	}
 	return sql_role_set_create(s, role, false, a, err);

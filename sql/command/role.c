@@ -99,7 +99,7 @@ no_rest(struct sql_session *s, const char *name, struct nam_arena *a, struct cat
 	if (st == NAM_OK || strcmp(name, CAT_FIRST_ROLE) == 0)
 		return true; /* it is there: cat_role_create will say so */
 	if (st == NAM_ABSENT)
-		st = cat_list(s->cfg.cat, s->t, &list, &n, a);
+		st = cat_list_all(s->cfg.cat, s->t, &list, &n, a);
 	if (st != NAM_OK)
 		return sql_status(err, st, NULL);
 	for (unsigned i = 0; i < n; i++) {
@@ -108,9 +108,10 @@ no_rest(struct sql_session *s, const char *name, struct nam_arena *a, struct cat
 		cat_error(err, "55006", "%s \"%s\" belongs to an earlier role \"%.63s\", which was dropped",
 		    sql_kind_name(list[i]), list[i]->name, name);
 		snprintf(err->hint, sizeof err->hint, "Give it another owner with ALTER %s ... OWNER TO.",
-		    list[i]->kind == CAT_VIEW       ? "VIEW"
-		    : list[i]->kind == CAT_SEQUENCE ? "SEQUENCE"
-						    : "TABLE");
+		    list[i]->kind == CAT_VIEW         ? "VIEW"
+		    : list[i]->kind == CAT_SEQUENCE   ? "SEQUENCE"
+		    : cat_kind_is_type(list[i]->kind) ? "TYPE"
+						      : "TABLE");
 		return false;
 	}
 	return true;
@@ -184,7 +185,7 @@ unused(struct sql_session *s, const char *name, struct nam_arena *a, struct cat_
 	if (st == NAM_OK)
 		st = cat_role_find(s->cfg.cat, s->t, name, &role, a);
 	if (st == NAM_OK)
-		st = cat_list(s->cfg.cat, s->t, &list, &n, a);
+		st = cat_list_all(s->cfg.cat, s->t, &list, &n, a);
 	if (st != NAM_OK)
 		return sql_status(err, st, NULL);
 	char detail[sizeof err->detail];

@@ -1,6 +1,11 @@
-/* type.c -- types that users make, as definitions use them: which they are, and that they stay. */
+/* type.c -- CREATE, ALTER and DROP TYPE; types in the definitions that use them. */
 #include <sql/command/command.h>
+#include <sql/command/grant.h>
+#include <sql/common/error.h>
 #include <sql/common/user_type.h>
+
+#include <stdio.h>
+#include <string.h>
 
 bool
 sql_column_type(struct sql_session *s, enum cat_type type, const struct ast_named *named, enum cat_type *out,
@@ -11,36 +16,493 @@ sql_column_type(struct sql_session *s, enum cat_type type, const struct ast_name
 							  named->schema, named->position, out, NULL, err);
 }
 
-/* Locks the type's row, so that a DROP TYPE elsewhere waits and then sees what uses it. */
 bool
-sql_type_use(struct sql_session *s, uint32_t id, struct cat_err *err)
+sql_type_is_taken(struct sql_session *s, const char *name, bool relation, struct cat_err *err)
 {
+	const struct cat_table *there;
+	nam_status st = cat_name_taken(s->cfg.cat, s->t, name, &there);
+	if (st != NAM_OK || there == NULL)
+		return st == NAM_OK || sql_status(err, st, NULL);
+	if (relation && !cat_kind_is_type(there->kind))
+		return cat_error(err, "42P07", "relation \"%s\" already exists", name);
+	cat_error(err, "42710", "type \"%s\" already exists", name);
+	if (relation)
+		snprintf(err->hint, sizeof err->hint,
+		    "A relation has an associated type of the same name, so you must use a name that doesn't "
+		    "conflict with any existing type.");
+	return false;
+}
+
+/* ---- who uses a type ---------------------------------------------------------------------- */
+
+/* Behind a literal or a quoted name at p, whose quote doubles within it. */
+static const char *
+behind(const char *p)
+{
+	char quote = *p++;
+	while (*p != 0 && (*p != quote || p[1] == quote))
+		p += *p == quote ? 2 : 1;
+	return *p != 0 ? p + 1 : p;
+}
+
+/* True if p begins with the name, as a statement says it, and it ends there. */
+static bool
+begins(const char *p, const char *said)
+{
+	static const char schema[] = "public.";
+	size_t n = strlen(said);
+	if (strncmp(p, schema, sizeof schema - 1) == 0)
+		p += sizeof schema - 1;
+	if (strncmp(p, said, n) != 0)
+		return false;
+	unsigned char end = (unsigned char)p[n];
+	return said[0] == '"' ||
+	       !((end >= 'a' && end <= 'z') || (end >= '0' && end <= '9') || end == '_' || end >= 0x80);
+}
+
+/* True if a text of the catalog casts to a type of that name. */
+static bool
+casts_to(const char *text, const char *said)
+{
+	for (const char *p = text; p != NULL && *p != 0;) {
+		if (*p == '\'' || *p == '"')
+			p = behind(p);
+		else if ((strncmp(p, "::", 2) == 0 && begins(p + 2, said)) ||
+			 (strncasecmp(p, " as ", 4) == 0 && begins(p + 4, said)))
+			return true;
+		else
+			p++;
+	}
+	return false;
+}
+
+/* True if a text has a literal of just those characters. */
+static bool
+has_literal(const char *text, const char *label)
+{
+	char literal[2 * CAT_LABEL_MAX + 3];
+	size_t n = 0;
+	literal[n++] = '\'';
+	for (const char *p = label; *p; p++) {
+		if (*p == '\'')
+			literal[n++] = '\'';
+		literal[n++] = *p;
+	}
+	literal[n++] = '\'';
+	for (const char *p = text; p != NULL && *p != 0;) {
+		if (*p != '\'' && *p != '"') {
+			p++;
+			continue;
+		}
+		const char *end = behind(p);
+		if ((size_t)(end - p) == n && memcmp(p, literal, n) == 0)
+			return true;
+		p = end;
+	}
+	return false;
+}
+
+/* Calls fn for the texts of a definition until it answers true. *what: whose text that is. */
+static bool
+any_text(const struct cat_table *def, bool (*fn)(const char *text, const char *arg), const char *arg,
+    const char **what, const char **name)
+{
+	for (unsigned i = 0; i < def->columns; i++)
+		if (def->column[i].dflt != NULL && fn(def->column[i].dflt, arg)) {
+			*what = "default value for column";
+			*name = def->column[i].name;
+			return true;
+		}
+	for (unsigned i = 0; i < def->checks; i++)
+		if (fn(def->check[i].text, arg)) {
+			*what = "constraint";
+			*name = def->check[i].name;
+			return true;
+		}
+	*what = "view";
+	*name = def->name;
+	return def->kind == CAT_VIEW && fn(def->view, arg);
+}
+
+/* The number of the first column of a type; columns = none. */
+static unsigned
+column_of(const struct cat_table *def, uint32_t id)
+{
+	unsigned i = 0;
+	while (i < def->columns && cat_type_id(def->column[i].type) != id)
+		i++;
+	return i;
+}
+
+static bool
+uses(const struct cat_table *def, const struct cat_table *type)
+{
+	const char *what, *name;
+	return column_of(def, type->store.id) < def->columns ||
+	       any_text(def, casts_to, cat_type_name(cat_type_enum(type->store.id)), &what, &name);
+}
+
+/* The row of a type is written, so that a DROP TYPE elsewhere waits, and then sees what uses it. */
+static bool
+use(struct sql_session *s, const struct cat_table *type, struct cat_err *err)
+{
+	uint32_t id = type->store.id;
 	for (unsigned tries = 0;; tries++) {
-		const struct cat_table *type;
+		nam_status st = cat_type_use(s->cfg.cat, s->t, type);
+		bool again = st == NAM_CONFLICT && s->iso == TXN_READ_COMMITTED && tries < SQL_RETRIES;
+		if (!again)
+			return st == NAM_OK || sql_status(err, st, NULL);
+		/* Another transaction has changed or dropped it. */
+		if ((st = txn_statement(s->t)) != NAM_OK)
+			return sql_status(err, st, NULL);
 		if (!sql_type_of_id(s->cfg.cat, s->t, id, &type, err))
 			return false;
 		if (type == NULL)
 			return cat_error(
 			    err, "42704", "type \"%s\" does not exist", cat_type_word(cat_type_enum(id)));
-		nam_status st = cat_type_use(s->cfg.cat, s->t, type);
-		/* Another transaction has changed or dropped it: look again. */
-		if (st == NAM_CONFLICT && s->iso == TXN_READ_COMMITTED && tries < SQL_RETRIES &&
-		    (st = txn_statement(s->t)) == NAM_OK)
-			continue;
-		return st == NAM_OK || sql_status(err, st, NULL);
 	}
 }
 
 bool
 sql_types_use(struct sql_session *s, const struct cat_table *def, struct cat_err *err)
 {
-	for (unsigned i = 0; i < def->columns; i++) {
-		uint32_t id = cat_type_id(def->column[i].type);
-		bool again = false;
-		for (unsigned k = 0; k < i && !again; k++)
-			again = cat_type_id(def->column[k].type) == id;
-		if (id != 0 && !again && !sql_type_use(s, id, err))
+	const struct cat_table **list;
+	struct nam_arena arena;
+	unsigned n = 0;
+	nam_arena_init(&arena, 4 << 10);
+	nam_status st = cat_list_types(s->cfg.cat, s->t, &list, &n, &arena);
+	bool ok = st == NAM_OK || sql_status(err, st, NULL);
+	for (unsigned i = 0; ok && i < n; i++)
+		if (uses(def, list[i]))
+			ok = use(s, list[i], err);
+	nam_arena_fini(&arena);
+	return ok;
+}
+
+/* ---- CREATE, ALTER -------------------------------------------------------------------------- */
+
+static bool
+good_label(const char *label, struct cat_err *err)
+{
+	if (strlen(label) <= CAT_LABEL_MAX)
+		return true;
+	cat_error(err, "42602", "invalid enum label \"%.200s\"", label);
+	snprintf(err->detail, sizeof err->detail, "Labels must be %d bytes or less.", CAT_LABEL_MAX);
+	return false;
+}
+
+bool
+sql_create_enum(
+    struct sql_session *s, const struct ast_stmt *ast, struct nam_arena *arena, struct cat_err *err)
+{
+	struct cat_table def = { .kind = CAT_ENUM_TYPE, .labels = ast->nnames };
+	if (strlen(ast->table.name) > CAT_NAME_MAX)
+		return cat_error(err, "42622", "identifier \"%.80s\" is too long", ast->table.name);
+	strcpy(def.name, ast->table.name);
+	if (!sql_type_is_taken(s, def.name, false, err) || !sql_make_as(s, &def, 0, err))
+		return false;
+	if ((def.label = nam_arena_zero(arena, (ast->nnames + 1u) * sizeof *def.label)) == NULL)
+		return sql_no_memory(err);
+	for (unsigned i = 0; i < ast->nnames; i++) {
+		if (!good_label(ast->names[i], err))
+			return false;
+		for (unsigned k = 0; k < i; k++)
+			if (strcmp(ast->names[k], ast->names[i]) == 0) {
+				cat_error(err, "23505",
+				    "duplicate key value violates unique constraint "
+				    "\"pg_enum_typid_label_index\"");
+				return cat_error_about(err, "pg_enum", NULL, "pg_enum_typid_label_index");
+			}
+		strcpy(def.label[i].name, ast->names[i]);
+	}
+	cat_enum_spread(def.label, def.labels);
+	s->ddl = true;
+	nam_status st = cat_create(s->cfg.cat, s->t, &def);
+	if (st == NAM_DUPLICATE)
+		return cat_error(err, "42710", "type \"%s\" already exists", def.name);
+	if (st == NAM_FULL)
+		return cat_error(err, "54000", "the cluster has had too many tables and types");
+	return st == NAM_OK || sql_status(err, st, NULL);
+}
+
+/* The type that an ALTER TYPE names, which the current role owns. */
+static bool
+find_own(
+    struct sql_session *s, const struct ast_stmt *ast, const struct cat_table **type, struct cat_err *err)
+{
+	nam_status st = cat_type_named(s->cfg.cat, s->t, ast->table.name, type);
+	if (st != NAM_OK)
+		return sql_status(err, st, NULL);
+	if (*type != NULL)
+		return sql_must_own(s, *type, err);
+	enum cat_type is = cat_type_find(ast->table.name);
+	return is != CAT_UNKNOWN && ast->kind == AST_ALTER_ENUM
+		   ? cat_error(err, "42809", "%s is not an enum", cat_type_name(is))
+		   : cat_error(err, "42704", "type \"%s\" does not exist", ast->table.name);
+}
+
+static bool
+become(struct sql_session *s, const struct cat_table *type, const struct cat_table *def, struct cat_err *err)
+{
+	s->ddl = true;
+	nam_status st = cat_type_alter(s->cfg.cat, s->t, type, def);
+	if (st == NAM_DUPLICATE)
+		return cat_error(err, "42710", "type \"%s\" already exists", def->name);
+	return st == NAM_OK || sql_status(err, st, NULL);
+}
+
+static unsigned
+place_of(const struct cat_table *type, const char *label)
+{
+	unsigned i = 0;
+	while (i < type->labels && strcmp(type->label[i].name, label) != 0)
+		i++;
+	return i;
+}
+
+/* Its texts say a label by its name, so they would not be right any more. */
+static bool
+label_unsaid(struct sql_session *s, const struct cat_table *type, const char *label, struct nam_arena *arena,
+    struct cat_err *err)
+{
+	const struct cat_table **list;
+	unsigned n;
+	nam_status st = cat_list(s->cfg.cat, s->t, &list, &n, arena);
+	if (st != NAM_OK)
+		return sql_status(err, st, NULL);
+	for (unsigned i = 0; i < n; i++) {
+		const char *what, *name;
+		bool near = uses(list[i], type);
+		for (unsigned k = 0; k < list[i]->uses && !near; k++) {
+			const struct cat_table *read;
+			if ((st = cat_find(s->cfg.cat, s->t, list[i]->use[k], &read)) != NAM_OK)
+				return sql_status(err, st, NULL);
+			near = read != NULL && column_of(read, type->store.id) < read->columns;
+		}
+		if (near && any_text(list[i], has_literal, label, &what, &name))
+			return cat_error(err, "0A000",
+			    "renaming an enum label that a default, a check or a view says is not supported "
+			    "yet");
+	}
+	return true;
+}
+
+static bool
+rename_label(struct sql_session *s, const struct cat_table *type, const struct ast_enum *e,
+    struct nam_arena *arena, struct cat_err *err)
+{
+	struct cat_table def = *type;
+	unsigned at = place_of(type, e->beside);
+	if (at == type->labels)
+		return cat_error(err, "22023", "\"%s\" is not an existing enum label", e->beside);
+	if (place_of(type, e->name) < type->labels)
+		return cat_error(err, "42710", "enum label \"%s\" already exists", e->name);
+	if (!label_unsaid(s, type, e->beside, arena, err))
+		return false;
+	def.label = nam_arena_copy(arena, type->label, type->labels * sizeof *def.label);
+	if (def.label == NULL)
+		return sql_no_memory(err);
+	strcpy(def.label[at].name, e->name);
+	return become(s, type, &def, err);
+}
+
+bool
+sql_alter_enum(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
+    struct nam_arena *arena, struct cat_err *err)
+{
+	const struct ast_enum *e = &ast->label;
+	const struct cat_table *type;
+	if (!find_own(s, ast, &type, err) || !good_label(e->name, err))
+		return false;
+	if (e->rename)
+		return rename_label(s, type, e, arena, err);
+	if (place_of(type, e->name) < type->labels) {
+		if (!ast->if_exists)
+			return cat_error(err, "42710", "enum label \"%s\" already exists", e->name);
+		sql_notice(sink, "NOTICE", "42710", "enum label \"%s\" already exists, skipping", e->name);
+		return true;
+	}
+	unsigned at = e->beside != NULL ? place_of(type, e->beside) : type->labels;
+	if (e->beside != NULL && at == type->labels)
+		return cat_error(err, "22023", "\"%s\" is not an existing enum label", e->beside);
+	at += e->beside != NULL && e->after;
+	struct cat_table def = *type;
+	def.label = nam_arena_zero(arena, (type->labels + 1u) * sizeof *def.label);
+	if (def.label == NULL)
+		return sql_no_memory(err);
+	if (at > 0)
+		memcpy(def.label, type->label, at * sizeof *def.label);
+	if (at < type->labels)
+		memcpy(def.label + at + 1, type->label + at, (type->labels - at) * sizeof *def.label);
+	strcpy(def.label[at].name, e->name);
+	def.label[at].key = cat_enum_between(type->label, type->labels, at);
+	def.labels++;
+	if (def.label[at].key == 0)
+		return cat_error(err, "54000",
+		    "there is no room for another label at this place of enum \"%s\"", type->name);
+	return become(s, type, &def, err);
+}
+
+bool
+sql_rename_type(
+    struct sql_session *s, const struct ast_stmt *ast, struct nam_arena *arena, struct cat_err *err)
+{
+	const struct cat_table *type, **list;
+	const char *what, *name;
+	unsigned n;
+	if (!find_own(s, ast, &type, err) || !sql_type_is_taken(s, ast->var, false, err))
+		return false;
+	if (strlen(ast->var) > CAT_NAME_MAX)
+		return cat_error(err, "42622", "identifier \"%.80s\" is too long", ast->var);
+	nam_status st = cat_list(s->cfg.cat, s->t, &list, &n, arena);
+	if (st != NAM_OK)
+		return sql_status(err, st, NULL);
+	for (unsigned i = 0; i < n; i++)
+		if (any_text(list[i], casts_to, cat_type_name(cat_type_enum(type->store.id)), &what, &name))
+			return cat_error(err, "0A000",
+			    "renaming a type that a default, a check or a view says is not supported yet");
+	struct cat_table def = *type;
+	snprintf(def.name, sizeof def.name, "%s", ast->var);
+	return become(s, type, &def, err);
+}
+
+bool
+sql_give_type(struct sql_session *s, const struct ast_stmt *ast, struct nam_arena *arena, struct cat_err *err)
+{
+	const struct cat_table *type;
+	return find_own(s, ast, &type, err) && sql_give_to(s, type, sql_role_said(s, ast->var), arena, err);
+}
+
+/* ---- DROP ----------------------------------------------------------------------------------- */
+
+/* A column of the type, or a view that has one, goes. */
+static bool
+drop_user(struct sql_session *s, const struct cat_table *of, unsigned column, const struct sql_sink *sink,
+    struct nam_arena *arena, struct cat_err *err)
+{
+	const char *name = nam_arena_str(arena, of->name, strlen(of->name));
+	if (name == NULL)
+		return sql_no_memory(err);
+	if (of->kind == CAT_VIEW) {
+		const struct ast_stmt drop = {
+			.kind = AST_DROP_VIEW, .names = &name, .nnames = 1, .cascade = true
+		};
+		sql_notice(sink, "NOTICE", "00000", "drop cascades to view %s", name);
+		return sql_drop_relations(s, &drop, CAT_VIEW, sink, err);
+	}
+	const char *gone = nam_arena_str(arena, of->column[column].name, strlen(of->column[column].name));
+	struct ast_alter one = { .kind = AST_DROP_COLUMN, .name = gone, .cascade = true };
+	const struct ast_stmt alter = {
+		.kind = AST_ALTER_TABLE, .table = { .name = name }, .alter = &one, .alters = 1
+	};
+	if (gone == NULL)
+		return sql_no_memory(err);
+	sql_notice(sink, "NOTICE", "00000", "drop cascades to column %s of table %s", gone, name);
+	return sql_alter_table(s, &alter, sink, arena, err);
+}
+
+static bool
+in_the_way(const struct cat_table *type, const struct cat_table *of, unsigned column, struct cat_err *err)
+{
+	const char *what, *name, *said = cat_type_name(cat_type_enum(type->store.id));
+	cat_error(err, "2BP01", "cannot drop type %s because other objects depend on it", said);
+	if (column < of->columns)
+		snprintf(err->detail, sizeof err->detail, "column %s of %s %s depends on type %s",
+		    of->column[column].name, sql_kind_name(of), of->name, said);
+	else if (!any_text(of, casts_to, said, &what, &name) || of->kind == CAT_VIEW)
+		snprintf(err->detail, sizeof err->detail, "view %s depends on type %s", of->name, said);
+	else
+		snprintf(err->detail, sizeof err->detail, "%s %s %s table %s depends on type %s", what, name,
+		    what[0] == 'c' ? "on" : "of", of->name, said);
+	snprintf(err->hint, sizeof err->hint, "Use DROP ... CASCADE to drop the dependent objects too.");
+	return false;
+}
+
+/* Nothing uses the type any more, or it is an error. */
+static bool
+free_of_users(struct sql_session *s, const struct cat_table *type, bool cascade, const struct sql_sink *sink,
+    struct nam_arena *arena, struct cat_err *err)
+{
+	for (;;) {
+		const struct cat_table **list, *found = NULL;
+		unsigned n;
+		nam_status st = cat_list(s->cfg.cat, s->t, &list, &n, arena);
+		if (st != NAM_OK)
+			return sql_status(err, st, NULL);
+		/* columns of tables first: views that read them go with them */
+		for (unsigned i = 0; i < n && found == NULL; i++)
+			if (list[i]->kind == CAT_TABLE &&
+			    column_of(list[i], type->store.id) < list[i]->columns)
+				found = list[i];
+		for (unsigned i = 0; i < n && found == NULL; i++)
+			if (uses(list[i], type))
+				found = list[i];
+		if (found == NULL)
+			return true;
+		unsigned column = column_of(found, type->store.id);
+		if (!cascade)
+			return in_the_way(type, found, column, err);
+		if (found->kind != CAT_VIEW && column == found->columns)
+			return cat_error(err, "0A000",
+			    "DROP TYPE ... CASCADE of a type that table \"%s\" uses in a rule is not "
+			    "supported yet",
+			    found->name);
+		if (!drop_user(s, found, column, sink, arena, err))
 			return false;
 	}
+}
+
+static bool
+drop_one(struct sql_session *s, const char *name, const struct ast_stmt *ast, const struct sql_sink *sink,
+    struct nam_arena *arena, struct cat_err *err)
+{
+	for (unsigned tries = 0;; tries++) {
+		const struct cat_table *type, *relation;
+		nam_status st = cat_name_taken(s->cfg.cat, s->t, name, &type);
+		relation = type != NULL && !cat_kind_is_type(type->kind) ? type : NULL;
+		if (st != NAM_OK)
+			return sql_status(err, st, NULL);
+		if (relation != NULL && (relation->kind == CAT_TABLE || relation->kind == CAT_VIEW)) {
+			cat_error(err, "2BP01", "cannot drop type %s because %s %s requires it", name,
+			    sql_kind_name(relation), name);
+			snprintf(err->hint, sizeof err->hint, "You can drop %s %s instead.",
+			    sql_kind_name(relation), name);
+			return false;
+		}
+		if (type == NULL || relation != NULL) {
+			if (!ast->if_exists)
+				return cat_error(err, "42704", "type \"%s\" does not exist", name);
+			sql_notice(sink, "NOTICE", "00000", "type \"%s\" does not exist, skipping", name);
+			return true;
+		}
+		if (!sql_must_own(s, type, err))
+			return false;
+		s->ddl = true;
+		uint32_t id = type->store.id;
+		if (!use(s, type, err))
+			return false;
+		if (s->iso == TXN_READ_COMMITTED && type->store.guard.bits != 0 &&
+		    (st = txn_statement(s->t)) != NAM_OK)
+			return sql_status(err, st, NULL);
+		if (!sql_type_of_id(s->cfg.cat, s->t, id, &type, err))
+			return false;
+		if (type == NULL)
+			continue;
+		if (!free_of_users(s, type, ast->cascade, sink, arena, err))
+			return false;
+		st = cat_drop(s->cfg.cat, s->t, type);
+		if (st == NAM_ABSENT)
+			return cat_error(err, "42704", "type \"%s\" does not exist", name);
+		return st == NAM_OK || sql_status(err, st, NULL);
+	}
+}
+
+bool
+sql_drop_types(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
+    struct nam_arena *arena, struct cat_err *err)
+{
+	for (unsigned i = 0; i < ast->nnames; i++)
+		if (!drop_one(s, ast->names[i], ast, sink, arena, err))
+			return false;
 	return true;
 }

@@ -94,11 +94,13 @@ sql_create_view(
 		return false;
 	if (there != NULL && !ast->replace)
 		return cat_error(err, "42P07", "relation \"%s\" already exists", def.name);
+	if (there == NULL && !sql_type_is_taken(s, def.name, true, err))
+		return false;
 	for (unsigned i = 0; i < def.uses; i++)
 		if (strcmp(def.use[i], def.name) == 0)
 			return cat_error(err, "42P17",
 			    "infinite recursion detected in rules for relation \"%s\"", def.name);
-	if (!sql_make_as(s, &def, ast->table.position, err))
+	if (!sql_make_as(s, &def, ast->table.position, err) || !sql_types_use(s, &def, err))
 		return false;
 	s->ddl = true;
 	if (there != NULL) {

@@ -7,9 +7,12 @@
 const char *
 sql_kind_name(const struct cat_table *tab)
 {
-	static const char *const name[] = {
-		[CAT_TABLE] = "table", [CAT_VIEW] = "view", [CAT_SEQUENCE] = "sequence", [CAT_INDEX] = "index"
-	};
+	static const char *const name[] = { [CAT_TABLE] = "table",
+		[CAT_VIEW] = "view",
+		[CAT_SEQUENCE] = "sequence",
+		[CAT_INDEX] = "index",
+		[CAT_ENUM_TYPE] = "type",
+		[CAT_DOMAIN] = "domain" };
 	return name[tab->kind];
 }
 

@@ -158,14 +158,15 @@ sql_stream_next(struct sql_stream_in *s, struct sql_bytes_in *out)
 /* ---- batches --------------------------------------------------------------------------- */
 
 /*
- * A batch:  | rows : 32 | then for each column: type : 8 | a byte for each row: is it NULL? |
+ * A batch:  | rows : 32 | then for each column: type : 32 | a byte for each row: is it NULL? |
  * values |. Values are 8 bytes each, or a length of 32 bits for each row and then all bytes.
  */
 static bool
 put_column(struct sql_bytes *w, const struct cat_vec *v, const uint16_t *sel, unsigned n)
 {
-	uint8_t type = (uint8_t)v->type, null[CAT_BATCH];
-	bool ok = sql_bytes_put(w, &type, 1);
+	uint32_t type = (uint32_t)v->type;
+	uint8_t null[CAT_BATCH];
+	bool ok = sql_bytes_put(w, &type, sizeof type);
 	for (unsigned k = 0; k < n; k++)
 		null[k] = v->null[sel[k]] != 0;
 	ok = ok && sql_bytes_put(w, null, n);
@@ -198,8 +199,8 @@ sql_rows_put(struct sql_bytes *w, const struct cat_vec *v, const unsigned *col, 
 static bool
 get_column(struct sql_bytes_in *c, struct cat_vec *v, unsigned n, struct nam_arena *arena)
 {
-	uint8_t type;
-	if (!sql_bytes_get(c, &type, 1) || (type & ~CAT_ARRAY) >= CAT_TYPES ||
+	uint32_t type;
+	if (!sql_bytes_get(c, &type, sizeof type) || (type != CAT_UNKNOWN && !cat_type_is_known(type)) ||
 	    !cat_vec_take(v, (enum cat_type)type, n, arena) || !sql_bytes_get(c, v->null, n))
 		return false;
 	if (!cat_type_is_str(v->type))

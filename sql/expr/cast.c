@@ -138,6 +138,10 @@ static bool
 to_text(struct sql_row *r)
 {
 	r->out.s = cat_value_out(r->e->args[0]->type, r->a[0], r->env->arena);
+	if (cat_type_is_enum(r->e->args[0]->type)) /* a label may be empty */
+		return r->out.s.p != NULL ||
+		       cat_error(r->env->err, "XX000", "a value of enum %s has no label",
+			   cat_type_name(r->e->args[0]->type));
 	return r->out.s.len > 0 || sql_oom(r->env->err); /* no value but a text is written as
 							  * nothing */
 }
@@ -524,8 +528,9 @@ sql_cast_find(enum cat_type from, enum cat_type to, enum sql_cast_level level, c
 	const struct cast *c = arrays ? &none : reg(from, to);
 	if (c == NULL)
 		c = json(from, to);
+	bool made = cat_type_id(from) != 0 || cat_type_id(to) != 0;
 	if (c == NULL)
-		c = &casts[from][to];
+		c = made ? &none : &casts[from][to];
 	if (c->fn == NULL && from != to) {
 		if (from == CAT_UNKNOWN)
 			c = &open;

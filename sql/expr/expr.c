@@ -377,9 +377,19 @@ unify(struct nam_arena *a, struct sql_expr **e, unsigned n, const char *what, st
 	}
 	if (t == CAT_UNKNOWN)
 		t = CAT_TEXT;
-	for (unsigned k = 0; k < n; k++)
-		if ((e[k] = sql_expr_coerce(a, e[k], t, SQL_CAST_IMPLICIT, err)) == NULL)
-			return false;
+	bool of_case = strcmp(what, "CASE") == 0; /* whose ELSE comes first */
+	for (unsigned k = 0; k < n; k++) {
+		enum cat_type was = e[k]->type;
+		if ((e[k] = sql_expr_coerce(a, e[k], t, SQL_CAST_IMPLICIT, err)) != NULL)
+			continue;
+		if (strcmp(err->sqlstate, "42846") == 0)
+			snprintf(err->text, sizeof err->text, "%s%s could not convert type %s to %s", what,
+			    !of_case ? ""
+			    : k > 0  ? "/WHEN"
+				     : "/ELSE",
+			    cat_type_name(was), cat_type_name(t));
+		return false;
+	}
 	return true;
 }
 
@@ -511,7 +521,8 @@ sql_expr_make(struct nam_arena *a, enum sql_expr_kind kind, struct sql_expr **in
 		bool common = !chars_beside_text(in, n) && unify(a, args, n, "IN", &no);
 		if (common && cat_type_is_ordered(args[0]->type))
 			break;
-		if (!common && no.sqlstate[0] != 0 && strcmp(no.sqlstate, "42804") != 0) {
+		if (!common && no.sqlstate[0] != 0 && strcmp(no.sqlstate, "42804") != 0 &&
+		    strcmp(no.sqlstate, "42846") != 0) {
 			*err = no;
 			return NULL;
 		}

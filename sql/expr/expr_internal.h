@@ -70,8 +70,9 @@ struct sql_fn {
 extern const struct sql_fn sql_fns_number[], sql_fns_compare[], sql_fns_text[], sql_fns_date[],
     sql_fns_interval[], sql_fns_binary[], sql_fns_regex[], sql_fns_json[], sql_fns_jsonb[], sql_fns_trig[],
     sql_fns_array[];
-extern const struct sql_fn sql_fns_string[], sql_fns_math[], sql_fns_session[], sql_fns_datefmt[],
-    sql_fns_datescan[], sql_fns_numfmt[], sql_fns_when[], sql_fns_json_make[], sql_fns_system[];
+extern const struct sql_fn sql_fns_string[], sql_fns_math[], sql_fns_session[], sql_fns_enum[],
+    sql_fns_datefmt[], sql_fns_datescan[], sql_fns_numfmt[], sql_fns_when[], sql_fns_json_make[],
+    sql_fns_system[];
 /* The t-th of them, NULL = there are no more. (resolve.c) */
 const struct sql_fn *sql_fn_table(unsigned t);
 

@@ -9,10 +9,13 @@
 
 enum { CANDIDATES_MAX = 64 };
 
+/* A parameter of type CAT_ENUM takes any enum; all of a call's are the same one. */
 static bool
 accepts(enum cat_type param, enum cat_type given)
 {
 	const struct sql_fn *fn;
+	if (param == CAT_ENUM && cat_type_is_enum(given))
+		return true;
 	return param == given || given == CAT_UNKNOWN || sql_cast_find(given, param, SQL_CAST_IMPLICIT, &fn);
 }
 
@@ -139,12 +142,27 @@ stringy(enum cat_type t)
 static const struct sql_fn *const tables[] = { sql_fns_compare, sql_fns_number, sql_fns_text, sql_fns_date,
 	sql_fns_interval, sql_fns_binary, sql_fns_regex, sql_fns_json, sql_fns_jsonb, sql_fns_trig,
 	sql_fns_array, sql_fns_string, sql_fns_math, sql_fns_session, sql_fns_datefmt, sql_fns_datescan,
-	sql_fns_numfmt, sql_fns_when, sql_fns_json_make, sql_fns_system };
+	sql_fns_numfmt, sql_fns_when, sql_fns_json_make, sql_fns_system, sql_fns_enum };
 
 const struct sql_fn *
 sql_fn_table(unsigned t)
 {
 	return t < sizeof tables / sizeof *tables ? tables[t] : NULL;
+}
+
+/* The enum that the arguments of a call are, or 0: none is one, or they are different ones. */
+static enum cat_type
+enum_of(const enum cat_type *type, unsigned n)
+{
+	enum cat_type found = CAT_UNKNOWN;
+	for (unsigned k = 0; k < n; k++) {
+		if (!cat_type_is_enum(type[k]))
+			continue;
+		if (found != CAT_UNKNOWN && found != type[k])
+			return CAT_UNKNOWN;
+		found = type[k];
+	}
+	return found;
 }
 
 /* The overload meant; NULL: *ambiguous says whether there were several. */
@@ -153,9 +171,10 @@ find(const char *name, bool op, const enum cat_type *type, unsigned n, bool *amb
 {
 	struct search s = { .type = type, .n = n };
 	enum cat_type assume[SQL_FN_ARGS] = { CAT_UNKNOWN, CAT_UNKNOWN, CAT_UNKNOWN };
+	bool one_enum = enum_of(type, n < SQL_FN_ARGS ? n : SQL_FN_ARGS) != CAT_UNKNOWN;
 	*ambiguous = false;
 	for (unsigned k = 0; k < n && k < SQL_FN_ARGS; k++)
-		assume[k] = type[k];
+		assume[k] = one_enum && cat_type_is_enum(type[k]) ? CAT_ENUM : type[k];
 	if (op && n == 2 && (type[0] == CAT_UNKNOWN) != (type[1] == CAT_UNKNOWN))
 		assume[0] = assume[1] = type[0] == CAT_UNKNOWN ? type[1] : type[0];
 	for (unsigned t = 0; t < sizeof tables / sizeof *tables; t++) {
@@ -173,6 +192,7 @@ find(const char *name, bool op, const enum cat_type *type, unsigned n, bool *amb
 				continue;
 			bool same = true, can = true;
 			for (unsigned k = 0; k < n; k++) {
+				can &= f->arg[k] != CAT_ENUM || one_enum;
 				same &= f->arg[k] == assume[k];
 				can &= accepts(f->arg[k], type[k]);
 			}
@@ -201,13 +221,20 @@ static struct sql_expr *
 call(struct nam_arena *a, const struct sql_fn *f, struct sql_expr **args, unsigned n, int position,
     struct cat_err *err)
 {
+	enum cat_type label = CAT_UNKNOWN;
+	for (unsigned k = 0; k < n && !(f->flags & SQL_FN_ANY); k++)
+		if (f->arg[k] == CAT_ENUM && cat_type_is_enum(args[k]->type))
+			label = args[k]->type;
 	for (unsigned k = 0; k < n; k++) {
 		if (f->flags & SQL_FN_ANY)
 			continue;
-		if ((args[k] = sql_expr_coerce(a, args[k], f->arg[k], SQL_CAST_IMPLICIT, err)) == NULL)
+		enum cat_type to = f->arg[k] == CAT_ENUM ? label : f->arg[k];
+		if ((args[k] = sql_expr_coerce(a, args[k], to, SQL_CAST_IMPLICIT, err)) == NULL)
 			return NULL;
 	}
 	struct sql_expr *e = sql_expr_call(a, f, args, n, position, err);
+	if (e != NULL && cat_type_element(f->ret) == CAT_ENUM)
+		e->type = cat_type_is_array(f->ret) ? cat_type_array_of(label) : label;
 	if (e != NULL && f->flags & SQL_FN_REGEX)
 		sql_regex_prepare(a, e);
 	return sql_expr_fold(a, e);

@@ -37,6 +37,7 @@ sql_expr_volatile(const struct sql_expr *e)
 static bool
 exact(enum cat_type t)
 {
+	t = cat_type_plain(t);
 	return cat_type_is_int(t) || t == CAT_BOOL || t == CAT_TEXT || t == CAT_DATE || t == CAT_TIMESTAMP ||
 	       t == CAT_TIMESTAMPTZ || t == CAT_TIME;
 }

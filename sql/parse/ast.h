@@ -306,6 +306,10 @@ enum ast_stmt_kind {
 	AST_GRANT,          /* GRANT and REVOKE: grant; names: of what */
 	AST_GRANT_ROLE,     /* the same of roles: grant.right */
 	AST_OWNER,          /* ALTER ... OWNER TO: table, owned, var; if_exists */
+	AST_CREATE_ENUM,    /* table: its name; names: labels */
+	AST_ALTER_ENUM,     /* table, label; if_exists */
+	AST_RENAME_TYPE,    /* table; var: the new name */
+	AST_DROP_TYPE,      /* names, cascade, if_exists */
 	AST_REASSIGN_OWNED, /* names: owners; var: the new one */
 	AST_DROP_OWNED,     /* names, cascade */
 	AST_SET_ROLE,       /* var: role or session_authorization; value NULL = none; local */
@@ -377,7 +381,7 @@ struct ast_role {
 /* Roles are names; NULL = the current one. */
 #define AST_SESSION_ROLE "\"session" /* no role has that name */
 /* What ALTER ... OWNER TO says that it is; a TABLE may be each. */
-enum ast_owned { AST_OWNED_TABLE, AST_OWNED_VIEW, AST_OWNED_SEQUENCE };
+enum ast_owned { AST_OWNED_TABLE, AST_OWNED_VIEW, AST_OWNED_SEQUENCE, AST_OWNED_TYPE };
 enum ast_grant_on { AST_ON_TABLE, AST_ON_SEQUENCE, AST_ON_SCHEMA, AST_ON_DATABASE };
 struct ast_grant {
 	bool revoke;
@@ -390,6 +394,12 @@ struct ast_grant {
 	unsigned tos;
 	bool has_by; /* GRANTED BY */
 	const char *by;
+};
+
+/* ALTER TYPE: a new label, or (rename) the label beside becomes name. beside NULL: at the end. */
+struct ast_enum {
+	const char *name, *beside;
+	bool after, rename;
 };
 
 /* DECLARE ... CURSOR */
@@ -446,6 +456,7 @@ struct ast_stmt {
 	struct ast_seq *seq;        /* CREATE SEQUENCE */
 	struct ast_role role;
 	struct ast_grant grant;
+	struct ast_enum label;
 	enum ast_owned owned;
 	char overriding;         /* INSERT ... OVERRIDING: 's' SYSTEM, 'u' USER VALUE */
 	bool cascade;            /* DROP */

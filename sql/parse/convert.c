@@ -839,7 +839,6 @@ feature(PgQuery__Node__NodeCase k)
 		return "ALTER DEFAULT PRIVILEGES is";
 	case PG_QUERY__NODE__NODE_CREATE_EXTENSION_STMT:
 		return "extensions are";
-	case PG_QUERY__NODE__NODE_CREATE_ENUM_STMT:
 	case PG_QUERY__NODE__NODE_COMPOSITE_TYPE_STMT:
 	case PG_QUERY__NODE__NODE_CREATE_DOMAIN_STMT:
 		return "types of your own are";
@@ -891,6 +890,11 @@ sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n)
 	case PG_QUERY__NODE__NODE_ALTER_TABLE_STMT:
 	case PG_QUERY__NODE__NODE_RENAME_STMT:
 		ok = sql_convert_ddl(c, n, st);
+		break;
+	case PG_QUERY__NODE__NODE_CREATE_ENUM_STMT:
+	case PG_QUERY__NODE__NODE_ALTER_ENUM_STMT:
+	case PG_QUERY__NODE__NODE_ALTER_OWNER_STMT:
+		ok = sql_convert_own_type(c, n, st);
 		break;
 	case PG_QUERY__NODE__NODE_INDEX_STMT:
 		ok = sql_convert_index(c, n->index_stmt, st);

@@ -71,6 +71,8 @@ bool sql_convert_owner(struct sql_convert *c, const PgQuery__RoleSpec *to, struc
 /* True if SET of it is SET ROLE or SET SESSION AUTHORIZATION. */
 bool sql_convert_is_role(const char *setting);
 bool sql_convert_role(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *st);
+/* convert_type.c: CREATE TYPE ... AS ENUM, and DROP, ALTER of types. */
+bool sql_convert_own_type(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *st);
 bool sql_convert_copy(struct sql_convert *c, const PgQuery__CopyStmt *s, struct ast_stmt *st);
 /* convert_index.c. beside: the column that UNIQUE stands at, or NULL. */
 bool sql_convert_index(struct sql_convert *c, const PgQuery__IndexStmt *s, struct ast_stmt *st);

@@ -694,6 +694,11 @@ rename_(struct sql_convert *c, const PgQuery__RenameStmt *s, struct ast_stmt *st
 bool
 sql_convert_ddl(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *st)
 {
+	bool drops = n->node_case == PG_QUERY__NODE__NODE_DROP_STMT;
+	if ((drops && n->drop_stmt->remove_type == PG_QUERY__OBJECT_TYPE__OBJECT_TYPE) ||
+	    (n->node_case == PG_QUERY__NODE__NODE_RENAME_STMT &&
+		n->rename_stmt->rename_type == PG_QUERY__OBJECT_TYPE__OBJECT_TYPE))
+		return sql_convert_own_type(c, n, st);
 	if (n->node_case == PG_QUERY__NODE__NODE_CREATE_STMT)
 		return create(c, n->create_stmt, st);
 	if (n->node_case == PG_QUERY__NODE__NODE_CREATE_SEQ_STMT)

@@ -249,6 +249,13 @@ writes(const struct ast_stmt *ast)
 		return ast->grant.revoke ? "REVOKE ROLE" : "GRANT ROLE";
 	case AST_OWNER:
 		return "ALTER TABLE";
+	case AST_CREATE_ENUM:
+		return "CREATE TYPE";
+	case AST_ALTER_ENUM:
+	case AST_RENAME_TYPE:
+		return "ALTER TYPE";
+	case AST_DROP_TYPE:
+		return "DROP TYPE";
 	case AST_REASSIGN_OWNED:
 		return "REASSIGN OWNED";
 	case AST_DROP_OWNED:
@@ -385,6 +392,8 @@ plain(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *s
 		    ast->kind == AST_RENAME_INDEX || ast->kind == AST_DROP_VIEW ||
 		    ast->kind == AST_DROP_SEQUENCE || ast->kind == AST_GRANT || ast->kind == AST_GRANT_ROLE ||
 		    ast->kind == AST_OWNER || ast->kind == AST_REASSIGN_OWNED ||
+		    ast->kind == AST_CREATE_ENUM || ast->kind == AST_ALTER_ENUM ||
+		    ast->kind == AST_RENAME_TYPE || ast->kind == AST_DROP_TYPE ||
 		    ast->kind == AST_DROP_OWNED || ast->kind == AST_CREATE_ROLE ||
 		    ast->kind == AST_ALTER_ROLE || ast->kind == AST_DROP_ROLE;
 		if (!alone || !change || tries == SQL_RETRIES || s->now.iso != TXN_READ_COMMITTED ||

@@ -299,10 +299,23 @@ sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_
 		return sql_grant(s, ast, sink, s->arena[0], err);
 	case AST_OWNER:
 		snprintf(tag, max, "ALTER %s",
-		    ast->owned == AST_OWNED_VIEW       ? "VIEW"
+		    ast->owned == AST_OWNED_TYPE       ? "TYPE"
+		    : ast->owned == AST_OWNED_VIEW     ? "VIEW"
 		    : ast->owned == AST_OWNED_SEQUENCE ? "SEQUENCE"
 						       : "TABLE");
 		return sql_give(s, ast, sink, s->arena[0], err);
+	case AST_CREATE_ENUM:
+		snprintf(tag, max, "CREATE TYPE");
+		return sql_create_enum(s, ast, s->arena[0], err);
+	case AST_ALTER_ENUM:
+		snprintf(tag, max, "ALTER TYPE");
+		return sql_alter_enum(s, ast, sink, s->arena[0], err);
+	case AST_RENAME_TYPE:
+		snprintf(tag, max, "ALTER TYPE");
+		return sql_rename_type(s, ast, s->arena[0], err);
+	case AST_DROP_TYPE:
+		snprintf(tag, max, "DROP TYPE");
+		return sql_drop_types(s, ast, sink, s->arena[0], err);
 	case AST_REASSIGN_OWNED:
 		snprintf(tag, max, "REASSIGN OWNED");
 		return sql_reassign(s, ast, s->arena[0], err);

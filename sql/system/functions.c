@@ -114,9 +114,9 @@ nth(unsigned k, struct one *out)
 /* ---- words ---------------------------------------------------------------------------- */
 
 static const char *
-type_name(uint8_t t)
+type_name(enum cat_type t)
 {
-	return t == CAT_UNKNOWN ? "\"any\"" : cat_type_name((enum cat_type)t);
+	return t == CAT_UNKNOWN ? "\"any\"" : cat_type_name(t);
 }
 
 static const char *

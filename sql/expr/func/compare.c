@@ -237,7 +237,7 @@ const struct sql_fn sql_fn_least = { .name = "least", .flags = SQL_FN_NULLS, .ro
 	    CMP(op, CAT_BYTEA, CAT_BYTEA, t), CMP(op, CAT_UUID, CAT_UUID, t),                                \
 	    CMP(op, CAT_BPCHAR, CAT_BPCHAR, c), CMP(op, CAT_OID, CAT_OID, i),                                \
 	    CMP(op, CAT_NAME, CAT_NAME, t), CMP(op, CAT_NAME, CAT_TEXT, t), CMP(op, CAT_TEXT, CAT_NAME, t),  \
-	    CMP(op, CAT_CHAR, CAT_CHAR, t)
+	    CMP(op, CAT_CHAR, CAT_CHAR, t), CMP(op, CAT_ENUM, CAT_ENUM, i)
 
 const struct sql_fn sql_fns_compare[] = {
 	ALL("=", i_eq, f_eq, t_eq, n_eq, c_eq),

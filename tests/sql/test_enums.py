@@ -1,0 +1,36 @@
+#!/usr/bin/env python3
+"""Enum types: the statements of enums.sql, answered by namdb and by a real PostgreSQL 15: rows, SQLSTATEs, messages and details
+must be equal."""
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import test_foreign
+import peer  # noqa: F401 (the path to house)
+import house
+from house import check
+
+# Beginnings of statements that namdb answers otherwise, and why.
+OTHERWISE = {
+    "CREATE TYPE twice ": "the detail has no number of the type, which has not been made",
+    "EXECUTE one('ok'::text)": "EXECUTE casts what it gets",
+    "SELECT enum_last(NULL::mood)": "a label that is not committed is not there yet, and PostgreSQL's 55P04 is no error here",
+}
+
+
+def wrong(asked, pg, own):
+    return ["[%s] %s\n    namdb      %r\n    PostgreSQL %r" % (section, text, b, a)
+            for (section, text), a, b in zip(asked, pg, own)
+            if a != b and not any(text.startswith(k) for k in OTHERWISE)]
+
+
+def test_statements():
+    asked = test_foreign.statements("enums.sql")
+    texts = [t for _, t in asked]
+    bad = wrong(asked, test_foreign.of_postgres(texts), test_foreign.of_namdb(texts))
+    check(not bad, "%d of %d answers differ:\n%s" % (len(bad), len(asked), "\n".join(bad)))
+    print("  %d statements" % len(asked))
+
+
+if __name__ == "__main__":
+    house.main()
