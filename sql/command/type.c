@@ -401,19 +401,38 @@ drop_user(struct sql_session *s, const struct cat_table *of, unsigned column, co
 	return sql_alter_table(s, &alter, sink, arena, err);
 }
 
-static bool
-in_the_way(const struct cat_table *type, const struct cat_table *of, unsigned column, struct cat_err *err)
+/* One line for each thing that uses the type. */
+static void
+say_users(
+    const struct cat_table *type, const struct cat_table *const *list, unsigned n, char *out, size_t max)
 {
 	const char *what, *name, *said = cat_type_name(cat_type_enum(type->store.id));
-	cat_error(err, "2BP01", "cannot drop type %s because other objects depend on it", said);
-	if (column < of->columns)
-		snprintf(err->detail, sizeof err->detail, "column %s of %s %s depends on type %s",
-		    of->column[column].name, sql_kind_name(of), of->name, said);
-	else if (!any_text(of, casts_to, said, &what, &name) || of->kind == CAT_VIEW)
-		snprintf(err->detail, sizeof err->detail, "view %s depends on type %s", of->name, said);
-	else
-		snprintf(err->detail, sizeof err->detail, "%s %s %s table %s depends on type %s", what, name,
-		    what[0] == 'c' ? "on" : "of", of->name, said);
+	size_t at = 0;
+	for (unsigned i = 0; i < n; i++) {
+		const struct cat_table *of = list[i];
+		for (unsigned c = 0; of->kind == CAT_TABLE && c < of->columns; c++)
+			if (cat_type_id(of->column[c].type) == type->store.id && at < max)
+				at += (size_t)snprintf(out + at, max - at,
+				    "%scolumn %s of table %s depends on type %s", at > 0 ? "\n" : "",
+				    of->column[c].name, of->name, cat_type_name(of->column[c].type));
+		bool has = column_of(of, type->store.id) < of->columns;
+		if (at >= max || (has && of->kind != CAT_VIEW) || !uses(of, type))
+			continue;
+		if (of->kind == CAT_VIEW)
+			at += (size_t)snprintf(out + at, max - at, "%sview %s depends on type %s",
+			    at > 0 ? "\n" : "", of->name, said);
+		else if (any_text(of, casts_to, said, &what, &name))
+			at += (size_t)snprintf(out + at, max - at, "%s%s %s %s table %s depends on type %s",
+			    at > 0 ? "\n" : "", what, name, what[0] == 'c' ? "on" : "of", of->name, said);
+	}
+}
+
+static bool
+in_the_way(const struct cat_table *type, const struct cat_table *const *list, unsigned n, struct cat_err *err)
+{
+	cat_error(err, "2BP01", "cannot drop type %s because other objects depend on it",
+	    cat_type_name(cat_type_enum(type->store.id)));
+	say_users(type, list, n, err->detail, sizeof err->detail);
 	snprintf(err->hint, sizeof err->hint, "Use DROP ... CASCADE to drop the dependent objects too.");
 	return false;
 }
@@ -441,7 +460,7 @@ free_of_users(struct sql_session *s, const struct cat_table *type, bool cascade,
 			return true;
 		unsigned column = column_of(found, type->store.id);
 		if (!cascade)
-			return in_the_way(type, found, column, err);
+			return in_the_way(type, list, n, err);
 		if (found->kind != CAT_VIEW && column == found->columns)
 			return cat_error(err, "0A000",
 			    "DROP TYPE ... CASCADE of a type that table \"%s\" uses in a rule is not "

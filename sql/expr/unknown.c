@@ -17,6 +17,8 @@ accepts(const char *param, size_t len, enum cat_type given)
 	static const char *const array[] = { "anyarray", "anycompatiblearray" };
 	char name[64];
 	const struct sql_fn *fn;
+	if (len == 7 && memcmp(param, "anyenum", len) == 0) /* an untyped literal is none */
+		return cat_type_is_enum(given);
 	if (given == CAT_UNKNOWN)
 		return true;
 	if (len >= sizeof name)
@@ -55,7 +57,8 @@ takes(const char *p, const enum cat_type *type, unsigned n)
 		bool many = p[len] == '*', optional = p[len] == '?';
 		bool compatible = strncmp(p, "anycompatible", 13) == 0;
 		bool array = strncmp(p, "anyarray", 8) == 0 || strncmp(p, "anycompatiblearray", 18) == 0;
-		bool poly = compatible || array || strncmp(p, "anyelement", 10) == 0;
+		bool poly =
+		    compatible || array || strncmp(p, "anyelement", 10) == 0 || strncmp(p, "anyenum", 7) == 0;
 		if (k == n && !optional)
 			return false;
 		do {

@@ -134,7 +134,7 @@ named(struct sql_row *r, enum cat_type type, struct cat_str name, uint32_t *oid)
 		return ok;
 	case CAT_REGTYPE:
 		*oid = sql_system_type_oid(s.a, name);
-		return true;
+		return *oid != 0 || sql_system_made_type(&s, name, oid);
 	case CAT_REGPROC:
 		*oid = sql_system_function_oid(strncmp(word, "pg_catalog.", 11) == 0 ? word + 11 : word);
 		return true;

@@ -15,7 +15,6 @@ const struct sql_relation sql_relations_empty[] = {
 	EMPTY("pg_default_acl", 826,
 	    "oid oid, defaclrole oid, defaclnamespace oid, defaclobjtype char, defaclacl _text"),
 	EMPTY("pg_description", 2609, "objoid oid, classoid oid, objsubid int4, description text"),
-	EMPTY("pg_enum", 3501, "oid oid, enumtypid oid, enumsortorder float4, enumlabel name"),
 	EMPTY("pg_event_trigger", 3466,
 	    "oid oid, evtname name, evtevent name, evtowner oid, evtfoid oid, evtenabled char, "
 	    "evttags _text"),

@@ -170,6 +170,19 @@ part(struct cat_str *s, char out[CAT_NAME_MAX + 1])
 	return n > 0;
 }
 
+bool
+sql_system_word(struct cat_str name, char out[CAT_NAME_MAX + 1])
+{
+	if (!part(&name, out))
+		return false;
+	if (name.len > 0 && name.p[0] == '.' && strcmp(out, "public") == 0) {
+		name.p++, name.len--;
+		if (!part(&name, out))
+			return false;
+	}
+	return name.len == 0;
+}
+
 /* By a name without a schema, or in public. */
 static bool
 named(const struct sql_system *s, const char *name, struct sql_found *out)

@@ -95,7 +95,11 @@ const char *sql_system_constraintdef(
     const struct sql_system *s, uint32_t oid, sql_system_said_fn *check, void *arg, bool *none);
 /* format_type; typmod as PostgreSQL has it. "???" for a number without a type. */
 const char *sql_system_type(struct nam_arena *a, uint32_t oid, int32_t typmod);
-/* The number of a type by its name, as text; 0 = there is none. */
+/* The number of a type that a user has made, or of its array, by its name; 0 = there is none. */
+bool sql_system_made_type(const struct sql_system *s, struct cat_str name, uint32_t *oid);
+/* The last part of a name, folded unless it is quoted. False: it is none, or not one in public. */
+bool sql_system_word(struct cat_str name, char out[CAT_NAME_MAX + 1]);
+/* The number of another type by its name, as text; 0 = there is none. */
 uint32_t sql_system_type_oid(struct nam_arena *a, struct cat_str name);
 /* pg_get_function_result, pg_get_function_arguments, the name. NULL: there is none of that
  * number. */

@@ -1,4 +1,7 @@
 /* types.c -- pg_type, pg_collation; types by their numbers and names. */
+#include <base/hash.h>
+#include <catalog/acl.h>
+#include <sql/common/error.h>
 #include <sql/system/rows.h>
 
 #include <stdio.h>
@@ -18,7 +21,9 @@ enum {
 	C_COLLATION = 950,
 	POSIX_COLLATION = 951,
 	VARCHAR = 1043,
-	VARCHAR_ARRAY = 1015
+	VARCHAR_ARRAY = 1015,
+	LABEL = 3 << 28, /* of a label: this and the hash of its value */
+	BELOW_LABEL = (1 << 28) - 1
 };
 
 /* Types that no value has, but functions' signatures. */
@@ -31,7 +36,7 @@ static const struct pseudo {
 	{ 5077, "anycompatible", 4 } };
 
 struct type {
-	uint32_t oid, element, array, collation;
+	uint32_t oid, element, array, collation, owner; /* owner 0: PostgreSQL's own */
 	const char *name;
 	int16_t size;
 	char kind, category, align, storage;
@@ -43,8 +48,8 @@ type(struct sql_rows *r, const struct type *t)
 {
 	row_int(r, t->oid);
 	row_copy(r, t->name);
-	row_int(r, SQL_OID_CATALOG);
-	row_int(r, SQL_OID_OWNER);
+	row_int(r, t->owner ? SQL_OID_PUBLIC : SQL_OID_CATALOG);
+	row_int(r, t->owner ? t->owner : SQL_OID_OWNER);
 	row_int(r, t->size);
 	row_int(r, t->by_value);
 	row_char(r, t->kind);
@@ -116,9 +121,69 @@ array(struct sql_rows *r, enum cat_type element, int32_t typmod)
 	type(r, &one);
 }
 
+/* A type that a user has made, and its array. */
+static void
+made(struct sql_rows *r, const struct cat_table *def)
+{
+	enum cat_type t = cat_type_enum(def->store.id), array = cat_type_array_of(t);
+	const char *plural = nam_arena_printf(r->in->a, "_%s", def->name);
+	const struct type one = { .oid = cat_type_oid(t, -1),
+		.array = cat_type_oid(array, -1),
+		.owner = sql_oid_of_role(cat_owner(def)),
+		.name = def->name,
+		.size = cat_type_size(t),
+		.kind = 'e',
+		.category = 'E',
+		.align = 'i',
+		.storage = 'p',
+		.by_value = true };
+	const struct type many = { .oid = one.array,
+		.element = one.oid,
+		.owner = one.owner,
+		.name = plural,
+		.size = -1,
+		.kind = 'b',
+		.category = 'A',
+		.align = 'i',
+		.storage = 'x' };
+	type(r, &one);
+	type(r, &many);
+}
+
+static bool
+types_made(struct sql_rows *r, const struct cat_table ***list, unsigned *n)
+{
+	nam_status st = cat_list_types(r->in->cat, r->in->t, list, n, r->in->a);
+	return st == NAM_OK || sql_status(r->in->err, st, NULL);
+}
+
+static bool
+enum_rows(struct sql_rows *r)
+{
+	const struct cat_table **list;
+	unsigned n;
+	if (!types_made(r, &list, &n))
+		return false;
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned k = 0; k < list[i]->labels; k++) {
+			int64_t value = cat_enum_value(list[i]->store.id, list[i]->label[k].key);
+			row_int(r, LABEL | (nam_hash(&value, sizeof value, 0) & BELOW_LABEL));
+			row_int(r, cat_type_oid(cat_type_enum(list[i]->store.id), -1));
+			row_real(r, k + 1);
+			row_copy(r, list[i]->label[k].name);
+		}
+	return true;
+}
+
 static bool
 type_rows(struct sql_rows *r)
 {
+	const struct cat_table **list;
+	unsigned n;
+	if (!types_made(r, &list, &n))
+		return false;
+	for (unsigned i = 0; i < n; i++)
+		made(r, list[i]);
 	for (unsigned t = CAT_UNKNOWN + 1; t < CAT_ENUM; t++) {
 		if (t != CAT_INT2V && t != CAT_OIDV)
 			plain(r, (enum cat_type)t, -1);
@@ -171,6 +236,8 @@ collation_rows(struct sql_rows *r)
 
 const struct sql_relation sql_relations_type[] = {
 	{ "pg_type", 1247, TYPE, type_rows, NULL, SQL_IN_CATALOG, false },
+	{ "pg_enum", 3501, "oid oid, enumtypid oid, enumsortorder float4, enumlabel name", enum_rows, NULL,
+	    SQL_IN_CATALOG, false },
 	{ "pg_collation", 3456, COLLATION, collation_rows, NULL, SQL_IN_CATALOG, false },
 	{ NULL, 0, NULL, NULL, NULL, SQL_IN_CATALOG, false },
 };
@@ -193,6 +260,30 @@ sql_system_type(struct nam_arena *a, uint32_t oid, int32_t typmod)
 		return cat_type_is_array(t) ? "character[]" : "character";
 	cat_type_full(t, own, full);
 	return nam_arena_str(a, full, strlen(full));
+}
+
+bool
+sql_system_made_type(const struct sql_system *s, struct cat_str name, uint32_t *oid)
+{
+	const struct cat_table *def;
+	char word[CAT_NAME_MAX + 1];
+	bool array = name.len > 2 && memcmp(name.p + name.len - 2, "[]", 2) == 0;
+	*oid = 0;
+	if (array)
+		name.len -= 2;
+	if (!sql_system_word(name, word))
+		return true;
+	nam_status st = cat_type_named(s->cat, s->t, word, &def);
+	if (st == NAM_OK && def == NULL && word[0] == '_' && !array) {
+		array = true;
+		st = cat_type_named(s->cat, s->t, word + 1, &def);
+	}
+	if (st != NAM_OK)
+		return sql_status(s->err, st, NULL);
+	enum cat_type t = def != NULL ? cat_type_enum(def->store.id) : CAT_UNKNOWN;
+	if (def != NULL)
+		*oid = cat_type_oid(array ? cat_type_array_of(t) : t, -1);
+	return true;
 }
 
 uint32_t
