@@ -6,14 +6,15 @@
 
 /*
  * Every relation as (id, name, type, versions, row_bytes, table_name, rows). Kinds of nam_extras:
- * v a view, s a sequence, b an index, k the name of a primary key, r the rows that ANALYZE counted.
+ * v a view, s a sequence, b an index, p a type, k the name of a primary key, r the rows that ANALYZE counted.
  * The catalog's own tables have no rows there, and the id 0.
  */
 static const char relations[] =
     "(SELECT t.id, t.name, CASE x.kind WHEN 118 THEN 'view' WHEN 115 THEN 'sequence' WHEN 98 THEN 'index' "
+    "WHEN 112 THEN 'type' "
     "ELSE 'table' END AS type, "
     "t.slots AS versions, t.row_bytes, coalesce(o.name, '') AS table_name, r.text AS rows FROM nam_tables t "
-    "LEFT JOIN nam_extras x ON x.table_id = t.id AND x.kind IN (98, 115, 118) "
+    "LEFT JOIN nam_extras x ON x.table_id = t.id AND x.kind IN (98, 112, 115, 118) "
     "LEFT JOIN nam_tables o ON x.kind = 98 AND o.id::text = x.text "
     "LEFT JOIN nam_extras r ON r.table_id = t.id AND r.kind = 114 "
     "UNION ALL SELECT t.id, coalesce(k.name, t.name || '_pkey'), 'index', 0, 0, t.name, NULL "
@@ -126,6 +127,37 @@ list_functions(struct shell *sh, const char *pattern)
 	return ok;
 }
 
+/* Types that users have made, as psql lists them. */
+static bool
+list_types(struct shell *sh, const char *pattern, bool more)
+{
+	static const char *const head[] = { "Schema", "Name", "Internal name", "Size", "Elements", "Owner",
+		"Access privileges", "Description" };
+	static const char *const few[] = { "Schema", "Name", "Description" };
+	struct shell_pattern p = { 0 };
+	struct shell_text t = { 0 };
+	struct shell_answer a = { 0 };
+	if (pattern[0] != 0 && !shell_pattern(sh, pattern, &p))
+		return false;
+	shell_text_add(&t,
+	    "SELECT 'public', format_type(t.oid, NULL), %s'' FROM pg_type t WHERE t.typtype = 'e'",
+	    more ? "t.typname, t.typlen::text, array_to_string(ARRAY(SELECT e.enumlabel FROM pg_enum e WHERE "
+		   "e.enumtypid = t.oid ORDER BY e.enumsortorder), E'\\n'), pg_get_userbyid(t.typowner), '', "
+		 : "");
+	if (p.name.p != NULL)
+		shell_text_add(&t, " AND t.typname ~ %s AND (%s = '' OR 'public' ~ %s)", p.name.p, p.schema.p,
+		    p.schema.p);
+	shell_text_add(&t, " ORDER BY 1, 2");
+	bool ok = !t.failed && shell_query(sh, &a, t.p);
+	if (ok)
+		shell_print(
+		    sh, "List of data types", more ? 8 : 3, more ? head : few, NULL, a.cell, a.cells, NULL);
+	shell_answer_free(&a);
+	free(t.p);
+	shell_pattern_free(&p);
+	return ok;
+}
+
 /* Of a list with one row whose first cell is its name: the row, if the pattern is its. */
 static bool
 list_one(struct shell *sh, const char *title, unsigned cols, const char *const *head, const char *const *cell,
@@ -164,6 +196,8 @@ shell_list(struct shell *sh, const char *what, const char *pattern)
 		return list_one(sh, "List of schemas", 2, schema_head, schema, pattern);
 	if (strcmp(letters, "u") == 0 || strcmp(letters, "g") == 0)
 		return list_one(sh, "List of roles", 3, role_head, role, pattern);
+	if (letters[0] == 'T')
+		return list_types(sh, pattern, more);
 	if (letters[0] == 'f')
 		return list_functions(sh, pattern);
 	for (const char *p = letters; *p; p++)

@@ -40,6 +40,7 @@ static const char help[] =
     "  \\di[S+] [PATTERN]     list indexes\n"
     "  \\df [PATTERN]         list functions\n"
     "  \\dn [PATTERN]         list schemas\n"
+    "  \\dT[+] [PATTERN]      list types\n"
     "  \\du [PATTERN]         list roles\n"
     "  \\l [PATTERN]          list databases\n"
     "  In a PATTERN * stands for any characters, ? for one, \"...\" for exactly these.\n"
@@ -112,7 +113,7 @@ edited(struct shell *sh, const char *file)
 static bool
 is_list(const char *text)
 {
-	static const char *const one[] = { "n", "u", "g", "f" };
+	static const char *const one[] = { "n", "u", "g", "f", "T" };
 	char letters[8] = "";
 	size_t n = 0;
 	if (text[0] != 'd' && text[0] != 'l')
