@@ -21,6 +21,8 @@
  * dropped. The last condition protects a plan that looks once too often.
  */
 
+static pthread_mutex_t opened_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct cat *opened; /* opened_lock */
 static _Atomic unsigned next_reader;
 static _Thread_local unsigned reader = UINT32_MAX;
 
@@ -590,9 +592,15 @@ cat_list_all(
 }
 
 nam_status
-cat_learn(struct cat *c, struct txn *t)
+cat_learn(struct txn *t)
 {
-	return reload(c, txn_worker_of(t), NULL, txn_limits_of(t));
+	struct txn_db *db = txn_worker_db(txn_worker_of(t));
+	pthread_mutex_lock(&opened_lock);
+	struct cat *c = opened;
+	while (c != NULL && c->db != db)
+		c = c->next;
+	pthread_mutex_unlock(&opened_lock);
+	return c != NULL ? reload(c, txn_worker_of(t), NULL, txn_limits_of(t)) : NAM_OK;
 }
 
 nam_status
@@ -648,6 +656,10 @@ cat_open(struct txn_worker *tw, struct cat **out)
 	memset(c, 0, sizeof *c);
 	pthread_mutex_init(&c->lock, NULL);
 	cat_enum_hold();
+	pthread_mutex_lock(&opened_lock);
+	c->next = opened;
+	opened = c;
+	pthread_mutex_unlock(&opened_lock);
 	c->db = txn_worker_db(tw);
 	c->oracle = txn_db_oracle(c->db);
 	c->pages = cat_pages_new();
@@ -692,6 +704,13 @@ cat_close(struct cat *c)
 	cat_pages_free(c->pages);
 	cat_chains_free(c->chains);
 	cat_enum_leave();
+	pthread_mutex_lock(&opened_lock);
+	for (struct cat **link = &opened; *link != NULL; link = &(*link)->next)
+		if (*link == c) {
+			*link = c->next;
+			break;
+		}
+	pthread_mutex_unlock(&opened_lock);
 	pthread_mutex_destroy(&c->lock);
 	free(c);
 }

@@ -207,9 +207,6 @@ nam_status cat_type_use(struct cat *c, struct txn *t, const struct cat_table *ty
 /* A type's definition, its name too, becomes def's. NAM_CONFLICT as above; NAM_DUPLICATE. */
 nam_status cat_type_alter(
     struct cat *c, struct txn *t, const struct cat_table *type, const struct cat_table *def);
-/* Reads the catalog again as of now: a row that was changed later than the snapshot of its reader
- * may have labels that the process does not know. In a coroutine. */
-nam_status cat_learn(struct cat *c, struct txn *t);
 /* Rises with every change this process has noticed: plans made before must be made again. If two
  * statements of t begin with equal versions, they see one catalog. */
 uint64_t cat_version(struct cat *c, struct txn *t);

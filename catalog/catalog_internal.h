@@ -87,10 +87,14 @@ struct cat {
 	struct cat_entry *buried;              /* lock */
 	struct cat_pages *pages;               /* i */
 	struct cat_chains *chains;             /* i */
+	struct cat *next;                      /* opened_lock */
 };
 
 /* ---- catalog.c */
 struct cat_entry *cat_entry_new(const struct cat_table *def);
+/* Reads the catalog of t's process as of now: a row that was changed later than t's snapshot may
+ * have labels that the process does not know. In a coroutine. */
+nam_status cat_learn(struct txn *t);
 /* Closes the process's part of a table. */
 void cat_entry_close(struct cat *c, struct cat_entry *e);
 

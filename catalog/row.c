@@ -3,6 +3,7 @@
 #include <base/hash.h>
 #include <catalog/catalog_internal.h>
 #include <catalog/row_format.h>
+#include <types/array.h>
 #include <types/interval.h>
 #include <types/numeric.h>
 
@@ -485,6 +486,35 @@ fetch_spilled(struct txn *t, struct spilled *list, unsigned n, struct nam_arena 
 	return NAM_OK;
 }
 
+/* True if this process knows the labels of a value, an enum or an array of enums. */
+static bool
+labels_known(enum cat_type type, union cat_val v)
+{
+	const struct cat_enum *e = cat_enum_find(cat_type_id(type));
+	if (e == NULL)
+		return false;
+	if (!cat_type_is_array(type))
+		return cat_enum_place(e, v.i) < e->labels;
+	struct cat_array a;
+	union cat_val x;
+	bool known = true;
+	cat_array_open(type, v.s, &a);
+	for (uint32_t k = 0; known && k < a.n; k++)
+		known = !cat_array_at(&a, k, &x) || cat_enum_place(e, x.i) < e->labels;
+	return known;
+}
+
+/* A row that is newer than the snapshot may have labels that are newer than the catalog is here. */
+static nam_status
+learn_labels(struct txn *t, const struct txn_row *rows, unsigned n, const struct cat_vec *col)
+{
+	tso_cid at = txn_snapshot(t);
+	for (unsigned k = 0; k < n; k++)
+		if (rows[k].cid > at && !col->null[k] && !labels_known(col->type, cat_vec_at(col, k)))
+			return cat_learn(t);
+	return NAM_OK;
+}
+
 nam_status
 cat_rows_decode(const struct cat_table *table, struct txn *t, const struct txn_row *rows, unsigned n,
     const uint16_t *want, unsigned wants, struct cat_vec *col, struct nam_arena *arena)
@@ -510,7 +540,11 @@ cat_rows_decode(const struct cat_table *table, struct txn *t, const struct txn_r
 		if (st != NAM_OK)
 			return st;
 	}
-	return spills == 0 ? NAM_OK : fetch_spilled(t, list, spills, arena);
+	nam_status st = spills == 0 ? NAM_OK : fetch_spilled(t, list, spills, arena);
+	for (unsigned j = 0; st == NAM_OK && j < wants; j++)
+		if (cat_type_id(col[j].type) != 0)
+			st = learn_labels(t, rows, n, &col[j]);
+	return st;
 }
 
 bool

@@ -11,21 +11,21 @@ enum { PLACES = 1024, KEY_STEP_BITS = 30 };
 
 /* A definition that a newer one has replaced stays: readers may still hold it. ALTER TYPE is rare. */
 static _Atomic(const struct cat_enum *) place[PLACES];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned holders; /* lock */
+static pthread_mutex_t map_lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned holders; /* map_lock */
 
 void
 cat_enum_hold(void)
 {
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&map_lock);
 	holders++;
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&map_lock);
 }
 
 void
 cat_enum_leave(void)
 {
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&map_lock);
 	if (--holders == 0)
 		for (unsigned i = 0; i < PLACES; i++) {
 			const struct cat_enum *e = atomic_exchange(&place[i], NULL), *next;
@@ -34,7 +34,7 @@ cat_enum_leave(void)
 				free((void *)(uintptr_t)e);
 			}
 		}
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&map_lock);
 }
 
 const struct cat_enum *
@@ -125,14 +125,14 @@ cat_enum_learn(
 	struct cat_enum *e = make(id, generation, name, label, labels);
 	if (e == NULL)
 		return false;
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&map_lock);
 	was = cat_enum_find(id);
 	bool newer = was == NULL || was->generation < generation;
 	if (newer) {
 		e->next = atomic_load_explicit(&place[id % PLACES], memory_order_relaxed);
 		atomic_store_explicit(&place[id % PLACES], e, memory_order_release);
 	}
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&map_lock);
 	if (!newer)
 		free(e);
 	return true;

@@ -2229,7 +2229,140 @@ DELETE FROM pg_stat_activity;
 --! 42501
 --= tests/process/test_metrics.py "ClientRead"
 
+-- [type-enum] pg
+CREATE TYPE size AS ENUM ('small', 'medium', 'large');
+CREATE TABLE shirts (id int PRIMARY KEY, s size NOT NULL DEFAULT 'medium', fits size[]);
+CREATE INDEX ON shirts (s);
+INSERT INTO shirts VALUES (1, 'large', '{large,medium}'), (2, 'small', '{}'), (3, DEFAULT, NULL);
+SELECT id, s FROM shirts WHERE s >= 'medium' ORDER BY s;
+--> 3,medium
+--> 1,large
+SELECT min(s), max(s), pg_typeof(max(s)) FROM shirts;
+--> small,large,size
+SELECT id FROM shirts WHERE s = ANY ('{small,large}') AND 'large' <> ALL (fits);
+--> 2
+INSERT INTO shirts VALUES (4, 'huge');
+--! 22P02
+SELECT s = 'small'::text FROM shirts;
+--! 42883
+PREPARE of_size (size) AS SELECT id FROM shirts WHERE s = $1;
+EXECUTE of_size('large');
+--> 1
+DEALLOCATE of_size;
+COPY shirts TO '{dir}/shirts';
+CREATE TABLE more_shirts (id int, s size, fits size[]);
+COPY more_shirts FROM '{dir}/shirts';
+SELECT s, fits FROM more_shirts ORDER BY id;
+--> large,"{large,medium}"
+--> small,{}
+--> medium,
+SELECT t.typname, e.enumlabel FROM pg_type t JOIN pg_enum e ON e.enumtypid = t.oid WHERE t.typname = 'size' ORDER BY e.enumsortorder;
+--> size,small
+--> size,medium
+--> size,large
+
+-- [enum-type] namdb
+CREATE TYPE state AS ENUM ('new', 'done');
+CREATE TYPE state AS ENUM ('x');
+--! 42710
+CREATE TABLE jobs (id int, s state);
+INSERT INTO jobs VALUES (1, 'done'), (2, 'new');
+ALTER TYPE state ADD VALUE 'running' BEFORE 'done';
+ALTER TYPE state ADD VALUE IF NOT EXISTS 'running';
+ALTER TYPE state ADD VALUE 'late' AFTER 'done';
+INSERT INTO jobs VALUES (3, 'running'), (4, 'late');
+SELECT s FROM jobs ORDER BY s;
+--> new
+--> running
+--> done
+--> late
+ALTER TYPE state RENAME VALUE 'late' TO 'lost';
+SELECT s FROM jobs WHERE s > 'done';
+--> lost
+ALTER TYPE state RENAME TO job_state;
+ALTER TYPE job_state OWNER TO CURRENT_USER;
+CREATE TABLE says (s job_state DEFAULT 'new'::job_state);
+ALTER TYPE job_state RENAME TO state;
+--! 0A000
+ALTER TYPE job_state RENAME VALUE 'new' TO 'open';
+--! 0A000
+DROP TYPE job_state;
+--! 2BP01
+DROP TYPE IF EXISTS no_such, no_such_either;
+DROP TABLE says;
+DROP TYPE job_state CASCADE;
+SELECT * FROM jobs ORDER BY id;
+--> 1
+--> 2
+--> 3
+--> 4
+CREATE TYPE dense AS ENUM ('a', 'z');
+ALTER TYPE dense ADD VALUE '1' BEFORE 'z';
+ALTER TYPE dense ADD VALUE '2' BEFORE 'z';
+ALTER TYPE dense ADD VALUE '3' BEFORE 'z';
+ALTER TYPE dense ADD VALUE '4' BEFORE 'z';
+ALTER TYPE dense ADD VALUE '5' BEFORE 'z';
+ALTER TYPE dense ADD VALUE '6' BEFORE 'z';
+ALTER TYPE dense ADD VALUE '7' BEFORE 'z';
+ALTER TYPE dense ADD VALUE '8' BEFORE 'z';
+ALTER TYPE dense ADD VALUE '9' BEFORE 'z';
+ALTER TYPE dense ADD VALUE '10' BEFORE 'z';
+ALTER TYPE dense ADD VALUE '11' BEFORE 'z';
+ALTER TYPE dense ADD VALUE '12' BEFORE 'z';
+ALTER TYPE dense ADD VALUE '13' BEFORE 'z';
+ALTER TYPE dense ADD VALUE '14' BEFORE 'z';
+ALTER TYPE dense ADD VALUE '15' BEFORE 'z';
+ALTER TYPE dense ADD VALUE '16' BEFORE 'z';
+ALTER TYPE dense ADD VALUE '17' BEFORE 'z';
+ALTER TYPE dense ADD VALUE '18' BEFORE 'z';
+ALTER TYPE dense ADD VALUE '19' BEFORE 'z';
+ALTER TYPE dense ADD VALUE '20' BEFORE 'z';
+ALTER TYPE dense ADD VALUE '21' BEFORE 'z';
+ALTER TYPE dense ADD VALUE '22' BEFORE 'z';
+ALTER TYPE dense ADD VALUE '23' BEFORE 'z';
+ALTER TYPE dense ADD VALUE '24' BEFORE 'z';
+ALTER TYPE dense ADD VALUE '25' BEFORE 'z';
+ALTER TYPE dense ADD VALUE '26' BEFORE 'z';
+ALTER TYPE dense ADD VALUE '27' BEFORE 'z';
+ALTER TYPE dense ADD VALUE '28' BEFORE 'z';
+ALTER TYPE dense ADD VALUE '29' BEFORE 'z';
+ALTER TYPE dense ADD VALUE '30' BEFORE 'z';
+ALTER TYPE dense ADD VALUE '31' BEFORE 'z';
+--! 54000
+
+-- [functions-enum] pg
+CREATE TYPE step AS ENUM ('one', 'two', 'three');
+SELECT enum_first(NULL::step), enum_last('one'::step), enum_range(NULL::step), enum_range('two'::step, NULL);
+--> one,three,"{one,two,three}","{two,three}"
+SELECT enum_first(1);
+--! 42883
+
+-- [differ-enum] differ
+CREATE TYPE late AS ENUM ('a', 'b');
+BEGIN;
+ALTER TYPE late RENAME VALUE 'a' TO 'c';
+SELECT enum_first(NULL::late);
+--> a
+--pg> c
+COMMIT;
+SELECT enum_first(NULL::late);
+--> c
+BEGIN;
+ALTER TYPE late ADD VALUE 'd';
+SELECT 'd'::late;
+--! 22P02
+--pg! 55P04
+ROLLBACK;
+BEGIN;
+CREATE TYPE early AS ENUM ('a');
+ALTER TYPE early ADD VALUE 'b';
+SELECT 'b'::early, enum_last(NULL::early);
+--> b,b
+--pg! 55P04
+ROLLBACK;
+
 -- [system-catalogs] differ
+SELECT enumlabel FROM pg_enum WHERE enumtypid = 1;
 CREATE TABLE sca (a serial PRIMARY KEY, b varchar(3) UNIQUE DEFAULT 'x');
 CREATE VIEW scv AS SELECT a FROM sca;
 SELECT c.relname, c.relkind, n.nspname, am.amname FROM pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_am am ON am.oid = c.relam WHERE relname LIKE 'sca%' OR relname = 'scv' ORDER BY 1;
@@ -2291,8 +2424,8 @@ SELECT relname, n_live_tup FROM pg_stat_user_tables WHERE relname = 'no such';
 -- [system-empty] pg
 SELECT count(*) FROM pg_description WHERE objoid = 1;
 --> 0
-SELECT (SELECT count(*) FROM pg_trigger), (SELECT count(*) FROM pg_policy), (SELECT count(*) FROM pg_inherits), (SELECT count(*) FROM pg_statistic_ext), (SELECT count(*) FROM pg_publication), (SELECT count(*) FROM pg_enum), (SELECT count(*) FROM pg_event_trigger), (SELECT count(*) FROM pg_foreign_table), (SELECT count(*) FROM pg_matviews);
---> 0,0,0,0,0,0,0,0,0
+SELECT (SELECT count(*) FROM pg_trigger), (SELECT count(*) FROM pg_policy), (SELECT count(*) FROM pg_inherits), (SELECT count(*) FROM pg_statistic_ext), (SELECT count(*) FROM pg_publication), (SELECT count(*) FROM pg_event_trigger), (SELECT count(*) FROM pg_foreign_table), (SELECT count(*) FROM pg_matviews);
+--> 0,0,0,0,0,0,0,0
 SELECT rulename FROM pg_rewrite WHERE ev_class = 1;
 SELECT extname FROM pg_extension WHERE extname = 'none';
 SELECT rngtypid FROM pg_range WHERE rngtypid = 1;
@@ -2446,7 +2579,12 @@ SELECT * FROM jsonb_to_record('{}'::jsonb) AS x (a int);
 --! 0A000
 CREATE DOMAIN ntd AS int;
 --! 0A000
+CREATE TYPE ntc AS (a int);
+--! 0A000
+CREATE TYPE ntr AS RANGE (subtype = int);
+--! 0A000
 CREATE TYPE nte AS ENUM ('a');
+GRANT USAGE ON TYPE nte TO PUBLIC;
 --! 0A000
 SELECT '{{1}}'::int[];
 --! 0A000
