@@ -592,6 +592,16 @@ cat_list_all(
 }
 
 nam_status
+cat_look(struct cat *c, struct txn *t)
+{
+	struct cat_snapshot *s;
+	nam_status st = cover(c, t, &s);
+	if (st == NAM_OK)
+		pthread_mutex_unlock(&c->lock);
+	return st;
+}
+
+nam_status
 cat_learn(struct txn *t)
 {
 	struct txn_db *db = txn_worker_db(txn_worker_of(t));

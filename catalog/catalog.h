@@ -207,6 +207,9 @@ nam_status cat_type_use(struct cat *c, struct txn *t, const struct cat_table *ty
 /* A type's definition, its name too, becomes def's. NAM_CONFLICT as above; NAM_DUPLICATE. */
 nam_status cat_type_alter(
     struct cat *c, struct txn *t, const struct cat_table *type, const struct cat_table *def);
+/* Afterwards the process knows the labels of all types as t's snapshot shows them. No verbs, unless
+ * the catalog has changed. */
+nam_status cat_look(struct cat *c, struct txn *t);
 /* Rises with every change this process has noticed: plans made before must be made again. If two
  * statements of t begin with equal versions, they see one catalog. */
 uint64_t cat_version(struct cat *c, struct txn *t);

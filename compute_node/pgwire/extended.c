@@ -210,6 +210,15 @@ parameters(struct cn_pg_portal *p, const struct cn_pg_bind *m, struct cat_err *e
 			continue;
 		}
 		struct cat_str in = { cn_pg_get_bytes(&r, len), len };
+		/* Labels are looked up when the statement runs: this process may not know them yet. */
+		bool label = cat_type_is_enum(cat_type_element(type[i])), array = cat_type_is_array(type[i]);
+		if (label)
+			d->type = array && format != 0 ? cat_type_array_of(CAT_TEXT) : CAT_TEXT;
+		if (label && array && format != 0) {
+			if (!cn_pg_labels_in(type[i], in, &d->v, &p->arena, err))
+				return false;
+			continue;
+		}
 		if (!(format == 0 ? cn_pg_text_in(d->type, in, &d->v, &p->arena, err)
 				  : cn_pg_binary_in(d->type, in, &d->v, &p->arena, err))) {
 			if (err->detail[0] == 0 && strcmp(err->sqlstate, "22P03") == 0)

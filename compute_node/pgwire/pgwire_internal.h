@@ -323,6 +323,9 @@ void cn_pg_text_out(struct cn_pg_out *o, enum cat_type t, union cat_val v, struc
 void cn_pg_binary_out(struct cn_pg_out *o, enum cat_type t, union cat_val v, struct nam_arena *arena);
 bool cn_pg_text_in(
     enum cat_type t, struct cat_str in, union cat_val *v, struct nam_arena *arena, struct cat_err *err);
+/* An array of enums, in binary, as one of texts. */
+bool cn_pg_labels_in(
+    enum cat_type t, struct cat_str in, union cat_val *v, struct nam_arena *arena, struct cat_err *err);
 bool cn_pg_binary_in(
     enum cat_type t, struct cat_str in, union cat_val *v, struct nam_arena *arena, struct cat_err *err);
 

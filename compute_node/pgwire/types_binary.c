@@ -263,6 +263,8 @@ array_in(
 	bool *null = nam_arena_zero(arena, (size_t)n + 1);
 	if (e == NULL || null == NULL)
 		return cat_error(err, "53200", "out of memory");
+	if (cat_type_is_enum(elem))
+		elem = CAT_TEXT;
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t len = cn_pg_get32(r);
 		null[k] = len == UINT32_MAX;
@@ -345,13 +347,19 @@ reg_in(struct cn_pg_reader *r, union cat_val *v, struct nam_arena *arena, struct
 }
 
 bool
+cn_pg_labels_in(
+    enum cat_type t, struct cat_str in, union cat_val *v, struct nam_arena *arena, struct cat_err *err)
+{
+	struct cn_pg_reader r = cn_pg_reader(in.p, in.len);
+	return array_in(t, &r, v, arena, err) && (cn_pg_whole(&r) || malformed(err));
+}
+
+bool
 cn_pg_binary_in(
     enum cat_type t, struct cat_str in, union cat_val *v, struct nam_arena *arena, struct cat_err *err)
 {
 	struct cn_pg_reader r = cn_pg_reader(in.p, in.len);
 	bool ok = true;
-	if (cat_type_is_enum(t))
-		return cn_pg_text_in(t, in, v, arena, err);
 	switch (cat_type_is_array(t) ? CAT_ARRAY : t) {
 	case CAT_ARRAY:
 		ok = array_in(t, &r, v, arena, err);

@@ -163,6 +163,37 @@ use(struct sql_session *s, const struct cat_table *type, struct cat_err *err)
 	}
 }
 
+/* True if a text casts to what may be a type of a user. */
+static bool
+casts(const char *text, const char *unused)
+{
+	(void)unused;
+	return text != NULL && (strstr(text, "::") != NULL || strcasestr(text, " as ") != NULL);
+}
+
+/* The types are still there: s->t may have got a newer snapshot since def was looked at. */
+static bool
+still_there(struct sql_session *s, const struct cat_table *def, const struct cat_table *const *list,
+    unsigned n, struct cat_err *err)
+{
+	const char *what, *name;
+	for (unsigned i = 0; i < def->columns; i++) {
+		uint32_t id = cat_type_id(def->column[i].type);
+		bool there = id == 0;
+		for (unsigned k = 0; k < n && !there; k++)
+			there = list[k]->store.id == id;
+		if (!there)
+			return cat_error(err, "42704", "type \"%s\" does not exist",
+			    cat_type_word(cat_type_element(def->column[i].type)));
+	}
+	if (def->kind != CAT_TABLE || !any_text(def, casts, NULL, &what, &name))
+		return true;
+	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser };
+	struct sql_plan *p = sql_plan_rules(def, &in, err);
+	sql_plan_free(p);
+	return p != NULL;
+}
+
 bool
 sql_types_use(struct sql_session *s, const struct cat_table *def, struct cat_err *err)
 {
@@ -175,6 +206,7 @@ sql_types_use(struct sql_session *s, const struct cat_table *def, struct cat_err
 	for (unsigned i = 0; ok && i < n; i++)
 		if (uses(def, list[i]))
 			ok = use(s, list[i], err);
+	ok = ok && still_there(s, def, list, n, err);
 	nam_arena_fini(&arena);
 	return ok;
 }

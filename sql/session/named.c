@@ -182,6 +182,9 @@ arguments(struct sql_session *s, struct sql_named *p, const struct ast_stmt *ast
 	}
 	if (n == 0)
 		return true;
+	nam_status looked = cat_look(s->cfg.cat, s->t);
+	if (looked != NAM_OK)
+		return sql_status(err, looked, NULL);
 	struct ast_select q = { .target = t, .targets = n };
 	const struct ast_stmt select = { .kind = AST_SELECT, .select = &q };
 	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser, .who = sql_who(s) };

@@ -32,7 +32,9 @@ static bool
 begin(struct sql_session *s, const struct txn_limits *l, struct cat_err *err)
 {
 	txn_reach(s->cfg.tw);
-	nam_status st = txn_begin_by(s->cfg.tw, s->block == SQL_IDLE ? s->now.iso : s->iso, l, &s->t);
+	if (s->block == SQL_IDLE) /* s->iso is that of a block before */
+		s->iso = s->now.iso;
+	nam_status st = txn_begin_by(s->cfg.tw, s->iso, l, &s->t);
 	if (st != NAM_OK) {
 		s->t = NULL;
 		return sql_status(err, st, NULL);

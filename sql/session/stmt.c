@@ -110,6 +110,9 @@ sql_stmt_plan(struct sql_session *s, struct sql_stmt *st, struct cat_err *err)
 	    sql_who_same(&st->who, sql_who(s)))
 		return true;
 	struct sql_plan *was = st->plan;
+	nam_status looked = cat_look(s->cfg.cat, s->t);
+	if (looked != NAM_OK)
+		return sql_status(err, looked, NULL);
 	struct sql_bind_in in = { .cat = s->cfg.cat,
 		.t = s->t,
 		.parser = s->cfg.parser,

@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+"""Enum types at several compute nodes: labels added at one are known at the others, whatever they have cached; a type that is
+being dropped is left by nothing; rows keep their labels over a node's end; the wire has them as texts under the type's oid."""
+import os
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import house
+from house import Compute, House, check, same
+from wire import Wire, error, kinds, tags, texts
+
+
+def state(answer):
+    """The SQLSTATE of an answer; "" = it is no error."""
+    return error(answer)["C"] if "E" in kinds(answer) else ""
+
+
+def soon(w, text):
+    """What another node has committed shows a moment later."""
+    for _ in range(200):
+        answer = w.query(text)
+        if state(answer) != "22P02":
+            break
+        time.sleep(0.01)
+    return answer
+
+
+def rows(w, text):
+    answer = soon(w, text)
+    check(state(answer) == "", text, error(answer) if "E" in kinds(answer) else "")
+    return texts(answer)
+
+
+def test_labels_elsewhere():
+    """Sessions with cached plans at two nodes, and labels that the other one adds, renames and uses."""
+    with House(nodes=1, size="128m") as h:
+        one, two = Compute(h), Compute(h)
+        a, b = Wire(one.port), Wire(two.port)
+        a.query("CREATE TYPE mood AS ENUM ('sad', 'happy'); CREATE TABLE t (id int PRIMARY KEY, m mood, ms mood[]);"
+                "INSERT INTO t VALUES (1, 'sad', '{happy}')")
+        for w in (a, b):
+            w.query("PREPARE get AS SELECT m, ms FROM t ORDER BY m, id; PREPARE put (int, mood) AS INSERT INTO t VALUES ($1, $2, ARRAY[$2])")
+            same(rows(w, "EXECUTE get"), [("sad", "{happy}")])
+        want = ["sad", "happy"]
+        for i in range(20):
+            here, there = (a, b) if i % 2 else (b, a)
+            same(state(here.query("ALTER TYPE mood ADD VALUE 'l%d' BEFORE '%s'" % (i, want[0]))), "")
+            want.insert(0, "l%d" % i)
+            same(state(soon(there, "EXECUTE put(%d, 'l%d')" % (10 + i, i))), "", "a label of the other node's")
+            for w in (a, b):
+                same([r[0] for r in rows(w, "EXECUTE get")], [x for x in want if x != "happy"], i)
+                same(rows(w, "SELECT enum_range(NULL::mood)"), [("{%s}" % ",".join(want),)])
+        same(state(a.query("ALTER TYPE mood RENAME VALUE 'l0' TO 'first'")), "")
+        for w in (a, b):
+            same(rows(w, "SELECT id, m, ms FROM t WHERE m = 'first'"), [("10", "first", "{first}")])
+            same(state(w.query("SELECT 'l0'::mood")), "22P02")
+        # An old snapshot reads on.
+        b.query("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM t")
+        for text in ("ALTER TYPE mood ADD VALUE 'last'", "UPDATE t SET m = 'last' WHERE id = 1"):
+            same(state(a.query(text)), "", text)
+        same(rows(b, "SELECT m FROM t WHERE id = 1"), [("sad",)])
+        b.query("COMMIT")
+        for _ in range(200):
+            if rows(b, "SELECT m FROM t WHERE id = 1") == [("last",)]:
+                break
+            time.sleep(0.01)
+        same(rows(b, "SELECT m FROM t WHERE id = 1"), [("last",)])
+        for w in (a, b):
+            w.close()
+
+
+def test_newer_than_the_snapshot():
+    """READ COMMITTED waits for a row, and finds in it a label that is newer than its own snapshot."""
+    with House(nodes=1, size="128m") as h:
+        one, two = Compute(h), Compute(h)
+        a, b = Wire(one.port), Wire(two.port)
+        a.query("CREATE TYPE mood AS ENUM ('sad', 'happy'); CREATE TABLE t (id int PRIMARY KEY, m mood, ms mood[], n int);"
+                "INSERT INTO t VALUES (1, 'sad', '{sad}', 0)")
+        for i, text in enumerate(("UPDATE t SET n = n + 1 WHERE id = 1 RETURNING m::text, ms", "SELECT m::text, ms FROM t WHERE id = 1 FOR UPDATE",
+                                  "INSERT INTO t VALUES (1, 'sad', '{}', 0) ON CONFLICT (id) DO UPDATE SET n = 7 RETURNING t.m::text, t.ms",
+                                  "DELETE FROM t WHERE id = 1 RETURNING m::text, ms")):
+            same(rows(b, "SELECT count(*) FROM t"), [("1",)])
+            got = {}
+            a.query("BEGIN; UPDATE t SET n = -1 WHERE id = 1")
+
+            def other():
+                got["answer"] = b.query("BEGIN; " + text)
+
+            waits = threading.Thread(target=other)
+            waits.start()
+            time.sleep(0.3)
+            c = Wire(one.port)
+            same(state(c.query("ALTER TYPE mood ADD VALUE 'n%d' AFTER 'sad'" % i)), "")
+            c.close()
+            a.query("COMMIT")
+            waits.join()
+            same(state(got["answer"]), "", text)
+            b.query("ROLLBACK")
+            # the row itself has the label now, while b's statement waits for it
+            a.query("BEGIN")
+            same(state(a.query("UPDATE t SET m = 'n%d', ms = ARRAY['n%d'::mood] WHERE id = 1" % (i, i))), "")
+            waits = threading.Thread(target=other)
+            waits.start()
+            time.sleep(0.3)
+            a.query("COMMIT")
+            waits.join()
+            same(texts(got["answer"])[-1:], [("n%d" % i, "{n%d}" % i)], text)
+            b.query("ROLLBACK")
+        for w in (a, b):
+            w.close()
+
+
+def test_dropped_type():
+    """DROP TYPE beside what uses the type: either the type is gone and nothing has it, or it is there."""
+    uses = {"CREATE TABLE u (m brief)": "u", "CREATE TABLE u AS SELECT 'a'::brief AS m": "u", "CREATE VIEW u AS SELECT 'a'::brief::text AS m": "u",
+            "ALTER TABLE t ADD COLUMN m brief": None, "ALTER TABLE t ALTER COLUMN c TYPE brief USING 'a'": None,
+            "ALTER TABLE t ALTER COLUMN d SET DEFAULT 'a'::brief::text": None, "ALTER TABLE t ADD CHECK (d::brief <> 'b')": None}
+    with House(nodes=1, size="128m") as h:
+        nodes = [Compute(h), Compute(h)]
+        a, b = Wire(nodes[0].port), Wire(nodes[1].port)
+        seen = set()
+        for i in range(42 if not house.SLOW > 1 else 14):
+            text = list(uses)[i % len(uses)]
+            a.query("CREATE TABLE t (id int, c text, d text); CREATE TYPE brief AS ENUM ('a', 'b')")
+            level = "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1; " if i % 3 == 2 else ""
+            out = {}
+
+            def other():
+                out["drop"] = state(b.query(level + "DROP TYPE brief" + ("; COMMIT" if level else "")))
+                b.query("ROLLBACK")
+
+            t = threading.Thread(target=other)
+            t.start()
+            out["use"] = state(a.query(text))
+            t.join()
+            there = rows(a, "SELECT count(*) FROM pg_type WHERE typname = 'brief'") == [("1",)]
+            seen.add((out["drop"], out["use"]))
+            check(there == (out["drop"] != ""), "the type:", there, out, text)
+            check(there or out["use"] != "", "something has a type that is gone:", i, out, text)
+            for w in (a, b):
+                for name in ("t", "u"):
+                    check(state(w.query("SELECT * FROM %s" % name)) in ("", "42P01"), "unreadable:", name, out, text)
+                check(state(w.query("INSERT INTO t (id) VALUES (1)")) in ("", "42P01"), "unwritable:", out, text)
+            for clean in ("DROP VIEW IF EXISTS u", "DROP TABLE IF EXISTS u", "DROP TABLE t", "DROP TYPE IF EXISTS brief"):
+                a.query(clean)
+            same(rows(a, "SELECT count(*) FROM pg_type WHERE typname = 'brief'"), [("0",)])
+        check(seen <= {("2BP01", ""), ("", "42704"), ("40001", ""), ("", "40001")}, "outcomes:", seen)
+        for w in (a, b):
+            w.close()
+
+
+def test_writers_beside_alter():
+    """Sessions at two nodes write and read while a third adds labels: nothing is lost, and each value has its label."""
+    with House(nodes=1, size="128m") as h:
+        nodes = [Compute(h), Compute(h)]
+        boss = Wire(nodes[0].port)
+        boss.query("CREATE TYPE step AS ENUM ('s0'); CREATE TABLE t (id int PRIMARY KEY, s step, said text); CREATE INDEX ON t (s)")
+        last, wrong, written, done = [0], [], [0] * 4, threading.Event()
+
+        def work(k):
+            w = Wire(nodes[k % 2].port)
+            i = 0
+            while not done.is_set() or i < 20:
+                label = "s%d" % last[0]
+                answer = soon(w, "INSERT INTO t VALUES (%d, '%s', '%s')" % (k * 100000 + i, label, label))
+                if state(answer):
+                    wrong.append(error(answer))
+                    break
+                i += 1
+                if i % 10 == 0:
+                    bad = texts(w.query("SELECT id, s, said FROM t WHERE s::text <> said"))
+                    if bad:
+                        wrong.append(bad)
+            written[k] = i
+            w.close()
+
+        threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+        for t in threads:
+            t.start()
+        for i in range(1, 25):
+            same(state(boss.query("ALTER TYPE step ADD VALUE 's%d' %s" % (i, "BEFORE 's%d'" % (i - 1) if i % 2 else ""))), "")
+            last[0] = i
+        done.set()
+        for t in threads:
+            t.join()
+        check(not wrong, wrong[:3])
+        for c in nodes:
+            w = Wire(c.port)
+            same(rows(w, "SELECT count(*), count(*) FILTER (WHERE s::text = said) FROM t"), [(str(sum(written)),) * 2])
+            order = rows(w, "SELECT DISTINCT s FROM t ORDER BY s")
+            labels = rows(w, "SELECT unnest(enum_range(NULL::step))")
+            same(order, [x for x in labels if x in order])
+            w.close()
+        # A node that begins later, when those have ended.
+        for c in nodes:
+            c.kill()
+        late = Compute(h)
+        w = Wire(late.port)
+        same(rows(w, "SELECT count(*) FILTER (WHERE s::text = said) FROM t"), [(str(sum(written)),)])
+        w.close()
+
+
+def test_wire():
+    """RowDescription has the type's oid; texts and binary are the label; parameters have the type."""
+    with House(nodes=1, size="128m") as h:
+        c = Compute(h)
+        w = Wire(c.port)
+        w.query("CREATE TYPE mood AS ENUM ('sad', 'happy'); CREATE TABLE t (id int PRIMARY KEY, m mood, ms mood[]);"
+                "INSERT INTO t VALUES (1, 'sad', '{happy,sad}')")
+        (oid, array), = rows(w, "SELECT oid, typarray FROM pg_type WHERE typname = 'mood'")
+        w.raw(w.parse("SELECT m, ms FROM t WHERE m = $1") + w.message("D", b"S\0"))
+        w.raw(w.bind([b"sad"], results=(1, 1)) + w.message("E", b"\0\0\0\0\0") + w.message("S"))
+        got = w.until_ready()
+        kind = dict((m[0], m[1]) for m in got)
+        same(kind["t"], b"\0\1" + int(oid).to_bytes(4, "big"), "the parameter's type")
+        for number in (oid, array):
+            check(int(number).to_bytes(4, "big") in kind["T"], "the column's type", number)
+        row = kind["D"]
+        same(row[2:9], b"\0\0\0\3sad")
+        check(row.endswith(b"\0\0\0\5happy\0\0\0\3sad") and int(oid).to_bytes(4, "big") in row, row)
+        # binary, and with the type's number, in
+        w.raw(w.parse("INSERT INTO t VALUES (2, $1, $2) RETURNING m, ms", types=(int(oid), int(array))))
+        elements = b"".join(n.to_bytes(4, "big") for n in (1, 0, int(oid), 1, 1, 5)) + b"happy"
+        w.raw(w.bind([b"happy", elements], formats=(1, 1)) + w.message("E", b"\0\0\0\0\0") + w.message("S"))
+        got = w.until_ready()
+        same(texts(got), [("happy", "{happy}")])
+        w.raw(w.parse("SELECT $1::mood") + w.bind([b"bad"]) + w.message("E", b"\0\0\0\0\0") + w.message("S"))
+        same(state(w.until_ready()), "22P02")
+        w.close()
+
+
+if __name__ == "__main__":
+    house.main()
