@@ -44,8 +44,8 @@ struct cat_place {
 };
 
 /*
- * What a name stands for. Only tables have rows of their own. Types that users make are here because
- * they share the names of relations: cat_find and cat_list do not show them.
+ * What a name stands for. Only tables have rows of their own. Types that users make are here
+ * because they share the names of relations: cat_find and cat_list do not show them.
  */
 enum cat_kind { CAT_TABLE = 0, CAT_VIEW, CAT_SEQUENCE, CAT_INDEX, CAT_ENUM_TYPE, CAT_DOMAIN };
 

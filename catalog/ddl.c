@@ -174,8 +174,8 @@ index_erase(struct cat *c, struct txn *t, const struct cat_index *ix, bool keep,
 }
 
 /*
- * Labels of a type that t itself has made: no other transaction can use them before t has committed.
- * Those that t adds to another type are learned when they are committed.
+ * Labels of a type that t itself has made: no other transaction can use them before t has
+ * committed. Those that t adds to another type are learned when they are committed.
  */
 static bool
 learn(const struct cat_table *def)

@@ -24,8 +24,8 @@ enum { C_TABLE, C_NUMBER, C_NAME, C_TYPE, C_NOT_NULL, C_KEY, C_KIND, C_TYPMOD, C
  * it was altered, 'r' how many rows ANALYZE counted, 't' what it found in column number, 'l' the
  * places of its rows, 'm' what rows without a place for column number show, 'x' an index, 'b' of an
  * index: the number of its table, 'f' a foreign key, 'y' one of the table of that name that refers
- * to this one, 'o' the owner's name and the access control list, 'p' that it is a type: "e" an enum,
- * 'e' a label of it and its key. */
+ * to this one, 'o' the owner's name and the access control list, 'p' that it is a type: "e" an
+ * enum, 'e' a label of it and its key. */
 enum { X_TABLE, X_KIND, X_NUMBER, X_NAME, X_TEXT, X_ALL };
 
 enum { WIDEST = C_ALL, KEY_WIDEST = 3 };
@@ -525,18 +525,23 @@ lists(struct cat_table *t, struct reading *r, unsigned at, unsigned n)
 	return indexes > CAT_INDEXES_MAX ? NAM_CORRUPT : NAM_OK;
 }
 
-/* The name of a label is the rest of the text, because it may be empty. */
+/* That t is a type, or a label of it. Its name may be empty, so it is the rest of the text. */
 static bool
-read_label(const struct extra *x, struct cat_label *out)
+read_type(const struct extra *x, struct cat_table *t)
 {
-	long long key;
+	struct cat_label *out = &t->label[t->labels];
+	unsigned long long key;
 	int skip;
-	if (sscanf(x->text, "%llx%n", (unsigned long long *)&key, &skip) != 1 || x->text[skip] != ' ' ||
-	    key < 1 || key >= CAT_ENUM_KEY_END || strlen(x->text + skip + 1) > CAT_LABEL_MAX)
+	if (x->kind == 'p') {
+		t->kind = CAT_ENUM_TYPE;
+		return strcmp(x->text, "e") == 0 && t->store.id < CAT_TYPE_IDS;
+	}
+	if (sscanf(x->text, "%llx%n", &key, &skip) != 1 || x->text[skip] != ' ' || key < 1 ||
+	    key >= CAT_ENUM_KEY_END || strlen(x->text + skip + 1) > CAT_LABEL_MAX)
 		return false;
 	strcpy(out->name, x->text + skip + 1);
-	out->key = key;
-	return true;
+	out->key = (int64_t)key;
+	return t->labels++ == 0 || out[-1].key < out->key;
 }
 
 /* Gives a table what nam_extras says of it, from extra[*at] on. */
@@ -556,15 +561,13 @@ decorate(struct cat_table *t, struct reading *r, unsigned *at)
 	for (; *at < n; ++*at) {
 		const struct extra *x = &r->extra[*at];
 		bool column = x->number >= 1 && x->number <= t->columns;
+		if (!column && strchr("dmit", x->kind) != NULL)
+			return NAM_CORRUPT;
 		switch (x->kind) {
 		case 'd':
-			if (!column)
-				return NAM_CORRUPT;
 			t->column[x->number - 1].dflt = x->text;
 			break;
 		case 'm':
-			if (!column)
-				return NAM_CORRUPT;
 			t->column[x->number - 1].missing = x->text;
 			break;
 		case 'l':
@@ -572,8 +575,6 @@ decorate(struct cat_table *t, struct reading *r, unsigned *at)
 				return NAM_CORRUPT;
 			break;
 		case 'i':
-			if (!column)
-				return NAM_CORRUPT;
 			t->column[x->number - 1].identity = x->text[0];
 			break;
 		case 'c':
@@ -600,8 +601,6 @@ decorate(struct cat_table *t, struct reading *r, unsigned *at)
 				return NAM_CORRUPT;
 			break;
 		case 't':
-			if (!column)
-				return NAM_CORRUPT;
 			t->column[x->number - 1].stats = x->text;
 			break;
 		case 'x':
@@ -630,12 +629,8 @@ decorate(struct cat_table *t, struct reading *r, unsigned *at)
 			t->index_of = (uint32_t)strtoul(x->text, NULL, 10);
 			break;
 		case 'p':
-			if (strcmp(x->text, "e") != 0 || t->store.id >= CAT_TYPE_IDS)
-				return NAM_CORRUPT;
-			t->kind = CAT_ENUM_TYPE;
-			break;
 		case 'e':
-			if (!read_label(x, &t->label[t->labels++]))
+			if (!read_type(x, t))
 				return NAM_CORRUPT;
 			break;
 		case 's':
@@ -648,9 +643,6 @@ decorate(struct cat_table *t, struct reading *r, unsigned *at)
 		}
 	}
 	qsort(t->check, t->checks, sizeof *t->check, checks_by_name);
-	for (unsigned i = 1; i < t->labels; i++)
-		if (t->label[i - 1].key >= t->label[i].key)
-			return NAM_CORRUPT;
 	return NAM_OK;
 }
 
@@ -777,6 +769,28 @@ places_text(const struct cat_table *def, struct nam_arena *arena)
 	return text;
 }
 
+static char *
+sequence_text(const struct cat_sequence *q, struct nam_arena *arena)
+{
+	return nam_arena_printf(arena, "%u %lld %lld %lld %lld %lld %u %u %llx", (unsigned)q->type,
+	    (long long)q->start, (long long)q->step, (long long)q->min, (long long)q->max,
+	    (long long)q->cache, (unsigned)q->cycle, q->owner, (unsigned long long)q->word.bits);
+}
+
+static bool
+label_extras(const struct cat_table *def, struct extra *x, unsigned *n, struct nam_arena *arena)
+{
+	x[(*n)++] = (struct extra){ .kind = 'p', .text = "e" };
+	for (unsigned i = 0; i < def->labels; i++) {
+		const struct cat_label *l = &def->label[i];
+		char *text = nam_arena_printf(arena, "%llx %s", (unsigned long long)l->key, l->name);
+		if (text == NULL)
+			return false;
+		x[(*n)++] = (struct extra){ .kind = 'e', .number = i + 1, .text = text };
+	}
+	return true;
+}
+
 /* The rows of nam_extras that say the rest of a definition. */
 static nam_status
 extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct nam_arena *arena)
@@ -870,25 +884,12 @@ extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct n
 		*to = (struct extra){ .kind = 'u', .number = i + 1, .text = "" };
 		memcpy(to->name, def->use[i], sizeof to->name);
 	}
-	if (def->kind == CAT_ENUM_TYPE)
-		x[(*n)++] = (struct extra){ .kind = 'p', .text = "e" };
-	for (unsigned i = 0; i < def->labels; i++) {
-		char *text = nam_arena_printf(
-		    arena, "%llx %s", (unsigned long long)def->label[i].key, def->label[i].name);
-		if (text == NULL)
-			return NAM_NOMEM;
-		x[(*n)++] = (struct extra){ .kind = 'e', .number = i + 1, .text = text };
-	}
-	if (def->kind == CAT_SEQUENCE) {
-		const struct cat_sequence *q = &def->seq;
-		char *text =
-		    nam_arena_printf(arena, "%u %lld %lld %lld %lld %lld %u %u %llx", (unsigned)q->type,
-			(long long)q->start, (long long)q->step, (long long)q->min, (long long)q->max,
-			(long long)q->cache, (unsigned)q->cycle, q->owner, (unsigned long long)q->word.bits);
-		if (text == NULL)
-			return NAM_NOMEM;
-		x[(*n)++] = (struct extra){ .kind = 's', .text = text };
-	}
+	if (def->kind == CAT_ENUM_TYPE && !label_extras(def, x, n, arena))
+		return NAM_NOMEM;
+	if (def->kind == CAT_SEQUENCE && (x[*n].text = sequence_text(&def->seq, arena)) == NULL)
+		return NAM_NOMEM;
+	if (def->kind == CAT_SEQUENCE)
+		x[(*n)++].kind = 's';
 	return NAM_OK;
 }
 

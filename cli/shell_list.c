@@ -6,8 +6,8 @@
 
 /*
  * Every relation as (id, name, type, versions, row_bytes, table_name, rows). Kinds of nam_extras:
- * v a view, s a sequence, b an index, p a type, k the name of a primary key, r the rows that ANALYZE counted.
- * The catalog's own tables have no rows there, and the id 0.
+ * v a view, s a sequence, b an index, p a type, k the name of a primary key, r the rows that
+ * ANALYZE counted. The catalog's own tables have no rows there, and the id 0.
  */
 static const char relations[] =
     "(SELECT t.id, t.name, CASE x.kind WHEN 118 THEN 'view' WHEN 115 THEN 'sequence' WHEN 98 THEN 'index' "

@@ -9,7 +9,7 @@
 
 enum { PLACES = 1024, KEY_STEP_BITS = 30 };
 
-/* A definition that a newer one has replaced stays: readers may still hold it. ALTER TYPE is rare. */
+/* A definition that a newer one has replaced stays: readers may still hold it. */
 static _Atomic(const struct cat_enum *) place[PLACES];
 static pthread_mutex_t map_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned holders; /* map_lock */

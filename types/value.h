@@ -30,7 +30,8 @@
  *                  alone counts
  *	INT2V, OIDV int64: elements of int2vector and oidvector, which have a text of their own
  *                  ("1 2 3") and otherwise are arrays of INT8
- *	ENUM        int64, see types/enum.h. Each such type is CAT_ENUM with an id in the higher bits
+ *	ENUM        int64, see types/enum.h. Each such type is CAT_ENUM with an id in its
+ *                  higher bits
  *	UNKNOWN     str: an untyped literal before the binder has decided; never stored
  *	ARRAY | t   str: see types/array.h; t is the elements' type
  */
@@ -73,7 +74,7 @@ enum cat_type {
 	CAT_INT2V = 26,
 	CAT_OIDV = 27,
 	CAT_JSONB = 28,
-	CAT_ENUM = 29, /* | id << CAT_ID_SHIFT; the last one: those before it are PostgreSQL's own */
+	CAT_ENUM = 29, /* | id << CAT_ID_SHIFT. The types before it are PostgreSQL's */
 	CAT_TYPES,
 	CAT_NAMED = 63, /* in a statement's tree: the catalog has yet to say which type it is */
 	CAT_ARRAY = 64, /* | type of its elements */

@@ -210,7 +210,7 @@ parameters(struct cn_pg_portal *p, const struct cn_pg_bind *m, struct cat_err *e
 			continue;
 		}
 		struct cat_str in = { cn_pg_get_bytes(&r, len), len };
-		/* Labels are looked up when the statement runs: this process may not know them yet. */
+		/* This process may not know a label before the statement runs. */
 		bool label = cat_type_is_enum(cat_type_element(type[i])), array = cat_type_is_array(type[i]);
 		if (label)
 			d->type = array && format != 0 ? cat_type_array_of(CAT_TEXT) : CAT_TEXT;

@@ -5,9 +5,9 @@
 #include <catalog/catalog.h>
 
 /*
- * The type of that name, as t sees it. type: CAT_NAMED, or an array of it. schema: it was written with
- * public. *def (may be NULL): its
- * definition. False: 42704 with the position, if there is none.
+ * The type of that name, as t sees it. type: CAT_NAMED, or an array of it. schema: it was written
+ * with public. *def (may be NULL): its definition. False: 42704 with the position, if there is
+ * none.
  */
 bool sql_type_named(struct cat *c, struct txn *t, enum cat_type type, const char *name, bool schema,
     int position, enum cat_type *out, const struct cat_table **def, struct cat_err *err);

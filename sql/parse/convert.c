@@ -856,6 +856,21 @@ feature(PgQuery__Node__NodeCase k)
 	}
 }
 
+static bool
+execute(struct sql_convert *c, const PgQuery__ExecuteStmt *s, struct ast_stmt *st)
+{
+	st->kind = AST_EXECUTE;
+	return (st->var = sql_convert_str(c, s->name)) != NULL &&
+	       sql_convert_exprs(c, s->params, s->n_params, &st->args, &st->nargs);
+}
+
+static bool
+deallocate(struct sql_convert *c, const PgQuery__DeallocateStmt *s, struct ast_stmt *st)
+{
+	st->kind = AST_DEALLOCATE;
+	return s->name == NULL || s->name[0] == 0 || (st->var = sql_convert_str(c, s->name)) != NULL;
+}
+
 struct ast_stmt *
 sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n)
 {
@@ -913,15 +928,10 @@ sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n)
 		ok = sql_convert_prepare(c, n->prepare_stmt, st);
 		break;
 	case PG_QUERY__NODE__NODE_EXECUTE_STMT:
-		st->kind = AST_EXECUTE;
-		ok = (st->var = sql_convert_str(c, n->execute_stmt->name)) != NULL &&
-		     sql_convert_exprs(
-			 c, n->execute_stmt->params, n->execute_stmt->n_params, &st->args, &st->nargs);
+		ok = execute(c, n->execute_stmt, st);
 		break;
 	case PG_QUERY__NODE__NODE_DEALLOCATE_STMT:
-		st->kind = AST_DEALLOCATE;
-		ok = n->deallocate_stmt->name == NULL || n->deallocate_stmt->name[0] == 0 ||
-		     (st->var = sql_convert_str(c, n->deallocate_stmt->name)) != NULL;
+		ok = deallocate(c, n->deallocate_stmt, st);
 		break;
 	case PG_QUERY__NODE__NODE_DECLARE_CURSOR_STMT:
 		ok = sql_convert_declare(c, n->declare_cursor_stmt, st);
