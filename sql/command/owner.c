@@ -143,7 +143,7 @@ static bool
 drop_owned(struct sql_session *s, const char *role, const struct ast_stmt *ast, const struct sql_sink *sink,
     struct nam_arena *a, struct cat_err *err)
 {
-	static const enum cat_kind order[] = { CAT_VIEW, CAT_TABLE, CAT_SEQUENCE, CAT_ENUM_TYPE };
+	static const enum cat_kind order[] = { CAT_VIEW, CAT_TABLE, CAT_SEQUENCE, CAT_DOMAIN, CAT_ENUM_TYPE };
 	const struct cat_table **list;
 	unsigned n;
 	for (unsigned pass = 0; pass <= sizeof order / sizeof *order; pass++) {
@@ -171,6 +171,7 @@ drop_owned(struct sql_session *s, const char *role, const struct ast_stmt *ast, 
 		if (drop.nnames == 0)
 			continue;
 		bool ok = order[pass] == CAT_SEQUENCE ? sql_drop_sequence(s, &drop, sink, err)
+			  : order[pass] == CAT_DOMAIN ? sql_drop_domains(s, &drop, sink, a, err)
 			  : order[pass] == CAT_ENUM_TYPE
 			      ? sql_drop_types(s, &drop, sink, a, err)
 			      : sql_drop_relations(s, &drop, order[pass], sink, err);

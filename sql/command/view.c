@@ -21,6 +21,7 @@ columns(struct cat_table *def, const struct ast_stmt *ast, const struct sql_plan
 		    c->name, sizeof c->name, "%.63s", i < ast->nnames ? ast->names[i] : p->column[i].name);
 		c->type = p->column[i].type;
 		c->typmod = p->column[i].typmod;
+		c->domain = p->column[i].domain;
 		for (unsigned k = 0; k < i; k++)
 			if (strcmp(def->column[k].name, c->name) == 0)
 				return cat_error(
@@ -43,6 +44,9 @@ replaces(const struct cat_table *was, const struct cat_table *def, struct cat_er
 		if (strcmp(a->name, b->name) != 0)
 			return cat_error(err, "42P16", "cannot change name of view column \"%s\" to \"%s\"",
 			    a->name, b->name);
+		if (a->domain != b->domain)
+			return cat_error(err, "42P16",
+			    "cannot change data type of view column \"%s\" to or from a domain", a->name);
 		if (a->type != b->type || a->typmod != b->typmod)
 			return cat_error(err, "42P16",
 			    "cannot change data type of view column \"%s\" from %s to %s", a->name,
@@ -88,7 +92,8 @@ sql_create_view(
 	struct sql_plan *p = sql_plan_make(&query, &in, err);
 	if (p == NULL)
 		return false;
-	bool ok = columns(&def, ast, p, arena, err) && uses(&def, p, arena, err);
+	bool ok = columns(&def, ast, p, arena, err) && uses(&def, p, arena, err) &&
+		  sql_view_types_use(s, &def, err);
 	sql_plan_free(p);
 	if (!ok)
 		return false;

@@ -12,7 +12,7 @@ sql_kind_name(const struct cat_table *tab)
 		[CAT_SEQUENCE] = "sequence",
 		[CAT_INDEX] = "index",
 		[CAT_ENUM_TYPE] = "type",
-		[CAT_DOMAIN] = "domain" };
+		[CAT_DOMAIN] = "type" };
 	return name[tab->kind];
 }
 

@@ -840,7 +840,6 @@ feature(PgQuery__Node__NodeCase k)
 	case PG_QUERY__NODE__NODE_CREATE_EXTENSION_STMT:
 		return "extensions are";
 	case PG_QUERY__NODE__NODE_COMPOSITE_TYPE_STMT:
-	case PG_QUERY__NODE__NODE_CREATE_DOMAIN_STMT:
 		return "types of your own are";
 	case PG_QUERY__NODE__NODE_LISTEN_STMT:
 	case PG_QUERY__NODE__NODE_NOTIFY_STMT:
@@ -869,6 +868,13 @@ deallocate(struct sql_convert *c, const PgQuery__DeallocateStmt *s, struct ast_s
 {
 	st->kind = AST_DEALLOCATE;
 	return s->name == NULL || s->name[0] == 0 || (st->var = sql_convert_str(c, s->name)) != NULL;
+}
+
+static bool
+close_(struct sql_convert *c, const PgQuery__ClosePortalStmt *s, struct ast_stmt *st)
+{
+	st->kind = AST_CLOSE;
+	return s->portalname[0] == 0 || (st->var = sql_convert_str(c, s->portalname)) != NULL;
 }
 
 struct ast_stmt *
@@ -906,6 +912,8 @@ sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n)
 	case PG_QUERY__NODE__NODE_RENAME_STMT:
 		ok = sql_convert_ddl(c, n, st);
 		break;
+	case PG_QUERY__NODE__NODE_CREATE_DOMAIN_STMT:
+	case PG_QUERY__NODE__NODE_ALTER_DOMAIN_STMT:
 	case PG_QUERY__NODE__NODE_CREATE_ENUM_STMT:
 	case PG_QUERY__NODE__NODE_ALTER_ENUM_STMT:
 	case PG_QUERY__NODE__NODE_ALTER_OWNER_STMT:
@@ -948,9 +956,7 @@ sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n)
 		st->discard = AST_UNLISTEN;
 		break;
 	case PG_QUERY__NODE__NODE_CLOSE_PORTAL_STMT:
-		st->kind = AST_CLOSE;
-		ok = n->close_portal_stmt->portalname[0] == 0 ||
-		     (st->var = sql_convert_str(c, n->close_portal_stmt->portalname)) != NULL;
+		ok = close_(c, n->close_portal_stmt, st);
 		break;
 	case PG_QUERY__NODE__NODE_EXPLAIN_STMT:
 		ok = explain(c, n->explain_stmt, st);

@@ -234,17 +234,38 @@ comment(struct sql_session *s, const struct ast_stmt *ast, struct cat_err *err)
 	       cat_error(err, "42809", "\"%s\" is not a %s", ast->names[0], ast->var);
 }
 
-bool
-sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, char *tag,
-    size_t max, uint64_t *rows, struct cat_err *err)
+static bool
+domain(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, char *tag, size_t max,
+    struct cat_err *err)
+{
+	snprintf(tag, max, "%s DOMAIN",
+	    ast->kind == AST_CREATE_DOMAIN  ? "CREATE"
+	    : ast->kind == AST_ALTER_DOMAIN ? "ALTER"
+					    : "DROP");
+	return ast->kind == AST_CREATE_DOMAIN  ? sql_create_domain(s, ast, s->arena[0], err)
+	       : ast->kind == AST_ALTER_DOMAIN ? sql_alter_domain(s, ast, sink, s->arena[0], err)
+					       : sql_drop_domains(s, ast, sink, s->arena[0], err);
+}
+
+static bool
+empty_arenas(struct sql_session *s)
 {
 	for (unsigned i = 0; i < 4; i++) {
 		struct nam_arena *a = sql_arena(s, i);
 		if (a == NULL)
-			return sql_no_memory(err);
+			return false;
 		nam_arena_reset(a);
 	}
+	return true;
+}
+
+bool
+sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, char *tag,
+    size_t max, uint64_t *rows, struct cat_err *err)
+{
 	bool ok;
+	if (!empty_arenas(s))
+		return sql_no_memory(err);
 	switch (ast->kind) {
 	case AST_CREATE_TABLE:
 		snprintf(tag, max, "CREATE TABLE");
@@ -278,6 +299,10 @@ sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_
 	case AST_ALTER_TABLE:
 		snprintf(tag, max, "ALTER TABLE");
 		return sql_alter_table(s, ast, sink, s->arena[0], err);
+	case AST_CREATE_DOMAIN:
+	case AST_ALTER_DOMAIN:
+	case AST_DROP_DOMAIN:
+		return domain(s, ast, sink, tag, max, err);
 	case AST_ANALYZE:
 		snprintf(tag, max, ast->vacuum ? "VACUUM" : "ANALYZE");
 		return sql_analyze(s, ast, sink, err);
