@@ -17,9 +17,12 @@ cat_owner(const struct cat_table *t)
 uint16_t
 cat_acl_all(enum cat_kind kind)
 {
-	return kind == CAT_SEQUENCE                          ? SEQUENCE_RIGHTS
-	       : kind == CAT_INDEX || cat_kind_is_type(kind) ? 0
-							     : TABLE_RIGHTS;
+	static const uint16_t all[] = { [CAT_TABLE] = TABLE_RIGHTS,
+		[CAT_VIEW] = TABLE_RIGHTS,
+		[CAT_SEQUENCE] = SEQUENCE_RIGHTS,
+		[CAT_SCHEMA] = CAT_MAY_USE | CAT_MAY_CREATE,
+		[CAT_DOMAIN] = 0 };
+	return all[kind];
 }
 
 uint16_t

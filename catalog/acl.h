@@ -19,7 +19,8 @@ enum {
 	CAT_MAY_TRUNCATE = 1 << 4,
 	CAT_MAY_REFER = 1 << 5,   /* REFERENCES */
 	CAT_MAY_TRIGGER = 1 << 6, /* there are no triggers: it is kept and shown */
-	CAT_MAY_USE = 1 << 7      /* USAGE of a sequence */
+	CAT_MAY_USE = 1 << 7,     /* USAGE of a sequence, of a schema */
+	CAT_MAY_CREATE = 1 << 8   /* CREATE in a schema */
 };
 
 /* The grantee that stands for every role. */

@@ -15,7 +15,7 @@ static struct nam_arena arena;
 static struct cat_table
 table_of(const char *owner)
 {
-	struct cat_table t = { .name = "t" };
+	struct cat_table t = { .path = "t" };
 	strcpy(t.owner, owner);
 	return t;
 }
@@ -146,7 +146,7 @@ static void
 bytes(void **state)
 {
 	(void)state;
-	struct cat_table t = table_of("a role: 3:x \"7 1"), back = { .name = "t" };
+	struct cat_table t = table_of("a role: 3:x \"7 1"), back = { .path = "t" };
 	char longest[CAT_NAME_MAX + 1];
 	memset(longest, 'l', CAT_NAME_MAX);
 	longest[CAT_NAME_MAX] = 0;

@@ -119,7 +119,7 @@ entry_new(const struct cat_table *def, const union cat_val *absent, size_t absen
 	if (def->place != NULL)
 		e->def.place = memcpy(at, def->place, places);
 	at += places;
-	e->def.use = (char(*)[CAT_NAME_MAX + 1]) at;
+	e->def.use = (char(*)[CAT_PATH_MAX + 1]) at;
 	if (def->uses > 0)
 		memcpy(at, def->use, uses);
 	at += uses;
@@ -186,7 +186,7 @@ cat_key_name(const struct cat_table *t, char buf[CAT_NAME_MAX + 8])
 {
 	if (t->key_name[0] != 0)
 		return t->key_name;
-	snprintf(buf, CAT_NAME_MAX + 8, "%s_pkey", t->name);
+	snprintf(buf, CAT_NAME_MAX + 8, "%s_pkey", cat_local(t->path));
 	return buf;
 }
 
@@ -203,7 +203,7 @@ shot_find(const struct cat_snapshot *s, const char *name)
 {
 	for (uint64_t h = name_hash(name);; h++) {
 		struct cat_entry *e = s->slot[h & s->mask];
-		if (e == NULL || strcmp(e->def.name, name) == 0)
+		if (e == NULL || strcmp(e->def.path, name) == 0)
 			return e;
 	}
 }
@@ -236,7 +236,7 @@ shot_new(unsigned n)
 static void
 shot_add(struct cat_snapshot *s, struct cat_entry *e)
 {
-	uint64_t h = name_hash(e->def.name);
+	uint64_t h = name_hash(e->def.path);
 	while (s->slot[h & s->mask] != NULL)
 		h++;
 	s->slot[h & s->mask] = e;
@@ -248,7 +248,7 @@ static int
 by_name(const void *a, const void *b)
 {
 	const struct cat_entry *const *x = a, *const *y = b;
-	return strcmp((*x)->def.name, (*y)->def.name);
+	return strcmp((*x)->def.path, (*y)->def.path);
 }
 
 /* Frees a shot. Its tables that no other shot lists are buried. Under lock. */
@@ -416,7 +416,7 @@ reload(struct cat *c, struct txn_worker *tw, struct txn *t, const struct txn_lim
 		shot_add(s, c->system[i]);
 	for (unsigned i = 0; i < rows.n; i++) {
 		struct cat_table *def = &rows.table[i];
-		struct cat_entry *e = known(c, def->name, def->store.id, def->generation);
+		struct cat_entry *e = known(c, def->path, def->store.id, def->generation);
 		if (e == NULL) {
 			e = cat_entry_new(def);
 			if (e == NULL || (st = cat_entry_open(c, e)) != NAM_OK) {
@@ -432,8 +432,8 @@ reload(struct cat *c, struct txn_worker *tw, struct txn *t, const struct txn_lim
 			e->def.store.guard_word = def->store.guard_word;
 		}
 		shot_add(s, e);
-		if (def->kind == CAT_ENUM_TYPE &&
-		    !cat_enum_learn(def->store.id, def->generation, def->name, def->label, def->labels)) {
+		if (def->kind == CAT_ENUM_TYPE && !cat_enum_learn(def->store.id, def->generation,
+						      cat_local(def->path), def->label, def->labels)) {
 			st = NAM_NOMEM;
 			shot_free(c, s, at);
 			goto out_unlock;
@@ -483,12 +483,12 @@ cover(struct cat *c, struct txn *t, struct cat_snapshot **out)
 }
 
 nam_status
-cat_name_taken(struct cat *c, struct txn *t, const char *name, const struct cat_table **out)
+cat_name_taken(struct cat *c, struct txn *t, const char *path, const struct cat_table **out)
 {
 	*out = NULL;
 	if (atomic_load_explicit(&c->overlays, memory_order_acquire) != 0) {
 		bool hides = false;
-		const struct cat_entry *mine = cat_overlay_find(c, t, name, &hides);
+		const struct cat_entry *mine = cat_overlay_find(c, t, path, &hides);
 		if (mine != NULL)
 			*out = &mine->def;
 		if (mine != NULL || hides)
@@ -498,13 +498,13 @@ cat_name_taken(struct cat *c, struct txn *t, const char *name, const struct cat_
 	tso_cid at = txn_snapshot(t), noted = tso_noted(c->oracle);
 	struct cat_snapshot *s = pin(c, &slot);
 	bool covered = s != NULL && shot_covers(s, at, noted);
-	struct cat_entry *e = covered ? shot_find(s, name) : NULL;
+	struct cat_entry *e = covered ? shot_find(s, path) : NULL;
 	unpin(c, slot);
 	if (!covered) {
 		nam_status st = cover(c, t, &s);
 		if (st != NAM_OK)
 			return st;
-		e = shot_find(s, name);
+		e = shot_find(s, path);
 		pthread_mutex_unlock(&c->lock);
 	}
 	if (e != NULL)
@@ -512,19 +512,28 @@ cat_name_taken(struct cat *c, struct txn *t, const char *name, const struct cat_
 	return NAM_OK;
 }
 
-nam_status
-cat_find(struct cat *c, struct txn *t, const char *name, const struct cat_table **out)
+enum { RELATIONS = 1, SCHEMAS = 2, TYPES = 4 };
+
+static bool
+is_among(const struct cat_table *def, unsigned which)
 {
-	nam_status st = cat_name_taken(c, t, name, out);
-	if (*out != NULL && cat_kind_is_type((*out)->kind))
+	unsigned is = def->kind == CAT_SCHEMA ? SCHEMAS : cat_kind_is_type(def->kind) ? TYPES : RELATIONS;
+	return (is & which) != 0;
+}
+
+nam_status
+cat_find(struct cat *c, struct txn *t, const char *path, const struct cat_table **out)
+{
+	nam_status st = cat_name_taken(c, t, path, out);
+	if (*out != NULL && !is_among(*out, RELATIONS))
 		*out = NULL;
 	return st;
 }
 
 nam_status
-cat_type_named(struct cat *c, struct txn *t, const char *name, const struct cat_table **out)
+cat_type_named(struct cat *c, struct txn *t, const char *path, const struct cat_table **out)
 {
-	nam_status st = cat_name_taken(c, t, name, out);
+	nam_status st = cat_name_taken(c, t, path, out);
 	if (*out != NULL && !cat_kind_is_type((*out)->kind))
 		*out = NULL;
 	return st;
@@ -534,11 +543,12 @@ static int
 tables_by_name(const void *a, const void *b)
 {
 	const struct cat_table *const *x = a, *const *y = b;
-	return strcmp((*x)->name, (*y)->name);
+	return strcmp((*x)->path, (*y)->path);
 }
 
+/* All definitions of these kinds. */
 static nam_status
-list_of(struct cat *c, struct txn *t, bool relations, bool types, const struct cat_table ***out, unsigned *n,
+list_of(struct cat *c, struct txn *t, unsigned which, const struct cat_table ***out, unsigned *n,
     struct nam_arena *arena)
 {
 	struct cat_snapshot *s;
@@ -556,12 +566,10 @@ list_of(struct cat *c, struct txn *t, bool relations, bool types, const struct c
 		goto out;
 	}
 	for (unsigned i = 0; i < s->tables; i++)
-		if ((cat_kind_is_type(s->table[i]->def.kind) ? types : relations) &&
-		    !cat_overlay_drops(o, s->table[i]))
+		if (is_among(&s->table[i]->def, which) && !cat_overlay_drops(o, s->table[i]))
 			list[got++] = &s->table[i]->def;
 	for (const struct cat_change *x = o ? o->list : NULL; x != NULL; x = x->next)
-		if (!x->drop && (cat_kind_is_type(x->entry->def.kind) ? types : relations) &&
-		    !cat_overlay_drops(o, x->entry))
+		if (is_among(&x->entry->def, which) && !x->drop && !cat_overlay_drops(o, x->entry))
 			list[got++] = &x->entry->def;
 	qsort(list, got, sizeof *list, tables_by_name);
 	*out = list;
@@ -574,42 +582,35 @@ out:
 nam_status
 cat_list(struct cat *c, struct txn *t, const struct cat_table ***out, unsigned *n, struct nam_arena *arena)
 {
-	return list_of(c, t, true, false, out, n, arena);
+	return list_of(c, t, RELATIONS, out, n, arena);
 }
 
 nam_status
 cat_list_types(
     struct cat *c, struct txn *t, const struct cat_table ***out, unsigned *n, struct nam_arena *arena)
 {
-	return list_of(c, t, false, true, out, n, arena);
+	return list_of(c, t, TYPES, out, n, arena);
 }
 
 nam_status
-cat_type_of_id(struct cat *c, struct txn *t, uint32_t id, const struct cat_table **out)
+cat_schemas(struct cat *c, struct txn *t, const struct cat_table ***out, unsigned *n, struct nam_arena *arena)
 {
-	struct cat_snapshot *s;
-	*out = NULL;
-	nam_status st = cover(c, t, &s);
-	if (st != NAM_OK)
-		return st;
-	const struct cat_overlay *o = cat_overlay_locked(c, t);
-	for (unsigned i = 0; i < s->tables && *out == NULL; i++)
-		if (s->table[i]->def.store.id == id && cat_kind_is_type(s->table[i]->def.kind) &&
-		    !cat_overlay_drops(o, s->table[i]))
-			*out = &s->table[i]->def;
-	for (const struct cat_change *x = o ? o->list : NULL; x != NULL && *out == NULL; x = x->next)
-		if (!x->drop && x->entry->def.store.id == id && cat_kind_is_type(x->entry->def.kind) &&
-		    !cat_overlay_drops(o, x->entry))
-			*out = &x->entry->def;
-	pthread_mutex_unlock(&c->lock);
-	return NAM_OK;
+	return list_of(c, t, SCHEMAS, out, n, arena);
 }
 
 nam_status
-cat_list_all(
+cat_list_owned(
     struct cat *c, struct txn *t, const struct cat_table ***out, unsigned *n, struct nam_arena *arena)
 {
-	return list_of(c, t, true, true, out, n, arena);
+	return list_of(c, t, RELATIONS | SCHEMAS | TYPES, out, n, arena);
+}
+
+nam_status
+cat_schema_find(struct cat *c, struct txn *t, const char *name, const struct cat_table **out)
+{
+	char path[CAT_PATH_MAX + 1];
+	cat_path(name, "", path);
+	return cat_name_taken(c, t, path, out);
 }
 
 nam_status

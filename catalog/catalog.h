@@ -9,11 +9,12 @@
 #ifndef NAM_CATALOG_CATALOG_H
 #define NAM_CATALOG_CATALOG_H
 
+#include <catalog/path.h>
 #include <txn/txn.h>
 #include <types/enum.h>
 #include <types/value.h>
 
-enum { CAT_NAME_MAX = 63, CAT_COLUMNS_MAX = 1600, CAT_KEY_MAX = 32 };
+enum { CAT_COLUMNS_MAX = 1600, CAT_KEY_MAX = 32 };
 
 struct cat_column {
 	char name[CAT_NAME_MAX + 1];
@@ -26,7 +27,6 @@ struct cat_column {
 			       * SQL's NULL */
 	union cat_val absent; /* missing as a value, from cat_entry_new */
 	char identity;        /* 'a': GENERATED ALWAYS AS IDENTITY, 'd': BY DEFAULT; 0 */
-	uint32_t domain;      /* id of its domain, whose base type is type; 0 = none */
 	const char *dflt;     /* DEFAULT: an expression's text, or NULL */
 	const char *stats;    /* what ANALYZE found (stats.h), or NULL */
 };
@@ -35,7 +35,6 @@ struct cat_column {
 struct cat_check {
 	char name[CAT_NAME_MAX + 1];
 	const char *text;
-	bool not_valid; /* of a domain: values that were there before need not fulfil it */
 };
 
 /* A place in the rows of a table whose columns have changed: the column it belongs to. */
@@ -46,12 +45,10 @@ struct cat_place {
 };
 
 /*
- * What a name stands for. Only tables have rows of their own. Types that users make are here
- * because they share the names of relations: cat_find and cat_list do not show them. A domain has
- * one column, "value", with its base type, its default, and whether it allows NULL; if it is a
- * domain over another domain, that is the column's. Its checks are conditions on that column.
+ * What a path stands for. Only tables have rows of their own. Schemas and types that users make are
+ * here because they, too, are named, owned and versioned: cat_find and cat_list do not show them.
  */
-enum cat_kind { CAT_TABLE = 0, CAT_VIEW, CAT_SEQUENCE, CAT_INDEX, CAT_ENUM_TYPE, CAT_DOMAIN };
+enum cat_kind { CAT_TABLE = 0, CAT_VIEW, CAT_SEQUENCE, CAT_INDEX, CAT_SCHEMA, CAT_ENUM_TYPE, CAT_DOMAIN };
 
 static inline bool
 cat_kind_is_type(enum cat_kind k)
@@ -84,7 +81,7 @@ enum { CAT_INDEXES_MAX = TXN_ORDERS_MAX, CAT_INDEX_SURE_WORDS = 6 };
  * order of two keys is then certain only if their first CAT_INDEX_SURE_WORDS words differ.
  */
 struct cat_index {
-	char name[CAT_NAME_MAX + 1]; /* among those of all relations */
+	char name[CAT_NAME_MAX + 1]; /* among those of all relations of its table's schema */
 	uint16_t keys;               /* columns of the key */
 	struct cat_index_column key[CAT_KEY_MAX];
 	uint16_t includes; /* INCLUDE */
@@ -115,7 +112,7 @@ enum cat_action {
 /* A FOREIGN KEY of a table: columns, and those of the referenced table, by their names. */
 struct cat_foreign {
 	char name[CAT_NAME_MAX + 1];  /* of the constraint */
-	char table[CAT_NAME_MAX + 1]; /* that is referred to */
+	char table[CAT_PATH_MAX + 1]; /* path of the one that is referred to */
 	uint16_t keys;
 	char on_delete, on_update;    /* enum cat_action */
 	uint16_t number[CAT_KEY_MAX]; /* of the columns; set when the definition is opened */
@@ -124,7 +121,8 @@ struct cat_foreign {
 
 /* A foreign key of some table that refers to this one. */
 struct cat_referrer {
-	char table[CAT_NAME_MAX + 1], name[CAT_NAME_MAX + 1];
+	char table[CAT_PATH_MAX + 1]; /* path */
+	char name[CAT_NAME_MAX + 1];
 };
 
 /* What a role may do with a relation, and who has said so (acl.h). to "" = every role. */
@@ -134,7 +132,7 @@ struct cat_grant {
 };
 
 struct cat_table {
-	char name[CAT_NAME_MAX + 1];
+	char path[CAT_PATH_MAX + 1];
 	char owner[CAT_NAME_MAX + 1]; /* role; "" = the first one: ask cat_owner */
 	bool granted;                 /* grant[] says what roles may do; false: the owner all */
 	unsigned grants;
@@ -159,8 +157,8 @@ struct cat_table {
 	struct cat_referrer *referrer;
 	char key_name[CAT_NAME_MAX + 1]; /* of the primary key's constraint; "" = table_pkey */
 	const char *view;                /* CAT_VIEW: its query's text */
-	unsigned uses;                   /* CAT_VIEW: tables and views it reads */
-	char (*use)[CAT_NAME_MAX + 1];
+	unsigned uses;                   /* CAT_VIEW: paths of the tables and views it reads */
+	char (*use)[CAT_PATH_MAX + 1];
 	struct cat_sequence seq; /* CAT_SEQUENCE */
 	unsigned indexes;        /* CAT_TABLE */
 	struct cat_index *index; /* the order of its numbers is that of their making */
@@ -185,26 +183,25 @@ nam_status cat_open(struct txn_worker *tw, struct cat **out);
 void cat_close(struct cat *c);
 
 /*
- * Finds a table as t's snapshot sees it (t's own DDL included). *out stays valid until t ends. NULL
- * with NAM_OK = no table has that name.
+ * Finds a relation or a schema by its path, as t's snapshot sees it (t's own DDL included). *out
+ * stays valid until t ends. NULL with NAM_OK = nothing has that path.
  */
-nam_status cat_find(struct cat *c, struct txn *t, const char *name, const struct cat_table **out);
-/* All relations, by name. In arena memory. */
+nam_status cat_find(struct cat *c, struct txn *t, const char *path, const struct cat_table **out);
+/* All relations, by path. In arena memory. */
 nam_status cat_list(
     struct cat *c, struct txn *t, const struct cat_table ***out, unsigned *n, struct nam_arena *arena);
+/* All schemas but public and the system's, by path; path "app." is that of app. */
+nam_status cat_schemas(
+    struct cat *c, struct txn *t, const struct cat_table ***out, unsigned *n, struct nam_arena *arena);
 /* As cat_find and cat_list, for types that users have made. */
-nam_status cat_type_named(struct cat *c, struct txn *t, const char *name, const struct cat_table **out);
+nam_status cat_type_named(struct cat *c, struct txn *t, const char *path, const struct cat_table **out);
 nam_status cat_list_types(
     struct cat *c, struct txn *t, const struct cat_table ***out, unsigned *n, struct nam_arena *arena);
-/* Relations and types. */
-nam_status cat_list_all(
+/* Relations, schemas and types: all that has an owner. */
+nam_status cat_list_owned(
     struct cat *c, struct txn *t, const struct cat_table ***out, unsigned *n, struct nam_arena *arena);
-/* Whatever has that name: relation or type. */
-nam_status cat_name_taken(struct cat *c, struct txn *t, const char *name, const struct cat_table **out);
-/* The type of that id; NULL = there is none. */
-nam_status cat_type_of_id(struct cat *c, struct txn *t, uint32_t id, const struct cat_table **out);
-/* Locks the row of nam_tables that defines a type (D19). NAM_CONFLICT: it is another one by now. */
-nam_status cat_type_hold(struct cat *c, struct txn *t, const struct cat_table *type);
+/* Whatever has that path: relation, schema or type. */
+nam_status cat_name_taken(struct cat *c, struct txn *t, const char *path, const struct cat_table **out);
 /*
  * Writes the row that says that it is a type. Call it before t commits anything that says the
  * type's id or name, and before t looks for such things to drop the type: of two such transactions
@@ -218,6 +215,12 @@ nam_status cat_type_alter(
 /* Afterwards the process knows the labels of all types as t's snapshot shows them. No verbs, unless
  * the catalog has changed. */
 nam_status cat_look(struct cat *c, struct txn *t);
+/* The schema of that name. NULL with NAM_OK = none. public is always there, and has no
+ * definition. */
+nam_status cat_schema_find(struct cat *c, struct txn *t, const char *name, const struct cat_table **out);
+/* Makes a schema stay until t ends, and t's next snapshot cover the commits that have held it
+ * (D18). NAM_ABSENT: another transaction has dropped it; others as txn_lock. */
+nam_status cat_schema_hold(struct cat *c, struct txn *t, const struct cat_table *schema);
 /* Rises with every change this process has noticed: plans made before must be made again. If two
  * statements of t begin with equal versions, they see one catalog. */
 uint64_t cat_version(struct cat *c, struct txn *t);
@@ -232,8 +235,8 @@ void cat_rows_saw(struct cat *c, uint32_t table_id, uint64_t rows);
 void cat_rows_moved(struct cat *c, const struct cat_table *table, int64_t by);
 uint64_t cat_drift(struct cat *c);
 
-/* Creates a table: def->name, columns (name, type, typmod, not_null), keys, store.slots.
- * NAM_DUPLICATE: the name is taken. Visible to others when t commits. */
+/* Creates a relation or a schema: def->path, columns (name, type, typmod, not_null), keys,
+ * store.slots. NAM_DUPLICATE: the path is taken. Visible to others when t commits. */
 nam_status cat_create(struct cat *c, struct txn *t, const struct cat_table *def);
 /* Takes a word for a new sequence and writes its first value. NAM_FULL: the cluster has had too
  * many sequences. */

@@ -135,7 +135,7 @@ create(struct fixture *fix, unsigned p, struct txn *t, const char *name)
 	struct cat_table def = {
 		.columns = 4, .column = col, .keys = 2, .key = { 3, 0 }, .store = { .slots = 3 }
 	};
-	snprintf(def.name, sizeof def.name, "%s", name);
+	snprintf(def.path, sizeof def.path, "%s", name);
 	return cat_create(fix->cat[p], t, &def);
 }
 
@@ -143,7 +143,7 @@ static void
 assert_def(const struct cat_table *t, const char *name)
 {
 	assert_non_null(t);
-	assert_string_equal(t->name, name);
+	assert_string_equal(t->path, name);
 	assert_int_equal(t->columns, 4);
 	assert_string_equal(t->column[2].name, "Näme");
 	assert_int_equal(t->column[1].type, CAT_NUMERIC);
@@ -211,8 +211,8 @@ life(struct fixture *fix)
 	unsigned n;
 	assert_int_equal(cat_list(fix->cat[2], t, &list, &n, &a), NAM_OK);
 	assert_int_equal(n, 4);
-	assert_string_equal(list[0]->name, "nam_columns");
-	assert_string_equal(list[3]->name, "shop");
+	assert_string_equal(list[0]->path, "nam_columns");
+	assert_string_equal(list[3]->path, "shop");
 
 	/* Dropped by process 2: gone for it, still there for the older. */
 	assert_int_equal(cat_drop(fix->cat[2], t, there), NAM_OK);
@@ -244,82 +244,6 @@ test_life(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed <= 20; seed++)
 		run_lab(seed, life);
-}
-
-/* A domain, and a column of it, as another process reads them; what uses a domain beside a DROP of
- * it (D19). */
-static void
-domain(struct fixture *fix)
-{
-	struct cat_check check[] = { { .name = "low", .text = "value > 0" },
-		{ .name = "new", .text = "value < 9", .not_valid = true } };
-	struct cat_column value = {
-		.name = "value", .type = CAT_NUMERIC, .typmod = 5 << 16 | 1, .not_null = true, .dflt = "1.5"
-	};
-	struct cat_table def = { .name = "price",
-		.kind = CAT_DOMAIN,
-		.columns = 1,
-		.column = &value,
-		.checks = 2,
-		.check = check };
-	struct txn *t = begin(fix, 0, TXN_READ_COMMITTED);
-	const struct cat_table *dom, *tab;
-	assert_int_equal(cat_create(fix->cat[0], t, &def), NAM_OK);
-	assert_int_equal(create(fix, 0, t, "price"), NAM_DUPLICATE);
-	assert_int_equal(cat_type_named(fix->cat[0], t, "price", &dom), NAM_OK);
-	struct cat_column col[] = {
-		{ .name = "p", .type = CAT_NUMERIC, .typmod = 5 << 16 | 1, .domain = dom->store.id }
-	};
-	struct cat_table of = { .name = "goods", .columns = 1, .column = col };
-	assert_int_equal(cat_create(fix->cat[0], t, &of), NAM_OK);
-	assert_int_equal(commit(fix, 0, t), NAM_OK);
-	settle(fix);
-
-	t = begin(fix, 1, TXN_REPEATABLE_READ);
-	assert_null(find(fix, 1, t, "price"));
-	assert_int_equal(cat_type_named(fix->cat[1], t, "price", &dom), NAM_OK);
-	assert_true(dom != NULL && dom->kind == CAT_DOMAIN && dom->columns == 1 && dom->checks == 2);
-	assert_true(dom->column[0].not_null && dom->column[0].domain == 0);
-	assert_string_equal(dom->column[0].dflt, "1.5");
-	assert_int_equal(dom->column[0].typmod, 5 << 16 | 1);
-	assert_string_equal(dom->check[0].name, "low");
-	assert_false(dom->check[0].not_valid);
-	assert_string_equal(dom->check[1].text, "value < 9");
-	assert_true(dom->check[1].not_valid);
-	tab = find(fix, 1, t, "goods");
-	assert_int_equal(tab->column[0].domain, dom->store.id);
-	const struct cat_table *same;
-	assert_int_equal(cat_type_of_id(fix->cat[1], t, dom->store.id, &same), NAM_OK);
-	assert_ptr_equal(same, dom);
-	assert_int_equal(cat_type_of_id(fix->cat[1], t, tab->store.id, &same), NAM_OK);
-	assert_null(same);
-
-	/* Process 0 comes to use it: the older snapshot of process 1 may not drop it. */
-	struct txn *u = begin(fix, 0, TXN_READ_COMMITTED);
-	const struct cat_table *its;
-	assert_int_equal(cat_type_named(fix->cat[0], u, "price", &its), NAM_OK);
-	assert_int_equal(cat_type_alter(fix->cat[0], u, its, its), NAM_OK);
-	assert_int_equal(commit(fix, 0, u), NAM_OK);
-	assert_int_equal(cat_type_hold(fix->cat[1], t, dom), NAM_CONFLICT);
-	abandon(fix, 1, t);
-	settle(fix);
-	t = begin(fix, 1, TXN_READ_COMMITTED);
-	assert_int_equal(cat_type_named(fix->cat[1], t, "price", &dom), NAM_OK);
-	assert_int_equal(dom->generation, 1);
-	assert_true(dom->check[1].not_valid);
-	assert_int_equal(cat_type_hold(fix->cat[1], t, dom), NAM_OK);
-	assert_int_equal(cat_drop(fix->cat[1], t, dom), NAM_OK);
-	assert_int_equal(cat_type_of_id(fix->cat[1], t, its->store.id, &same), NAM_OK);
-	assert_null(same);
-	assert_int_equal(commit(fix, 1, t), NAM_OK);
-}
-
-static void
-test_domain(void **state)
-{
-	(void)state;
-	for (uint64_t seed = 1; seed <= 10; seed++)
-		run_lab(seed, domain);
 }
 
 static void
@@ -383,6 +307,96 @@ test_race(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed <= 10; seed++)
 		run_lab(seed, race);
+}
+
+static nam_status
+create_schema(struct fixture *fix, unsigned p, struct txn *t, const char *name)
+{
+	struct cat_column none[1] = { 0 };
+	struct cat_table def = { .kind = CAT_SCHEMA, .column = none };
+	cat_path(name, "", def.path);
+	return cat_create(fix->cat[p], t, &def);
+}
+
+static const struct cat_table *
+schema(struct fixture *fix, unsigned p, struct txn *t, const char *name)
+{
+	const struct cat_table *out;
+	assert_int_equal(cat_schema_find(fix->cat[p], t, name, &out), NAM_OK);
+	return out;
+}
+
+/* Relations that t sees in schema app. */
+static unsigned
+in_schema(struct fixture *fix, unsigned p, struct txn *t)
+{
+	const struct cat_table **list;
+	struct nam_arena a;
+	unsigned n, found = 0;
+	nam_arena_init(&a, 0);
+	assert_int_equal(cat_list(fix->cat[p], t, &list, &n, &a), NAM_OK);
+	for (unsigned i = 0; i < n; i++) {
+		assert_int_not_equal(list[i]->kind, CAT_SCHEMA);
+		found += cat_same_schema(list[i]->path, "app.");
+	}
+	nam_arena_fini(&a);
+	return found;
+}
+
+/* A transaction that holds a schema keeps others from holding it, and the next one sees what it has
+ * made there (D15). */
+static void
+schemas(struct fixture *fix)
+{
+	struct txn *t = begin(fix, 0, TXN_READ_COMMITTED);
+	assert_null(schema(fix, 0, t, "app"));
+	assert_int_equal(create_schema(fix, 0, t, "app"), NAM_OK);
+	assert_int_equal(create_schema(fix, 0, t, "app"), NAM_DUPLICATE);
+	assert_int_equal(commit(fix, 0, t), NAM_OK);
+	settle(fix);
+
+	/* One makes a table, the other one would drop the schema: with an older snapshot it cannot,
+	 * with a newer one it sees the table. */
+	t = begin(fix, 0, TXN_READ_COMMITTED);
+	struct txn *old = begin(fix, 1, TXN_REPEATABLE_READ);
+	const struct cat_table *app = schema(fix, 1, old, "app");
+	assert_non_null(app);
+	assert_int_equal(cat_schema_hold(fix->cat[0], t, schema(fix, 0, t, "app")), NAM_OK);
+	assert_int_equal(create(fix, 0, t, "app.t"), NAM_OK);
+	assert_int_equal(in_schema(fix, 1, old), 0);
+	assert_int_equal(commit(fix, 0, t), NAM_OK);
+	assert_int_equal(cat_schema_hold(fix->cat[1], old, app), NAM_CONFLICT);
+	abandon(fix, 1, old);
+	t = begin(fix, 1, TXN_READ_COMMITTED);
+	assert_int_equal(cat_schema_hold(fix->cat[1], t, schema(fix, 1, t, "app")), NAM_OK);
+	assert_int_equal(txn_statement(t), NAM_OK);
+	assert_int_equal(in_schema(fix, 1, t), 1);
+
+	/* Dropped, with what was in it: who held it before cannot any more. */
+	struct txn *late = begin(fix, 2, TXN_READ_COMMITTED);
+	const struct cat_table *gone = schema(fix, 2, late, "app");
+	assert_non_null(gone);
+	assert_int_equal(cat_drop(fix->cat[1], t, find(fix, 1, t, "app.t")), NAM_OK);
+	assert_int_equal(cat_drop(fix->cat[1], t, schema(fix, 1, t, "app")), NAM_OK);
+	assert_null(schema(fix, 1, t, "app"));
+	assert_int_equal(commit(fix, 1, t), NAM_OK);
+	assert_int_equal(cat_schema_hold(fix->cat[2], late, gone), NAM_ABSENT);
+	abandon(fix, 2, late);
+	settle(fix);
+	t = begin(fix, 2, TXN_READ_COMMITTED);
+	assert_null(schema(fix, 2, t, "app"));
+	assert_null(find(fix, 2, t, "app.t"));
+	assert_int_equal(create_schema(fix, 2, t, "app"), NAM_OK);
+	assert_int_equal(in_schema(fix, 2, t), 0);
+	assert_int_equal(commit(fix, 2, t), NAM_OK);
+}
+
+static void
+test_schemas(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 10; seed++)
+		run_lab(seed, schemas);
 }
 
 /* Rows through the catalog's codec into txn and back, long values included. */
@@ -658,8 +672,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_life),
 		cmocka_unit_test(test_undone),
-		cmocka_unit_test(test_domain),
 		cmocka_unit_test(test_race),
+		cmocka_unit_test(test_schemas),
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_churn),
 		cmocka_unit_test(test_late_writer),

@@ -30,7 +30,7 @@ cat_overlay_find(struct cat *c, const struct txn *t, const char *name, bool *hid
 	pthread_mutex_lock(&c->lock);
 	const struct cat_overlay *o = cat_overlay_locked(c, t);
 	for (const struct cat_change *x = o ? o->list : NULL; x != NULL; x = x->next) {
-		if (strcmp(x->entry->def.name, name) != 0)
+		if (strcmp(x->entry->def.path, name) != 0)
 			continue;
 		*hides = x->drop;
 		if (!x->drop)
@@ -97,13 +97,14 @@ next_id(struct cat *c, struct txn_worker *tw, uint32_t *out)
 	return st;
 }
 
+/* Of an index of the table with that path. */
 static struct cat_table
-index_def(const struct cat_index *ix, uint32_t table, uint32_t generation)
+index_def(const struct cat_index *ix, const char *path, uint32_t table, uint32_t generation)
 {
 	struct cat_table def = {
 		.kind = CAT_INDEX, .index_of = table, .generation = generation, .store = ix->store
 	};
-	memcpy(def.name, ix->name, sizeof def.name);
+	cat_beside(path, ix->name, def.path);
 	def.store.slots = 0;
 	def.store.order = NULL;
 	def.store.orders = 0;
@@ -131,12 +132,14 @@ index_write(struct cat *c, struct txn *t, const struct cat_table *def, bool keep
 
 /* Makes the tree of an index, and its relation. ix gets its number and anchor. */
 static nam_status
-index_make(struct cat *c, struct txn *t, uint32_t table, struct cat_index *ix, bool vital)
+index_make(struct cat *c, struct txn *t, const char *path, uint32_t table, struct cat_index *ix, bool vital)
 {
+	char its[CAT_PATH_MAX + 1];
 	struct txn_worker *tw = txn_worker_of(t);
 	const struct txn_order order = { .words = ix->words };
 	const struct cat_table *there;
-	nam_status st = cat_name_taken(c, t, ix->name, &there);
+	cat_beside(path, ix->name, its);
+	nam_status st = cat_name_taken(c, t, its, &there);
 	if (st == NAM_OK && there != NULL)
 		st = NAM_DUPLICATE;
 	ix->store =
@@ -148,7 +151,7 @@ index_make(struct cat *c, struct txn *t, uint32_t table, struct cat_index *ix, b
 	ix->store.order = NULL;
 	ix->store.orders = 0;
 	ix->store.vital = false;
-	const struct cat_table def = index_def(ix, table, 0);
+	const struct cat_table def = index_def(ix, path, table, 0);
 	if ((st = index_write(c, t, &def, false)) != NAM_OK)
 		txn_table_free(tw, &ix->store, 0);
 	return st;
@@ -156,11 +159,14 @@ index_make(struct cat *c, struct txn *t, uint32_t table, struct cat_index *ix, b
 
 /* Takes the relation of an index away. keep: its tree stays, under another name. */
 static nam_status
-index_erase(struct cat *c, struct txn *t, const struct cat_index *ix, bool keep, uint32_t *generation)
+index_erase(struct cat *c, struct txn *t, const char *path, const struct cat_index *ix, bool keep,
+    uint32_t *generation)
 {
+	char its_path[CAT_PATH_MAX + 1];
 	const struct cat_table *its;
 	struct nam_arena arena;
-	nam_status st = cat_find(c, t, ix->name, &its);
+	cat_beside(path, ix->name, its_path);
+	nam_status st = cat_find(c, t, its_path, &its);
 	if (st == NAM_OK && (its == NULL || its->kind != CAT_INDEX || its->store.id != ix->store.id))
 		st = NAM_CONFLICT;
 	if (st != NAM_OK)
@@ -181,14 +187,14 @@ static bool
 learn(const struct cat_table *def)
 {
 	return def->kind != CAT_ENUM_TYPE || !def->fresh ||
-	       cat_enum_learn(def->store.id, def->generation, def->name, def->label, def->labels);
+	       cat_enum_learn(def->store.id, def->generation, cat_local(def->path), def->label, def->labels);
 }
 
 nam_status
 cat_create(struct cat *c, struct txn *t, const struct cat_table *def)
 {
 	const struct cat_table *there;
-	nam_status st = cat_name_taken(c, t, def->name, &there);
+	nam_status st = cat_name_taken(c, t, def->path, &there);
 	if (st != NAM_OK)
 		return st;
 	if (there != NULL)
@@ -221,7 +227,7 @@ cat_create(struct cat *c, struct txn *t, const struct cat_table *def)
 	for (unsigned i = 0; i < e->def.indexes; i++) {
 		cat_index_layout(&e->def, &e->def.index[i]);
 		e->def.index[i].valid = true;
-		st = index_make(c, t, e->def.store.id, &e->def.index[i], e->def.store.vital);
+		st = index_make(c, t, e->def.path, e->def.store.id, &e->def.index[i], e->def.store.vital);
 		if (st != NAM_OK)
 			goto fail;
 	}
@@ -261,7 +267,7 @@ cat_drop(struct cat *c, struct txn *t, const struct cat_table *table)
 	nam_status st = cat_erase(c, t, table, false, &arena);
 	nam_arena_fini(&arena);
 	for (unsigned i = 0; st == NAM_OK && i < table->indexes; i++)
-		st = index_erase(c, t, &table->index[i], false, NULL);
+		st = index_erase(c, t, table->path, &table->index[i], false, NULL);
 	return st == NAM_OK ? note(c, t, e, true, false) : st;
 }
 
@@ -273,7 +279,7 @@ lock_definition(struct cat *c, struct txn *t, const struct cat_table *table)
 	struct nam_arena arena;
 	nam_arena_init(&arena, 16 << 10);
 	struct txn_get g = { .table = &sys->store };
-	union cat_val name = { .s = { table->name, (uint32_t)strlen(table->name) } };
+	union cat_val name = { .s = { table->path, (uint32_t)strlen(table->path) } };
 	struct cat_str key;
 	nam_status st = cat_key_encode(sys, &name, &key, &g.hash, &arena);
 	g.key = key.p;
@@ -366,7 +372,7 @@ cat_index_add(struct cat *c, struct txn *t, const struct cat_table *table, const
 		memcpy(all, table->index, table->indexes * sizeof *all);
 	all[table->indexes] = *ix;
 	cat_index_layout(table, &all[table->indexes]);
-	nam_status st = index_make(c, t, table->store.id, &all[table->indexes], false);
+	nam_status st = index_make(c, t, table->path, table->store.id, &all[table->indexes], false);
 	if (st == NAM_OK)
 		st = with_indexes(c, t, table, all, table->indexes + 1);
 	free(all);
@@ -382,7 +388,7 @@ cat_index_drop(struct cat *c, struct txn *t, const struct cat_table *table, unsi
 	for (unsigned k = 0, n = 0; k < table->indexes; k++)
 		if (k != i)
 			all[n++] = table->index[k];
-	nam_status st = index_erase(c, t, &table->index[i], false, NULL);
+	nam_status st = index_erase(c, t, table->path, &table->index[i], false, NULL);
 	if (st == NAM_OK)
 		st = with_indexes(c, t, table, all, table->indexes - 1);
 	free(all);
@@ -392,9 +398,11 @@ cat_index_drop(struct cat *c, struct txn *t, const struct cat_table *table, unsi
 nam_status
 cat_index_rename(struct cat *c, struct txn *t, const struct cat_table *table, unsigned i, const char *name)
 {
+	char path[CAT_PATH_MAX + 1];
 	const struct cat_table *there;
 	uint32_t generation;
-	nam_status st = cat_name_taken(c, t, name, &there);
+	cat_beside(table->path, name, path);
+	nam_status st = cat_name_taken(c, t, path, &there);
 	if (st != NAM_OK || there != NULL)
 		return st != NAM_OK ? st : NAM_DUPLICATE;
 	struct cat_index *all = calloc(table->indexes, sizeof *all);
@@ -402,9 +410,9 @@ cat_index_rename(struct cat *c, struct txn *t, const struct cat_table *table, un
 		return NAM_NOMEM;
 	memcpy(all, table->index, table->indexes * sizeof *all);
 	snprintf(all[i].name, sizeof all[i].name, "%s", name);
-	st = index_erase(c, t, &table->index[i], true, &generation);
+	st = index_erase(c, t, table->path, &table->index[i], true, &generation);
 	if (st == NAM_OK) {
-		const struct cat_table def = index_def(&all[i], table->store.id, generation + 1);
+		const struct cat_table def = index_def(&all[i], table->path, table->store.id, generation + 1);
 		st = index_write(c, t, &def, true);
 	}
 	if (st == NAM_OK)
@@ -457,15 +465,9 @@ cat_grant_as(struct cat *c, struct txn *t, const struct cat_table *table, const 
 }
 
 nam_status
-cat_type_hold(struct cat *c, struct txn *t, const struct cat_table *type)
-{
-	return type->store.guard.bits != 0 ? lock_definition(c, t, type) : NAM_OK;
-}
-
-nam_status
 cat_type_alter(struct cat *c, struct txn *t, const struct cat_table *type, const struct cat_table *def)
 {
-	nam_status st = cat_type_hold(c, t, type);
+	nam_status st = type->store.guard.bits != 0 ? lock_definition(c, t, type) : NAM_OK;
 	return st == NAM_OK ? alter(c, t, type, def, false) : st;
 }
 

@@ -25,8 +25,8 @@ enum { C_TABLE, C_NUMBER, C_NAME, C_TYPE, C_NOT_NULL, C_KEY, C_KIND, C_TYPMOD, C
  * places of its rows, 'm' what rows without a place for column number show, 'x' an index, 'b' of an
  * index: the number of its table, 'f' a foreign key, 'y' one of the table of that name that refers
  * to this one, 'o' the owner's name and the access control list, 'p' that it is a type: "e" an
- * enum, "d" a domain; 'e' a label of it and its key, 'q' the id of the domain of column number, 'w'
- * a CHECK that is not valid. */
+ * enum, 'e' a label of it and its key, 'n' that it is a schema, 'h' of a schema: a row that each
+ * transaction writes which needs the schema to stay. */
 enum { X_TABLE, X_KIND, X_NUMBER, X_NAME, X_TEXT, X_ALL };
 
 enum { WIDEST = C_ALL, KEY_WIDEST = 3 };
@@ -36,7 +36,7 @@ enum { WIDEST = C_ALL, KEY_WIDEST = 3 };
 		.name = n, .type = t, .typmod = m, .not_null = true                                          \
 	}
 static const struct cat_column tables_columns[T_ALL] = {
-	[T_NAME] = COLUMN("name", CAT_TEXT, CAT_NAME_MAX),
+	[T_NAME] = COLUMN("name", CAT_TEXT, CAT_PATH_MAX),
 	[T_ID] = COLUMN("id", CAT_INT8, -1),
 	[T_COLUMNS] = COLUMN("columns", CAT_INT4, -1),
 	[T_SLOTS] = COLUMN("slots", CAT_INT4, -1),
@@ -57,7 +57,7 @@ static const struct cat_column extras_columns[X_ALL] = {
 	[X_TABLE] = COLUMN("table_id", CAT_INT8, -1),
 	[X_KIND] = COLUMN("kind", CAT_INT4, -1),
 	[X_NUMBER] = COLUMN("number", CAT_INT4, -1),
-	[X_NAME] = COLUMN("name", CAT_TEXT, CAT_NAME_MAX),
+	[X_NAME] = COLUMN("name", CAT_TEXT, CAT_PATH_MAX),
 	[X_TEXT] = COLUMN("text", CAT_TEXT, -1),
 };
 /* role.c's */
@@ -97,7 +97,7 @@ bootstrap_one(struct cat *c, struct txn_worker *tw, unsigned i)
 		.store = { .id = i + 1, .slots = 2, .vital = true },
 	};
 	struct cat_err err;
-	snprintf(def.name, sizeof def.name, "%s", system_table[i].name);
+	snprintf(def.path, sizeof def.path, "%s", system_table[i].name);
 	struct cat_entry *e = cat_entry_new(&def);
 	if (e == NULL)
 		return NAM_NOMEM;
@@ -197,9 +197,9 @@ struct column_row {
 };
 
 static bool
-copy_name(char out[CAT_NAME_MAX + 1], struct cat_str s)
+copy_name(char *out, struct cat_str s, size_t most)
 {
-	if (s.len == 0 || s.len > CAT_NAME_MAX || memchr(s.p, 0, s.len) != NULL)
+	if (s.len == 0 || s.len > most || memchr(s.p, 0, s.len) != NULL)
 		return false;
 	memcpy(out, s.p, s.len);
 	out[s.len] = 0;
@@ -245,7 +245,7 @@ struct extra {
 	uint64_t table;
 	char kind;
 	uint32_t number;
-	char name[CAT_NAME_MAX + 1];
+	char name[CAT_PATH_MAX + 1]; /* or a path */
 	const char *text;
 };
 
@@ -284,8 +284,8 @@ on_table(void *arg, const struct cat_vec *col, const struct txn_row *row, unsign
 	struct cat_table *t = &r->table[r->n];
 	*t = (struct cat_table){ 0 };
 	int64_t id = col[T_ID].i[k], columns = col[T_COLUMNS].i[k], slots = col[T_SLOTS].i[k];
-	if (!copy_name(t->name, col[T_NAME].s[k]) || id < CAT_FIRST_ID || id > UINT32_MAX || columns < 0 ||
-	    columns > CAT_COLUMNS_MAX || slots < 0 || slots > UINT16_MAX)
+	if (!copy_name(t->path, col[T_NAME].s[k], CAT_PATH_MAX) || id < CAT_FIRST_ID || id > UINT32_MAX ||
+	    columns < 0 || columns > CAT_COLUMNS_MAX || slots < 0 || slots > UINT16_MAX)
 		return NAM_CORRUPT;
 	t->store.id = (uint32_t)id;
 	t->columns = (uint16_t)columns;
@@ -308,8 +308,8 @@ on_column(void *arg, const struct cat_vec *col, const struct txn_row *row, unsig
 	if (r->column == NULL || x == NULL)
 		return NAM_NOMEM;
 	int64_t number = col[C_NUMBER].i[k], key = col[C_KEY].i[k], kind = col[C_KIND].i[k];
-	if (!copy_name(x->column.name, col[C_NAME].s[k]) || number < 1 || number > CAT_COLUMNS_MAX ||
-	    key < 0 || key > CAT_KEY_MAX || !cat_type_is_known(kind))
+	if (!copy_name(x->column.name, col[C_NAME].s[k], CAT_NAME_MAX) || number < 1 ||
+	    number > CAT_COLUMNS_MAX || key < 0 || key > CAT_KEY_MAX || !cat_type_is_known(kind))
 		return NAM_CORRUPT;
 	x->table = (uint64_t)col[C_TABLE].i[k];
 	x->number = (uint32_t)number;
@@ -334,7 +334,7 @@ on_extra(void *arg, const struct cat_vec *col, const struct txn_row *row, unsign
 	*x = (struct extra){ .table = (uint64_t)col[X_TABLE].i[k],
 		.kind = (char)col[X_KIND].i[k],
 		.number = (uint32_t)col[X_NUMBER].i[k] };
-	if (name.len > 0 && !copy_name(x->name, name))
+	if (name.len > 0 && !copy_name(x->name, name, CAT_PATH_MAX))
 		return NAM_CORRUPT;
 	x->text = nam_arena_str(r->arena, text.p, text.len);
 	return x->text ? NAM_OK : NAM_NOMEM;
@@ -461,12 +461,12 @@ read_index(const struct cat_table *t, const char *text, struct cat_index *ix)
 	return true;
 }
 
-/* "actions keys length:name ...": the referenced table, the columns, those they refer to. Two
- * letters are the actions. */
+/* "actions keys length:name ...": the path of the referenced table, the columns, those they refer
+ * to. Two letters are the actions. */
 static char *
 foreign_text(const struct cat_foreign *k, struct nam_arena *arena)
 {
-	size_t max = 16 + (2u * k->keys + 1) * (CAT_NAME_MAX + 8), at;
+	size_t max = 16 + CAT_PATH_MAX + (2u * k->keys + 1) * (CAT_NAME_MAX + 8), at;
 	char *text = nam_arena_take(arena, max);
 	if (text == NULL)
 		return NULL;
@@ -495,8 +495,9 @@ read_foreign(const char *text, struct cat_foreign *k)
 	text += skip;
 	for (unsigned i = 0; i <= 2 * keys; i++) {
 		char *name = i == 0 ? k->table : i <= keys ? k->column[i - 1] : k->refers[i - keys - 1];
-		if (sscanf(text, " %u%n", &len, &skip) != 1 || len == 0 || len > CAT_NAME_MAX ||
-		    text[skip] != ':' || strnlen(text + skip + 1, len) < len)
+		if (sscanf(text, " %u%n", &len, &skip) != 1 || len == 0 ||
+		    len > (i == 0 ? CAT_PATH_MAX : CAT_NAME_MAX) || text[skip] != ':' ||
+		    strnlen(text + skip + 1, len) < len)
 			return false;
 		memcpy(name, text + skip + 1, len);
 		name[len] = 0;
@@ -533,14 +534,6 @@ read_type(const struct extra *x, struct cat_table *t)
 	struct cat_label *out = &t->label[t->labels];
 	unsigned long long key;
 	int skip;
-	if (x->kind == 'q') {
-		t->column[x->number - 1].domain = (uint32_t)strtoul(x->text, NULL, 10);
-		return true;
-	}
-	if (x->kind == 'p' && strcmp(x->text, "d") == 0) {
-		t->kind = CAT_DOMAIN;
-		return t->columns == 1;
-	}
 	if (x->kind == 'p') {
 		t->kind = CAT_ENUM_TYPE;
 		return strcmp(x->text, "e") == 0 && t->store.id < CAT_TYPE_IDS;
@@ -551,6 +544,22 @@ read_type(const struct extra *x, struct cat_table *t)
 	strcpy(out->name, x->text + skip + 1);
 	out->key = (int64_t)key;
 	return t->labels++ == 0 || out[-1].key < out->key;
+}
+
+/* A name that is no path. */
+static void
+name_of(const struct extra *x, char out[CAT_NAME_MAX + 1])
+{
+	snprintf(out, CAT_NAME_MAX + 1, "%.63s", x->name);
+}
+
+static void
+of_column(const struct extra *x, struct cat_column *c)
+{
+	if (x->kind == 'i')
+		c->identity = x->text[0];
+	else
+		*(x->kind == 'd' ? &c->dflt : x->kind == 'm' ? &c->missing : &c->stats) = x->text;
 }
 
 /* Gives a table what nam_extras says of it, from extra[*at] on. */
@@ -569,31 +578,25 @@ decorate(struct cat_table *t, struct reading *r, unsigned *at)
 		return room;
 	for (; *at < n; ++*at) {
 		const struct extra *x = &r->extra[*at];
-		bool column = x->number >= 1 && x->number <= t->columns;
-		if (!column && strchr("dmitq", x->kind) != NULL)
-			return NAM_CORRUPT;
 		switch (x->kind) {
 		case 'd':
-			t->column[x->number - 1].dflt = x->text;
-			break;
 		case 'm':
-			t->column[x->number - 1].missing = x->text;
+		case 'i':
+		case 't':
+			if (x->number < 1 || x->number > t->columns)
+				return NAM_CORRUPT;
+			of_column(x, &t->column[x->number - 1]);
 			break;
 		case 'l':
 			if (!read_places(t, x->text, r->arena))
 				return NAM_CORRUPT;
 			break;
-		case 'i':
-			t->column[x->number - 1].identity = x->text[0];
-			break;
 		case 'c':
-		case 'w':
-			memcpy(t->check[t->checks].name, x->name, sizeof x->name);
-			t->check[t->checks].not_valid = x->kind == 'w';
+			name_of(x, t->check[t->checks].name);
 			t->check[t->checks++].text = x->text;
 			break;
 		case 'k':
-			memcpy(t->key_name, x->name, sizeof x->name);
+			name_of(x, t->key_name);
 			break;
 		case 'v':
 			t->kind = CAT_VIEW;
@@ -611,16 +614,13 @@ decorate(struct cat_table *t, struct reading *r, unsigned *at)
 			if (!(t->rows >= 0 && t->rows < 1e18))
 				return NAM_CORRUPT;
 			break;
-		case 't':
-			t->column[x->number - 1].stats = x->text;
-			break;
 		case 'x':
-			memcpy(t->index[t->indexes].name, x->name, sizeof x->name);
+			name_of(x, t->index[t->indexes].name);
 			if (!read_index(t, x->text, &t->index[t->indexes++]))
 				return NAM_CORRUPT;
 			break;
 		case 'f':
-			memcpy(t->foreign[t->foreigns].name, x->name, sizeof x->name);
+			name_of(x, t->foreign[t->foreigns].name);
 			if (!read_foreign(x->text, &t->foreign[t->foreigns++]))
 				return NAM_CORRUPT;
 			break;
@@ -631,9 +631,14 @@ decorate(struct cat_table *t, struct reading *r, unsigned *at)
 			strcpy(t->referrer[t->referrers++].name, x->text);
 			break;
 		case 'o':
-			memcpy(t->owner, x->name, sizeof x->name);
+			name_of(x, t->owner);
 			if (!cat_acl_read(t, x->text, r->arena))
 				return NAM_CORRUPT;
+			break;
+		case 'n':
+			t->kind = CAT_SCHEMA;
+			break;
+		case 'h':
 			break;
 		case 'b':
 			t->kind = CAT_INDEX;
@@ -641,7 +646,6 @@ decorate(struct cat_table *t, struct reading *r, unsigned *at)
 			break;
 		case 'p':
 		case 'e':
-		case 'q':
 			if (!read_type(x, t))
 				return NAM_CORRUPT;
 			break;
@@ -728,7 +732,7 @@ cat_read_all(struct cat *c, struct txn *t, struct cat_rows *out, struct nam_aren
 	for (unsigned i = 0; i < r.n; i++)
 		if ((st = assemble(&r.table[i], &r, &at, &extra_at)) != NAM_OK) {
 			nam_log(NAM_LOG_ERROR, "catalog: table %s: its rows contradict each other",
-			    r.table[i].name);
+			    r.table[i].path);
 			return st;
 		}
 	*out = (struct cat_rows){ r.table, r.n };
@@ -790,9 +794,9 @@ sequence_text(const struct cat_sequence *q, struct nam_arena *arena)
 }
 
 static bool
-type_extras(const struct cat_table *def, struct extra *x, unsigned *n, struct nam_arena *arena)
+label_extras(const struct cat_table *def, struct extra *x, unsigned *n, struct nam_arena *arena)
 {
-	x[(*n)++] = (struct extra){ .kind = 'p', .text = def->kind == CAT_DOMAIN ? "d" : "e" };
+	x[(*n)++] = (struct extra){ .kind = 'p', .text = "e" };
 	for (unsigned i = 0; i < def->labels; i++) {
 		const struct cat_label *l = &def->label[i];
 		char *text = nam_arena_printf(arena, "%llx %s", (unsigned long long)l->key, l->name);
@@ -803,55 +807,42 @@ type_extras(const struct cat_table *def, struct extra *x, unsigned *n, struct na
 	return true;
 }
 
-static bool
-column_extras(const struct cat_table *def, struct extra *x, unsigned *n, struct nam_arena *arena)
+static void
+extras_of_column(const struct cat_column *k, unsigned number, struct extra *x, unsigned *n)
 {
-	for (unsigned i = 0; i < def->columns; i++) {
-		const struct cat_column *k = &def->column[i];
-		if (k->dflt != NULL)
-			x[(*n)++] = (struct extra){ .kind = 'd', .number = i + 1, .text = k->dflt };
-		if (k->identity != 0)
-			x[(*n)++] = (struct extra){
-				.kind = 'i', .number = i + 1, .text = k->identity == 'a' ? "a" : "d"
-			};
-		if (k->missing != NULL)
-			x[(*n)++] = (struct extra){ .kind = 'm', .number = i + 1, .text = k->missing };
-		if (k->stats != NULL)
-			x[(*n)++] = (struct extra){ .kind = 't', .number = i + 1, .text = k->stats };
-		if (k->domain == 0)
-			continue;
-		char *text = nam_arena_printf(arena, "%u", (unsigned)k->domain);
-		if (text == NULL)
-			return false;
-		x[(*n)++] = (struct extra){ .kind = 'q', .number = i + 1, .text = text };
-	}
-	return true;
+	if (k->dflt != NULL)
+		x[(*n)++] = (struct extra){ .kind = 'd', .number = number, .text = k->dflt };
+	if (k->identity != 0)
+		x[(*n)++] =
+		    (struct extra){ .kind = 'i', .number = number, .text = k->identity == 'a' ? "a" : "d" };
+	if (k->missing != NULL)
+		x[(*n)++] = (struct extra){ .kind = 'm', .number = number, .text = k->missing };
+	if (k->stats != NULL)
+		x[(*n)++] = (struct extra){ .kind = 't', .number = number, .text = k->stats };
 }
 
 /* The rows of nam_extras that say the rest of a definition. */
 static nam_status
 extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct nam_arena *arena)
 {
-	unsigned most = 5u * def->columns + def->checks + def->uses + def->indexes + def->foreigns +
-			def->referrers + def->labels + 9;
+	unsigned most = 4u * def->columns + def->checks + def->uses + def->indexes + def->foreigns +
+			def->referrers + def->labels + 11;
 	struct extra *x = nam_arena_zero(arena, most * sizeof *x);
 	*out = x;
 	*n = 0;
 	if (x == NULL)
 		return NAM_NOMEM;
-	if (!column_extras(def, x, n, arena))
-		return NAM_NOMEM;
+	for (unsigned i = 0; i < def->columns; i++)
+		extras_of_column(&def->column[i], i + 1, x, n);
 	for (unsigned i = 0; i < def->checks; i++) {
 		struct extra *to = &x[(*n)++];
-		*to = (struct extra){ .kind = def->check[i].not_valid ? 'w' : 'c',
-			.number = i + 1,
-			.text = def->check[i].text };
-		memcpy(to->name, def->check[i].name, sizeof to->name);
+		*to = (struct extra){ .kind = 'c', .number = i + 1, .text = def->check[i].text };
+		strcpy(to->name, def->check[i].name);
 	}
 	if (def->key_name[0] != 0) {
 		struct extra *to = &x[(*n)++];
 		*to = (struct extra){ .kind = 'k', .text = "" };
-		memcpy(to->name, def->key_name, sizeof to->name);
+		strcpy(to->name, def->key_name);
 	}
 	if (def->place != NULL) {
 		x[*n] = (struct extra){ .kind = 'l', .text = places_text(def, arena) };
@@ -864,7 +855,7 @@ extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct n
 		    (struct extra){ .kind = 'x', .number = i + 1, .text = index_text(&def->index[i], arena) };
 		if (to->text == NULL)
 			return NAM_NOMEM;
-		memcpy(to->name, def->index[i].name, sizeof to->name);
+		strcpy(to->name, def->index[i].name);
 	}
 	for (unsigned i = 0; i < def->foreigns; i++) {
 		struct extra *to = &x[(*n)++];
@@ -873,12 +864,12 @@ extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct n
 		};
 		if (to->text == NULL)
 			return NAM_NOMEM;
-		memcpy(to->name, def->foreign[i].name, sizeof to->name);
+		strcpy(to->name, def->foreign[i].name);
 	}
 	for (unsigned i = 0; i < def->referrers; i++) {
 		struct extra *to = &x[(*n)++];
 		*to = (struct extra){ .kind = 'y', .number = i + 1, .text = def->referrer[i].name };
-		memcpy(to->name, def->referrer[i].table, sizeof to->name);
+		strcpy(to->name, def->referrer[i].table);
 	}
 	if (def->granted || strcmp(cat_owner(def), CAT_FIRST_ROLE) != 0) {
 		struct extra *to = &x[(*n)++];
@@ -907,12 +898,16 @@ extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct n
 	}
 	if (def->kind == CAT_VIEW)
 		x[(*n)++] = (struct extra){ .kind = 'v', .text = def->view };
+	if (def->kind == CAT_SCHEMA) {
+		x[(*n)++] = (struct extra){ .kind = 'n', .text = "" };
+		x[(*n)++] = (struct extra){ .kind = 'h', .text = "" };
+	}
 	for (unsigned i = 0; i < def->uses; i++) {
 		struct extra *to = &x[(*n)++];
 		*to = (struct extra){ .kind = 'u', .number = i + 1, .text = "" };
-		memcpy(to->name, def->use[i], sizeof to->name);
+		strcpy(to->name, def->use[i]);
 	}
-	if (cat_kind_is_type(def->kind) && !type_extras(def, x, n, arena))
+	if (def->kind == CAT_ENUM_TYPE && !label_extras(def, x, n, arena))
 		return NAM_NOMEM;
 	if (def->kind == CAT_SEQUENCE && (x[*n].text = sequence_text(&def->seq, arena)) == NULL)
 		return NAM_NOMEM;
@@ -957,7 +952,7 @@ cat_write(struct cat *c, struct txn *t, const struct cat_table *def, bool extras
 	if (p == NULL || type == NULL)
 		return NAM_NOMEM;
 	const union cat_val tv[T_ALL] = {
-		[T_NAME].s = str(def->name),
+		[T_NAME].s = str(def->path),
 		[T_ID].i = def->store.id,
 		[T_COLUMNS].i = def->columns,
 		[T_SLOTS].i = def->store.slots,
@@ -1004,10 +999,9 @@ cat_type_use(struct cat *c, struct txn *t, const struct cat_table *type)
 		return NAM_OK;
 	nam_arena_init(&arena, 4 << 10);
 	struct txn_get g = { .table = &sys->store };
-	const union cat_val v[X_ALL] = { [X_TABLE].i = type->store.id,
-		[X_KIND].i = 'p',
-		[X_NAME].s = str(""),
-		[X_TEXT].s = str(type->kind == CAT_DOMAIN ? "d" : "e") };
+	const union cat_val v[X_ALL] = {
+		[X_TABLE].i = type->store.id, [X_KIND].i = 'p', [X_NAME].s = str(""), [X_TEXT].s = str("e")
+	};
 	struct txn_put p;
 	nam_status st = fill_put(sys, t, v, &p, &arena);
 	g.key = p.key;
@@ -1055,7 +1049,7 @@ cat_erase(
 		union cat_val key[KEY_WIDEST];
 		struct cat_str k;
 		if (i == 0) {
-			key[0].s = str(def->name);
+			key[0].s = str(def->path);
 		} else if (i < rows) {
 			key[0].i = def->store.id;
 			key[1].i = i;
@@ -1082,6 +1076,34 @@ cat_erase(
 		if (st == NAM_ABSENT && i > 0)
 			st = NAM_CONFLICT;
 	}
+	return st;
+}
+
+nam_status
+cat_schema_hold(struct cat *c, struct txn *t, const struct cat_table *schema)
+{
+	static const bool null[X_ALL];
+	const struct cat_table *sys = &c->system[2]->def;
+	const union cat_val v[X_ALL] = {
+		[X_TABLE].i = schema->store.id, [X_KIND].i = 'h', [X_NAME].s = str(""), [X_TEXT].s = str("")
+	};
+	struct txn_get g = { .table = (struct txn_table *)(uintptr_t)&sys->store };
+	struct cat_str key, row;
+	struct nam_arena arena;
+	nam_arena_init(&arena, 16 << 10);
+	nam_status st = cat_key_encode(sys, v, &key, &g.hash, &arena);
+	g.key = key.p;
+	g.key_len = key.len;
+	if (st == NAM_OK && (st = txn_get(t, &g, 1, &arena)) == NAM_OK && (st = g.status) == NAM_OK)
+		st = txn_lock(t, g.table, &g.row);
+	if (st == NAM_OK) {
+		txn_cover(t, g.row.cid);
+		st = cat_row_encode(sys, t, v, null, &row, &arena);
+	}
+	/* Written, and not only locked: a later holder's snapshot has to cover this commit. */
+	if (st == NAM_OK)
+		st = txn_update(t, g.table, &g.row, row.p, row.len);
+	nam_arena_fini(&arena);
 	return st;
 }
 

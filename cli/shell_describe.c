@@ -12,25 +12,38 @@
 
 enum { NAME, TYPE, NOT_NULL, KEY, DEFAULT, IDENTITY, COLS };
 
-/* nextval('"t_id_seq"') without the quotes that the name does not need. */
+/* True for a name that needs no quotes. */
+static bool
+is_plain(const char *name, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!islower((unsigned char)name[i]) && name[i] != '_' &&
+		    !(i > 0 && isdigit((unsigned char)name[i])))
+			return false;
+	return n > 0;
+}
+
+/* nextval('"s"."t_id_seq"') without the quotes that the names do not need, and without public. */
 static const char *
 pretty_default(struct nam_arena *arena, const char *text)
 {
-	static const char begin[] = "nextval('\"", end[] = "\"')";
+	static const char begin[] = "nextval('\"", end[] = "\"')", between[] = "\".\"", public[] = "public";
 	size_t n = strlen(text), from = sizeof begin - 1, to = n - (sizeof end - 1);
-	if (n < from + sizeof end || strncmp(text, begin, from) != 0 || strcmp(text + to, end) != 0)
+	const char *dot = strstr(text, between);
+	if (dot == NULL || strncmp(text, begin, from) != 0 || strcmp(text + to, end) != 0)
 		return text;
-	for (size_t i = from; i < to; i++)
-		if (!islower((unsigned char)text[i]) && text[i] != '_' &&
-		    !(i > from && isdigit((unsigned char)text[i])))
-			return text;
-	return nam_arena_printf(arena, "nextval('%.*s')", (int)(to - from), text + from);
+	const char *schema = text + from, *name = dot + sizeof between - 1;
+	size_t schema_len = (size_t)(dot - schema), name_len = (size_t)(text + to - name);
+	if (!is_plain(schema, schema_len) || !is_plain(name, name_len))
+		return text;
+	if (schema_len == sizeof public - 1 && memcmp(schema, public, schema_len) == 0)
+		return nam_arena_printf(arena, "nextval('%.*s')", (int)name_len, name);
+	return nam_arena_printf(arena, "nextval('%.*s.%.*s')", (int)schema_len, schema, (int)name_len, name);
 }
 
-/* The type of a column c of nam_columns: its number tells a type of a user's, q its domain. */
+/* The type of a column c of nam_columns: its number tells one that a user has made. */
 #define SHELL_TYPE_OF_C                                                                                      \
-	"CASE WHEN q.text IS NOT NULL THEN format_type((16384 + q.text::int)::oid, NULL) WHEN c.type = "     \
-	"'USER-DEFINED' THEN format_type((16384 + (c.kind >> 8) + CASE c.kind & 64 WHEN "                    \
+	"CASE c.type WHEN 'USER-DEFINED' THEN format_type((16384 + (c.kind >> 8) + CASE c.kind & 64 WHEN "   \
 	"64 "                                                                                                \
 	"THEN 536870912 ELSE 0 END)::oid, NULL) ELSE c.type END"
 
@@ -76,7 +89,6 @@ ask_columns(struct shell *sh, struct shell_answer *a, const char *id)
 	    "SELECT c.name, " SHELL_TYPE_OF_C ", c.not_null, c.key, d.text, i.text FROM nam_columns c "
 	    "LEFT JOIN nam_extras d ON d.table_id = c.table_id AND d.kind = 100 AND d.number = c.number "
 	    "LEFT JOIN nam_extras i ON i.table_id = c.table_id AND i.kind = 105 AND i.number = c.number "
-	    "LEFT JOIN nam_extras q ON q.table_id = c.table_id AND q.kind = 113 AND q.number = c.number "
 	    "WHERE c.table_id = %s ORDER BY c.number",
 	    id);
 }
@@ -193,13 +205,28 @@ add_name(struct shell_text *t, const char *name, int len)
 	shell_text_add(t, "\"");
 }
 
+/* A relation by its path. */
+static void
+add_path(struct shell_text *t, const char *path, int len)
+{
+	const char *dot = memchr(path, '.', (size_t)len);
+	int before = dot ? (int)(dot - path) : 0;
+	if (before > 0) {
+		add_name(t, path, before);
+		shell_text_add(t, ".");
+	}
+	if (dot != NULL)
+		before++;
+	add_name(t, path + before, len - before);
+}
+
 /* The next "length:name" of a foreign key's text; NULL = it is none. */
 static const char *
 next_name(const char **text, int *len)
 {
 	char *end;
 	unsigned long n = strtoul(*text, &end, 10);
-	if (*end != ':' || n > CAT_NAME_MAX || strlen(end + 1) < n)
+	if (*end != ':' || n > CAT_PATH_MAX || strlen(end + 1) < n)
 		return NULL;
 	*text = end + 1 + n;
 	*len = (int)n;
@@ -238,7 +265,7 @@ foreign_line(struct shell_text *t, const char *text)
 		shell_text_add(t, "%s", i == 2 * keys ? ")" : i == keys ? ") REFERENCES " : ", ");
 		if (i != keys)
 			continue;
-		add_name(t, name[0], len[0]);
+		add_path(t, name[0], len[0]);
 		shell_text_add(t, "(");
 	}
 	add_action(t, "UPDATE", text[1]);
@@ -350,11 +377,12 @@ static bool
 table_or_view(struct shell *sh, const char *const *rel, bool more)
 {
 	bool view = rel[SHELL_RELATION_TYPE][0] == 'v';
-	char title[2 * CAT_NAME_MAX];
+	char title[3 * CAT_NAME_MAX];
 	struct shell_answer a;
 	struct shell_text foot = { 0 };
 	shell_text_add(&foot, "%s", "");
-	snprintf(title, sizeof title, "%s \"public.%s\"", view ? "View" : "Table", rel[SHELL_RELATION_NAME]);
+	snprintf(title, sizeof title, "%s \"%s.%s\"", view ? "View" : "Table", rel[SHELL_RELATION_SCHEMA],
+	    rel[SHELL_RELATION_NAME]);
 	bool ok =
 	    ask_columns(sh, &a, rel[SHELL_RELATION_ID]) &&
 	    (view ? view_foot(sh, rel[SHELL_RELATION_ID], &foot) : table_foot(sh, rel, &a, more, &foot));
@@ -369,7 +397,7 @@ table_or_view(struct shell *sh, const char *const *rel, bool more)
 static bool
 of_the_catalog(struct shell *sh, const char *const *rel)
 {
-	char title[2 * CAT_NAME_MAX];
+	char title[3 * CAT_NAME_MAX];
 	struct shell_answer a, columns = { 0 };
 	snprintf(title, sizeof title, "%s \"public.%s\"",
 	    rel[SHELL_RELATION_TYPE][0] == 'v' ? "View" : "Table", rel[SHELL_RELATION_NAME]);
@@ -392,17 +420,19 @@ of_the_catalog(struct shell *sh, const char *const *rel)
 }
 
 static bool
-sequence_foot(struct shell *sh, const char *name, uint32_t owner, struct shell_text *foot)
+sequence_foot(struct shell *sh, const char *const *rel, uint32_t owner, struct shell_text *foot)
 {
 	struct shell_text call = { 0 }, literal = { 0 };
 	struct shell_answer a = { 0 };
 	if (owner == 0)
 		return true;
-	/* as catalog writes it: nextval('"name"') */
-	shell_text_add(&call, "\"");
-	for (const char *p = name; *p; p++)
-		shell_text_add(&call, *p == '"' ? "\"\"" : *p == '\'' ? "''" : "%c", *p);
-	shell_text_add(&call, "\"");
+	/* as catalog writes it: nextval('"schema"."name"') */
+	for (unsigned k = 0; k < 2; k++) {
+		shell_text_add(&call, k ? ".\"" : "\"");
+		for (const char *p = rel[k ? SHELL_RELATION_NAME : SHELL_RELATION_SCHEMA]; *p; p++)
+			shell_text_add(&call, *p == '"' ? "\"\"" : *p == '\'' ? "''" : "%c", *p);
+		shell_text_add(&call, "\"");
+	}
 	if (!call.failed)
 		shell_text_literal(&literal, call.p);
 	bool ok =
@@ -415,9 +445,9 @@ sequence_foot(struct shell *sh, const char *name, uint32_t owner, struct shell_t
 		"i.number = d.number WHERE t.id = %u ORDER BY c.number LIMIT 1",
 		literal.p, owner);
 	if (ok && a.cells == 3)
-		shell_text_add(foot, "%s: public.%s%s%s\n",
-		    a.cell[2][0] ? "Sequence for identity column" : "Owned by", a.cell[0],
-		    a.cell[1][0] ? "." : "", a.cell[1]);
+		shell_text_add(foot, "%s: %s.%s%s%s\n",
+		    a.cell[2][0] ? "Sequence for identity column" : "Owned by", rel[SHELL_RELATION_SCHEMA],
+		    cat_local(a.cell[0]), a.cell[1][0] ? "." : "", a.cell[1]);
 	free(call.p);
 	free(literal.p);
 	shell_answer_free(&a);
@@ -431,19 +461,20 @@ sequence(struct shell *sh, const char *const *rel)
 		"Cache" };
 	static const enum cn_kind kind[] = { CN_TEXT, CN_NUMBER, CN_NUMBER, CN_NUMBER, CN_NUMBER, CN_TEXT,
 		CN_NUMBER };
-	char title[2 * CAT_NAME_MAX], start[24], step[24], min[24], max[24], cache[24];
+	char title[3 * CAT_NAME_MAX], start[24], step[24], min[24], max[24], cache[24];
 	unsigned type = 0, cycle = 0, owner = 0;
 	struct shell_answer a;
 	struct shell_text foot = { 0 };
 	shell_text_add(&foot, "%s", "");
-	snprintf(title, sizeof title, "Sequence \"public.%s\"", rel[SHELL_RELATION_NAME]);
+	snprintf(
+	    title, sizeof title, "Sequence \"%s.%s\"", rel[SHELL_RELATION_SCHEMA], rel[SHELL_RELATION_NAME]);
 	bool ok = shell_queryf(
 	    sh, &a, "SELECT text FROM nam_extras WHERE table_id = %s AND kind = 115", rel[SHELL_RELATION_ID]);
 	/* as catalog/system.c writes it */
 	if (ok && a.cells == 1 &&
 	    sscanf(a.cell[0], "%u %23s %23s %23s %23s %23s %u %u", &type, start, step, min, max, cache,
 		&cycle, &owner) == 8 &&
-	    type < CAT_TYPES && sequence_foot(sh, rel[SHELL_RELATION_NAME], owner, &foot) && !foot.failed) {
+	    type < CAT_TYPES && sequence_foot(sh, rel, owner, &foot) && !foot.failed) {
 		const char *cell[] = { cat_type_name((enum cat_type)type), start, min, max, step,
 			cycle ? "yes" : "no", cache };
 		shell_print(sh, title, 7, head, kind, cell, 7, foot.p);
@@ -457,14 +488,14 @@ static bool
 primary_key(struct shell *sh, const char *const *rel)
 {
 	static const char *const head[] = { "Column", "Type", "Key?", "Definition" };
-	char title[2 * CAT_NAME_MAX], foot[2 * CAT_NAME_MAX];
+	char title[3 * CAT_NAME_MAX], foot[3 * CAT_NAME_MAX];
 	struct shell_answer a;
-	snprintf(title, sizeof title, "Index \"public.%s\"", rel[SHELL_RELATION_NAME]);
 	snprintf(
-	    foot, sizeof foot, "primary key, hash, for table \"public.%s\"\n", rel[SHELL_RELATION_TABLE]);
+	    title, sizeof title, "Index \"%s.%s\"", rel[SHELL_RELATION_SCHEMA], rel[SHELL_RELATION_NAME]);
+	snprintf(foot, sizeof foot, "primary key, hash, for table \"%s.%s\"\n", rel[SHELL_RELATION_SCHEMA],
+	    rel[SHELL_RELATION_TABLE]);
 	bool ok = shell_queryf(sh, &a,
-	    "SELECT c.name, " SHELL_TYPE_OF_C ", 'yes', c.name FROM nam_columns c LEFT JOIN nam_extras q "
-	    "ON q.table_id = c.table_id AND q.kind = 113 AND q.number = c.number WHERE c.table_id = %s AND "
+	    "SELECT c.name, " SHELL_TYPE_OF_C ", 'yes', c.name FROM nam_columns c WHERE c.table_id = %s AND "
 	    "c.key > 0 ORDER BY c.key",
 	    rel[SHELL_RELATION_ID]);
 	if (ok)
@@ -489,8 +520,9 @@ index_of(struct shell *sh, const char *const *rel, bool *is)
 			continue;
 		if ((ok = ask_columns(sh, &columns, a.cell[k]))) {
 			index_line(&line, &columns, a.cell[k + 1], a.cell[k + 2]);
-			printf("Index \"public.%s\" of table \"public.%s\"\n%s\n", rel[SHELL_RELATION_NAME],
-			    rel[SHELL_RELATION_TABLE], line.p ? line.p : "");
+			printf("Index \"%s.%s\" of table \"%s.%s\"\n%s\n", rel[SHELL_RELATION_SCHEMA],
+			    rel[SHELL_RELATION_NAME], rel[SHELL_RELATION_SCHEMA], rel[SHELL_RELATION_TABLE],
+			    line.p ? line.p : "");
 		}
 		shell_answer_free(&columns);
 	}

@@ -39,7 +39,6 @@ static const char help[] =
     "  \\ds[S+] [PATTERN]     list sequences\n"
     "  \\di[S+] [PATTERN]     list indexes\n"
     "  \\df [PATTERN]         list functions\n"
-    "  \\dD[+] [PATTERN]      list domains\n"
     "  \\dn [PATTERN]         list schemas\n"
     "  \\dT[+] [PATTERN]      list types\n"
     "  \\du [PATTERN]         list roles\n"
@@ -114,7 +113,7 @@ edited(struct shell *sh, const char *file)
 static bool
 is_list(const char *text)
 {
-	static const char *const one[] = { "n", "u", "g", "f", "T", "D" };
+	static const char *const one[] = { "n", "u", "g", "f", "T" };
 	char letters[8] = "";
 	size_t n = 0;
 	if (text[0] != 'd' && text[0] != 'l')

@@ -61,6 +61,7 @@ enum {
 	SHELL_RELATION_ROW_BYTES,
 	SHELL_RELATION_TABLE, /* of an index */
 	SHELL_RELATION_ROWS,  /* as ANALYZE counted them */
+	SHELL_RELATION_SCHEMA,
 	SHELL_RELATION_COLUMNS
 };
 bool shell_relations(

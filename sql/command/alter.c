@@ -16,7 +16,8 @@ sql_alter_column(const struct cat_table *def, const char *name, unsigned *out, s
 			*out = c;
 			return true;
 		}
-	cat_error(err, "42703", "column \"%s\" of relation \"%s\" does not exist", name, def->name);
+	cat_error(
+	    err, "42703", "column \"%s\" of relation \"%s\" does not exist", name, cat_local(def->path));
 	sql_guess_in_table(def, name, err);
 	return false;
 }
@@ -30,29 +31,16 @@ is_key(const struct cat_table *def, unsigned c)
 	return false;
 }
 
-/* A name in double quotes. */
-const char *
-sql_quote_name(const char *name, struct nam_arena *arena)
-{
-	char *out = nam_arena_take(arena, 2 * strlen(name) + 3), *to = out;
-	if (out == NULL)
-		return NULL;
-	*to++ = '"';
-	for (; *name != 0; name++) {
-		if (*name == '"')
-			*to++ = '"';
-		*to++ = *name;
-	}
-	*to++ = '"';
-	*to = 0;
-	return out;
-}
-
 bool
-sql_any_of(
-    struct sql_session *s, const char *text, bool *out, const struct sql_sink *sink, struct cat_err *err)
+sql_any_row(struct sql_session *s, const struct cat_table *tab, const char *condition, bool *out,
+    const struct sql_sink *sink, struct nam_arena *arena, struct cat_err *err)
 {
+	const char *name = sql_path_text(tab->path, arena);
+	char *text =
+	    name ? nam_arena_printf(arena, "SELECT 1 FROM %s WHERE %s LIMIT 1", name, condition) : NULL;
 	struct sql_parsed *parsed;
+	if (text == NULL)
+		return sql_no_memory(err);
 	if (!sql_parse(s->cfg.parser, text, strlen(text), &parsed, err))
 		return false;
 	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser };
@@ -72,16 +60,6 @@ sql_any_of(
 	return rows >= 0;
 }
 
-bool
-sql_any_row(struct sql_session *s, const struct cat_table *tab, const char *condition, bool *out,
-    const struct sql_sink *sink, struct nam_arena *arena, struct cat_err *err)
-{
-	const char *name = sql_quote_name(tab->name, arena);
-	char *text =
-	    name ? nam_arena_printf(arena, "SELECT 1 FROM %s WHERE %s LIMIT 1", name, condition) : NULL;
-	return text != NULL ? sql_any_of(s, text, out, sink, err) : sql_no_memory(err);
-}
-
 static bool
 no_nulls(struct sql_alter *a, const struct cat_table *tab, const struct cat_column *c)
 {
@@ -94,9 +72,9 @@ no_nulls(struct sql_alter *a, const struct cat_table *tab, const struct cat_colu
 		return false;
 	if (!bad)
 		return true;
-	cat_error(
-	    a->err, "23502", "column \"%s\" of relation \"%s\" contains null values", c->name, tab->name);
-	return cat_error_about(a->err, tab->name, c->name, NULL);
+	cat_error(a->err, "23502", "column \"%s\" of relation \"%s\" contains null values", c->name,
+	    cat_local(tab->path));
+	return cat_error_about(a->err, cat_local(tab->path), c->name, NULL);
 }
 
 static bool
@@ -111,8 +89,8 @@ all_pass(struct sql_alter *a, const struct cat_table *tab, const struct cat_chec
 	if (!bad)
 		return true;
 	cat_error(a->err, "23514", "check constraint \"%s\" of relation \"%s\" is violated by some row",
-	    k->name, tab->name);
-	return cat_error_about(a->err, tab->name, NULL, k->name);
+	    k->name, cat_local(tab->path));
+	return cat_error_about(a->err, cat_local(tab->path), NULL, k->name);
 }
 
 static bool
@@ -165,10 +143,10 @@ drop_constraint(struct sql_alter *w, const struct ast_alter *a)
 	if (sql_alter_drop_unique(w, a->name))
 		return true;
 	if (!a->if_exists)
-		return cat_error(
-		    err, "42704", "constraint \"%s\" of relation \"%s\" does not exist", a->name, def->name);
+		return cat_error(err, "42704", "constraint \"%s\" of relation \"%s\" does not exist", a->name,
+		    cat_local(def->path));
 	sql_notice(w->sink, "NOTICE", "00000",
-	    "constraint \"%s\" of relation \"%s\" does not exist, skipping", a->name, def->name);
+	    "constraint \"%s\" of relation \"%s\" does not exist, skipping", a->name, cat_local(def->path));
 	return true;
 }
 
@@ -182,6 +160,7 @@ rename_(struct sql_alter *w, const struct ast_alter *a)
 	const struct cat_table *there = NULL;
 	unsigned c = 0;
 	bool read;
+	char path[CAT_PATH_MAX + 1];
 	if (strlen(a->to) > CAT_NAME_MAX)
 		return cat_error(err, "42622", "identifier \"%.80s\" is too long", a->to);
 	if (a->kind == AST_RENAME_COLUMN) {
@@ -193,14 +172,16 @@ rename_(struct sql_alter *w, const struct ast_alter *a)
 		for (unsigned i = 0; i < def->columns; i++)
 			if (strcmp(def->column[i].name, a->to) == 0)
 				return cat_error(err, "42701",
-				    "column \"%s\" of relation \"%s\" already exists", a->to, def->name);
+				    "column \"%s\" of relation \"%s\" already exists", a->to,
+				    cat_local(def->path));
 	} else {
-		nam_status st = cat_find(s->cfg.cat, s->t, a->to, &there);
+		cat_beside(tab->path, a->to, path);
+		nam_status st = cat_find(s->cfg.cat, s->t, path, &there);
 		if (st != NAM_OK)
 			return sql_status(err, st, NULL);
 		if (there != NULL)
 			return cat_error(err, "42P07", "relation \"%s\" already exists", a->to);
-		if (!sql_type_is_taken(s, a->to, true, err))
+		if (!sql_type_is_taken(s, path, true, err))
 			return false;
 	}
 	if (!sql_has_dependents(s, tab, &read, err))
@@ -217,12 +198,12 @@ rename_(struct sql_alter *w, const struct ast_alter *a)
 		sql_plan_free(p);
 		return sql_foreign_rename(s, tab, def, a->name, a->to, w->arena, err);
 	}
-	if (!sql_foreign_rename(s, tab, def, NULL, a->to, w->arena, err))
+	if (!sql_foreign_rename(s, tab, def, NULL, path, w->arena, err))
 		return false;
 	char buf[CAT_NAME_MAX + 8];
 	if (def->keys > 0 && def->key_name[0] == 0)
 		snprintf(def->key_name, sizeof def->key_name, "%.63s", cat_key_name(tab, buf));
-	snprintf(def->name, sizeof def->name, "%s", a->to);
+	memcpy(def->path, path, sizeof def->path);
 	return true;
 }
 
@@ -264,7 +245,8 @@ one(struct sql_alter *a, const struct ast_alter *k)
 		struct ast_column col = { .name = k->name, .dflt = k->e };
 		if (def->column[c].identity)
 			return cat_error(err, "42601",
-			    "column \"%s\" of relation \"%s\" is an identity column", k->name, def->name);
+			    "column \"%s\" of relation \"%s\" is an identity column", k->name,
+			    cat_local(def->path));
 		if (k->e != NULL && !sql_plan_try(def, &col, 1, NULL, 0, &in, err))
 			return false;
 		def->column[c].dflt = k->text;
@@ -278,7 +260,8 @@ one(struct sql_alter *a, const struct ast_alter *k)
 			return cat_error(err, "42P16", "column \"%s\" is in a primary key", k->name);
 		if (def->column[c].identity)
 			return cat_error(err, "42601",
-			    "column \"%s\" of relation \"%s\" is an identity column", k->name, def->name);
+			    "column \"%s\" of relation \"%s\" is an identity column", k->name,
+			    cat_local(def->path));
 		def->column[c].not_null = false;
 		return true;
 	case AST_ADD_COLUMN:
@@ -334,9 +317,9 @@ put(struct sql_alter *a, const struct cat_table *def, const struct cat_table **i
 {
 	nam_status st = cat_alter(a->s->cfg.cat, a->s->t, *is, def);
 	if (st == NAM_DUPLICATE)
-		return cat_error(a->err, "42P07", "relation \"%s\" already exists", def->name);
+		return cat_error(a->err, "42P07", "relation \"%s\" already exists", cat_local(def->path));
 	if (st == NAM_OK)
-		st = cat_find(a->s->cfg.cat, a->s->t, def->name, is);
+		st = cat_find(a->s->cfg.cat, a->s->t, def->path, is);
 	return st == NAM_OK || sql_status(a->err, st, NULL);
 }
 
@@ -392,7 +375,7 @@ apply(struct sql_alter *a)
 		memcpy(def->index, is->index, def->indexes * sizeof *def->index);
 	if ((!done && !put(a, def, &is)) || !sql_alter_add_indexes(a, is))
 		return false;
-	nam_status st = cat_find(a->s->cfg.cat, a->s->t, def->name, &is);
+	nam_status st = cat_find(a->s->cfg.cat, a->s->t, def->path, &is);
 	return st == NAM_OK ? sql_alter_add_foreign(a, is) : sql_status(a->err, st, NULL);
 }
 
@@ -406,11 +389,11 @@ sql_alter_find(struct sql_session *s, const struct ast_stmt *ast, const struct s
 	if (*tab != NULL)
 		return true;
 	if (ast->if_exists) {
-		sql_notice(
-		    sink, "NOTICE", "00000", "relation \"%s\" does not exist, skipping", ast->table.name);
+		sql_notice(sink, "NOTICE", "00000", "relation \"%s\" does not exist, skipping",
+		    sql_path_shown(ast->table.name));
 		return true;
 	}
-	cat_error(err, "42P01", "relation \"%s\" does not exist", ast->table.name);
+	cat_error(err, "42P01", "relation \"%s\" does not exist", sql_path_shown(ast->table.name));
 	sql_guess_relation(s->cfg.cat, s->t, ast->table.name, sql_arena(s, 1), err);
 	err->position = ast->table.position;
 	return false;
@@ -427,9 +410,10 @@ sql_alter_table(struct sql_session *s, const struct ast_stmt *ast, const struct 
 	if (tab == NULL)
 		return true;
 	if (tab->kind != CAT_TABLE)
-		return cat_error(err, "42809", "\"%s\" is not a table", tab->name);
+		return cat_error(err, "42809", "\"%s\" is not a table", cat_local(tab->path));
 	if (tab->system)
-		return cat_error(err, "42501", "permission denied: \"%s\" is a system catalog", tab->name);
+		return cat_error(
+		    err, "42501", "permission denied: \"%s\" is a system catalog", cat_local(tab->path));
 	if (!sql_must_own(s, tab, err))
 		return false;
 	if (ast->params > 0)
@@ -472,11 +456,6 @@ sql_alter_table(struct sql_session *s, const struct ast_stmt *ast, const struct 
 			return false;
 	}
 	qsort(def.check, def.checks, sizeof *def.check, by_name);
-	for (unsigned c = 0; c < def.columns; c++)
-		if (def.column[c].domain != 0 &&
-		    (a.from[c].was < 0 || tab->column[a.from[c].was].domain != def.column[c].domain) &&
-		    !sql_domain_use(s, def.column[c].domain, true, err))
-			return false;
 	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser };
 	bool columns_are_others = a.rewrite || a.reshape;
 	struct sql_plan *p = columns_are_others ? sql_plan_rules(&def, &in, err) : NULL;

@@ -11,7 +11,7 @@ struct sql_alter_from {
 	bool typed;                    /* its values become others: */
 	const struct ast_expr *using_; /* this, NULL = by assignment */
 	const struct ast_column *added;
-	char seq[CAT_NAME_MAX + 1]; /* to be made for it; "" = none */
+	char seq[CAT_PATH_MAX + 1]; /* path: to be made for it; "" = none */
 };
 
 struct sql_alter {
@@ -23,7 +23,7 @@ struct sql_alter {
 	struct sql_alter_from *from;    /* by column of def */
 	bool reshape;                   /* columns come or go, */
 	bool rewrite;                   /* and the rows as they lie do not do */
-	char (*gone)[CAT_NAME_MAX + 1]; /* sequences of columns that are dropped */
+	char (*gone)[CAT_PATH_MAX + 1]; /* paths of sequences of columns that are dropped */
 	unsigned gones;
 	bool order_key;    /* the primary key is to be kept in order, and is not yet */
 	uint32_t unwanted; /* a bit for each of tab's indexes whose constraint is dropped */
@@ -34,11 +34,6 @@ struct sql_alter {
 
 /* ---- alter.c */
 bool sql_alter_column(const struct cat_table *def, const char *name, unsigned *out, struct cat_err *err);
-/* A name in double quotes; NULL = no memory. */
-const char *sql_quote_name(const char *name, struct nam_arena *arena);
-/* True if a query has a row. */
-bool sql_any_of(
-    struct sql_session *s, const char *text, bool *out, const struct sql_sink *sink, struct cat_err *err);
 /* True if tab has a row for which a condition is true. */
 bool sql_any_row(struct sql_session *s, const struct cat_table *tab, const char *condition, bool *out,
     const struct sql_sink *sink, struct nam_arena *arena, struct cat_err *err);

@@ -76,7 +76,7 @@ check_reads(struct sql_session *s, const char *text, const char *column, bool *o
 static bool
 view_stands(struct sql_alter *a, const struct cat_table *view, const struct cat_table *def, bool *out)
 {
-	struct stand_in f = { .s = a->s, .name = { a->tab->name }, .tab = { def } };
+	struct stand_in f = { .s = a->s, .name = { a->tab->path }, .tab = { def } };
 	struct sql_bind_in in = seen_by(&f);
 	struct sql_parsed *parsed;
 	if (!sql_parse(a->s->cfg.parser, view->view, strlen(view->view), &parsed, a->err))
@@ -85,8 +85,7 @@ view_stands(struct sql_alter *a, const struct cat_table *view, const struct cat_
 	struct sql_plan *p = sql_plan_make(parsed->stmt[0], &in, &why);
 	*out = p != NULL && p->columns == view->columns;
 	for (unsigned i = 0; *out && i < p->columns; i++)
-		*out = p->column[i].type == view->column[i].type &&
-		       p->column[i].domain == view->column[i].domain;
+		*out = p->column[i].type == view->column[i].type;
 	sql_plan_free(p);
 	sql_parsed_drop(parsed);
 	return p != NULL || strncmp(why.sqlstate, "53", 2) != 0 ||
@@ -108,7 +107,7 @@ views_against(struct sql_alter *a, const struct cat_table *def, const struct cat
 	for (unsigned i = 0; i < n; i++) {
 		bool reads = false, stands = true;
 		for (unsigned k = 0; list[i]->kind == CAT_VIEW && k < list[i]->uses; k++)
-			reads |= strcmp(list[i]->use[k], a->tab->name) == 0;
+			reads |= strcmp(list[i]->use[k], a->tab->path) == 0;
 		if (reads && !view_stands(a, list[i], def, &stands))
 			return false;
 		if (!stands)
@@ -142,7 +141,7 @@ sql_alter_views(struct sql_alter *a)
 	return bad[0] == NULL ||
 	       cat_error(a->err, "0A000",
 		   "adding a column to a table that view \"%s\" reads with * is not supported yet",
-		   bad[0]->name);
+		   sql_path_shown(bad[0]->path));
 }
 
 /* ---- the actions ------------------------------------------------------------------------ */
@@ -158,9 +157,10 @@ sql_alter_add(struct sql_alter *a, const struct ast_alter *k)
 			continue;
 		if (!k->if_exists)
 			return cat_error(a->err, "42701", "column \"%s\" of relation \"%s\" already exists",
-			    add->name, def->name);
+			    add->name, cat_local(def->path));
 		sql_notice(a->sink, "NOTICE", "42701",
-		    "column \"%s\" of relation \"%s\" already exists, skipping", add->name, def->name);
+		    "column \"%s\" of relation \"%s\" already exists, skipping", add->name,
+		    cat_local(def->path));
 		return true;
 	}
 	if (sql_system_column(add->name))
@@ -171,13 +171,12 @@ sql_alter_add(struct sql_alter *a, const struct ast_alter *k)
 	if (def->columns == CAT_COLUMNS_MAX)
 		return cat_error(a->err, "54011", "tables can have at most %d columns", CAT_COLUMNS_MAX);
 	struct sql_alter_from *from = &a->from[def->columns];
-	struct cat_column is = { 0 };
-	if (!sql_column_of(a->s, add->type, add->typmod, &add->named, &is, a->err))
+	enum cat_type type;
+	if (!sql_column_type(a->s, add->type, &add->named, &type, a->err))
 		return false;
 	struct cat_column *c = &def->column[def->columns++];
-	*c = (struct cat_column){ .type = is.type,
-		.typmod = is.typmod,
-		.domain = is.domain,
+	*c = (struct cat_column){ .type = type,
+		.typmod = add->typmod,
 		.not_null = add->not_null,
 		.dflt = add->dflt_text,
 		.identity = add->identity };
@@ -188,7 +187,7 @@ sql_alter_add(struct sql_alter *a, const struct ast_alter *k)
 	if (!sql_plan_try(def, add, 1, NULL, 0, &in, a->err))
 		return false;
 	return add->seq == NULL ||
-	       sql_sequence_name(a->s, def->name, c->name, from->seq, &c->dflt, a->arena, a->err);
+	       sql_sequence_name(a->s, def->path, c->name, from->seq, &c->dflt, a->arena, a->err);
 }
 
 /* The sequence that a column's default draws from goes with the column if the table owns it. */
@@ -201,12 +200,13 @@ sequence_of(struct sql_alter *a, const struct cat_column *c)
 		return true;
 	nam_status st = cat_list(a->s->cfg.cat, a->s->t, &list, &n, a->arena);
 	for (unsigned i = 0; st == NAM_OK && i < n; i++) {
-		char call[CAT_NAME_MAX + 16];
 		if (list[i]->kind != CAT_SEQUENCE || list[i]->seq.owner != a->tab->store.id)
 			continue;
-		snprintf(call, sizeof call, "nextval('\"%s\"')", list[i]->name);
+		const char *call = sql_nextval_text(list[i]->path, a->arena);
+		if (call == NULL)
+			return sql_no_memory(a->err);
 		if (strcmp(c->dflt, call) == 0)
-			memcpy(a->gone[a->gones++], list[i]->name, sizeof *a->gone);
+			memcpy(a->gone[a->gones++], list[i]->path, sizeof *a->gone);
 	}
 	return st == NAM_OK || sql_status(a->err, st, NULL);
 }
@@ -221,22 +221,24 @@ drop_views(struct sql_alter *a, const struct ast_alter *k, const struct cat_tabl
 		return false;
 	for (; *bad != NULL; bad++) {
 		const struct cat_table *still;
-		nam_status st = cat_find(a->s->cfg.cat, a->s->t, (*bad)->name, &still);
+		nam_status st = cat_find(a->s->cfg.cat, a->s->t, (*bad)->path, &still);
 		if (st == NAM_OK && still != *bad)
 			continue; /* gone by way of another one */
 		if (!k->cascade) {
 			cat_error(a->err, "2BP01",
 			    "cannot drop column %s of table %s because other objects depend on it", k->name,
-			    a->tab->name);
+			    cat_local(a->tab->path));
 			snprintf(a->err->detail, sizeof a->err->detail,
-			    "view %s depends on column %s of table %s", (*bad)->name, k->name, a->tab->name);
+			    "view %s depends on column %s of table %s", cat_local((*bad)->path), k->name,
+			    cat_local(a->tab->path));
 			snprintf(a->err->hint, sizeof a->err->hint,
 			    "Use DROP ... CASCADE to drop the dependent objects too.");
 			return false;
 		}
 		if (st == NAM_OK && !sql_drop_dependents(a->s, *bad, &how, a->sink, a->err))
 			return false;
-		sql_notice(a->sink, "NOTICE", "00000", "drop cascades to view %s", (*bad)->name);
+		sql_notice(
+		    a->sink, "NOTICE", "00000", "drop cascades to view %s", sql_path_shown((*bad)->path));
 		if (st == NAM_OK)
 			st = cat_drop(a->s->cfg.cat, a->s->t, *bad);
 		if (st != NAM_OK)
@@ -254,7 +256,8 @@ sql_alter_drop(struct sql_alter *a, const struct ast_alter *k)
 		c++;
 	if (c == def->columns && k->if_exists) {
 		sql_notice(a->sink, "NOTICE", "00000",
-		    "column \"%s\" of relation \"%s\" does not exist, skipping", k->name, def->name);
+		    "column \"%s\" of relation \"%s\" does not exist, skipping", k->name,
+		    cat_local(def->path));
 		return true;
 	}
 	if (!sql_alter_column(def, k->name, &c, a->err) || !sql_alter_drop_referred(a, k) ||
@@ -311,7 +314,7 @@ plain(const struct ast_expr *e, struct cat_err *err)
 static struct sql_plan *
 copy_plan(struct sql_alter *a, const struct cat_table *to, int only)
 {
-	struct stand_in f = { .s = a->s, .name = { to->name, old_name }, .tab = { to, a->tab } };
+	struct stand_in f = { .s = a->s, .name = { to->path, old_name }, .tab = { to, a->tab } };
 	struct sql_bind_in in = seen_by(&f);
 	struct ast_stmt *ins = nam_arena_zero(a->arena, sizeof *ins);
 	struct ast_select *q = nam_arena_zero(a->arena, sizeof *q);
@@ -324,11 +327,15 @@ copy_plan(struct sql_alter *a, const struct cat_table *to, int only)
 		sql_no_memory(a->err);
 		return NULL;
 	}
-	*old = (struct ast_table){ .name = old_name, .alias = a->tab->name, .schema = true };
+	*old = (struct ast_table){
+		.name = old_name, .alias = cat_local(a->tab->path), .schema = true, .path = true
+	};
 	q->table = old;
 	q->tables = 1;
 	ins->kind = AST_INSERT;
-	ins->table = (struct ast_table){ .name = to->name, .alias = to->name, .schema = true };
+	ins->table = (struct ast_table){
+		.name = to->path, .alias = cat_local(to->path), .schema = true, .path = true
+	};
 	ins->select = q;
 	ins->overriding = 's';
 	ins->depth = a->ast->depth + 1;
@@ -409,11 +416,8 @@ sql_alter_type(struct sql_alter *a, const struct ast_alter *k)
 	struct sql_alter_from *from = &a->from[c];
 	const struct cat_column was = *col;
 	struct ast_alter found = *k;
-	struct cat_column is = { 0 };
-	if (!sql_column_of(a->s, k->type, k->typmod, &k->named, &is, a->err))
+	if (!sql_column_type(a->s, k->type, &k->named, &found.type, a->err))
 		return false;
-	found.type = is.type;
-	found.typmod = is.typmod;
 	k = &found;
 	if (from->typed)
 		return cat_error(a->err, "0A000", "cannot alter type of column \"%s\" twice", k->name);
@@ -429,8 +433,7 @@ sql_alter_type(struct sql_alter *a, const struct ast_alter *k)
 		return false;
 	col->type = k->type;
 	col->typmod = k->typmod;
-	col->domain = is.domain;
-	if (k->e == NULL && same_bytes(&was, col) && is.domain == was.domain)
+	if (k->e == NULL && same_bytes(&was, col))
 		return true;
 	if (!sql_alter_type_referred(a, k->name))
 		return false;
@@ -468,7 +471,7 @@ sql_alter_type(struct sql_alter *a, const struct ast_alter *k)
 		return true;
 	cat_error(a->err, "0A000", "cannot alter type of a column used by a view or rule");
 	snprintf(a->err->detail, sizeof a->err->detail, "rule _RETURN on view %s depends on column \"%s\"",
-	    bad[0]->name, k->name);
+	    sql_path_shown(bad[0]->path), k->name);
 	return false;
 }
 
@@ -481,13 +484,13 @@ sql_alter_key(struct sql_alter *a)
 		if (!sql_alter_column(def, a->ast->names[i], &c, a->err))
 			return false;
 	if (def->keys > 0)
-		return cat_error(
-		    a->err, "42P16", "multiple primary keys for table \"%s\" are not allowed", def->name);
+		return cat_error(a->err, "42P16", "multiple primary keys for table \"%s\" are not allowed",
+		    cat_local(def->path));
 	for (unsigned i = 0; a->ast->key_name != NULL && i < def->checks; i++)
 		if (strcmp(def->check[i].name, a->ast->key_name) == 0)
 			return cat_error(a->err, "42710",
 			    "constraint \"%s\" for relation \"%s\" already exists", a->ast->key_name,
-			    def->name);
+			    cat_local(def->path));
 	snprintf(def->key_name, sizeof def->key_name, "%s", a->ast->key_name ? a->ast->key_name : "");
 	a->rewrite = true;
 	if (!sql_key_columns(def, a->ast, a->err))
@@ -509,8 +512,8 @@ sql_alter_key(struct sql_alter *a)
 			return false;
 		if (bad) {
 			cat_error(a->err, "23502", "column \"%s\" of relation \"%s\" contains null values",
-			    col->name, def->name);
-			return cat_error_about(a->err, def->name, col->name, NULL);
+			    col->name, cat_local(def->path));
+			return cat_error_about(a->err, cat_local(def->path), col->name, NULL);
 		}
 	}
 	return true;
@@ -609,7 +612,7 @@ sequences(struct sql_alter *a, const struct cat_table *owner)
 		if (moved.kind != CAT_SEQUENCE || moved.seq.owner != a->tab->store.id)
 			continue;
 		for (unsigned k = 0; k < a->gones; k++)
-			gone |= strcmp(a->gone[k], moved.name) == 0;
+			gone |= strcmp(a->gone[k], moved.path) == 0;
 		moved.seq.owner = owner->store.id;
 		if ((st = cat_drop(cat, a->s->t, list[i])) == NAM_OK && !gone)
 			st = cat_create(cat, a->s->t, &moved);
@@ -638,7 +641,7 @@ sql_alter_rewrite(struct sql_alter *a, const struct cat_table *def, const struct
 	if (st == NAM_OK)
 		st = cat_create(cat, a->s->t, &fresh);
 	if (st == NAM_OK)
-		st = cat_find(cat, a->s->t, def->name, made);
+		st = cat_find(cat, a->s->t, def->path, made);
 	if (st != NAM_OK)
 		return sql_status(a->err, st, NULL);
 	if (!sequences(a, *made))

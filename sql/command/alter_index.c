@@ -55,7 +55,7 @@ sql_alter_key_kind(struct sql_alter *a)
 	if (!said && !a->ast->has_key)
 		return true;
 	if (a->def->keys == 0)
-		return sql_key_is_missing(a->def->name, a->err);
+		return sql_key_is_missing(cat_local(a->def->path), a->err);
 	bool wanted = sql_key_is_ordered(a->s, a->ast);
 	a->order_key = wanted && !kept;
 	if (kept && !wanted)
@@ -74,7 +74,7 @@ sql_alter_indexes(struct sql_alter *a)
 			continue;
 		nam_status st = cat_index_drop(cat, a->s->t, a->tab, i);
 		if (st == NAM_OK)
-			st = cat_find(cat, a->s->t, a->tab->name, &a->tab);
+			st = cat_find(cat, a->s->t, a->tab->path, &a->tab);
 		if (st != NAM_OK)
 			return sql_status(a->err, st, NULL);
 	}
@@ -104,10 +104,13 @@ add_order(struct sql_alter *a, const struct cat_table **is)
 {
 	struct cat_table def = **is;
 	struct cat_index ix;
-	if (!sql_key_order(a->s, &def, a->ast, &ix, a->err) || !sql_index_add(a->s, *is, &ix, a->err) ||
-	    !sql_index_build(a->s, ix.name, a->sink, a->err))
+	char path[CAT_PATH_MAX + 1];
+	if (!sql_key_order(a->s, &def, a->ast, &ix, a->err) || !sql_index_add(a->s, *is, &ix, a->err))
 		return false;
-	nam_status st = cat_find(a->s->cfg.cat, a->s->t, def.name, is);
+	cat_beside(def.path, ix.name, path);
+	if (!sql_index_build(a->s, path, a->sink, a->err))
+		return false;
+	nam_status st = cat_find(a->s->cfg.cat, a->s->t, def.path, is);
 	return st == NAM_OK || sql_status(a->err, st, NULL);
 }
 
@@ -123,9 +126,11 @@ sql_alter_add_indexes(struct sql_alter *a, const struct cat_table *is)
 		    !sql_index_name(a->s, is, x, NULL, 0, ix.name, a->err))
 			return false;
 		ix.valid = true;
-		if (!sql_index_add(a->s, is, &ix, a->err) || !sql_index_build(a->s, ix.name, a->sink, a->err))
+		char path[CAT_PATH_MAX + 1];
+		cat_beside(is->path, ix.name, path);
+		if (!sql_index_add(a->s, is, &ix, a->err) || !sql_index_build(a->s, path, a->sink, a->err))
 			return false;
-		nam_status st = cat_find(a->s->cfg.cat, a->s->t, is->name, &is);
+		nam_status st = cat_find(a->s->cfg.cat, a->s->t, is->path, &is);
 		if (st != NAM_OK)
 			return sql_status(a->err, st, NULL);
 	}

@@ -323,12 +323,12 @@ columns_there(const struct cat_table *tab, const struct ast_force *of, struct ca
 			there = strcmp(tab->column[c].name, of->name[k]) == 0;
 		if (!there)
 			return cat_error(err, "42703", "column \"%s\" of relation \"%s\" does not exist",
-			    of->name[k], tab->name);
+			    of->name[k], cat_local(tab->path));
 		for (unsigned i = 0; i < k; i++)
 			if (strcmp(of->name[i], of->name[k]) == 0)
 				return cat_error(err, "42701",
 				    "column \"%s\" of relation \"%s\" appears more than once", of->name[k],
-				    tab->name);
+				    cat_local(tab->path));
 	}
 	return true;
 }
@@ -341,7 +341,8 @@ analyze_table(struct sql_session *s, const struct cat_table *tab, const struct a
 	nam_arena_reset(arena);
 	struct sample sample = { .arena = arena };
 	if (verbose)
-		sql_notice(sink, "INFO", "00000", "analyzing \"public.%s\"", tab->name);
+		sql_notice(sink, "INFO", "00000", "analyzing \"%s%s\"",
+		    cat_in_public(tab->path) ? "public." : "", sql_path_shown(tab->path));
 	if (!sample_open(&sample, tab, of))
 		return sql_no_memory(err);
 	if (!collect(s, tab, &sample, err))
@@ -363,8 +364,8 @@ analyze_table(struct sql_session *s, const struct cat_table *tab, const struct a
 	}
 	if (verbose)
 		sql_notice(sink, "INFO", "00000",
-		    "\"%s\": scanned all rows, containing %llu live rows; %llu rows in sample", tab->name,
-		    (unsigned long long)sample.rows,
+		    "\"%s\": scanned all rows, containing %llu live rows; %llu rows in sample",
+		    cat_local(tab->path), (unsigned long long)sample.rows,
 		    (unsigned long long)(sample.rows < sample.size ? sample.rows : sample.size));
 	s->x.saw(s->x.saw_arg, tab->store.id, sample.rows);
 	s->ddl = true;
@@ -381,7 +382,7 @@ owned(struct sql_session *s, const struct cat_table *tab, const struct sql_sink 
 	*ok = sql_is_member(s->cfg.cat, s->t, sql_who(s), cat_owner(tab), &yes, err);
 	if (*ok && !yes)
 		sql_notice(sink, "WARNING", "42501",
-		    "skipping \"%s\" --- only table or database owner can analyze it", tab->name);
+		    "skipping \"%s\" --- only table or database owner can analyze it", cat_local(tab->path));
 	return *ok && yes;
 }
 
@@ -420,7 +421,8 @@ sql_analyze(
 		if (st != NAM_OK)
 			return sql_status(err, st, NULL);
 		if (tab == NULL) {
-			cat_error(err, "42P01", "relation \"%s\" does not exist", ast->names[i]);
+			cat_error(
+			    err, "42P01", "relation \"%s\" does not exist", sql_path_shown(ast->names[i]));
 			sql_guess_relation(s->cfg.cat, s->t, ast->names[i], sql_arena(s, 1), err);
 			err->position = ast->name_at[i];
 			return false;
@@ -428,7 +430,7 @@ sql_analyze(
 		if (tab->kind != CAT_TABLE || tab->system) {
 			sql_notice(sink, "WARNING", "00000",
 			    "skipping \"%s\" --- cannot analyze non-tables or special system tables",
-			    tab->name);
+			    cat_local(tab->path));
 			continue;
 		}
 		if (!owned(s, tab, sink, &ok, err)) {

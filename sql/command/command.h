@@ -3,6 +3,7 @@
 #ifndef NAM_SQL_COMMAND_H
 #define NAM_SQL_COMMAND_H
 
+#include <sql/common/path.h>
 #include <sql/exec/run.h>
 #include <sql/parse/parse.h>
 
@@ -45,36 +46,23 @@ bool sql_has_dependents(struct sql_session *s, const struct cat_table *tab, bool
 /* Views that read tab, those named in ast aside: an error, or, with CASCADE, dropped. */
 bool sql_drop_dependents(struct sql_session *s, const struct cat_table *tab, const struct ast_stmt *ast,
     const struct sql_sink *sink, struct cat_err *err);
-/* sequence.c: a sequence's entry in the catalog. owner: the table it feeds, or NULL. */
-bool sql_make_sequence(struct sql_session *s, const char *name, const struct ast_seq *q,
+/* sequence.c: a sequence's entry in the catalog, by its path. owner: the table it feeds, or
+ * NULL. */
+bool sql_make_sequence(struct sql_session *s, const char *path, const struct ast_seq *q,
     const struct cat_table *owner, struct cat_err *err);
-/* The name of the sequence of a column of a new table, and the default that draws from it. */
+/* The path of the sequence of a column of a new table with that path, and the default that draws
+ * from it. */
 bool sql_sequence_name(struct sql_session *s, const char *table, const char *column,
-    char out[CAT_NAME_MAX + 1], const char **dflt, struct nam_arena *arena, struct cat_err *err);
+    char out[CAT_PATH_MAX + 1], const char **dflt, struct nam_arena *arena, struct cat_err *err);
 /* type.c: the type that a statement says; 42704. */
 bool sql_column_type(struct sql_session *s, enum cat_type type, const struct ast_named *named,
     enum cat_type *out, struct cat_err *err);
-/* The same for a column: its type, typmod and domain. */
-bool sql_column_of(struct sql_session *s, enum cat_type type, int32_t typmod, const struct ast_named *named,
-    struct cat_column *c, struct cat_err *err);
 /* The types that def uses stay until s->t ends, and if it commits, as long as def
  * uses them. */
 bool sql_types_use(struct sql_session *s, const struct cat_table *def, struct cat_err *err);
-/* The same for a domain, and for the domains whose names a view's query says. again false: no newer
- * snapshot is taken. */
-bool sql_domain_use(struct sql_session *s, uint32_t id, bool again, struct cat_err *err);
-bool sql_domains_use(struct sql_session *s, const struct cat_table *def, bool again, struct cat_err *err);
-bool sql_view_types_use(struct sql_session *s, const struct cat_table *view, struct cat_err *err);
-/* domain.c: CREATE, ALTER, DROP DOMAIN. */
-bool sql_create_domain(
-    struct sql_session *s, const struct ast_stmt *ast, struct nam_arena *arena, struct cat_err *err);
-bool sql_alter_domain(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
-    struct nam_arena *arena, struct cat_err *err);
-bool sql_drop_domains(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
-    struct nam_arena *arena, struct cat_err *err);
-/* False, with 42710: a type has that name, or, unless relation, a relation has it (42P07 if it is
+/* False, with 42710: a type has that path, or, unless relation, a relation has it (42P07 if it is
  * for one). */
-bool sql_type_is_taken(struct sql_session *s, const char *name, bool relation, struct cat_err *err);
+bool sql_type_is_taken(struct sql_session *s, const char *path, bool relation, struct cat_err *err);
 bool sql_create_enum(
     struct sql_session *s, const struct ast_stmt *ast, struct nam_arena *arena, struct cat_err *err);
 bool sql_alter_enum(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
@@ -105,7 +93,8 @@ bool sql_drop_owned(struct sql_session *s, const struct ast_stmt *ast, const str
  * rights. */
 bool sql_must_own(struct sql_session *s, const struct cat_table *tab, struct cat_err *err);
 bool sql_must_have(struct sql_session *s, const struct cat_table *tab, uint16_t rights, struct cat_err *err);
-/* A new relation's owner is the current role. False: it may not make one. */
+/* A new relation's owner is the current role. Its schema stays until the transaction ends. False:
+ * the role may not make one there. */
 bool sql_make_as(struct sql_session *s, struct cat_table *def, int position, struct cat_err *err);
 /* The columns that a PRIMARY KEY names become def's key. */
 bool sql_key_columns(struct cat_table *def, const struct ast_stmt *ast, struct cat_err *err);
@@ -126,8 +115,9 @@ bool sql_key_is_missing(const char *table, struct cat_err *err);
 /* The index that keeps def's primary key in order; def and it get the name of the constraint. */
 bool sql_key_order(struct sql_session *s, struct cat_table *def, const struct ast_stmt *ast,
     struct cat_index *ix, struct cat_err *err);
-/* The table whose primary key's constraint has that name and no index in order, NULL = none. */
-nam_status sql_key_find(struct sql_session *s, const char *name, const struct cat_table **out);
+/* The table whose primary key's constraint has that path and no index in order, NULL = none. A path
+ * that is nowhere: in any schema. */
+nam_status sql_key_find(struct sql_session *s, const char *path, const struct cat_table **out);
 /* Renames such a constraint. */
 bool sql_key_rename(
     struct sql_session *s, const struct cat_table *tab, const char *name, struct cat_err *err);
@@ -136,23 +126,23 @@ void sql_make_name(const char *table, const char *columns, const char *label, ch
 /* Adds ix to a table that is held. */
 bool sql_index_add(
     struct sql_session *s, const struct cat_table *tab, const struct cat_index *ix, struct cat_err *err);
-/* Holds the table and adds the index. name: the index's; "" = IF NOT EXISTS, and there is one. */
+/* Holds the table and adds the index. path: the index's; "" = IF NOT EXISTS, and there is one. */
 bool sql_index_define(struct sql_session *s, const struct ast_stmt *ast, bool valid,
-    char name[CAT_NAME_MAX + 1], const struct sql_sink *sink, struct cat_err *err);
-/* The table of an index, and its number there; *tab NULL = there is no index of that name. */
+    char path[CAT_PATH_MAX + 1], const struct sql_sink *sink, struct cat_err *err);
+/* The table of an index, and its number there; *tab NULL = no index has that path. */
 bool sql_index_find(
-    struct sql_session *s, const char *name, const struct cat_table **tab, unsigned *i, struct cat_err *err);
+    struct sql_session *s, const char *path, const struct cat_table **tab, unsigned *i, struct cat_err *err);
 /* Makes the entries of all rows that s->t shows. */
 bool sql_index_fill(struct sql_session *s, const struct cat_table *tab, unsigned i,
     const struct sql_sink *sink, struct cat_err *err);
 /* True if no two rows that s->t shows have one key. */
 bool sql_index_distinct(struct sql_session *s, const struct cat_table *tab, unsigned i,
     const struct sql_sink *sink, struct cat_err *err);
-/* Both, for an index of that name. */
+/* Both, for the index of that path. */
 bool sql_index_build(
-    struct sql_session *s, const char *name, const struct sql_sink *sink, struct cat_err *err);
+    struct sql_session *s, const char *path, const struct sql_sink *sink, struct cat_err *err);
 bool sql_index_validate(
-    struct sql_session *s, const char *name, struct nam_arena *arena, struct cat_err *err);
+    struct sql_session *s, const char *path, struct nam_arena *arena, struct cat_err *err);
 /* CREATE INDEX inside a transaction block. */
 bool sql_create_index(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
@@ -182,11 +172,16 @@ bool sql_foreign_may_truncate(
  * "index". */
 bool sql_foreign_need(struct sql_session *s, const struct cat_table *tab, struct cat_table *def, int which,
     const char *what, const char *name, bool cascade, const struct sql_sink *sink, struct cat_err *err);
-/* Renames what foreign keys know: a column of tab, or (from NULL) tab itself. def: tab's new
+/* Renames what foreign keys know: a column of tab, or (from NULL) tab's path. def: tab's new
  * definition. */
 bool sql_foreign_rename(struct sql_session *s, const struct cat_table *tab, struct cat_table *def,
     const char *from, const char *to, struct nam_arena *arena, struct cat_err *err);
 
+/* schema.c: CREATE, DROP SCHEMA. */
+bool sql_create_schema(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
+    struct nam_arena *arena, struct cat_err *err);
+bool sql_drop_schema(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
+    struct nam_arena *arena, struct cat_err *err);
 /* role.c: CREATE, ALTER, DROP ROLE. */
 bool sql_role(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
     struct nam_arena *arena, struct cat_err *err);

@@ -30,7 +30,6 @@ columns(struct cat_table *def, const struct ast_stmt *ast, const struct sql_plan
 		strcpy(c->name, name);
 		c->type = p->column[i].type;
 		c->typmod = p->column[i].typmod;
-		c->domain = p->column[i].domain;
 		for (unsigned k = 0; k < i; k++)
 			if (strcmp(def->column[k].name, c->name) == 0)
 				return cat_error(
@@ -85,33 +84,32 @@ create(struct sql_session *s, const struct ast_stmt *ast, struct sql_plan *p, co
 {
 	struct cat_table def = { .store.slots = (uint16_t)ast->versions };
 	const struct cat_table *tab;
-	if (strlen(ast->table.name) > CAT_NAME_MAX)
-		return cat_error(err, "42622", "identifier \"%.80s\" is too long", ast->table.name);
-	strcpy(def.name, ast->table.name);
-	nam_status st = cat_find(s->cfg.cat, s->t, def.name, &tab);
+	snprintf(def.path, sizeof def.path, "%s", ast->table.name);
+	nam_status st = cat_find(s->cfg.cat, s->t, def.path, &tab);
 	if (st != NAM_OK)
 		return sql_status(err, st, NULL);
 	if (tab != NULL && ast->if_exists) {
-		sql_notice(sink, "NOTICE", "42P07", "relation \"%s\" already exists, skipping", def.name);
+		sql_notice(
+		    sink, "NOTICE", "42P07", "relation \"%s\" already exists, skipping", cat_local(def.path));
 		return true;
 	}
 	if (tab != NULL)
-		return cat_error(err, "42P07", "relation \"%s\" already exists", def.name);
-	if (!sql_type_is_taken(s, def.name, true, err))
+		return cat_error(err, "42P07", "relation \"%s\" already exists", cat_local(def.path));
+	if (!sql_type_is_taken(s, def.path, true, err))
 		return false;
 	if (ast->key_kind != AST_KEY_UNSAID)
-		return sql_key_is_missing(def.name, err);
+		return sql_key_is_missing(cat_local(def.path), err);
 	if (!sql_make_as(s, &def, ast->table.position, err))
 		return false;
 	if (!columns(&def, ast, p, &p->arena, err) || !cat_table_layout(&def, err) ||
-	    !sql_types_use(s, &def, err) || !sql_domains_use(s, &def, false, err))
+	    !sql_types_use(s, &def, err))
 		return false;
 	s->ddl = true;
 	st = cat_create(s->cfg.cat, s->t, &def);
 	if (st == NAM_DUPLICATE)
-		return cat_error(err, "42P07", "relation \"%s\" already exists", def.name);
+		return cat_error(err, "42P07", "relation \"%s\" already exists", cat_local(def.path));
 	if (st == NAM_OK)
-		st = cat_find(s->cfg.cat, s->t, def.name, &tab);
+		st = cat_find(s->cfg.cat, s->t, def.path, &tab);
 	if (st != NAM_OK)
 		return sql_status(err, st, NULL);
 	*made = !ast->no_data;
@@ -131,7 +129,11 @@ sql_create_as(struct sql_session *s, const struct ast_stmt *ast, const struct sq
     size_t max, uint64_t *rows, struct cat_err *err)
 {
 	struct ast_stmt query = { .kind = AST_SELECT, .select = ast->select, .depth = ast->depth };
-	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser, .who = sql_who(s) };
+	struct sql_bind_in in = { .cat = s->cfg.cat,
+		.t = s->t,
+		.parser = s->cfg.parser,
+		.who = sql_who(s),
+		.search = s->now.search_path };
 	bool made = false;
 	if (ast->params > 0)
 		return cat_error(err, "42P02", "there is no parameter $%u", ast->params);

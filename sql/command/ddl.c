@@ -65,15 +65,15 @@ sql_check_name(struct cat_table *def, const struct ast_check *k, char out[CAT_NA
 			if (strcmp(def->check[i].name, k->name) == 0)
 				return cat_error(err, "42710",
 				    "constraint \"%s\" for relation \"%s\" already exists", k->name,
-				    def->name);
+				    cat_local(def->path));
 		snprintf(out, CAT_NAME_MAX + 1, "%s", k->name);
 		return true;
 	}
 	if (columns_in(k->e, &column) != 1)
 		column = NULL;
 	for (unsigned n = 0;; n++) {
-		name = nam_arena_printf(
-		    arena, "%.28s%s%.28s_check", def->name, column ? "_" : "", column ? column : "");
+		name = nam_arena_printf(arena, "%.28s%s%.28s_check", cat_local(def->path), column ? "_" : "",
+		    column ? column : "");
 		if (name != NULL && n > 0)
 			name = nam_arena_printf(arena, "%s%u", name, n);
 		if (name == NULL)
@@ -173,7 +173,7 @@ indexes(struct sql_session *s, struct cat_table *def, const struct ast_stmt *ast
 				if (strcmp(def->index[k].name, ix.name) == 0)
 					return cat_error(
 					    err, "42P07", "relation \"%s\" already exists", ix.name);
-			if (strcmp(def->name, ix.name) == 0)
+			if (strcmp(cat_local(def->path), ix.name) == 0)
 				return cat_error(err, "42P07", "relation \"%s\" already exists", ix.name);
 			ix.valid = true;
 			def->index[def->indexes++] = ix;
@@ -196,7 +196,7 @@ foreigns(struct sql_session *s, struct cat_table *def, const struct ast_stmt *as
 		if (!sql_foreign_resolve(s, def, &ast->foreign[i], k, &parent, err))
 			return false;
 		if (parent == def)
-			sql_foreign_refer(def, def->name, k->name);
+			sql_foreign_refer(def, def->path, k->name);
 		def->foreigns++;
 	}
 	return true;
@@ -210,20 +210,19 @@ sql_create_table(struct sql_session *s, const struct ast_stmt *ast, const struct
 	if (def == NULL ||
 	    (def->column = nam_arena_zero(arena, (ast->columns + 1) * sizeof *def->column)) == NULL)
 		return sql_no_memory(err);
-	if (strlen(ast->table.name) > CAT_NAME_MAX)
-		return cat_error(err, "42622", "identifier \"%.80s\" is too long", ast->table.name);
-	strcpy(def->name, ast->table.name);
+	snprintf(def->path, sizeof def->path, "%s", ast->table.name);
 	const struct cat_table *there;
-	nam_status st = cat_find(s->cfg.cat, s->t, def->name, &there);
+	nam_status st = cat_find(s->cfg.cat, s->t, def->path, &there);
 	if (st != NAM_OK)
 		return sql_status(err, st, NULL);
 	if (there != NULL && ast->if_exists) {
-		sql_notice(sink, "NOTICE", "42P07", "relation \"%s\" already exists, skipping", def->name);
+		sql_notice(sink, "NOTICE", "42P07", "relation \"%s\" already exists, skipping",
+		    cat_local(def->path));
 		return true;
 	}
 	if (there != NULL)
-		return cat_error(err, "42P07", "relation \"%s\" already exists", def->name);
-	if (!sql_type_is_taken(s, def->name, true, err))
+		return cat_error(err, "42P07", "relation \"%s\" already exists", cat_local(def->path));
+	if (!sql_type_is_taken(s, def->path, true, err))
 		return false;
 	if (!sql_make_as(s, def, ast->table.position, err))
 		return false;
@@ -232,7 +231,7 @@ sql_create_table(struct sql_session *s, const struct ast_stmt *ast, const struct
 	if (ast->columns > CAT_COLUMNS_MAX)
 		return cat_error(err, "54011", "tables can have at most %d columns", CAT_COLUMNS_MAX);
 	if (ast->key_kind != AST_KEY_UNSAID && !ast->has_key)
-		return sql_key_is_missing(def->name, err);
+		return sql_key_is_missing(cat_local(def->path), err);
 	def->columns = (uint16_t)ast->columns;
 	def->store.slots = (uint16_t)ast->versions;
 	for (unsigned i = 0; i < ast->columns; i++) {
@@ -253,34 +252,38 @@ sql_create_table(struct sql_session *s, const struct ast_stmt *ast, const struct
 				return false;
 			}
 		strcpy(c->name, a->name);
-		if (!sql_column_of(s, a->type, a->typmod, &a->named, c, err))
+		if (!sql_column_type(s, a->type, &a->named, &c->type, err))
 			return false;
+		c->typmod = a->typmod;
 		c->not_null = a->not_null;
 		c->dflt = a->dflt_text;
 		c->identity = a->identity;
 	}
 	if (!sql_key_columns(def, ast, err) || !rules(s, def, ast, arena, err) ||
 	    !indexes(s, def, ast, arena, err) || !foreigns(s, def, ast, arena, err) ||
-	    !cat_table_layout(def, err) || !sql_types_use(s, def, err) || !sql_domains_use(s, def, true, err))
+	    !cat_table_layout(def, err) || !sql_types_use(s, def, err))
 		return false;
 	s->ddl = true;
-	char(*seq)[CAT_NAME_MAX + 1] = nam_arena_zero(arena, ast->columns * sizeof *seq);
+	char(*seq)[CAT_PATH_MAX + 1] = nam_arena_zero(arena, ast->columns * sizeof *seq);
 	if (seq == NULL)
 		return sql_no_memory(err);
 	for (unsigned i = 0; i < ast->columns; i++)
-		if (ast->column[i].seq != NULL && !sql_sequence_name(s, def->name, def->column[i].name,
+		if (ast->column[i].seq != NULL && !sql_sequence_name(s, def->path, def->column[i].name,
 						      seq[i], &def->column[i].dflt, arena, err))
 			return false;
 	st = cat_create(s->cfg.cat, s->t, def);
 	if (st == NAM_DUPLICATE) {
-		const char *name = def->name;
-		for (unsigned i = 0; i < def->indexes; i++)
-			if (cat_find(s->cfg.cat, s->t, def->index[i].name, &there) == NAM_OK && there != NULL)
+		const char *name = cat_local(def->path);
+		for (unsigned i = 0; i < def->indexes; i++) {
+			char path[CAT_PATH_MAX + 1];
+			cat_beside(def->path, def->index[i].name, path);
+			if (cat_find(s->cfg.cat, s->t, path, &there) == NAM_OK && there != NULL)
 				name = def->index[i].name;
+		}
 		return cat_error(err, "42P07", "relation \"%s\" already exists", name);
 	}
 	if (st == NAM_OK)
-		st = cat_find(s->cfg.cat, s->t, def->name, &there);
+		st = cat_find(s->cfg.cat, s->t, def->path, &there);
 	if (st != NAM_OK)
 		return sql_status(err, st, NULL);
 	for (unsigned i = 0; i < ast->columns; i++)
@@ -288,8 +291,8 @@ sql_create_table(struct sql_session *s, const struct ast_stmt *ast, const struct
 		    !sql_make_sequence(s, seq[i], ast->column[i].seq, there, err))
 			return false;
 	for (unsigned i = 0; i < def->foreigns; i++)
-		if (strcmp(def->foreign[i].table, def->name) != 0 &&
-		    !sql_foreign_link(s, def->name, &def->foreign[i], true, s->block == SQL_IDLE, arena, err))
+		if (strcmp(def->foreign[i].table, def->path) != 0 &&
+		    !sql_foreign_link(s, def->path, &def->foreign[i], true, s->block == SQL_IDLE, arena, err))
 			return false;
 	return true;
 }
@@ -320,20 +323,21 @@ sql_drop_relations(struct sql_session *s, const struct ast_stmt *ast, enum cat_k
 			return sql_status(err, st, NULL);
 		if (tab == NULL) {
 			if (!ast->if_exists) {
-				cat_error(err, "42P01", "%s \"%s\" does not exist", what, ast->names[i]);
+				cat_error(
+				    err, "42P01", "%s \"%s\" does not exist", what, cat_local(ast->names[i]));
 				sql_guess_relation(s->cfg.cat, s->t, ast->names[i], sql_arena(s, 1), err);
 				return false;
 			}
 			sql_notice(sink, "NOTICE", "00000", "%s \"%s\" does not exist, skipping", what,
-			    ast->names[i]);
+			    cat_local(ast->names[i]));
 			continue;
 		}
 		if (tab->system && kind == CAT_TABLE)
-			return cat_error(
-			    err, "42501", "permission denied: \"%s\" is a system catalog", tab->name);
+			return cat_error(err, "42501", "permission denied: \"%s\" is a system catalog",
+			    cat_local(tab->path));
 		if (tab->kind != kind)
-			return cat_error(err, "42809", "\"%s\" is not a %s", tab->name, what);
-		if (!sql_must_own(s, tab, err))
+			return cat_error(err, "42809", "\"%s\" is not a %s", cat_local(tab->path), what);
+		if (!ast->whoever && !sql_must_own(s, tab, err))
 			return false;
 		s->ddl = true;
 		/* The drop waits for transactions that write the table; rows that this transaction
@@ -357,7 +361,8 @@ sql_drop_relations(struct sql_session *s, const struct ast_stmt *ast, enum cat_k
 			return false;
 		st = cat_drop(s->cfg.cat, s->t, tab);
 		if (st == NAM_ABSENT) /* another transaction was faster */
-			return cat_error(err, "42P01", "%s \"%s\" does not exist", what, ast->names[i]);
+			return cat_error(
+			    err, "42P01", "%s \"%s\" does not exist", what, cat_local(ast->names[i]));
 		if (st != NAM_OK)
 			return sql_status(err, st, NULL);
 	}

@@ -75,7 +75,7 @@ name_it(const struct cat_table *def, const struct ast_foreign *a, struct cat_for
 		if (a->name != NULL)
 			snprintf(k->name, sizeof k->name, "%s", a->name);
 		else
-			sql_make_name(def->name, all, label, k->name);
+			sql_make_name(cat_local(def->path), all, label, k->name);
 		bool taken = def->keys > 0 && strcmp(cat_key_name(def, key), k->name) == 0;
 		for (unsigned i = 0; i < def->foreigns; i++)
 			taken |= strcmp(def->foreign[i].name, k->name) == 0;
@@ -87,7 +87,7 @@ name_it(const struct cat_table *def, const struct ast_foreign *a, struct cat_for
 			return true;
 		if (a->name != NULL)
 			return cat_error(err, "42710", "constraint \"%s\" for relation \"%s\" already exists",
-			    a->name, def->name);
+			    a->name, cat_local(def->path));
 	}
 }
 
@@ -97,21 +97,22 @@ parent_of(struct sql_session *s, const struct cat_table *def, const struct ast_f
     const struct cat_table **parent, struct cat_err *err)
 {
 	*parent = def;
-	if (strcmp(a->table.name, def->name) == 0)
+	if (strcmp(a->table.name, def->path) == 0)
 		return true;
 	nam_status st = cat_find(s->cfg.cat, s->t, a->table.name, parent);
 	if (st != NAM_OK)
 		return sql_status(err, st, NULL);
 	if (*parent == NULL) {
-		cat_error(err, "42P01", "relation \"%s\" does not exist", a->table.name);
+		cat_error(err, "42P01", "relation \"%s\" does not exist", sql_path_shown(a->table.name));
 		sql_guess_relation(s->cfg.cat, s->t, a->table.name, sql_arena(s, 1), err);
 		return false;
 	}
 	if ((*parent)->kind != CAT_TABLE)
-		return cat_error(err, "42809", "referenced relation \"%s\" is not a table", (*parent)->name);
-	if ((*parent)->system)
 		return cat_error(
-		    err, "42501", "permission denied: \"%s\" is a system catalog", (*parent)->name);
+		    err, "42809", "referenced relation \"%s\" is not a table", cat_local((*parent)->path));
+	if ((*parent)->system)
+		return cat_error(err, "42501", "permission denied: \"%s\" is a system catalog",
+		    cat_local((*parent)->path));
 	return sql_must_have(s, *parent, CAT_MAY_REFER, err);
 }
 
@@ -125,15 +126,15 @@ sql_foreign_resolve(struct sql_session *s, const struct cat_table *def, const st
 	if (!parent_of(s, def, a, parent, err))
 		return false;
 	const struct cat_table *p = *parent;
-	snprintf(k->table, sizeof k->table, "%s", p->name);
+	snprintf(k->table, sizeof k->table, "%s", p->path);
 	if (!columns(def, a->column, a->columns, k->column, from, err) ||
 	    !columns(p, a->refers, a->refs, k->refers, to, err) || !name_it(def, a, k, err))
 		return false;
 	unsigned refs = a->refs;
 	if (refs == 0) {
 		if ((refs = p->keys) == 0)
-			return cat_error(
-			    err, "42704", "there is no primary key for referenced table \"%s\"", p->name);
+			return cat_error(err, "42704", "there is no primary key for referenced table \"%s\"",
+			    cat_local(p->path));
 		for (unsigned i = 0; i < refs; i++) {
 			to[i] = p->key[i];
 			snprintf(k->refers[i], sizeof k->refers[i], "%s", p->column[to[i]].name);
@@ -150,7 +151,8 @@ sql_foreign_resolve(struct sql_session *s, const struct cat_table *def, const st
 	k->keys = (uint16_t)refs;
 	if (!sql_foreign_arbiter(p, k, &which))
 		return cat_error(err, "42830",
-		    "there is no unique constraint matching given keys for referenced table \"%s\"", p->name);
+		    "there is no unique constraint matching given keys for referenced table \"%s\"",
+		    cat_local(p->path));
 	return comparable(def, from, p, to, k, err);
 }
 
@@ -277,7 +279,7 @@ referring(struct sql_session *s, const struct cat_table *tab, const struct cat_r
     const struct cat_foreign **out, struct cat_err *err)
 {
 	const struct cat_table *child = tab;
-	if (strcmp(r->table, tab->name) != 0 && !table(s, r->table, &child, err))
+	if (strcmp(r->table, tab->path) != 0 && !table(s, r->table, &child, err))
 		return false;
 	*out = foreign_of(child, r->name);
 	return *out != NULL || sql_status(err, NAM_CONFLICT, NULL);
@@ -304,7 +306,7 @@ sql_foreign_drop_table(struct sql_session *s, const struct cat_table *tab, const
 		return sql_no_memory(err);
 	for (unsigned i = 0; i < tab->referrers; i++) {
 		const struct cat_referrer *r = &tab->referrer[i];
-		bool own = strcmp(r->table, tab->name) == 0;
+		bool own = strcmp(r->table, tab->path) == 0;
 		if (own || (!ast->cascade && in_list(ast->names, ast->nnames, r->table)))
 			continue;
 		if (!ast->cascade) {
@@ -313,26 +315,28 @@ sql_foreign_drop_table(struct sql_session *s, const struct cat_table *tab, const
 				    "cannot drop desired object(s) because other objects depend on them");
 			else
 				cat_error(err, "2BP01",
-				    "cannot drop table %s because other objects depend on it", tab->name);
+				    "cannot drop table %s because other objects depend on it",
+				    sql_path_shown(tab->path));
 			snprintf(err->detail, sizeof err->detail,
-			    "constraint %s on table %s depends on table %s", r->name, r->table, tab->name);
+			    "constraint %s on table %s depends on table %s", r->name,
+			    sql_path_shown(r->table), sql_path_shown(tab->path));
 			snprintf(err->hint, sizeof err->hint, "%s", cascade_hint);
 			return false;
 		}
 		if (!in_list(ast->names, ast->nnames, r->table))
 			sql_notice(sink, "NOTICE", "00000", "drop cascades to constraint %s on table %s",
-			    r->name, r->table);
+			    r->name, sql_path_shown(r->table));
 	}
 	/* The others forget it, also those that go with the same statement: each is dropped on its
 	 * own. */
 	for (unsigned i = 0; i < tab->referrers; i++) {
 		const struct cat_referrer *r = &tab->referrer[i];
-		if (strcmp(r->table, tab->name) != 0 && !unmake(s, r->table, r->name, alone, arena, err))
+		if (strcmp(r->table, tab->path) != 0 && !unmake(s, r->table, r->name, alone, arena, err))
 			return false;
 	}
 	for (unsigned i = 0; i < tab->foreigns; i++)
-		if (strcmp(tab->foreign[i].table, tab->name) != 0 &&
-		    !sql_foreign_link(s, tab->name, &tab->foreign[i], false, alone, arena, err))
+		if (strcmp(tab->foreign[i].table, tab->path) != 0 &&
+		    !sql_foreign_link(s, tab->path, &tab->foreign[i], false, alone, arena, err))
 			return false;
 	return true;
 }
@@ -343,13 +347,13 @@ sql_foreign_may_truncate(
 {
 	for (unsigned i = 0; i < tab->referrers; i++) {
 		const char *child = tab->referrer[i].table;
-		if (strcmp(child, tab->name) == 0 || in_list(names, n, child))
+		if (strcmp(child, tab->path) == 0 || in_list(names, n, child))
 			continue;
 		cat_error(err, "0A000", "cannot truncate a table referenced in a foreign key constraint");
-		snprintf(
-		    err->detail, sizeof err->detail, "Table \"%s\" references \"%s\".", child, tab->name);
+		snprintf(err->detail, sizeof err->detail, "Table \"%s\" references \"%s\".", cat_local(child),
+		    cat_local(tab->path));
 		snprintf(err->hint, sizeof err->hint,
-		    "Truncate table \"%s\" at the same time, or use TRUNCATE ... CASCADE.", child);
+		    "Truncate table \"%s\" at the same time, or use TRUNCATE ... CASCADE.", cat_local(child));
 		return false;
 	}
 	return true;
@@ -368,7 +372,7 @@ sql_foreign_need(struct sql_session *s, const struct cat_table *tab, struct cat_
 		const struct cat_referrer *r = &tab->referrer[i];
 		const struct cat_foreign *k;
 		int needs;
-		bool own = strcmp(r->table, tab->name) == 0;
+		bool own = strcmp(r->table, tab->path) == 0;
 		if (own && def != NULL && foreign_of(def, r->name) == NULL)
 			continue; /* it goes as well */
 		if (!referring(s, tab, r, &k, err))
@@ -378,14 +382,16 @@ sql_foreign_need(struct sql_session *s, const struct cat_table *tab, struct cat_
 		if (!cascade) {
 			bool constraint = strcmp(what, "constraint") == 0;
 			cat_error(err, "2BP01", "cannot drop %s %s%s%s because other objects depend on it",
-			    what, name, constraint ? " on table " : "", constraint ? tab->name : "");
+			    what, name, constraint ? " on table " : "",
+			    constraint ? cat_local(tab->path) : "");
 			snprintf(err->detail, sizeof err->detail,
-			    "constraint %s on table %s depends on index %s", r->name, r->table, name);
+			    "constraint %s on table %s depends on index %s", r->name,
+			    sql_path_shown(r->table), name);
 			snprintf(err->hint, sizeof err->hint, "%s", cascade_hint);
 			return false;
 		}
-		sql_notice(
-		    sink, "NOTICE", "00000", "drop cascades to constraint %s on table %s", r->name, r->table);
+		sql_notice(sink, "NOTICE", "00000", "drop cascades to constraint %s on table %s", r->name,
+		    sql_path_shown(r->table));
 		if (own)
 			take_out(def, r->name);
 		else if (!unmake(s, r->table, r->name, false, arena, err))
@@ -425,9 +431,9 @@ sql_alter_drop_foreign(struct sql_alter *a, const char *name, bool *found)
 		return true;
 	const struct cat_foreign k = *there;
 	take_out(def, name);
-	if (strcmp(k.table, a->tab->name) != 0)
-		return sql_foreign_link(a->s, a->tab->name, &k, false, false, a->arena, a->err);
-	sql_foreign_unrefer(def, a->tab->name, name);
+	if (strcmp(k.table, a->tab->path) != 0)
+		return sql_foreign_link(a->s, a->tab->path, &k, false, false, a->arena, a->err);
+	sql_foreign_unrefer(def, a->tab->path, name);
 	return true;
 }
 
@@ -451,7 +457,7 @@ sql_alter_drop_referred(struct sql_alter *a, const struct ast_alter *k)
 	}
 	for (unsigned i = 0; i < def->referrers;) {
 		const struct cat_referrer r = def->referrer[i];
-		bool own = strcmp(r.table, a->tab->name) == 0, uses = false;
+		bool own = strcmp(r.table, a->tab->path) == 0, uses = false;
 		const struct cat_foreign *f = own ? foreign_of(def, r.name) : NULL;
 		if (!own && !referring(a->s, a->tab, &r, &f, a->err))
 			return false;
@@ -464,15 +470,15 @@ sql_alter_drop_referred(struct sql_alter *a, const struct ast_alter *k)
 		if (!k->cascade) {
 			cat_error(a->err, "2BP01",
 			    "cannot drop column %s of table %s because other objects depend on it", column,
-			    a->tab->name);
+			    cat_local(a->tab->path));
 			snprintf(a->err->detail, sizeof a->err->detail,
-			    "constraint %s on table %s depends on column %s of table %s", r.name, r.table,
-			    column, a->tab->name);
+			    "constraint %s on table %s depends on column %s of table %s", r.name,
+			    sql_path_shown(r.table), column, cat_local(a->tab->path));
 			snprintf(a->err->hint, sizeof a->err->hint, "%s", cascade_hint);
 			return false;
 		}
 		sql_notice(a->sink, "NOTICE", "00000", "drop cascades to constraint %s on table %s", r.name,
-		    r.table);
+		    sql_path_shown(r.table));
 		if (own)
 			take_out(def, r.name);
 		else if (!unmake(a->s, r.table, r.name, false, a->arena, a->err))
@@ -508,7 +514,7 @@ sql_foreign_rename(struct sql_session *s, const struct cat_table *tab, struct ca
 {
 	for (unsigned i = 0; i < def->foreigns; i++) {
 		struct cat_foreign *k = &def->foreign[i];
-		bool own = strcmp(k->table, tab->name) == 0;
+		bool own = strcmp(k->table, tab->path) == 0;
 		const struct cat_table *is;
 		struct cat_table other;
 		for (unsigned j = 0; from != NULL && j < k->keys; j++) {
@@ -524,7 +530,7 @@ sql_foreign_rename(struct sql_session *s, const struct cat_table *tab, struct ca
 		if (!table(s, k->table, &is, err) || !copy(is, &other, arena, err))
 			return false;
 		for (unsigned j = 0; j < other.referrers; j++)
-			if (strcmp(other.referrer[j].table, tab->name) == 0)
+			if (strcmp(other.referrer[j].table, tab->path) == 0)
 				snprintf(other.referrer[j].table, sizeof other.referrer[j].table, "%s", to);
 		if (!put(s, is, &other, false, err))
 			return false;
@@ -533,7 +539,7 @@ sql_foreign_rename(struct sql_session *s, const struct cat_table *tab, struct ca
 		struct cat_referrer *r = &def->referrer[i];
 		const struct cat_table *is;
 		struct cat_table other;
-		if (strcmp(r->table, tab->name) == 0) {
+		if (strcmp(r->table, tab->path) == 0) {
 			if (from == NULL)
 				snprintf(r->table, sizeof r->table, "%s", to);
 			continue;
@@ -560,8 +566,8 @@ all_refer(struct sql_alter *a, const struct cat_table *child, const struct cat_f
 {
 	struct nam_arena *arena = a->arena;
 	struct sql_session *s = a->s;
-	const char *cols = "", *on = "", *where = "", *c1 = sql_quote_name(child->name, arena),
-		   *p1 = sql_quote_name(k->table, arena);
+	const char *cols = "", *on = "", *where = "", *c1 = sql_path_text(child->path, arena),
+		   *p1 = sql_path_text(k->table, arena);
 	uint16_t from[CAT_KEY_MAX] = { 0 };
 	union cat_val v[CAT_KEY_MAX];
 	struct sql_parsed *parsed;
@@ -613,8 +619,8 @@ sql_alter_add_foreign(struct sql_alter *a, const struct cat_table *is)
 		struct cat_foreign k;
 		const struct cat_table *parent;
 		struct cat_table def;
-		char name[CAT_NAME_MAX + 1];
-		memcpy(name, is->name, sizeof name);
+		char name[CAT_PATH_MAX + 1];
+		memcpy(name, is->path, sizeof name);
 		if (!sql_foreign_resolve(s, is, &a->ast->foreign[i], &k, &parent, a->err))
 			return false;
 		bool own = parent == is;

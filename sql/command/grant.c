@@ -14,10 +14,12 @@
 bool
 sql_must_own(struct sql_session *s, const struct cat_table *tab, struct cat_err *err)
 {
+	char name[CAT_NAME_MAX + 1];
 	bool yes;
 	if (!sql_is_member(s->cfg.cat, s->t, sql_who(s), cat_owner(tab), &yes, err))
 		return false;
-	return yes || cat_error(err, "42501", "must be owner of %s %s", sql_kind_name(tab), tab->name);
+	return yes || cat_error(err, "42501", "must be owner of %s %s", sql_kind_name(tab),
+			  sql_local_name(tab, name));
 }
 
 bool
@@ -42,12 +44,37 @@ sql_role_makes(struct sql_session *s, const struct sql_who *who, int position, s
 	return false;
 }
 
+/* May the role make relations in that schema? It stays until the transaction ends. */
+static bool
+makes_in(struct sql_session *s, const char *name, int position, struct cat_err *err)
+{
+	const struct sql_looking in = sql_looking(s);
+	const struct cat_table *schema;
+	uint16_t have;
+	if (!sql_schema_find(&in, name, &schema, false, err) ||
+	    !sql_rights(in.cat, in.t, in.who, schema, CAT_MAY_CREATE, &have, err))
+		return false;
+	if ((have & CAT_MAY_CREATE) == 0) {
+		cat_error(err, "42501", "permission denied for schema %s", name);
+		err->position = position;
+		return false;
+	}
+	s->ddl = true;
+	nam_status st = cat_schema_hold(in.cat, in.t, schema);
+	if (st == NAM_ABSENT)
+		return cat_error(err, "3F000", "schema \"%.63s\" does not exist", name);
+	return st == NAM_OK || sql_status(err, st, NULL);
+}
+
 bool
 sql_make_as(struct sql_session *s, struct cat_table *def, int position, struct cat_err *err)
 {
 	const struct sql_who *who = sql_who(s);
+	char schema[CAT_NAME_MAX + 1];
 	bool super;
-	if (!sql_role_makes(s, who, position, err))
+	cat_schema_of(def->path, schema);
+	bool public = cat_in_public(def->path);
+	if (public ? !sql_role_makes(s, who, position, err) : !makes_in(s, schema, position, err))
 		return false;
 	snprintf(def->owner, sizeof def->owner, "%s", who->name);
 	/* If the role of this session has been dropped, nothing can be its own. */
@@ -181,15 +208,18 @@ allowed(struct granting *g, const struct cat_table *tab, uint16_t *rights, uint1
 	bool revoke = g->ast->grant.revoke;
 	const char *verb = revoke ? "could be revoked" : "were granted";
 	const char *code = revoke ? "01006" : "01007";
+	char name[CAT_NAME_MAX + 1];
 	uint16_t have;
 	if ((*rights & options) == 0) {
 		if (!sql_rights(s->cfg.cat, s->t, sql_who(s), tab, cat_acl_all(tab->kind), &have, g->err))
 			return false;
 		if (have == 0)
 			return sql_denied(tab, g->err);
-		sql_notice(g->sink, "WARNING", code, "no privileges %s for \"%s\"", verb, tab->name);
+		sql_notice(
+		    g->sink, "WARNING", code, "no privileges %s for \"%s\"", verb, sql_local_name(tab, name));
 	} else if ((*rights & ~options) != 0 && g->rights != 0) {
-		sql_notice(g->sink, "WARNING", code, "not all privileges %s for \"%s\"", verb, tab->name);
+		sql_notice(g->sink, "WARNING", code, "not all privileges %s for \"%s\"", verb,
+		    sql_local_name(tab, name));
 	}
 	*rights &= options;
 	return true;
@@ -204,7 +234,8 @@ on_relation(struct granting *g, const struct cat_table *tab)
 	const char *by;
 	if (tab->kind == CAT_SEQUENCE && (rights & ~cat_acl_all(CAT_SEQUENCE)) != 0) {
 		sql_notice(g->sink, "WARNING", "0LP01",
-		    "sequence \"%s\" only supports USAGE, SELECT, and UPDATE privileges", tab->name);
+		    "sequence \"%s\" only supports USAGE, SELECT, and UPDATE privileges",
+		    cat_local(tab->path));
 		rights &= cat_acl_all(CAT_SEQUENCE);
 	} else if ((rights & ~cat_acl_all(tab->kind)) != 0) {
 		return cat_error(g->err, "0LP01", "invalid privilege type USAGE for table");
@@ -246,25 +277,20 @@ named_relation(struct granting *g, unsigned i)
 	if (tab == NULL && (st = sql_key_find(s, name, &keyed)) != NAM_OK)
 		return sql_status(g->err, st, NULL);
 	if (keyed != NULL)
-		return cat_error(g->err, "42809", "\"%.63s\" is an index", name);
+		return cat_error(g->err, "42809", "\"%.63s\" is an index", cat_local(name));
 	if (tab == NULL) {
-		cat_error(g->err, "42P01", "relation \"%.63s\" does not exist", name);
+		cat_error(g->err, "42P01", "relation \"%s\" does not exist", sql_path_shown(name));
 		sql_guess_relation(s->cfg.cat, s->t, name, g->a, g->err);
 		return false;
 	}
 	if (tab->kind == CAT_INDEX)
-		return cat_error(g->err, "42809", "\"%s\" is an index", tab->name);
+		return cat_error(g->err, "42809", "\"%s\" is an index", cat_local(tab->path));
 	if (g->ast->grant.on == AST_ON_SEQUENCE && tab->kind != CAT_SEQUENCE)
-		return cat_error(g->err, "42809", "\"%s\" is not a sequence", tab->name);
+		return cat_error(g->err, "42809", "\"%s\" is not a sequence", cat_local(tab->path));
 	if (tab->system)
-		return cat_error(g->err, "42501", "permission denied: \"%s\" is a system catalog", tab->name);
+		return cat_error(
+		    g->err, "42501", "permission denied: \"%s\" is a system catalog", cat_local(tab->path));
 	return on_relation(g, tab);
-}
-
-static bool
-no_schema(const char *name, struct cat_err *err)
-{
-	return cat_error(err, "3F000", "schema \"%.63s\" does not exist", name);
 }
 
 /* ON ALL TABLES, ALL SEQUENCES IN SCHEMA. */
@@ -274,9 +300,11 @@ all_relations(struct granting *g)
 	struct sql_session *s = g->s;
 	const struct cat_table **list;
 	unsigned n;
+	const struct sql_looking look = sql_looking(s);
+	const struct cat_table *its;
 	for (unsigned i = 0; i < g->ast->nnames; i++)
-		if (strcmp(g->ast->names[i], "public") != 0)
-			return no_schema(g->ast->names[i], g->err);
+		if (!sql_schema_find(&look, g->ast->names[i], &its, false, g->err))
+			return false;
 	nam_status st = cat_list(s->cfg.cat, s->t, &list, &n, g->a);
 	if (st != NAM_OK)
 		return sql_status(g->err, st, NULL);
@@ -284,7 +312,12 @@ all_relations(struct granting *g)
 	for (unsigned i = 0; i < n; i++) {
 		bool is = sequences ? list[i]->kind == CAT_SEQUENCE
 				    : list[i]->kind == CAT_TABLE || list[i]->kind == CAT_VIEW;
-		if (is && !list[i]->system && !on_relation(g, list[i]))
+		char schema[CAT_NAME_MAX + 1];
+		bool in = false;
+		cat_schema_of(list[i]->path, schema);
+		for (unsigned k = 0; k < g->ast->nnames; k++)
+			in |= strcmp(schema, g->ast->names[k]) == 0;
+		if (is && in && !list[i]->system && !on_relation(g, list[i]))
 			return false;
 	}
 	return true;
@@ -309,6 +342,22 @@ sql_role_set_create(struct sql_session *s, const char *to, bool on, struct nam_a
 	return st == NAM_OK || st == NAM_ABSENT || sql_status(err, st, NULL);
 }
 
+/* A schema that has a definition. */
+static bool
+on_own_schema(struct granting *g, const char *name)
+{
+	struct sql_session *s = g->s;
+	const struct sql_looking look = sql_looking(s);
+	const struct cat_table *schema;
+	uint16_t all = g->rights;
+	if (!sql_schema_find(&look, name, &schema, false, g->err) || !sql_schema_held(s, &schema, g->err))
+		return false;
+	g->rights = (all & SCHEMA_CREATE ? CAT_MAY_CREATE : 0) | (all & SCHEMA_USAGE ? CAT_MAY_USE : 0);
+	bool ok = on_relation(g, schema);
+	g->rights = all;
+	return ok;
+}
+
 static bool
 on_schema(struct granting *g)
 {
@@ -319,10 +368,12 @@ on_schema(struct granting *g)
 		if (strcmp(name, "pg_catalog") == 0 || strcmp(name, "information_schema") == 0)
 			return cat_error(
 			    g->err, "0A000", "GRANT and REVOKE on schema %s are not supported", name);
-		if (strcmp(name, "public") != 0)
-			return no_schema(name, g->err);
-		public = true;
+		public |= strcmp(name, CAT_PUBLIC_SCHEMA) == 0;
+		if (strcmp(name, CAT_PUBLIC_SCHEMA) != 0 && !on_own_schema(g, name))
+			return false;
 	}
+	if (!public)
+		return true;
 	if (!sql_is_member(g->s->cfg.cat, g->s->t, sql_who(g->s), CAT_FIRST_ROLE, &owner, g->err))
 		return false;
 	if (!owner) { /* each role has USAGE, and none may grant */

@@ -13,6 +13,9 @@ bool sql_role_makes(struct sql_session *s, const struct sql_who *who, int positi
 /* owner.c: a relation, or a type, gets another owner, if the current role may give it. */
 bool sql_give_to(struct sql_session *s, const struct cat_table *tab, const char *to, struct nam_arena *a,
     struct cat_err *err);
+/* schema.c: the schema stays until the transaction ends, and a new snapshot shows what other
+ * transactions have put into it. False: 3F000, or another reason. */
+bool sql_schema_held(struct sql_session *s, const struct cat_table **schema, struct cat_err *err);
 /* CREATE ON SCHEMA public, given or taken; to "" = every role, whose row is made when it is
  * needed. */
 bool sql_role_set_create(

@@ -117,6 +117,7 @@ sql_index_name(struct sql_session *s, const struct cat_table *def, const struct 
     const struct cat_index *ix, unsigned others, char out[CAT_NAME_MAX + 1], struct cat_err *err)
 {
 	char word[CAT_KEY_MAX][CAT_NAME_MAX + 1], columns[CAT_NAME_MAX + 1] = "", label[16];
+	char path[CAT_PATH_MAX + 1];
 	unsigned n = 0;
 	size_t at = 0;
 	if (a->name != NULL) {
@@ -135,11 +136,12 @@ sql_index_name(struct sql_session *s, const struct cat_table *def, const struct 
 	for (unsigned try = 0;; try++) {
 		const struct cat_table *there;
 		snprintf(label, sizeof label, try ? "%s%u" : "%s", a->constraint ? "key" : "idx", try);
-		sql_make_name(def->name, columns, label, out);
-		nam_status st = cat_find(s->cfg.cat, s->t, out, &there);
+		sql_make_name(cat_local(def->path), columns, label, out);
+		cat_beside(def->path, out, path);
+		nam_status st = cat_find(s->cfg.cat, s->t, path, &there);
 		if (st != NAM_OK)
 			return sql_status(err, st, NULL);
-		bool taken = there != NULL || strcmp(def->name, out) == 0;
+		bool taken = there != NULL || strcmp(cat_local(def->path), out) == 0;
 		for (unsigned i = 0; i < others; i++)
 			taken |= strcmp(ix[i].name, out) == 0;
 		for (unsigned i = 0; a->constraint && i < def->checks; i++)
@@ -261,7 +263,7 @@ duplicated(struct sql_session *s, const struct cat_table *tab, const struct cat_
 {
 	(void)s;
 	cat_error(err, "23505", "could not create unique index \"%s\"", ix->name);
-	cat_error_about(err, tab->name, NULL, ix->name);
+	cat_error_about(err, cat_local(tab->path), NULL, ix->name);
 	key_words(tab, ix, col, err->detail, sizeof err->detail, arena);
 	return false;
 }
@@ -316,16 +318,17 @@ table_of(struct sql_session *s, const struct ast_stmt *ast, const struct cat_tab
 	if (st != NAM_OK)
 		return sql_status(err, st, NULL);
 	if (*tab == NULL) {
-		cat_error(err, "42P01", "relation \"%s\" does not exist", ast->table.name);
+		cat_error(err, "42P01", "relation \"%s\" does not exist", sql_path_shown(ast->table.name));
 		sql_guess_relation(s->cfg.cat, s->t, ast->table.name, sql_arena(s, 1), err);
 		err->position = ast->table.position;
 		return false;
 	}
 	if ((*tab)->system)
-		return cat_error(err, "42501", "permission denied: \"%s\" is a system catalog", (*tab)->name);
+		return cat_error(
+		    err, "42501", "permission denied: \"%s\" is a system catalog", cat_local((*tab)->path));
 	if ((*tab)->kind == CAT_TABLE)
 		return sql_must_own(s, *tab, err);
-	cat_error(err, "42809", "cannot create index on relation \"%s\"", (*tab)->name);
+	cat_error(err, "42809", "cannot create index on relation \"%s\"", cat_local((*tab)->path));
 	snprintf(err->detail, sizeof err->detail, "This operation is not supported for %s.",
 	    (*tab)->kind == CAT_VIEW       ? "views"
 	    : (*tab)->kind == CAT_SEQUENCE ? "sequences"
@@ -335,9 +338,10 @@ table_of(struct sql_session *s, const struct ast_stmt *ast, const struct cat_tab
 
 /* A name that is given must be free. *skip: it is not, and IF NOT EXISTS says so. */
 static bool
-name_is_free(struct sql_session *s, const struct ast_stmt *ast, bool *skip, const struct sql_sink *sink,
-    struct cat_err *err)
+name_is_free(struct sql_session *s, const struct ast_stmt *ast, const struct cat_table *tab, bool *skip,
+    const struct sql_sink *sink, struct cat_err *err)
 {
+	char path[CAT_PATH_MAX + 1];
 	const char *name = ast->index->name;
 	const struct cat_table *there;
 	*skip = false;
@@ -345,7 +349,8 @@ name_is_free(struct sql_session *s, const struct ast_stmt *ast, bool *skip, cons
 		return true;
 	if (strlen(name) > CAT_NAME_MAX)
 		return cat_error(err, "42622", "identifier \"%.80s\" is too long", name);
-	nam_status st = cat_find(s->cfg.cat, s->t, name, &there);
+	cat_beside(tab->path, name, path);
+	nam_status st = cat_find(s->cfg.cat, s->t, path, &there);
 	if (st != NAM_OK)
 		return sql_status(err, st, NULL);
 	if (there == NULL)
@@ -379,8 +384,8 @@ drop_abandoned(struct sql_session *s, const struct cat_table **tab, struct cat_e
 			i++;
 			continue;
 		}
-		char name[CAT_NAME_MAX + 1];
-		memcpy(name, (*tab)->name, sizeof name);
+		char name[CAT_PATH_MAX + 1];
+		memcpy(name, (*tab)->path, sizeof name);
 		s->ddl = true;
 		nam_status st = cat_hold(s->cfg.cat, s->t, *tab);
 		if (st == NAM_OK)
@@ -394,15 +399,15 @@ drop_abandoned(struct sql_session *s, const struct cat_table **tab, struct cat_e
 }
 
 bool
-sql_index_define(struct sql_session *s, const struct ast_stmt *ast, bool valid, char name[CAT_NAME_MAX + 1],
+sql_index_define(struct sql_session *s, const struct ast_stmt *ast, bool valid, char path[CAT_PATH_MAX + 1],
     const struct sql_sink *sink, struct cat_err *err)
 {
 	const struct cat_table *tab;
 	struct cat_index ix;
 	bool skip;
-	name[0] = 0;
+	path[0] = 0;
 	if (!table_of(s, ast, &tab, err) || !drop_abandoned(s, &tab, err) ||
-	    !name_is_free(s, ast, &skip, sink, err))
+	    !name_is_free(s, ast, tab, &skip, sink, err))
 		return false;
 	if (skip)
 		return true;
@@ -415,19 +420,21 @@ sql_index_define(struct sql_session *s, const struct ast_stmt *ast, bool valid, 
 	nam_status st = cat_hold(s->cfg.cat, s->t, tab);
 	if (st != NAM_OK)
 		return sql_status(err, st, tab);
+	char its[CAT_PATH_MAX + 1];
+	cat_beside(tab->path, ix.name, its);
 	if (!sql_index_add(s, tab, &ix, err))
 		return false;
-	memcpy(name, ix.name, sizeof ix.name);
+	memcpy(path, its, sizeof its);
 	return true;
 }
 
 bool
 sql_index_find(
-    struct sql_session *s, const char *name, const struct cat_table **tab, unsigned *i, struct cat_err *err)
+    struct sql_session *s, const char *path, const struct cat_table **tab, unsigned *i, struct cat_err *err)
 {
 	const struct cat_table *its;
 	*tab = NULL;
-	nam_status st = cat_find(s->cfg.cat, s->t, name, &its);
+	nam_status st = cat_find(s->cfg.cat, s->t, path, &its);
 	if (st == NAM_OK && its != NULL && its->kind == CAT_INDEX)
 		st = cat_index_table(s->cfg.cat, s->t, its, tab);
 	if (st != NAM_OK)
@@ -447,7 +454,7 @@ sql_index_build(struct sql_session *s, const char *name, const struct sql_sink *
 	if (!sql_index_find(s, name, &tab, &i, err))
 		return false;
 	if (tab == NULL)
-		return cat_error(err, "42704", "index \"%s\" does not exist", name);
+		return cat_error(err, "42704", "index \"%s\" does not exist", cat_local(name));
 	return sql_index_fill(s, tab, i, sink, err) &&
 	       (!tab->index[i].unique || sql_index_distinct(s, tab, i, sink, err));
 }
@@ -456,7 +463,7 @@ bool
 sql_create_index(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err)
 {
-	char name[CAT_NAME_MAX + 1];
+	char name[CAT_PATH_MAX + 1];
 	if (ast->concurrently)
 		return cat_error(
 		    err, "25001", "CREATE INDEX CONCURRENTLY cannot run inside a transaction block");
@@ -472,7 +479,7 @@ sql_index_validate(struct sql_session *s, const char *name, struct nam_arena *ar
 	if (!sql_index_find(s, name, &tab, &i, err))
 		return false;
 	if (tab == NULL)
-		return cat_error(err, "42704", "index \"%s\" does not exist", name);
+		return cat_error(err, "42704", "index \"%s\" does not exist", cat_local(name));
 	struct cat_table def = *tab;
 	if ((def.index = nam_arena_copy(arena, tab->index, tab->indexes * sizeof *def.index)) == NULL)
 		return sql_no_memory(err);
@@ -488,9 +495,9 @@ static bool
 is_required(const struct cat_table *tab, const char *name, struct cat_err *err)
 {
 	cat_error(err, "2BP01", "cannot drop index %s because constraint %s on table %s requires it", name,
-	    name, tab->name);
-	snprintf(
-	    err->hint, sizeof err->hint, "You can drop constraint %s on table %s instead.", name, tab->name);
+	    name, cat_local(tab->path));
+	snprintf(err->hint, sizeof err->hint, "You can drop constraint %s on table %s instead.", name,
+	    cat_local(tab->path));
 	return false;
 }
 
@@ -506,7 +513,7 @@ no_index(
 		static const char *const what[] = {
 			[CAT_TABLE] = "table", [CAT_VIEW] = "view", [CAT_SEQUENCE] = "sequence"
 		};
-		cat_error(err, "42809", "\"%s\" is not an index", name);
+		cat_error(err, "42809", "\"%s\" is not an index", cat_local(name));
 		if (there->kind != CAT_INDEX)
 			snprintf(err->hint, sizeof err->hint, "Use DROP %s to remove a %s.",
 			    there->kind == CAT_VIEW       ? "VIEW"
@@ -518,10 +525,10 @@ no_index(
 	if ((st = sql_key_find(s, name, &there)) != NAM_OK)
 		return sql_status(err, st, NULL);
 	if (there != NULL)
-		return is_required(there, name, err);
+		return is_required(there, cat_local(name), err);
 	if (!if_exists)
-		return cat_error(err, "42704", "index \"%s\" does not exist", name);
-	sql_notice(sink, "NOTICE", "00000", "index \"%s\" does not exist, skipping", name);
+		return cat_error(err, "42704", "index \"%s\" does not exist", cat_local(name));
+	sql_notice(sink, "NOTICE", "00000", "index \"%s\" does not exist, skipping", cat_local(name));
 	return true;
 }
 
@@ -550,8 +557,9 @@ sql_drop_index(
 		if (!sql_must_own(s, tab, err))
 			return false;
 		if (tab->index[i].constraint)
-			return is_required(tab, ast->names[k], err);
-		if (!sql_foreign_need(s, tab, NULL, (int)i, "index", ast->names[k], false, sink, err))
+			return is_required(tab, cat_local(ast->names[k]), err);
+		if (!sql_foreign_need(
+			s, tab, NULL, (int)i, "index", cat_local(ast->names[k]), false, sink, err))
 			return false;
 		s->ddl = true;
 		nam_status st = cat_hold(s->cfg.cat, s->t, tab);
@@ -581,15 +589,16 @@ sql_rename_index(
 		if (st != NAM_OK)
 			return sql_status(err, st, NULL);
 		if (there != NULL)
-			return cat_error(err, "42809", "\"%s\" is not an index", ast->names[0]);
+			return cat_error(err, "42809", "\"%s\" is not an index", cat_local(ast->names[0]));
 		if (keyed != NULL && !sql_must_own(s, keyed, err))
 			return false;
 		if (keyed != NULL)
 			return sql_key_rename(s, keyed, ast->names[1], err);
 		if (!ast->if_exists)
-			return cat_error(err, "42P01", "relation \"%s\" does not exist", ast->names[0]);
-		sql_notice(
-		    sink, "NOTICE", "00000", "relation \"%s\" does not exist, skipping", ast->names[0]);
+			return cat_error(
+			    err, "42P01", "relation \"%s\" does not exist", sql_path_shown(ast->names[0]));
+		sql_notice(sink, "NOTICE", "00000", "relation \"%s\" does not exist, skipping",
+		    sql_path_shown(ast->names[0]));
 		return true;
 	}
 	if (!sql_must_own(s, tab, err))

@@ -24,28 +24,31 @@ sql_key_is_missing(const char *table, struct cat_err *err)
 	return false;
 }
 
-/* A name that no relation has: table_pkey, or with a number. */
+/* A name that no relation beside the table of that path has: table_pkey, or with a number. */
 static bool
 free_name(struct sql_session *s, const char *table, char out[CAT_NAME_MAX + 1], struct cat_err *err)
 {
 	const struct cat_table *there;
-	char label[16];
+	char label[16], path[CAT_PATH_MAX + 1];
 	for (unsigned try = 0;; try++) {
 		snprintf(label, sizeof label, try ? "pkey%u" : "pkey", try);
-		sql_make_name(table, "", label, out);
-		nam_status st = cat_find(s->cfg.cat, s->t, out, &there);
+		sql_make_name(cat_local(table), "", label, out);
+		cat_beside(table, out, path);
+		nam_status st = cat_find(s->cfg.cat, s->t, path, &there);
 		if (st != NAM_OK)
 			return sql_status(err, st, NULL);
-		if (there == NULL && strcmp(out, table) != 0)
+		if (there == NULL && strcmp(path, table) != 0)
 			return true;
 	}
 }
 
 static bool
-is_free(struct sql_session *s, const char *name, struct cat_err *err)
+is_free(struct sql_session *s, const char *table, const char *name, struct cat_err *err)
 {
 	const struct cat_table *there;
-	nam_status st = cat_find(s->cfg.cat, s->t, name, &there);
+	char path[CAT_PATH_MAX + 1];
+	cat_beside(table, name, path);
+	nam_status st = cat_find(s->cfg.cat, s->t, path, &there);
 	if (st != NAM_OK)
 		return sql_status(err, st, NULL);
 	return there == NULL || cat_error(err, "42P07", "relation \"%s\" already exists", name);
@@ -61,13 +64,13 @@ sql_key_order(struct sql_session *s, struct cat_table *def, const struct ast_stm
 	for (unsigned k = 0; k < def->keys; k++)
 		ix->key[k].column = def->key[k];
 	if (ast->has_key ? ast->key_name == NULL : def->key_name[0] == 0) {
-		if (!free_name(s, def->name, ix->name, err))
+		if (!free_name(s, def->path, ix->name, err))
 			return false;
 	} else {
 		snprintf(ix->name, sizeof ix->name, "%s", ast->has_key ? ast->key_name : def->key_name);
-		if (!is_free(s, ix->name, err))
+		if (!is_free(s, def->path, ix->name, err))
 			return false;
-		if (strcmp(ix->name, def->name) == 0)
+		if (strcmp(ix->name, cat_local(def->path)) == 0)
 			return cat_error(err, "42P07", "relation \"%s\" already exists", ix->name);
 	}
 	memcpy(def->key_name, ix->name, sizeof def->key_name);
@@ -75,7 +78,7 @@ sql_key_order(struct sql_session *s, struct cat_table *def, const struct ast_stm
 }
 
 nam_status
-sql_key_find(struct sql_session *s, const char *name, const struct cat_table **out)
+sql_key_find(struct sql_session *s, const char *path, const struct cat_table **out)
 {
 	struct nam_arena *arena = sql_arena(s, 3);
 	const struct cat_table **tab;
@@ -83,9 +86,12 @@ sql_key_find(struct sql_session *s, const char *name, const struct cat_table **o
 	nam_status st = arena != NULL ? cat_list(s->cfg.cat, s->t, &tab, &n, arena) : NAM_NOMEM;
 	*out = NULL;
 	for (unsigned i = 0; st == NAM_OK && i < n && *out == NULL; i++) {
-		char key[CAT_NAME_MAX + 8];
-		if (tab[i]->kind == CAT_TABLE && tab[i]->keys > 0 && cat_key_order(tab[i]) < 0 &&
-		    strcmp(cat_key_name(tab[i], key), name) == 0)
+		char key[CAT_NAME_MAX + 8], its[CAT_PATH_MAX + 1];
+		if (tab[i]->kind != CAT_TABLE || tab[i]->keys == 0 || cat_key_order(tab[i]) >= 0)
+			continue;
+		cat_beside(tab[i]->path, cat_key_name(tab[i], key), its);
+		if (strcmp(its, path) == 0 ||
+		    (sql_path_is_nowhere(path) && strcmp(cat_local(its), cat_local(path)) == 0))
 			*out = tab[i];
 	}
 	return st;
@@ -96,13 +102,16 @@ sql_key_rename(struct sql_session *s, const struct cat_table *tab, const char *n
 {
 	const struct cat_table *other;
 	if (tab->system)
-		return cat_error(err, "42501", "permission denied: \"%s\" is a system catalog", tab->name);
-	nam_status st = sql_key_find(s, name, &other);
+		return cat_error(
+		    err, "42501", "permission denied: \"%s\" is a system catalog", cat_local(tab->path));
+	char path[CAT_PATH_MAX + 1];
+	cat_beside(tab->path, name, path);
+	nam_status st = sql_key_find(s, path, &other);
 	if (st != NAM_OK)
 		return sql_status(err, st, NULL);
 	if (other != NULL)
 		return cat_error(err, "42P07", "relation \"%s\" already exists", name);
-	if (!is_free(s, name, err))
+	if (!is_free(s, tab->path, name, err))
 		return false;
 	s->ddl = true;
 	struct cat_table def = *tab;

@@ -50,16 +50,25 @@ feeds(struct sql_session *s, const struct cat_table *seq, const struct cat_table
 	return st;
 }
 
-/* May the current role give its own things to that one? */
+/* Is the role there, and may the current one act as it? */
 static bool
-may_give(struct sql_session *s, const char *to, struct nam_arena *a, struct cat_err *err)
+may_be_given(struct sql_session *s, const char *to, struct nam_arena *a, struct cat_err *err)
 {
-	struct sql_who other = { 0 };
 	bool yes;
 	if (!sql_role_held(s, to, a, err) || !sql_is_member(s->cfg.cat, s->t, sql_who(s), to, &yes, err))
 		return false;
 	if (!yes)
 		return cat_error(err, "42501", "must be member of role \"%.63s\"", to);
+	return true;
+}
+
+/* May the current role give its own relations to that one? */
+static bool
+may_give(struct sql_session *s, const char *to, struct nam_arena *a, struct cat_err *err)
+{
+	struct sql_who other = { 0 };
+	if (!may_be_given(s, to, a, err))
+		return false;
 	snprintf(other.name, sizeof other.name, "%s", to);
 	return sql_who(s)->super || sql_role_makes(s, &other, 0, err);
 }
@@ -78,7 +87,21 @@ is_of_kind(const struct cat_table *tab, enum ast_owned owned, struct cat_err *er
 	static const enum cat_kind kind[] = { CAT_TABLE, CAT_VIEW, CAT_SEQUENCE };
 	if (tab->kind == kind[owned] || (owned == AST_OWNED_TABLE && tab->kind != CAT_INDEX))
 		return true;
-	return cat_error(err, "42809", "\"%s\" is not %s", tab->name, name[owned]);
+	return cat_error(err, "42809", "\"%s\" is not %s", cat_local(tab->path), name[owned]);
+}
+
+static bool
+give_schema(struct sql_session *s, const struct ast_stmt *ast, struct nam_arena *a, struct cat_err *err)
+{
+	const struct sql_looking look = sql_looking(s);
+	const struct cat_table *schema;
+	const char *to = sql_role_said(s, ast->var);
+	if (!sql_role_held(s, to, a, err) || !sql_schema_find(&look, ast->names[0], &schema, false, err))
+		return false;
+	if (schema == NULL)
+		return cat_error(err, "0A000", "giving schema public another owner is not supported");
+	return sql_must_own(s, schema, err) && may_be_given(s, to, a, err) &&
+	       sql_schema_held(s, &schema, err) && give(s, schema, to, a, err);
 }
 
 bool
@@ -90,21 +113,25 @@ sql_give(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sin
 	nam_status st;
 	if (ast->owned == AST_OWNED_TYPE)
 		return sql_give_type(s, ast, a, err);
+	if (ast->owned == AST_OWNED_SCHEMA)
+		return give_schema(s, ast, a, err);
 	if (!sql_alter_find(s, ast, sink, &tab, err))
 		return false;
 	if (tab == NULL)
 		return true;
 	if (tab->system)
-		return cat_error(err, "42501", "permission denied: \"%s\" is a system catalog", tab->name);
+		return cat_error(
+		    err, "42501", "permission denied: \"%s\" is a system catalog", cat_local(tab->path));
 	if (!is_of_kind(tab, ast->owned, err) || !sql_must_own(s, tab, err) || !may_give(s, to, a, err))
 		return false;
 	if (tab->kind == CAT_SEQUENCE && tab->seq.owner != 0) {
-		cat_error(err, "0A000", "cannot change owner of sequence \"%s\"", tab->name);
+		cat_error(err, "0A000", "cannot change owner of sequence \"%s\"", cat_local(tab->path));
 		if ((st = feeds(s, tab, &fed, a)) != NAM_OK)
 			return sql_status(err, st, NULL);
 		if (fed != NULL)
 			snprintf(err->detail, sizeof err->detail,
-			    "Sequence \"%s\" is linked to table \"%s\".", tab->name, fed->name);
+			    "Sequence \"%s\" is linked to table \"%s\".", cat_local(tab->path),
+			    cat_local(fed->path));
 		return false;
 	}
 	uint32_t id = tab->kind == CAT_TABLE ? tab->store.id : 0;
@@ -127,7 +154,7 @@ sql_reassign(struct sql_session *s, const struct ast_stmt *ast, struct nam_arena
 			return false;
 		if (!yes)
 			return cat_error(err, "42501", "permission denied to reassign objects");
-		nam_status st = cat_list_all(s->cfg.cat, s->t, &list, &n, a);
+		nam_status st = cat_list_owned(s->cfg.cat, s->t, &list, &n, a);
 		if (st != NAM_OK)
 			return sql_status(err, st, NULL);
 		for (unsigned i = 0; i < n; i++)
@@ -143,11 +170,11 @@ static bool
 drop_owned(struct sql_session *s, const char *role, const struct ast_stmt *ast, const struct sql_sink *sink,
     struct nam_arena *a, struct cat_err *err)
 {
-	static const enum cat_kind order[] = { CAT_VIEW, CAT_TABLE, CAT_SEQUENCE, CAT_DOMAIN, CAT_ENUM_TYPE };
+	static const enum cat_kind order[] = { CAT_VIEW, CAT_TABLE, CAT_SEQUENCE, CAT_ENUM_TYPE, CAT_SCHEMA };
 	const struct cat_table **list;
 	unsigned n;
 	for (unsigned pass = 0; pass <= sizeof order / sizeof *order; pass++) {
-		nam_status st = cat_list_all(s->cfg.cat, s->t, &list, &n, a);
+		nam_status st = cat_list_owned(s->cfg.cat, s->t, &list, &n, a);
 		struct ast_stmt drop = { .if_exists = true, .cascade = ast->cascade };
 		if (st != NAM_OK)
 			return sql_status(err, st, NULL);
@@ -158,8 +185,12 @@ drop_owned(struct sql_session *s, const char *role, const struct ast_stmt *ast, 
 			struct cat_table def = *list[i];
 			if (list[i]->system || list[i]->kind == CAT_INDEX)
 				continue;
-			if (!last && list[i]->kind == order[pass] && strcmp(cat_owner(list[i]), role) == 0)
-				drop.names[drop.nnames++] = nam_arena_str(a, def.name, strlen(def.name));
+			if (!last && list[i]->kind == order[pass] && strcmp(cat_owner(list[i]), role) == 0) {
+				char buf[CAT_NAME_MAX + 1];
+				const char *name =
+				    def.kind == CAT_SCHEMA ? sql_local_name(list[i], buf) : def.path;
+				drop.names[drop.nnames++] = nam_arena_str(a, name, strlen(name));
+			}
 			if (!last || !cat_acl_names(list[i], role))
 				continue;
 			if (!cat_acl_forget(&def, role, a))
@@ -171,7 +202,7 @@ drop_owned(struct sql_session *s, const char *role, const struct ast_stmt *ast, 
 		if (drop.nnames == 0)
 			continue;
 		bool ok = order[pass] == CAT_SEQUENCE ? sql_drop_sequence(s, &drop, sink, err)
-			  : order[pass] == CAT_DOMAIN ? sql_drop_domains(s, &drop, sink, a, err)
+			  : order[pass] == CAT_SCHEMA ? sql_drop_schema(s, &drop, sink, a, err)
 			  : order[pass] == CAT_ENUM_TYPE
 			      ? sql_drop_types(s, &drop, sink, a, err)
 			      : sql_drop_relations(s, &drop, order[pass], sink, err);

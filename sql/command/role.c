@@ -94,22 +94,24 @@ no_rest(struct sql_session *s, const char *name, struct nam_arena *a, struct cat
 {
 	const struct cat_table **list;
 	struct cat_role role;
+	char object[CAT_NAME_MAX + 1];
 	unsigned n;
 	nam_status st = cat_role_find(s->cfg.cat, s->t, name, &role, a);
 	if (st == NAM_OK || strcmp(name, CAT_FIRST_ROLE) == 0)
 		return true; /* it is there: cat_role_create will say so */
 	if (st == NAM_ABSENT)
-		st = cat_list_all(s->cfg.cat, s->t, &list, &n, a);
+		st = cat_list_owned(s->cfg.cat, s->t, &list, &n, a);
 	if (st != NAM_OK)
 		return sql_status(err, st, NULL);
 	for (unsigned i = 0; i < n; i++) {
 		if (list[i]->kind == CAT_INDEX || !cat_acl_names(list[i], name))
 			continue;
 		cat_error(err, "55006", "%s \"%s\" belongs to an earlier role \"%.63s\", which was dropped",
-		    sql_kind_name(list[i]), list[i]->name, name);
+		    sql_kind_name(list[i]), sql_object_name(list[i], object), name);
 		snprintf(err->hint, sizeof err->hint, "Give it another owner with ALTER %s ... OWNER TO.",
 		    list[i]->kind == CAT_VIEW         ? "VIEW"
 		    : list[i]->kind == CAT_SEQUENCE   ? "SEQUENCE"
+		    : list[i]->kind == CAT_SCHEMA     ? "SCHEMA"
 		    : cat_kind_is_type(list[i]->kind) ? "TYPE"
 						      : "TABLE");
 		return false;
@@ -176,6 +178,7 @@ unused(struct sql_session *s, const char *name, struct nam_arena *a, struct cat_
 {
 	const struct cat_table **list;
 	struct cat_role role;
+	char object[CAT_NAME_MAX + 1];
 	unsigned n, others = 0;
 	nam_status st = cat_role_hold(s->cfg.cat, s->t, name, a);
 	if (st == NAM_ABSENT)
@@ -185,7 +188,7 @@ unused(struct sql_session *s, const char *name, struct nam_arena *a, struct cat_
 	if (st == NAM_OK)
 		st = cat_role_find(s->cfg.cat, s->t, name, &role, a);
 	if (st == NAM_OK)
-		st = cat_list_all(s->cfg.cat, s->t, &list, &n, a);
+		st = cat_list_owned(s->cfg.cat, s->t, &list, &n, a);
 	if (st != NAM_OK)
 		return sql_status(err, st, NULL);
 	char detail[sizeof err->detail];
@@ -198,9 +201,10 @@ unused(struct sql_session *s, const char *name, struct nam_arena *a, struct cat_
 		if (list[i]->system || list[i]->kind == CAT_INDEX || !cat_acl_names(list[i], name))
 			continue;
 		const char *how = strcmp(cat_owner(list[i]), name) == 0 ? "owner of" : "privileges for";
-		if (at + 2 * CAT_NAME_MAX < sizeof detail)
+		if (at + 3 * CAT_NAME_MAX < sizeof detail)
 			at += (size_t)snprintf(detail + at, sizeof detail - at, "%s%s %s %s",
-			    at > 0 ? "\n" : "", how, sql_kind_name(list[i]), list[i]->name);
+			    at > 0 ? "\n" : "", how, sql_kind_name(list[i]),
+			    sql_object_name(list[i], object));
 		else
 			others++;
 	}

@@ -42,15 +42,13 @@ define(const struct ast_seq *a, struct cat_sequence *q, struct cat_err *err)
 }
 
 bool
-sql_make_sequence(struct sql_session *s, const char *name, const struct ast_seq *a,
+sql_make_sequence(struct sql_session *s, const char *path, const struct ast_seq *a,
     const struct cat_table *owner, struct cat_err *err)
 {
 	struct cat_column none[1] = { 0 };
 	struct cat_table def = { .kind = CAT_SEQUENCE, .column = none };
 	struct cat_sequence q = { .owner = owner ? owner->store.id : 0 };
-	if (strlen(name) > CAT_NAME_MAX)
-		return cat_error(err, "42622", "identifier \"%.80s\" is too long", name);
-	strcpy(def.name, name);
+	snprintf(def.path, sizeof def.path, "%s", path);
 	if (!define(a, &q, err) || (owner == NULL && !sql_make_as(s, &def, 0, err)))
 		return false;
 	if (owner != NULL)
@@ -61,37 +59,30 @@ sql_make_sequence(struct sql_session *s, const char *name, const struct ast_seq 
 	if (st == NAM_OK)
 		st = cat_create(s->cfg.cat, s->t, &def);
 	if (st == NAM_DUPLICATE)
-		return cat_error(err, "42P07", "relation \"%s\" already exists", name);
+		return cat_error(err, "42P07", "relation \"%s\" already exists", cat_local(path));
 	return st == NAM_OK || sql_status(err, st, NULL);
 }
 
 bool
-sql_sequence_name(struct sql_session *s, const char *table, const char *column, char out[CAT_NAME_MAX + 1],
+sql_sequence_name(struct sql_session *s, const char *table, const char *column, char out[CAT_PATH_MAX + 1],
     const char **dflt, struct nam_arena *arena, struct cat_err *err)
 {
 	for (unsigned n = 0; n < 1000; n++) {
 		const struct cat_table *there;
-		char suffix[8] = "";
+		char suffix[8] = "", name[CAT_NAME_MAX + 1];
 		if (n > 0)
 			snprintf(suffix, sizeof suffix, "%u", n);
-		snprintf(out, CAT_NAME_MAX + 1, "%.28s_%.27s_seq%.3s", table, column, suffix);
+		snprintf(name, sizeof name, "%.28s_%.27s_seq%.3s", cat_local(table), column, suffix);
+		cat_beside(table, name, out);
 		nam_status st = cat_find(s->cfg.cat, s->t, out, &there);
 		if (st != NAM_OK)
 			return sql_status(err, st, NULL);
 		if (there != NULL)
 			continue;
-		/* nextval('"name"'), with quotes doubled where they must be */
-		char quoted[4 * CAT_NAME_MAX + 1], *to = quoted;
-		for (const char *p = out; *p != 0; p++) {
-			if (*p == '"' || *p == '\'')
-				*to++ = *p;
-			*to++ = *p;
-		}
-		*to = 0;
-		*dflt = nam_arena_printf(arena, "nextval('\"%s\"')", quoted);
+		*dflt = sql_nextval_text(out, arena);
 		return *dflt != NULL || sql_no_memory(err);
 	}
-	return cat_error(err, "42P07", "relation \"%s\" already exists", out);
+	return cat_error(err, "42P07", "relation \"%s\" already exists", cat_local(out));
 }
 
 bool
@@ -104,25 +95,29 @@ sql_create_sequence(
 	if (st != NAM_OK)
 		return sql_status(err, st, NULL);
 	if (there != NULL && ast->if_exists) {
-		sql_notice(
-		    sink, "NOTICE", "42P07", "relation \"%s\" already exists, skipping", ast->table.name);
+		sql_notice(sink, "NOTICE", "42P07", "relation \"%s\" already exists, skipping",
+		    cat_local(ast->table.name));
 		return true;
 	}
 	if (there != NULL)
-		return cat_error(err, "42P07", "relation \"%s\" already exists", ast->table.name);
+		return cat_error(err, "42P07", "relation \"%s\" already exists", cat_local(ast->table.name));
 	if (ast->seq->owner != NULL) {
 		if ((st = cat_find(s->cfg.cat, s->t, ast->seq->owner, &there)) != NAM_OK)
 			return sql_status(err, st, NULL);
 		if (there == NULL)
-			return cat_error(err, "42P01", "relation \"%s\" does not exist", ast->seq->owner);
+			return cat_error(
+			    err, "42P01", "relation \"%s\" does not exist", sql_path_shown(ast->seq->owner));
 		unsigned c = 0;
 		while (c < there->columns && strcmp(there->column[c].name, ast->seq->owner_column) != 0)
 			c++;
 		if (c == there->columns)
 			return cat_error(err, "42703", "column \"%s\" of relation \"%s\" does not exist",
-			    ast->seq->owner_column, there->name);
+			    ast->seq->owner_column, cat_local(there->path));
 		if (!sql_must_own(s, there, err))
 			return false;
+		if (!cat_same_schema(there->path, ast->table.name))
+			return cat_error(
+			    err, "55000", "sequence must be in same schema as table it is linked to");
 		owner = there;
 	}
 	return sql_make_sequence(s, ast->table.name, ast->seq, owner, err);
@@ -138,24 +133,30 @@ in_use(struct sql_session *s, const struct cat_table *seq, struct cat_err *err)
 	nam_status st = arena ? cat_list(s->cfg.cat, s->t, &list, &n, arena) : NAM_NOMEM;
 	if (st != NAM_OK)
 		return !sql_status(err, st, NULL);
-	char call[CAT_NAME_MAX + 16], quoted[CAT_NAME_MAX + 16];
-	snprintf(call, sizeof call, "nextval('%s')", seq->name);
-	snprintf(quoted, sizeof quoted, "nextval('\"%s\"')", seq->name);
+	char call[CAT_NAME_MAX + 16];
+	const char *kept = sql_nextval_text(seq->path, arena);
+	if (kept == NULL)
+		return !sql_no_memory(err);
+	/* Inside of a longer expression the name stands as it was written. */
+	snprintf(call, sizeof call, "nextval('%s')", cat_local(seq->path));
 	for (unsigned i = 0; i < n; i++)
 		for (unsigned c = 0; c < list[i]->columns; c++) {
 			const char *d = list[i]->column[c].dflt;
-			if (d == NULL || (strstr(d, call) == NULL && strstr(d, quoted) == NULL))
+			if (d == NULL || (strstr(d, call) == NULL && strstr(d, kept) == NULL))
 				continue;
 			if (list[i]->column[c].identity)
 				cat_error(err, "2BP01",
 				    "cannot drop sequence %s because column %s of table %s requires it",
-				    seq->name, list[i]->column[c].name, list[i]->name);
+				    sql_path_shown(seq->path), list[i]->column[c].name,
+				    sql_path_shown(list[i]->path));
 			else
 				cat_error(err, "2BP01",
-				    "cannot drop sequence %s because other objects depend on it", seq->name);
+				    "cannot drop sequence %s because other objects depend on it",
+				    sql_path_shown(seq->path));
 			snprintf(err->detail, sizeof err->detail,
 			    "default value for column %s of table %s depends on sequence %s",
-			    list[i]->column[c].name, list[i]->name, seq->name);
+			    list[i]->column[c].name, sql_path_shown(list[i]->path),
+			    sql_path_shown(seq->path));
 			snprintf(err->hint, sizeof err->hint,
 			    "Use DROP ... CASCADE to drop the dependent objects too.");
 			return true;
@@ -174,17 +175,18 @@ sql_drop_sequence(
 			return sql_status(err, st, NULL);
 		if (tab == NULL) {
 			if (!ast->if_exists) {
-				cat_error(err, "42P01", "sequence \"%s\" does not exist", ast->names[i]);
+				cat_error(
+				    err, "42P01", "sequence \"%s\" does not exist", cat_local(ast->names[i]));
 				sql_guess_relation(s->cfg.cat, s->t, ast->names[i], sql_arena(s, 1), err);
 				return false;
 			}
 			sql_notice(sink, "NOTICE", "00000", "sequence \"%s\" does not exist, skipping",
-			    ast->names[i]);
+			    cat_local(ast->names[i]));
 			continue;
 		}
 		if (tab->kind != CAT_SEQUENCE)
-			return cat_error(err, "42809", "\"%s\" is not a sequence", tab->name);
-		if (!sql_must_own(s, tab, err))
+			return cat_error(err, "42809", "\"%s\" is not a sequence", cat_local(tab->path));
+		if (!ast->whoever && !sql_must_own(s, tab, err))
 			return false;
 		if (in_use(s, tab, err)) {
 			if (ast->cascade)
@@ -195,7 +197,8 @@ sql_drop_sequence(
 		s->ddl = true;
 		st = cat_drop(s->cfg.cat, s->t, tab);
 		if (st == NAM_ABSENT)
-			return cat_error(err, "42P01", "sequence \"%s\" does not exist", ast->names[i]);
+			return cat_error(
+			    err, "42P01", "sequence \"%s\" does not exist", cat_local(ast->names[i]));
 		if (st != NAM_OK)
 			return sql_status(err, st, NULL);
 	}
@@ -210,28 +213,25 @@ named(struct sql_row *r, struct cat_str text)
 {
 	struct sql_session *s = r->env->session;
 	struct cat_err *err = r->env->err;
-	char name[CAT_NAME_MAX + 1];
-	unsigned n = 0;
-	const struct cat_table *tab = NULL;
-	if (text.len > 7 && memcmp(text.p, "public.", 7) == 0)
-		text = (struct cat_str){ text.p + 7, text.len - 7 };
-	bool quoted = text.len > 2 && text.p[0] == '"' && text.p[text.len - 1] == '"';
-	for (uint32_t i = quoted; i < text.len - quoted && n < CAT_NAME_MAX; i++) {
-		char ch = text.p[i];
-		if (quoted && ch == '"')
-			i++; /* doubled */
-		name[n++] = quoted || ch < 'A' || ch > 'Z' ? ch : (char)(ch + 32);
+	const struct sql_looking in = sql_looking(s);
+	char schema[CAT_NAME_MAX + 1], name[CAT_NAME_MAX + 1], path[CAT_PATH_MAX + 1];
+	const struct cat_table *tab;
+	if (!sql_path_parse(text, schema, name)) {
+		cat_error(err, "42602", "invalid name syntax");
+		return NULL;
 	}
-	name[n] = 0;
-	nam_status st = cat_find(s->cfg.cat, s->t, name, &tab);
-	if (st != NAM_OK)
-		sql_status(err, st, NULL);
-	else if (tab == NULL) {
-		cat_error(err, "42P01", "relation \"%s\" does not exist", name);
-		sql_guess_relation(s->cfg.cat, s->t, name, r->env->arena, err);
-	} else if (tab->kind != CAT_SEQUENCE)
+	if (schema[0] != 0 && !sql_schema_find(&in, schema, &tab, false, err))
+		return NULL;
+	if (!sql_path_find(&in, schema[0] ? schema : NULL, name, &tab, err))
+		return NULL;
+	if (tab == NULL) {
+		sql_path_nowhere(schema[0] ? schema : NULL, name, path);
+		cat_error(err, "42P01", "relation \"%s\" does not exist", sql_path_shown(path));
+		sql_guess_relation(s->cfg.cat, s->t, path, r->env->arena, err);
+	} else if (tab->kind != CAT_SEQUENCE) {
 		cat_error(err, "42809", "\"%s\" is not a sequence", name);
-	return st == NAM_OK && tab != NULL && tab->kind == CAT_SEQUENCE ? tab : NULL;
+	}
+	return tab != NULL && tab->kind == CAT_SEQUENCE ? tab : NULL;
 }
 
 /* The sequence of an identity column: a role that may insert into the table may draw from it. */
@@ -242,11 +242,10 @@ by_insert(struct sql_session *s, const struct cat_table *seq, bool *yes, struct 
 	struct nam_arena arena;
 	unsigned n = 0;
 	uint16_t have = 0;
-	bool ok = true;
 	nam_arena_init(&arena, 0);
-	nam_status st = cat_list(s->cfg.cat, s->t, &list, &n, &arena);
-	if (st != NAM_OK)
-		ok = sql_status(err, st, NULL);
+	const char *call = sql_nextval_text(seq->path, &arena);
+	nam_status st = call ? cat_list(s->cfg.cat, s->t, &list, &n, &arena) : NAM_NOMEM;
+	bool ok = st == NAM_OK || sql_status(err, st, NULL);
 	*yes = false;
 	for (unsigned i = 0; ok && i < n; i++) {
 		if (list[i]->kind != CAT_TABLE || list[i]->store.id != seq->seq.owner)
@@ -254,7 +253,7 @@ by_insert(struct sql_session *s, const struct cat_table *seq, bool *yes, struct 
 		ok = sql_rights(s->cfg.cat, s->t, sql_who(s), list[i], CAT_MAY_INSERT, &have, err);
 		for (unsigned c = 0; c < list[i]->columns; c++)
 			*yes |= list[i]->column[c].identity != 0 && (have & CAT_MAY_INSERT) != 0 &&
-				strstr(list[i]->column[c].dflt, seq->name) != NULL;
+				strcmp(list[i]->column[c].dflt, call) == 0;
 	}
 	nam_arena_fini(&arena);
 	return ok;
@@ -343,7 +342,7 @@ draw(struct sql_session *s, const struct cat_table *tab, struct sql_drawn *d, st
 			break;
 		if (!q->cycle)
 			return cat_error(err, "2200H", "nextval: reached %s value of sequence \"%s\" (%lld)",
-			    q->step > 0 ? "maximum" : "minimum", tab->name,
+			    q->step > 0 ? "maximum" : "minimum", cat_local(tab->path),
 			    (long long)(q->step > 0 ? q->max : q->min));
 		if (seen == now)
 			seen = (uint64_t)v;
@@ -386,7 +385,7 @@ sql_currval(struct sql_row *r)
 		return false;
 	if (d == NULL || !d->any)
 		return cat_error(r->env->err, "55000",
-		    "currval of sequence \"%s\" is not yet defined in this session", tab->name);
+		    "currval of sequence \"%s\" is not yet defined in this session", cat_local(tab->path));
 	r->out.i = d->last;
 	return true;
 }
@@ -414,7 +413,7 @@ sql_setval(struct sql_row *r, bool called)
 	if (v < q->min || v > q->max)
 		return cat_error(r->env->err, "22003",
 		    "setval: value %lld is out of bounds for sequence \"%s\" (%lld..%lld)", (long long)v,
-		    tab->name, (long long)q->min, (long long)q->max);
+		    cat_local(tab->path), (long long)q->min, (long long)q->max);
 	struct sql_drawn *d = drawn(s, tab->store.id, called);
 	uint64_t word = called ? (uint64_t)v + (uint64_t)q->step : (uint64_t)v;
 	nam_status st = net_write1(s->net, q->word, &word, sizeof word, NULL);

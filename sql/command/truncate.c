@@ -31,7 +31,7 @@ sql_truncate(struct sql_session *s, const struct cat_table *tab, struct nam_aren
 	if (st == NAM_OK)
 		st = cat_create(cat, s->t, &fresh);
 	if (st == NAM_OK)
-		st = cat_find(cat, s->t, fresh.name, &made);
+		st = cat_find(cat, s->t, fresh.path, &made);
 	if (st == NAM_OK)
 		st = cat_list(cat, s->t, &list, &n, arena);
 	/* Sequences that feed the table's columns go on with the new one. */

@@ -17,15 +17,15 @@ sql_column_type(struct sql_session *s, enum cat_type type, const struct ast_name
 }
 
 bool
-sql_type_is_taken(struct sql_session *s, const char *name, bool relation, struct cat_err *err)
+sql_type_is_taken(struct sql_session *s, const char *path, bool relation, struct cat_err *err)
 {
 	const struct cat_table *there;
-	nam_status st = cat_name_taken(s->cfg.cat, s->t, name, &there);
+	nam_status st = cat_name_taken(s->cfg.cat, s->t, path, &there);
 	if (st != NAM_OK || there == NULL)
 		return st == NAM_OK || sql_status(err, st, NULL);
 	if (relation && !cat_kind_is_type(there->kind))
-		return cat_error(err, "42P07", "relation \"%s\" already exists", name);
-	cat_error(err, "42710", "type \"%s\" already exists", name);
+		return cat_error(err, "42P07", "relation \"%s\" already exists", cat_local(path));
+	cat_error(err, "42710", "type \"%s\" already exists", cat_local(path));
 	if (relation)
 		snprintf(err->hint, sizeof err->hint,
 		    "A relation has an associated type of the same name, so you must use a name that doesn't "
@@ -120,7 +120,7 @@ any_text(const struct cat_table *def, bool (*fn)(const char *text, const char *a
 			return true;
 		}
 	*what = "view";
-	*name = def->name;
+	*name = cat_local(def->path);
 	return def->kind == CAT_VIEW && fn(def->view, arg);
 }
 
@@ -195,70 +195,6 @@ still_there(struct sql_session *s, const struct cat_table *def, const struct cat
 }
 
 bool
-sql_column_of(struct sql_session *s, enum cat_type type, int32_t typmod, const struct ast_named *named,
-    struct cat_column *c, struct cat_err *err)
-{
-	const struct cat_table *def = NULL;
-	c->type = type;
-	c->typmod = typmod;
-	c->domain = 0;
-	if (cat_type_element(type) != CAT_NAMED)
-		return true;
-	if (!sql_type_named(
-		s->cfg.cat, s->t, type, named->name, named->schema, named->position, &c->type, &def, err))
-		return false;
-	if (def->kind == CAT_DOMAIN) {
-		c->typmod = def->column[0].typmod;
-		c->domain = def->store.id;
-	}
-	return true;
-}
-
-/*
- * Gives the domain's row another version, so that its change or DROP elsewhere waits for s->t, and
- * then, by a snapshot that shows that version, sees what uses it.
- */
-bool
-sql_domain_use(struct sql_session *s, uint32_t id, bool again, struct cat_err *err)
-{
-	for (unsigned tries = 0;; tries++) {
-		const struct cat_table *dom;
-		nam_status st = cat_type_of_id(s->cfg.cat, s->t, id, &dom);
-		if (st == NAM_OK && dom == NULL)
-			return cat_error(err, "42704", "a type that is used here does not exist any more");
-		if (st == NAM_OK && dom->store.guard.bits != 0)
-			st = cat_type_alter(s->cfg.cat, s->t, dom, dom);
-		if (again && st == NAM_CONFLICT && s->iso == TXN_READ_COMMITTED && tries < SQL_RETRIES &&
-		    (st = txn_statement(s->t)) == NAM_OK)
-			continue;
-		return st == NAM_OK || sql_status(err, st, NULL);
-	}
-}
-
-bool
-sql_domains_use(struct sql_session *s, const struct cat_table *def, bool again, struct cat_err *err)
-{
-	for (unsigned i = 0; i < def->columns; i++)
-		if (def->column[i].domain != 0 && !sql_domain_use(s, def->column[i].domain, again, err))
-			return false;
-	return true;
-}
-
-bool
-sql_view_types_use(struct sql_session *s, const struct cat_table *view, struct cat_err *err)
-{
-	for (unsigned i = 0; i < view->uses; i++) {
-		const struct cat_table *dom;
-		nam_status st = cat_type_named(s->cfg.cat, s->t, view->use[i], &dom);
-		if (st != NAM_OK)
-			return sql_status(err, st, NULL);
-		if (dom != NULL && dom->kind == CAT_DOMAIN && !sql_domain_use(s, dom->store.id, true, err))
-			return false;
-	}
-	return sql_domains_use(s, view, true, err);
-}
-
-bool
 sql_types_use(struct sql_session *s, const struct cat_table *def, struct cat_err *err)
 {
 	const struct cat_table **list;
@@ -294,8 +230,8 @@ sql_create_enum(
 	struct cat_table def = { .kind = CAT_ENUM_TYPE, .labels = ast->nnames };
 	if (strlen(ast->table.name) > CAT_NAME_MAX)
 		return cat_error(err, "42622", "identifier \"%.80s\" is too long", ast->table.name);
-	strcpy(def.name, ast->table.name);
-	if (!sql_type_is_taken(s, def.name, false, err) || !sql_make_as(s, &def, 0, err))
+	cat_path(CAT_PUBLIC_SCHEMA, ast->table.name, def.path);
+	if (!sql_type_is_taken(s, cat_local(def.path), false, err) || !sql_make_as(s, &def, 0, err))
 		return false;
 	if ((def.label = nam_arena_zero(arena, (ast->nnames + 1u) * sizeof *def.label)) == NULL)
 		return sql_no_memory(err);
@@ -315,7 +251,7 @@ sql_create_enum(
 	s->ddl = true;
 	nam_status st = cat_create(s->cfg.cat, s->t, &def);
 	if (st == NAM_DUPLICATE)
-		return cat_error(err, "42710", "type \"%s\" already exists", def.name);
+		return cat_error(err, "42710", "type \"%s\" already exists", cat_local(def.path));
 	if (st == NAM_FULL)
 		return cat_error(err, "54000", "the cluster has had too many tables and types");
 	return st == NAM_OK || sql_status(err, st, NULL);
@@ -326,18 +262,13 @@ static bool
 find_own(
     struct sql_session *s, const struct ast_stmt *ast, const struct cat_table **type, struct cat_err *err)
 {
-	nam_status st = cat_type_named(s->cfg.cat, s->t, ast->table.name, type);
+	char path[CAT_PATH_MAX + 1];
+	cat_path(CAT_PUBLIC_SCHEMA, ast->table.name, path);
+	nam_status st = cat_type_named(s->cfg.cat, s->t, path, type);
 	if (st != NAM_OK)
 		return sql_status(err, st, NULL);
-	if (*type != NULL && !sql_must_own(s, *type, err))
-		return false;
-	if (*type != NULL && (*type)->kind == CAT_DOMAIN)
-		return ast->kind == AST_ALTER_ENUM
-			   ? cat_error(err, "42809", "%s is not an enum", (*type)->name)
-			   : cat_error(err, "0A000",
-				 "ALTER TYPE of a domain is not supported yet; use ALTER DOMAIN");
 	if (*type != NULL)
-		return true;
+		return sql_must_own(s, *type, err);
 	enum cat_type is = cat_type_find(ast->table.name);
 	return is != CAT_UNKNOWN && ast->kind == AST_ALTER_ENUM
 		   ? cat_error(err, "42809", "%s is not an enum", cat_type_name(is))
@@ -350,7 +281,7 @@ become(struct sql_session *s, const struct cat_table *type, const struct cat_tab
 	s->ddl = true;
 	nam_status st = cat_type_alter(s->cfg.cat, s->t, type, def);
 	if (st == NAM_DUPLICATE)
-		return cat_error(err, "42710", "type \"%s\" already exists", def->name);
+		return cat_error(err, "42710", "type \"%s\" already exists", cat_local(def->path));
 	return st == NAM_OK || sql_status(err, st, NULL);
 }
 
@@ -442,7 +373,7 @@ sql_alter_enum(struct sql_session *s, const struct ast_stmt *ast, const struct s
 	def.labels++;
 	if (def.label[at].key == 0)
 		return cat_error(err, "54000",
-		    "there is no room for another label at this place of enum \"%s\"", type->name);
+		    "there is no room for another label at this place of enum \"%s\"", cat_local(type->path));
 	return become(s, type, &def, err);
 }
 
@@ -453,7 +384,9 @@ sql_rename_type(
 	const struct cat_table *type, **list;
 	const char *what, *name;
 	unsigned n;
-	if (!find_own(s, ast, &type, err) || !sql_type_is_taken(s, ast->var, false, err))
+	char path[CAT_PATH_MAX + 1];
+	cat_path(CAT_PUBLIC_SCHEMA, ast->var, path);
+	if (!find_own(s, ast, &type, err) || !sql_type_is_taken(s, path, false, err))
 		return false;
 	if (strlen(ast->var) > CAT_NAME_MAX)
 		return cat_error(err, "42622", "identifier \"%.80s\" is too long", ast->var);
@@ -465,7 +398,7 @@ sql_rename_type(
 			return cat_error(err, "0A000",
 			    "renaming a type that a default, a check or a view says is not supported yet");
 	struct cat_table def = *type;
-	snprintf(def.name, sizeof def.name, "%s", ast->var);
+	memcpy(def.path, path, sizeof def.path);
 	return become(s, type, &def, err);
 }
 
@@ -483,24 +416,25 @@ static bool
 drop_user(struct sql_session *s, const struct cat_table *of, unsigned column, const struct sql_sink *sink,
     struct nam_arena *arena, struct cat_err *err)
 {
-	const char *name = nam_arena_str(arena, of->name, strlen(of->name));
+	const char *name = nam_arena_str(arena, cat_local(of->path), strlen(cat_local(of->path)));
 	if (name == NULL)
 		return sql_no_memory(err);
 	if (of->kind == CAT_VIEW) {
 		const struct ast_stmt drop = {
 			.kind = AST_DROP_VIEW, .names = &name, .nnames = 1, .cascade = true
 		};
-		sql_notice(sink, "NOTICE", "00000", "drop cascades to view %s", name);
+		sql_notice(sink, "NOTICE", "00000", "drop cascades to view %s", sql_path_shown(name));
 		return sql_drop_relations(s, &drop, CAT_VIEW, sink, err);
 	}
 	const char *gone = nam_arena_str(arena, of->column[column].name, strlen(of->column[column].name));
 	struct ast_alter one = { .kind = AST_DROP_COLUMN, .name = gone, .cascade = true };
 	const struct ast_stmt alter = {
-		.kind = AST_ALTER_TABLE, .table = { .name = name }, .alter = &one, .alters = 1
+		.kind = AST_ALTER_TABLE, .table = { .name = name, .path = true }, .alter = &one, .alters = 1
 	};
 	if (gone == NULL)
 		return sql_no_memory(err);
-	sql_notice(sink, "NOTICE", "00000", "drop cascades to column %s of table %s", gone, name);
+	sql_notice(
+	    sink, "NOTICE", "00000", "drop cascades to column %s of table %s", gone, sql_path_shown(name));
 	return sql_alter_table(s, &alter, sink, arena, err);
 }
 
@@ -517,16 +451,18 @@ say_users(
 			if (cat_type_id(of->column[c].type) == type->store.id && at < max)
 				at += (size_t)snprintf(out + at, max - at,
 				    "%scolumn %s of table %s depends on type %s", at > 0 ? "\n" : "",
-				    of->column[c].name, of->name, cat_type_name(of->column[c].type));
+				    of->column[c].name, sql_path_shown(of->path),
+				    cat_type_name(of->column[c].type));
 		bool has = column_of(of, type->store.id) < of->columns;
 		if (at >= max || (has && of->kind != CAT_VIEW) || !uses(of, type))
 			continue;
 		if (of->kind == CAT_VIEW)
 			at += (size_t)snprintf(out + at, max - at, "%sview %s depends on type %s",
-			    at > 0 ? "\n" : "", of->name, said);
+			    at > 0 ? "\n" : "", sql_path_shown(of->path), said);
 		else if (any_text(of, casts_to, said, &what, &name))
 			at += (size_t)snprintf(out + at, max - at, "%s%s %s %s table %s depends on type %s",
-			    at > 0 ? "\n" : "", what, name, what[0] == 'c' ? "on" : "of", of->name, said);
+			    at > 0 ? "\n" : "", what, name, what[0] == 'c' ? "on" : "of",
+			    sql_path_shown(of->path), said);
 	}
 }
 
@@ -568,7 +504,7 @@ free_of_users(struct sql_session *s, const struct cat_table *type, bool cascade,
 			return cat_error(err, "0A000",
 			    "DROP TYPE ... CASCADE of a type that table \"%s\" uses in a rule is not "
 			    "supported yet",
-			    found->name);
+			    cat_local(found->path));
 		if (!drop_user(s, found, column, sink, arena, err))
 			return false;
 	}
@@ -580,7 +516,9 @@ drop_one(struct sql_session *s, const char *name, const struct ast_stmt *ast, co
 {
 	for (unsigned tries = 0;; tries++) {
 		const struct cat_table *type, *relation;
-		nam_status st = cat_name_taken(s->cfg.cat, s->t, name, &type);
+		char path[CAT_PATH_MAX + 1];
+		cat_path(CAT_PUBLIC_SCHEMA, name, path);
+		nam_status st = cat_name_taken(s->cfg.cat, s->t, path, &type);
 		relation = type != NULL && !cat_kind_is_type(type->kind) ? type : NULL;
 		if (st != NAM_OK)
 			return sql_status(err, st, NULL);
@@ -623,18 +561,6 @@ bool
 sql_drop_types(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
     struct nam_arena *arena, struct cat_err *err)
 {
-	bool domains = false;
-	for (unsigned i = 0; i < ast->nnames; i++) {
-		const struct cat_table *type;
-		nam_status st = cat_type_named(s->cfg.cat, s->t, ast->names[i], &type);
-		if (st != NAM_OK)
-			return sql_status(err, st, NULL);
-		domains |= type != NULL && type->kind == CAT_DOMAIN;
-	}
-	if (domains && ast->nnames > 1)
-		return cat_error(err, "0A000", "DROP TYPE of a domain among others is not supported yet");
-	if (domains)
-		return sql_drop_domains(s, ast, sink, arena, err);
 	for (unsigned i = 0; i < ast->nnames; i++)
 		if (!drop_one(s, ast->names[i], ast, sink, arena, err))
 			return false;

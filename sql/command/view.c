@@ -21,7 +21,6 @@ columns(struct cat_table *def, const struct ast_stmt *ast, const struct sql_plan
 		    c->name, sizeof c->name, "%.63s", i < ast->nnames ? ast->names[i] : p->column[i].name);
 		c->type = p->column[i].type;
 		c->typmod = p->column[i].typmod;
-		c->domain = p->column[i].domain;
 		for (unsigned k = 0; k < i; k++)
 			if (strcmp(def->column[k].name, c->name) == 0)
 				return cat_error(
@@ -35,7 +34,7 @@ static bool
 replaces(const struct cat_table *was, const struct cat_table *def, struct cat_err *err)
 {
 	if (was->kind != CAT_VIEW)
-		return cat_error(err, "42809", "\"%s\" is not a view", was->name);
+		return cat_error(err, "42809", "\"%s\" is not a view", cat_local(was->path));
 	if (def->columns < was->columns)
 		return cat_error(err, "42P16", "cannot drop columns from view");
 	for (unsigned i = 0; i < was->columns; i++) {
@@ -44,9 +43,6 @@ replaces(const struct cat_table *was, const struct cat_table *def, struct cat_er
 		if (strcmp(a->name, b->name) != 0)
 			return cat_error(err, "42P16", "cannot change name of view column \"%s\" to \"%s\"",
 			    a->name, b->name);
-		if (a->domain != b->domain)
-			return cat_error(err, "42P16",
-			    "cannot change data type of view column \"%s\" to or from a domain", a->name);
 		if (a->type != b->type || a->typmod != b->typmod)
 			return cat_error(err, "42P16",
 			    "cannot change data type of view column \"%s\" from %s to %s", a->name,
@@ -73,38 +69,108 @@ uses(struct cat_table *def, const struct sql_plan *p, struct nam_arena *arena, s
 	return true;
 }
 
+static int
+by_position(const void *a, const void *b)
+{
+	const struct sql_use *const *x = a, *const *y = b;
+	return (*x)->position < (*y)->position ? -1 : (*x)->position > (*y)->position;
+}
+
+/* A query's text with the schemas of relations outside of public, so that search_path does not
+ * matter any more. p: the plan of that text. NULL: no memory. */
+static const char *
+with_schemas(const char *text, const struct sql_plan *p, struct nam_arena *arena)
+{
+	unsigned n = 0, m = 0;
+	size_t room = strlen(text) + 1, from = 0, at = 0;
+	for (const struct sql_use *u = p->use; u != NULL; u = u->next)
+		n++;
+	const struct sql_use **use = nam_arena_take(arena, (n + 1) * sizeof *use);
+	if (use == NULL)
+		return NULL;
+	for (const struct sql_use *u = p->use; u != NULL; u = u->next)
+		if (u->position > 0 && !cat_in_public(u->name)) {
+			use[m++] = u;
+			room += 2 * CAT_NAME_MAX + 4;
+		}
+	char *out = nam_arena_take(arena, room);
+	if (out == NULL)
+		return NULL;
+	if (m > 0)
+		qsort(use, m, sizeof *use, by_position);
+	for (unsigned i = 0; i < m; i++) {
+		size_t to = (size_t)use[i]->position - 1;
+		char schema[CAT_NAME_MAX + 1];
+		if (i > 0 && use[i]->position == use[i - 1]->position)
+			continue; /* a part of the tree that two places share */
+		cat_schema_of(use[i]->name, schema);
+		const char *quoted = sql_quote_name(schema, arena);
+		if (quoted == NULL)
+			return NULL;
+		memcpy(out + at, text + from, to - from);
+		at += to - from;
+		at += (size_t)snprintf(out + at, room - at, "%s.", quoted);
+		from = to;
+	}
+	strcpy(out + at, text + from);
+	return out;
+}
+
+/* The text that the catalog keeps of the view's query, which p is the plan of. NULL: *err. */
+static const char *
+kept_text(struct sql_session *s, const struct ast_stmt *ast, const struct sql_plan *p,
+    const struct sql_bind_in *in, struct nam_arena *arena, struct cat_err *err)
+{
+	bool elsewhere = false;
+	const char *out = NULL;
+	struct sql_parsed *parsed;
+	for (const struct sql_use *u = p->use; u != NULL; u = u->next)
+		elsewhere |= u->position > 0 && !cat_in_public(u->name);
+	if (!elsewhere)
+		return ast->text;
+	if (!sql_parse(s->cfg.parser, ast->text, strlen(ast->text), &parsed, err))
+		return NULL;
+	struct sql_plan *again = sql_plan_make(parsed->stmt[0], in, err);
+	if (again != NULL && (out = with_schemas(ast->text, again, arena)) == NULL)
+		sql_no_memory(err);
+	sql_plan_free(again);
+	sql_parsed_drop(parsed);
+	return out;
+}
+
 bool
 sql_create_view(
     struct sql_session *s, const struct ast_stmt *ast, struct nam_arena *arena, struct cat_err *err)
 {
 	struct ast_stmt query = { .kind = AST_SELECT, .select = ast->select, .depth = ast->depth };
-	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser };
-	struct cat_table def = { .kind = CAT_VIEW, .view = ast->text };
+	const struct sql_looking look = sql_looking(s);
+	struct sql_bind_in in = {
+		.cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser, .search = look.search
+	};
+	struct cat_table def = { .kind = CAT_VIEW };
 	const struct cat_table *there;
 	if (ast->params > 0)
 		return cat_error(err, "42P02", "there is no parameter $%u", ast->params);
-	if (strlen(ast->table.name) > CAT_NAME_MAX)
-		return cat_error(err, "42622", "identifier \"%.80s\" is too long", ast->table.name);
-	strcpy(def.name, ast->table.name);
-	nam_status st = cat_find(s->cfg.cat, s->t, def.name, &there);
+	snprintf(def.path, sizeof def.path, "%s", ast->table.name);
+	nam_status st = cat_find(s->cfg.cat, s->t, def.path, &there);
 	if (st != NAM_OK)
 		return sql_status(err, st, NULL);
 	struct sql_plan *p = sql_plan_make(&query, &in, err);
 	if (p == NULL)
 		return false;
 	bool ok = columns(&def, ast, p, arena, err) && uses(&def, p, arena, err) &&
-		  sql_view_types_use(s, &def, err);
+		  (def.view = kept_text(s, ast, p, &in, arena, err)) != NULL;
 	sql_plan_free(p);
 	if (!ok)
 		return false;
 	if (there != NULL && !ast->replace)
-		return cat_error(err, "42P07", "relation \"%s\" already exists", def.name);
-	if (there == NULL && !sql_type_is_taken(s, def.name, true, err))
+		return cat_error(err, "42P07", "relation \"%s\" already exists", cat_local(def.path));
+	if (there == NULL && !sql_type_is_taken(s, def.path, true, err))
 		return false;
 	for (unsigned i = 0; i < def.uses; i++)
-		if (strcmp(def.use[i], def.name) == 0)
+		if (strcmp(def.use[i], def.path) == 0)
 			return cat_error(err, "42P17",
-			    "infinite recursion detected in rules for relation \"%s\"", def.name);
+			    "infinite recursion detected in rules for relation \"%s\"", cat_local(def.path));
 	if (!sql_make_as(s, &def, ast->table.position, err) || !sql_types_use(s, &def, err))
 		return false;
 	s->ddl = true;
@@ -120,7 +186,7 @@ sql_create_view(
 	}
 	st = cat_create(s->cfg.cat, s->t, &def);
 	if (st == NAM_DUPLICATE)
-		return cat_error(err, "42P07", "relation \"%s\" already exists", def.name);
+		return cat_error(err, "42P07", "relation \"%s\" already exists", cat_local(def.path));
 	return st == NAM_OK || sql_status(err, st, NULL);
 }
 
@@ -146,25 +212,26 @@ dependents(struct sql_session *s, const struct cat_table *tab, const struct ast_
 	for (unsigned i = 0; st == NAM_OK && i < n; i++) {
 		bool reads = false;
 		for (unsigned k = 0; list[i]->kind == CAT_VIEW && k < list[i]->uses; k++)
-			reads |= strcmp(list[i]->use[k], tab->name) == 0;
+			reads |= strcmp(list[i]->use[k], tab->path) == 0;
 		const struct cat_table *still = NULL;
-		if (!reads || in_list(ast, list[i]->name))
+		if (!reads || in_list(ast, list[i]->path))
 			continue;
-		if ((st = cat_find(s->cfg.cat, s->t, list[i]->name, &still)) != NAM_OK || still != list[i])
+		if ((st = cat_find(s->cfg.cat, s->t, list[i]->path, &still)) != NAM_OK || still != list[i])
 			continue; /* gone by way of another one */
 		const char *kind = tab->kind == CAT_VIEW ? "view" : "table";
 		if (!ast->cascade) {
 			cat_error(err, "2BP01", "cannot drop %s %s because other objects depend on it", kind,
-			    tab->name);
-			snprintf(err->detail, sizeof err->detail, "view %s depends on %s %s", list[i]->name,
-			    kind, tab->name);
+			    sql_path_shown(tab->path));
+			snprintf(err->detail, sizeof err->detail, "view %s depends on %s %s",
+			    sql_path_shown(list[i]->path), kind, sql_path_shown(tab->path));
 			snprintf(err->hint, sizeof err->hint,
 			    "Use DROP ... CASCADE to drop the dependent objects too.");
 			return false;
 		}
 		if (!dependents(s, list[i], ast, sink, depth + 1, err))
 			return false;
-		sql_notice(sink, "NOTICE", "00000", "drop cascades to view %s", list[i]->name);
+		sql_notice(
+		    sink, "NOTICE", "00000", "drop cascades to view %s", sql_path_shown(list[i]->path));
 		st = cat_drop(s->cfg.cat, s->t, list[i]);
 	}
 	return st == NAM_OK || sql_status(err, st, NULL);
@@ -180,7 +247,7 @@ sql_has_dependents(struct sql_session *s, const struct cat_table *tab, bool *out
 	*out = false;
 	for (unsigned i = 0; st == NAM_OK && i < n; i++)
 		for (unsigned k = 0; list[i]->kind == CAT_VIEW && k < list[i]->uses; k++)
-			*out |= strcmp(list[i]->use[k], tab->name) == 0;
+			*out |= strcmp(list[i]->use[k], tab->path) == 0;
 	return st == NAM_OK || sql_status(err, st, NULL);
 }
 

@@ -53,9 +53,10 @@ sql_status(struct cat_err *err, nam_status st, const struct cat_table *tab)
 	else
 		cat_error(err, say[st].sqlstate, "%s", say[st].text);
 	if (st == NAM_DUPLICATE && tab != NULL)
-		cat_error_about(err, tab->name, NULL, cat_key_name(tab, name));
+		cat_error_about(err, cat_local(tab->path), NULL, cat_key_name(tab, name));
 	snprintf(err->hint, sizeof err->hint, "%s", say[st].hint);
 	if (tab != NULL && (st == NAM_FULL || st == NAM_GONE || st == NAM_CORRUPT || st == NAM_INVALID))
-		snprintf(err->detail, sizeof err->detail, "It happened to table \"%s\".", tab->name);
+		snprintf(
+		    err->detail, sizeof err->detail, "It happened to table \"%s\".", cat_local(tab->path));
 	return false;
 }

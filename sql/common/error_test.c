@@ -14,7 +14,7 @@ static void
 each_status(void **state)
 {
 	(void)state;
-	struct cat_table tab = { .name = "t" };
+	struct cat_table tab = { .path = "t" };
 	for (int st = NAM_OK + 1; st < NAM_STATUS_COUNT; st++) {
 		struct cat_err err = { 0 };
 		assert_false(sql_status(&err, (nam_status)st, &tab));

@@ -7,7 +7,7 @@
 
 void sql_guess_relations_try(struct sql_guess *g, struct cat *cat, struct txn *t, struct nam_arena *arena);
 /* Gives *err, which says that there is no relation of that name, a HINT if there is a similar one.
- * Needs err->hint empty. */
+ * Needs err->hint empty. name: as a path. */
 void sql_guess_relation(
     struct cat *cat, struct txn *t, const char *name, struct nam_arena *arena, struct cat_err *err);
 /* A HINT for a column of one table. */

@@ -11,15 +11,27 @@ sql_kind_name(const struct cat_table *tab)
 		[CAT_VIEW] = "view",
 		[CAT_SEQUENCE] = "sequence",
 		[CAT_INDEX] = "index",
+		[CAT_SCHEMA] = "schema",
 		[CAT_ENUM_TYPE] = "type",
-		[CAT_DOMAIN] = "type" };
+		[CAT_DOMAIN] = "domain" };
 	return name[tab->kind];
+}
+
+const char *
+sql_local_name(const struct cat_table *tab, char buf[CAT_NAME_MAX + 1])
+{
+	if (tab->kind != CAT_SCHEMA)
+		return cat_local(tab->path);
+	cat_schema_of(tab->path, buf);
+	return buf;
 }
 
 bool
 sql_denied(const struct cat_table *tab, struct cat_err *err)
 {
-	return cat_error(err, "42501", "permission denied for %s %s", sql_kind_name(tab), tab->name);
+	char name[CAT_NAME_MAX + 1];
+	return cat_error(
+	    err, "42501", "permission denied for %s %s", sql_kind_name(tab), sql_local_name(tab, name));
 }
 
 static bool

@@ -38,6 +38,10 @@ bool sql_role_super(struct cat *c, struct txn *t, const char *name, bool *super,
 
 /* "table", "view", "sequence" or "index". */
 const char *sql_kind_name(const struct cat_table *tab);
+/* Its name without a schema. buf: of a schema. */
+const char *sql_local_name(const struct cat_table *tab, char buf[CAT_NAME_MAX + 1]);
+/* As messages name it beside others: with its schema, outside of public. */
+const char *sql_object_name(const struct cat_table *tab, char buf[CAT_NAME_MAX + 1]);
 /* 42501, always false. */
 bool sql_denied(const struct cat_table *tab, struct cat_err *err);
 

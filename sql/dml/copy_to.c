@@ -229,7 +229,11 @@ sql_copy_to(struct sql_session *s, const struct ast_stmt *ast, const struct sql_
 	*rows = 0;
 	if (ast->params > 0)
 		return cat_error(err, "42P02", "there is no parameter $1");
-	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser, .who = sql_who(s) };
+	struct sql_bind_in in = { .cat = s->cfg.cat,
+		.t = s->t,
+		.parser = s->cfg.parser,
+		.who = sql_who(s),
+		.search = s->now.search_path };
 	struct sql_plan *p = sql_plan_make(ast->inner, &in, err);
 	if (p == NULL)
 		return false;

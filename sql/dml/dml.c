@@ -36,7 +36,7 @@ exists(struct sql_exec *x, const struct cat_table *tab, const char *name, const 
     const union cat_val *v, const bool *null, struct nam_arena *arena)
 {
 	cat_error(x->err, "23505", "duplicate key value violates unique constraint \"%s\"", name);
-	cat_error_about(x->err, tab->name, NULL, name);
+	cat_error_about(x->err, cat_local(tab->path), NULL, name);
 	char *out = x->err->detail;
 	size_t max = sizeof x->err->detail, at = (size_t)snprintf(out, max, "Key (");
 	for (unsigned k = 0; k < keys && at < max; k++)
@@ -123,8 +123,8 @@ sql_dml_take(struct sql_exec *x, const struct cat_table *tab, const struct cat_v
 				continue;
 			cat_error(x->err, "23502",
 			    "null value in column \"%s\" of relation \"%s\" violates not-null constraint",
-			    d->name, tab->name);
-			cat_error_about(x->err, tab->name, d->name, NULL);
+			    d->name, cat_local(tab->path));
+			cat_error_about(x->err, cat_local(tab->path), d->name, NULL);
 			sql_quote_row(x, tab, r->v, r->null, arena);
 			return false;
 		}
@@ -171,7 +171,8 @@ sql_dml_row(struct sql_exec *x, const struct cat_table *tab, const struct sql_ro
 		return false;
 	nam_status st = cat_row_encode(tab, x->t, r->v, r->null, out, arena);
 	if (st == NAM_INVALID)
-		return cat_error(x->err, "54000", "row is too big: it does not fit table \"%s\"", tab->name);
+		return cat_error(
+		    x->err, "54000", "row is too big: it does not fit table \"%s\"", cat_local(tab->path));
 	return st == NAM_OK || sql_status(x->err, st, tab);
 }
 

@@ -112,17 +112,17 @@ fk_of(struct sql_exec *x, struct sql_foreign *f, const struct cat_table *child, 
 	if (k == NULL)
 		return sql_no_memory(x->err);
 	if (def == NULL)
-		return broken(x, child->name, name);
+		return broken(x, cat_local(child->path), name);
 	k->child = child;
 	k->def = def;
 	if (!find(x, def->table, &k->parent))
 		return false;
 	if (k->parent == NULL || !sql_foreign_arbiter(k->parent, def, &k->arbiter))
-		return broken(x, child->name, name);
+		return broken(x, cat_local(child->path), name);
 	for (unsigned i = 0; i < def->keys; i++) {
 		int from = column_of(child, def->column[i]), to = column_of(k->parent, def->refers[i]);
 		if (from < 0 || to < 0)
-			return broken(x, child->name, name);
+			return broken(x, cat_local(child->path), name);
 		k->from[i] = (uint16_t)from;
 		k->to[i] = (uint16_t)to;
 	}
@@ -169,7 +169,7 @@ side_of(struct sql_exec *x, const struct cat_table *tab, struct sql_foreign **in
 	for (unsigned i = 0; i < tab->referrers; i++) {
 		const struct cat_referrer *r = &tab->referrer[i];
 		const struct cat_table *child = NULL;
-		bool own = strcmp(r->table, tab->name) == 0;
+		bool own = strcmp(r->table, tab->path) == 0;
 		if (!own && !find(x, r->table, &child))
 			return false;
 		if (!own && child == NULL)
@@ -233,11 +233,11 @@ sql_foreign_absent(struct sql_exec *x, const struct cat_table *child, const stru
     const uint16_t *from, const union cat_val *v, struct nam_arena *arena)
 {
 	cat_error(x->err, "23503", "insert or update on table \"%s\" violates foreign key constraint \"%s\"",
-	    child->name, def->name);
-	cat_error_about(x->err, child->name, NULL, def->name);
+	    cat_local(child->path), def->name);
+	cat_error_about(x->err, cat_local(child->path), NULL, def->name);
 	size_t at = sql_fk_words(x, child, from, def->keys, v, arena);
-	snprintf(
-	    x->err->detail + at, sizeof x->err->detail - at, ") is not present in table \"%s\".", def->table);
+	snprintf(x->err->detail + at, sizeof x->err->detail - at, ") is not present in table \"%s\".",
+	    cat_local(def->table));
 	return false;
 }
 

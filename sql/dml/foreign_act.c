@@ -12,11 +12,11 @@ referenced(struct sql_exec *x, const struct fk *k, const union cat_val *v, struc
 {
 	cat_error(x->err, "23503",
 	    "update or delete on table \"%s\" violates foreign key constraint \"%s\" on table \"%s\"",
-	    k->parent->name, k->def->name, k->child->name);
-	cat_error_about(x->err, k->child->name, NULL, k->def->name);
+	    cat_local(k->parent->path), k->def->name, cat_local(k->child->path));
+	cat_error_about(x->err, cat_local(k->child->path), NULL, k->def->name);
 	size_t at = sql_fk_words(x, k->parent, k->to, k->def->keys, v, arena);
 	snprintf(x->err->detail + at, sizeof x->err->detail - at, ") is still referenced from table \"%s\".",
-	    k->child->name);
+	    cat_local(k->child->path));
 	return false;
 }
 
@@ -73,6 +73,17 @@ static void
 name(struct text *t, const char *s)
 {
 	quoted(t, s, strlen(s), '"');
+}
+
+/* A table by its path. */
+static void
+relation(struct text *t, const char *path)
+{
+	const char *s = sql_path_text(path, t->arena);
+	if (s == NULL)
+		t->failed = true;
+	else
+		say(t, s);
 }
 
 static void
@@ -168,7 +179,7 @@ select_any(struct text *t, const struct fk *k, struct gone *const *g, unsigned n
 		name(t, k->def->column[i]);
 	}
 	say(t, " FROM ");
-	name(t, k->child->name);
+	relation(t, k->child->path);
 	where(t, k, g, n);
 	say(t, " LIMIT 1");
 }
@@ -201,7 +212,7 @@ cascade_delete(
 {
 	struct text t = { .arena = &f->scratch };
 	say(&t, "DELETE FROM ");
-	name(&t, k->child->name);
+	relation(&t, k->child->path);
 	where(&t, k, g, n);
 	return run(x, &t, k, NULL, NULL);
 }
@@ -213,7 +224,7 @@ set_all(struct sql_exec *x, struct sql_foreign *f, const struct fk *k, struct go
 {
 	struct text t = { .arena = &f->scratch };
 	say(&t, "UPDATE ");
-	name(&t, k->child->name);
+	relation(&t, k->child->path);
 	for (unsigned i = 0; i < k->def->keys; i++) {
 		say(&t, i ? ", " : " SET ");
 		name(&t, k->def->column[i]);
@@ -231,7 +242,7 @@ cascade_update(
 {
 	struct text t = { .arena = &f->scratch };
 	say(&t, "UPDATE ");
-	name(&t, k->child->name);
+	relation(&t, k->child->path);
 	for (unsigned i = 0; i < k->def->keys; i++) {
 		const struct cat_column *c = &k->child->column[k->from[i]];
 		enum cat_type type = k->parent->column[k->to[i]].type;

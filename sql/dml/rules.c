@@ -21,9 +21,9 @@ violated(struct sql_exec *x, const struct cat_table *tab, const struct sql_batch
 {
 	union cat_val *v = nam_arena_take(arena, tab->columns * sizeof *v);
 	bool *null = nam_arena_take(arena, tab->columns * sizeof *null);
-	cat_error(
-	    x->err, "23514", "new row for relation \"%s\" violates check constraint \"%s\"", tab->name, name);
-	cat_error_about(x->err, tab->name, NULL, name);
+	cat_error(x->err, "23514", "new row for relation \"%s\" violates check constraint \"%s\"",
+	    cat_local(tab->path), name);
+	cat_error_about(x->err, cat_local(tab->path), NULL, name);
 	for (unsigned c = 0; v != NULL && null != NULL && c < tab->columns; c++) {
 		null[c] = b->col[c].null[k];
 		v[c] = cat_vec_at(&b->col[c], k);

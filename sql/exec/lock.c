@@ -20,8 +20,8 @@ lock(struct sql_exec *x, const struct sql_lock *l, const struct sql_batch *b, un
 	if (st == NAM_ABSENT || (st == NAM_BUSY && l->wait == AST_LOCK_SKIP))
 		*gone = true;
 	else if (st == NAM_BUSY)
-		return cat_error(
-		    x->err, "55P03", "could not obtain lock on row in relation \"%s\"", l->tab->name);
+		return cat_error(x->err, "55P03", "could not obtain lock on row in relation \"%s\"",
+		    cat_local(l->tab->path));
 	else if (st != NAM_OK)
 		return sql_status(x->err, st, l->tab);
 	else

@@ -6,7 +6,7 @@
 #ifndef NAM_SQL_RUN_H
 #define NAM_SQL_RUN_H
 
-#include <sql/common/rights.h>
+#include <sql/common/path.h>
 #include <sql/exec/exec.h>
 
 enum { SQL_KEPT = 52, SQL_CACHED = 64, SQL_RETRIES = 20 };
@@ -17,7 +17,7 @@ struct sql_settings {
 	enum txn_iso iso;
 	bool cluster;
 	bool read_only; /* default_transaction_read_only */
-	char search_path[128];
+	char search_path[256];
 	uint32_t lock_timeout_ms, statement_timeout_ms;
 	uint32_t idle_timeout_ms, idle_block_timeout_ms; /* kept for a face of the compute node */
 	bool log_slow; /* log_min_duration_statement, kept for such a face */
@@ -83,6 +83,13 @@ static inline const struct sql_who *
 sql_who(const struct sql_session *s)
 {
 	return s->now.role.name[0] ? &s->now.role : sql_session_who(s);
+}
+
+/* Names are looked up for the session. */
+static inline struct sql_looking
+sql_looking(const struct sql_session *s)
+{
+	return (struct sql_looking){ s->cfg.cat, s->t, s->now.search_path, sql_who(s) };
 }
 
 struct nam_arena *sql_arena(struct sql_session *s, unsigned i);

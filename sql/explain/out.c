@@ -417,8 +417,8 @@ workers_text(const struct sql_report *r, struct sql_text *t, const struct sql_no
 		return;
 	detail(t, depth, "Workers: ");
 	sql_text_add(t, "%u of them shared %u parts of %s; the others read %llu rows and gave %llu bytes\n",
-	    m->workers, m->parts, n->fragment->scan->acc.tab->name, (unsigned long long)m->others_rows,
-	    (unsigned long long)m->others_bytes);
+	    m->workers, m->parts, cat_local(n->fragment->scan->acc.tab->path),
+	    (unsigned long long)m->others_rows, (unsigned long long)m->others_bytes);
 }
 
 static void
@@ -514,12 +514,13 @@ tree_text(const struct sql_report *r, struct sql_text *t, const struct sql_node 
 	}
 	line(t, depth, name_of(n));
 	const struct sql_access *a = sql_node_access(n);
-	bool named = a != NULL && a->alias != NULL && strcmp(a->alias, a->tab->name) != 0;
+	bool named = a != NULL && a->alias != NULL && strcmp(a->alias, cat_local(a->tab->path)) != 0;
 	const char *index;
 	for (unsigned k = 0; (index = index_of(n, k)) != NULL; k++)
 		sql_text_add(t, "%s%s", k == 0 ? " using " : ", ", index);
 	if (a != NULL)
-		sql_text_add(t, " on %s%s%s", a->tab->name, named ? " " : "", named ? a->alias : "");
+		sql_text_add(
+		    t, " on %s%s%s", cat_local(a->tab->path), named ? " " : "", named ? a->alias : "");
 	else if (n->kind == SQL_NODE_CTE)
 		sql_text_add(t, " on %s", sql_op(cte, n)->cte->name);
 	costs_text(r, t, n);
@@ -550,7 +551,7 @@ plan_text(const struct sql_report *r, struct sql_text *t)
 	const struct sql_plan *p = r->plan;
 	unsigned depth = 0;
 	if (p->kind != AST_SELECT) {
-		sql_text_add(t, "%s on %s", change_of(p), p->tab->name);
+		sql_text_add(t, "%s on %s", change_of(p), cat_local(p->tab->path));
 		actual_text(r, t, r->gauge ? &r->gauge->statement : NULL);
 		sql_text_add(t, "\n");
 		details_text(r, t, r->gauge ? &r->gauge->statement : NULL, 0);
@@ -714,7 +715,7 @@ tree_json(const struct sql_report *r, struct sql_text *t, const struct sql_node 
 	const struct sql_access *a = sql_node_access(n);
 	if (a != NULL) {
 		indexes_json(t, in, n);
-		word(t, in, "Relation Name", a->tab->name);
+		word(t, in, "Relation Name", cat_local(a->tab->path));
 		word(t, in, "Alias", a->alias);
 	}
 	if (n->kind == SQL_NODE_CTE)
@@ -774,7 +775,7 @@ plan_json(const struct sql_report *r, struct sql_text *t)
 	bool any = false;
 	sql_text_add(t, "{\n      \"Node Type\": \"ModifyTable\"");
 	word(t, 3, "Operation", change_of(p));
-	word(t, 3, "Relation Name", p->tab->name);
+	word(t, 3, "Relation Name", cat_local(p->tab->path));
 	actual_json(r, t, r->gauge ? &r->gauge->statement : NULL, false, false, 3);
 	member(r, t, p->root, "Outer", NULL, 3, &any);
 	subplans_json(r, t, 3, &any);

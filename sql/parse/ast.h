@@ -66,6 +66,7 @@ struct ast_expr {
 	int64_t i;
 	const struct ast_named *named; /* AST_CAST */
 	const char *text, *qual;
+	const char *schema; /* AST_COLUMN, AST_STAR: of qual, or NULL */
 	struct ast_expr **args;
 	struct ast_window *over; /* AST_WINDOW */
 	enum ast_sub sub;
@@ -99,7 +100,9 @@ struct ast_table {
 	const char **rename;          /* alias(a, b, ...) */
 	unsigned renames;
 	int position;
+	const char *in;   /* the schema it is written with, or NULL */
 	bool schema;      /* written with one: then it is no name of WITH */
+	bool path;        /* name is a path of the catalog */
 	bool system;      /* with pg_catalog or information_schema */
 	bool information; /* with the latter */
 };
@@ -226,7 +229,7 @@ struct ast_seq {
 	bool has_start, has_min, has_max, cycle;
 	int64_t start, step, min, max, cache; /* step 0: none given; cache 0: 1 */
 	bool zero_step;
-	const char *owner, *owner_column; /* OWNED BY */
+	const char *owner, *owner_in, *owner_column; /* OWNED BY; owner_in: schema or NULL */
 };
 
 /* CHECK (e). column: it stands beside that one. */
@@ -234,7 +237,6 @@ struct ast_check {
 	const char *name, *column, *text;
 	struct ast_expr *e;
 	int position;
-	bool not_valid;
 };
 
 /* An index, as CREATE INDEX or UNIQUE tells of it. */
@@ -282,9 +284,6 @@ enum ast_stmt_kind {
 	AST_CREATE_VIEW,
 	AST_DROP_VIEW,
 	AST_ALTER_TABLE,
-	AST_CREATE_DOMAIN, /* table: its name; column[0]: base type, default, NOT NULL; check */
-	AST_ALTER_DOMAIN,  /* table: its name; alter[0] */
-	AST_DROP_DOMAIN,
 	AST_COPY,
 	AST_BEGIN,
 	AST_COMMIT,
@@ -317,6 +316,8 @@ enum ast_stmt_kind {
 	AST_REASSIGN_OWNED, /* names: owners; var: the new one */
 	AST_DROP_OWNED,     /* names, cascade */
 	AST_SET_ROLE,       /* var: role or session_authorization; value NULL = none; local */
+	AST_CREATE_SCHEMA,  /* names: its name; if_exists, owned_by, var: its owner */
+	AST_DROP_SCHEMA,    /* names, if_exists, cascade */
 };
 
 enum ast_iso { AST_ISO_NONE = 0, AST_ISO_RC, AST_ISO_RR, AST_ISO_SER };
@@ -351,10 +352,6 @@ enum ast_alter_kind {
 	AST_RENAME_COLUMN,
 	AST_RENAME_TABLE,
 	AST_SET_OPTIONS, /* key_kind of the statement */
-	/* of a domain */
-	AST_VALIDATE,
-	AST_RENAME_CONSTRAINT,
-	AST_SET_OWNER, /* var of the statement */
 };
 
 /* How a primary key is kept. */
@@ -388,8 +385,8 @@ struct ast_role {
 
 /* Roles are names; NULL = the current one. */
 #define AST_SESSION_ROLE "\"session" /* no role has that name */
-/* What ALTER ... OWNER TO says that it is; a TABLE may be each. */
-enum ast_owned { AST_OWNED_TABLE, AST_OWNED_VIEW, AST_OWNED_SEQUENCE, AST_OWNED_TYPE };
+/* What ALTER ... OWNER TO says that it is; a TABLE may be each relation. SCHEMA: names[0]. */
+enum ast_owned { AST_OWNED_TABLE, AST_OWNED_VIEW, AST_OWNED_SEQUENCE, AST_OWNED_SCHEMA, AST_OWNED_TYPE };
 enum ast_grant_on { AST_ON_TABLE, AST_ON_SEQUENCE, AST_ON_SCHEMA, AST_ON_DATABASE };
 struct ast_grant {
 	bool revoke;
@@ -441,6 +438,8 @@ struct ast_stmt {
 	struct ast_table table; /* INSERT, UPDATE, DELETE, COPY, CREATE */
 	const char **names;     /* INSERT, COPY: columns; DROP, TRUNCATE: tables; CREATE: key
 				 * columns */
+	const char **name_in;   /* the schemas that the names of relations are written with, or
+				 * NULL */
 	int *name_at;           /* their positions */
 	unsigned nnames;
 	struct ast_target *set; /* UPDATE */
@@ -468,11 +467,13 @@ struct ast_stmt {
 	enum ast_owned owned;
 	char overriding;         /* INSERT ... OVERRIDING: 's' SYSTEM, 'u' USER VALUE */
 	bool cascade;            /* DROP */
+	bool whoever;            /* DROP of a command's own: of any owner */
 	struct ast_alter *alter; /* ALTER TABLE */
 	unsigned alters;
 	bool replace;      /* CREATE OR REPLACE VIEW: select, names, and */
 	const char *text;  /* its query */
 	unsigned versions; /* CREATE TABLE ... WITH (versions = n) */
+	bool owned_by;     /* AUTHORIZATION */
 	bool if_exists;    /* IF [NOT] EXISTS */
 	bool no_data;      /* CREATE TABLE AS ... WITH NO DATA */
 	bool has_key, start, reset, local;

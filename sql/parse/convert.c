@@ -31,24 +31,21 @@ range(struct sql_convert *c, const PgQuery__RangeVar *r, bool system, struct ast
 	*out = (struct ast_table){ .position = r->location >= 0 ? r->location + 1 : 0 };
 	if (r->catalogname != NULL && r->catalogname[0])
 		return sql_convert_no(c, "names of other databases are", r->location);
-	if (r->schemaname != NULL && r->schemaname[0] && strcmp(r->schemaname, "public") != 0) {
-		out->system = strcmp(r->schemaname, "pg_catalog") == 0;
+	out->schema = r->schemaname != NULL && r->schemaname[0];
+	if (out->schema) {
 		out->information = strcmp(r->schemaname, "information_schema") == 0;
-		out->system |= out->information;
-		if (!out->system || !system) {
-			if (out->system)
-				cat_error(c->err, "42501",
-				    "permission denied: relations of \"%s\" can only be named in FROM",
-				    r->schemaname);
-			else
-				cat_error(c->err, "3F000", "schema \"%.63s\" does not exist", r->schemaname);
-			c->err->position = out->position;
-			return false;
-		}
+		out->system = out->information || strcmp(r->schemaname, "pg_catalog") == 0;
 	}
+	if (out->system && !system) {
+		cat_error(c->err, "42501", "permission denied: relations of \"%s\" can only be named in FROM",
+		    r->schemaname);
+		c->err->position = out->position;
+		return false;
+	}
+	if (out->schema && (out->in = sql_convert_str(c, r->schemaname)) == NULL)
+		return false;
 	if (r->relpersistence != NULL && r->relpersistence[0] == 't')
 		return sql_convert_no(c, "temporary tables are", r->location);
-	out->schema = r->schemaname != NULL && r->schemaname[0];
 	out->name = out->alias = sql_convert_str(c, r->relname);
 	if (out->name == NULL)
 		return false;
@@ -550,9 +547,35 @@ discard(PgQuery__DiscardMode what)
 								   : AST_DISCARD_ALL;
 }
 
-/* The values of a setting that is a list, as SHOW writes them. */
+/* True if it means itself without quotes. */
+static bool
+is_plain(const char *w)
+{
+	size_t n = strspn(w, "abcdefghijklmnopqrstuvwxyz_0123456789$");
+	return w[0] != 0 && w[n] == 0 && w[0] != '$' && (w[0] < '0' || w[0] > '9');
+}
+
+/* A name in quotes, those inside doubled. */
 static const char *
-listed(struct sql_convert *c, const PgQuery__VariableSetStmt *s)
+quoted(struct sql_convert *c, const char *w)
+{
+	char *out = nam_arena_take(c->arena, 2 * strlen(w) + 3), *to = out;
+	if (out == NULL)
+		return NULL;
+	*to++ = '"';
+	for (; *w != 0; w++) {
+		if (*w == '"')
+			*to++ = '"';
+		*to++ = *w;
+	}
+	*to++ = '"';
+	*to = 0;
+	return out;
+}
+
+/* The values of a setting that is a list, as SHOW writes them; names: of schemas. */
+static const char *
+listed(struct sql_convert *c, const PgQuery__VariableSetStmt *s, bool names)
 {
 	const char *all = "";
 	for (size_t i = 0; i < s->n_args && all != NULL; i++) {
@@ -561,9 +584,12 @@ listed(struct sql_convert *c, const PgQuery__VariableSetStmt *s)
 			sql_convert_no(c, "this kind of value in SET is", -1);
 			return NULL;
 		}
-		bool quoted = w[0] == '$';
-		all = nam_arena_printf(
-		    c->arena, "%s%s%s%s%s", all, i ? ", " : "", quoted ? "\"" : "", w, quoted ? "\"" : "");
+		if (names && !is_plain(w))
+			w = quoted(c, w);
+		if (w == NULL)
+			all = NULL;
+		else
+			all = nam_arena_printf(c->arena, "%s%s%s", all, i ? ", " : "", w);
 	}
 	if (all == NULL)
 		cat_error(c->err, "53200", "out of memory");
@@ -594,9 +620,9 @@ set(struct sql_convert *c, const PgQuery__VariableSetStmt *s, struct ast_stmt *s
 		st->reset = true;
 	if (s->kind != PG_QUERY__VARIABLE_SET_KIND__VAR_SET_VALUE)
 		return true;
-	bool list = strcasecmp(s->name, "search_path") == 0 || strcasecmp(s->name, "datestyle") == 0;
-	if (s->n_args != 1 && list)
-		return (st->value = listed(c, s)) != NULL;
+	bool path = strcasecmp(s->name, "search_path") == 0;
+	if (path || (s->n_args != 1 && strcasecmp(s->name, "datestyle") == 0))
+		return (st->value = listed(c, s, path)) != NULL;
 	if (s->n_args != 1) {
 		cat_error(c->err, "22023", "SET %.63s takes only one argument", s->name);
 		return false;
@@ -630,13 +656,15 @@ truncate_(struct sql_convert *c, const PgQuery__TruncateStmt *s, struct ast_stmt
 	st->kind = AST_TRUNCATE_ALL;
 	st->nnames = (unsigned)s->n_relations;
 	st->names = sql_convert_take(c, st->nnames * sizeof *st->names);
+	st->name_in = sql_convert_take(c, st->nnames * sizeof *st->name_in);
 	st->name_at = sql_convert_take(c, st->nnames * sizeof *st->name_at);
-	if (st->names == NULL || st->name_at == NULL)
+	if (st->names == NULL || st->name_in == NULL || st->name_at == NULL)
 		return false;
 	for (unsigned i = 0; i < st->nnames; i++) {
 		if (!sql_convert_range(c, s->relations[i]->range_var, &st->table))
 			return false;
 		st->names[i] = st->table.name;
+		st->name_in[i] = st->table.in;
 		st->name_at[i] = st->table.position;
 	}
 	return true;
@@ -663,10 +691,12 @@ comment(struct sql_convert *c, const PgQuery__CommentStmt *s, struct ast_stmt *s
 		return sql_convert_no(c, "COMMENT on this kind of object is", -1);
 	size_t own = strcmp(st->var, "column") == 0 ? 2 : 1;
 	const char *schema = l->n_items > own ? sql_convert_word(l->items[l->n_items - own - 1]) : NULL;
-	if (l->n_items < own || l->n_items > own + 1 || (schema != NULL && strcmp(schema, "public") != 0))
-		return sql_convert_no(c, "schemas are", -1);
+	if (l->n_items < own || l->n_items > own + 1)
+		return sql_convert_no(c, "this kind of name is", -1);
 	st->nnames = (unsigned)own;
-	if ((st->names = sql_convert_take(c, own * sizeof *st->names)) == NULL)
+	if ((st->names = sql_convert_take(c, own * sizeof *st->names)) == NULL ||
+	    (st->name_in = sql_convert_take(c, own * sizeof *st->name_in)) == NULL ||
+	    (schema != NULL && (st->name_in[0] = sql_convert_str(c, schema)) == NULL))
 		return false;
 	for (size_t i = 0; i < own; i++)
 		if ((st->names[i] = sql_convert_str(c, sql_convert_word(l->items[l->n_items - own + i]))) ==
@@ -792,9 +822,10 @@ analyze(struct sql_convert *c, const PgQuery__VacuumStmt *s, struct ast_stmt *st
 			return false;
 	}
 	st->names = sql_convert_take(c, s->n_rels * sizeof *st->names);
+	st->name_in = sql_convert_take(c, s->n_rels * sizeof *st->name_in);
 	st->name_at = sql_convert_take(c, s->n_rels * sizeof *st->name_at);
 	st->of = sql_convert_take(c, s->n_rels * sizeof *st->of);
-	if (st->names == NULL || st->name_at == NULL || st->of == NULL)
+	if (st->names == NULL || st->name_in == NULL || st->name_at == NULL || st->of == NULL)
 		return false;
 	for (size_t i = 0; i < s->n_rels; i++) {
 		const PgQuery__VacuumRelation *r = s->rels[i]->vacuum_relation;
@@ -803,6 +834,7 @@ analyze(struct sql_convert *c, const PgQuery__VacuumStmt *s, struct ast_stmt *st
 		if (!sql_convert_range(c, r->relation, &t))
 			return false;
 		st->names[i] = t.name;
+		st->name_in[i] = t.in;
 		st->name_at[i] = t.position;
 		of->names = (unsigned)r->n_va_cols;
 		if (of->names > 0 && st->vacuum && !st->analyze)
@@ -830,8 +862,8 @@ feature(PgQuery__Node__NodeCase k)
 		return "functions and procedures are";
 	case PG_QUERY__NODE__NODE_CREATE_TRIG_STMT:
 		return "triggers are";
-	case PG_QUERY__NODE__NODE_CREATE_SCHEMA_STMT:
-		return "schemas are";
+	case PG_QUERY__NODE__NODE_ALTER_OBJECT_SCHEMA_STMT:
+		return "ALTER ... SET SCHEMA is";
 	case PG_QUERY__NODE__NODE_CREATEDB_STMT:
 	case PG_QUERY__NODE__NODE_DROPDB_STMT:
 		return "CREATE and DROP DATABASE are";
@@ -840,6 +872,7 @@ feature(PgQuery__Node__NodeCase k)
 	case PG_QUERY__NODE__NODE_CREATE_EXTENSION_STMT:
 		return "extensions are";
 	case PG_QUERY__NODE__NODE_COMPOSITE_TYPE_STMT:
+	case PG_QUERY__NODE__NODE_CREATE_DOMAIN_STMT:
 		return "types of your own are";
 	case PG_QUERY__NODE__NODE_LISTEN_STMT:
 	case PG_QUERY__NODE__NODE_NOTIFY_STMT:
@@ -912,8 +945,6 @@ sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n)
 	case PG_QUERY__NODE__NODE_RENAME_STMT:
 		ok = sql_convert_ddl(c, n, st);
 		break;
-	case PG_QUERY__NODE__NODE_CREATE_DOMAIN_STMT:
-	case PG_QUERY__NODE__NODE_ALTER_DOMAIN_STMT:
 	case PG_QUERY__NODE__NODE_CREATE_ENUM_STMT:
 	case PG_QUERY__NODE__NODE_ALTER_ENUM_STMT:
 	case PG_QUERY__NODE__NODE_ALTER_OWNER_STMT:
@@ -964,6 +995,7 @@ sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n)
 	case PG_QUERY__NODE__NODE_COMMENT_STMT:
 		ok = comment(c, n->comment_stmt, st);
 		break;
+	case PG_QUERY__NODE__NODE_CREATE_SCHEMA_STMT:
 	case PG_QUERY__NODE__NODE_CREATE_ROLE_STMT:
 	case PG_QUERY__NODE__NODE_ALTER_ROLE_STMT:
 	case PG_QUERY__NODE__NODE_DROP_ROLE_STMT:

@@ -162,16 +162,17 @@ column(struct sql_convert *c, const PgQuery__ColumnRef *r)
 		else if ((part[i] = sql_convert_word(r->fields[i])) == NULL)
 			return no(c, "this kind of name is", r->location);
 	}
-	/* public.t.x is t.x; other schemas do not exist. */
 	size_t n = r->n_fields, from = 0;
-	if (n == 3 && (strcmp(part[0], "public") == 0 || strcmp(part[0], "pg_catalog") == 0 ||
-			  strcmp(part[0], "information_schema") == 0))
-		from = 1;
-	else if (n >= 3)
-		return no(c, "schemas are", r->location);
+	if (n > 3)
+		return no(c, "names of other databases are", r->location);
+	from = n == 3;
 	n -= from;
 	struct ast_expr *e = sql_convert_node(c, star ? AST_STAR : AST_COLUMN, r->location, 0);
 	if (e == NULL)
+		return NULL;
+	/* Relations of the system are not told apart by their schemas. */
+	if (from == 1 && strcmp(part[0], "pg_catalog") != 0 && strcmp(part[0], "information_schema") != 0 &&
+	    (e->schema = sql_convert_str(c, part[0])) == NULL)
 		return NULL;
 	if (n == 2 && (e->qual = sql_convert_str(c, part[from])) == NULL)
 		return NULL;

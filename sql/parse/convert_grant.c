@@ -1,5 +1,5 @@
-/* convert_grant.c -- GRANT and REVOKE of rights and of roles; OWNER TO, REASSIGN and DROP OWNED;
- * SET ROLE and SET SESSION AUTHORIZATION. */
+/* convert_grant.c -- schemas; GRANT and REVOKE of rights and of roles; OWNER TO, REASSIGN and DROP
+ * OWNED; SET ROLE and SET SESSION AUTHORIZATION. */
 #include <sql/parse/convert.h>
 
 #include <string.h>
@@ -62,6 +62,7 @@ objects(struct sql_convert *c, const PgQuery__GrantStmt *s, struct ast_stmt *st)
 	bool relations = st->grant.on == AST_ON_TABLE || st->grant.on == AST_ON_SEQUENCE;
 	st->nnames = (unsigned)s->n_objects;
 	if ((st->names = sql_convert_take(c, (s->n_objects + 1) * sizeof *st->names)) == NULL ||
+	    (st->name_in = sql_convert_take(c, (s->n_objects + 1) * sizeof *st->name_in)) == NULL ||
 	    (st->name_at = sql_convert_take(c, (s->n_objects + 1) * sizeof *st->name_at)) == NULL)
 		return false;
 	for (size_t i = 0; i < s->n_objects; i++) {
@@ -71,6 +72,7 @@ objects(struct sql_convert *c, const PgQuery__GrantStmt *s, struct ast_stmt *st)
 			if (!sql_convert_range(c, n->range_var, &t))
 				return false;
 			st->names[i] = t.name;
+			st->name_in[i] = t.in;
 			st->name_at[i] = t.position;
 		} else if ((st->names[i] = sql_convert_str(c, n->string->sval)) == NULL) {
 			return false;
@@ -132,9 +134,53 @@ sql_convert_owner(struct sql_convert *c, const PgQuery__RoleSpec *to, struct ast
 	return role_of(c, to, false, &st->var);
 }
 
+static bool
+create_schema(struct sql_convert *c, const PgQuery__CreateSchemaStmt *s, struct ast_stmt *st)
+{
+	st->kind = AST_CREATE_SCHEMA;
+	st->if_exists = s->if_not_exists;
+	if (s->n_schema_elts > 0)
+		return sql_convert_no(c, "elements of CREATE SCHEMA are", -1);
+	st->owned_by = s->authrole != NULL;
+	if (st->owned_by && !role_of(c, s->authrole, false, &st->var))
+		return false;
+	if (s->schemaname == NULL || !s->schemaname[0]) /* it has the owner's name */
+		return true;
+	st->nnames = 1;
+	return (st->names = sql_convert_take(c, sizeof *st->names)) != NULL &&
+	       (st->names[0] = sql_convert_str(c, s->schemaname)) != NULL;
+}
+
+bool
+sql_convert_drop_schema(struct sql_convert *c, const PgQuery__DropStmt *s, struct ast_stmt *st)
+{
+	st->kind = AST_DROP_SCHEMA;
+	st->cascade = s->behavior == PG_QUERY__DROP_BEHAVIOR__DROP_CASCADE;
+	st->if_exists = s->missing_ok;
+	st->nnames = (unsigned)s->n_objects;
+	if ((st->names = sql_convert_take(c, st->nnames * sizeof *st->names)) == NULL)
+		return false;
+	for (unsigned i = 0; i < st->nnames; i++)
+		if ((st->names[i] = sql_convert_str(c, sql_convert_word(s->objects[i]))) == NULL)
+			return false;
+	return true;
+}
+
+bool
+sql_convert_schema_owner(struct sql_convert *c, const PgQuery__AlterOwnerStmt *s, struct ast_stmt *st)
+{
+	st->owned = AST_OWNED_SCHEMA;
+	st->nnames = 1;
+	return (st->names = sql_convert_take(c, sizeof *st->names)) != NULL &&
+	       (st->names[0] = sql_convert_str(c, sql_convert_word(s->object))) != NULL &&
+	       sql_convert_owner(c, s->newowner, st);
+}
+
 bool
 sql_convert_grant(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *st)
 {
+	if (n->node_case == PG_QUERY__NODE__NODE_CREATE_SCHEMA_STMT)
+		return create_schema(c, n->create_schema_stmt, st);
 	if (n->node_case == PG_QUERY__NODE__NODE_GRANT_STMT)
 		return grant(c, n->grant_stmt, st);
 	if (n->node_case == PG_QUERY__NODE__NODE_GRANT_ROLE_STMT)

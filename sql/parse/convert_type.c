@@ -9,7 +9,7 @@ name_of(struct sql_convert *c, PgQuery__Node *const *part, size_t parts)
 {
 	const char *schema = parts == 2 ? sql_convert_word(part[0]) : NULL;
 	if (parts == 0 || parts > 2 || (schema != NULL && strcmp(schema, "public") != 0)) {
-		sql_convert_no(c, "schemas are", -1);
+		sql_convert_no(c, "types in schemas other than public are", -1);
 		return NULL;
 	}
 	return sql_convert_str(c, sql_convert_word(part[parts - 1]));
@@ -90,8 +90,6 @@ static bool
 owner(struct sql_convert *c, const PgQuery__AlterOwnerStmt *s, struct ast_stmt *st)
 {
 	const PgQuery__Node *n = s->object;
-	if (s->object_type == PG_QUERY__OBJECT_TYPE__OBJECT_DOMAIN)
-		return sql_convert_domain_owner(c, s, st);
 	if (s->object_type != PG_QUERY__OBJECT_TYPE__OBJECT_TYPE || n == NULL ||
 	    n->node_case != PG_QUERY__NODE__NODE_LIST)
 		return sql_convert_no(c, "ALTER ... OWNER TO of this kind of object is", -1);
@@ -108,14 +106,13 @@ sql_convert_own_type(struct sql_convert *c, const PgQuery__Node *n, struct ast_s
 		return create(c, n->create_enum_stmt, st);
 	case PG_QUERY__NODE__NODE_ALTER_ENUM_STMT:
 		return alter(c, n->alter_enum_stmt, st);
-	case PG_QUERY__NODE__NODE_CREATE_DOMAIN_STMT:
-	case PG_QUERY__NODE__NODE_ALTER_DOMAIN_STMT:
-		return sql_convert_domain(c, n, st);
 	case PG_QUERY__NODE__NODE_DROP_STMT:
 		return drop(c, n->drop_stmt, st);
 	case PG_QUERY__NODE__NODE_RENAME_STMT:
 		return rename_(c, n->rename_stmt, st);
 	default:
-		return owner(c, n->alter_owner_stmt, st);
+		return n->alter_owner_stmt->object_type == PG_QUERY__OBJECT_TYPE__OBJECT_SCHEMA
+			   ? sql_convert_schema_owner(c, n->alter_owner_stmt, st)
+			   : owner(c, n->alter_owner_stmt, st);
 	}
 }

@@ -177,7 +177,7 @@ features(void **state)
 		"select * from t tablesample system (1)", "select a collate \"de_DE\" from t",
 		"prepare transaction 'x'", "select money '1'", "select current_time", "select row(1,2)",
 		"explain (analyze, wal) select 1", "select b'1'", "select x'1f'", "commit and chain",
-		"truncate a restart identity", "create table s.t (a int)",
+		"truncate a restart identity", "create schema s create table t (a int)",
 		"create unlogged table t (a int) partition by hash (a)", "create table t (like u)" };
 	for (size_t i = 0; i < sizeof no / sizeof *no; i++) {
 		const char *r = parse_s(no[i]);

@@ -552,7 +552,7 @@ allowed(
 		struct sql_who owner = { .super = false };
 		/* nam_extras has defaults, views, and values out of tables: their statistics. */
 		if (n->tab->system && n->as == NULL && !in->who->super &&
-		    strcmp(n->tab->name, "nam_extras") == 0)
+		    strcmp(n->tab->path, "nam_extras") == 0)
 			return sql_denied(n->tab, err);
 		if (n->tab->system || (n->as == NULL && in->who->super))
 			continue;

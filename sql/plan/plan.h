@@ -182,7 +182,6 @@ struct sql_rules {
 	struct sql_expr **dflt;  /* per column; NULL = null */
 	struct sql_expr **check; /* as tab->check; over all columns of a row */
 	unsigned checks;
-	struct sql_expr **domain; /* per column: parameter 1 as one of its domain; NULL = none */
 };
 
 /* Rights that the statement needs. */
@@ -209,7 +208,8 @@ struct sql_steps {
 };
 
 struct sql_use {
-	const char *name;
+	const char *name; /* path */
+	int position;     /* where it stands in the text without a schema; 0 = it has one */
 	struct sql_use *next;
 };
 
@@ -219,17 +219,9 @@ struct sql_kept {
 	struct sql_kept *next;
 };
 
-/* A domain that values of the plan are of, its constraints bound. */
-struct sql_bound_domain {
-	struct sql_domain d;
-	struct sql_bound_domain *next;
-};
-
 struct sql_plan {
 	struct nam_arena arena;
-	struct sql_bound_domain *domain;
-	unsigned domain_depth; /* while binding: checks of domains around */
-	struct sql_use *use;   /* tables and views its text names, not those that views read */
+	struct sql_use *use; /* tables and views its text names, not those that views read */
 	/* A view's before those of what it reads. */
 	struct sql_need *need, **last_need;
 	/* While binding: the owner of the innermost view around; the FROM item that is changed. */
@@ -297,6 +289,7 @@ struct sql_bind_in {
 	bool part;                     /* it is a step: other parts may know types of parameters */
 	const struct sql_step *steps;  /* earlier ones */
 	const struct sql_who *who;     /* the statement's role; NULL = no right is checked */
+	const char *search;            /* the text of search_path; NULL = public */
 	uint64_t join_order;           /* 0 = the best one; else dice with that seed, for tests */
 };
 

@@ -32,14 +32,14 @@ static struct cat_column note_col[] = {
 	{ .name = "body", .type = CAT_TEXT, .typmod = -1 },
 };
 static struct cat_table tables[] = {
-	{ .name = "item", .columns = 5, .column = item_col, .keys = 1, .key = { 0 }, .store = { .id = 1 } },
-	{ .name = "line",
+	{ .path = "item", .columns = 5, .column = item_col, .keys = 1, .key = { 0 }, .store = { .id = 1 } },
+	{ .path = "line",
 	    .columns = 4,
 	    .column = line_col,
 	    .keys = 2,
 	    .key = { 0, 1 },
 	    .store = { .id = 2 } },
-	{ .name = "note", .columns = 2, .column = note_col, .store = { .id = 3 } },
+	{ .path = "note", .columns = 2, .column = note_col, .store = { .id = 3 } },
 };
 static const struct sql_hint hints[] = { { 1, 10000 }, { 2, 50000 }, { 3, 20 } };
 
@@ -49,7 +49,7 @@ find(void *arg, const char *name, const struct cat_table **out)
 	(void)arg;
 	*out = NULL;
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-		if (strcmp(tables[i].name, name) == 0)
+		if (strcmp(tables[i].path, name) == 0)
 			*out = &tables[i];
 	return NAM_OK;
 }
@@ -68,7 +68,7 @@ shape(const struct sql_node *n, char *out, size_t max)
 	const struct sql_access *a = sql_node_access(n);
 	if (a != NULL) {
 		at = strlen(out);
-		snprintf(out + at, max - at, ":%s/%u", a->tab->name, a->wants);
+		snprintf(out + at, max - at, ":%s/%u", a->tab->path, a->wants);
 	}
 	if (n->kind == SQL_NODE_GET && sql_op(get, n)->probes > 1) {
 		at = strlen(out);

@@ -115,7 +115,7 @@ is_after(const struct sql_plan *change, const struct cat_table *tab)
 		return true;
 	/* Foreign keys may have changed the tables that refer to it. */
 	for (unsigned i = 0; change->kind != AST_INSERT && i < change->tab->referrers; i++)
-		if (strcmp(change->tab->referrer[i].table, tab->name) == 0)
+		if (strcmp(change->tab->referrer[i].table, tab->path) == 0)
 			return true;
 	return false;
 }
@@ -130,12 +130,12 @@ may_follow(const struct sql_plan *change, const struct sql_plan *p, struct cat_e
 	for (const struct sql_need *n = p->need; n != NULL && verb == NULL; n = n->next)
 		if (is_after(change, n->tab)) {
 			verb = "reading";
-			name = n->tab->name;
+			name = cat_local(n->tab->path);
 		}
 	bool adds = p->kind == AST_INSERT && p->conflict == NULL;
 	if (verb == NULL && p->tab != NULL && !adds && is_after(change, p->tab)) {
 		verb = "changing";
-		name = p->tab->name;
+		name = cat_local(p->tab->path);
 	}
 	return verb == NULL ||
 	       cat_error(err, "0A000",

@@ -25,6 +25,7 @@ plan(struct sql_session *s, struct subject *j, struct cat_err *err)
 	struct sql_bind_in in = { .cat = s->cfg.cat,
 		.peers = s->cfg.peers,
 		.who = sql_who(s),
+		.search = s->now.search_path,
 		.t = s->t,
 		.parser = s->cfg.parser,
 		.costs = sql_costs_of(s),
@@ -39,6 +40,19 @@ plan(struct sql_session *s, struct subject *j, struct cat_err *err)
 }
 
 static bool
+create_as(struct sql_session *s, struct subject *j, const struct sql_sink *sink, struct cat_err *err)
+{
+	struct nam_arena names;
+	struct ast_stmt resolved;
+	uint64_t rows = 0;
+	nam_arena_init(&names, 0);
+	bool ok = sql_resolve(s, j->ast, sink, &resolved, &names, err) &&
+		  sql_create_as_run(s, &resolved, j->plan, sink, &rows, err);
+	nam_arena_fini(&names);
+	return ok;
+}
+
+static bool
 run(struct sql_session *s, struct subject *j, const struct sql_sink *sink, struct cat_err *err)
 {
 	static const struct sql_sink silent;
@@ -49,7 +63,7 @@ run(struct sql_session *s, struct subject *j, const struct sql_sink *sink, struc
 	if (!sql_meter_plan(p))
 		return sql_no_memory(err);
 	if (j->ast->kind == AST_CREATE_AS)
-		return sql_create_as_run(s, j->ast, p, sink, &rows, err);
+		return create_as(s, j, sink, err);
 	for (unsigned i = 0; i < p->arenas; i++)
 		nam_arena_reset(s->arena[i]);
 	sql_take_now(s, p);

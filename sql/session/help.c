@@ -45,6 +45,7 @@ plan_again(struct sql_session *s, const struct sql_gather *g, const struct sql_s
 		.types = g->plan->param,
 		.ntypes = g->plan->params,
 		.costs = sql_costs_of(theirs),
+		.search = theirs->now.search_path,
 		.join_order = theirs->now.join_order };
 	struct sql_plan *p = sql_plan_make(g->plan->ast, &in, &err);
 	if (p != NULL && sql_plan_number(p) == g->number)

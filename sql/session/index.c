@@ -48,14 +48,20 @@ change(struct sql_session *s, bool (*what)(struct sql_session *s, void *arg, str
 struct building {
 	const struct ast_stmt *ast;
 	const struct sql_sink *sink;
-	char name[CAT_NAME_MAX + 1];
+	char name[CAT_PATH_MAX + 1]; /* its path */
 };
 
 static bool
 define(struct sql_session *s, void *arg, struct cat_err *err)
 {
 	struct building *b = arg;
-	return sql_index_define(s, b->ast, false, b->name, b->sink, err);
+	struct nam_arena names;
+	struct ast_stmt resolved;
+	nam_arena_init(&names, 0);
+	bool ok = sql_resolve(s, b->ast, b->sink, &resolved, &names, err) &&
+		  sql_index_define(s, &resolved, false, b->name, b->sink, err);
+	nam_arena_fini(&names);
+	return ok;
 }
 
 static bool
@@ -93,7 +99,7 @@ look(struct sql_session *s, struct building *b,
 	unsigned i;
 	bool ok = sql_begin_statement(s, err) && sql_index_find(s, b->name, &tab, &i, err);
 	if (ok && tab == NULL)
-		ok = cat_error(err, "42704", "index \"%s\" does not exist", b->name);
+		ok = cat_error(err, "42704", "index \"%s\" does not exist", cat_local(b->name));
 	ok = ok && what(s, tab, i, b->sink, err);
 	sql_roll_back(s);
 	return ok;

@@ -122,15 +122,10 @@ static void
 as_text(struct rule *w, const struct ast_expr *e)
 {
 	const struct cat_column *c = column_of(w, e);
-	bool deep = c != NULL && c->domain != 0; /* it is made a value of the base type */
-	bool casts = deep || (c != NULL && cat_type_is_varchar(c->type, c->typmod));
+	bool casts = c != NULL && cat_type_is_varchar(c->type, c->typmod);
 	add(w, casts && w->full ? "(" : "");
 	say(w, e, false);
-	add(w, casts && w->full ? ")" : "");
-	if (casts && deep && !cat_type_is_varchar(c->type, c->typmod))
-		as_type(w, c->type, -1);
-	else
-		add(w, casts ? "::text" : "");
+	add(w, casts ? (w->full ? ")::text" : "::text") : "");
 }
 
 /* 0: no sign of arithmetic. */
@@ -202,15 +197,17 @@ joined(struct rule *w, const struct ast_expr *e, const char *word, bool inside)
 	add(w, around ? ")" : "");
 }
 
-/* A sequence's name as an identifier; the catalog may keep it in quotes that it does not need. */
+/* A sequence's name as an identifier, with its schema where search_path does not lead to it. */
 static void
 sequence(struct rule *w, const struct ast_expr *x)
 {
-	char name[CAT_NAME_MAX + 1];
-	bool quoted = x->len > 2 && x->text[0] == '"' && strchr(x->text + 1, '"') == x->text + x->len - 1;
-	snprintf(name, sizeof name, "%.*s", (int)(x->len - 2), x->text + 1);
-	const char *ident = quoted ? sql_system_ident(w->s, name) : x->text;
-	literal(w, ident ? ident : x->text);
+	char schema[CAT_NAME_MAX + 1], name[CAT_NAME_MAX + 1], path[CAT_PATH_MAX + 1];
+	const char *said = NULL;
+	if (sql_path_parse((struct cat_str){ x->text, x->len }, schema, name)) {
+		cat_path(schema[0] ? schema : CAT_PUBLIC_SCHEMA, name, path);
+		said = schema[0] ? sql_system_path_said(w->s, path) : sql_system_ident(w->s, name);
+	}
+	literal(w, said ? said : x->text);
 	add(w, "::regclass");
 }
 
@@ -241,10 +238,6 @@ say(struct rule *w, const struct ast_expr *e, bool inside)
 {
 	switch (e->kind) {
 	case AST_COLUMN: {
-		if (w->t->kind == CAT_DOMAIN) {
-			add(w, "VALUE");
-			break;
-		}
 		const char *name = sql_system_ident(w->s, e->text);
 		w->gave_up |= name == NULL;
 		add(w, name ? name : "");

@@ -121,6 +121,9 @@ bool sql_set_role(
 
 /* ---- utility.c ---- */
 /* CREATE, DROP, COPY, EXPLAIN: inside a transaction. tag gets the command's. */
+/* resolve.c: *out is the statement with paths in the place of names. False: *err. */
+bool sql_resolve(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
+    struct ast_stmt *out, struct nam_arena *arena, struct cat_err *err);
 bool sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, char *tag,
     size_t max, uint64_t *rows, struct cat_err *err);
 /* What may be said in a failed block. */

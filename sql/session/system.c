@@ -4,6 +4,7 @@
 #include <sql/expr/expr_internal.h>
 #include <sql/session/session_internal.h>
 #include <sql/system/system.h>
+#include <types/array.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,12 @@ static struct sql_system
 system_of(struct sql_row *r)
 {
 	struct sql_session *s = r->env->session;
-	return (struct sql_system){ .cat = s->cfg.cat, .t = s->t, .a = r->env->arena, .err = r->env->err };
+	return (struct sql_system){ .cat = s->cfg.cat,
+		.t = s->t,
+		.a = r->env->arena,
+		.err = r->env->err,
+		.search = s->now.search_path,
+		.who = sql_who(s) };
 }
 
 static bool
@@ -32,13 +38,6 @@ made(struct sql_row *r, const char *p, bool none)
 
 /* ---- regclass and its kin ------------------------------------------------------------- */
 
-static const struct {
-	uint32_t oid;
-	const char *name;
-} schemas[] = { { SQL_OID_CATALOG, "pg_catalog" }, { SQL_OID_PUBLIC, "public" },
-	{ SQL_OID_SCHEMA, "information_schema" } };
-enum { SCHEMAS = sizeof schemas / sizeof *schemas };
-
 /* All roles, the first one too. */
 static bool
 roles(struct sql_row *r, struct cat_role **out, unsigned *n)
@@ -55,6 +54,9 @@ name_at(struct sql_row *r, enum cat_type type, uint32_t oid, const char **name)
 	struct sql_system s = system_of(r);
 	struct sql_found f;
 	struct cat_role *role;
+	const struct cat_table *def;
+	const char *its;
+	uint32_t one;
 	unsigned n;
 	*name = "";
 	switch (type) {
@@ -65,9 +67,7 @@ name_at(struct sql_row *r, enum cat_type type, uint32_t oid, const char **name)
 			*name = sql_system_said(&s, &f);
 		return *name != NULL;
 	case CAT_REGTYPE:
-		*name = sql_system_domain(&s, oid);
-		if (*name == NULL)
-			*name = sql_system_type(s.a, oid, -1);
+		*name = sql_system_type(s.a, oid, -1);
 		if (*name != NULL && strcmp(*name, "???") == 0)
 			*name = "";
 		return *name != NULL || sql_oom(s.err);
@@ -76,9 +76,11 @@ name_at(struct sql_row *r, enum cat_type type, uint32_t oid, const char **name)
 		*name = *name ? *name : "";
 		return true;
 	case CAT_REGNAMESPACE:
-		for (unsigned k = 0; k < SCHEMAS; k++)
-			if (schemas[k].oid == oid)
-				*name = schemas[k].name;
+		if (!sql_system_open(&s))
+			return false;
+		for (unsigned k = 0; sql_system_schema(&s, k, &one, &its, &def); k++)
+			if (one == oid && (*name = sql_system_ident(&s, its)) == NULL)
+				return false;
 		return true;
 	default:
 		if (oid == SQL_OID_OWNER)
@@ -115,6 +117,20 @@ is_text(struct cat_str s, const char *is)
 	return s.len == strlen(is) && memcmp(s.p, is, s.len) == 0;
 }
 
+/* 0 = there is none. */
+static bool
+schema_named(const struct sql_system *s, const char *name, uint32_t *oid)
+{
+	const struct cat_table *def;
+	const char *its;
+	uint32_t one;
+	*oid = 0;
+	for (unsigned k = 0; sql_system_schema(s, k, &one, &its, &def); k++)
+		if (strcmp(its, name) == 0)
+			*oid = one;
+	return true;
+}
+
 /* The number of what has that name; *oid 0 = nothing has. */
 static bool
 named(struct sql_row *r, enum cat_type type, struct cat_str name, uint32_t *oid)
@@ -124,7 +140,7 @@ named(struct sql_row *r, enum cat_type type, struct cat_str name, uint32_t *oid)
 	struct cat_role *role;
 	unsigned n;
 	bool ok = true;
-	char word[CAT_NAME_MAX + 16];
+	char word[CAT_NAME_MAX + 16], schema[CAT_NAME_MAX + 1], last[CAT_NAME_MAX + 1];
 	*oid = 0;
 	snprintf(
 	    word, sizeof word, "%.*s", (int)(name.len < sizeof word ? name.len : sizeof word - 1), name.p);
@@ -141,10 +157,9 @@ named(struct sql_row *r, enum cat_type type, struct cat_str name, uint32_t *oid)
 		*oid = sql_system_function_oid(strncmp(word, "pg_catalog.", 11) == 0 ? word + 11 : word);
 		return true;
 	case CAT_REGNAMESPACE:
-		for (unsigned k = 0; k < SCHEMAS; k++)
-			if (is_text(name, schemas[k].name))
-				*oid = schemas[k].oid;
-		return true;
+		if (!sql_path_parse(name, schema, last) || schema[0] != 0)
+			return cat_error(s.err, "42602", "invalid name syntax");
+		return sql_system_open(&s) && schema_named(&s, last, oid);
 	default:
 		if (is_text(name, SQL_OWNER))
 			*oid = SQL_OID_OWNER;
@@ -167,6 +182,9 @@ nothing(struct sql_row *r, enum cat_type type, struct cat_str name)
 	} said[] = { { CAT_REGCLASS, "42P01", "relation" }, { CAT_REGTYPE, "42704", "type" },
 		{ CAT_REGPROC, "42883", "function" }, { CAT_REGNAMESPACE, "3F000", "schema" },
 		{ CAT_REGROLE, "42704", "role" } };
+	char schema[CAT_NAME_MAX + 1], last[CAT_NAME_MAX + 1];
+	if (type == CAT_REGNAMESPACE && sql_path_parse(name, schema, last))
+		name = (struct cat_str){ last, (uint32_t)strlen(last) };
 	for (unsigned k = 0; k < sizeof said / sizeof *said; k++)
 		if (said[k].type == type)
 			return cat_error(r->env->err, said[k].state, "%s \"%.*s\" does not exist",
@@ -195,10 +213,11 @@ reg_find(struct sql_row *r, bool maybe)
 		env.err = &why;
 		quiet.env = &env;
 		bool ok = named(&quiet, r->e->type, name, &oid);
-		if (!ok && strcmp(why.sqlstate, "42602") != 0)
+		bool absent = ok || strcmp(why.sqlstate, "42602") == 0 || strcmp(why.sqlstate, "3F000") == 0;
+		if (!absent)
 			*err = why;
 		if (!ok || oid == 0)
-			return text(r, NULL) && (ok || strcmp(why.sqlstate, "42602") == 0);
+			return text(r, NULL) && absent;
 		return reg(r, oid);
 	}
 	if (!named(r, r->e->type, name, &oid))
@@ -298,10 +317,12 @@ serial_of(struct sql_row *r)
 		return cat_error(
 		    s.err, "42703", "column \"%s\" of relation \"%s\" does not exist", column, f.name);
 	const struct cat_table *seq = sql_system_serial(&s, f.tab, column);
-	const char *name = seq ? sql_system_ident(&s, seq->name) : NULL;
-	if (seq != NULL && name == NULL)
-		return false;
-	return text(r, name ? nam_arena_printf(s.a, "public.%s", name) : NULL);
+	char schema[CAT_NAME_MAX + 1];
+	if (seq == NULL)
+		return text(r, NULL);
+	cat_schema_of(seq->path, schema);
+	const char *name = sql_system_ident(&s, cat_local(seq->path)), *in = sql_system_ident(&s, schema);
+	return name != NULL && in != NULL && text(r, nam_arena_printf(s.a, "%s.%s", in, name));
 }
 
 static bool
@@ -309,11 +330,8 @@ type_of(struct sql_row *r)
 {
 	if (r->null[0])
 		return text(r, NULL);
-	struct sql_system s = system_of(r);
-	const char *name = sql_system_domain(&s, (uint32_t)r->a[0].i);
-	if (name != NULL)
-		return text(r, name);
-	name = sql_system_type(r->env->arena, (uint32_t)r->a[0].i, r->null[1] ? -1 : (int32_t)r->a[1].i);
+	const char *name =
+	    sql_system_type(r->env->arena, (uint32_t)r->a[0].i, r->null[1] ? -1 : (int32_t)r->a[1].i);
 	/* format_type(1042, -1) is bpchar: a typmod is asked for, and there is none */
 	if (name != NULL && !r->null[1] && (uint32_t)r->a[0].i == cat_type_oid(CAT_BPCHAR, -1) &&
 	    r->a[1].i < 0)
@@ -335,24 +353,25 @@ user_of(struct sql_row *r)
 
 /* ---- what may be seen and done -------------------------------------------------------- */
 
-static bool
-is_domain(struct sql_row *r)
-{
-	struct sql_system s = system_of(r);
-	return sql_system_domain(&s, (uint32_t)r->a[0].i) != NULL;
-}
-
-/* Names of public and of pg_catalog are found without a schema; those of the information schema are
- * not. */
+/* Names of pg_catalog are found without a schema, and those that search_path leads to. */
 static bool
 visible(struct sql_row *r)
 {
-	const struct sql_relation *is;
-	r->out.i = 1;
-	for (unsigned k = 0; (is = sql_relation_at(k)) != NULL; k++)
-		if (is->oid == (uint32_t)r->a[0].i)
-			r->out.i = is->schema == SQL_IN_CATALOG;
-	return true;
+	struct sql_system s = system_of(r);
+	struct sql_found f;
+	char path[CAT_PATH_MAX + 1];
+	bool ok = true;
+	if (!sql_system_open(&s))
+		return false;
+	if (!sql_system_at(&s, (uint32_t)r->a[0].i, &f))
+		return text(r, NULL);
+	if (f.tab == NULL || f.tab->system) {
+		r->out.i = f.schema == SQL_OID_CATALOG;
+		return true;
+	}
+	cat_beside(f.tab->path, f.name, path);
+	r->out.i = sql_system_sees(&s, f.key ? f.tab->path : path, &ok);
+	return ok;
 }
 
 /* The words of a list, "select, insert with grant option", as bits by their places in words[];
@@ -494,31 +513,86 @@ database_right(struct sql_row *r)
 	return ok;
 }
 
-/* Every role may use every schema. */
+/* Every role may use the schemas that have no definition. */
 static bool
 schema_right(struct sql_row *r)
 {
 	static const char *const words[] = { "CREATE", "USAGE", NULL };
 	enum { CREATE = 1, USAGE = 2 };
 	struct sql_session *s = r->env->session;
+	struct sql_system in = system_of(r);
 	unsigned at = r->n - 2, which, granting;
-	uint32_t oid = (uint32_t)r->a[at].i;
+	uint32_t oid = (uint32_t)r->a[at].i, one;
+	const struct cat_table *def, *its = NULL;
+	const char *name;
 	struct sql_who who;
-	if (!whose(r, &who))
+	uint16_t have = CAT_MAY_USE;
+	bool by_name = r->e->args[at]->type == CAT_TEXT, known = false, makes = false, grants = false;
+	if (!whose(r, &who) || (by_name && !named(r, CAT_REGNAMESPACE, r->a[at].s, &oid)) ||
+	    !sql_system_open(&in))
 		return false;
-	bool by_name = r->e->args[at]->type == CAT_TEXT, known = false, makes = false;
-	if (by_name && !named(r, CAT_REGNAMESPACE, r->a[at].s, &oid))
-		return false;
-	for (unsigned k = 0; k < SCHEMAS; k++)
-		known |= schemas[k].oid == oid;
+	for (unsigned k = 0; sql_system_schema(&in, k, &one, &name, &def); k++)
+		if (one == oid) {
+			known = true;
+			its = def;
+		}
 	if (!known)
 		return by_name ? nothing(r, CAT_REGNAMESPACE, r->a[at].s) : text(r, NULL);
-	if (!rights(r->a[at + 1].s, words, &which, &granting, r->env->err) ||
-	    !sql_may_make(s->cfg.cat, s->t, &who, &makes, r->env->err))
+	if (!rights(r->a[at + 1].s, words, &which, &granting, r->env->err))
 		return false;
-	r->out.i = (which & USAGE) != 0 || ((which & CREATE) != 0 && makes && oid == SQL_OID_PUBLIC) ||
-		   (granting != 0 && who.super);
+	if (its != NULL) {
+		uint16_t asked =
+		    (granting & USAGE ? CAT_MAY_USE : 0) | (granting & CREATE ? CAT_MAY_CREATE : 0);
+		if (!sql_rights(
+			s->cfg.cat, s->t, &who, its, CAT_MAY_USE | CAT_MAY_CREATE, &have, r->env->err) ||
+		    !may_grant(r, &who, its, asked, &grants))
+			return false;
+		makes = (have & CAT_MAY_CREATE) != 0;
+		grants &= granting != 0;
+	} else {
+		if (!sql_may_make(s->cfg.cat, s->t, &who, &makes, r->env->err))
+			return false;
+		makes &= oid == SQL_OID_PUBLIC;
+		grants = granting != 0 && who.super;
+	}
+	r->out.i =
+	    ((which & USAGE) != 0 && (have & CAT_MAY_USE) != 0) || ((which & CREATE) != 0 && makes) || grants;
 	return true;
+}
+
+/* ---- search_path ------------------------------------------------------------------------ */
+
+/* current_schema: the first schema of search_path that there is, or NULL. */
+static bool
+first_schema(struct sql_row *r)
+{
+	const struct sql_looking in = sql_looking(r->env->session);
+	const char **name;
+	unsigned n;
+	return sql_search_schemas(&in, &name, &n, r->env->arena, r->env->err) &&
+	       text(r, n > 0 ? name[0] : NULL);
+}
+
+/* current_schemas: all of them, with pg_catalog before if what is searched unasked also counts. */
+static bool
+all_schemas(struct sql_row *r)
+{
+	const struct sql_looking in = sql_looking(r->env->session);
+	const char **name;
+	unsigned n, m = 0;
+	if (!sql_search_schemas(&in, &name, &n, r->env->arena, r->env->err))
+		return false;
+	union cat_val *v = nam_arena_take(r->env->arena, (n + 1u) * sizeof *v);
+	if (v == NULL)
+		return sql_oom(r->env->err);
+	bool asked = false;
+	for (unsigned k = 0; k < n; k++)
+		asked |= strcmp(name[k], "pg_catalog") == 0;
+	if (r->a[0].i && !asked)
+		v[m++].s = (struct cat_str){ "pg_catalog", 10 };
+	for (unsigned k = 0; k < n; k++)
+		v[m++].s = (struct cat_str){ name[k], (uint32_t)strlen(name[k]) };
+	return cat_array_make(CAT_NAME, 1, v, NULL, m, &r->out.s, r->env->arena, r->env->err);
 }
 
 /* Is the current role a member of it? */
@@ -657,8 +731,6 @@ sql_system_ask(struct sql_row *r, enum sql_ask what)
 		return visible(r);
 	case SQL_ASK_TYPE_VISIBLE:
 		r->out.i = 1;
-		if (is_domain(r))
-			return true;
 		r->out_null = strcmp(sql_system_type(a, (uint32_t)r->a[0].i, -1), "???") == 0;
 		return true;
 	case SQL_ASK_FN_VISIBLE:
@@ -700,6 +772,10 @@ sql_system_ask(struct sql_row *r, enum sql_ask what)
 		return database_right(r);
 	case SQL_ASK_SCHEMA_RIGHT:
 		return schema_right(r);
+	case SQL_ASK_SCHEMA:
+		return first_schema(r);
+	case SQL_ASK_SCHEMAS:
+		return all_schemas(r);
 	}
 	return cat_error(r->env->err, "XX000", "no such question: %d", (int)what);
 }

@@ -39,7 +39,8 @@ names_column(const struct cat_table *tab, const char *name, struct cat_err *err)
 	for (unsigned k = 0; k < tab->columns; k++)
 		if (strcmp(tab->column[k].name, name) == 0)
 			return true;
-	cat_error(err, "42703", "column \"%s\" of relation \"%s\" does not exist", name, tab->name);
+	cat_error(
+	    err, "42703", "column \"%s\" of relation \"%s\" does not exist", name, cat_local(tab->path));
 	sql_guess_in_table(tab, name, err);
 	return false;
 }
@@ -95,7 +96,7 @@ copy(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *s
 	if (st != NAM_OK)
 		return sql_status(err, st, NULL);
 	if (tab == NULL) {
-		cat_error(err, "42P01", "relation \"%s\" does not exist", ast->table.name);
+		cat_error(err, "42P01", "relation \"%s\" does not exist", sql_path_shown(ast->table.name));
 		sql_guess_relation(s->cfg.cat, s->t, ast->table.name, sql_arena(s, 1), err);
 		return false;
 	}
@@ -105,9 +106,9 @@ copy(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *s
 		return sql_copy_to(s, ast, sink, rows, err);
 	if (tab->kind != CAT_TABLE)
 		return cat_error(err, "42809", "cannot copy to %s \"%s\"",
-		    tab->kind == CAT_VIEW ? "view" : "sequence", tab->name);
+		    tab->kind == CAT_VIEW ? "view" : "sequence", cat_local(tab->path));
 	if (tab->system)
-		return cat_error(err, "42501", "permission denied for table %s", tab->name);
+		return cat_error(err, "42501", "permission denied for table %s", cat_local(tab->path));
 	if (!sql_must_have(s, tab, CAT_MAY_INSERT, err))
 		return false;
 	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser };
@@ -165,7 +166,7 @@ add_referrers(struct sql_session *s, struct emptied *e, const struct sql_sink *s
 			if (is_named(e, e->n, tab->referrer[k].table))
 				continue;
 			sql_notice(sink, "NOTICE", "00000", "truncate cascades to table \"%s\"",
-			    tab->referrer[k].table);
+			    cat_local(tab->referrer[k].table));
 			e->name[e->n++] = tab->referrer[k].table;
 		}
 	}
@@ -195,12 +196,14 @@ truncate_all(
 			return sql_status(err, st, NULL);
 		if (tab == NULL || tab->kind != CAT_TABLE) {
 			cat_error(err, tab ? "42809" : "42P01",
-			    tab ? "\"%s\" is not a table" : "relation \"%s\" does not exist", e.name[i]);
+			    tab ? "\"%s\" is not a table" : "relation \"%s\" does not exist",
+			    tab ? cat_local(e.name[i]) : sql_path_shown(e.name[i]));
 			err->position = e.at[i];
 			return false;
 		}
 		if (tab->system)
-			return cat_error(err, "42501", "permission denied for table %s", tab->name);
+			return cat_error(
+			    err, "42501", "permission denied for table %s", cat_local(tab->path));
 		if (!sql_must_have(s, tab, CAT_MAY_TRUNCATE, err))
 			return false;
 		st = cat_hold(s->cfg.cat, s->t, tab);
@@ -224,48 +227,23 @@ comment(struct sql_session *s, const struct ast_stmt *ast, struct cat_err *err)
 	if (st != NAM_OK)
 		return sql_status(err, st, NULL);
 	if (tab == NULL)
-		return cat_error(err, "42P01", "relation \"%s\" does not exist", ast->names[0]);
+		return cat_error(
+		    err, "42P01", "relation \"%s\" does not exist", sql_path_shown(ast->names[0]));
 	if (!sql_must_own(s, tab, err))
 		return false;
 	if (strcmp(ast->var, "column") == 0)
 		return names_column(tab, ast->names[1], err);
 	const char *is = tab->kind == CAT_VIEW ? "view" : tab->kind == CAT_SEQUENCE ? "sequence" : "table";
 	return strcmp(is, ast->var) == 0 ||
-	       cat_error(err, "42809", "\"%s\" is not a %s", ast->names[0], ast->var);
+	       cat_error(err, "42809", "\"%s\" is not a %s", cat_local(ast->names[0]), ast->var);
 }
 
+/* ast's names are paths. */
 static bool
-domain(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, char *tag, size_t max,
-    struct cat_err *err)
-{
-	snprintf(tag, max, "%s DOMAIN",
-	    ast->kind == AST_CREATE_DOMAIN  ? "CREATE"
-	    : ast->kind == AST_ALTER_DOMAIN ? "ALTER"
-					    : "DROP");
-	return ast->kind == AST_CREATE_DOMAIN  ? sql_create_domain(s, ast, s->arena[0], err)
-	       : ast->kind == AST_ALTER_DOMAIN ? sql_alter_domain(s, ast, sink, s->arena[0], err)
-					       : sql_drop_domains(s, ast, sink, s->arena[0], err);
-}
-
-static bool
-empty_arenas(struct sql_session *s)
-{
-	for (unsigned i = 0; i < 4; i++) {
-		struct nam_arena *a = sql_arena(s, i);
-		if (a == NULL)
-			return false;
-		nam_arena_reset(a);
-	}
-	return true;
-}
-
-bool
-sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, char *tag,
-    size_t max, uint64_t *rows, struct cat_err *err)
+utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, char *tag, size_t max,
+    uint64_t *rows, struct cat_err *err)
 {
 	bool ok;
-	if (!empty_arenas(s))
-		return sql_no_memory(err);
 	switch (ast->kind) {
 	case AST_CREATE_TABLE:
 		snprintf(tag, max, "CREATE TABLE");
@@ -299,10 +277,6 @@ sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_
 	case AST_ALTER_TABLE:
 		snprintf(tag, max, "ALTER TABLE");
 		return sql_alter_table(s, ast, sink, s->arena[0], err);
-	case AST_CREATE_DOMAIN:
-	case AST_ALTER_DOMAIN:
-	case AST_DROP_DOMAIN:
-		return domain(s, ast, sink, tag, max, err);
 	case AST_ANALYZE:
 		snprintf(tag, max, ast->vacuum ? "VACUUM" : "ANALYZE");
 		return sql_analyze(s, ast, sink, err);
@@ -327,6 +301,7 @@ sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_
 		    ast->owned == AST_OWNED_TYPE       ? "TYPE"
 		    : ast->owned == AST_OWNED_VIEW     ? "VIEW"
 		    : ast->owned == AST_OWNED_SEQUENCE ? "SEQUENCE"
+		    : ast->owned == AST_OWNED_SCHEMA   ? "SCHEMA"
 						       : "TABLE");
 		return sql_give(s, ast, sink, s->arena[0], err);
 	case AST_CREATE_ENUM:
@@ -341,6 +316,12 @@ sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_
 	case AST_DROP_TYPE:
 		snprintf(tag, max, "DROP TYPE");
 		return sql_drop_types(s, ast, sink, s->arena[0], err);
+	case AST_CREATE_SCHEMA:
+		snprintf(tag, max, "CREATE SCHEMA");
+		return sql_create_schema(s, ast, sink, s->arena[0], err);
+	case AST_DROP_SCHEMA:
+		snprintf(tag, max, "DROP SCHEMA");
+		return sql_drop_schema(s, ast, sink, s->arena[0], err);
 	case AST_REASSIGN_OWNED:
 		snprintf(tag, max, "REASSIGN OWNED");
 		return sql_reassign(s, ast, s->arena[0], err);
@@ -361,6 +342,25 @@ sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_
 		snprintf(tag, max, "%s", "");
 		return true;
 	}
+}
+
+bool
+sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, char *tag,
+    size_t max, uint64_t *rows, struct cat_err *err)
+{
+	struct nam_arena names;
+	struct ast_stmt resolved;
+	for (unsigned i = 0; i < 4; i++) {
+		struct nam_arena *a = sql_arena(s, i);
+		if (a == NULL)
+			return sql_no_memory(err);
+		nam_arena_reset(a);
+	}
+	nam_arena_init(&names, 0);
+	bool ok = sql_resolve(s, ast, sink, &resolved, &names, err) &&
+		  utility(s, &resolved, sink, tag, max, rows, err);
+	nam_arena_fini(&names);
+	return ok;
 }
 
 enum { PARALLEL_ROWS = 20000 };
@@ -434,29 +434,18 @@ unknown(const char *name, struct cat_err *err)
 	return cat_error(err, "42704", "unrecognized configuration parameter \"%.63s\"", name);
 }
 
-/*
- * search_path: every name is looked for in public, so that must be in it, and what else is may
- * hold nothing.
- */
 static bool
 path(struct sql_settings *set, const char *v, struct cat_err *err)
 {
-	bool public = false;
-	for (const char *p = v; *p != 0;) {
-		size_t n = strcspn(p, ", ");
-		bool mine = n == 6 && strncasecmp(p, "public", n) == 0;
-		if (n > 0 && !mine && (n != 7 || memcmp(p, "\"$user\"", n) != 0) &&
-		    (n != 5 || memcmp(p, "$user", n) != 0) &&
-		    (n != 10 || strncasecmp(p, "pg_catalog", n) != 0))
-			return cat_error(
-			    err, "0A000", "schemas in search_path other than public are not supported yet");
-		public |= mine;
-		p += n;
-		p += strspn(p, ", ");
+	if (!sql_search_ok(v)) {
+		cat_error(err, "22023", "invalid value for parameter \"search_path\": \"%.100s\"", v);
+		snprintf(err->detail, sizeof err->detail, "List syntax is invalid.");
+		return false;
 	}
-	if (!public)
-		return cat_error(err, "0A000", "a search_path without public is not supported yet");
-	snprintf(set->search_path, sizeof set->search_path, "%.127s", v);
+	if (strlen(v) >= sizeof set->search_path)
+		return cat_error(err, "0A000", "a search_path of more than %zu bytes is not supported yet",
+		    sizeof set->search_path - 1);
+	strcpy(set->search_path, v);
 	return true;
 }
 

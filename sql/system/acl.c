@@ -87,7 +87,8 @@ sql_row_acl(struct sql_rows *r, const struct cat_table *t)
 	if (!open_items(&x, r, t->grants))
 		return;
 	for (unsigned i = 0; i < t->grants; i++)
-		item(&x, t->grant[i].to, t->grant[i].by, "arwdDxtU", t->grant[i].rights, t->grant[i].options);
+		item(
+		    &x, t->grant[i].to, t->grant[i].by, "arwdDxtUC", t->grant[i].rights, t->grant[i].options);
 	close_items(&x);
 }
 
@@ -126,14 +127,16 @@ privileges(struct sql_rows *r, const struct cat_table *t, const char *to, const 
 	static const char *const names[] = { "INSERT", "SELECT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES",
 		"TRIGGER" };
 	bool owner = strcmp(to, cat_owner(t)) == 0;
+	char schema[CAT_NAME_MAX + 1];
+	cat_schema_of(t->path, schema);
 	for (unsigned k = 0; k < sizeof names / sizeof *names; k++) {
 		if ((rights & 1u << k) == 0)
 			continue;
 		row_copy(r, by);
 		row_copy(r, to[0] != 0 ? to : "PUBLIC");
 		row_text(r, SQL_DATABASE);
-		row_text(r, "public");
-		row_copy(r, t->name);
+		row_copy(r, schema);
+		row_copy(r, cat_local(t->path));
 		row_text(r, names[k]);
 		row_text(r, owner || (options & 1u << k) != 0 ? "YES" : "NO");
 		row_text(r, (1u << k) == CAT_MAY_SELECT ? "YES" : "NO");

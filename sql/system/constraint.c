@@ -14,7 +14,7 @@ static const struct cat_table *
 table_of(const struct sql_rows *r, const char *name)
 {
 	for (unsigned i = 0; i < r->in->tabs; i++)
-		if (strcmp(r->in->tab[i]->name, name) == 0)
+		if (strcmp(r->in->tab[i]->path, name) == 0)
 			return r->in->tab[i];
 	return NULL;
 }
@@ -75,12 +75,12 @@ constraint(struct sql_rows *r, const struct cat_table *t, const struct sql_const
 	unsigned n = key_columns(t, c, key), m = to ? referred(to, f, refers, &index) : 0;
 	row_int(r, c->oid);
 	row_copy(r, c->name);
-	row_int(r, t->system ? SQL_OID_CATALOG : SQL_OID_PUBLIC);
+	row_int(r, sql_system_schema_of(r->in, t));
 	row_char(r, c->kind);
 	row_ints(r, 2, false);
-	row_int(r, c->kind != 'c' || !t->check[c->k].not_valid);
-	row_int(r, t->kind == CAT_DOMAIN ? 0 : sql_oid_of(&t->store));
-	row_int(r, t->kind == CAT_DOMAIN ? sql_oid_of(&t->store) : 0);
+	row_int(r, true);
+	row_int(r, sql_oid_of(&t->store));
+	row_int(r, 0);
 	row_int(r, index);
 	row_int(r, 0);
 	row_int(r, to ? sql_oid_of(&to->store) : 0);
@@ -112,15 +112,10 @@ static bool
 constraint_rows(struct sql_rows *r)
 {
 	char buf[CAT_NAME_MAX + 8];
-	const struct cat_table **type;
-	unsigned types;
-	if (!sql_system_types(r->in, &type, &types))
-		return false;
-	for (unsigned i = 0; i < r->in->tabs + types; i++) {
-		const struct cat_table *t = i < r->in->tabs ? r->in->tab[i] : type[i - r->in->tabs];
+	for (unsigned i = 0; i < r->in->tabs; i++) {
 		struct sql_constraint c;
-		for (unsigned n = 0; sql_constraint_at(t, n, &c, buf); n++)
-			constraint(r, t, &c);
+		for (unsigned n = 0; sql_constraint_at(r->in->tab[i], n, &c, buf); n++)
+			constraint(r, r->in->tab[i], &c);
 	}
 	return true;
 }

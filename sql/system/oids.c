@@ -40,7 +40,7 @@ sql_constraint_at(
     const struct cat_table *t, unsigned n, struct sql_constraint *out, char buf[CAT_NAME_MAX + 8])
 {
 	*out = (struct sql_constraint){ .oid = CONSTRAINT | (((t->store.id << PLACE_BITS) + n) & BELOW) };
-	if (t->kind != CAT_TABLE && t->kind != CAT_DOMAIN)
+	if (t->kind != CAT_TABLE)
 		return false;
 	if (t->keys > 0 && n-- == 0) {
 		out->kind = 'p';
@@ -78,15 +78,63 @@ bool
 sql_system_open(struct sql_system *s)
 {
 	nam_status st = cat_list(s->cat, s->t, &s->tab, &s->tabs, s->a);
+	if (st == NAM_OK)
+		st = cat_schemas(s->cat, s->t, &s->schema, &s->schemas, s->a);
 	return st == NAM_OK || sql_status(s->err, st, NULL);
 }
 
-static bool
-found(const struct cat_table *t, struct sql_found *out)
+bool
+sql_system_schema(
+    const struct sql_system *s, unsigned k, uint32_t *oid, const char **name, const struct cat_table **def)
 {
-	*out = (struct sql_found){
-		.name = t->name, .schema = t->system ? SQL_OID_CATALOG : SQL_OID_PUBLIC, .tab = t
-	};
+	static const struct {
+		uint32_t oid;
+		const char *name;
+	} fixed[] = { { SQL_OID_CATALOG, "pg_catalog" }, { SQL_OID_PUBLIC, CAT_PUBLIC_SCHEMA },
+		{ SQL_OID_SCHEMA, "information_schema" } };
+	enum { FIXED = sizeof fixed / sizeof *fixed };
+	char buf[CAT_NAME_MAX + 1];
+	*def = NULL;
+	if (k < FIXED) {
+		*oid = fixed[k].oid;
+		*name = fixed[k].name;
+		return true;
+	}
+	if (k - FIXED >= s->schemas)
+		return false;
+	*def = s->schema[k - FIXED];
+	*oid = sql_oid_of(&(*def)->store);
+	cat_schema_of((*def)->path, buf);
+	return (*name = nam_arena_str(s->a, buf, strlen(buf))) != NULL;
+}
+
+uint32_t
+sql_system_schema_of(const struct sql_system *s, const struct cat_table *t)
+{
+	if (t->system)
+		return SQL_OID_CATALOG;
+	if (cat_in_public(t->path))
+		return SQL_OID_PUBLIC;
+	for (unsigned k = 0; k < s->schemas; k++)
+		if (cat_same_schema(s->schema[k]->path, t->path))
+			return sql_oid_of(&s->schema[k]->store);
+	return 0;
+}
+
+bool
+sql_system_sees(const struct sql_system *s, const char *path, bool *ok)
+{
+	const struct sql_looking in = { s->cat, s->t, s->search, s->who };
+	const struct cat_table *found;
+	*ok = sql_path_find(&in, NULL, cat_local(path), &found, s->err);
+	return *ok && found != NULL && strcmp(found->path, path) == 0;
+}
+
+static bool
+found(const struct sql_system *s, const struct cat_table *t, struct sql_found *out)
+{
+	*out =
+	    (struct sql_found){ .name = cat_local(t->path), .schema = sql_system_schema_of(s, t), .tab = t };
 	return true;
 }
 
@@ -96,7 +144,7 @@ found_key(const struct sql_system *s, const struct cat_table *t, struct sql_foun
 {
 	char buf[CAT_NAME_MAX + 8];
 	const char *name = cat_key_name(t, buf);
-	found(t, out);
+	found(s, t, out);
 	out->key = true;
 	out->name = nam_arena_str(s->a, name, strlen(name));
 	return out->name != NULL;
@@ -126,113 +174,99 @@ sql_system_at(const struct sql_system *s, uint32_t oid, struct sql_found *out)
 		if (t->kind == CAT_INDEX)
 			continue;
 		if (sql_oid_of(&t->store) == oid)
-			return found(t, out);
+			return found(s, t, out);
 		if (sql_key_by_hash(t) && sql_oid_of_key(t) == oid)
 			return found_key(s, t, out);
 		for (unsigned k = 0; k < t->indexes; k++)
 			if (sql_oid_of(&t->index[k].store) == oid) {
-				found(t, out);
+				found(s, t, out);
 				out->index = &t->index[k];
 				out->name = out->index->name;
 				return true;
 			}
 	}
 	return false;
-}
-
-/* One part of a name, folded unless it is quoted; *s moves behind it. */
-static bool
-part(struct cat_str *s, char out[CAT_NAME_MAX + 1])
-{
-	uint32_t k = 0;
-	unsigned n = 0;
-	bool quoted = s->len > 0 && s->p[0] == '"';
-	if (quoted)
-		k++;
-	for (; k < s->len; k++) {
-		char c = s->p[k];
-		if (quoted && c == '"' && (k + 1 == s->len || s->p[k + 1] != '"'))
-			break;
-		if (quoted && c == '"')
-			k++;
-		if (!quoted && (c == '.' || c == '"' || c == ' '))
-			break;
-		if (!quoted && c >= 'A' && c <= 'Z')
-			c = (char)(c - 'A' + 'a');
-		if (n < CAT_NAME_MAX)
-			out[n++] = c;
-	}
-	if (quoted && k == s->len)
-		return false;
-	k += quoted;
-	out[n] = 0;
-	*s = (struct cat_str){ s->p + k, s->len - k };
-	return n > 0;
 }
 
 bool
 sql_system_word(struct cat_str name, char out[CAT_NAME_MAX + 1])
 {
-	if (!part(&name, out))
-		return false;
-	if (name.len > 0 && name.p[0] == '.' && strcmp(out, "public") == 0) {
-		name.p++, name.len--;
-		if (!part(&name, out))
-			return false;
-	}
-	return name.len == 0;
+	char schema[CAT_NAME_MAX + 1];
+	return sql_path_parse(name, schema, out) &&
+	       (schema[0] == 0 || strcmp(schema, CAT_PUBLIC_SCHEMA) == 0);
 }
 
-/* By a name without a schema, or in public. */
+/* By its path. A primary key's index by hash has one that the catalog does not know. */
 static bool
-named(const struct sql_system *s, const char *name, struct sql_found *out)
+at_path(const struct sql_system *s, const char *path, struct sql_found *out)
 {
-	char buf[CAT_NAME_MAX + 8];
+	char buf[CAT_NAME_MAX + 8], its[CAT_PATH_MAX + 1];
 	for (unsigned i = 0; i < s->tabs; i++) {
 		const struct cat_table *t = s->tab[i];
-		if (t->kind != CAT_INDEX && strcmp(t->name, name) == 0)
-			return found(t, out);
-		for (unsigned k = 0; t->kind == CAT_TABLE && k < t->indexes; k++)
-			if (strcmp(t->index[k].name, name) == 0) {
-				found(t, out);
+		if (t->kind != CAT_INDEX && strcmp(t->path, path) == 0)
+			return found(s, t, out);
+		if (t->kind != CAT_TABLE || !cat_same_schema(t->path, path))
+			continue;
+		for (unsigned k = 0; k < t->indexes; k++)
+			if (strcmp(t->index[k].name, cat_local(path)) == 0) {
+				found(s, t, out);
 				out->index = &t->index[k];
 				out->name = out->index->name;
 				return true;
 			}
-		if (sql_key_by_hash(t) && strcmp(cat_key_name(t, buf), name) == 0)
+		cat_beside(t->path, sql_key_by_hash(t) ? cat_key_name(t, buf) : "", its);
+		if (sql_key_by_hash(t) && strcmp(its, path) == 0)
 			return found_key(s, t, out);
 	}
 	return false;
+}
+
+/* By a name alone, or in a schema ("" = none is written). False and !*ok: *s->err. */
+static bool
+named(const struct sql_system *s, const char *schema, const char *name, struct sql_found *out, bool *ok)
+{
+	const struct sql_looking in = { s->cat, s->t, s->search, s->who };
+	char path[CAT_PATH_MAX + 1];
+	const char **in_path;
+	unsigned n;
+	if (schema[0] != 0) {
+		const struct cat_table *there;
+		if (!sql_schema_find(&in, schema, &there, false, s->err) ||
+		    !sql_path_find(&in, schema, name, &there, s->err)) {
+			*ok = false;
+			return false;
+		}
+		cat_path(schema, name, path);
+		return at_path(s, path, out);
+	}
+	*ok = sql_search_schemas(&in, &in_path, &n, s->a, s->err);
+	for (unsigned k = 0; *ok && k < n; k++) {
+		cat_path(in_path[k], name, path);
+		if (at_path(s, path, out))
+			return true;
+	}
+	/* namdb's own tables */
+	return *ok && strncmp(name, "nam_", 4) == 0 && at_path(s, name, out) && out->tab->system;
 }
 
 bool
 sql_system_named(
     const struct sql_system *s, struct cat_str name, struct sql_found *out, uint32_t *oid, bool *ok)
 {
-	char first[CAT_NAME_MAX + 1], second[CAT_NAME_MAX + 1];
-	struct cat_str rest = name;
-	*ok = part(&rest, first);
-	bool two = *ok && rest.len > 0 && rest.p[0] == '.';
-	if (two) {
-		rest.p++, rest.len--;
-		*ok = part(&rest, second);
-	}
-	if (!*ok || rest.len > 0) {
-		*ok = false;
+	char schema[CAT_NAME_MAX + 1], last[CAT_NAME_MAX + 1];
+	*ok = sql_path_parse(name, schema, last);
+	if (!*ok)
 		return cat_error(s->err, "42602", "invalid name syntax");
-	}
-	bool in_public = two && strcmp(first, "public") == 0;
-	bool in_catalog = two && strcmp(first, "pg_catalog") == 0;
-	bool information = two && strcmp(first, "information_schema") == 0;
-	const char *last = two ? second : first;
+	bool in_catalog = strcmp(schema, "pg_catalog") == 0;
+	bool information = strcmp(schema, "information_schema") == 0;
 	const struct sql_relation *is = NULL;
-	if (!in_public && (!two || in_catalog || information))
+	if (schema[0] == 0 || in_catalog || information)
 		is = sql_relation_find(information ? SQL_IN_INFORMATION : SQL_IN_CATALOG, last);
 	if (is != NULL && catalog_at(is->oid, out)) {
 		*oid = is->oid;
 		return true;
 	}
-	if ((two && !in_public) || !named(s, last, out))
+	if (in_catalog || information || !named(s, schema, last, out, ok))
 		return false;
 	*oid = out->index ? sql_oid_of(&out->index->store)
 	       : out->key ? sql_oid_of_key(out->tab)

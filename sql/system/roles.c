@@ -1,5 +1,6 @@
 /* roles.c -- schemas, access methods, databases, roles, languages, tablespaces: of each there are
  * few. */
+#include <catalog/acl.h>
 #include <catalog/role.h>
 #include <sql/common/error.h>
 #include <sql/system/rows.h>
@@ -9,16 +10,17 @@ enum { HEAP = 2, BTREE = 403, HASH = 405, UTF8 = 6, DEFAULT_TABLESPACE = 1663, G
 static bool
 namespace_rows(struct sql_rows *r)
 {
-	static const struct {
-		uint32_t oid;
-		const char *name;
-	} all[] = { { SQL_OID_CATALOG, "pg_catalog" }, { SQL_OID_PUBLIC, "public" },
-		{ SQL_OID_SCHEMA, "information_schema" } };
-	for (unsigned k = 0; k < sizeof all / sizeof *all; k++) {
-		row_int(r, all[k].oid);
-		row_text(r, all[k].name);
-		row_int(r, SQL_OID_OWNER);
-		sql_row_schema_acl(r, all[k].oid == SQL_OID_PUBLIC);
+	uint32_t oid;
+	const char *name;
+	const struct cat_table *def;
+	for (unsigned k = 0; sql_system_schema(r->in, k, &oid, &name, &def); k++) {
+		row_int(r, oid);
+		row_text(r, name);
+		row_int(r, def ? sql_oid_of_role(cat_owner(def)) : SQL_OID_OWNER);
+		if (def != NULL)
+			sql_row_acl(r, def);
+		else
+			sql_row_schema_acl(r, oid == SQL_OID_PUBLIC);
 	}
 	return true;
 }

@@ -5,7 +5,7 @@
  * An oid is 32 bits. The two top bits say of what:
  *
  *	00  PostgreSQL's own numbers below 16384; from there on 16384 + the number that the catalog
- *	    gave a table, view, sequence or index, which no other ever gets
+ *	    gave a table, view, sequence, index or schema, which no other ever gets
  *	01  the hash of a primary key, which has no number of its own: its table's
  *	10  a constraint: its table's number (20 bits), its place among the table's constraints (10)
  *	11  a default: its table's number (19 bits), its column's (11); or a role: its name's hash
@@ -13,6 +13,7 @@
 #ifndef NAM_SQL_SYSTEM_H
 #define NAM_SQL_SYSTEM_H
 
+#include <sql/common/path.h>
 #include <sql/sql.h>
 
 enum {
@@ -34,16 +35,28 @@ struct sql_system {
 	struct txn *t;
 	struct nam_arena *a;
 	struct cat_err *err;
-	const struct cat_table **tab; /* all relations; an index's entry too */
-	unsigned tabs;
+	const char *search; /* search_path, and the role: what names alone find */
+	const struct sql_who *who;
+	/* all relations, an index's entry too; all schemas */
+	const struct cat_table **tab, **schema;
+	unsigned tabs, schemas;
 };
-/* Sets tab, tabs. */
+/* Sets tab, tabs, schema, schemas. */
 bool sql_system_open(struct sql_system *s);
 
 /* ---- oids (oids.c) ---- */
 uint32_t sql_oid_of(const struct txn_table *t);
 uint32_t sql_oid_of_key(const struct cat_table *t);
 uint32_t sql_oid_of_role(const char *name);
+
+/* The k-th schema, the system's first: its number, name and definition (NULL: none). False: there
+ * are no more. The name lives in s->a. */
+bool sql_system_schema(
+    const struct sql_system *s, unsigned k, uint32_t *oid, const char **name, const struct cat_table **def);
+/* The number of a relation's schema. */
+uint32_t sql_system_schema_of(const struct sql_system *s, const struct cat_table *t);
+/* True if search_path leads from the name alone to the relation. False and !*ok: *s->err. */
+bool sql_system_sees(const struct sql_system *s, const char *path, bool *ok);
 
 /* What a relation's oid stands for. */
 struct sql_found {
@@ -85,6 +98,8 @@ bool sql_relation_rows(const struct sql_relation *is, const struct sql_system *s
 
 /* ---- texts: NULL = no memory (*s->err), or nothing has that number (*none) ---- */
 const char *sql_system_ident(const struct sql_system *s, const char *name);
+/* A relation by its path, likewise. */
+const char *sql_system_path_said(const struct sql_system *s, const char *path);
 /* Of a relation as regclass shows it: with its schema if the name alone does not find it. */
 const char *sql_system_said(const struct sql_system *s, const struct sql_found *f);
 /* column 0: the whole CREATE INDEX; else the name of that column of it. */
@@ -101,8 +116,6 @@ bool sql_system_made_type(const struct sql_system *s, struct cat_str name, uint3
 bool sql_system_word(struct cat_str name, char out[CAT_NAME_MAX + 1]);
 /* The number of another type by its name, as text; 0 = there is none. */
 uint32_t sql_system_type_oid(struct nam_arena *a, struct cat_str name);
-/* A domain by its number, as format_type says it; NULL = none. */
-const char *sql_system_domain(const struct sql_system *s, uint32_t oid);
 /* pg_get_function_result, pg_get_function_arguments, the name. NULL: there is none of that
  * number. */
 enum sql_function_part { SQL_FUNCTION_NAME, SQL_FUNCTION_RESULT, SQL_FUNCTION_ARGUMENTS };

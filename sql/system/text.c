@@ -22,14 +22,42 @@ sql_system_ident(const struct sql_system *s, const char *name)
 	return out ? out : oom(s);
 }
 
+/* The schema and the name; the name alone if search_path leads from the name to `seen`. */
+static const char *
+said_in(const struct sql_system *s, const char *path, const char *seen)
+{
+	char schema[CAT_NAME_MAX + 1];
+	bool ok;
+	const char *name = sql_system_ident(s, cat_local(path));
+	if (name == NULL || sql_system_sees(s, seen, &ok))
+		return name;
+	cat_schema_of(path, schema);
+	const char *in = ok ? sql_system_ident(s, schema) : NULL;
+	const char *out = in ? nam_arena_printf(s->a, "%s.%s", in, name) : NULL;
+	return out || !ok ? out : oom(s);
+}
+
 const char *
 sql_system_said(const struct sql_system *s, const struct sql_found *f)
 {
+	char path[CAT_PATH_MAX + 1];
 	const char *name = sql_system_ident(s, f->name);
-	const char *out = name == NULL || f->schema != SQL_OID_SCHEMA
-			      ? name
-			      : nam_arena_printf(s->a, "information_schema.%s", name);
-	return out ? out : oom(s);
+	if (f->tab == NULL) {
+		const char *out = name == NULL || f->schema != SQL_OID_SCHEMA
+				      ? name
+				      : nam_arena_printf(s->a, "information_schema.%s", name);
+		return out ? out : oom(s);
+	}
+	if (f->tab->system)
+		return name;
+	cat_beside(f->tab->path, f->name, path);
+	return said_in(s, path, f->key ? f->tab->path : path);
+}
+
+const char *
+sql_system_path_said(const struct sql_system *s, const char *path)
+{
+	return said_in(s, path, path);
 }
 
 /* "a, b DESC": column k of n by name(k). */
@@ -108,12 +136,15 @@ sql_system_indexdef(const struct sql_system *s, uint32_t oid, int column, bool *
 		return NULL;
 	if (column > 0)
 		return one_column(s, &f, column);
-	const char *name = sql_system_ident(s, f.name), *of = sql_system_ident(s, f.tab->name);
-	bool ok = name && of &&
+	char schema[CAT_NAME_MAX + 1];
+	cat_schema_of(f.tab->path, schema);
+	const char *name = sql_system_ident(s, f.name), *of = sql_system_ident(s, cat_local(f.tab->path)),
+		   *in = sql_system_ident(s, f.tab->system ? "pg_catalog" : schema);
+	bool ok = name && of && in &&
 		  words(&w, f.key || f.index->unique || f.index->primary ? "CREATE UNIQUE INDEX "
 									 : "CREATE INDEX ") &&
-		  words(&w, name) && words(&w, f.tab->system ? " ON pg_catalog." : " ON public.") &&
-		  words(&w, of) && words(&w, f.key ? " USING hash (" : " USING btree (");
+		  words(&w, name) && words(&w, " ON ") && words(&w, in) && words(&w, ".") && words(&w, of) &&
+		  words(&w, f.key ? " USING hash (" : " USING btree (");
 	const char *key[CAT_KEY_MAX];
 	for (unsigned k = 0; f.key && k < f.tab->keys; k++)
 		key[k] = f.tab->column[f.tab->key[k]].name;
@@ -146,7 +177,7 @@ foreign_key(
     struct sql_writer *w, const struct sql_system *s, const struct cat_table *t, const struct cat_foreign *f)
 {
 	const char *name[CAT_KEY_MAX], *refers[CAT_KEY_MAX];
-	const char *to = sql_system_ident(s, f->table), *del = action(f->on_delete),
+	const char *to = sql_system_path_said(s, f->table), *del = action(f->on_delete),
 		   *up = action(f->on_update);
 	for (unsigned k = 0; k < f->keys; k++) {
 		name[k] = t->column[f->number[k]].name;
@@ -179,12 +210,10 @@ primary_key(struct sql_writer *w, const struct sql_system *s, const struct cat_t
 }
 
 static bool
-check(struct sql_writer *w, const struct cat_table *t, const struct cat_check *c, sql_system_said_fn *said,
-    void *arg)
+check(struct sql_writer *w, const struct cat_table *t, const char *text, sql_system_said_fn *said, void *arg)
 {
-	const char *as = said ? said(arg, t, c->text) : c->text;
-	return as != NULL && words(w, "CHECK (") && words(w, as) &&
-	       words(w, c->not_valid ? ") NOT VALID" : ")");
+	const char *as = said ? said(arg, t, text) : text;
+	return as != NULL && words(w, "CHECK (") && words(w, as) && words(w, ")");
 }
 
 const char *
@@ -194,19 +223,15 @@ sql_system_constraintdef(
 	const struct sql_env env = { .arena = s->a, .err = s->err };
 	struct sql_writer w = { .env = &env };
 	char buf[CAT_NAME_MAX + 8];
-	const struct cat_table **type;
-	unsigned types;
 	*none = false;
-	if (!sql_system_types(s, &type, &types))
-		return NULL;
-	for (unsigned i = 0; i < s->tabs + types; i++) {
-		const struct cat_table *t = i < s->tabs ? s->tab[i] : type[i - s->tabs];
+	for (unsigned i = 0; i < s->tabs; i++) {
+		const struct cat_table *t = s->tab[i];
 		struct sql_constraint c;
 		for (unsigned n = 0; sql_constraint_at(t, n, &c, buf); n++) {
 			if (c.oid != oid)
 				continue;
 			bool ok = c.kind == 'p'   ? primary_key(&w, s, t)
-				  : c.kind == 'c' ? check(&w, t, &t->check[c.k], said, arg)
+				  : c.kind == 'c' ? check(&w, t, t->check[c.k].text, said, arg)
 				  : c.kind == 'f' ? foreign_key(&w, s, t, &t->foreign[c.k])
 						  : unique_key(&w, s, t, &t->index[c.k]);
 			return done(s, &w, ok);
@@ -226,12 +251,10 @@ sql_system_serial(const struct sql_system *s, const struct cat_table *t, const c
 			continue;
 		for (unsigned i = 0; i < s->tabs; i++) {
 			const struct cat_table *q = s->tab[i];
-			char plain[CAT_NAME_MAX + 16], quoted[CAT_NAME_MAX + 16];
 			if (q->kind != CAT_SEQUENCE || q->seq.owner != t->store.id)
 				continue;
-			snprintf(plain, sizeof plain, "nextval('%s')", q->name);
-			snprintf(quoted, sizeof quoted, "nextval('\"%s\"')", q->name);
-			if (strcmp(t->column[c].dflt, plain) == 0 || strcmp(t->column[c].dflt, quoted) == 0)
+			const char *call = sql_nextval_text(q->path, s->a);
+			if (call != NULL && strcmp(t->column[c].dflt, call) == 0)
 				return q;
 		}
 	}

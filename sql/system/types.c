@@ -126,11 +126,11 @@ static void
 made(struct sql_rows *r, const struct cat_table *def)
 {
 	enum cat_type t = cat_type_enum(def->store.id), array = cat_type_array_of(t);
-	const char *plural = nam_arena_printf(r->in->a, "_%s", def->name);
+	const char *plural = nam_arena_printf(r->in->a, "_%s", cat_local(def->path));
 	const struct type one = { .oid = cat_type_oid(t, -1),
 		.array = cat_type_oid(array, -1),
 		.owner = sql_oid_of_role(cat_owner(def)),
-		.name = def->name,
+		.name = cat_local(def->path),
 		.size = cat_type_size(t),
 		.kind = 'e',
 		.category = 'E',
@@ -183,10 +183,7 @@ type_rows(struct sql_rows *r)
 	if (!types_made(r, &list, &n))
 		return false;
 	for (unsigned i = 0; i < n; i++)
-		if (list[i]->kind == CAT_ENUM_TYPE)
-			made(r, list[i]);
-	if (!sql_domain_rows(r))
-		return false;
+		made(r, list[i]);
 	for (unsigned t = CAT_UNKNOWN + 1; t < CAT_ENUM; t++) {
 		if (t != CAT_INT2V && t != CAT_OIDV)
 			plain(r, (enum cat_type)t, -1);
@@ -274,12 +271,15 @@ sql_system_made_type(const struct sql_system *s, struct cat_str name, uint32_t *
 	*oid = 0;
 	if (array)
 		name.len -= 2;
+	char path[CAT_PATH_MAX + 1];
 	if (!sql_system_word(name, word))
 		return true;
-	nam_status st = cat_type_named(s->cat, s->t, word, &def);
+	cat_path(CAT_PUBLIC_SCHEMA, word, path);
+	nam_status st = cat_type_named(s->cat, s->t, path, &def);
 	if (st == NAM_OK && def == NULL && word[0] == '_' && !array) {
 		array = true;
-		st = cat_type_named(s->cat, s->t, word + 1, &def);
+		cat_path(CAT_PUBLIC_SCHEMA, word + 1, path);
+		st = cat_type_named(s->cat, s->t, path, &def);
 	}
 	if (st != NAM_OK)
 		return sql_status(s->err, st, NULL);

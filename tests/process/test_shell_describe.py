@@ -144,6 +144,33 @@ def test_lists_and_patterns():
         contains(empty.sql(stdin="\\d\n").ok().err, "Did not find any relations.")
 
 
+def test_schemas():
+    """Relations of other schemas: found by pattern, and without one where search_path leads."""
+    with House(nodes=1, size="128m") as h:
+        h.sql(stdin="""CREATE SCHEMA app; CREATE SCHEMA "B b"; CREATE TABLE t (a int); CREATE TABLE "B b".own (a int PRIMARY KEY);
+CREATE TABLE app.t (id serial PRIMARY KEY, up int REFERENCES app.t, k text UNIQUE); CREATE VIEW app.v AS SELECT id FROM app.t;
+CREATE TABLE "a.b" (x int);""").ok()
+
+        def ask(*lines):
+            return h.sql(stdin="\n".join(lines) + "\n", csv=False).ok().out
+
+        def listed(*lines):
+            return [tuple(c.strip() for c in line.split("|")[:2]) for line in ask(*lines).split("\n")[3:] if "|" in line]
+
+        same(listed("\\dt"), [("public", "a.b"), ("public", "t")])
+        same(listed("\\dt app.*"), [("app", "t")])
+        same(listed("\\dt *.t"), [("app", "t"), ("public", "t")])
+        same(listed("SET search_path = app;", "\\d"), [("app", "t"), ("app", "t_id_seq"), ("app", "v")])
+        same(listed("\\di app.*"), [("app", "t_k_key"), ("app", "t_pkey")])
+        contains(ask("\\dn"), " B b    | namdb", " app    | namdb", " public | namdb")
+        contains(ask("\\d app.t"), 'Table "app.t"', "nextval('app.t_id_seq')", '"t_pkey" PRIMARY KEY, hash (id)',
+                 'FOREIGN KEY (up) REFERENCES app.t(id)', 'TABLE "app.t" CONSTRAINT "t_up_fkey"')
+        contains(ask("\\d app.v"), 'View "app.v"', "FROM app.t;")
+        contains(ask("\\d app.t_id_seq"), 'Sequence "app.t_id_seq"', "Owned by: app.t.id")
+        contains(ask('\\d "B b".own'), 'Table "B b.own"')
+        contains(ask('\\d "a.b"'), 'Table "public.a.b"')
+
+
 def test_functions():
     same(sorted(set(names("\\df s?m"))), ["sum"])
     contains(meta("\\df lower").ok().out, " pg_catalog | lower | text             | text                | func\n")

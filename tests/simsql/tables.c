@@ -45,7 +45,7 @@ judge_rows(struct judged *j, const struct txn_row *row, unsigned n, struct nam_a
 	struct cat_vec *col = nam_arena_zero(arena, def->keys * sizeof *col);
 	nam_status st = cat_rows_decode(def, j->t, row, n, def->key, def->keys, col, arena);
 	if (st != NAM_OK) {
-		cluster_bad(j->c, "%s: rows cannot be decoded: %s", def->name, nam_status_text(st));
+		cluster_bad(j->c, "%s: rows cannot be decoded: %s", def->path, nam_status_text(st));
 		return;
 	}
 	for (unsigned i = 0; i < n; i++) {
@@ -61,11 +61,11 @@ judge_rows(struct judged *j, const struct txn_row *row, unsigned n, struct nam_a
 			st = g.status;
 		if (st != NAM_OK)
 			cluster_bad(
-			    j->c, "%s: a row is not found by its key: %s", def->name, nam_status_text(st));
+			    j->c, "%s: a row is not found by its key: %s", def->path, nam_status_text(st));
 		else if (g.row.at.bits != row[i].at.bits)
-			cluster_bad(j->c, "%s: two rows have one key", def->name);
+			cluster_bad(j->c, "%s: two rows have one key", def->path);
 		if (bsearch(&row[i].at.bits, j->entry, j->entries, sizeof *j->entry, by_address) == NULL)
-			cluster_bad(j->c, "%s: no entry leads to a row's block", def->name);
+			cluster_bad(j->c, "%s: no entry leads to a row's block", def->path);
 	}
 }
 
@@ -89,7 +89,7 @@ judge_table(struct judged *j, struct tables_found *out)
 	out->half_split += shape.holder != 0;
 	for (size_t i = 1; shape.holder == 0 && i < j->entries; i++)
 		if (j->entry[i] == j->entry[i - 1])
-			cluster_bad(j->c, "%s: two entries lead to one block", j->table->name);
+			cluster_bad(j->c, "%s: two entries lead to one block", j->table->path);
 	if (st == NAM_OK)
 		st = txn_scan_open(j->t, store, &scan);
 	while (st == NAM_OK && (st = txn_scan_next(scan, row, ROWS, &n)) == NAM_OK && n > 0) {
@@ -104,7 +104,7 @@ judge_table(struct judged *j, struct tables_found *out)
 	if (st == NAM_OK)
 		st = txn_table_locks(j->t, store, &locked);
 	if (st != NAM_OK)
-		cluster_bad(j->c, "%s cannot be read: %s", j->table->name, nam_status_text(st));
+		cluster_bad(j->c, "%s cannot be read: %s", j->table->path, nam_status_text(st));
 	out->tables++;
 	out->rows += (unsigned)j->live;
 	out->entries += (unsigned)j->entries;

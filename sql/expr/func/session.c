@@ -122,12 +122,6 @@ k_user(struct sql_row *r)
 }
 
 static bool
-k_schema(struct sql_row *r)
-{
-	return said(r, "public");
-}
-
-static bool
 k_version(struct sql_row *r)
 {
 	return said(r, "PostgreSQL 15.0 (namdb)");
@@ -188,11 +182,8 @@ k_typeof(struct sql_row *r)
 {
 	enum { UNKNOWN = 705 };
 	const struct sql_expr *e = r->e->args[0];
-	const struct sql_domain *d = r->e->list;
-	const char *name = d != NULL ? d->name : cat_type_said(e->type, e->typmod);
-	uint32_t oid = d != NULL                ? SQL_FIRST_OID + d->id
-		       : e->type == CAT_UNKNOWN ? UNKNOWN
-						: cat_type_oid(e->type, e->typmod);
+	const char *name = cat_type_said(e->type, e->typmod);
+	uint32_t oid = e->type == CAT_UNKNOWN ? UNKNOWN : cat_type_oid(e->type, e->typmod);
 	struct cat_str s = { name, (uint32_t)strlen(name) };
 	return cat_reg_make(oid, s, &r->out.s, r->env->arena) || sql_oom(r->env->err);
 }
@@ -342,7 +333,6 @@ const struct sql_fn sql_fns_session[] = {
 	F("user", SQL_FN_VOLATILE, 0, CAT_NAME, k_user, 0),
 	F("current_catalog", 0, 0, CAT_NAME, k_name, 0),
 	F("current_database", 0, 0, CAT_NAME, k_name, 0),
-	F("current_schema", 0, 0, CAT_NAME, k_schema, 0),
 	F("version", 0, 0, T, k_version, 0),
 	F("pg_client_encoding", 0, 0, CAT_NAME, k_encoding, 0),
 	F("pg_backend_pid", SQL_FN_VOLATILE, 0, CAT_INT4, k_pid, 0),

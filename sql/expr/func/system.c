@@ -41,6 +41,8 @@ ASKS(k_database_size, SQL_ASK_DATABASE_SIZE)
 ASKS(k_space_size, SQL_ASK_SPACE_SIZE)
 ASKS(k_database_right, SQL_ASK_DATABASE_RIGHT)
 ASKS(k_schema_right, SQL_ASK_SCHEMA_RIGHT)
+ASKS(k_schema, SQL_ASK_SCHEMA)
+ASKS(k_schemas, SQL_ASK_SCHEMAS)
 
 /* No comment is kept; there are no triggers, rules, partitions, extended statistics. */
 static bool
@@ -77,15 +79,6 @@ k_nowhere(struct sql_row *r)
 {
 	r->out.s = (struct cat_str){ "", 0 };
 	return true;
-}
-
-/* The path, with pg_catalog before it if what is searched unasked also counts. */
-static bool
-k_schemas(struct sql_row *r)
-{
-	union cat_val v[2] = { { .s = { "pg_catalog", 10 } }, { .s = { "public", 6 } } };
-	unsigned from = r->a[0].i ? 0 : 1;
-	return cat_array_make(CAT_NAME, 1, v + from, NULL, 2 - from, &r->out.s, r->env->arena, r->env->err);
 }
 
 static bool
@@ -172,7 +165,8 @@ const struct sql_fn sql_fns_system[] = {
 	F("pg_is_other_temp_schema", 0, 1, B, k_false, O),
 	F("pg_char_to_encoding", 0, 1, I, k_encoding, N),
 	F("pg_partition_ancestors", 0, 1, CAT_ARRAY | CAT_REGCLASS, k_no_ancestors, CAT_REGCLASS),
-	F("current_schemas", 0, 1, CAT_ARRAY | CAT_NAME, k_schemas, B),
+	F("current_schema", ASK, 0, CAT_NAME, k_schema, 0),
+	F("current_schemas", ASK, 1, CAT_ARRAY | CAT_NAME, k_schemas, B),
 	F("pg_relation_size", ASK, 1, CAT_INT8, k_relation_size, CAT_REGCLASS),
 	F("pg_relation_size", ASK, 2, CAT_INT8, k_relation_size, CAT_REGCLASS, T),
 	F("pg_table_size", ASK, 1, CAT_INT8, k_table_size, CAT_REGCLASS),

@@ -93,14 +93,15 @@ item_has(struct bind *b, const struct ast_table *t, const char *name)
 		       (t->renames == 0 && (strcmp(name, t->alias) == 0 || strcmp(name, t->func->text) == 0));
 	if (t->sub != NULL)
 		return query_has(t->sub, t->renames, name);
-	const struct cat_table *tab = NULL;
-	nam_status st = b->in->find ? b->in->find(b->in->find_arg, t->name, &tab)
-				    : cat_find(b->in->cat, b->in->t, t->name, &tab);
+	const struct cat_table *tab;
+	struct cat_err keep = *b->err;
+	bool known = sql_bind_lookup(b, t, &tab);
+	*b->err = keep;
 	for (const struct bind *x = b; x != NULL; x = x->around.up)
 		for (const struct bind_cte *c = x->nest.cte; c != NULL; c = c->next)
 			if (strcmp(c->name, t->name) == 0)
 				return true;
-	if (st != NAM_OK || tab == NULL)
+	if (!known || tab == NULL)
 		return true;
 	for (unsigned c = t->renames; c < tab->columns; c++)
 		if (strcmp(tab->column[c].name, name) == 0)

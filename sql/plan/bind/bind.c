@@ -1,6 +1,7 @@
 /* bind.c -- expressions: names to columns, types to parameters, aggregates out of expressions. */
 #include <catalog/acl.h>
 #include <sql/common/error.h>
+#include <sql/common/path.h>
 #include <sql/common/user_type.h>
 #include <sql/compat/postgres.h>
 #include <sql/plan/bind/bind.h>
@@ -64,12 +65,42 @@ sql_bind_next_table(struct bind *b)
 	return t;
 }
 
+/* True if no alias was written for a table of the catalog. */
+static bool
+has_own_name(const struct ast_table *t, const struct cat_table *tab)
+{
+	return tab->store.id != 0 && t->alias == t->name;
+}
+
+/* Two tables of one name are told apart by their schemas, unless an alias hides those. */
+static bool
+are_of_two_schemas(const struct bind_table *x, const struct ast_table *t, const struct cat_table *tab)
+{
+	return x->alias == x->ast->name && has_own_name(x->ast, x->tab) && has_own_name(t, tab) &&
+	       strcmp(x->tab->path, tab->path) != 0;
+}
+
+bool
+sql_bind_in_schema(const struct bind_table *t, const char *schema)
+{
+	char its[CAT_NAME_MAX + 1];
+	if (schema == NULL)
+		return true;
+	if (t->alias != t->ast->name)
+		return false;
+	if (t->tab->store.id == 0) /* a view */
+		return t->ast->in != NULL && strcmp(t->ast->in, schema) == 0;
+	cat_schema_of(t->tab->path, its);
+	return strcmp(its, schema) == 0;
+}
+
 /* The next FROM item, for a table of the catalog or one like it. */
 static bool
 add(struct bind *b, const struct ast_table *t, const struct cat_table *tab, struct sql_node *sub)
 {
 	for (unsigned k = 0; k < b->from.tables; k++)
-		if (!b->from.table[k]->within && strcmp(b->from.table[k]->alias, t->alias) == 0)
+		if (!b->from.table[k]->within && strcmp(b->from.table[k]->alias, t->alias) == 0 &&
+		    !are_of_two_schemas(b->from.table[k], t, tab))
 			return sql_bind_fail(
 			    b, t->position, "42712", "table name \"%s\" specified more than once", t->alias);
 	if (t->renames > tab->columns)
@@ -94,12 +125,11 @@ sql_bind_add_source(struct bind *b, const struct ast_table *t, struct sql_node *
 	struct cat_table *tab = sql_bind_take(b, sizeof *tab);
 	if (tab == NULL || (tab->column = sql_bind_take(b, n * sizeof *tab->column)) == NULL)
 		return false;
-	snprintf(tab->name, sizeof tab->name, "%s", t->alias);
+	cat_path(CAT_PUBLIC_SCHEMA, t->alias, tab->path);
 	tab->columns = (uint16_t)n;
 	for (unsigned i = 0; i < n; i++) {
 		tab->column[i].type = column[i].type;
 		tab->column[i].typmod = column[i].typmod;
-		tab->column[i].domain = column[i].domain;
 		memcpy(tab->column[i].name, column[i].name, sizeof tab->column[i].name);
 	}
 	return add(b, t, tab, sub);
@@ -118,6 +148,45 @@ sql_bind_need(struct bind *b, const struct cat_table *tab, uint16_t rights)
 }
 
 bool
+sql_bind_lookup(struct bind *b, const struct ast_table *t, const struct cat_table **out)
+{
+	/* The texts of views and rules name schemas other than public. */
+	bool kept = b->plan->in_view > 0;
+	const struct sql_looking in = { b->in->cat, b->in->t, kept ? NULL : b->in->search,
+		kept ? NULL : b->in->who };
+	char path[CAT_PATH_MAX + 1];
+	*out = NULL;
+	if (!t->path && b->in->find == NULL)
+		return sql_path_find(&in, t->in, t->name, out, b->err);
+	if (t->path)
+		snprintf(path, sizeof path, "%s", t->name);
+	else
+		cat_path(t->in ? t->in : CAT_PUBLIC_SCHEMA, t->name, path);
+	nam_status st =
+	    b->in->find ? b->in->find(b->in->find_arg, path, out) : cat_find(b->in->cat, b->in->t, path, out);
+	return st == NAM_OK || sql_status(b->err, st, NULL);
+}
+
+/* The relation of that name is not there. */
+static bool
+no_relation(struct bind *b, const struct ast_table *t)
+{
+	const char *name = t->path ? sql_path_shown(t->name) : t->name;
+	const struct sql_looking in = { b->in->cat, b->in->t, NULL, NULL };
+	const struct cat_table *schema;
+	if (t->in != NULL && b->plan->kind == AST_TRUNCATE && b->in->cat != NULL &&
+	    !sql_schema_find(&in, t->in, &schema, false, b->err)) {
+		b->err->position = t->position;
+		return false;
+	}
+	sql_bind_fail(b, t->position, "42P01", "relation \"%s%s%s\" does not exist", t->in ? t->in : "",
+	    t->in ? "." : "", name);
+	if (t->in == NULL)
+		sql_bind_guess_relation(b, name);
+	return false;
+}
+
+bool
 sql_bind_add_table(struct bind *b, const struct ast_table *t)
 {
 	if (b->from.tables == SQL_TABLES_MAX)
@@ -130,62 +199,64 @@ sql_bind_add_table(struct bind *b, const struct ast_table *t)
 	bool ok;
 	if (sql_bind_add_cte(b, t, &ok))
 		return ok;
-	const struct cat_table *tab = NULL;
-	nam_status st = b->in->find ? b->in->find(b->in->find_arg, t->name, &tab)
-				    : cat_find(b->in->cat, b->in->t, t->name, &tab);
-	if (st != NAM_OK)
-		return sql_status(b->err, st, NULL);
-	if (tab == NULL && strcmp(t->name, "nam_stats") == 0 && b->in->cat != NULL)
+	const struct cat_table *tab;
+	if (!sql_bind_lookup(b, t, &tab))
+		return false;
+	bool bare = t->in == NULL || t->system;
+	if (tab == NULL && bare && strcmp(t->name, "nam_stats") == 0 && b->in->cat != NULL)
 		return sql_bind_add_stats(b, t);
-	if (tab == NULL && strcmp(t->name, "nam_functions") == 0 && b->in->cat != NULL)
+	if (tab == NULL && bare && strcmp(t->name, "nam_functions") == 0 && b->in->cat != NULL)
 		return sql_bind_add_functions(b, t);
-	if ((tab == NULL || t->system || b->plan->in_system > 0) &&
+	if (bare && (tab == NULL || t->system || b->plan->in_system > 0) &&
 	    (sql_bind_add_system(b, t, &ok) || (!t->information && sql_bind_add_activity(b, t, &ok))))
 		return ok;
-	if (!sql_bind_system_known(b, t, tab))
+	if (bare && !sql_bind_system_known(b, t, tab))
 		return false;
-	if (tab == NULL) {
-		sql_bind_fail(b, t->position, "42P01", "relation \"%s\" does not exist", t->name);
-		sql_bind_guess_relation(b, t->name);
-		return false;
-	}
+	if (tab == NULL)
+		return no_relation(b, t);
 	if (b->plan->in_view == 0) {
 		struct sql_use *u = sql_bind_take(b, sizeof *u);
 		if (u == NULL)
 			return false;
-		*u = (struct sql_use){ tab->name, b->plan->use };
+		*u = (struct sql_use){ tab->path, t->in == NULL ? t->position : 0, b->plan->use };
 		b->plan->use = u;
 	}
 	bool dml = b->plan->kind != AST_SELECT && b->plan->tab == NULL && b->nest.level == 0;
 	if (tab->kind == CAT_VIEW && dml)
 		return sql_bind_fail(b, t->position, "0A000",
-		    "changing rows through view \"%s\" is not supported yet", tab->name);
+		    "changing rows through view \"%s\" is not supported yet", cat_local(tab->path));
 	if (tab->kind == CAT_VIEW)
 		return sql_bind_need(b, tab, CAT_MAY_SELECT) && sql_bind_add_view(b, t, tab);
 	if (tab->kind == CAT_SEQUENCE) {
 		return sql_bind_fail(b, t->position, dml ? "42809" : "0A000",
 		    dml ? "cannot change sequence \"%s\""
 			: "reading sequence \"%s\" as a table is not supported yet",
-		    tab->name);
+		    cat_local(tab->path));
 	}
 	if (tab->kind == CAT_INDEX)
-		return sql_bind_fail(
-		    b, t->position, "42809", "cannot open relation \"%s\": it is an index", tab->name);
+		return sql_bind_fail(b, t->position, "42809", "cannot open relation \"%s\": it is an index",
+		    cat_local(tab->path));
 	sql_bind_sub_reads(b, tab);
 	return (dml || sql_bind_need(b, tab, CAT_MAY_SELECT)) && add(b, t, tab, NULL);
 }
 
-bool
-sql_bind_find_column(
-    struct bind *b, const char *qual, const char *name, int position, unsigned *table, unsigned *column)
+/* schema: of qual, or NULL. */
+static bool
+find_column(struct bind *b, const char *schema, const char *qual, const char *name, int position,
+    unsigned *table, unsigned *column)
 {
-	unsigned found = 0;
-	bool table_seen = false;
+	unsigned found = 0, alike = 0;
+	bool table_seen = false, elsewhere = false;
 	for (unsigned k = b->from.lo; k < b->from.hi; k++) {
 		const struct bind_table *t = b->from.table[k];
 		if (t->within || (qual != NULL && strcmp(qual, t->alias) != 0))
 			continue;
+		if (qual != NULL && !sql_bind_in_schema(t, schema)) {
+			elsewhere = true;
+			continue;
+		}
 		table_seen = true;
+		alike += qual != NULL && t->alias == t->ast->name && has_own_name(t->ast, t->tab);
 		for (unsigned c = 0; c < t->tab->columns; c++) {
 			if (strcmp(sql_bind_column_name(t, c), name) != 0 ||
 			    ((qual == NULL || t->joined) && t->hidden[c]))
@@ -195,7 +266,7 @@ sql_bind_find_column(
 			found++;
 		}
 	}
-	for (unsigned m = 0; m < b->joins.mergeds; m++) {
+	for (unsigned m = 0; schema == NULL && m < b->joins.mergeds; m++) {
 		const struct bind_merged *g = &b->joins.merged[m];
 		if (qual != NULL && (g->alias == NULL || strcmp(g->alias, qual) != 0))
 			continue;
@@ -206,13 +277,16 @@ sql_bind_find_column(
 		found++;
 	}
 	bool using_ = false;
-	if (found == 0 && qual != NULL && sql_bind_using_column(b, qual, name, table, column, &using_))
+	if (found == 0 && qual != NULL && schema == NULL &&
+	    sql_bind_using_column(b, qual, name, table, column, &using_))
 		found = 1;
 	table_seen |= using_;
 	if (found == 1 && *table < b->from.tables && b->from.table[*table] == b->plan->target)
 		b->plan->reads_target = true;
 	if (found == 1)
 		return true;
+	if (found > 1 && alike > 1)
+		return sql_bind_fail(b, position, "42P09", "table reference \"%s\" is ambiguous", qual);
 	if (found > 1)
 		return sql_bind_fail(b, position, "42702", "column reference \"%s\" is ambiguous", name);
 	for (unsigned k = b->from.lo; qual == NULL && k < b->from.hi; k++)
@@ -236,7 +310,17 @@ sql_bind_find_column(
 		return sql_bind_fail(b, position, "42703", "column \"%s\" does not exist", name);
 	if (table_seen)
 		return sql_bind_fail(b, position, "42703", "column %s.%s does not exist", qual, name);
-	return sql_bind_fail(b, position, "42P01", "missing FROM-clause entry for table \"%s\"", qual);
+	return sql_bind_fail(b, position, "42P01",
+	    elsewhere ? "invalid reference to FROM-clause entry for table \"%s\""
+		      : "missing FROM-clause entry for table \"%s\"",
+	    qual);
+}
+
+bool
+sql_bind_find_column(
+    struct bind *b, const char *qual, const char *name, int position, unsigned *table, unsigned *column)
+{
+	return find_column(b, NULL, qual, name, position, table, column);
 }
 
 struct ast_expr *
@@ -263,7 +347,7 @@ sql_bind_locate(struct bind *b, const struct ast_expr *e, unsigned *table, unsig
 		*column = (unsigned)e->i;
 		return true;
 	}
-	return sql_bind_find_column(b, e->qual, e->text, e->position, table, column);
+	return find_column(b, e->schema, e->qual, e->text, e->position, table, column);
 }
 
 static bool
@@ -308,8 +392,9 @@ same_query(struct bind *b, const struct ast_select *x, const struct ast_select *
 		const struct ast_table *s = &x->table[k], *t = &y->table[k];
 		if (!same_word(s->name, t->name) || !same_word(s->alias, t->alias) ||
 		    s->ordinality != t->ordinality || s->lateral != t->lateral || s->renames != t->renames ||
-		    s->schema != t->schema || !same_words(s->rename, t->rename, s->renames) ||
-		    !same_text(b, s->func, t->func) || !same_query(b, s->sub, t->sub))
+		    s->schema != t->schema || !same_word(s->in, t->in) ||
+		    !same_words(s->rename, t->rename, s->renames) || !same_text(b, s->func, t->func) ||
+		    !same_query(b, s->sub, t->sub))
 			return false;
 	}
 	for (unsigned k = 0; k < x->joins; k++) {
@@ -357,7 +442,7 @@ same_text(struct bind *b, const struct ast_expr *x, const struct ast_expr *y)
 		return x == y;
 	if (++b->nest.nodes > NODES_MAX || x->kind != y->kind || x->nargs != y->nargs || !same_node(x, y) ||
 	    ((x->kind == AST_COLUMN || x->kind == AST_STAR) &&
-		(!same_word(x->qual, y->qual) || x->len != y->len)) ||
+		(!same_word(x->qual, y->qual) || !same_word(x->schema, y->schema) || x->len != y->len)) ||
 	    (x->kind == AST_SUB && !same_query(b, x->select, y->select)))
 		return false;
 	return same_texts(b, x->args, y->args, x->nargs);
@@ -546,26 +631,15 @@ column(struct bind *b, const struct ast_expr *e)
 		return sql_bind_pulled_column(b, t, c);
 	t->used[c] = 1;
 	const struct cat_column *col = &t->tab->column[c];
-	struct sql_expr *x = sql_expr_column(b->a, t->base + c, col->type, col->typmod, e->position);
-	if (x != NULL)
-		x->domain = col->domain;
-	return x;
+	return sql_expr_column(b->a, t->base + c, col->type, col->typmod, e->position);
 }
 
 bool
-sql_bind_type(struct bind *b, enum cat_type type, const struct ast_named *named, enum cat_type *out,
-    const struct cat_table **domain)
+sql_bind_type(struct bind *b, enum cat_type type, const struct ast_named *named, enum cat_type *out)
 {
 	*out = type;
-	*domain = NULL;
-	if (cat_type_element(type) != CAT_NAMED)
-		return true;
-	if (!sql_type_named(
-		b->in->cat, b->in->t, type, named->name, named->schema, named->position, out, domain, b->err))
-		return false;
-	if ((*domain)->kind != CAT_DOMAIN)
-		*domain = NULL;
-	return true;
+	return cat_type_element(type) != CAT_NAMED || sql_type_named(b->in->cat, b->in->t, type, named->name,
+							  named->schema, named->position, out, NULL, b->err);
 }
 
 bool
@@ -680,8 +754,6 @@ func(struct bind *b, const struct ast_expr *e)
 	}
 	if (!sql_bind_args(b, e, &a))
 		return NULL;
-	if (e->nargs == 1 && a[0]->domain != 0 && strcmp(e->text, "pg_typeof") == 0)
-		return sql_bind_domain_name(b, a, e->position);
 	enum cat_type want = func_param(e->text);
 	bool array = sql_array_function(e->text);
 	for (unsigned i = 0; array && i < e->nargs; i++) {
@@ -814,38 +886,15 @@ static struct sql_expr *
 cast(struct bind *b, const struct ast_expr *e)
 {
 	enum cat_type type;
-	const struct cat_table *domain;
-	if (!sql_bind_type(b, e->type, e->named, &type, &domain))
+	if (!sql_bind_type(b, e->type, e->named, &type))
 		return NULL;
-	int32_t typmod = domain != NULL ? domain->column[0].typmod : e->typmod;
-	struct sql_expr *x;
 	if (e->args[0]->kind == AST_ARRAY && cat_type_is_array(type))
-		x = sql_bind_array_as(b, e->args[0], type, typmod);
-	else
-		x = sql_bind_expr(b, e->args[0]);
-	if (x != NULL && domain != NULL)
-		return sql_bind_to_domain(b, x, domain, e->position);
-	if (x == NULL || (e->args[0]->kind == AST_ARRAY && cat_type_is_array(type)))
-		return x;
+		return sql_bind_array_as(b, e->args[0], type, e->typmod);
+	struct sql_expr *x = sql_bind_expr(b, e->args[0]);
+	if (x == NULL)
+		return NULL;
 	sql_bind_fix_param(b, x, type);
-	x = sql_expr_cast(b->a, x, type, typmod, e->position, b->err);
-	if (x != NULL && x->domain != 0) { /* its values are not the domain's any more */
-		if ((x = nam_arena_copy(b->a, x, sizeof *x)) == NULL)
-			sql_bind_fail(b, 0, "53200", "out of memory");
-		else
-			x->domain = 0;
-	}
-	return x;
-}
-
-static struct sql_expr *
-group_key(struct bind *b, unsigned g, int position)
-{
-	const struct sql_expr *key = b->agg.key[g];
-	struct sql_expr *x = sql_expr_column(b->a, g, key->type, key->typmod, position);
-	if (x != NULL)
-		x->domain = key->domain;
-	return x;
+	return sql_expr_cast(b->a, x, type, e->typmod, e->position, b->err);
 }
 
 struct sql_expr *
@@ -858,7 +907,8 @@ sql_bind_expr(struct bind *b, const struct ast_expr *e)
 	if (b->agg.grouped && !b->agg.inside)
 		for (unsigned g = 0; g < b->agg.groups; g++)
 			if (sql_bind_same(b, b->agg.group[g], e))
-				return group_key(b, g, e->position);
+				return sql_expr_column(
+				    b->a, g, b->agg.key[g]->type, b->agg.key[g]->typmod, e->position);
 	struct cat_datum d = { 0 };
 	struct sql_expr *out = NULL;
 	switch (e->kind) {

@@ -18,7 +18,7 @@ sql_bind_target(struct bind *b, const struct ast_table *t)
 	b->plan->arenas += 3;
 	if (b->plan->tab->system)
 		return sql_bind_fail(
-		    b, t->position, "42501", "permission denied for table %s", b->plan->tab->name);
+		    b, t->position, "42501", "permission denied for table %s", cat_local(b->plan->tab->path));
 	return true;
 }
 
@@ -34,7 +34,6 @@ returns(struct bind *b, const struct ast_expr *e, const char *name, unsigned *n)
 	b->plan->returning[(*n)++] = x;
 	to->type = x->type;
 	to->typmod = x->typmod;
-	to->domain = x->domain;
 	snprintf(to->name, sizeof to->name, "%s", name);
 	return true;
 }
@@ -62,7 +61,8 @@ sql_bind_returning(struct bind *b, const struct ast_stmt *st)
 		}
 		bool any = false;
 		for (unsigned k = b->from.lo; k < b->from.hi; k++) {
-			if (t->e->qual && strcmp(t->e->qual, b->from.table[k]->alias) != 0)
+			if (t->e->qual && (strcmp(t->e->qual, b->from.table[k]->alias) != 0 ||
+					      !sql_bind_in_schema(b->from.table[k], t->e->schema)))
 				continue;
 			any = true;
 			p->reads_target |= b->from.table[k] == p->target;
@@ -87,7 +87,8 @@ column_of(struct bind *b, const char *name, int position, unsigned *out)
 			*out = c;
 			return true;
 		}
-	sql_bind_fail(b, position, "42703", "column \"%s\" of relation \"%s\" does not exist", name, t->name);
+	sql_bind_fail(b, position, "42703", "column \"%s\" of relation \"%s\" does not exist", name,
+	    cat_local(t->path));
 	sql_guess_in_table(t, name, b->err);
 	return false;
 }
@@ -148,14 +149,10 @@ sql_bind_assigned(struct bind *b, struct sql_expr *x, unsigned c, int position)
 	sql_bind_fix_param(b, x, col->type);
 	if (x == NULL)
 		return NULL;
-	enum cat_type is = x->type;
-	uint32_t of = x->domain;
 	struct sql_expr *e = sql_expr_assign(b->a, x, col->type, col->typmod, col->name, position, b->err);
-	if (e == NULL && col->domain != 0 && strcmp(b->err->sqlstate, "42804") == 0)
-		sql_bind_not_assigned(b, col, is);
 	if (e == NULL && b->err->position == 0)
 		b->err->position = position;
-	return e == NULL || col->domain == 0 || of == col->domain ? e : sql_bind_in_domain(b, e, col->domain);
+	return e;
 }
 
 bool
@@ -282,7 +279,7 @@ arbiter(struct bind *b, const struct ast_conflict *q, struct sql_conflict *to)
 		return true;
 	if (q->constraint != NULL)
 		return sql_bind_fail(b, 0, "42704", "constraint \"%s\" for table \"%s\" does not exist",
-		    q->constraint, tab->name);
+		    q->constraint, cat_local(tab->path));
 	return sql_bind_fail(b, 0, "42P10",
 	    "there is no unique or exclusion constraint matching the ON CONFLICT specification");
 }
@@ -305,7 +302,9 @@ conflict(struct bind *b, const struct ast_stmt *st)
 	struct ast_table *excluded = sql_bind_take(b, sizeof *excluded);
 	if (excluded == NULL)
 		return false;
-	*excluded = (struct ast_table){ .name = st->table.name, .alias = "excluded", .schema = true };
+	*excluded = st->table;
+	excluded->alias = "excluded";
+	excluded->schema = true;
 	if (!sql_bind_add_table(b, excluded))
 		return false;
 	b->from.hi = 2;
@@ -378,8 +377,6 @@ sql_bind_insert(struct bind *b, const struct ast_stmt *st)
 		if (dflt)
 			continue;
 		struct sql_expr *x = sql_expr_column(b->a, i, p->column[i].type, p->column[i].typmod, 0);
-		if (x != NULL)
-			x->domain = p->column[i].domain;
 		if (x == NULL || (x = sql_bind_assigned(b, x, map[i], 0)) == NULL)
 			return false;
 		p->value[map[i]] = x;

@@ -30,7 +30,8 @@ one(struct bind *b, unsigned k, const struct ast_lock *l, int position)
 	if (t->sub != NULL || t->from != NULL)
 		return !named || refused(b, position, l->what, "cannot be applied to a WITH query");
 	if (t->tab->system)
-		return sql_bind_fail(b, position, "42501", "permission denied for table %s", t->tab->name);
+		return sql_bind_fail(
+		    b, position, "42501", "permission denied for table %s", cat_local(t->tab->path));
 	if (t->row_at != 0)
 		return true;
 	if (!sql_bind_need(b, t->tab, CAT_MAY_UPDATE))

@@ -126,7 +126,8 @@ push_outside(struct bind *b, struct bind_list *l, const struct ast_expr *star)
 	for (const struct bind *x = b->around.up; x != NULL; x = x->around.up)
 		for (unsigned k = x->from.lo; k < x->from.hi; k++) {
 			const struct bind_table *t = x->from.table[k];
-			if (t->within || t->joined || strcmp(t->alias, star->qual) != 0)
+			if (t->within || t->joined || strcmp(t->alias, star->qual) != 0 ||
+			    !sql_bind_in_schema(t, star->schema))
 				continue;
 			for (unsigned c = 0; c < t->tab->columns; c++) {
 				struct ast_expr *e = sql_bind_take(b, sizeof *e);
@@ -136,6 +137,7 @@ push_outside(struct bind *b, struct bind_list *l, const struct ast_expr *star)
 					.position = star->position,
 					.typmod = -1,
 					.qual = star->qual,
+					.schema = star->schema,
 					.text = sql_bind_column_name(t, c) };
 				if (!push(b, l, e, e->text))
 					return false;
@@ -172,7 +174,8 @@ select_list(struct bind *b, const struct ast_select *q, struct bind_list *l)
 			continue;
 		}
 		while (k < b->from.tables && (b->from.table[k]->within || b->from.table[k]->joined ||
-						 strcmp(b->from.table[k]->alias, t->e->qual) != 0))
+						 strcmp(b->from.table[k]->alias, t->e->qual) != 0 ||
+						 !sql_bind_in_schema(b->from.table[k], t->e->schema)))
 			k++;
 		if (k == b->from.tables && !push_outside(b, l, t->e))
 			return false;
@@ -592,7 +595,6 @@ answer_columns(struct bind *b, const struct bind_list *l, const struct bind_out 
 		snprintf(c->name, sizeof c->name, "%s", l->t[i].name ? l->t[i].name : "?column?");
 		c->type = o->e[i]->type;
 		c->typmod = o->e[i]->typmod;
-		c->domain = o->e[i]->domain;
 	}
 	return true;
 }
@@ -667,7 +669,6 @@ set(struct bind *b, const struct ast_select *q, struct bind_query *w)
 		struct sql_expr *x = sql_expr_column(b->a, i, col[i].type, col[i].typmod, 0);
 		if (name == NULL || x == NULL)
 			return false;
-		x->domain = col[i].domain;
 		*name = (struct ast_expr){ .kind = AST_DEFAULT, .text = col[i].name, .i = i };
 		if (!push(b, &w->l, name, name->text) || !out_push(b, &w->o, x))
 			return false;

@@ -90,7 +90,7 @@ row(struct bind_rows *r, const struct cat_table *tab, const struct cat_column *c
 	for (unsigned i = 0; i < s->mcvs; i++)
 		freq[i].f = (float)s->freq[i];
 	const struct cat_datum d[S_ALL] = {
-		[S_TABLE] = text(tab->name),
+		[S_TABLE] = text(tab->path),
 		[S_COLUMN] = text(c->name),
 		[S_ROWS] = { .type = CAT_INT8, .v.i = (int64_t)tab->rows },
 		[S_NULL] = { .type = CAT_FLOAT4, .v.f = (float)s->null_frac },

@@ -21,7 +21,12 @@ rows(struct bind *b, const struct ast_table *t, const struct sql_relation *is)
 {
 	struct bind_rows r = { .b = b };
 	struct sql_column *column;
-	struct sql_system s = { .cat = b->in->cat, .t = b->in->t, .a = b->a, .err = b->err };
+	struct sql_system s = { .cat = b->in->cat,
+		.t = b->in->t,
+		.a = b->a,
+		.err = b->err,
+		.search = b->in->search,
+		.who = b->in->who };
 	if (!sql_relation_columns(is, &column, &r.cols, b->a, b->err))
 		return false;
 	r.column = column;
@@ -100,11 +105,11 @@ sql_bind_system_known(struct bind *b, const struct ast_table *t, const struct ca
 	static const char *const information[] = { "administrable_role_authorizations", "attributes",
 		"check_constraint_routine_usage", "collation_character_set_applicability", "collations",
 		"column_column_usage", "column_domain_usage", "column_options", "column_privileges",
-		"column_udt_usage", "data_type_privileges", "domain_udt_usage", "element_types",
-		"foreign_data_wrapper_options", "foreign_data_wrappers", "foreign_server_options",
-		"foreign_servers", "foreign_table_options", "foreign_tables", "parameters",
-		"role_column_grants", "role_routine_grants", "role_udt_grants", "role_usage_grants",
-		"routine_column_usage", "routine_privileges", "routine_routine_usage",
+		"column_udt_usage", "data_type_privileges", "domain_constraints", "domain_udt_usage",
+		"element_types", "foreign_data_wrapper_options", "foreign_data_wrappers",
+		"foreign_server_options", "foreign_servers", "foreign_table_options", "foreign_tables",
+		"parameters", "role_column_grants", "role_routine_grants", "role_udt_grants",
+		"role_usage_grants", "routine_column_usage", "routine_privileges", "routine_routine_usage",
 		"routine_sequence_usage", "routine_table_usage", "sql_features", "sql_implementation_info",
 		"sql_parts", "sql_sizing", "transforms", "triggered_update_columns", "udt_privileges",
 		"usage_privileges", "user_defined_types", "user_mapping_options", "user_mappings",
