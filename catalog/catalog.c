@@ -593,6 +593,27 @@ cat_list_types(
 }
 
 nam_status
+cat_type_of_id(struct cat *c, struct txn *t, uint32_t id, const struct cat_table **out)
+{
+	struct cat_snapshot *s;
+	*out = NULL;
+	nam_status st = cover(c, t, &s);
+	if (st != NAM_OK)
+		return st;
+	const struct cat_overlay *o = cat_overlay_locked(c, t);
+	for (unsigned i = 0; i < s->tables && *out == NULL; i++)
+		if (s->table[i]->def.store.id == id && cat_kind_is_type(s->table[i]->def.kind) &&
+		    !cat_overlay_drops(o, s->table[i]))
+			*out = &s->table[i]->def;
+	for (const struct cat_change *x = o ? o->list : NULL; x != NULL && *out == NULL; x = x->next)
+		if (!x->drop && x->entry->def.store.id == id && cat_kind_is_type(x->entry->def.kind) &&
+		    !cat_overlay_drops(o, x->entry))
+			*out = &x->entry->def;
+	pthread_mutex_unlock(&c->lock);
+	return NAM_OK;
+}
+
+nam_status
 cat_schemas(struct cat *c, struct txn *t, const struct cat_table ***out, unsigned *n, struct nam_arena *arena)
 {
 	return list_of(c, t, SCHEMAS, out, n, arena);

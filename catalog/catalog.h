@@ -27,6 +27,7 @@ struct cat_column {
 			       * SQL's NULL */
 	union cat_val absent; /* missing as a value, from cat_entry_new */
 	char identity;        /* 'a': GENERATED ALWAYS AS IDENTITY, 'd': BY DEFAULT; 0 */
+	uint32_t domain;      /* id of its domain, whose base type is type; 0 = none */
 	const char *dflt;     /* DEFAULT: an expression's text, or NULL */
 	const char *stats;    /* what ANALYZE found (stats.h), or NULL */
 };
@@ -35,6 +36,7 @@ struct cat_column {
 struct cat_check {
 	char name[CAT_NAME_MAX + 1];
 	const char *text;
+	bool not_valid; /* of a domain: values that were there before need not fulfil it */
 };
 
 /* A place in the rows of a table whose columns have changed: the column it belongs to. */
@@ -46,7 +48,10 @@ struct cat_place {
 
 /*
  * What a path stands for. Only tables have rows of their own. Schemas and types that users make are
- * here because they, too, are named, owned and versioned: cat_find and cat_list do not show them.
+ * here because they, too, are named, owned and versioned: cat_find and cat_list do not show them. A
+ * domain has one column, "value", with its base type, its default, and whether it allows NULL; if
+ * it is a domain over another domain, that is the column's. Its checks are conditions on that
+ * column.
  */
 enum cat_kind { CAT_TABLE = 0, CAT_VIEW, CAT_SEQUENCE, CAT_INDEX, CAT_SCHEMA, CAT_ENUM_TYPE, CAT_DOMAIN };
 
@@ -202,6 +207,10 @@ nam_status cat_list_owned(
     struct cat *c, struct txn *t, const struct cat_table ***out, unsigned *n, struct nam_arena *arena);
 /* Whatever has that path: relation, schema or type. */
 nam_status cat_name_taken(struct cat *c, struct txn *t, const char *path, const struct cat_table **out);
+/* The type of that id; NULL = there is none. */
+nam_status cat_type_of_id(struct cat *c, struct txn *t, uint32_t id, const struct cat_table **out);
+/* Locks the row of nam_tables that defines a type (D19). NAM_CONFLICT: it is another one by now. */
+nam_status cat_type_hold(struct cat *c, struct txn *t, const struct cat_table *type);
 /*
  * Writes the row that says that it is a type. Call it before t commits anything that says the
  * type's id or name, and before t looks for such things to drop the type: of two such transactions

@@ -246,6 +246,82 @@ test_life(void **state)
 		run_lab(seed, life);
 }
 
+/* A domain, and a column of it, as another process reads them; what uses a domain beside a DROP of
+ * it (D19). */
+static void
+domain(struct fixture *fix)
+{
+	struct cat_check check[] = { { .name = "low", .text = "value > 0" },
+		{ .name = "new", .text = "value < 9", .not_valid = true } };
+	struct cat_column value = {
+		.name = "value", .type = CAT_NUMERIC, .typmod = 5 << 16 | 1, .not_null = true, .dflt = "1.5"
+	};
+	struct cat_table def = { .path = "price",
+		.kind = CAT_DOMAIN,
+		.columns = 1,
+		.column = &value,
+		.checks = 2,
+		.check = check };
+	struct txn *t = begin(fix, 0, TXN_READ_COMMITTED);
+	const struct cat_table *dom, *tab;
+	assert_int_equal(cat_create(fix->cat[0], t, &def), NAM_OK);
+	assert_int_equal(create(fix, 0, t, "price"), NAM_DUPLICATE);
+	assert_int_equal(cat_type_named(fix->cat[0], t, "price", &dom), NAM_OK);
+	struct cat_column col[] = {
+		{ .name = "p", .type = CAT_NUMERIC, .typmod = 5 << 16 | 1, .domain = dom->store.id }
+	};
+	struct cat_table of = { .path = "goods", .columns = 1, .column = col };
+	assert_int_equal(cat_create(fix->cat[0], t, &of), NAM_OK);
+	assert_int_equal(commit(fix, 0, t), NAM_OK);
+	settle(fix);
+
+	t = begin(fix, 1, TXN_REPEATABLE_READ);
+	assert_null(find(fix, 1, t, "price"));
+	assert_int_equal(cat_type_named(fix->cat[1], t, "price", &dom), NAM_OK);
+	assert_true(dom != NULL && dom->kind == CAT_DOMAIN && dom->columns == 1 && dom->checks == 2);
+	assert_true(dom->column[0].not_null && dom->column[0].domain == 0);
+	assert_string_equal(dom->column[0].dflt, "1.5");
+	assert_int_equal(dom->column[0].typmod, 5 << 16 | 1);
+	assert_string_equal(dom->check[0].name, "low");
+	assert_false(dom->check[0].not_valid);
+	assert_string_equal(dom->check[1].text, "value < 9");
+	assert_true(dom->check[1].not_valid);
+	tab = find(fix, 1, t, "goods");
+	assert_int_equal(tab->column[0].domain, dom->store.id);
+	const struct cat_table *same;
+	assert_int_equal(cat_type_of_id(fix->cat[1], t, dom->store.id, &same), NAM_OK);
+	assert_ptr_equal(same, dom);
+	assert_int_equal(cat_type_of_id(fix->cat[1], t, tab->store.id, &same), NAM_OK);
+	assert_null(same);
+
+	/* Process 0 comes to use it: the older snapshot of process 1 may not drop it. */
+	struct txn *u = begin(fix, 0, TXN_READ_COMMITTED);
+	const struct cat_table *its;
+	assert_int_equal(cat_type_named(fix->cat[0], u, "price", &its), NAM_OK);
+	assert_int_equal(cat_type_alter(fix->cat[0], u, its, its), NAM_OK);
+	assert_int_equal(commit(fix, 0, u), NAM_OK);
+	assert_int_equal(cat_type_hold(fix->cat[1], t, dom), NAM_CONFLICT);
+	abandon(fix, 1, t);
+	settle(fix);
+	t = begin(fix, 1, TXN_READ_COMMITTED);
+	assert_int_equal(cat_type_named(fix->cat[1], t, "price", &dom), NAM_OK);
+	assert_int_equal(dom->generation, 1);
+	assert_true(dom->check[1].not_valid);
+	assert_int_equal(cat_type_hold(fix->cat[1], t, dom), NAM_OK);
+	assert_int_equal(cat_drop(fix->cat[1], t, dom), NAM_OK);
+	assert_int_equal(cat_type_of_id(fix->cat[1], t, its->store.id, &same), NAM_OK);
+	assert_null(same);
+	assert_int_equal(commit(fix, 1, t), NAM_OK);
+}
+
+static void
+test_domain(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 10; seed++)
+		run_lab(seed, domain);
+}
+
 static void
 undone(struct fixture *fix)
 {
@@ -672,6 +748,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_life),
 		cmocka_unit_test(test_undone),
+		cmocka_unit_test(test_domain),
 		cmocka_unit_test(test_race),
 		cmocka_unit_test(test_schemas),
 		cmocka_unit_test(test_rows),

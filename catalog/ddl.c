@@ -465,9 +465,15 @@ cat_grant_as(struct cat *c, struct txn *t, const struct cat_table *table, const 
 }
 
 nam_status
+cat_type_hold(struct cat *c, struct txn *t, const struct cat_table *type)
+{
+	return type->store.guard.bits != 0 ? lock_definition(c, t, type) : NAM_OK;
+}
+
+nam_status
 cat_type_alter(struct cat *c, struct txn *t, const struct cat_table *type, const struct cat_table *def)
 {
-	nam_status st = type->store.guard.bits != 0 ? lock_definition(c, t, type) : NAM_OK;
+	nam_status st = cat_type_hold(c, t, type);
 	return st == NAM_OK ? alter(c, t, type, def, false) : st;
 }
 

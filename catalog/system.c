@@ -25,8 +25,9 @@ enum { C_TABLE, C_NUMBER, C_NAME, C_TYPE, C_NOT_NULL, C_KEY, C_KIND, C_TYPMOD, C
  * places of its rows, 'm' what rows without a place for column number show, 'x' an index, 'b' of an
  * index: the number of its table, 'f' a foreign key, 'y' one of the table of that name that refers
  * to this one, 'o' the owner's name and the access control list, 'p' that it is a type: "e" an
- * enum, 'e' a label of it and its key, 'n' that it is a schema, 'h' of a schema: a row that each
- * transaction writes which needs the schema to stay. */
+ * enum, "d" a domain; 'e' a label of it and its key, 'q' the id of the domain of column number, 'w'
+ * a CHECK that is not valid; 'n' that it is a schema, 'h' of a schema: a row that each transaction
+ * writes which needs the schema to stay. */
 enum { X_TABLE, X_KIND, X_NUMBER, X_NAME, X_TEXT, X_ALL };
 
 enum { WIDEST = C_ALL, KEY_WIDEST = 3 };
@@ -534,6 +535,10 @@ read_type(const struct extra *x, struct cat_table *t)
 	struct cat_label *out = &t->label[t->labels];
 	unsigned long long key;
 	int skip;
+	if (x->kind == 'p' && strcmp(x->text, "d") == 0) {
+		t->kind = CAT_DOMAIN;
+		return t->columns == 1;
+	}
 	if (x->kind == 'p') {
 		t->kind = CAT_ENUM_TYPE;
 		return strcmp(x->text, "e") == 0 && t->store.id < CAT_TYPE_IDS;
@@ -558,6 +563,8 @@ of_column(const struct extra *x, struct cat_column *c)
 {
 	if (x->kind == 'i')
 		c->identity = x->text[0];
+	else if (x->kind == 'q')
+		c->domain = (uint32_t)strtoul(x->text, NULL, 10);
 	else
 		*(x->kind == 'd' ? &c->dflt : x->kind == 'm' ? &c->missing : &c->stats) = x->text;
 }
@@ -583,6 +590,7 @@ decorate(struct cat_table *t, struct reading *r, unsigned *at)
 		case 'm':
 		case 'i':
 		case 't':
+		case 'q':
 			if (x->number < 1 || x->number > t->columns)
 				return NAM_CORRUPT;
 			of_column(x, &t->column[x->number - 1]);
@@ -592,7 +600,9 @@ decorate(struct cat_table *t, struct reading *r, unsigned *at)
 				return NAM_CORRUPT;
 			break;
 		case 'c':
+		case 'w':
 			name_of(x, t->check[t->checks].name);
+			t->check[t->checks].not_valid = x->kind == 'w';
 			t->check[t->checks++].text = x->text;
 			break;
 		case 'k':
@@ -794,9 +804,9 @@ sequence_text(const struct cat_sequence *q, struct nam_arena *arena)
 }
 
 static bool
-label_extras(const struct cat_table *def, struct extra *x, unsigned *n, struct nam_arena *arena)
+type_extras(const struct cat_table *def, struct extra *x, unsigned *n, struct nam_arena *arena)
 {
-	x[(*n)++] = (struct extra){ .kind = 'p', .text = "e" };
+	x[(*n)++] = (struct extra){ .kind = 'p', .text = def->kind == CAT_DOMAIN ? "d" : "e" };
 	for (unsigned i = 0; i < def->labels; i++) {
 		const struct cat_label *l = &def->label[i];
 		char *text = nam_arena_printf(arena, "%llx %s", (unsigned long long)l->key, l->name);
@@ -807,36 +817,49 @@ label_extras(const struct cat_table *def, struct extra *x, unsigned *n, struct n
 	return true;
 }
 
-static void
-extras_of_column(const struct cat_column *k, unsigned number, struct extra *x, unsigned *n)
+static bool
+column_extras(const struct cat_table *def, struct extra *x, unsigned *n, struct nam_arena *arena)
 {
-	if (k->dflt != NULL)
-		x[(*n)++] = (struct extra){ .kind = 'd', .number = number, .text = k->dflt };
-	if (k->identity != 0)
-		x[(*n)++] =
-		    (struct extra){ .kind = 'i', .number = number, .text = k->identity == 'a' ? "a" : "d" };
-	if (k->missing != NULL)
-		x[(*n)++] = (struct extra){ .kind = 'm', .number = number, .text = k->missing };
-	if (k->stats != NULL)
-		x[(*n)++] = (struct extra){ .kind = 't', .number = number, .text = k->stats };
+	for (unsigned i = 0; i < def->columns; i++) {
+		const struct cat_column *k = &def->column[i];
+		if (k->dflt != NULL)
+			x[(*n)++] = (struct extra){ .kind = 'd', .number = i + 1, .text = k->dflt };
+		if (k->identity != 0)
+			x[(*n)++] = (struct extra){
+				.kind = 'i', .number = i + 1, .text = k->identity == 'a' ? "a" : "d"
+			};
+		if (k->missing != NULL)
+			x[(*n)++] = (struct extra){ .kind = 'm', .number = i + 1, .text = k->missing };
+		if (k->stats != NULL)
+			x[(*n)++] = (struct extra){ .kind = 't', .number = i + 1, .text = k->stats };
+		if (k->domain == 0)
+			continue;
+		char *text = nam_arena_printf(arena, "%u", (unsigned)k->domain);
+		if (text == NULL)
+			return false;
+		x[(*n)++] = (struct extra){ .kind = 'q', .number = i + 1, .text = text };
+	}
+	return true;
 }
 
 /* The rows of nam_extras that say the rest of a definition. */
 static nam_status
 extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct nam_arena *arena)
 {
-	unsigned most = 4u * def->columns + def->checks + def->uses + def->indexes + def->foreigns +
+	unsigned most = 5u * def->columns + def->checks + def->uses + def->indexes + def->foreigns +
 			def->referrers + def->labels + 11;
 	struct extra *x = nam_arena_zero(arena, most * sizeof *x);
 	*out = x;
 	*n = 0;
 	if (x == NULL)
 		return NAM_NOMEM;
-	for (unsigned i = 0; i < def->columns; i++)
-		extras_of_column(&def->column[i], i + 1, x, n);
+	if (!column_extras(def, x, n, arena))
+		return NAM_NOMEM;
 	for (unsigned i = 0; i < def->checks; i++) {
 		struct extra *to = &x[(*n)++];
-		*to = (struct extra){ .kind = 'c', .number = i + 1, .text = def->check[i].text };
+		*to = (struct extra){ .kind = def->check[i].not_valid ? 'w' : 'c',
+			.number = i + 1,
+			.text = def->check[i].text };
 		strcpy(to->name, def->check[i].name);
 	}
 	if (def->key_name[0] != 0) {
@@ -907,7 +930,7 @@ extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct n
 		*to = (struct extra){ .kind = 'u', .number = i + 1, .text = "" };
 		strcpy(to->name, def->use[i]);
 	}
-	if (def->kind == CAT_ENUM_TYPE && !label_extras(def, x, n, arena))
+	if (cat_kind_is_type(def->kind) && !type_extras(def, x, n, arena))
 		return NAM_NOMEM;
 	if (def->kind == CAT_SEQUENCE && (x[*n].text = sequence_text(&def->seq, arena)) == NULL)
 		return NAM_NOMEM;
@@ -999,9 +1022,10 @@ cat_type_use(struct cat *c, struct txn *t, const struct cat_table *type)
 		return NAM_OK;
 	nam_arena_init(&arena, 4 << 10);
 	struct txn_get g = { .table = &sys->store };
-	const union cat_val v[X_ALL] = {
-		[X_TABLE].i = type->store.id, [X_KIND].i = 'p', [X_NAME].s = str(""), [X_TEXT].s = str("e")
-	};
+	const union cat_val v[X_ALL] = { [X_TABLE].i = type->store.id,
+		[X_KIND].i = 'p',
+		[X_NAME].s = str(""),
+		[X_TEXT].s = str(type->kind == CAT_DOMAIN ? "d" : "e") };
 	struct txn_put p;
 	nam_status st = fill_put(sys, t, v, &p, &arena);
 	g.key = p.key;

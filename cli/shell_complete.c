@@ -34,9 +34,9 @@ static const char *const keyword[] = { "ALTER", "ANALYZE", "AND", "AS", "ASC", "
 	"ROWS", "SELECT", "SERIALIZABLE", "SET", "SHOW", "START", "STDIN", "STDOUT", "SUM", "TABLE", "TEXT",
 	"THEN", "TIMESTAMP", "TRANSACTION", "TRUE", "TRUNCATE", "UNBOUNDED", "UNION", "UNIQUE", "UPDATE",
 	"USING", "VALUES", "VARCHAR", "WHEN", "WHERE", "WINDOW", "WITH" };
-static const char *const command[] = { "\\?", "\\conninfo", "\\copy", "\\d", "\\d+", "\\df", "\\di", "\\dn",
-	"\\ds", "\\dT", "\\dt", "\\du", "\\dv", "\\e", "\\echo", "\\edit", "\\g", "\\gx", "\\h", "\\help",
-	"\\i", "\\l", "\\o", "\\p", "\\pset", "\\q", "\\quit", "\\r", "\\set", "\\timing", "\\x" };
+static const char *const command[] = { "\\?", "\\conninfo", "\\copy", "\\d", "\\d+", "\\dD", "\\df", "\\di",
+	"\\dn", "\\ds", "\\dT", "\\dt", "\\du", "\\dv", "\\e", "\\echo", "\\edit", "\\g", "\\gx", "\\h",
+	"\\help", "\\i", "\\l", "\\o", "\\p", "\\pset", "\\q", "\\quit", "\\r", "\\set", "\\timing", "\\x" };
 static const char *const setting[] = { "application_name", "client_encoding", "client_min_messages",
 	"datestyle", "default_transaction_isolation", "extra_float_digits", "lock_timeout", "namdb.costs",
 	"namdb.join_order", "namdb.process_memory", "namdb.scan_memory", "namdb.statement_memory",

@@ -41,9 +41,10 @@ pretty_default(struct nam_arena *arena, const char *text)
 	return nam_arena_printf(arena, "nextval('%.*s.%.*s')", (int)schema_len, schema, (int)name_len, name);
 }
 
-/* The type of a column c of nam_columns: its number tells one that a user has made. */
+/* The type of a column c of nam_columns: its number tells a type of a user's, q its domain. */
 #define SHELL_TYPE_OF_C                                                                                      \
-	"CASE c.type WHEN 'USER-DEFINED' THEN format_type((16384 + (c.kind >> 8) + CASE c.kind & 64 WHEN "   \
+	"CASE WHEN q.text IS NOT NULL THEN format_type((16384 + q.text::int)::oid, NULL) WHEN c.type = "     \
+	"'USER-DEFINED' THEN format_type((16384 + (c.kind >> 8) + CASE c.kind & 64 WHEN "                    \
 	"64 "                                                                                                \
 	"THEN 536870912 ELSE 0 END)::oid, NULL) ELSE c.type END"
 
@@ -89,6 +90,7 @@ ask_columns(struct shell *sh, struct shell_answer *a, const char *id)
 	    "SELECT c.name, " SHELL_TYPE_OF_C ", c.not_null, c.key, d.text, i.text FROM nam_columns c "
 	    "LEFT JOIN nam_extras d ON d.table_id = c.table_id AND d.kind = 100 AND d.number = c.number "
 	    "LEFT JOIN nam_extras i ON i.table_id = c.table_id AND i.kind = 105 AND i.number = c.number "
+	    "LEFT JOIN nam_extras q ON q.table_id = c.table_id AND q.kind = 113 AND q.number = c.number "
 	    "WHERE c.table_id = %s ORDER BY c.number",
 	    id);
 }
@@ -495,7 +497,8 @@ primary_key(struct shell *sh, const char *const *rel)
 	snprintf(foot, sizeof foot, "primary key, hash, for table \"%s.%s\"\n", rel[SHELL_RELATION_SCHEMA],
 	    rel[SHELL_RELATION_TABLE]);
 	bool ok = shell_queryf(sh, &a,
-	    "SELECT c.name, " SHELL_TYPE_OF_C ", 'yes', c.name FROM nam_columns c WHERE c.table_id = %s AND "
+	    "SELECT c.name, " SHELL_TYPE_OF_C ", 'yes', c.name FROM nam_columns c LEFT JOIN nam_extras q "
+	    "ON q.table_id = c.table_id AND q.kind = 113 AND q.number = c.number WHERE c.table_id = %s AND "
 	    "c.key > 0 ORDER BY c.key",
 	    rel[SHELL_RELATION_ID]);
 	if (ok)

@@ -170,7 +170,7 @@ list_types(struct shell *sh, const char *pattern, bool more)
 	if (pattern[0] != 0 && !shell_pattern(sh, pattern, &p))
 		return false;
 	shell_text_add(&t,
-	    "SELECT 'public', format_type(t.oid, NULL), %s'' FROM pg_type t WHERE t.typtype = 'e'",
+	    "SELECT 'public', format_type(t.oid, NULL), %s'' FROM pg_type t WHERE t.typtype IN ('d', 'e')",
 	    more ? "t.typname, t.typlen::text, array_to_string(ARRAY(SELECT e.enumlabel FROM pg_enum e WHERE "
 		   "e.enumtypid = t.oid ORDER BY e.enumsortorder), E'\\n'), pg_get_userbyid(t.typowner), '', "
 		 : "");
@@ -182,6 +182,35 @@ list_types(struct shell *sh, const char *pattern, bool more)
 	if (ok)
 		shell_print(
 		    sh, "List of data types", more ? 8 : 3, more ? head : few, NULL, a.cell, a.cells, NULL);
+	shell_answer_free(&a);
+	free(t.p);
+	shell_pattern_free(&p);
+	return ok;
+}
+
+static bool
+list_domains(struct shell *sh, const char *pattern, bool more)
+{
+	static const char *const head[] = { "Schema", "Name", "Type", "Collation", "Nullable", "Default",
+		"Check", "Access privileges", "Description" };
+	struct shell_pattern p = { 0 };
+	struct shell_text t = { 0 };
+	struct shell_answer a = { 0 };
+	if (pattern[0] != 0 && !shell_pattern(sh, pattern, &p))
+		return false;
+	shell_text_add(&t,
+	    "SELECT 'public', t.typname, format_type(t.typbasetype, t.typtypmod), '', CASE WHEN t.typnotnull "
+	    "THEN 'not null' ELSE '' END, coalesce(t.typdefault, ''), array_to_string(ARRAY(SELECT "
+	    "pg_get_constraintdef(r.oid, true) FROM pg_constraint r WHERE t.oid = r.contypid), ' ')%s FROM "
+	    "pg_type t WHERE t.typtype = 'd'",
+	    more ? ", '', ''" : "");
+	if (p.name.p != NULL)
+		shell_text_add(&t, " AND t.typname ~ %s AND (%s = '' OR 'public' ~ %s)", p.name.p, p.schema.p,
+		    p.schema.p);
+	shell_text_add(&t, " ORDER BY 1, 2");
+	bool ok = !t.failed && shell_query(sh, &a, t.p);
+	if (ok)
+		shell_print(sh, "List of domains", more ? 9 : 7, head, NULL, a.cell, a.cells, NULL);
 	shell_answer_free(&a);
 	free(t.p);
 	shell_pattern_free(&p);
@@ -227,6 +256,8 @@ shell_list(struct shell *sh, const char *what, const char *pattern)
 		return list_one(sh, "List of roles", 3, role_head, role, pattern);
 	if (letters[0] == 'T')
 		return list_types(sh, pattern, more);
+	if (letters[0] == 'D')
+		return list_domains(sh, pattern, more);
 	if (letters[0] == 'f')
 		return list_functions(sh, pattern);
 	for (const char *p = letters; *p; p++)

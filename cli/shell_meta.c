@@ -39,6 +39,7 @@ static const char help[] =
     "  \\ds[S+] [PATTERN]     list sequences\n"
     "  \\di[S+] [PATTERN]     list indexes\n"
     "  \\df [PATTERN]         list functions\n"
+    "  \\dD[+] [PATTERN]      list domains\n"
     "  \\dn [PATTERN]         list schemas\n"
     "  \\dT[+] [PATTERN]      list types\n"
     "  \\du [PATTERN]         list roles\n"
@@ -113,7 +114,7 @@ edited(struct shell *sh, const char *file)
 static bool
 is_list(const char *text)
 {
-	static const char *const one[] = { "n", "u", "g", "f", "T" };
+	static const char *const one[] = { "n", "u", "g", "f", "T", "D" };
 	char letters[8] = "";
 	size_t n = 0;
 	if (text[0] != 'd' && text[0] != 'l')

@@ -112,6 +112,7 @@ struct sql_column {
 	char name[CAT_NAME_MAX + 1];
 	enum cat_type type;
 	int32_t typmod;
+	uint32_t domain; /* id of the domain that its values are of; 0 = none */
 };
 
 /* Rows of a result: n rows in col[0..cols). */

@@ -32,15 +32,10 @@ is_key(const struct cat_table *def, unsigned c)
 }
 
 bool
-sql_any_row(struct sql_session *s, const struct cat_table *tab, const char *condition, bool *out,
-    const struct sql_sink *sink, struct nam_arena *arena, struct cat_err *err)
+sql_any_of(
+    struct sql_session *s, const char *text, bool *out, const struct sql_sink *sink, struct cat_err *err)
 {
-	const char *name = sql_path_text(tab->path, arena);
-	char *text =
-	    name ? nam_arena_printf(arena, "SELECT 1 FROM %s WHERE %s LIMIT 1", name, condition) : NULL;
 	struct sql_parsed *parsed;
-	if (text == NULL)
-		return sql_no_memory(err);
 	if (!sql_parse(s->cfg.parser, text, strlen(text), &parsed, err))
 		return false;
 	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser };
@@ -58,6 +53,16 @@ sql_any_row(struct sql_session *s, const struct cat_table *tab, const char *cond
 	*out = rows > 0;
 	err->position = 0;
 	return rows >= 0;
+}
+
+bool
+sql_any_row(struct sql_session *s, const struct cat_table *tab, const char *condition, bool *out,
+    const struct sql_sink *sink, struct nam_arena *arena, struct cat_err *err)
+{
+	const char *name = sql_path_text(tab->path, arena);
+	char *text =
+	    name ? nam_arena_printf(arena, "SELECT 1 FROM %s WHERE %s LIMIT 1", name, condition) : NULL;
+	return text != NULL ? sql_any_of(s, text, out, sink, err) : sql_no_memory(err);
 }
 
 static bool
@@ -456,6 +461,11 @@ sql_alter_table(struct sql_session *s, const struct ast_stmt *ast, const struct 
 			return false;
 	}
 	qsort(def.check, def.checks, sizeof *def.check, by_name);
+	for (unsigned c = 0; c < def.columns; c++)
+		if (def.column[c].domain != 0 &&
+		    (a.from[c].was < 0 || tab->column[a.from[c].was].domain != def.column[c].domain) &&
+		    !sql_domain_use(s, def.column[c].domain, true, err))
+			return false;
 	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser };
 	bool columns_are_others = a.rewrite || a.reshape;
 	struct sql_plan *p = columns_are_others ? sql_plan_rules(&def, &in, err) : NULL;

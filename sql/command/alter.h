@@ -34,6 +34,9 @@ struct sql_alter {
 
 /* ---- alter.c */
 bool sql_alter_column(const struct cat_table *def, const char *name, unsigned *out, struct cat_err *err);
+/* True if a query has a row. */
+bool sql_any_of(
+    struct sql_session *s, const char *text, bool *out, const struct sql_sink *sink, struct cat_err *err);
 /* True if tab has a row for which a condition is true. */
 bool sql_any_row(struct sql_session *s, const struct cat_table *tab, const char *condition, bool *out,
     const struct sql_sink *sink, struct nam_arena *arena, struct cat_err *err);

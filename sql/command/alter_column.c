@@ -85,7 +85,8 @@ view_stands(struct sql_alter *a, const struct cat_table *view, const struct cat_
 	struct sql_plan *p = sql_plan_make(parsed->stmt[0], &in, &why);
 	*out = p != NULL && p->columns == view->columns;
 	for (unsigned i = 0; *out && i < p->columns; i++)
-		*out = p->column[i].type == view->column[i].type;
+		*out = p->column[i].type == view->column[i].type &&
+		       p->column[i].domain == view->column[i].domain;
 	sql_plan_free(p);
 	sql_parsed_drop(parsed);
 	return p != NULL || strncmp(why.sqlstate, "53", 2) != 0 ||
@@ -171,12 +172,13 @@ sql_alter_add(struct sql_alter *a, const struct ast_alter *k)
 	if (def->columns == CAT_COLUMNS_MAX)
 		return cat_error(a->err, "54011", "tables can have at most %d columns", CAT_COLUMNS_MAX);
 	struct sql_alter_from *from = &a->from[def->columns];
-	enum cat_type type;
-	if (!sql_column_type(a->s, add->type, &add->named, &type, a->err))
+	struct cat_column is = { 0 };
+	if (!sql_column_of(a->s, add->type, add->typmod, &add->named, &is, a->err))
 		return false;
 	struct cat_column *c = &def->column[def->columns++];
-	*c = (struct cat_column){ .type = type,
-		.typmod = add->typmod,
+	*c = (struct cat_column){ .type = is.type,
+		.typmod = is.typmod,
+		.domain = is.domain,
 		.not_null = add->not_null,
 		.dflt = add->dflt_text,
 		.identity = add->identity };
@@ -416,8 +418,11 @@ sql_alter_type(struct sql_alter *a, const struct ast_alter *k)
 	struct sql_alter_from *from = &a->from[c];
 	const struct cat_column was = *col;
 	struct ast_alter found = *k;
-	if (!sql_column_type(a->s, k->type, &k->named, &found.type, a->err))
+	struct cat_column is = { 0 };
+	if (!sql_column_of(a->s, k->type, k->typmod, &k->named, &is, a->err))
 		return false;
+	found.type = is.type;
+	found.typmod = is.typmod;
 	k = &found;
 	if (from->typed)
 		return cat_error(a->err, "0A000", "cannot alter type of column \"%s\" twice", k->name);
@@ -433,7 +438,8 @@ sql_alter_type(struct sql_alter *a, const struct ast_alter *k)
 		return false;
 	col->type = k->type;
 	col->typmod = k->typmod;
-	if (k->e == NULL && same_bytes(&was, col))
+	col->domain = is.domain;
+	if (k->e == NULL && same_bytes(&was, col) && is.domain == was.domain)
 		return true;
 	if (!sql_alter_type_referred(a, k->name))
 		return false;

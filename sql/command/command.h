@@ -57,9 +57,24 @@ bool sql_sequence_name(struct sql_session *s, const char *table, const char *col
 /* type.c: the type that a statement says; 42704. */
 bool sql_column_type(struct sql_session *s, enum cat_type type, const struct ast_named *named,
     enum cat_type *out, struct cat_err *err);
+/* The same for a column: its type, typmod and domain. */
+bool sql_column_of(struct sql_session *s, enum cat_type type, int32_t typmod, const struct ast_named *named,
+    struct cat_column *c, struct cat_err *err);
 /* The types that def uses stay until s->t ends, and if it commits, as long as def
  * uses them. */
 bool sql_types_use(struct sql_session *s, const struct cat_table *def, struct cat_err *err);
+/* The same for a domain, and for the domains whose names a view's query says. again false: no newer
+ * snapshot is taken. */
+bool sql_domain_use(struct sql_session *s, uint32_t id, bool again, struct cat_err *err);
+bool sql_domains_use(struct sql_session *s, const struct cat_table *def, bool again, struct cat_err *err);
+bool sql_view_types_use(struct sql_session *s, const struct cat_table *view, struct cat_err *err);
+/* domain.c: CREATE, ALTER, DROP DOMAIN. */
+bool sql_create_domain(
+    struct sql_session *s, const struct ast_stmt *ast, struct nam_arena *arena, struct cat_err *err);
+bool sql_alter_domain(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
+    struct nam_arena *arena, struct cat_err *err);
+bool sql_drop_domains(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
+    struct nam_arena *arena, struct cat_err *err);
 /* False, with 42710: a type has that path, or, unless relation, a relation has it (42P07 if it is
  * for one). */
 bool sql_type_is_taken(struct sql_session *s, const char *path, bool relation, struct cat_err *err);

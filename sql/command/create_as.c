@@ -30,6 +30,7 @@ columns(struct cat_table *def, const struct ast_stmt *ast, const struct sql_plan
 		strcpy(c->name, name);
 		c->type = p->column[i].type;
 		c->typmod = p->column[i].typmod;
+		c->domain = p->column[i].domain;
 		for (unsigned k = 0; k < i; k++)
 			if (strcmp(def->column[k].name, c->name) == 0)
 				return cat_error(
@@ -102,7 +103,7 @@ create(struct sql_session *s, const struct ast_stmt *ast, struct sql_plan *p, co
 	if (!sql_make_as(s, &def, ast->table.position, err))
 		return false;
 	if (!columns(&def, ast, p, &p->arena, err) || !cat_table_layout(&def, err) ||
-	    !sql_types_use(s, &def, err))
+	    !sql_types_use(s, &def, err) || !sql_domains_use(s, &def, false, err))
 		return false;
 	s->ddl = true;
 	st = cat_create(s->cfg.cat, s->t, &def);

@@ -252,16 +252,15 @@ sql_create_table(struct sql_session *s, const struct ast_stmt *ast, const struct
 				return false;
 			}
 		strcpy(c->name, a->name);
-		if (!sql_column_type(s, a->type, &a->named, &c->type, err))
+		if (!sql_column_of(s, a->type, a->typmod, &a->named, c, err))
 			return false;
-		c->typmod = a->typmod;
 		c->not_null = a->not_null;
 		c->dflt = a->dflt_text;
 		c->identity = a->identity;
 	}
 	if (!sql_key_columns(def, ast, err) || !rules(s, def, ast, arena, err) ||
 	    !indexes(s, def, ast, arena, err) || !foreigns(s, def, ast, arena, err) ||
-	    !cat_table_layout(def, err) || !sql_types_use(s, def, err))
+	    !cat_table_layout(def, err) || !sql_types_use(s, def, err) || !sql_domains_use(s, def, true, err))
 		return false;
 	s->ddl = true;
 	char(*seq)[CAT_PATH_MAX + 1] = nam_arena_zero(arena, ast->columns * sizeof *seq);

@@ -170,7 +170,8 @@ static bool
 drop_owned(struct sql_session *s, const char *role, const struct ast_stmt *ast, const struct sql_sink *sink,
     struct nam_arena *a, struct cat_err *err)
 {
-	static const enum cat_kind order[] = { CAT_VIEW, CAT_TABLE, CAT_SEQUENCE, CAT_ENUM_TYPE, CAT_SCHEMA };
+	static const enum cat_kind order[] = { CAT_VIEW, CAT_TABLE, CAT_SEQUENCE, CAT_DOMAIN, CAT_ENUM_TYPE,
+		CAT_SCHEMA };
 	const struct cat_table **list;
 	unsigned n;
 	for (unsigned pass = 0; pass <= sizeof order / sizeof *order; pass++) {
@@ -202,6 +203,7 @@ drop_owned(struct sql_session *s, const char *role, const struct ast_stmt *ast, 
 		if (drop.nnames == 0)
 			continue;
 		bool ok = order[pass] == CAT_SEQUENCE ? sql_drop_sequence(s, &drop, sink, err)
+			  : order[pass] == CAT_DOMAIN ? sql_drop_domains(s, &drop, sink, a, err)
 			  : order[pass] == CAT_SCHEMA ? sql_drop_schema(s, &drop, sink, a, err)
 			  : order[pass] == CAT_ENUM_TYPE
 			      ? sql_drop_types(s, &drop, sink, a, err)

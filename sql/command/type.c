@@ -195,6 +195,70 @@ still_there(struct sql_session *s, const struct cat_table *def, const struct cat
 }
 
 bool
+sql_column_of(struct sql_session *s, enum cat_type type, int32_t typmod, const struct ast_named *named,
+    struct cat_column *c, struct cat_err *err)
+{
+	const struct cat_table *def = NULL;
+	c->type = type;
+	c->typmod = typmod;
+	c->domain = 0;
+	if (cat_type_element(type) != CAT_NAMED)
+		return true;
+	if (!sql_type_named(
+		s->cfg.cat, s->t, type, named->name, named->schema, named->position, &c->type, &def, err))
+		return false;
+	if (def->kind == CAT_DOMAIN) {
+		c->typmod = def->column[0].typmod;
+		c->domain = def->store.id;
+	}
+	return true;
+}
+
+/*
+ * Gives the domain's row another version, so that its change or DROP elsewhere waits for s->t, and
+ * then, by a snapshot that shows that version, sees what uses it.
+ */
+bool
+sql_domain_use(struct sql_session *s, uint32_t id, bool again, struct cat_err *err)
+{
+	for (unsigned tries = 0;; tries++) {
+		const struct cat_table *dom;
+		nam_status st = cat_type_of_id(s->cfg.cat, s->t, id, &dom);
+		if (st == NAM_OK && dom == NULL)
+			return cat_error(err, "42704", "a type that is used here does not exist any more");
+		if (st == NAM_OK && dom->store.guard.bits != 0)
+			st = cat_type_alter(s->cfg.cat, s->t, dom, dom);
+		if (again && st == NAM_CONFLICT && s->iso == TXN_READ_COMMITTED && tries < SQL_RETRIES &&
+		    (st = txn_statement(s->t)) == NAM_OK)
+			continue;
+		return st == NAM_OK || sql_status(err, st, NULL);
+	}
+}
+
+bool
+sql_domains_use(struct sql_session *s, const struct cat_table *def, bool again, struct cat_err *err)
+{
+	for (unsigned i = 0; i < def->columns; i++)
+		if (def->column[i].domain != 0 && !sql_domain_use(s, def->column[i].domain, again, err))
+			return false;
+	return true;
+}
+
+bool
+sql_view_types_use(struct sql_session *s, const struct cat_table *view, struct cat_err *err)
+{
+	for (unsigned i = 0; i < view->uses; i++) {
+		const struct cat_table *dom;
+		nam_status st = cat_type_named(s->cfg.cat, s->t, view->use[i], &dom);
+		if (st != NAM_OK)
+			return sql_status(err, st, NULL);
+		if (dom != NULL && dom->kind == CAT_DOMAIN && !sql_domain_use(s, dom->store.id, true, err))
+			return false;
+	}
+	return sql_domains_use(s, view, true, err);
+}
+
+bool
 sql_types_use(struct sql_session *s, const struct cat_table *def, struct cat_err *err)
 {
 	const struct cat_table **list;
@@ -231,7 +295,7 @@ sql_create_enum(
 	if (strlen(ast->table.name) > CAT_NAME_MAX)
 		return cat_error(err, "42622", "identifier \"%.80s\" is too long", ast->table.name);
 	cat_path(CAT_PUBLIC_SCHEMA, ast->table.name, def.path);
-	if (!sql_type_is_taken(s, cat_local(def.path), false, err) || !sql_make_as(s, &def, 0, err))
+	if (!sql_type_is_taken(s, def.path, false, err) || !sql_make_as(s, &def, 0, err))
 		return false;
 	if ((def.label = nam_arena_zero(arena, (ast->nnames + 1u) * sizeof *def.label)) == NULL)
 		return sql_no_memory(err);
@@ -267,8 +331,15 @@ find_own(
 	nam_status st = cat_type_named(s->cfg.cat, s->t, path, type);
 	if (st != NAM_OK)
 		return sql_status(err, st, NULL);
+	if (*type != NULL && !sql_must_own(s, *type, err))
+		return false;
+	if (*type != NULL && (*type)->kind == CAT_DOMAIN)
+		return ast->kind == AST_ALTER_ENUM
+			   ? cat_error(err, "42809", "%s is not an enum", cat_local((*type)->path))
+			   : cat_error(err, "0A000",
+				 "ALTER TYPE of a domain is not supported yet; use ALTER DOMAIN");
 	if (*type != NULL)
-		return sql_must_own(s, *type, err);
+		return true;
 	enum cat_type is = cat_type_find(ast->table.name);
 	return is != CAT_UNKNOWN && ast->kind == AST_ALTER_ENUM
 		   ? cat_error(err, "42809", "%s is not an enum", cat_type_name(is))
@@ -416,7 +487,7 @@ static bool
 drop_user(struct sql_session *s, const struct cat_table *of, unsigned column, const struct sql_sink *sink,
     struct nam_arena *arena, struct cat_err *err)
 {
-	const char *name = nam_arena_str(arena, cat_local(of->path), strlen(cat_local(of->path)));
+	const char *name = nam_arena_str(arena, of->path, strlen(of->path));
 	if (name == NULL)
 		return sql_no_memory(err);
 	if (of->kind == CAT_VIEW) {
@@ -445,8 +516,10 @@ say_users(
 {
 	const char *what, *name, *said = cat_type_name(cat_type_enum(type->store.id));
 	size_t at = 0;
-	for (unsigned i = 0; i < n; i++) {
-		const struct cat_table *of = list[i];
+	for (unsigned k = 0; k < 2 * n; k++) { /* tables first */
+		const struct cat_table *of = list[k % n];
+		if ((of->kind == CAT_VIEW) != (k >= n))
+			continue;
 		for (unsigned c = 0; of->kind == CAT_TABLE && c < of->columns; c++)
 			if (cat_type_id(of->column[c].type) == type->store.id && at < max)
 				at += (size_t)snprintf(out + at, max - at,
@@ -561,6 +634,18 @@ bool
 sql_drop_types(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
     struct nam_arena *arena, struct cat_err *err)
 {
+	bool domains = false;
+	for (unsigned i = 0; i < ast->nnames; i++) {
+		const struct cat_table *type;
+		nam_status st = cat_type_named(s->cfg.cat, s->t, ast->names[i], &type);
+		if (st != NAM_OK)
+			return sql_status(err, st, NULL);
+		domains |= type != NULL && type->kind == CAT_DOMAIN;
+	}
+	if (domains && ast->nnames > 1)
+		return cat_error(err, "0A000", "DROP TYPE of a domain among others is not supported yet");
+	if (domains)
+		return sql_drop_domains(s, ast, sink, arena, err);
 	for (unsigned i = 0; i < ast->nnames; i++)
 		if (!drop_one(s, ast->names[i], ast, sink, arena, err))
 			return false;

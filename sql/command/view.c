@@ -21,6 +21,7 @@ columns(struct cat_table *def, const struct ast_stmt *ast, const struct sql_plan
 		    c->name, sizeof c->name, "%.63s", i < ast->nnames ? ast->names[i] : p->column[i].name);
 		c->type = p->column[i].type;
 		c->typmod = p->column[i].typmod;
+		c->domain = p->column[i].domain;
 		for (unsigned k = 0; k < i; k++)
 			if (strcmp(def->column[k].name, c->name) == 0)
 				return cat_error(
@@ -43,6 +44,9 @@ replaces(const struct cat_table *was, const struct cat_table *def, struct cat_er
 		if (strcmp(a->name, b->name) != 0)
 			return cat_error(err, "42P16", "cannot change name of view column \"%s\" to \"%s\"",
 			    a->name, b->name);
+		if (a->domain != b->domain)
+			return cat_error(err, "42P16",
+			    "cannot change data type of view column \"%s\" to or from a domain", a->name);
 		if (a->type != b->type || a->typmod != b->typmod)
 			return cat_error(err, "42P16",
 			    "cannot change data type of view column \"%s\" from %s to %s", a->name,
@@ -159,7 +163,9 @@ sql_create_view(
 	if (p == NULL)
 		return false;
 	bool ok = columns(&def, ast, p, arena, err) && uses(&def, p, arena, err) &&
-		  (def.view = kept_text(s, ast, p, &in, arena, err)) != NULL;
+		  (def.view = kept_text(s, ast, p, &in, arena, err)) != NULL &&
+
+		  sql_view_types_use(s, &def, err);
 	sql_plan_free(p);
 	if (!ok)
 		return false;

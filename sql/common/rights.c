@@ -13,7 +13,7 @@ sql_kind_name(const struct cat_table *tab)
 		[CAT_INDEX] = "index",
 		[CAT_SCHEMA] = "schema",
 		[CAT_ENUM_TYPE] = "type",
-		[CAT_DOMAIN] = "domain" };
+		[CAT_DOMAIN] = "type" };
 	return name[tab->kind];
 }
 

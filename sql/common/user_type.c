@@ -18,7 +18,14 @@ sql_type_named(struct cat *c, struct txn *t, enum cat_type type, const char *nam
 		err->position = position;
 		return false;
 	}
-	*out = cat_type_enum(is->store.id);
+	bool domain = is->kind == CAT_DOMAIN;
+	if (domain && (cat_type_is_array(type) || def == NULL)) {
+		cat_error(err, "0A000", "%s of domains are not supported yet",
+		    cat_type_is_array(type) ? "arrays" : "such uses");
+		err->position = position;
+		return false;
+	}
+	*out = domain ? is->column[0].type : cat_type_enum(is->store.id);
 	if (cat_type_is_array(type))
 		*out = cat_type_array_of(*out);
 	if (def != NULL)
@@ -40,4 +47,26 @@ sql_type_of_id(struct cat *c, struct txn *t, uint32_t id, const struct cat_table
 			*def = list[i];
 	nam_arena_fini(&arena);
 	return st == NAM_OK || sql_status(err, st, NULL);
+}
+
+const char *
+sql_type_said(const char *name, struct nam_arena *arena)
+{
+	bool plain = (name[0] >= 'a' && name[0] <= 'z') || name[0] == '_';
+	char *out = nam_arena_take(arena, 2 * strlen(name) + 3), *to = out;
+	for (const char *p = name; *p && plain; p++)
+		plain = (*p >= 'a' && *p <= 'z') || (*p >= '0' && *p <= '9') || *p == '_';
+	if (out == NULL)
+		return NULL;
+	if (!plain)
+		*to++ = '"';
+	for (const char *p = name; *p; p++) {
+		if (!plain && *p == '"')
+			*to++ = '"';
+		*to++ = *p;
+	}
+	if (!plain)
+		*to++ = '"';
+	*to = 0;
+	return out;
 }

@@ -6,11 +6,13 @@
 
 /*
  * The type of that name, as t sees it. type: CAT_NAMED, or an array of it. schema: it was written
- * with public. *def (may be NULL): its definition. False: 42704 with the position, if there is
- * none.
+ * with public. *def (may be NULL): its definition, without which a domain is an error. Of a domain,
+ * *out is its base type. False: 42704 with the position, if there is none.
  */
 bool sql_type_named(struct cat *c, struct txn *t, enum cat_type type, const char *name, bool schema,
     int position, enum cat_type *out, const struct cat_table **def, struct cat_err *err);
+/* The name of a type, quoted if a statement must quote it. NULL = no memory. */
+const char *sql_type_said(const char *name, struct nam_arena *arena);
 /* The type of an id; NULL in *def: there is none. */
 bool sql_type_of_id(
     struct cat *c, struct txn *t, uint32_t id, const struct cat_table **def, struct cat_err *err);

@@ -328,6 +328,28 @@ flush(struct copy *c)
 	return fresh_batch(c);
 }
 
+/* A value for column k fulfils the constraints of its domain. text NULL: the value is a NULL. */
+static bool
+in_domain(struct copy *c, unsigned k, union cat_val v, const struct cat_str *text)
+{
+	struct sql_exec *x = c->x;
+	const struct sql_expr *e = x->rules != NULL ? x->rules->domain[k] : NULL;
+	struct cat_datum d = { .type = c->tab->column[k].type, .null = text == NULL, .v = v }, out;
+	if (e == NULL)
+		return true;
+	const struct cat_datum *param = x->env.param;
+	unsigned params = x->env.params;
+	x->env.param = &d;
+	x->env.params = 1;
+	bool ok = sql_eval_one(e, &x->env, &out);
+	x->env.param = param;
+	x->env.params = params;
+	if (!ok)
+		context(
+		    c, c->record_line, c->tab->column[k].name, text ? text->p : NULL, text ? text->len : 0);
+	return ok;
+}
+
 static bool
 end_record(struct copy *c)
 {
@@ -358,9 +380,12 @@ end_record(struct copy *c)
 	for (unsigned i = 0; i < c->maps; i++) {
 		const struct field *f = &c->field[i];
 		const struct cat_column *col = &c->tab->column[c->map[i]];
-		if (f->null)
+		union cat_val v = { .s = { "", 0 } };
+		if (f->null) {
+			if (!in_domain(c, c->map[i], v, NULL))
+				return false;
 			continue;
-		union cat_val v;
+		}
 		struct cat_str s = { bytes + f->at, (uint32_t)f->len };
 		size_t where;
 		if (!utf8(s.p, s.len, &where)) {
@@ -374,6 +399,8 @@ end_record(struct copy *c)
 			context(c, c->record_line, col->name, s.p, s.len);
 			return false;
 		}
+		if (!in_domain(c, c->map[i], v, &s))
+			return false;
 		cat_vec_set(&c->b.col[c->map[i]], k, v, false);
 	}
 	c->b.n++;

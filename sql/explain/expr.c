@@ -290,7 +290,12 @@ call(const struct place *at, const struct sql_node *n, const struct sql_expr *e)
 	/* Operators over arrays of any type are no SQL_FN_OP, but have the names of operators. */
 	bool symbol = (e->fn->flags & SQL_FN_OP) || strchr("+-*/<>=~!@#%^&|", e->fn->name[0]) != NULL;
 	const char *op = sql_expr_any_op(e, &all);
-	if (op != NULL) {
+	const struct sql_domain *domain = sql_expr_is_domain(e);
+	if (domain != NULL) {
+		sql_text_add(at->t, "(");
+		expr(at, n, e->args[0]);
+		sql_text_add(at->t, ")::%s", domain->name);
+	} else if (op != NULL) {
 		sql_text_add(at->t, "(");
 		expr(at, n, e->args[0]);
 		sql_text_add(at->t, " %s %s (", op, all ? "ALL" : "ANY");

@@ -200,6 +200,8 @@ relabel(struct nam_arena *a, struct sql_expr *e, enum cat_type to, struct cat_er
 		return no_memory(err);
 	if (c->kind == SQL_CALL && c->call == NULL)
 		c->call = e;
+	if (to != e->type)
+		c->domain = 0;
 	c->type = to;
 	c->typmod = -1;
 	if (c->kind == SQL_CONST)
@@ -462,6 +464,18 @@ chars_beside_text(struct sql_expr *const *arg, unsigned n)
 	return is;
 }
 
+/* The domain that all results of a CASE or COALESCE are of. */
+static uint32_t
+common_domain(enum sql_expr_kind kind, struct sql_expr *const *arg, unsigned n)
+{
+	uint32_t domain = arg[n - 1]->domain;
+	if (kind != SQL_CASE && kind != SQL_COALESCE)
+		return 0;
+	for (unsigned k = kind == SQL_CASE; k + 1 < n; k += kind == SQL_CASE ? 2 : 1)
+		domain = arg[k]->domain == domain ? domain : 0;
+	return domain;
+}
+
 struct sql_expr *
 sql_expr_make(struct nam_arena *a, enum sql_expr_kind kind, struct sql_expr **in, unsigned n, bool negate,
     int position, struct cat_err *err)
@@ -535,6 +549,7 @@ sql_expr_make(struct nam_arena *a, enum sql_expr_kind kind, struct sql_expr **in
 		return NULL;
 	e->negate = negate;
 	e->typmod = typmod;
+	e->domain = common_domain(kind, args, n);
 	if (kind == SQL_IN && !sql_in_prepare(a, e))
 		return no_memory(err);
 	return sql_expr_fold(a, e);

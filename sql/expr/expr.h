@@ -49,6 +49,22 @@ struct sql_expr {
 	const void *list;       /* SQL_IN: a long list of constants, sorted; eval.c's.
 				 * SQL_CALL: what fn prepared */
 	void *sub;              /* SQL_SUB: env->sub's */
+	uint32_t domain;        /* its values are of that domain; 0 = none is known */
+};
+
+/* What values of a domain have to fulfil, those of the domains below it first. Conditions are over
+ * a batch of one column, the value. */
+enum { SQL_FIRST_OID = 16384 }; /* and the id: a type's number (sql/system/system.h) */
+struct sql_domain_check {
+	const char *name;
+	struct sql_expr *e;
+};
+struct sql_domain {
+	uint32_t id;
+	const char *name; /* as messages say it */
+	bool not_null;
+	struct sql_domain_check *check;
+	unsigned checks;
 };
 
 /* ---- makers: NULL and *err (42883 no such function, 42804 type mismatch, 22P02 ...) when they
@@ -124,6 +140,11 @@ int32_t sql_expr_typmod(struct sql_expr *const *e, unsigned n);
 struct sql_expr *sql_expr_as(struct nam_arena *a, struct sql_expr *e, enum cat_type type, int32_t typmod);
 /* e, its values as they are, under another typmod: text (-1), varchar (CAT_VARCHAR), numeric. */
 struct sql_expr *sql_expr_name(struct nam_arena *a, struct sql_expr *e, int32_t typmod, struct cat_err *err);
+/* domain.c: e, already of d's base type, with d's constraints checked; d lives as long as e. */
+struct sql_expr *sql_expr_domain(
+    struct nam_arena *a, struct sql_expr *e, const struct sql_domain *d, struct cat_err *err);
+/* NULL = e is no such node. */
+const struct sql_domain *sql_expr_is_domain(const struct sql_expr *e);
 /* An untyped literal becomes text (select-list rule). Returns e or a cast of it. */
 struct sql_expr *sql_expr_default_type(struct nam_arena *a, struct sql_expr *e, struct cat_err *err);
 

@@ -214,6 +214,73 @@ teardown(void **state)
 	return 0;
 }
 
+/* A domain's node: values stay as they are; of several rows the first that breaks a constraint says
+ * which, NULL before the checks. */
+static void
+domains(void **state)
+{
+	(void)state;
+	enum { N = CAT_BATCH };
+	struct cat_err err;
+	struct sql_env env = { .arena = &arena, .err = &err };
+	struct cat_vec col, out;
+	uint16_t sel[N];
+	unsigned n = 0;
+	assert_true(cat_vec_take(&col, CAT_INT4, N, &arena));
+	for (unsigned k = 0; k < N; k++) {
+		col.null[k] = 0;
+		col.i[k] = (int64_t)k + 1;
+		if (k % 3 == 1)
+			sel[n++] = (uint16_t)k;
+	}
+	struct sql_batch b = { .col = &col, .cols = 1, .n = N };
+	struct sql_expr *x = sql_expr_column(&arena, 0, CAT_INT4, -1, 0);
+	struct sql_expr *zero = sql_expr_const(&arena, (struct cat_datum){ .type = CAT_INT4 }, 0);
+	struct sql_expr *most =
+	    sql_expr_const(&arena, (struct cat_datum){ .type = CAT_INT4, .v.i = 5000 }, 0);
+	struct sql_domain_check check[2] = { { "above", sql_expr_op(&arena, ">", x, zero, 0, &err) },
+		{ "below", sql_expr_op(&arena, "<", x, most, 0, &err) } };
+	struct sql_domain d = { .id = 7, .name = "d", .not_null = true, .check = check, .checks = 2 };
+	struct sql_expr *e = sql_expr_domain(&arena, x, &d, &err);
+	assert_non_null(e);
+	assert_ptr_equal(sql_expr_is_domain(e), &d);
+	assert_null(sql_expr_is_domain(x));
+	assert_true(e->domain == 7 && e->rows && !e->pure);
+	for (int dense = 0; dense < 2; dense++) {
+		unsigned m = dense ? N : n;
+		assert_true(sql_eval(e, &b, dense ? NULL : sel, m, &env, &out));
+		for (unsigned j = 0; j < m; j++)
+			assert_int_equal(out.i[dense ? j : sel[j]], (dense ? j : sel[j]) + 1);
+	}
+	col.i[4] = 6000;
+	col.i[7] = -1;
+	assert_false(sql_eval(e, &b, sel, n, &env, &out));
+	assert_string_equal(err.sqlstate, "23514");
+	assert_string_equal(err.text, "value for domain d violates check constraint \"below\"");
+	assert_string_equal(err.constraint, "below");
+	col.null[1] = 1;
+	assert_false(sql_eval(e, &b, sel, n, &env, &out));
+	assert_string_equal(err.sqlstate, "23502");
+	assert_string_equal(err.text, "domain d does not allow null values");
+	/* rows that are not selected are not asked */
+	col.null[1] = 0;
+	col.i[4] = 5;
+	col.i[7] = 8;
+	col.i[2] = -5;
+	assert_true(sql_eval(e, &b, sel, n, &env, &out));
+	/* one value, and a constant that is not computed before it is reached */
+	struct sql_expr *bad = sql_expr_domain(&arena, zero, &d, &err);
+	struct cat_datum v;
+	assert_true(bad != NULL && bad->kind == SQL_CALL);
+	assert_false(sql_eval_one(bad, &env, &v));
+	assert_string_equal(err.text, "value for domain d violates check constraint \"above\"");
+	struct sql_expr *none =
+	    sql_expr_const(&arena, (struct cat_datum){ .type = CAT_INT4, .null = true }, 0);
+	d.not_null = false;
+	assert_true(sql_eval_one(sql_expr_domain(&arena, none, &d, &err), &env, &v) && v.null);
+	nam_arena_reset(&arena);
+}
+
 int
 main(void)
 {
@@ -223,6 +290,7 @@ main(void)
 		cmocka_unit_test(only_the_rows_needed),
 		cmocka_unit_test(assignments),
 		cmocka_unit_test(parameters),
+		cmocka_unit_test(domains),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

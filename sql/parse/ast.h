@@ -237,6 +237,7 @@ struct ast_check {
 	const char *name, *column, *text;
 	struct ast_expr *e;
 	int position;
+	bool not_valid;
 };
 
 /* An index, as CREATE INDEX or UNIQUE tells of it. */
@@ -284,6 +285,9 @@ enum ast_stmt_kind {
 	AST_CREATE_VIEW,
 	AST_DROP_VIEW,
 	AST_ALTER_TABLE,
+	AST_CREATE_DOMAIN, /* table: its name; column[0]: base type, default, NOT NULL; check */
+	AST_ALTER_DOMAIN,  /* table: its name; alter[0] */
+	AST_DROP_DOMAIN,
 	AST_COPY,
 	AST_BEGIN,
 	AST_COMMIT,
@@ -352,6 +356,10 @@ enum ast_alter_kind {
 	AST_RENAME_COLUMN,
 	AST_RENAME_TABLE,
 	AST_SET_OPTIONS, /* key_kind of the statement */
+	/* of a domain */
+	AST_VALIDATE,
+	AST_RENAME_CONSTRAINT,
+	AST_SET_OWNER, /* var of the statement */
 };
 
 /* How a primary key is kept. */

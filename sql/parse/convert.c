@@ -872,7 +872,6 @@ feature(PgQuery__Node__NodeCase k)
 	case PG_QUERY__NODE__NODE_CREATE_EXTENSION_STMT:
 		return "extensions are";
 	case PG_QUERY__NODE__NODE_COMPOSITE_TYPE_STMT:
-	case PG_QUERY__NODE__NODE_CREATE_DOMAIN_STMT:
 		return "types of your own are";
 	case PG_QUERY__NODE__NODE_LISTEN_STMT:
 	case PG_QUERY__NODE__NODE_NOTIFY_STMT:
@@ -945,6 +944,8 @@ sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n)
 	case PG_QUERY__NODE__NODE_RENAME_STMT:
 		ok = sql_convert_ddl(c, n, st);
 		break;
+	case PG_QUERY__NODE__NODE_CREATE_DOMAIN_STMT:
+	case PG_QUERY__NODE__NODE_ALTER_DOMAIN_STMT:
 	case PG_QUERY__NODE__NODE_CREATE_ENUM_STMT:
 	case PG_QUERY__NODE__NODE_ALTER_ENUM_STMT:
 	case PG_QUERY__NODE__NODE_ALTER_OWNER_STMT:
@@ -983,8 +984,7 @@ sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n)
 		st->discard = discard(n->discard_stmt->target);
 		break;
 	case PG_QUERY__NODE__NODE_UNLISTEN_STMT:
-		st->kind = AST_DISCARD;
-		st->discard = AST_UNLISTEN;
+		*st = (struct ast_stmt){ .kind = AST_DISCARD, .discard = AST_UNLISTEN };
 		break;
 	case PG_QUERY__NODE__NODE_CLOSE_PORTAL_STMT:
 		ok = close_(c, n->close_portal_stmt, st);

@@ -65,6 +65,14 @@ bool sql_convert_no_into(struct sql_convert *c, const PgQuery__IntoClause *into)
 /* An option of CREATE TABLE ... WITH. */
 bool sql_convert_table_options(
     struct sql_convert *c, PgQuery__Node *const *list, size_t n, struct ast_stmt *st);
+/* convert_domain.c: CREATE and ALTER DOMAIN. */
+bool sql_convert_domain(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *st);
+bool sql_convert_domain_owner(struct sql_convert *c, const PgQuery__AlterOwnerStmt *s, struct ast_stmt *st);
+bool sql_convert_rename_domain(struct sql_convert *c, const PgQuery__RenameStmt *s, struct ast_stmt *st);
+/* convert_ddl.c: a CHECK. column: it stands beside that one, or NULL. */
+bool sql_convert_check(
+    struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt *st, const char *column);
+bool sql_convert_collated(struct sql_convert *c, const PgQuery__CollateClause *k, enum cat_type type);
 /* convert_role.c: CREATE, ALTER, DROP ROLE and USER. */
 bool sql_convert_grant(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *st);
 bool sql_convert_owner(struct sql_convert *c, const PgQuery__RoleSpec *to, struct ast_stmt *st);

@@ -37,8 +37,9 @@ key(struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt *st, co
 	return true;
 }
 
-static bool
-check(struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt *st, const char *column)
+bool
+sql_convert_check(
+    struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt *st, const char *column)
 {
 	if (st->checks == st->check_cap) {
 		unsigned cap = st->check_cap ? st->check_cap * 2 : 8;
@@ -238,7 +239,7 @@ constraint(struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt 
 	case PG_QUERY__CONSTR_TYPE__CONSTR_UNIQUE:
 		return sql_convert_unique(c, k, st, col ? col->name : NULL);
 	case PG_QUERY__CONSTR_TYPE__CONSTR_CHECK:
-		return check(c, k, st, col ? col->name : NULL);
+		return sql_convert_check(c, k, st, col ? col->name : NULL);
 	case PG_QUERY__CONSTR_TYPE__CONSTR_FOREIGN:
 		return sql_convert_foreign(c, k, st, col ? col->name : NULL);
 	case PG_QUERY__CONSTR_TYPE__CONSTR_ATTR_NOT_DEFERRABLE:
@@ -257,8 +258,8 @@ constraint(struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt 
 }
 
 /* COLLATE beside a column's type. */
-static bool
-collated(struct sql_convert *c, const PgQuery__CollateClause *k, enum cat_type type)
+bool
+sql_convert_collated(struct sql_convert *c, const PgQuery__CollateClause *k, enum cat_type type)
 {
 	if (k == NULL)
 		return true;
@@ -289,7 +290,7 @@ element(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *st)
 		return sql_convert_no(c, "a column without a type is", d->location);
 	if (!serial(c, d->type_name, col) ||
 	    (col->seq == NULL && !sql_convert_type(c, d->type_name, &col->type, &col->typmod, &col->named)) ||
-	    !collated(c, d->coll_clause, col->type))
+	    !sql_convert_collated(c, d->coll_clause, col->type))
 		return false;
 	for (size_t i = 0; i < d->n_constraints; i++)
 		if (d->constraints[i]->node_case == PG_QUERY__NODE__NODE_CONSTRAINT &&
@@ -501,6 +502,8 @@ drop(struct sql_convert *c, const PgQuery__DropStmt *s, struct ast_stmt *st)
 		st->kind = AST_DROP_VIEW;
 	else if (s->remove_type == PG_QUERY__OBJECT_TYPE__OBJECT_INDEX)
 		st->kind = AST_DROP_INDEX;
+	else if (s->remove_type == PG_QUERY__OBJECT_TYPE__OBJECT_DOMAIN)
+		st->kind = AST_DROP_DOMAIN;
 	else if (s->remove_type != PG_QUERY__OBJECT_TYPE__OBJECT_TABLE)
 		return sql_convert_no(c, "DROP of this kind of object is", -1);
 	st->concurrently = s->concurrent;
@@ -512,15 +515,19 @@ drop(struct sql_convert *c, const PgQuery__DropStmt *s, struct ast_stmt *st)
 		return false;
 	for (unsigned i = 0; i < st->nnames; i++) {
 		const PgQuery__Node *n = s->objects[i];
-		if (n->node_case != PG_QUERY__NODE__NODE_LIST || n->list->n_items == 0)
+		bool type = n->node_case == PG_QUERY__NODE__NODE_TYPE_NAME;
+		if (!type && n->node_case != PG_QUERY__NODE__NODE_LIST)
 			return sql_convert_no(c, "this kind of name is", -1);
-		const PgQuery__List *l = n->list;
-		const char *schema = l->n_items == 2 ? sql_convert_word(l->items[0]) : NULL;
-		if (l->n_items > 2)
+		PgQuery__Node **word = type ? n->type_name->names : n->list->items;
+		size_t words = type ? n->type_name->n_names : n->list->n_items;
+		const char *schema = words == 2 ? sql_convert_word(word[0]) : NULL;
+		if (words == 0 || words > 2)
 			return sql_convert_no(c, "names of other databases are", -1);
+		if (type && schema != NULL && strcmp(schema, "public") != 0)
+			return sql_convert_no(c, "types in schemas other than public are", -1);
 		if (schema != NULL && (st->name_in[i] = sql_convert_str(c, schema)) == NULL)
 			return false;
-		if ((st->names[i] = sql_convert_str(c, sql_convert_word(l->items[l->n_items - 1]))) == NULL)
+		if ((st->names[i] = sql_convert_str(c, sql_convert_word(word[words - 1]))) == NULL)
 			return false;
 	}
 	return true;
@@ -616,7 +623,7 @@ alter_one(struct sql_convert *c, const PgQuery__AlterTableCmd *k, struct ast_stm
 			return constraint(c, k->def->constraint, st, NULL);
 		if (k->def->constraint->skip_validation)
 			return sql_convert_no(c, "NOT VALID is", -1);
-		return check(c, k->def->constraint, st, NULL);
+		return sql_convert_check(c, k->def->constraint, st, NULL);
 	case PG_QUERY__ALTER_TABLE_TYPE__AT_DropConstraint:
 		to->kind = AST_DROP_CONSTRAINT;
 		return true;
@@ -631,7 +638,7 @@ alter_one(struct sql_convert *c, const PgQuery__AlterTableCmd *k, struct ast_stm
 		const PgQuery__ColumnDef *d = k->def->column_def;
 		to->kind = AST_ALTER_TYPE;
 		return sql_convert_type(c, d->type_name, &to->type, &to->typmod, &to->named) &&
-		       collated(c, d->coll_clause, to->type) &&
+		       sql_convert_collated(c, d->coll_clause, to->type) &&
 		       (d->raw_default == NULL || (to->e = sql_convert_expr(c, d->raw_default)) != NULL);
 	}
 	case PG_QUERY__ALTER_TABLE_TYPE__AT_SetRelOptions:
@@ -674,6 +681,9 @@ alter(struct sql_convert *c, const PgQuery__AlterTableStmt *s, struct ast_stmt *
 static bool
 rename_(struct sql_convert *c, const PgQuery__RenameStmt *s, struct ast_stmt *st)
 {
+	if (s->rename_type == PG_QUERY__OBJECT_TYPE__OBJECT_DOMAIN ||
+	    s->rename_type == PG_QUERY__OBJECT_TYPE__OBJECT_DOMCONSTRAINT)
+		return sql_convert_rename_domain(c, s, st);
 	if (s->rename_type == PG_QUERY__OBJECT_TYPE__OBJECT_INDEX) {
 		st->kind = AST_RENAME_INDEX;
 		st->if_exists = s->missing_ok;

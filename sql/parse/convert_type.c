@@ -90,6 +90,8 @@ static bool
 owner(struct sql_convert *c, const PgQuery__AlterOwnerStmt *s, struct ast_stmt *st)
 {
 	const PgQuery__Node *n = s->object;
+	if (s->object_type == PG_QUERY__OBJECT_TYPE__OBJECT_DOMAIN)
+		return sql_convert_domain_owner(c, s, st);
 	if (s->object_type != PG_QUERY__OBJECT_TYPE__OBJECT_TYPE || n == NULL ||
 	    n->node_case != PG_QUERY__NODE__NODE_LIST)
 		return sql_convert_no(c, "ALTER ... OWNER TO of this kind of object is", -1);
@@ -106,6 +108,9 @@ sql_convert_own_type(struct sql_convert *c, const PgQuery__Node *n, struct ast_s
 		return create(c, n->create_enum_stmt, st);
 	case PG_QUERY__NODE__NODE_ALTER_ENUM_STMT:
 		return alter(c, n->alter_enum_stmt, st);
+	case PG_QUERY__NODE__NODE_CREATE_DOMAIN_STMT:
+	case PG_QUERY__NODE__NODE_ALTER_DOMAIN_STMT:
+		return sql_convert_domain(c, n, st);
 	case PG_QUERY__NODE__NODE_DROP_STMT:
 		return drop(c, n->drop_stmt, st);
 	case PG_QUERY__NODE__NODE_RENAME_STMT:

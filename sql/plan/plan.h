@@ -182,6 +182,7 @@ struct sql_rules {
 	struct sql_expr **dflt;  /* per column; NULL = null */
 	struct sql_expr **check; /* as tab->check; over all columns of a row */
 	unsigned checks;
+	struct sql_expr **domain; /* per column: parameter 1 as one of its domain; NULL = none */
 };
 
 /* Rights that the statement needs. */
@@ -219,9 +220,17 @@ struct sql_kept {
 	struct sql_kept *next;
 };
 
+/* A domain that values of the plan are of, its constraints bound. */
+struct sql_bound_domain {
+	struct sql_domain d;
+	struct sql_bound_domain *next;
+};
+
 struct sql_plan {
 	struct nam_arena arena;
-	struct sql_use *use; /* tables and views its text names, not those that views read */
+	struct sql_bound_domain *domain;
+	unsigned domain_depth; /* while binding: checks of domains around */
+	struct sql_use *use;   /* tables and views its text names, not those that views read */
 	/* A view's before those of what it reads. */
 	struct sql_need *need, **last_need;
 	/* While binding: the owner of the innermost view around; the FROM item that is changed. */

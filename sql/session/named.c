@@ -15,7 +15,8 @@ struct sql_named {
 	struct sql_named *next;
 	char name[CAT_NAME_MAX + 1];
 	struct sql_stmt *st;
-	struct nam_arena args; /* of one execution */
+	const struct ast_stmt *as; /* the PREPARE, which lives as long as st; NULL = it has none */
+	struct nam_arena args;     /* of one execution */
 	struct cat_datum *given;
 };
 
@@ -82,9 +83,12 @@ given_types(struct sql_session *s, const struct ast_stmt *ast, struct cat_err *e
 		sql_no_memory(err);
 		return NULL;
 	}
-	for (unsigned i = 0; i < ast->ntypes; i++)
-		if (!sql_column_type(s, ast->types[i], &ast->named[i], &types[i], err))
+	for (unsigned i = 0; i < ast->ntypes; i++) {
+		struct cat_column c;
+		if (!sql_column_of(s, ast->types[i], -1, &ast->named[i], &c, err))
 			return NULL;
+		types[i] = c.type;
+	}
 	return types;
 }
 
@@ -97,6 +101,7 @@ prepare(struct sql_session *s, const struct sql_stmt *st, struct cat_err *err)
 	if (p == NULL)
 		return false;
 	p->st = sql_stmt_new(s, sql_parsed_hold(st->parsed), ast->inner, types, ast->ntypes, err);
+	p->as = ast;
 	if (p->st != NULL && (!sql_has_plan(ast->inner) || sql_stmt_plan(s, p->st, err))) {
 		p->st->described = true;
 		return true;
@@ -178,6 +183,11 @@ arguments(struct sql_session *s, struct sql_named *p, const struct ast_stmt *ast
 			.type = type[i],
 			.typmod = -1,
 			.args = &ast->args[i] };
+		/* a type by its name: it may be a domain */
+		if (p->as != NULL && i < p->as->ntypes && cat_type_element(p->as->types[i]) == CAT_NAMED) {
+			cast[i].type = p->as->types[i];
+			cast[i].named = &p->as->named[i];
+		}
 		t[i].e = &cast[i];
 	}
 	if (n == 0)

@@ -122,10 +122,15 @@ static void
 as_text(struct rule *w, const struct ast_expr *e)
 {
 	const struct cat_column *c = column_of(w, e);
-	bool casts = c != NULL && cat_type_is_varchar(c->type, c->typmod);
+	bool deep = c != NULL && c->domain != 0; /* it is made a value of the base type */
+	bool casts = deep || (c != NULL && cat_type_is_varchar(c->type, c->typmod));
 	add(w, casts && w->full ? "(" : "");
 	say(w, e, false);
-	add(w, casts ? (w->full ? ")::text" : "::text") : "");
+	add(w, casts && w->full ? ")" : "");
+	if (casts && deep && !cat_type_is_varchar(c->type, c->typmod))
+		as_type(w, c->type, -1);
+	else
+		add(w, casts ? "::text" : "");
 }
 
 /* 0: no sign of arithmetic. */
@@ -238,6 +243,10 @@ say(struct rule *w, const struct ast_expr *e, bool inside)
 {
 	switch (e->kind) {
 	case AST_COLUMN: {
+		if (w->t->kind == CAT_DOMAIN) {
+			add(w, "VALUE");
+			break;
+		}
 		const char *name = sql_system_ident(w->s, e->text);
 		w->gave_up |= name == NULL;
 		add(w, name ? name : "");

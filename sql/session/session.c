@@ -243,6 +243,12 @@ writes(const struct ast_stmt *ast)
 		return "DROP SEQUENCE";
 	case AST_ALTER_TABLE:
 		return "ALTER TABLE";
+	case AST_CREATE_DOMAIN:
+		return "CREATE DOMAIN";
+	case AST_ALTER_DOMAIN:
+		return "ALTER DOMAIN";
+	case AST_DROP_DOMAIN:
+		return "DROP DOMAIN";
 	case AST_COMMENT:
 		return "COMMENT";
 	case AST_GRANT:
@@ -391,13 +397,14 @@ plain(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *s
 		    ast->kind == AST_ALTER_TABLE || (ast->kind == AST_CREATE_TABLE && ast->foreigns > 0) ||
 		    ast->kind == AST_TRUNCATE_ALL || ast->kind == AST_ANALYZE ||
 		    ast->kind == AST_DROP_TABLE || ast->kind == AST_DROP_INDEX ||
-		    ast->kind == AST_RENAME_INDEX || ast->kind == AST_DROP_VIEW ||
-		    ast->kind == AST_DROP_SEQUENCE || ast->kind == AST_GRANT || ast->kind == AST_GRANT_ROLE ||
-		    ast->kind == AST_OWNER || ast->kind == AST_REASSIGN_OWNED ||
-		    ast->kind == AST_CREATE_ENUM || ast->kind == AST_ALTER_ENUM ||
-		    ast->kind == AST_RENAME_TYPE || ast->kind == AST_DROP_TYPE ||
-		    ast->kind == AST_DROP_OWNED || ast->kind == AST_CREATE_ROLE ||
-		    ast->kind == AST_ALTER_ROLE || ast->kind == AST_DROP_ROLE;
+		    ast->kind == AST_CREATE_DOMAIN || ast->kind == AST_ALTER_DOMAIN ||
+		    ast->kind == AST_DROP_DOMAIN || ast->kind == AST_RENAME_INDEX ||
+		    ast->kind == AST_DROP_VIEW || ast->kind == AST_DROP_SEQUENCE || ast->kind == AST_GRANT ||
+		    ast->kind == AST_GRANT_ROLE || ast->kind == AST_OWNER ||
+		    ast->kind == AST_REASSIGN_OWNED || ast->kind == AST_CREATE_ENUM ||
+		    ast->kind == AST_ALTER_ENUM || ast->kind == AST_RENAME_TYPE ||
+		    ast->kind == AST_DROP_TYPE || ast->kind == AST_DROP_OWNED ||
+		    ast->kind == AST_CREATE_ROLE || ast->kind == AST_ALTER_ROLE || ast->kind == AST_DROP_ROLE;
 		if (!alone || !change || tries == SQL_RETRIES || s->now.iso != TXN_READ_COMMITTED ||
 		    strcmp(err->sqlstate, "40001") != 0)
 			return false;

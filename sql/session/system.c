@@ -67,7 +67,9 @@ name_at(struct sql_row *r, enum cat_type type, uint32_t oid, const char **name)
 			*name = sql_system_said(&s, &f);
 		return *name != NULL;
 	case CAT_REGTYPE:
-		*name = sql_system_type(s.a, oid, -1);
+		*name = sql_system_domain(&s, oid);
+		if (*name == NULL)
+			*name = sql_system_type(s.a, oid, -1);
 		if (*name != NULL && strcmp(*name, "???") == 0)
 			*name = "";
 		return *name != NULL || sql_oom(s.err);
@@ -330,8 +332,11 @@ type_of(struct sql_row *r)
 {
 	if (r->null[0])
 		return text(r, NULL);
-	const char *name =
-	    sql_system_type(r->env->arena, (uint32_t)r->a[0].i, r->null[1] ? -1 : (int32_t)r->a[1].i);
+	struct sql_system s = system_of(r);
+	const char *name = sql_system_domain(&s, (uint32_t)r->a[0].i);
+	if (name != NULL)
+		return text(r, name);
+	name = sql_system_type(r->env->arena, (uint32_t)r->a[0].i, r->null[1] ? -1 : (int32_t)r->a[1].i);
 	/* format_type(1042, -1) is bpchar: a typmod is asked for, and there is none */
 	if (name != NULL && !r->null[1] && (uint32_t)r->a[0].i == cat_type_oid(CAT_BPCHAR, -1) &&
 	    r->a[1].i < 0)
@@ -352,6 +357,13 @@ user_of(struct sql_row *r)
 }
 
 /* ---- what may be seen and done -------------------------------------------------------- */
+
+static bool
+is_domain(struct sql_row *r)
+{
+	struct sql_system s = system_of(r);
+	return sql_system_domain(&s, (uint32_t)r->a[0].i) != NULL;
+}
 
 /* Names of pg_catalog are found without a schema, and those that search_path leads to. */
 static bool
@@ -731,6 +743,8 @@ sql_system_ask(struct sql_row *r, enum sql_ask what)
 		return visible(r);
 	case SQL_ASK_TYPE_VISIBLE:
 		r->out.i = 1;
+		if (is_domain(r))
+			return true;
 		r->out_null = strcmp(sql_system_type(a, (uint32_t)r->a[0].i, -1), "???") == 0;
 		return true;
 	case SQL_ASK_FN_VISIBLE:

@@ -238,12 +238,81 @@ comment(struct sql_session *s, const struct ast_stmt *ast, struct cat_err *err)
 	       cat_error(err, "42809", "\"%s\" is not a %s", cat_local(ast->names[0]), ast->var);
 }
 
+static bool
+domain(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, char *tag, size_t max,
+    struct cat_err *err)
+{
+	snprintf(tag, max, "%s DOMAIN",
+	    ast->kind == AST_CREATE_DOMAIN  ? "CREATE"
+	    : ast->kind == AST_ALTER_DOMAIN ? "ALTER"
+					    : "DROP");
+	return ast->kind == AST_CREATE_DOMAIN  ? sql_create_domain(s, ast, s->arena[0], err)
+	       : ast->kind == AST_ALTER_DOMAIN ? sql_alter_domain(s, ast, sink, s->arena[0], err)
+					       : sql_drop_domains(s, ast, sink, s->arena[0], err);
+}
+
+static bool
+empty_arenas(struct sql_session *s)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		struct nam_arena *a = sql_arena(s, i);
+		if (a == NULL)
+			return false;
+		nam_arena_reset(a);
+	}
+	return true;
+}
+
+/* Roles, their rights, and what they own. */
+static bool
+of_roles(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, char *tag,
+    size_t max, struct cat_err *err)
+{
+	switch (ast->kind) {
+	case AST_CREATE_ROLE:
+	case AST_ALTER_ROLE:
+	case AST_DROP_ROLE:
+		snprintf(tag, max,
+		    ast->kind == AST_CREATE_ROLE  ? "CREATE ROLE"
+		    : ast->kind == AST_ALTER_ROLE ? "ALTER ROLE"
+						  : "DROP ROLE");
+		return sql_role(s, ast, sink, s->arena[0], err);
+	case AST_GRANT:
+	case AST_GRANT_ROLE:
+		snprintf(tag, max, "%s%s", ast->grant.revoke ? "REVOKE" : "GRANT",
+		    ast->kind == AST_GRANT_ROLE ? " ROLE" : "");
+		return sql_grant(s, ast, sink, s->arena[0], err);
+	case AST_OWNER:
+		snprintf(tag, max, "ALTER %s",
+		    ast->owned == AST_OWNED_TYPE       ? "TYPE"
+		    : ast->owned == AST_OWNED_VIEW     ? "VIEW"
+		    : ast->owned == AST_OWNED_SEQUENCE ? "SEQUENCE"
+		    : ast->owned == AST_OWNED_SCHEMA   ? "SCHEMA"
+						       : "TABLE");
+		return sql_give(s, ast, sink, s->arena[0], err);
+	case AST_REASSIGN_OWNED:
+		snprintf(tag, max, "REASSIGN OWNED");
+		return sql_reassign(s, ast, s->arena[0], err);
+	case AST_DROP_OWNED:
+		snprintf(tag, max, "DROP OWNED");
+		return sql_drop_owned(s, ast, sink, s->arena[0], err);
+	case AST_SET_ROLE:
+		snprintf(tag, max, "%s", ast->reset ? "RESET" : "SET");
+		return sql_set_role(s, ast, sink, err);
+	default:
+		snprintf(tag, max, "%s", "");
+		return true;
+	}
+}
+
 /* ast's names are paths. */
 static bool
 utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, char *tag, size_t max,
     uint64_t *rows, struct cat_err *err)
 {
 	bool ok;
+	if (!empty_arenas(s))
+		return sql_no_memory(err);
 	switch (ast->kind) {
 	case AST_CREATE_TABLE:
 		snprintf(tag, max, "CREATE TABLE");
@@ -277,33 +346,16 @@ utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink
 	case AST_ALTER_TABLE:
 		snprintf(tag, max, "ALTER TABLE");
 		return sql_alter_table(s, ast, sink, s->arena[0], err);
+	case AST_CREATE_DOMAIN:
+	case AST_ALTER_DOMAIN:
+	case AST_DROP_DOMAIN:
+		return domain(s, ast, sink, tag, max, err);
 	case AST_ANALYZE:
 		snprintf(tag, max, ast->vacuum ? "VACUUM" : "ANALYZE");
 		return sql_analyze(s, ast, sink, err);
 	case AST_TRUNCATE_ALL:
 		snprintf(tag, max, "TRUNCATE TABLE");
 		return truncate_all(s, ast, sink, err);
-	case AST_CREATE_ROLE:
-	case AST_ALTER_ROLE:
-	case AST_DROP_ROLE:
-		snprintf(tag, max,
-		    ast->kind == AST_CREATE_ROLE  ? "CREATE ROLE"
-		    : ast->kind == AST_ALTER_ROLE ? "ALTER ROLE"
-						  : "DROP ROLE");
-		return sql_role(s, ast, sink, s->arena[0], err);
-	case AST_GRANT:
-	case AST_GRANT_ROLE:
-		snprintf(tag, max, "%s%s", ast->grant.revoke ? "REVOKE" : "GRANT",
-		    ast->kind == AST_GRANT_ROLE ? " ROLE" : "");
-		return sql_grant(s, ast, sink, s->arena[0], err);
-	case AST_OWNER:
-		snprintf(tag, max, "ALTER %s",
-		    ast->owned == AST_OWNED_TYPE       ? "TYPE"
-		    : ast->owned == AST_OWNED_VIEW     ? "VIEW"
-		    : ast->owned == AST_OWNED_SEQUENCE ? "SEQUENCE"
-		    : ast->owned == AST_OWNED_SCHEMA   ? "SCHEMA"
-						       : "TABLE");
-		return sql_give(s, ast, sink, s->arena[0], err);
 	case AST_CREATE_ENUM:
 		snprintf(tag, max, "CREATE TYPE");
 		return sql_create_enum(s, ast, s->arena[0], err);
@@ -322,15 +374,6 @@ utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink
 	case AST_DROP_SCHEMA:
 		snprintf(tag, max, "DROP SCHEMA");
 		return sql_drop_schema(s, ast, sink, s->arena[0], err);
-	case AST_REASSIGN_OWNED:
-		snprintf(tag, max, "REASSIGN OWNED");
-		return sql_reassign(s, ast, s->arena[0], err);
-	case AST_DROP_OWNED:
-		snprintf(tag, max, "DROP OWNED");
-		return sql_drop_owned(s, ast, sink, s->arena[0], err);
-	case AST_SET_ROLE:
-		snprintf(tag, max, "%s", ast->reset ? "RESET" : "SET");
-		return sql_set_role(s, ast, sink, err);
 	case AST_COMMENT:
 		snprintf(tag, max, "COMMENT");
 		return comment(s, ast, err);
@@ -339,8 +382,7 @@ utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink
 		snprintf(tag, max, "COPY %llu", (unsigned long long)*rows);
 		return ok;
 	default:
-		snprintf(tag, max, "%s", "");
-		return true;
+		return of_roles(s, ast, sink, tag, max, err);
 	}
 }
 

@@ -145,6 +145,7 @@ struct attribute {
 	unsigned number; /* from 1 */
 	bool not_null, dflt;
 	char identity;
+	uint32_t oid; /* of its type; 0 = that of type */
 };
 
 static char
@@ -169,13 +170,13 @@ attribute(struct sql_rows *r, const struct attribute *c)
 	bool text = each == CAT_TEXT || each == CAT_BPCHAR;
 	row_int(r, c->of);
 	row_copy(r, c->name);
-	row_int(r, cat_type_oid(c->type, c->typmod));
+	row_int(r, c->oid ? c->oid : cat_type_oid(c->type, c->typmod));
 	row_int(r, -1);
 	row_int(r, size);
 	row_int(r, c->number);
 	row_int(r, cat_type_is_array(c->type));
 	row_int(r, -1);
-	row_int(r, cat_typmod_out(c->type, c->typmod));
+	row_int(r, c->oid ? -1 : cat_typmod_out(c->type, c->typmod));
 	row_int(r, size > 0 && size <= 8);
 	row_char(r, align_of(c->type));
 	row_char(r, storage_of(c->type));
@@ -201,7 +202,8 @@ columns_of(struct sql_rows *r, const struct cat_table *t)
 		for (unsigned i = 0; i < t->keys; i++)
 			key |= t->key[i] == k;
 		attribute(r, &(struct attribute){ sql_oid_of(&t->store), c->name, c->type, c->typmod, k + 1,
-				 c->not_null || key, c->dflt != NULL && c->identity == 0, c->identity });
+				 c->not_null || key, c->dflt != NULL && c->identity == 0, c->identity,
+				 c->domain ? sql_oid_of_type(c) : 0 });
 	}
 }
 
@@ -212,7 +214,8 @@ columns_of_index(
 {
 	for (unsigned k = 0; k < n; k++) {
 		const struct cat_column *c = &t->column[column[k]];
-		attribute(r, &(struct attribute){ oid, c->name, c->type, c->typmod, k + 1, false, false, 0 });
+		attribute(r, &(struct attribute){ oid, c->name, c->type, c->typmod, k + 1, false, false, 0,
+				 c->domain ? sql_oid_of_type(c) : 0 });
 	}
 }
 
@@ -230,9 +233,9 @@ index_columns(const struct cat_index *ix, uint16_t column[2 * CAT_KEY_MAX])
 static void
 columns_of_sequence(struct sql_rows *r, uint32_t oid)
 {
-	attribute(r, &(struct attribute){ oid, "last_value", CAT_INT8, -1, 1, true, false, 0 });
-	attribute(r, &(struct attribute){ oid, "log_cnt", CAT_INT8, -1, 2, true, false, 0 });
-	attribute(r, &(struct attribute){ oid, "is_called", CAT_BOOL, -1, 3, true, false, 0 });
+	attribute(r, &(struct attribute){ oid, "last_value", CAT_INT8, -1, 1, true, false, 0, 0 });
+	attribute(r, &(struct attribute){ oid, "log_cnt", CAT_INT8, -1, 2, true, false, 0, 0 });
+	attribute(r, &(struct attribute){ oid, "is_called", CAT_BOOL, -1, 3, true, false, 0, 0 });
 }
 
 static bool
@@ -262,7 +265,7 @@ attribute_rows(struct sql_rows *r)
 			return false;
 		for (unsigned c = 0; c < n; c++)
 			attribute(r, &(struct attribute){ is->oid, col[c].name, col[c].type, col[c].typmod,
-					 c + 1, is->view == NULL, false, 0 });
+					 c + 1, is->view == NULL, false, 0, 0 });
 	}
 	return true;
 }

@@ -78,9 +78,9 @@ constraint(struct sql_rows *r, const struct cat_table *t, const struct sql_const
 	row_int(r, sql_system_schema_of(r->in, t));
 	row_char(r, c->kind);
 	row_ints(r, 2, false);
-	row_int(r, true);
-	row_int(r, sql_oid_of(&t->store));
-	row_int(r, 0);
+	row_int(r, c->kind != 'c' || !t->check[c->k].not_valid);
+	row_int(r, t->kind == CAT_DOMAIN ? 0 : sql_oid_of(&t->store));
+	row_int(r, t->kind == CAT_DOMAIN ? sql_oid_of(&t->store) : 0);
 	row_int(r, index);
 	row_int(r, 0);
 	row_int(r, to ? sql_oid_of(&to->store) : 0);
@@ -112,10 +112,15 @@ static bool
 constraint_rows(struct sql_rows *r)
 {
 	char buf[CAT_NAME_MAX + 8];
-	for (unsigned i = 0; i < r->in->tabs; i++) {
+	const struct cat_table **type;
+	unsigned types;
+	if (!sql_system_types(r->in, &type, &types))
+		return false;
+	for (unsigned i = 0; i < r->in->tabs + types; i++) {
+		const struct cat_table *t = i < r->in->tabs ? r->in->tab[i] : type[i - r->in->tabs];
 		struct sql_constraint c;
-		for (unsigned n = 0; sql_constraint_at(r->in->tab[i], n, &c, buf); n++)
-			constraint(r, r->in->tab[i], &c);
+		for (unsigned n = 0; sql_constraint_at(t, n, &c, buf); n++)
+			constraint(r, t, &c);
 	}
 	return true;
 }

@@ -11,6 +11,15 @@
 	"grantor name, grantee name, table_catalog name, table_schema name, table_name name, "               \
 	"privilege_type varchar, is_grantable varchar, with_hierarchy varchar"
 
+/* pg_attribute with the base types of domains, and their names. */
+#define BASE_ATTRIBUTE                                                                                       \
+	"(SELECT x.attrelid AS attrelid, x.attname AS attname, x.attnum AS attnum, x.attnotnull AS "         \
+	"attnotnull, x.attidentity AS attidentity, x.attcollation AS attcollation, CASE WHEN y.typtype = "   \
+	"'d' THEN y.typbasetype ELSE x.atttypid END AS atttypid, CASE WHEN y.typtype = 'd' THEN "            \
+	"y.typtypmod ELSE x.atttypmod END AS atttypmod, CASE WHEN y.typtype = 'd' THEN y.typname END AS "    \
+	"domain, y.typtype = 'd' AND y.typnotnull AS domainnotnull FROM pg_attribute x JOIN pg_type y ON "   \
+	"y.oid = x.atttypid)"
+
 const struct sql_relation sql_relations_information[] = {
 	VIEW("information_schema_catalog_name", 13227, "catalog_name name",
 	    "SELECT current_database() AS catalog_name"),
@@ -59,7 +68,8 @@ const struct sql_relation sql_relations_information[] = {
 	    "SELECT current_database() AS table_catalog, n.nspname AS table_schema, c.relname "
 	    "AS table_name, a.attname AS column_name, a.attnum AS ordinal_position, "
 	    "pg_get_expr(d.adbin, d.adrelid) AS column_default, CASE WHEN a.attnotnull THEN "
-	    "'NO' ELSE 'YES' END AS is_nullable, CASE WHEN t.typelem <> 0 AND t.typlen = -1 "
+	    "'NO' WHEN a.domainnotnull THEN 'NO' ELSE 'YES' END AS is_nullable, CASE WHEN t.typelem <> 0 AND "
+	    "t.typlen = -1 "
 	    "THEN 'ARRAY' WHEN t.typnamespace <> 11 THEN 'USER-DEFINED' ELSE format_type(a.atttypid, NULL) "
 	    "END AS data_type, CASE WHEN "
 	    "a.atttypid IN (1042, 1043) AND a.atttypmod <> -1 THEN a.atttypmod - 4 END AS "
@@ -76,7 +86,9 @@ const struct sql_relation sql_relations_information[] = {
 	    "upper(substring(format_type(a.atttypid, a.atttypmod) FROM '^interval ([a-z ]+)$')) "
 	    "END AS interval_type, CASE WHEN o.oid IS NOT NULL THEN current_database() END AS "
 	    "collation_catalog, CASE WHEN o.oid IS NOT NULL THEN 'pg_catalog' END AS "
-	    "collation_schema, o.collname AS collation_name, current_database() AS udt_catalog, "
+	    "collation_schema, o.collname AS collation_name, CASE WHEN a.domain IS NOT NULL THEN "
+	    "current_database() END AS domain_catalog, CASE WHEN a.domain IS NOT NULL THEN 'public' "
+	    "END AS domain_schema, a.domain AS domain_name, current_database() AS udt_catalog, "
 	    "nt.nspname AS udt_schema, t.typname AS udt_name, a.attnum AS dtd_identifier, "
 	    "'NO' AS is_self_referencing, CASE WHEN a.attidentity = '' THEN 'NO' ELSE 'YES' END "
 	    "AS is_identity, CASE a.attidentity WHEN 'a' THEN 'ALWAYS' WHEN 'd' THEN 'BY "
@@ -84,8 +96,8 @@ const struct sql_relation sql_relations_information[] = {
 	    "AS identity_increment, s.seqmax AS identity_maximum, s.seqmin AS identity_minimum, "
 	    "CASE WHEN s.seqcycle THEN 'YES' ELSE 'NO' END AS identity_cycle, 'NEVER' AS "
 	    "is_generated, CASE WHEN c.relkind = 'r' THEN 'YES' ELSE 'NO' END AS is_updatable "
-	    "FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a "
-	    "ON a.attrelid = c.oid JOIN pg_type t ON t.oid = a.atttypid JOIN pg_namespace nt ON "
+	    "FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN " BASE_ATTRIBUTE
+	    " a ON a.attrelid = c.oid JOIN pg_type t ON t.oid = a.atttypid JOIN pg_namespace nt ON "
 	    "nt.oid = t.typnamespace LEFT JOIN pg_attrdef d "
 	    "ON d.adrelid = a.attrelid AND d.adnum = a.attnum LEFT JOIN pg_collation o ON o.oid "
 	    "= a.attcollation AND o.collname <> 'default' LEFT JOIN (pg_depend p JOIN "
@@ -116,7 +128,7 @@ const struct sql_relation sql_relations_information[] = {
 	    "SELECT current_database() AS constraint_catalog, n.nspname AS constraint_schema, "
 	    "k.conname AS constraint_name, substring(pg_get_constraintdef(k.oid) FROM 7) AS "
 	    "check_clause FROM pg_constraint k JOIN pg_namespace n ON n.oid = k.connamespace "
-	    "JOIN pg_class c ON c.oid = k.conrelid WHERE k.contype = 'c' UNION ALL SELECT "
+	    "WHERE k.contype = 'c' UNION ALL SELECT "
 	    "current_database(), n.nspname, (n.oid::text || '_' || c.oid::text || '_' || "
 	    "a.attnum::text || '_not_null'), a.attname || ' IS NOT NULL' FROM pg_attribute a "
 	    "JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = "
@@ -263,7 +275,32 @@ const struct sql_relation sql_relations_information[] = {
 	    "interval_type varchar, interval_precision int4, domain_default varchar, "
 	    "udt_catalog name, udt_schema name, udt_name name, scope_catalog name, scope_schema "
 	    "name, scope_name name, maximum_cardinality int4, dtd_identifier name",
-	    NULL),
+	    "SELECT current_database() AS domain_catalog, n.nspname AS domain_schema, t.typname AS "
+	    "domain_name, CASE WHEN b.typnamespace <> 11 THEN 'USER-DEFINED' ELSE format_type(t.typbasetype, "
+	    "NULL) END AS data_type, CASE "
+	    "WHEN t.typbasetype IN (1042, 1043) AND t.typtypmod <> -1 THEN t.typtypmod - 4 END AS "
+	    "character_maximum_length, CASE WHEN t.typbasetype IN (25, 1042, 1043) THEN CASE WHEN "
+	    "t.typtypmod = -1 THEN 1073741824 ELSE 4 * (t.typtypmod - 4) END END AS "
+	    "character_octet_length, CASE t.typbasetype WHEN 21 THEN 16 WHEN 23 THEN 32 WHEN 20 THEN 64 "
+	    "WHEN 700 THEN 24 WHEN 701 THEN 53 WHEN 1700 THEN CASE WHEN t.typtypmod <> -1 THEN "
+	    "((t.typtypmod - 4) >> 16) & 65535 END END AS numeric_precision, CASE WHEN t.typbasetype IN "
+	    "(21, 23, 20, 700, 701) THEN 2 WHEN t.typbasetype = 1700 THEN 10 END AS "
+	    "numeric_precision_radix, CASE WHEN t.typbasetype IN (21, 23, 20) THEN 0 WHEN t.typbasetype "
+	    "= 1700 AND t.typtypmod <> -1 THEN (t.typtypmod - 4) & 65535 END AS numeric_scale, CASE "
+	    "WHEN t.typbasetype = 1082 THEN 0 WHEN t.typbasetype IN (1083, 1114, 1184, 1186) THEN 6 END "
+	    "AS datetime_precision, CASE WHEN t.typbasetype = 1186 THEN "
+	    "upper(substring(format_type(t.typbasetype, t.typtypmod) FROM '^interval ([a-z ]+)$')) END "
+	    "AS interval_type, t.typdefault AS domain_default, current_database() AS udt_catalog, "
+	    "m.nspname AS udt_schema, b.typname AS udt_name, 1 AS dtd_identifier FROM pg_type t JOIN "
+	    "pg_namespace n ON n.oid = t.typnamespace JOIN pg_type b ON b.oid = t.typbasetype JOIN "
+	    "pg_namespace m ON m.oid = b.typnamespace WHERE t.typtype = 'd'"),
+	VIEW("domain_constraints", 13315,
+	    "constraint_catalog name, constraint_schema name, constraint_name name, domain_catalog name, "
+	    "domain_schema name, domain_name name, is_deferrable varchar, initially_deferred varchar",
+	    "SELECT current_database() AS constraint_catalog, n.nspname AS constraint_schema, k.conname AS "
+	    "constraint_name, current_database() AS domain_catalog, n.nspname AS domain_schema, t.typname "
+	    "AS domain_name, 'NO' AS is_deferrable, 'NO' AS initially_deferred FROM pg_constraint k JOIN "
+	    "pg_type t ON t.oid = k.contypid JOIN pg_namespace n ON n.oid = t.typnamespace"),
 	VIEW("applicable_roles", 13236, "grantee name, role_name name, is_grantable varchar",
 	    "SELECT a.rolname AS grantee, b.rolname AS role_name, CASE WHEN m.admin_option THEN "
 	    "'YES' ELSE 'NO' END AS is_grantable FROM pg_auth_members m JOIN pg_authid a ON "

@@ -40,7 +40,7 @@ sql_constraint_at(
     const struct cat_table *t, unsigned n, struct sql_constraint *out, char buf[CAT_NAME_MAX + 8])
 {
 	*out = (struct sql_constraint){ .oid = CONSTRAINT | (((t->store.id << PLACE_BITS) + n) & BELOW) };
-	if (t->kind != CAT_TABLE)
+	if (t->kind != CAT_TABLE && t->kind != CAT_DOMAIN)
 		return false;
 	if (t->keys > 0 && n-- == 0) {
 		out->kind = 'p';

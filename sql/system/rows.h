@@ -102,6 +102,11 @@ struct sql_constraint {
 /* The n-th. False: there are no more. buf: for the name. */
 bool sql_constraint_at(
     const struct cat_table *t, unsigned n, struct sql_constraint *out, char buf[CAT_NAME_MAX + 8]);
+/* domain.c: rows of pg_type; the oid of a column's type, which may be a domain. */
+bool sql_domain_rows(struct sql_rows *r);
+uint32_t sql_oid_of_type(const struct cat_column *c);
+/* Types that users have made. */
+bool sql_system_types(const struct sql_system *s, const struct cat_table ***list, unsigned *n);
 /* The oid of the default of column c. */
 uint32_t sql_oid_of_default(const struct cat_table *t, unsigned c);
 

@@ -116,6 +116,8 @@ bool sql_system_made_type(const struct sql_system *s, struct cat_str name, uint3
 bool sql_system_word(struct cat_str name, char out[CAT_NAME_MAX + 1]);
 /* The number of another type by its name, as text; 0 = there is none. */
 uint32_t sql_system_type_oid(struct nam_arena *a, struct cat_str name);
+/* A domain by its number, as format_type says it; NULL = none. */
+const char *sql_system_domain(const struct sql_system *s, uint32_t oid);
 /* pg_get_function_result, pg_get_function_arguments, the name. NULL: there is none of that
  * number. */
 enum sql_function_part { SQL_FUNCTION_NAME, SQL_FUNCTION_RESULT, SQL_FUNCTION_ARGUMENTS };

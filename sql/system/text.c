@@ -210,10 +210,12 @@ primary_key(struct sql_writer *w, const struct sql_system *s, const struct cat_t
 }
 
 static bool
-check(struct sql_writer *w, const struct cat_table *t, const char *text, sql_system_said_fn *said, void *arg)
+check(struct sql_writer *w, const struct cat_table *t, const struct cat_check *c, sql_system_said_fn *said,
+    void *arg)
 {
-	const char *as = said ? said(arg, t, text) : text;
-	return as != NULL && words(w, "CHECK (") && words(w, as) && words(w, ")");
+	const char *as = said ? said(arg, t, c->text) : c->text;
+	return as != NULL && words(w, "CHECK (") && words(w, as) &&
+	       words(w, c->not_valid ? ") NOT VALID" : ")");
 }
 
 const char *
@@ -223,15 +225,19 @@ sql_system_constraintdef(
 	const struct sql_env env = { .arena = s->a, .err = s->err };
 	struct sql_writer w = { .env = &env };
 	char buf[CAT_NAME_MAX + 8];
+	const struct cat_table **type;
+	unsigned types;
 	*none = false;
-	for (unsigned i = 0; i < s->tabs; i++) {
-		const struct cat_table *t = s->tab[i];
+	if (!sql_system_types(s, &type, &types))
+		return NULL;
+	for (unsigned i = 0; i < s->tabs + types; i++) {
+		const struct cat_table *t = i < s->tabs ? s->tab[i] : type[i - s->tabs];
 		struct sql_constraint c;
 		for (unsigned n = 0; sql_constraint_at(t, n, &c, buf); n++) {
 			if (c.oid != oid)
 				continue;
 			bool ok = c.kind == 'p'   ? primary_key(&w, s, t)
-				  : c.kind == 'c' ? check(&w, t, t->check[c.k].text, said, arg)
+				  : c.kind == 'c' ? check(&w, t, &t->check[c.k], said, arg)
 				  : c.kind == 'f' ? foreign_key(&w, s, t, &t->foreign[c.k])
 						  : unique_key(&w, s, t, &t->index[c.k]);
 			return done(s, &w, ok);

@@ -183,7 +183,10 @@ type_rows(struct sql_rows *r)
 	if (!types_made(r, &list, &n))
 		return false;
 	for (unsigned i = 0; i < n; i++)
-		made(r, list[i]);
+		if (list[i]->kind == CAT_ENUM_TYPE)
+			made(r, list[i]);
+	if (!sql_domain_rows(r))
+		return false;
 	for (unsigned t = CAT_UNKNOWN + 1; t < CAT_ENUM; t++) {
 		if (t != CAT_INT2V && t != CAT_OIDV)
 			plain(r, (enum cat_type)t, -1);

@@ -2514,7 +2514,11 @@ SELECT count(*) FROM information_schema.enabled_roles WHERE role_name = current_
 SELECT catalog_name = current_database() FROM information_schema.information_schema_catalog_name;
 --> t
 SELECT trigger_name FROM information_schema.triggers;
-SELECT domain_name FROM information_schema.domains WHERE domain_schema = 'public';
+CREATE DOMAIN isd AS int CONSTRAINT isd_c CHECK (VALUE > 0);
+SELECT domain_name, data_type FROM information_schema.domains WHERE domain_name = 'isd';
+--> isd,integer
+SELECT constraint_name FROM information_schema.domain_constraints WHERE domain_name = 'isd';
+--> isd_c
 SELECT grantee FROM information_schema.applicable_roles WHERE role_name = 'none';
 SELECT count(*) FROM information_schema.table_privileges WHERE table_name = 'isp' AND grantee = current_user;
 --> 7
@@ -2620,12 +2624,22 @@ SELECT jsonb_each('{}'::jsonb);
 SELECT * FROM jsonb_to_record('{}'::jsonb) AS x (a int);
 --! 0A000
 CREATE DOMAIN ntd AS int;
+CREATE TABLE nts (a ntd[]);
+--! 0A000
+CREATE TABLE nts (a int DEFAULT 1::ntd);
+--! 0A000
+CREATE TABLE nts (a int CHECK (a::ntd > 0));
+--! 0A000
+CREATE TABLE nts (a ntd);
+DROP DOMAIN ntd CASCADE;
 --! 0A000
 CREATE TYPE ntc AS (a int);
 --! 0A000
 CREATE TYPE ntr AS RANGE (subtype = int);
 --! 0A000
 CREATE TYPE nte AS ENUM ('a');
+CREATE DOMAIN ntn AS nte;
+--! 0A000
 GRANT USAGE ON TYPE nte TO PUBLIC;
 --! 0A000
 SELECT '{{1}}'::int[];
@@ -2635,3 +2649,98 @@ CREATE TABLE nti (k interval[] PRIMARY KEY);
 CREATE TABLE nta (i int, a int[]);
 UPDATE nta SET a[1] = 2;
 --! 0A000
+
+-- [type-domain] pg
+CREATE DOMAIN positive AS int CHECK (VALUE > 0);
+CREATE DOMAIN code AS varchar(4) DEFAULT 'none' NOT NULL;
+CREATE TABLE parts (id positive PRIMARY KEY, c code, n positive DEFAULT 1);
+INSERT INTO parts VALUES (1);
+INSERT INTO parts VALUES (2, 'ab', 5);
+SELECT *, n + 1, pg_typeof(n), pg_typeof(n + 1) FROM parts ORDER BY id;
+--> 1,none,1,2,positive,integer
+--> 2,ab,5,6,positive,integer
+INSERT INTO parts VALUES (0);
+--! 23514
+UPDATE parts SET n = n - 5;
+--! 23514
+INSERT INTO parts VALUES (3, NULL);
+--! 23502
+SELECT 7::positive, 'abcdef'::code;
+--> 7,abcd
+SELECT (-7)::positive;
+--! 23514
+CREATE VIEW some_parts AS SELECT id, n FROM parts;
+CREATE TABLE copied_parts AS SELECT n FROM some_parts;
+INSERT INTO copied_parts VALUES (-1);
+--! 23514
+PREPARE part_of (positive) AS SELECT c FROM parts WHERE n = $1;
+EXECUTE part_of(5);
+--> ab
+EXECUTE part_of(0);
+--! 23514
+DEALLOCATE part_of;
+SELECT column_name, data_type, domain_name FROM information_schema.columns WHERE table_name = 'parts' ORDER BY 1;
+--> c,character varying,code
+--> id,integer,positive
+--> n,integer,positive
+
+-- [domain] namdb
+CREATE DOMAIN grade AS int COLLATE "C";
+--! 42804
+CREATE DOMAIN grade AS int NULL DEFAULT 1 CONSTRAINT known CHECK (VALUE BETWEEN 1 AND 6);
+CREATE DOMAIN grade AS text;
+--! 42710
+CREATE DOMAIN passed AS grade CHECK (VALUE < 5);
+CREATE TABLE exams (id int PRIMARY KEY, g grade, p passed);
+INSERT INTO exams VALUES (1, 6, 4);
+INSERT INTO exams (id) VALUES (2);
+INSERT INTO exams VALUES (3, 3, 6);
+--! 23514
+INSERT INTO exams VALUES (3, 3, 0);
+--! 23514
+SELECT * FROM exams ORDER BY id;
+--> 1,6,4
+--> 2,1,1
+ALTER DOMAIN grade ADD CONSTRAINT not_6 CHECK (VALUE <> 6);
+--! 23514
+ALTER DOMAIN grade ADD CONSTRAINT not_6 CHECK (VALUE <> 6) NOT VALID;
+INSERT INTO exams VALUES (4, 6, 1);
+--! 23514
+ALTER DOMAIN grade VALIDATE CONSTRAINT not_6;
+--! 23514
+UPDATE exams SET g = 5 WHERE g = 6;
+ALTER DOMAIN grade VALIDATE CONSTRAINT not_6;
+ALTER DOMAIN grade RENAME CONSTRAINT not_6 TO no_six;
+ALTER DOMAIN grade DROP CONSTRAINT no_six;
+ALTER DOMAIN grade DROP CONSTRAINT IF EXISTS no_six;
+ALTER DOMAIN grade DROP DEFAULT;
+INSERT INTO exams VALUES (5);
+ALTER DOMAIN grade SET NOT NULL;
+--! 23502
+UPDATE exams SET g = 1, p = 1 WHERE id = 5;
+ALTER DOMAIN grade SET NOT NULL;
+ALTER DOMAIN grade DROP NOT NULL;
+ALTER DOMAIN grade SET DEFAULT 2;
+ALTER DOMAIN grade RENAME TO mark;
+ALTER DOMAIN mark OWNER TO CURRENT_USER;
+INSERT INTO exams (id) VALUES (6) RETURNING g, p;
+--> 2,1
+CREATE VIEW marks AS SELECT 3::mark::int AS m;
+ALTER DOMAIN mark RENAME TO grade;
+--! 0A000
+DROP DOMAIN mark;
+--! 2BP01
+DROP DOMAIN mark CASCADE;
+SELECT * FROM exams WHERE id = 1;
+--> 1
+DROP DOMAIN IF EXISTS mark, passed;
+--= tests/process/test_domains.py test_old_snapshots
+
+-- [differ-domain] differ
+SELECT DISTINCT pg_typeof(table_name) FROM information_schema.tables;
+--> name
+--pg> information_schema.sql_identifier
+CREATE DOMAIN said AS varchar(3) DEFAULT 'abc';
+SELECT typdefault FROM pg_type WHERE typname = 'said';
+--> 'abc'
+--pg> 'abc'::character varying

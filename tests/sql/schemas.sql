@@ -199,6 +199,34 @@ SELECT table_name, column_name, data_type FROM information_schema.columns WHERE 
 CREATE TABLE app.made AS SELECT 1 AS one
 SELECT one INTO app.made2 FROM app.made
 SELECT * FROM app.made2
+-- types
+CREATE TYPE mood AS ENUM ('sad', 'happy')
+CREATE DOMAIN small AS int CHECK (VALUE < 100)
+CREATE TABLE app.felt (m mood DEFAULT 'sad', n small, x int, PRIMARY KEY (n))
+INSERT INTO app.felt (n) VALUES (1), (99)
+INSERT INTO app.felt VALUES ('glad', 2)
+INSERT INTO app.felt VALUES ('happy', 100)
+SELECT * FROM app.felt WHERE m < 'happy' ORDER BY n
+ALTER DOMAIN small ADD CONSTRAINT tiny CHECK (VALUE < 50)
+ALTER DOMAIN small SET NOT NULL
+CREATE VIEW app.feelings AS SELECT m, n::small AS s FROM app.felt
+DROP TYPE mood
+DROP DOMAIN small
+ALTER TYPE mood ADD VALUE 'glad' BEFORE 'happy'
+UPDATE app.felt SET m = 'glad' WHERE n = 1
+SELECT * FROM app.feelings ORDER BY s
+DROP DOMAIN small CASCADE
+SELECT * FROM app.felt ORDER BY m
+DROP TYPE mood CASCADE
+DROP TABLE app.felt
+SET search_path = app, public
+CREATE TYPE public.late AS ENUM ('x')
+CREATE TABLE felt (l late)
+INSERT INTO felt VALUES ('x')
+SELECT l FROM felt
+DROP TABLE felt
+DROP TYPE late
+RESET search_path
 -- rights
 CREATE TABLE app.secret (a int)
 SET ROLE ann

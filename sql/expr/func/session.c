@@ -182,8 +182,11 @@ k_typeof(struct sql_row *r)
 {
 	enum { UNKNOWN = 705 };
 	const struct sql_expr *e = r->e->args[0];
-	const char *name = cat_type_said(e->type, e->typmod);
-	uint32_t oid = e->type == CAT_UNKNOWN ? UNKNOWN : cat_type_oid(e->type, e->typmod);
+	const struct sql_domain *d = r->e->list;
+	const char *name = d != NULL ? d->name : cat_type_said(e->type, e->typmod);
+	uint32_t oid = d != NULL                ? SQL_FIRST_OID + d->id
+		       : e->type == CAT_UNKNOWN ? UNKNOWN
+						: cat_type_oid(e->type, e->typmod);
 	struct cat_str s = { name, (uint32_t)strlen(name) };
 	return cat_reg_make(oid, s, &r->out.s, r->env->arena) || sql_oom(r->env->err);
 }

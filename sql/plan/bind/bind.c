@@ -130,6 +130,7 @@ sql_bind_add_source(struct bind *b, const struct ast_table *t, struct sql_node *
 	for (unsigned i = 0; i < n; i++) {
 		tab->column[i].type = column[i].type;
 		tab->column[i].typmod = column[i].typmod;
+		tab->column[i].domain = column[i].domain;
 		memcpy(tab->column[i].name, column[i].name, sizeof tab->column[i].name);
 	}
 	return add(b, t, tab, sub);
@@ -631,15 +632,26 @@ column(struct bind *b, const struct ast_expr *e)
 		return sql_bind_pulled_column(b, t, c);
 	t->used[c] = 1;
 	const struct cat_column *col = &t->tab->column[c];
-	return sql_expr_column(b->a, t->base + c, col->type, col->typmod, e->position);
+	struct sql_expr *x = sql_expr_column(b->a, t->base + c, col->type, col->typmod, e->position);
+	if (x != NULL)
+		x->domain = col->domain;
+	return x;
 }
 
 bool
-sql_bind_type(struct bind *b, enum cat_type type, const struct ast_named *named, enum cat_type *out)
+sql_bind_type(struct bind *b, enum cat_type type, const struct ast_named *named, enum cat_type *out,
+    const struct cat_table **domain)
 {
 	*out = type;
-	return cat_type_element(type) != CAT_NAMED || sql_type_named(b->in->cat, b->in->t, type, named->name,
-							  named->schema, named->position, out, NULL, b->err);
+	*domain = NULL;
+	if (cat_type_element(type) != CAT_NAMED)
+		return true;
+	if (!sql_type_named(
+		b->in->cat, b->in->t, type, named->name, named->schema, named->position, out, domain, b->err))
+		return false;
+	if ((*domain)->kind != CAT_DOMAIN)
+		*domain = NULL;
+	return true;
 }
 
 bool
@@ -754,6 +766,8 @@ func(struct bind *b, const struct ast_expr *e)
 	}
 	if (!sql_bind_args(b, e, &a))
 		return NULL;
+	if (e->nargs == 1 && a[0]->domain != 0 && strcmp(e->text, "pg_typeof") == 0)
+		return sql_bind_domain_name(b, a, e->position);
 	enum cat_type want = func_param(e->text);
 	bool array = sql_array_function(e->text);
 	for (unsigned i = 0; array && i < e->nargs; i++) {
@@ -886,15 +900,38 @@ static struct sql_expr *
 cast(struct bind *b, const struct ast_expr *e)
 {
 	enum cat_type type;
-	if (!sql_bind_type(b, e->type, e->named, &type))
+	const struct cat_table *domain;
+	if (!sql_bind_type(b, e->type, e->named, &type, &domain))
 		return NULL;
+	int32_t typmod = domain != NULL ? domain->column[0].typmod : e->typmod;
+	struct sql_expr *x;
 	if (e->args[0]->kind == AST_ARRAY && cat_type_is_array(type))
-		return sql_bind_array_as(b, e->args[0], type, e->typmod);
-	struct sql_expr *x = sql_bind_expr(b, e->args[0]);
-	if (x == NULL)
-		return NULL;
+		x = sql_bind_array_as(b, e->args[0], type, typmod);
+	else
+		x = sql_bind_expr(b, e->args[0]);
+	if (x != NULL && domain != NULL)
+		return sql_bind_to_domain(b, x, domain, e->position);
+	if (x == NULL || (e->args[0]->kind == AST_ARRAY && cat_type_is_array(type)))
+		return x;
 	sql_bind_fix_param(b, x, type);
-	return sql_expr_cast(b->a, x, type, e->typmod, e->position, b->err);
+	x = sql_expr_cast(b->a, x, type, typmod, e->position, b->err);
+	if (x != NULL && x->domain != 0) { /* its values are not the domain's any more */
+		if ((x = nam_arena_copy(b->a, x, sizeof *x)) == NULL)
+			sql_bind_fail(b, 0, "53200", "out of memory");
+		else
+			x->domain = 0;
+	}
+	return x;
+}
+
+static struct sql_expr *
+group_key(struct bind *b, unsigned g, int position)
+{
+	const struct sql_expr *key = b->agg.key[g];
+	struct sql_expr *x = sql_expr_column(b->a, g, key->type, key->typmod, position);
+	if (x != NULL)
+		x->domain = key->domain;
+	return x;
 }
 
 struct sql_expr *
@@ -907,8 +944,7 @@ sql_bind_expr(struct bind *b, const struct ast_expr *e)
 	if (b->agg.grouped && !b->agg.inside)
 		for (unsigned g = 0; g < b->agg.groups; g++)
 			if (sql_bind_same(b, b->agg.group[g], e))
-				return sql_expr_column(
-				    b->a, g, b->agg.key[g]->type, b->agg.key[g]->typmod, e->position);
+				return group_key(b, g, e->position);
 	struct cat_datum d = { 0 };
 	struct sql_expr *out = NULL;
 	switch (e->kind) {

@@ -319,9 +319,24 @@ struct sql_expr *sql_bind_expr_as(struct bind *b, const struct ast_expr *e, enum
 void sql_bind_fix_param(struct bind *b, struct sql_expr *e, enum cat_type type);
 /* An untyped parameter takes the type it has elsewhere; 42P18 when there is none. */
 bool sql_bind_param_known(struct bind *b, struct sql_expr *e);
+/* The type that a statement says: CAT_NAMED is looked up. 42704. Of a domain, its base type; NULL
+ * in *domain: it is none. */
+bool sql_bind_type(struct bind *b, enum cat_type type, const struct ast_named *named, enum cat_type *out,
+    const struct cat_table **domain);
+/* domain.c: a domain's constraints; x, already of its base type, as one of it; x under a cast to
+ * it; NULL = error. */
+const struct sql_domain *sql_bind_domain(struct bind *b, uint32_t id);
+struct sql_expr *sql_bind_in_domain(struct bind *b, struct sql_expr *x, uint32_t id);
+struct sql_expr *sql_bind_to_domain(
+    struct bind *b, struct sql_expr *x, const struct cat_table *dom, int position);
+/* The error of a value of that type for a column of a domain says the domain. */
+void sql_bind_not_assigned(struct bind *b, const struct cat_column *col, enum cat_type is);
+/* pg_typeof of a value of a domain. */
+struct sql_expr *sql_bind_domain_name(struct bind *b, struct sql_expr **arg, int position);
+/* What a column of a domain gets that has no default of its own: the domain's, as *text, or NULL as
+ * one of the domain. Both NULL: error. */
+struct sql_expr *sql_bind_domain_default(struct bind *b, const struct cat_column *col, const char **text);
 /* The arguments of e, bound. */
-/* The type that a statement says: CAT_NAMED is looked up. 42704 */
-bool sql_bind_type(struct bind *b, enum cat_type type, const struct ast_named *named, enum cat_type *out);
 bool sql_bind_args(struct bind *b, const struct ast_expr *e, struct sql_expr ***out);
 /* Untyped parameters among siblings take the type of the first sibling that has one. */
 bool sql_bind_params_like(struct bind *b, struct sql_expr **e, unsigned n, enum cat_type otherwise);
@@ -571,6 +586,11 @@ struct sql_node *sql_plan_project(struct bind *b, struct sql_node *child, struct
 /* dml.c */
 /* rules.c: defaults and checks of the target, NULL when it has none of either. */
 bool sql_bind_rules(struct bind *b, const struct cat_table *tab, struct sql_rules **out);
+/* A binder of its own, over the columns of a table or of a domain; a condition of its CHECK. */
+struct bind *sql_bind_over(struct bind *b, const struct cat_table *tab);
+struct sql_expr *sql_bind_check(struct bind *s, const struct ast_expr *e);
+/* The expression that a text of the catalog says; it lives as long as the plan. */
+const struct ast_expr *sql_bind_text_expr(struct bind *b, const char *text);
 /* A view in FROM: its text as a derived table. */
 bool sql_bind_add_view(struct bind *b, const struct ast_table *t, const struct cat_table *view);
 /* The statement that a text of the catalog says; lives as long as the plan. */

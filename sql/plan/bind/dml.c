@@ -34,6 +34,7 @@ returns(struct bind *b, const struct ast_expr *e, const char *name, unsigned *n)
 	b->plan->returning[(*n)++] = x;
 	to->type = x->type;
 	to->typmod = x->typmod;
+	to->domain = x->domain;
 	snprintf(to->name, sizeof to->name, "%s", name);
 	return true;
 }
@@ -149,10 +150,14 @@ sql_bind_assigned(struct bind *b, struct sql_expr *x, unsigned c, int position)
 	sql_bind_fix_param(b, x, col->type);
 	if (x == NULL)
 		return NULL;
+	enum cat_type is = x->type;
+	uint32_t of = x->domain;
 	struct sql_expr *e = sql_expr_assign(b->a, x, col->type, col->typmod, col->name, position, b->err);
+	if (e == NULL && col->domain != 0 && strcmp(b->err->sqlstate, "42804") == 0)
+		sql_bind_not_assigned(b, col, is);
 	if (e == NULL && b->err->position == 0)
 		b->err->position = position;
-	return e;
+	return e == NULL || col->domain == 0 || of == col->domain ? e : sql_bind_in_domain(b, e, col->domain);
 }
 
 bool
@@ -377,6 +382,8 @@ sql_bind_insert(struct bind *b, const struct ast_stmt *st)
 		if (dflt)
 			continue;
 		struct sql_expr *x = sql_expr_column(b->a, i, p->column[i].type, p->column[i].typmod, 0);
+		if (x != NULL)
+			x->domain = p->column[i].domain;
 		if (x == NULL || (x = sql_bind_assigned(b, x, map[i], 0)) == NULL)
 			return false;
 		p->value[map[i]] = x;

@@ -68,6 +68,7 @@ sql_bind_gset_node(struct bind *b, struct sql_node *child)
 		b->agg.key[k] = sql_expr_column(b->a, base + k, e->type, e->typmod, e->position);
 		if (b->agg.key[k] == NULL)
 			return NULL;
+		b->agg.key[k]->domain = e->domain;
 	}
 	b->agg.key[keys]->index = base + keys;
 	return &n->node;

@@ -595,6 +595,7 @@ answer_columns(struct bind *b, const struct bind_list *l, const struct bind_out 
 		snprintf(c->name, sizeof c->name, "%s", l->t[i].name ? l->t[i].name : "?column?");
 		c->type = o->e[i]->type;
 		c->typmod = o->e[i]->typmod;
+		c->domain = o->e[i]->domain;
 	}
 	return true;
 }
@@ -669,6 +670,7 @@ set(struct bind *b, const struct ast_select *q, struct bind_query *w)
 		struct sql_expr *x = sql_expr_column(b->a, i, col[i].type, col[i].typmod, 0);
 		if (name == NULL || x == NULL)
 			return false;
+		x->domain = col[i].domain;
 		*name = (struct ast_expr){ .kind = AST_DEFAULT, .text = col[i].name, .i = i };
 		if (!push(b, &w->l, name, name->text) || !out_push(b, &w->o, x))
 			return false;

@@ -97,6 +97,7 @@ match(struct bind *b, struct sql_column *col, struct bind *left, struct bind_bra
 	lt = l ? l->type : lt;
 	rt = x->type;
 	struct sql_expr *pair[2] = { l, x };
+	uint32_t ldomain = l ? l->domain : col[i].domain;
 	if (lt != CAT_UNKNOWN)
 		pair[0] = sql_expr_column(b->a, i, lt, ltm, at);
 	if (rt != CAT_UNKNOWN)
@@ -106,6 +107,7 @@ match(struct bind *b, struct sql_column *col, struct bind *left, struct bind_bra
 	col[i].type = pair[0]->type;
 	/* a cast of a column to varchar, or to text, is one of its name only */
 	col[i].typmod = sql_expr_typmod(pair, 2);
+	col[i].domain = ldomain == x->domain ? ldomain : 0;
 	if (lt == CAT_UNKNOWN)
 		left->answer.output[i] = pair[0];
 	if (rt == CAT_UNKNOWN)

@@ -72,6 +72,8 @@ sql_bind_outer(struct bind *b, const struct ast_expr *e)
 	if (!has_slot(s, x, &slot) && !slot_of(b, s, x, &slot))
 		return NULL;
 	struct sql_expr *o = sql_expr_outer(b->a, slot, x->type, x->typmod, e->position);
+	if (o != NULL)
+		o->domain = x->domain;
 	if (o == NULL || !grow(b, &s->tie, s->ties, &s->tie_cap, sizeof *s->tie)) {
 		cat_error(b->err, "53200", "out of memory");
 		return NULL;
@@ -468,5 +470,8 @@ sql_bind_sub(struct bind *b, const struct ast_expr *e, bool two)
 		s->hashed = true;
 	if (!place(b, s, e->position))
 		return NULL;
-	return sql_expr_sub(b->a, s, type, typmod, s->tied, s->slots, e->position, b->err);
+	struct sql_expr *x = sql_expr_sub(b->a, s, type, typmod, s->tied, s->slots, e->position, b->err);
+	if (x != NULL && s->kind == AST_SUB_SCALAR)
+		x->domain = in->answer.column[0].domain;
+	return x;
 }
