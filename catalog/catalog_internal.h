@@ -151,6 +151,9 @@ nam_status cat_write(
  * transaction has changed them. */
 nam_status cat_erase(
     struct cat *c, struct txn *t, const struct cat_table *def, bool extras, struct nam_arena *arena);
+/* Locks and writes the row of nam_extras that says that this is a type. NAM_CONFLICT: it is
+ * gone. */
+nam_status cat_type_touch(struct cat *c, struct txn *t, const struct cat_table *type);
 /* Opens the process's part of a table. */
 nam_status cat_entry_open(struct cat *c, struct cat_entry *e);
 

@@ -471,6 +471,15 @@ cat_type_hold(struct cat *c, struct txn *t, const struct cat_table *type)
 }
 
 nam_status
+cat_type_use(struct cat *c, struct txn *t, const struct cat_table *type)
+{
+	if (type->store.guard.bits == 0) /* t's own: no other transaction can use it yet */
+		return NAM_OK;
+	nam_status st = lock_definition(c, t, type);
+	return st == NAM_OK ? cat_type_touch(c, t, type) : st;
+}
+
+nam_status
 cat_type_alter(struct cat *c, struct txn *t, const struct cat_table *type, const struct cat_table *def)
 {
 	nam_status st = cat_type_hold(c, t, type);

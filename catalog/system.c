@@ -1014,12 +1014,10 @@ cat_write(struct cat *c, struct txn *t, const struct cat_table *def, bool extras
 }
 
 nam_status
-cat_type_use(struct cat *c, struct txn *t, const struct cat_table *type)
+cat_type_touch(struct cat *c, struct txn *t, const struct cat_table *type)
 {
 	struct cat_table *sys = &c->system[2]->def;
 	struct nam_arena arena;
-	if (type->store.guard.bits == 0) /* t's own: no other transaction can use it yet */
-		return NAM_OK;
 	nam_arena_init(&arena, 4 << 10);
 	struct txn_get g = { .table = &sys->store };
 	const union cat_val v[X_ALL] = { [X_TABLE].i = type->store.id,

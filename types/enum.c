@@ -53,9 +53,8 @@ by_name(const void *a, const void *b)
 	return strcmp((*x)->name, (*y)->name);
 }
 
-/* The length of a name as a statement has to write it; out NULL: only that. */
-static size_t
-quoted(const char *name, char *out)
+size_t
+cat_enum_quote(const char *name, char *out)
 {
 	size_t n = 0;
 	bool plain = (name[0] >= 'a' && name[0] <= 'z') || name[0] == '_';
@@ -82,7 +81,7 @@ quoted(const char *name, char *out)
 static struct cat_enum *
 make(uint32_t id, uint32_t generation, const char *name, const struct cat_label *label, unsigned labels)
 {
-	size_t len = strlen(name), said = quoted(name, NULL);
+	size_t len = strlen(name), said = cat_enum_quote(name, NULL);
 	size_t lists = labels * (sizeof *label + sizeof label);
 	struct cat_enum *e = malloc(sizeof *e + lists + 2 * len + 3 + 2 * said + 4);
 	if (e == NULL)
@@ -105,7 +104,7 @@ make(uint32_t id, uint32_t generation, const char *name, const struct cat_label 
 	memcpy(text + 1, name, len + 1);
 	e->array_name = text;
 	text += len + 2;
-	quoted(name, text);
+	cat_enum_quote(name, text);
 	text[said] = 0;
 	e->said = text;
 	text += said + 1;

@@ -63,6 +63,9 @@ void cat_enum_spread(struct cat_label *label, unsigned labels);
 bool cat_enum_in(enum cat_type type, struct cat_str in, int64_t *out, struct cat_err *err);
 /* p NULL: the process does not know the label. */
 struct cat_str cat_enum_out(enum cat_type type, int64_t value, struct nam_arena *arena);
+/* Writes a name as a statement has to write it, quoted or not, without a 0; how long it is. out
+ * NULL: only that. */
+size_t cat_enum_quote(const char *name, char *out);
 /* The names of a type or of its array: as messages say it, and as the catalog has it. */
 const char *cat_enum_said(enum cat_type t);
 const char *cat_enum_word(enum cat_type t);

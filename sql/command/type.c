@@ -1,6 +1,7 @@
 /* type.c -- CREATE, ALTER and DROP TYPE; types in the definitions that use them. */
 #include <sql/command/command.h>
 #include <sql/command/grant.h>
+#include <sql/command/type_text.h>
 #include <sql/common/error.h>
 #include <sql/common/user_type.h>
 
@@ -35,95 +36,6 @@ sql_type_is_taken(struct sql_session *s, const char *path, bool relation, struct
 
 /* ---- who uses a type ---------------------------------------------------------------------- */
 
-/* Behind a literal or a quoted name at p, whose quote doubles within it. */
-static const char *
-behind(const char *p)
-{
-	char quote = *p++;
-	while (*p != 0 && (*p != quote || p[1] == quote))
-		p += *p == quote ? 2 : 1;
-	return *p != 0 ? p + 1 : p;
-}
-
-/* True if p begins with the name, as a statement says it, and it ends there. */
-static bool
-begins(const char *p, const char *said)
-{
-	static const char schema[] = "public.";
-	size_t n = strlen(said);
-	if (strncmp(p, schema, sizeof schema - 1) == 0)
-		p += sizeof schema - 1;
-	if (strncmp(p, said, n) != 0)
-		return false;
-	unsigned char end = (unsigned char)p[n];
-	return said[0] == '"' ||
-	       !((end >= 'a' && end <= 'z') || (end >= '0' && end <= '9') || end == '_' || end >= 0x80);
-}
-
-/* True if a text of the catalog casts to a type of that name. */
-static bool
-casts_to(const char *text, const char *said)
-{
-	for (const char *p = text; p != NULL && *p != 0;) {
-		if (*p == '\'' || *p == '"')
-			p = behind(p);
-		else if ((strncmp(p, "::", 2) == 0 && begins(p + 2, said)) ||
-			 (strncasecmp(p, " as ", 4) == 0 && begins(p + 4, said)))
-			return true;
-		else
-			p++;
-	}
-	return false;
-}
-
-/* True if a text has a literal of just those characters. */
-static bool
-has_literal(const char *text, const char *label)
-{
-	char literal[2 * CAT_LABEL_MAX + 3];
-	size_t n = 0;
-	literal[n++] = '\'';
-	for (const char *p = label; *p; p++) {
-		if (*p == '\'')
-			literal[n++] = '\'';
-		literal[n++] = *p;
-	}
-	literal[n++] = '\'';
-	for (const char *p = text; p != NULL && *p != 0;) {
-		if (*p != '\'' && *p != '"') {
-			p++;
-			continue;
-		}
-		const char *end = behind(p);
-		if ((size_t)(end - p) == n && memcmp(p, literal, n) == 0)
-			return true;
-		p = end;
-	}
-	return false;
-}
-
-/* Calls fn for the texts of a definition until it answers true. *what: whose text that is. */
-static bool
-any_text(const struct cat_table *def, bool (*fn)(const char *text, const char *arg), const char *arg,
-    const char **what, const char **name)
-{
-	for (unsigned i = 0; i < def->columns; i++)
-		if (def->column[i].dflt != NULL && fn(def->column[i].dflt, arg)) {
-			*what = "default value for column";
-			*name = def->column[i].name;
-			return true;
-		}
-	for (unsigned i = 0; i < def->checks; i++)
-		if (fn(def->check[i].text, arg)) {
-			*what = "constraint";
-			*name = def->check[i].name;
-			return true;
-		}
-	*what = "view";
-	*name = cat_local(def->path);
-	return def->kind == CAT_VIEW && fn(def->view, arg);
-}
-
 /* The number of the first column of a type; columns = none. */
 static unsigned
 column_of(const struct cat_table *def, uint32_t id)
@@ -138,21 +50,39 @@ static bool
 uses(const struct cat_table *def, const struct cat_table *type)
 {
 	const char *what, *name;
+	char said[SQL_TYPE_SAID];
 	return column_of(def, type->store.id) < def->columns ||
-	       any_text(def, casts_to, cat_type_name(cat_type_enum(type->store.id)), &what, &name);
+	       sql_any_text(def, sql_text_casts, sql_type_word(type, said), &what, &name);
+}
+
+/* *yes: the view reads a column of the type, so its text may say a label. */
+static bool
+reads(struct sql_session *s, const struct cat_table *view, const struct cat_table *type, bool *yes,
+    struct cat_err *err)
+{
+	*yes = false;
+	for (unsigned k = 0; k < view->uses && !*yes; k++) {
+		const struct cat_table *of;
+		nam_status st = cat_find(s->cfg.cat, s->t, view->use[k], &of);
+		if (st != NAM_OK)
+			return sql_status(err, st, NULL);
+		*yes = of != NULL && column_of(of, type->store.id) < of->columns;
+	}
+	return true;
 }
 
 /* The row of a type is written, so that a DROP TYPE elsewhere waits, and then sees what uses it. */
 static bool
-use(struct sql_session *s, const struct cat_table *type, struct cat_err *err)
+use(struct sql_session *s, const struct cat_table *type, bool *changed, struct cat_err *err)
 {
 	uint32_t id = type->store.id;
+	*changed = false;
 	for (unsigned tries = 0;; tries++) {
 		nam_status st = cat_type_use(s->cfg.cat, s->t, type);
 		bool again = st == NAM_CONFLICT && s->iso == TXN_READ_COMMITTED && tries < SQL_RETRIES;
 		if (!again)
 			return st == NAM_OK || sql_status(err, st, NULL);
-		/* Another transaction has changed or dropped it. */
+		*changed = true; /* or dropped, by another transaction */
 		if ((st = txn_statement(s->t)) != NAM_OK)
 			return sql_status(err, st, NULL);
 		if (!sql_type_of_id(s->cfg.cat, s->t, id, &type, err))
@@ -161,14 +91,6 @@ use(struct sql_session *s, const struct cat_table *type, struct cat_err *err)
 			return cat_error(
 			    err, "42704", "type \"%s\" does not exist", cat_type_word(cat_type_enum(id)));
 	}
-}
-
-/* True if a text casts to what may be a type of a user. */
-static bool
-casts(const char *text, const char *unused)
-{
-	(void)unused;
-	return text != NULL && (strstr(text, "::") != NULL || strcasestr(text, " as ") != NULL);
 }
 
 /* The types are still there: s->t may have got a newer snapshot since def was looked at. */
@@ -186,7 +108,7 @@ still_there(struct sql_session *s, const struct cat_table *def, const struct cat
 			return cat_error(err, "42704", "type \"%s\" does not exist",
 			    cat_type_word(cat_type_element(def->column[i].type)));
 	}
-	if (def->kind != CAT_TABLE || !any_text(def, casts, NULL, &what, &name))
+	if (def->kind != CAT_TABLE || !sql_any_text(def, sql_text_may_cast, NULL, &what, &name))
 		return true;
 	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser };
 	struct sql_plan *p = sql_plan_rules(def, &in, err);
@@ -267,12 +189,42 @@ sql_types_use(struct sql_session *s, const struct cat_table *def, struct cat_err
 	nam_arena_init(&arena, 4 << 10);
 	nam_status st = cat_list_types(s->cfg.cat, s->t, &list, &n, &arena);
 	bool ok = st == NAM_OK || sql_status(err, st, NULL);
-	for (unsigned i = 0; ok && i < n; i++)
-		if (uses(def, list[i]))
-			ok = use(s, list[i], err);
+	for (unsigned i = 0; ok && i < n; i++) {
+		bool yes;
+		ok = reads(s, def, list[i], &yes, err);
+		if (!ok || (!yes && !uses(def, list[i])))
+			continue;
+		ok = use(s, list[i], &yes, err);
+		/* what the text of a view says may have another name now */
+		if (ok && yes && def->kind == CAT_VIEW)
+			ok = sql_status(err, NAM_CONFLICT, NULL);
+	}
 	ok = ok && still_there(s, def, list, n, err);
 	nam_arena_fini(&arena);
 	return ok;
+}
+
+/*
+ * Before a type is dropped, or gets another name or a label another name: what uses it is looked at
+ * behind this, and no other transaction makes more of it until s->t ends.
+ */
+static bool
+hold(struct sql_session *s, const struct cat_table **type, struct cat_err *err)
+{
+	uint32_t id = (*type)->store.id;
+	bool own = (*type)->store.guard.bits == 0, changed;
+	char path[CAT_PATH_MAX + 1];
+	memcpy(path, (*type)->path, sizeof path);
+	s->ddl = true;
+	if (!use(s, *type, &changed, err))
+		return false;
+	nam_status st = s->iso == TXN_READ_COMMITTED && !own ? txn_statement(s->t) : NAM_OK;
+	if (st != NAM_OK)
+		return sql_status(err, st, NULL);
+	if (!sql_type_of_id(s->cfg.cat, s->t, id, type, err))
+		return false;
+	return (*type != NULL && strcmp((*type)->path, path) == 0) ||
+	       cat_error(err, "42704", "type \"%s\" does not exist", cat_local(path));
 }
 
 /* ---- CREATE, ALTER -------------------------------------------------------------------------- */
@@ -365,29 +317,35 @@ place_of(const struct cat_table *type, const char *label)
 	return i;
 }
 
-/* Its texts say a label by its name, so they would not be right any more. */
+/* Definitions that say the type, or a label of it, say the new name. */
 static bool
-label_unsaid(struct sql_session *s, const struct cat_table *type, const char *label, struct nam_arena *arena,
-    struct cat_err *err)
+retext_all(struct sql_session *s, const struct cat_table *type, const struct sql_retext *x,
+    struct nam_arena *arena, struct cat_err *err)
 {
 	const struct cat_table **list;
+	const char *what, *name;
 	unsigned n;
 	nam_status st = cat_list(s->cfg.cat, s->t, &list, &n, arena);
 	if (st != NAM_OK)
 		return sql_status(err, st, NULL);
 	for (unsigned i = 0; i < n; i++) {
-		const char *what, *name;
-		bool near = uses(list[i], type);
-		for (unsigned k = 0; k < list[i]->uses && !near; k++) {
-			const struct cat_table *read;
-			if ((st = cat_find(s->cfg.cat, s->t, list[i]->use[k], &read)) != NAM_OK)
-				return sql_status(err, st, NULL);
-			near = read != NULL && column_of(read, type->store.id) < read->columns;
-		}
-		if (near && any_text(list[i], has_literal, label, &what, &name))
+		struct cat_table def = *list[i];
+		bool near, changed = false;
+		if (list[i]->system)
+			continue;
+		if (!reads(s, list[i], type, &near, err))
+			return false;
+		near |= uses(list[i], type);
+		if (near && !sql_retext(&def, x, &changed, arena))
+			return sql_no_memory(err);
+		/* whether such a literal is a label, the text does not say */
+		if (near && x->label != NULL &&
+		    sql_any_text(&def, sql_text_has_label, x->label, &what, &name))
 			return cat_error(err, "0A000",
-			    "renaming an enum label that a default, a check or a view says is not supported "
-			    "yet");
+			    "renaming an enum label that %s %s says without a cast is not supported yet",
+			    what, name);
+		if (changed && (st = cat_grant_as(s->cfg.cat, s->t, list[i], &def)) != NAM_OK)
+			return sql_status(err, st, NULL);
 	}
 	return true;
 }
@@ -402,7 +360,12 @@ rename_label(struct sql_session *s, const struct cat_table *type, const struct a
 		return cat_error(err, "22023", "\"%s\" is not an existing enum label", e->beside);
 	if (place_of(type, e->name) < type->labels)
 		return cat_error(err, "42710", "enum label \"%s\" already exists", e->name);
-	if (!label_unsaid(s, type, e->beside, arena, err))
+	char said[SQL_TYPE_SAID];
+	const struct sql_retext x = { .said = sql_type_word(type, said),
+		.label = e->beside,
+		.becomes = e->name,
+		.id = type->store.id };
+	if (!retext_all(s, type, &x, arena, err))
 		return false;
 	def.label = nam_arena_copy(arena, type->label, type->labels * sizeof *def.label);
 	if (def.label == NULL)
@@ -420,7 +383,7 @@ sql_alter_enum(struct sql_session *s, const struct ast_stmt *ast, const struct s
 	if (!find_own(s, ast, &type, err) || !good_label(e->name, err))
 		return false;
 	if (e->rename)
-		return rename_label(s, type, e, arena, err);
+		return hold(s, &type, err) && rename_label(s, type, e, arena, err);
 	if (place_of(type, e->name) < type->labels) {
 		if (!ast->if_exists)
 			return cat_error(err, "42710", "enum label \"%s\" already exists", e->name);
@@ -452,25 +415,21 @@ bool
 sql_rename_type(
     struct sql_session *s, const struct ast_stmt *ast, struct nam_arena *arena, struct cat_err *err)
 {
-	const struct cat_table *type, **list;
-	const char *what, *name;
-	unsigned n;
-	char path[CAT_PATH_MAX + 1];
+	const struct cat_table *type;
+	char said[SQL_TYPE_SAID], becomes[SQL_TYPE_SAID], path[CAT_PATH_MAX + 1];
 	cat_path(CAT_PUBLIC_SCHEMA, ast->var, path);
 	if (!find_own(s, ast, &type, err) || !sql_type_is_taken(s, path, false, err))
 		return false;
 	if (strlen(ast->var) > CAT_NAME_MAX)
 		return cat_error(err, "42622", "identifier \"%.80s\" is too long", ast->var);
-	nam_status st = cat_list(s->cfg.cat, s->t, &list, &n, arena);
-	if (st != NAM_OK)
-		return sql_status(err, st, NULL);
-	for (unsigned i = 0; i < n; i++)
-		if (any_text(list[i], casts_to, cat_type_name(cat_type_enum(type->store.id)), &what, &name))
-			return cat_error(err, "0A000",
-			    "renaming a type that a default, a check or a view says is not supported yet");
+	if (!hold(s, &type, err))
+		return false;
 	struct cat_table def = *type;
 	memcpy(def.path, path, sizeof def.path);
-	return become(s, type, &def, err);
+	const struct sql_retext x = {
+		.said = sql_type_word(type, said), .type = sql_type_word(&def, becomes), .id = type->store.id
+	};
+	return retext_all(s, type, &x, arena, err) && become(s, type, &def, err);
 }
 
 bool
@@ -514,7 +473,9 @@ static void
 say_users(
     const struct cat_table *type, const struct cat_table *const *list, unsigned n, char *out, size_t max)
 {
-	const char *what, *name, *said = cat_type_name(cat_type_enum(type->store.id));
+	const char *what, *name;
+	char quoted[SQL_TYPE_SAID];
+	const char *said = sql_type_word(type, quoted);
 	size_t at = 0;
 	for (unsigned k = 0; k < 2 * n; k++) { /* tables first */
 		const struct cat_table *of = list[k % n];
@@ -532,7 +493,7 @@ say_users(
 		if (of->kind == CAT_VIEW)
 			at += (size_t)snprintf(out + at, max - at, "%sview %s depends on type %s",
 			    at > 0 ? "\n" : "", sql_path_shown(of->path), said);
-		else if (any_text(of, casts_to, said, &what, &name))
+		else if (sql_any_text(of, sql_text_casts, said, &what, &name))
 			at += (size_t)snprintf(out + at, max - at, "%s%s %s %s table %s depends on type %s",
 			    at > 0 ? "\n" : "", what, name, what[0] == 'c' ? "on" : "of",
 			    sql_path_shown(of->path), said);
@@ -542,8 +503,9 @@ say_users(
 static bool
 in_the_way(const struct cat_table *type, const struct cat_table *const *list, unsigned n, struct cat_err *err)
 {
+	char said[SQL_TYPE_SAID];
 	cat_error(err, "2BP01", "cannot drop type %s because other objects depend on it",
-	    cat_type_name(cat_type_enum(type->store.id)));
+	    sql_type_word(type, said));
 	say_users(type, list, n, err->detail, sizeof err->detail);
 	snprintf(err->hint, sizeof err->hint, "Use DROP ... CASCADE to drop the dependent objects too.");
 	return false;
@@ -587,47 +549,34 @@ static bool
 drop_one(struct sql_session *s, const char *name, const struct ast_stmt *ast, const struct sql_sink *sink,
     struct nam_arena *arena, struct cat_err *err)
 {
-	for (unsigned tries = 0;; tries++) {
-		const struct cat_table *type, *relation;
-		char path[CAT_PATH_MAX + 1];
-		cat_path(CAT_PUBLIC_SCHEMA, name, path);
-		nam_status st = cat_name_taken(s->cfg.cat, s->t, path, &type);
-		relation = type != NULL && !cat_kind_is_type(type->kind) ? type : NULL;
-		if (st != NAM_OK)
-			return sql_status(err, st, NULL);
-		if (relation != NULL && (relation->kind == CAT_TABLE || relation->kind == CAT_VIEW)) {
-			cat_error(err, "2BP01", "cannot drop type %s because %s %s requires it", name,
-			    sql_kind_name(relation), name);
-			snprintf(err->hint, sizeof err->hint, "You can drop %s %s instead.",
-			    sql_kind_name(relation), name);
-			return false;
-		}
-		if (type == NULL || relation != NULL) {
-			if (!ast->if_exists)
-				return cat_error(err, "42704", "type \"%s\" does not exist", name);
-			sql_notice(sink, "NOTICE", "00000", "type \"%s\" does not exist, skipping", name);
-			return true;
-		}
-		if (!sql_must_own(s, type, err))
-			return false;
-		s->ddl = true;
-		uint32_t id = type->store.id;
-		if (!use(s, type, err))
-			return false;
-		if (s->iso == TXN_READ_COMMITTED && type->store.guard.bits != 0 &&
-		    (st = txn_statement(s->t)) != NAM_OK)
-			return sql_status(err, st, NULL);
-		if (!sql_type_of_id(s->cfg.cat, s->t, id, &type, err))
-			return false;
-		if (type == NULL)
-			continue;
-		if (!free_of_users(s, type, ast->cascade, sink, arena, err))
-			return false;
-		st = cat_drop(s->cfg.cat, s->t, type);
-		if (st == NAM_ABSENT)
-			return cat_error(err, "42704", "type \"%s\" does not exist", name);
-		return st == NAM_OK || sql_status(err, st, NULL);
+	const struct cat_table *type, *relation;
+	char path[CAT_PATH_MAX + 1];
+	cat_path(CAT_PUBLIC_SCHEMA, name, path);
+	nam_status st = cat_name_taken(s->cfg.cat, s->t, path, &type);
+	relation = type != NULL && !cat_kind_is_type(type->kind) ? type : NULL;
+	if (st != NAM_OK)
+		return sql_status(err, st, NULL);
+	if (relation != NULL && (relation->kind == CAT_TABLE || relation->kind == CAT_VIEW)) {
+		cat_error(err, "2BP01", "cannot drop type %s because %s %s requires it", name,
+		    sql_kind_name(relation), name);
+		snprintf(err->hint, sizeof err->hint, "You can drop %s %s instead.", sql_kind_name(relation),
+		    name);
+		return false;
 	}
+	if (type == NULL || relation != NULL) {
+		if (!ast->if_exists)
+			return cat_error(err, "42704", "type \"%s\" does not exist", name);
+		sql_notice(sink, "NOTICE", "00000", "type \"%s\" does not exist, skipping", name);
+		return true;
+	}
+	if (!sql_must_own(s, type, err))
+		return false;
+	if (!hold(s, &type, err) || !free_of_users(s, type, ast->cascade, sink, arena, err))
+		return false;
+	st = cat_drop(s->cfg.cat, s->t, type);
+	if (st == NAM_ABSENT)
+		return cat_error(err, "42704", "type \"%s\" does not exist", name);
+	return st == NAM_OK || sql_status(err, st, NULL);
 }
 
 bool
@@ -637,7 +586,9 @@ sql_drop_types(struct sql_session *s, const struct ast_stmt *ast, const struct s
 	bool domains = false;
 	for (unsigned i = 0; i < ast->nnames; i++) {
 		const struct cat_table *type;
-		nam_status st = cat_type_named(s->cfg.cat, s->t, ast->names[i], &type);
+		char path[CAT_PATH_MAX + 1];
+		cat_path(CAT_PUBLIC_SCHEMA, ast->names[i], path);
+		nam_status st = cat_type_named(s->cfg.cat, s->t, path, &type);
 		if (st != NAM_OK)
 			return sql_status(err, st, NULL);
 		domains |= type != NULL && type->kind == CAT_DOMAIN;

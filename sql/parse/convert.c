@@ -682,6 +682,8 @@ comment(struct sql_convert *c, const PgQuery__CommentStmt *s, struct ast_stmt *s
 		{ PG_QUERY__OBJECT_TYPE__OBJECT_SEQUENCE, "sequence" },
 		{ PG_QUERY__OBJECT_TYPE__OBJECT_COLUMN, "column" } };
 	st->kind = AST_COMMENT;
+	if (s->objtype == PG_QUERY__OBJECT_TYPE__OBJECT_TYPE)
+		return sql_convert_own_type(c, s->object, st);
 	for (unsigned k = 0; k < sizeof kinds / sizeof *kinds; k++)
 		if (s->objtype == kinds[k].type)
 			st->var = kinds[k].word;

@@ -115,6 +115,11 @@ sql_convert_own_type(struct sql_convert *c, const PgQuery__Node *n, struct ast_s
 		return drop(c, n->drop_stmt, st);
 	case PG_QUERY__NODE__NODE_RENAME_STMT:
 		return rename_(c, n->rename_stmt, st);
+	case PG_QUERY__NODE__NODE_TYPE_NAME: /* COMMENT ON TYPE */
+		st->var = "type";
+		st->nnames = 1;
+		return (st->names = sql_convert_take(c, sizeof *st->names)) != NULL &&
+		       (st->names[0] = name_of(c, n->type_name->names, n->type_name->n_names)) != NULL;
 	default:
 		return n->alter_owner_stmt->object_type == PG_QUERY__OBJECT_TYPE__OBJECT_SCHEMA
 			   ? sql_convert_schema_owner(c, n->alter_owner_stmt, st)

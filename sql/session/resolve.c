@@ -216,8 +216,9 @@ resolve(struct resolving *r, struct ast_stmt *st)
 	case AST_DROP_INDEX:
 		return names(r, st, st->nnames, true);
 	case AST_RENAME_INDEX:
-	case AST_COMMENT:
 		return names(r, st, 1, false);
+	case AST_COMMENT:
+		return strcmp(st->var, "type") == 0 || names(r, st, 1, false);
 	case AST_TRUNCATE_ALL:
 	case AST_ANALYZE:
 		return names(r, st, st->nnames, false);

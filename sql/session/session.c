@@ -393,18 +393,19 @@ plain(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *s
 			return cat_error(err, "57014", "canceling statement due to statement timeout");
 		/* A DDL statement outside a transaction block that lost a race has shown its client
 		 * nothing: it runs again. */
-		bool change =
-		    ast->kind == AST_ALTER_TABLE || (ast->kind == AST_CREATE_TABLE && ast->foreigns > 0) ||
-		    ast->kind == AST_TRUNCATE_ALL || ast->kind == AST_ANALYZE ||
-		    ast->kind == AST_DROP_TABLE || ast->kind == AST_DROP_INDEX ||
-		    ast->kind == AST_CREATE_DOMAIN || ast->kind == AST_ALTER_DOMAIN ||
-		    ast->kind == AST_DROP_DOMAIN || ast->kind == AST_RENAME_INDEX ||
-		    ast->kind == AST_DROP_VIEW || ast->kind == AST_DROP_SEQUENCE || ast->kind == AST_GRANT ||
-		    ast->kind == AST_GRANT_ROLE || ast->kind == AST_OWNER ||
-		    ast->kind == AST_REASSIGN_OWNED || ast->kind == AST_CREATE_ENUM ||
-		    ast->kind == AST_ALTER_ENUM || ast->kind == AST_RENAME_TYPE ||
-		    ast->kind == AST_DROP_TYPE || ast->kind == AST_DROP_OWNED ||
-		    ast->kind == AST_CREATE_ROLE || ast->kind == AST_ALTER_ROLE || ast->kind == AST_DROP_ROLE;
+		bool change = ast->kind == AST_ALTER_TABLE || ast->kind == AST_TRUNCATE_ALL ||
+			      ast->kind == AST_ANALYZE || ast->kind == AST_CREATE_VIEW ||
+			      ast->kind == AST_CREATE_TABLE || ast->kind == AST_DROP_TABLE ||
+			      ast->kind == AST_DROP_INDEX || ast->kind == AST_CREATE_DOMAIN ||
+			      ast->kind == AST_ALTER_DOMAIN || ast->kind == AST_DROP_DOMAIN ||
+			      ast->kind == AST_RENAME_INDEX || ast->kind == AST_DROP_VIEW ||
+			      ast->kind == AST_DROP_SEQUENCE || ast->kind == AST_GRANT ||
+			      ast->kind == AST_GRANT_ROLE || ast->kind == AST_OWNER ||
+			      ast->kind == AST_REASSIGN_OWNED || ast->kind == AST_CREATE_ENUM ||
+			      ast->kind == AST_ALTER_ENUM || ast->kind == AST_RENAME_TYPE ||
+			      ast->kind == AST_DROP_TYPE || ast->kind == AST_DROP_OWNED ||
+			      ast->kind == AST_CREATE_ROLE || ast->kind == AST_ALTER_ROLE ||
+			      ast->kind == AST_DROP_ROLE;
 		if (!alone || !change || tries == SQL_RETRIES || s->now.iso != TXN_READ_COMMITTED ||
 		    strcmp(err->sqlstate, "40001") != 0)
 			return false;

@@ -223,12 +223,21 @@ static bool
 comment(struct sql_session *s, const struct ast_stmt *ast, struct cat_err *err)
 {
 	const struct cat_table *tab;
-	nam_status st = cat_find(s->cfg.cat, s->t, ast->names[0], &tab);
+	bool type = strcmp(ast->var, "type") == 0;
+	char path[CAT_PATH_MAX + 1];
+	if (type)
+		cat_path(CAT_PUBLIC_SCHEMA, ast->names[0], path);
+	nam_status st = type ? cat_type_named(s->cfg.cat, s->t, path, &tab)
+			     : cat_find(s->cfg.cat, s->t, ast->names[0], &tab);
 	if (st != NAM_OK)
 		return sql_status(err, st, NULL);
+	if (tab == NULL && type)
+		return cat_error(err, "42704", "type \"%s\" does not exist", ast->names[0]);
 	if (tab == NULL)
 		return cat_error(
 		    err, "42P01", "relation \"%s\" does not exist", sql_path_shown(ast->names[0]));
+	if (type)
+		return sql_must_own(s, tab, err);
 	if (!sql_must_own(s, tab, err))
 		return false;
 	if (strcmp(ast->var, "column") == 0)

@@ -151,6 +151,62 @@ def test_dropped_type():
             w.close()
 
 
+def test_renamed_type():
+    """RENAME of a type and of a label beside definitions that say them: what is made can be used afterwards."""
+    makes = ("CREATE TABLE u (id int, m text DEFAULT 'a'::brief::text, n brief DEFAULT 'a')", "CREATE VIEW u AS SELECT 'a'::brief::text AS m",
+             "CREATE VIEW u AS SELECT m FROM t WHERE m = 'b'::brief", "ALTER TABLE t ALTER COLUMN m SET DEFAULT 'a'::brief", "ALTER TABLE t ADD CHECK (d::brief <> 'b'::brief)",
+             "ALTER TABLE t ADD COLUMN n brief DEFAULT 'a'")
+    with House(nodes=1, size="128m") as h:
+        nodes = [Compute(h), Compute(h)]
+        a, b = Wire(nodes[0].port), Wire(nodes[1].port)
+        seen = set()
+        for i in range(48 if not house.SLOW > 1 else 12):
+            text, out = makes[i % len(makes)], {}
+            for made in ("CREATE TYPE brief AS ENUM ('a', 'b')", "CREATE TABLE t (id int, m brief, d text)"):
+                same(state(a.query(made)), "")
+
+            def other():
+                out["rename"] = state(b.query("ALTER TYPE brief RENAME TO briefer" if i % 4 < 2 else "ALTER TYPE brief RENAME VALUE 'a' TO 'c'"))
+
+            t = threading.Thread(target=other)
+            t.start()
+            out["make"] = state(a.query(text))
+            t.join()
+            seen.add((out["make"], out["rename"]))
+            time.sleep(0.02)
+            for w in (a, b):
+                check(state(w.query("SELECT * FROM t")) == "" and state(w.query("SELECT * FROM u")) in ("", "42P01"), "unreadable:", out, text)
+                answer = state(w.query("INSERT INTO t (id, d) VALUES (1, 'b'), (2, 'c')"))
+                check(answer in ("", "23514", "22P02"), "unwritable:", answer, i, out, text)
+                if text.startswith("CREATE TABLE") and out["make"] == "":
+                    same(state(w.query("INSERT INTO u VALUES (1)")), "", out)
+            for clean in ("DROP VIEW IF EXISTS u", "DROP TABLE IF EXISTS u", "DROP TABLE t", "DROP TYPE IF EXISTS brief, briefer"):
+                a.query(clean)
+            same(rows(a, "SELECT count(*) FROM pg_type WHERE typname ~ 'brief'"), [("0",)])
+        check(all(make in ("", "42704", "22P02", "40001") and rename in ("", "40001", "42704") for make, rename in seen), "outcomes:", seen)
+        print("  outcomes", sorted(seen))
+        for w in (a, b):
+            w.close()
+
+
+def test_parallel():
+    """Workers that share a query see labels as the session does."""
+    with House(nodes=1, size="256m") as h:
+        c = Compute(h)
+        w = Wire(c.port)
+        w.query("CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy'); CREATE TABLE t (id int PRIMARY KEY, m mood, ms mood[])")
+        w.query("INSERT INTO t SELECT i, (ARRAY['sad', 'ok', 'happy']::mood[])[1 + i % 3], ARRAY['ok'::mood] FROM generate_series(1, 30000) i")
+        asks = ("SELECT m, count(*), min(m), max(m) FROM t GROUP BY m ORDER BY m", "SELECT m, array_agg(DISTINCT m ORDER BY m) FROM t GROUP BY m ORDER BY m", "SELECT id, m FROM t ORDER BY m DESC, id LIMIT 5",
+                "SELECT count(*) FROM t a JOIN t b ON a.m = b.m AND b.id < 10", "SELECT m::text, ms, count(*) FROM t WHERE m > 'sad' GROUP BY 1, 2 ORDER BY 1")
+        w.query("SET namdb.parallel = 1")
+        alone = [rows(w, q) for q in asks]
+        w.query("SET namdb.parallel = 2; SET namdb.parallel_rows = 100")
+        for q, want in zip(asks, alone):
+            same(rows(w, q), want, q)
+        check(any("Workers Planned" in r[0] for r in rows(w, "EXPLAIN " + asks[0])), "nothing was shared")
+        w.close()
+
+
 def test_writers_beside_alter():
     """Sessions at two nodes write and read while a third adds labels: nothing is lost, and each value has its label."""
     with House(nodes=1, size="128m") as h:

@@ -133,6 +133,32 @@ def test_views_sequences_indexes():
           r"\d+ child_i")
 
 
+def test_enums():
+    made = ("CREATE TYPE mood AS ENUM ('sad', 'two words', 'happy'); CREATE TYPE \"Odd one\" AS ENUM (); CREATE TABLE felt (id int PRIMARY KEY, m mood DEFAULT 'sad', "
+            "ms mood[] DEFAULT '{happy}', o \"Odd one\", CHECK (m <> 'happy')); CREATE INDEX felt_m ON felt (m); CREATE VIEW feelings AS SELECT m, ms FROM felt")
+    gone = "DROP VIEW feelings; DROP TABLE felt; DROP TYPE mood, \"Odd one\""
+    for out in both().peer("-q", "-c", made), both().mine("-q", "-c", "SET namdb.primary_key = 'ordered';" + made):
+        check(out == "", out)
+    alike(r"\dT", r"\dT+", r"\dT mood", r'\dT+ "Odd one"', r"\dT mood[]", r"\d felt", r"\d+ felt", r"\d felt_m", r"\d feelings",
+          "SELECT typname, typlen, typbyval, typtype, typcategory, typispreferred, typalign, typstorage, typcollation, typowner::regrole, typnamespace::regnamespace "
+          "FROM pg_type WHERE typname ~ 'mood|Odd' ORDER BY 1",
+          "SELECT attname, atttypid::regtype, attlen, attalign, attstorage, attcollation, attbyval FROM pg_attribute WHERE attrelid = 'felt'::regclass AND attnum > 0 ORDER BY attnum",
+          "SELECT column_name, data_type, udt_schema, udt_name, column_default, collation_name FROM information_schema.columns WHERE table_name = 'felt' ORDER BY ordinal_position",
+          "SELECT enumlabel, enumsortorder FROM pg_enum WHERE enumtypid = 'mood'::regtype ORDER BY 2")
+    for q in ("SELECT * FROM felt", "SELECT m::text, max(m), array_agg(m) FROM felt GROUP BY 1"):
+        same(described(False, q), described(True, q), q)
+    words = ["ALTER TYPE moo", "DROP TYPE moo", "ALTER TYPE mood RENAME VALUE 'ha", "CREATE TABLE x (m moo", r"\dT moo", "ALTER TYPE mood ADD VALUE 'x' BEFORE "]
+    for w, want, have in zip(words, completions(True, words), completions(False, words)):
+        same(have, want, w)
+    for peer in True, False:
+        answers = both().say(peer, ["-At"], "\n".join((
+            r"\copy felt FROM STDIN", "1\tsad\t{sad,happy}\t\\N", "2\ttwo words\t{\"two words\"}\t\\N", r"\.", r"\copy felt (id, m) FROM STDIN CSV", "3,two words", "4,", r"\.",
+            r"\copy felt TO STDOUT", r"\copy (SELECT m, ms FROM felt ORDER BY id) TO STDOUT CSV HEADER", r"\copy felt (id, m) FROM STDIN", "5\tglad", r"\.", "")))
+        contains(answers, "2\ttwo words\t{\"two words\"}", "two words,{happy}", 'invalid input value for enum mood: "glad"')
+    for out in both().peer("-q", "-c", gone), both().mine("-q", "-c", gone):
+        check(out == "", out)
+
+
 def test_functions():
     alike(r"\df count", r"\df md5", r"\df current_schemas", r"\df pg_get_userbyid", r"\df no_such_function")
 

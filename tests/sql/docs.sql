@@ -1297,6 +1297,8 @@ COMMENT ON VIEW com IS 'no view';
 --! 42809
 COMMENT ON SEQUENCE nocom IS 'none';
 --! 42P01
+COMMENT ON TYPE nocom IS 'none';
+--! 42704
 
 -- [roles] namdb
 CREATE USER docs_user PASSWORD 'secret';
@@ -2325,10 +2327,14 @@ SELECT s FROM jobs WHERE s > 'done';
 --> lost
 ALTER TYPE state RENAME TO job_state;
 ALTER TYPE job_state OWNER TO CURRENT_USER;
-CREATE TABLE says (s job_state DEFAULT 'new'::job_state);
+CREATE TABLE says (s job_state DEFAULT 'new'::job_state, CHECK (s <> 'lost'));
 ALTER TYPE job_state RENAME TO state;
---! 0A000
+ALTER TYPE state RENAME TO job_state;
 ALTER TYPE job_state RENAME VALUE 'new' TO 'open';
+INSERT INTO says VALUES (DEFAULT);
+SELECT s FROM says;
+--> open
+ALTER TYPE job_state RENAME VALUE 'lost' TO 'gone';
 --! 0A000
 DROP TYPE job_state;
 --! 2BP01

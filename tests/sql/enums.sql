@@ -223,6 +223,61 @@ ALTER TYPE mood ADD VALUE 'new'
 SELECT enum_last(NULL::mood)
 ROLLBACK
 SELECT 'new'::mood
+-- renaming
+CREATE TYPE role AS ENUM ('user', 'admin', 'it''s')
+CREATE TABLE users (id int PRIMARY KEY, role role NOT NULL DEFAULT 'user', other role DEFAULT 'admin'::role, note text DEFAULT 'user', said text DEFAULT ('it''s'::role)::text, CHECK (other <> 'it''s'::role OR note <> 'nobody'))
+CREATE VIEW admins AS SELECT id, 'admin'::role AS what FROM users WHERE role = 'admin'::public.role
+INSERT INTO users (id) VALUES (1)
+ALTER TYPE role RENAME TO "Job title"
+INSERT INTO users (id, role) VALUES (2, 'admin')
+SELECT * FROM users ORDER BY id
+SELECT * FROM admins
+ALTER TYPE "Job title" RENAME VALUE 'user' TO 'person'
+ALTER TYPE "Job title" RENAME VALUE 'it''s' TO 'that'
+INSERT INTO users (id) VALUES (3)
+SELECT * FROM users ORDER BY id
+INSERT INTO users (id, other) VALUES (4, 'that')
+ALTER TYPE "Job title" RENAME VALUE 'admin' TO 'root'
+SELECT * FROM admins
+INSERT INTO users (id) VALUES (5)
+SELECT id, role, other, note, said FROM users ORDER BY id
+ALTER TYPE "Job title" RENAME TO role
+SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = 'users'::regclass AND adnum = 3
+BEGIN
+ALTER TYPE "public"."role" RENAME TO "role_old"
+CREATE TYPE "public"."role" AS ENUM('person', 'root', 'guest')
+ALTER TABLE "users" ALTER COLUMN "role" DROP DEFAULT
+ALTER TABLE "users" ALTER COLUMN "role" TYPE "public"."role" USING "role"::"text"::"public"."role"
+DROP VIEW admins
+ALTER TABLE "users" ALTER COLUMN "role" TYPE "public"."role" USING "role"::"text"::"public"."role"
+ROLLBACK
+BEGIN
+DROP VIEW admins
+ALTER TYPE "public"."role" RENAME TO "role_old"
+CREATE TYPE "public"."role" AS ENUM('person', 'root', 'guest')
+ALTER TABLE "users" ALTER COLUMN "role" DROP DEFAULT
+ALTER TABLE "users" ALTER COLUMN "role" TYPE "public"."role" USING "role"::"text"::"public"."role"
+ALTER TABLE "users" ALTER COLUMN "role" SET DEFAULT 'guest'
+ALTER TABLE users DROP COLUMN other, DROP COLUMN said
+DROP TYPE "public"."role_old"
+SELECT id, role FROM users WHERE role IN ('person', 'guest') ORDER BY id
+COMMIT
+INSERT INTO users (id) VALUES (6) RETURNING role
+SELECT id, role, pg_typeof(role) FROM users ORDER BY role, id
+BEGIN
+CREATE TYPE "Role_new" AS ENUM ('guest', 'person', 'root')
+ALTER TABLE "users" ALTER COLUMN "role" DROP DEFAULT
+ALTER TABLE "users" ALTER COLUMN "role" TYPE "Role_new" USING ("role"::text::"Role_new")
+ALTER TYPE "role" RENAME TO "Role_old"
+ALTER TYPE "Role_new" RENAME TO "role"
+DROP TYPE "Role_old"
+ALTER TABLE "users" ALTER COLUMN "role" SET DEFAULT 'guest'
+COMMIT
+INSERT INTO users (id) VALUES (7) RETURNING role
+SELECT id, role FROM users ORDER BY role, id
+SELECT typname FROM pg_type WHERE typname ~* 'role' AND typtype = 'e' ORDER BY 1
+DROP TABLE users
+DROP TYPE role
 -- preparing
 PREPARE one (mood) AS SELECT $1, pg_typeof($1), id FROM p WHERE m = $1 ORDER BY id
 EXECUTE one('ok')

@@ -788,7 +788,15 @@ func(struct bind *b, const struct ast_expr *e)
 	}
 	if (e->nargs == 0 || strcmp(e->text, "age") == 0)
 		b->plan->uses_now = true;
-	return sql_expr_func(b->a, e->text, a, e->nargs, e->position, b->err);
+	struct sql_expr *x = sql_expr_func(b->a, e->text, a, e->nargs, e->position, b->err);
+	/* mood('ok'): a cast */
+	const struct cat_table *type = NULL;
+	char path[CAT_PATH_MAX + 1];
+	cat_path(CAT_PUBLIC_SCHEMA, e->text, path);
+	if (x != NULL || e->nargs != 1 || b->in->cat == NULL || strcmp(b->err->sqlstate, "42883") != 0 ||
+	    cat_type_named(b->in->cat, b->in->t, path, &type) != NAM_OK || type == NULL)
+		return x;
+	return sql_expr_cast(b->a, a[0], cat_type_enum(type->store.id), -1, e->position, b->err);
 }
 
 /*

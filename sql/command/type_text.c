@@ -1,0 +1,183 @@
+/* type_text.c -- types and labels in texts, found word by word: the catalog's texts come from the
+ * parser, so casts are written with ::. */
+#include <sql/command/type_text.h>
+
+#include <string.h>
+
+const char *
+sql_type_word(const struct cat_table *type, char out[SQL_TYPE_SAID])
+{
+	size_t n = cat_enum_quote(cat_local(type->path), out);
+	out[n] = 0;
+	return out;
+}
+
+/* Behind a literal or a quoted name at p, whose quote doubles within it. */
+static const char *
+behind(const char *p)
+{
+	char quote = *p++;
+	while (*p != 0 && (*p != quote || p[1] == quote))
+		p += *p == quote ? 2 : 1;
+	return *p != 0 ? p + 1 : p;
+}
+
+/* The type's name at p, maybe behind its schema; NULL = another word stands there. */
+static const char *
+name_at(const char *p, const char *said)
+{
+	static const char schema[] = "public.";
+	size_t n = strlen(said);
+	if (strncmp(p, schema, sizeof schema - 1) == 0)
+		p += sizeof schema - 1;
+	if (strncmp(p, said, n) != 0)
+		return NULL;
+	unsigned char end = (unsigned char)p[n];
+	bool goes_on = (end >= 'a' && end <= 'z') || (end >= '0' && end <= '9') || end == '_' || end >= 0x80;
+	return said[0] != '"' && goes_on ? NULL : p;
+}
+
+/* As name_at, for a cast that begins at p. */
+static const char *
+cast_at(const char *p, const char *said)
+{
+	if (strncmp(p, "::", 2) == 0)
+		return name_at(p + 2, said);
+	return strncasecmp(p, " as ", 4) == 0 ? name_at(p + 4, said) : NULL;
+}
+
+bool
+sql_text_casts(const char *text, const char *said)
+{
+	for (const char *p = text; p != NULL && *p != 0;) {
+		if (*p != '\'' && *p != '"' && cast_at(p, said) != NULL)
+			return true;
+		p = *p == '\'' || *p == '"' ? behind(p) : p + 1;
+	}
+	return false;
+}
+
+bool
+sql_text_may_cast(const char *text, const char *unused)
+{
+	(void)unused;
+	return text != NULL && (strstr(text, "::") != NULL || strcasestr(text, " as ") != NULL);
+}
+
+enum { LITERAL = 2 * CAT_LABEL_MAX + 3 };
+
+static size_t
+literal_of(const char *label, char out[LITERAL])
+{
+	size_t n = 0;
+	out[n++] = '\'';
+	for (const char *p = label; *p; p++) {
+		if (*p == '\'')
+			out[n++] = '\'';
+		out[n++] = *p;
+	}
+	out[n++] = '\'';
+	return n;
+}
+
+bool
+sql_text_has_label(const char *text, const char *label)
+{
+	char literal[LITERAL];
+	size_t n = literal_of(label, literal);
+	if (text != NULL && *text == '\'' && *behind(text) == 0)
+		return false;
+	for (const char *p = text; p != NULL && *p != 0;) {
+		if (*p != '\'' && *p != '"') {
+			p++;
+			continue;
+		}
+		const char *end = behind(p);
+		if ((size_t)(end - p) == n && memcmp(p, literal, n) == 0)
+			return true;
+		p = end;
+	}
+	return false;
+}
+
+bool
+sql_any_text(const struct cat_table *def, bool (*fn)(const char *text, const char *arg), const char *arg,
+    const char **what, const char **name)
+{
+	for (unsigned i = 0; i < def->columns; i++)
+		if (def->column[i].dflt != NULL && fn(def->column[i].dflt, arg)) {
+			*what = "default value for column";
+			*name = def->column[i].name;
+			return true;
+		}
+	for (unsigned i = 0; i < def->checks; i++)
+		if (fn(def->check[i].text, arg)) {
+			*what = "constraint";
+			*name = def->check[i].name;
+			return true;
+		}
+	*what = "view";
+	*name = cat_local(def->path);
+	return def->kind == CAT_VIEW && fn(def->view, arg);
+}
+
+/* of_type: it is the DEFAULT of a column of the type. NULL: no memory. */
+static const char *
+retext(const char *text, const struct sql_retext *x, bool of_type, bool *changed, struct nam_arena *arena)
+{
+	char was[LITERAL], is[LITERAL];
+	size_t was_n = x->label != NULL ? literal_of(x->label, was) : 0;
+	size_t is_n = x->label != NULL ? literal_of(x->becomes, is) : 0;
+	/* each byte of the old text makes room for the longest new word */
+	size_t longest = (x->type != NULL ? strlen(x->type) : 0) + is_n + 1, n = 0, places = 1;
+	for (const char *p = text; *p; p++)
+		places += *p == ':' || *p == '\'' || *p == ' ';
+	char *out = nam_arena_take(arena, strlen(text) + places * longest + 1);
+	if (out == NULL)
+		return NULL;
+	for (const char *p = text; *p != 0;) {
+		bool quoted = *p == '\'' || *p == '"';
+		const char *end = quoted ? behind(p) : p + 1, *name = quoted ? NULL : cast_at(p, x->said);
+		bool whole = p == text && *end == 0;
+		bool label = was_n > 0 && (size_t)(end - p) == was_n && memcmp(p, was, was_n) == 0 &&
+			     ((whole && of_type) || cast_at(end, x->said) != NULL);
+		if (label) {
+			memcpy(out + n, is, is_n);
+			n += is_n;
+			*changed = true;
+		} else if (name != NULL && x->type != NULL) {
+			memcpy(out + n, p, (size_t)(name - p));
+			n += (size_t)(name - p);
+			memcpy(out + n, x->type, strlen(x->type));
+			n += strlen(x->type);
+			end = name + strlen(x->said);
+			*changed = true;
+		} else {
+			memcpy(out + n, p, (size_t)(end - p));
+			n += (size_t)(end - p);
+		}
+		p = end;
+	}
+	out[n] = 0;
+	return out;
+}
+
+bool
+sql_retext(struct cat_table *def, const struct sql_retext *x, bool *changed, struct nam_arena *arena)
+{
+	*changed = false;
+	def->column = nam_arena_copy(arena, def->column, (def->columns + 1u) * sizeof *def->column);
+	def->check = nam_arena_copy(arena, def->check, (def->checks + 1u) * sizeof *def->check);
+	if (def->column == NULL || def->check == NULL)
+		return false;
+	for (unsigned i = 0; i < def->columns; i++) {
+		struct cat_column *c = &def->column[i];
+		bool of_type = cat_type_is_enum(c->type) && cat_type_id(c->type) == x->id;
+		if (c->dflt != NULL && (c->dflt = retext(c->dflt, x, of_type, changed, arena)) == NULL)
+			return false;
+	}
+	for (unsigned i = 0; i < def->checks; i++)
+		if ((def->check[i].text = retext(def->check[i].text, x, false, changed, arena)) == NULL)
+			return false;
+	return def->kind != CAT_VIEW || (def->view = retext(def->view, x, false, changed, arena)) != NULL;
+}
