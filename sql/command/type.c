@@ -325,7 +325,7 @@ retext_all(struct sql_session *s, const struct cat_table *type, const struct sql
 	const struct cat_table **list;
 	const char *what, *name;
 	unsigned n;
-	nam_status st = cat_list(s->cfg.cat, s->t, &list, &n, arena);
+	nam_status st = cat_list_owned(s->cfg.cat, s->t, &list, &n, arena);
 	if (st != NAM_OK)
 		return sql_status(err, st, NULL);
 	for (unsigned i = 0; i < n; i++) {
