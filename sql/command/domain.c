@@ -285,6 +285,13 @@ add_check(struct change *w, const struct ast_check *k)
 	return true;
 }
 
+/* DEFAULT NULL is none, unless a domain below might say otherwise. */
+static const char *
+default_text(const struct cat_column *value, const struct ast_expr *e, const char *text)
+{
+	return e != NULL && e->kind == AST_NULL && value->domain == 0 ? NULL : text;
+}
+
 /* True if DEFAULT e can be bound; messages call the column by the domain's name. */
 static bool
 good_default(struct change *w, struct ast_expr *e)
@@ -309,7 +316,7 @@ sql_create_domain(
     struct sql_session *s, const struct ast_stmt *ast, struct nam_arena *arena, struct cat_err *err)
 {
 	const struct ast_column *said = &ast->column[0];
-	struct cat_column value = { .name = "value", .not_null = said->not_null, .dflt = said->dflt_text };
+	struct cat_column value = { .name = "value", .not_null = said->not_null };
 	struct change w = { .s = s, .ast = ast, .arena = arena, .err = err };
 	const struct cat_table *below;
 	w.def = (struct cat_table){ .kind = CAT_DOMAIN, .columns = 1, .column = &value };
@@ -326,10 +333,9 @@ sql_create_domain(
 	if (!sql_column_of(s, said->type, said->typmod, &said->named, &value, err))
 		return false;
 	s->ddl = true;
-	if (cat_type_id(value.type) != 0)
-		return cat_error(err, "0A000", "domains over enum types are not supported yet");
 	if (!sql_domains_use(s, &w.def, true, err))
 		return false;
+	value.dflt = default_text(&value, said->dflt, said->dflt_text);
 	if (value.domain != 0 && value.dflt == NULL) {
 		st = cat_type_of_id(s->cfg.cat, s->t, value.domain, &below);
 		if (st != NAM_OK)
@@ -346,6 +352,8 @@ sql_create_domain(
 		w.def.check[i].not_valid = false; /* there are no values yet */
 	}
 	qsort(w.def.check, w.def.checks, sizeof *w.def.check, by_name);
+	if (!sql_types_use(s, &w.def, err))
+		return false;
 	st = cat_create(s->cfg.cat, s->t, &w.def);
 	if (st == NAM_DUPLICATE)
 		return cat_error(err, "42710", "type \"%s\" already exists", cat_local(w.def.path));
@@ -426,7 +434,7 @@ apply(struct change *w, const struct ast_alter *k, bool *forbids, bool *ask, con
 	*check = NULL;
 	switch (k->kind) {
 	case AST_SET_DEFAULT:
-		w->def.column[0].dflt = k->text;
+		w->def.column[0].dflt = default_text(&w->def.column[0], k->e, k->text);
 		return good_default(w, k->e);
 	case AST_SET_NOT_NULL:
 		*forbids = *ask = !w->def.column[0].not_null;
@@ -484,6 +492,8 @@ sql_alter_domain(struct sql_session *s, const struct ast_stmt *ast, const struct
 	    (ask && !rows_pass(&w, check)) || (forbids && !touch_users(&w)))
 		return false;
 	qsort(w.def.check, w.def.checks, sizeof *w.def.check, by_name);
+	if (!sql_types_use(s, &w.def, err))
+		return false;
 	nam_status st = cat_type_alter(s->cfg.cat, s->t, w.dom, &w.def);
 	if (st == NAM_DUPLICATE)
 		return cat_error(err, "42710", "type \"%s\" already exists", cat_local(w.def.path));

@@ -441,7 +441,7 @@ sql_give_type(struct sql_session *s, const struct ast_stmt *ast, struct nam_aren
 
 /* ---- DROP ----------------------------------------------------------------------------------- */
 
-/* A column of the type, or a view that has one, goes. */
+/* A column of the type, or a view that has one, or a domain over it, goes. */
 static bool
 drop_user(struct sql_session *s, const struct cat_table *of, unsigned column, const struct sql_sink *sink,
     struct nam_arena *arena, struct cat_err *err)
@@ -449,6 +449,14 @@ drop_user(struct sql_session *s, const struct cat_table *of, unsigned column, co
 	const char *name = nam_arena_str(arena, of->path, strlen(of->path));
 	if (name == NULL)
 		return sql_no_memory(err);
+	if (of->kind == CAT_DOMAIN) {
+		name = cat_local(name);
+		const struct ast_stmt drop = {
+			.kind = AST_DROP_DOMAIN, .names = &name, .nnames = 1, .cascade = true
+		};
+		sql_notice(sink, "NOTICE", "00000", "drop cascades to type %s", name);
+		return sql_drop_domains(s, &drop, sink, arena, err);
+	}
 	if (of->kind == CAT_VIEW) {
 		const struct ast_stmt drop = {
 			.kind = AST_DROP_VIEW, .names = &name, .nnames = 1, .cascade = true
@@ -488,11 +496,11 @@ say_users(
 				    of->column[c].name, sql_path_shown(of->path),
 				    cat_type_name(of->column[c].type));
 		bool has = column_of(of, type->store.id) < of->columns;
-		if (at >= max || (has && of->kind != CAT_VIEW) || !uses(of, type))
+		if (at >= max || (has && of->kind == CAT_TABLE) || !uses(of, type))
 			continue;
-		if (of->kind == CAT_VIEW)
-			at += (size_t)snprintf(out + at, max - at, "%sview %s depends on type %s",
-			    at > 0 ? "\n" : "", sql_path_shown(of->path), said);
+		if (of->kind != CAT_TABLE)
+			at += (size_t)snprintf(out + at, max - at, "%s%s %s depends on type %s",
+			    at > 0 ? "\n" : "", sql_kind_name(of), sql_path_shown(of->path), said);
 		else if (sql_any_text(of, sql_text_casts, said, &what, &name))
 			at += (size_t)snprintf(out + at, max - at, "%s%s %s %s table %s depends on type %s",
 			    at > 0 ? "\n" : "", what, name, what[0] == 'c' ? "on" : "of",
@@ -519,7 +527,7 @@ free_of_users(struct sql_session *s, const struct cat_table *type, bool cascade,
 	for (;;) {
 		const struct cat_table **list, *found = NULL;
 		unsigned n;
-		nam_status st = cat_list(s->cfg.cat, s->t, &list, &n, arena);
+		nam_status st = cat_list_owned(s->cfg.cat, s->t, &list, &n, arena);
 		if (st != NAM_OK)
 			return sql_status(err, st, NULL);
 		/* columns of tables first: views that read them go with them */
@@ -537,9 +545,9 @@ free_of_users(struct sql_session *s, const struct cat_table *type, bool cascade,
 			return in_the_way(type, list, n, err);
 		if (found->kind != CAT_VIEW && column == found->columns)
 			return cat_error(err, "0A000",
-			    "DROP TYPE ... CASCADE of a type that table \"%s\" uses in a rule is not "
+			    "DROP TYPE ... CASCADE of a type that %s \"%s\" uses in a rule is not "
 			    "supported yet",
-			    cat_local(found->path));
+			    sql_kind_name(found), cat_local(found->path));
 		if (!drop_user(s, found, column, sink, arena, err))
 			return false;
 	}

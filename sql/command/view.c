@@ -164,7 +164,6 @@ sql_create_view(
 		return false;
 	bool ok = columns(&def, ast, p, arena, err) && uses(&def, p, arena, err) &&
 		  (def.view = kept_text(s, ast, p, &in, arena, err)) != NULL &&
-
 		  sql_view_types_use(s, &def, err);
 	sql_plan_free(p);
 	if (!ok)

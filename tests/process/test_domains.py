@@ -2,6 +2,7 @@
 """Domains at several compute nodes: once a change of a domain is committed, no row breaks it, whatever the writers at other nodes
 have planned, begun or cached; a domain that is dropped is left by nothing."""
 import os
+import signal
 import sys
 import threading
 
@@ -197,6 +198,65 @@ def test_dropped_domain():
         check(seen <= {("2BP01", ""), ("", "42704"), ("40001", ""), ("", "40001")}, "outcomes:", seen)
         for w in (a, b):
             w.close()
+
+
+def test_deadlock_and_names():
+    """Two changes that wait for each other: one ends. Two domains of one name: one is made."""
+    with House(nodes=1, size="128m") as h:
+        one, two = Compute(h), Compute(h)
+        a, b = Wire(one.port), Wire(two.port)
+        a.query("CREATE DOMAIN d AS int; CREATE TABLE t (id int, x d, n int)")
+        out = {}
+
+        def run(who, w, text):
+            out[who] = state(w.query(text))
+
+        same(state(b.query("BEGIN; ALTER TABLE t ALTER n SET NOT NULL")), "")
+        t = threading.Thread(target=run, args=("a", a, "ALTER DOMAIN d ADD CHECK (VALUE > 1)"))
+        t.start()
+        t.join(0.4)
+        run("b", b, "ALTER TABLE t ADD COLUMN y d")
+        b.query("ROLLBACK")
+        t.join()
+        check(sorted(out.values()) == ["", "40P01"], "a deadlock:", out)
+        for _ in range(20):
+            both = [threading.Thread(target=run, args=(k, w, "CREATE DOMAIN twin AS int")) for k, w in enumerate((a, b))]
+            for t in both:
+                t.start()
+            for t in both:
+                t.join()
+            same(sorted((out[0], out[1])), ["", "42710"])
+            a.query("DROP DOMAIN twin")
+        for w in (a, b):
+            w.close()
+
+
+def test_change_that_dies():
+    """The node of an open change is killed, or stops for longer than its lease: the change has not been, and holds nothing."""
+    with House(nodes=1, size="128m") as h:
+        one = Compute(h)
+        a = Wire(one.port)
+        a.query("CREATE DOMAIN d AS int; CREATE TABLE t (id int, x d)")
+        for i, how in enumerate((signal.SIGKILL, signal.SIGSTOP)):
+            two = Compute(h)
+            b = Wire(two.port)
+            same(state(b.query("BEGIN; ALTER DOMAIN d ADD CONSTRAINT c CHECK (VALUE <> 77)")), "")
+            two.p.send_signal(how)
+            same(state(a.query("INSERT INTO t VALUES (1, 77)")), "", how)
+            same(state(a.query("ALTER DOMAIN d ADD CONSTRAINT c CHECK (VALUE <> 77)")), "23514")
+            if how == signal.SIGSTOP:
+                two.p.send_signal(signal.SIGCONT)
+                try:
+                    got = state(b.query("COMMIT"))
+                except (OSError, EOFError):
+                    got = "closed"
+                check(got != "", "the change has been, though its node was fenced")
+            same(rows(a, "SELECT count(*) FROM pg_constraint WHERE conname = 'c'"), [("0",)])
+            same(state(a.query("DELETE FROM t; ALTER DOMAIN d ADD CONSTRAINT c CHECK (VALUE <> 77)")), "")
+            same(state(a.query("INSERT INTO t VALUES (1, 77)")), "23514")
+            same(state(a.query("ALTER DOMAIN d DROP CONSTRAINT c")), "")
+            two.kill()
+        a.close()
 
 
 def test_copy_and_wire():

@@ -2644,8 +2644,6 @@ CREATE TYPE ntc AS (a int);
 CREATE TYPE ntr AS RANGE (subtype = int);
 --! 0A000
 CREATE TYPE nte AS ENUM ('a');
-CREATE DOMAIN ntn AS nte;
---! 0A000
 GRANT USAGE ON TYPE nte TO PUBLIC;
 --! 0A000
 SELECT '{{1}}'::int[];
@@ -2740,6 +2738,15 @@ DROP DOMAIN mark CASCADE;
 SELECT * FROM exams WHERE id = 1;
 --> 1
 DROP DOMAIN IF EXISTS mark, passed;
+CREATE TYPE shade AS ENUM ('dark', 'light');
+CREATE DOMAIN not_dark AS shade CHECK (VALUE <> 'dark');
+SELECT 'light'::not_dark, not_dark('light');
+--> light,light
+SELECT 'dark'::not_dark;
+--! 23514
+DROP TYPE shade;
+--! 2BP01
+DROP TYPE shade CASCADE;
 --= tests/process/test_domains.py test_old_snapshots
 
 -- [differ-domain] differ

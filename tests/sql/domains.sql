@@ -35,6 +35,10 @@ CREATE DOMAIN bad AS int CHECK (VALUE > 1) CHECK (VALUE < 10) CONSTRAINT bad_che
 SELECT 1::bad
 SELECT 1::public.bad
 -- casts
+SELECT posint(5), posint('6'), small(posint(7))
+SELECT posint(0)
+SELECT posint(5.4)
+SELECT nosuchdomain(5)
 SELECT 5::posint, '6'::posint, CAST(7 AS posint), posint '8', 5.4::posint
 SELECT 0::posint
 SELECT '-1'::posint
@@ -301,7 +305,49 @@ CREATE DOMAIN of_enum AS nosuchenum
 CREATE TYPE hue AS ENUM ('red')
 DROP DOMAIN hue
 ALTER DOMAIN hue SET NOT NULL
+CREATE DOMAIN warm AS hue CHECK (VALUE <> 'blue')
+ALTER TYPE hue ADD VALUE 'blue'
+CREATE DOMAIN said_hue AS text CHECK (VALUE::hue <> 'blue')
+CREATE TABLE hues (a warm, b hue, c said_hue, d int)
+INSERT INTO hues VALUES ('red', 'blue', 'red')
+INSERT INTO hues VALUES ('blue', 'blue')
+INSERT INTO hues VALUES ('green', 'blue')
+INSERT INTO hues (c) VALUES ('blue')
+INSERT INTO hues (c) VALUES ('nosuch')
+SELECT a, b, a < b, pg_typeof(a), pg_typeof(b), a::text || c FROM hues
+SELECT column_name, data_type, udt_name, domain_name FROM information_schema.columns WHERE table_name = 'hues' ORDER BY ordinal_position
+DROP TYPE said_hue
+DROP TABLE hues
+DROP DOMAIN said_hue
 DROP TYPE hue
+DROP TYPE hue CASCADE
+SELECT 'red'::warm
+-- who may
+CREATE ROLE ann
+CREATE DOMAIN of_judge AS int
+SET ROLE ann
+ALTER DOMAIN of_judge SET NOT NULL
+DROP DOMAIN of_judge
+CREATE DOMAIN of_ann AS int
+SELECT 1::of_judge
+RESET ROLE
+GRANT CREATE ON SCHEMA public TO ann
+SET ROLE ann
+CREATE DOMAIN of_ann AS int
+ALTER DOMAIN of_ann ADD CHECK (VALUE > 0)
+CREATE DOMAIN over_judge AS of_judge
+RESET ROLE
+SELECT typname, pg_get_userbyid(typowner) FROM pg_type WHERE typname = 'of_ann'
+DROP ROLE ann
+ALTER DOMAIN of_judge OWNER TO ann
+ALTER DOMAIN over_judge OWNER TO CURRENT_USER
+DROP DOMAIN of_judge
+DROP OWNED BY ann
+SELECT 1::of_ann
+DROP DOMAIN over_judge
+REVOKE CREATE ON SCHEMA public FROM ann
+DROP ROLE ann
+-- DROP, again
 DROP DOMAIN IF EXISTS nope
 DROP DOMAIN t
 DROP DOMAIN posint

@@ -796,6 +796,8 @@ func(struct bind *b, const struct ast_expr *e)
 	if (x != NULL || e->nargs != 1 || b->in->cat == NULL || strcmp(b->err->sqlstate, "42883") != 0 ||
 	    cat_type_named(b->in->cat, b->in->t, path, &type) != NAM_OK || type == NULL)
 		return x;
+	if (type->kind == CAT_DOMAIN)
+		return sql_bind_domain_call(b, a[0], type, e->position);
 	return sql_expr_cast(b->a, a[0], cat_type_enum(type->store.id), -1, e->position, b->err);
 }
 

@@ -329,6 +329,9 @@ const struct sql_domain *sql_bind_domain(struct bind *b, uint32_t id);
 struct sql_expr *sql_bind_in_domain(struct bind *b, struct sql_expr *x, uint32_t id);
 struct sql_expr *sql_bind_to_domain(
     struct bind *b, struct sql_expr *x, const struct cat_table *dom, int position);
+/* d(x), if x is of d's base type: a cast. NULL: the error that there is no such function stays. */
+struct sql_expr *sql_bind_domain_call(
+    struct bind *b, struct sql_expr *x, const struct cat_table *dom, int position);
 /* The error of a value of that type for a column of a domain says the domain. */
 void sql_bind_not_assigned(struct bind *b, const struct cat_column *col, enum cat_type is);
 /* pg_typeof of a value of a domain. */

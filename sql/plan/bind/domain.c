@@ -160,3 +160,12 @@ sql_bind_domain_name(struct bind *b, struct sql_expr **arg, int position)
 		x->list = d;
 	return x;
 }
+
+struct sql_expr *
+sql_bind_domain_call(struct bind *b, struct sql_expr *x, const struct cat_table *dom, int position)
+{
+	if (x->type != dom->column[0].type && x->type != CAT_UNKNOWN)
+		return NULL;
+	sql_err_clear(b->err);
+	return sql_bind_to_domain(b, x, dom, position);
+}
