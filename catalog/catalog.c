@@ -637,9 +637,13 @@ cat_schema_find(struct cat *c, struct txn *t, const char *name, const struct cat
 nam_status
 cat_look(struct cat *c, struct txn *t)
 {
-	struct cat_snapshot *s;
-	nam_status st = cover(c, t, &s);
-	if (st == NAM_OK)
+	struct cat_hazard *slot;
+	tso_cid at = txn_snapshot(t), noted = tso_noted(c->oracle);
+	struct cat_snapshot *s = pin(c, &slot);
+	bool covered = s != NULL && shot_covers(s, at, noted);
+	unpin(c, slot);
+	nam_status st = covered ? NAM_OK : cover(c, t, &s);
+	if (!covered && st == NAM_OK)
 		pthread_mutex_unlock(&c->lock);
 	return st;
 }

@@ -490,17 +490,14 @@ fetch_spilled(struct txn *t, struct spilled *list, unsigned n, struct nam_arena 
 static bool
 labels_known(enum cat_type type, union cat_val v)
 {
-	const struct cat_enum *e = cat_enum_find(cat_type_id(type));
-	if (e == NULL)
-		return false;
 	if (!cat_type_is_array(type))
-		return cat_enum_place(e, v.i) < e->labels;
+		return cat_enum_has(type, v.i);
 	struct cat_array a;
 	union cat_val x;
 	bool known = true;
 	cat_array_open(type, v.s, &a);
 	for (uint32_t k = 0; known && k < a.n; k++)
-		known = !cat_array_at(&a, k, &x) || cat_enum_place(e, x.i) < e->labels;
+		known = !cat_array_at(&a, k, &x) || cat_enum_has(type, x.i);
 	return known;
 }
 

@@ -204,7 +204,7 @@ cat_enum_out(enum cat_type type, int64_t value, struct nam_arena *arena)
 	(void)type;
 	(void)arena;
 	if (e == NULL || at == e->labels)
-		return (struct cat_str){ NULL, 0 };
+		return (struct cat_str){ "???", 3 };
 	return (struct cat_str){ e->label[at].name, (uint32_t)strlen(e->label[at].name) };
 }
 

@@ -54,6 +54,12 @@ cat_enum_value(uint32_t id, int64_t key)
 }
 /* The place of a value among the labels of its type; labels = it is none of them. */
 unsigned cat_enum_place(const struct cat_enum *e, int64_t value);
+static inline bool
+cat_enum_has(enum cat_type type, int64_t value)
+{
+	const struct cat_enum *e = cat_enum_find(cat_type_id(type));
+	return e != NULL && cat_enum_place(e, value) < e->labels;
+}
 /* The key of a new label between those at place - 1 and place. 0 = there is no room. */
 int64_t cat_enum_between(const struct cat_label *label, unsigned labels, unsigned place);
 /* The keys of a new type's labels. */
@@ -61,7 +67,7 @@ void cat_enum_spread(struct cat_label *label, unsigned labels);
 
 /* 22P02: no label of the type. */
 bool cat_enum_in(enum cat_type type, struct cat_str in, int64_t *out, struct cat_err *err);
-/* p NULL: the process does not know the label. */
+/* "???": the process does not know the label. */
 struct cat_str cat_enum_out(enum cat_type type, int64_t value, struct nam_arena *arena);
 /* Writes a name as a statement has to write it, quoted or not, without a 0; how long it is. out
  * NULL: only that. */

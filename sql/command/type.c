@@ -6,6 +6,7 @@
 #include <sql/common/user_type.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool
@@ -239,6 +240,12 @@ good_label(const char *label, struct cat_err *err)
 	return false;
 }
 
+static int
+by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 bool
 sql_create_enum(
     struct sql_session *s, const struct ast_stmt *ast, struct nam_arena *arena, struct cat_err *err)
@@ -251,18 +258,22 @@ sql_create_enum(
 		return false;
 	if ((def.label = nam_arena_zero(arena, (ast->nnames + 1u) * sizeof *def.label)) == NULL)
 		return sql_no_memory(err);
+	const char **sorted = nam_arena_take(arena, (ast->nnames + 1u) * sizeof *sorted);
+	if (sorted == NULL)
+		return sql_no_memory(err);
 	for (unsigned i = 0; i < ast->nnames; i++) {
 		if (!good_label(ast->names[i], err))
 			return false;
-		for (unsigned k = 0; k < i; k++)
-			if (strcmp(ast->names[k], ast->names[i]) == 0) {
-				cat_error(err, "23505",
-				    "duplicate key value violates unique constraint "
-				    "\"pg_enum_typid_label_index\"");
-				return cat_error_about(err, "pg_enum", NULL, "pg_enum_typid_label_index");
-			}
 		strcpy(def.label[i].name, ast->names[i]);
+		sorted[i] = ast->names[i];
 	}
+	qsort(sorted, ast->nnames, sizeof *sorted, by_text);
+	for (unsigned i = 1; i < ast->nnames; i++)
+		if (strcmp(sorted[i - 1], sorted[i]) == 0) {
+			cat_error(err, "23505",
+			    "duplicate key value violates unique constraint \"pg_enum_typid_label_index\"");
+			return cat_error_about(err, "pg_enum", NULL, "pg_enum_typid_label_index");
+		}
 	cat_enum_spread(def.label, def.labels);
 	s->ddl = true;
 	nam_status st = cat_create(s->cfg.cat, s->t, &def);

@@ -165,11 +165,17 @@ retext(const char *text, const struct sql_retext *x, bool of_type, bool *changed
 bool
 sql_retext(struct cat_table *def, const struct sql_retext *x, bool *changed, struct nam_arena *arena)
 {
+	struct cat_column *column = nam_arena_zero(arena, (def->columns + 1u) * sizeof *column);
+	struct cat_check *check = nam_arena_zero(arena, (def->checks + 1u) * sizeof *check);
 	*changed = false;
-	def->column = nam_arena_copy(arena, def->column, (def->columns + 1u) * sizeof *def->column);
-	def->check = nam_arena_copy(arena, def->check, (def->checks + 1u) * sizeof *def->check);
-	if (def->column == NULL || def->check == NULL)
+	if (column == NULL || check == NULL)
 		return false;
+	if (def->columns > 0)
+		memcpy(column, def->column, def->columns * sizeof *column);
+	if (def->checks > 0)
+		memcpy(check, def->check, def->checks * sizeof *check);
+	def->column = column;
+	def->check = check;
 	for (unsigned i = 0; i < def->columns; i++) {
 		struct cat_column *c = &def->column[i];
 		bool of_type = cat_type_is_enum(c->type) && cat_type_id(c->type) == x->id;

@@ -3,6 +3,7 @@
 #include <sql/expr/func/array.h>
 #include <sql/expr/func/json.h>
 #include <types/datetime.h>
+#include <types/enum.h>
 #include <types/interval.h>
 #include <types/numeric.h>
 
@@ -139,7 +140,7 @@ to_text(struct sql_row *r)
 {
 	r->out.s = cat_value_out(r->e->args[0]->type, r->a[0], r->env->arena);
 	if (cat_type_is_enum(r->e->args[0]->type)) /* a label may be empty */
-		return r->out.s.p != NULL ||
+		return cat_enum_has(r->e->args[0]->type, r->a[0].i) ||
 		       cat_error(r->env->err, "XX000", "a value of enum %s has no label",
 			   cat_type_name(r->e->args[0]->type));
 	return r->out.s.len > 0 || sql_oom(r->env->err); /* no value but a text is written as
