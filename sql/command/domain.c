@@ -8,6 +8,7 @@
  */
 #include <sql/command/alter.h>
 #include <sql/command/grant.h>
+#include <sql/command/type_text.h>
 #include <sql/common/user_type.h>
 
 #include <stdio.h>
@@ -418,8 +419,17 @@ rename_(struct change *w, const struct ast_alter *k)
 		return false;
 	if (!sql_has_dependents(w->s, w->dom, &read, w->err))
 		return false;
+	struct all all;
+	char said[SQL_TYPE_SAID];
+	const char *what, *name;
+	nam_status st = list(w, &all);
+	if (st != NAM_OK)
+		return sql_status(w->err, st, NULL);
+	for (unsigned i = 0; i < all.n && !read; i++)
+		read = sql_any_text(all.item[i], sql_text_casts, sql_type_word(w->dom, said), &what, &name);
 	if (read)
-		return cat_error(w->err, "0A000", "renaming a domain that a view names is not supported yet");
+		return cat_error(w->err, "0A000",
+		    "renaming a domain that a default, a check or a view names is not supported yet");
 	memcpy(w->def.path, path, sizeof w->def.path);
 	return true;
 }
@@ -552,6 +562,28 @@ drop_column(struct change *w, const struct cat_table *tab, const char *column)
 	return sql_alter_table(w->s, &how, w->sink, w->arena, w->err);
 }
 
+/* A DEFAULT or CHECK of t that casts to the domain. */
+static bool
+dependent_text(struct change *w, const struct cat_table *dom, const struct cat_table *t)
+{
+	char said[SQL_TYPE_SAID], what[2 * CAT_NAME_MAX + CAT_PATH_MAX + 40];
+	const char *whose, *name;
+	if (t->kind == CAT_VIEW || t->store.id == dom->store.id ||
+	    !sql_any_text(t, sql_text_casts, sql_type_word(dom, said), &whose, &name) ||
+	    (t->kind == CAT_DOMAIN && in_list(w->ast, cat_local(t->path))))
+		return true;
+	if (w->ast->cascade)
+		return cat_error(w->err, "0A000",
+		    "DROP DOMAIN ... CASCADE of a domain that %s \"%s\" uses in a rule is not supported yet",
+		    sql_kind_name(t), sql_path_shown(t->path));
+	if (t->kind == CAT_DOMAIN)
+		snprintf(what, sizeof what, "type %s", sql_path_shown(t->path));
+	else
+		snprintf(what, sizeof what, "%s %s %s table %s", whose, name, whose[0] == 'c' ? "on" : "of",
+		    sql_path_shown(t->path));
+	return refuse(w, dom, what);
+}
+
 /* What depends on the domain by way of t. */
 static bool
 dependent(struct change *w, const struct cat_table *dom, const struct cat_table *t)
@@ -582,7 +614,9 @@ dependent(struct change *w, const struct cat_table *dom, const struct cat_table 
 			return still == NULL || dependent(w, dom, still);
 		}
 	}
-	if (!reads || (t->kind == CAT_DOMAIN && in_list(w->ast, cat_local(t->path))))
+	if (!reads)
+		return dependent_text(w, dom, t);
+	if (t->kind == CAT_DOMAIN && in_list(w->ast, cat_local(t->path)))
 		return true;
 	char what[CAT_PATH_MAX + 8];
 	snprintf(

@@ -191,7 +191,15 @@ sql_types_use(struct sql_session *s, const struct cat_table *def, struct cat_err
 	nam_status st = cat_list_types(s->cfg.cat, s->t, &list, &n, &arena);
 	bool ok = st == NAM_OK || sql_status(err, st, NULL);
 	for (unsigned i = 0; ok && i < n; i++) {
+		char said[SQL_TYPE_SAID];
+		const char *what, *name;
 		bool yes;
+		if (list[i]->kind == CAT_DOMAIN) { /* of a view: sql_view_types_use */
+			if (def->kind != CAT_VIEW && list[i]->store.id != def->store.id &&
+			    sql_any_text(def, sql_text_casts, sql_type_word(list[i], said), &what, &name))
+				ok = sql_domain_use(s, list[i]->store.id, true, err);
+			continue;
+		}
 		ok = reads(s, def, list[i], &yes, err);
 		if (!ok || (!yes && !uses(def, list[i])))
 			continue;

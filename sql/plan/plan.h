@@ -230,6 +230,7 @@ struct sql_plan {
 	struct nam_arena arena;
 	struct sql_bound_domain *domain;
 	unsigned domain_depth; /* while binding: checks of domains around */
+	bool domain_called;    /* a cast to a domain is written d(x) */
 	struct sql_use *use;   /* tables and views its text names, not those that views read */
 	/* A view's before those of what it reads. */
 	struct sql_need *need, **last_need;

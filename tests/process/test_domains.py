@@ -153,12 +153,13 @@ def test_writers_beside_alter():
 def test_dropped_domain():
     """DROP DOMAIN beside what uses the domain: either the domain is gone and nothing has it, or it is there."""
     uses = ["CREATE TABLE u (m d)", "CREATE TABLE u AS SELECT 1::d AS m", "CREATE VIEW u AS SELECT 1::d::text AS m", "CREATE DOMAIN e AS d",
-            "ALTER TABLE t ADD COLUMN m d", "ALTER TABLE t ALTER COLUMN c TYPE d", "CREATE VIEW u AS SELECT 1::d AS m"]
+            "ALTER TABLE t ADD COLUMN m d", "ALTER TABLE t ALTER COLUMN c TYPE d", "CREATE VIEW u AS SELECT 1::d AS m",
+            "ALTER TABLE t ALTER COLUMN c SET DEFAULT 1::d", "ALTER TABLE t ADD CHECK (c::d < 9)", "CREATE TABLE u (m int DEFAULT 1::d)"]
     with House(nodes=1, size="128m") as h:
         nodes = [Compute(h), Compute(h)]
         a, b = Wire(nodes[0].port), Wire(nodes[1].port)
         seen = set()
-        for i in range(42 if not house.SLOW > 1 else 14):
+        for i in range(60 if not house.SLOW > 1 else 20):
             text = uses[i % len(uses)]
             a.query("CREATE TABLE t (id int, c int); CREATE DOMAIN d AS int CHECK (VALUE > 0)")
             level = "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1; " if i % 3 == 2 else ""

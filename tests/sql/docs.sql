@@ -2632,9 +2632,9 @@ SELECT * FROM jsonb_to_record('{}'::jsonb) AS x (a int);
 CREATE DOMAIN ntd AS int;
 CREATE TABLE nts (a ntd[]);
 --! 0A000
-CREATE TABLE nts (a int DEFAULT 1::ntd);
+CREATE TABLE nts (a int DEFAULT ntd(1));
 --! 0A000
-CREATE TABLE nts (a int CHECK (a::ntd > 0));
+CREATE TABLE nts (a int CHECK (ntd(a) > 0));
 --! 0A000
 CREATE TABLE nts (a ntd);
 DROP DOMAIN ntd CASCADE;
@@ -2734,6 +2734,10 @@ ALTER DOMAIN mark RENAME TO grade;
 --! 0A000
 DROP DOMAIN mark;
 --! 2BP01
+CREATE TABLE marked (a int DEFAULT 3::mark, b int CHECK (b::mark > 0));
+DROP DOMAIN mark CASCADE;
+--! 0A000
+DROP TABLE marked;
 DROP DOMAIN mark CASCADE;
 SELECT * FROM exams WHERE id = 1;
 --> 1

@@ -152,6 +152,34 @@ SELECT id, p, q, pg_typeof(p) FROM v ORDER BY id LIMIT 2
 SELECT a.attname, format_type(a.atttypid, a.atttypmod) FROM pg_attribute a WHERE attrelid = 'v'::regclass AND attnum > 0 ORDER BY attnum
 CREATE VIEW casts AS SELECT '5'::posint AS x, 6::small::int AS y
 SELECT * FROM casts
+-- casts in rules
+CREATE TABLE ruled (a int DEFAULT '5'::posint, b int CHECK (b::posint < 7), c text DEFAULT 'a@b'::email)
+INSERT INTO ruled DEFAULT VALUES
+INSERT INTO ruled (b) VALUES (3), (7)
+INSERT INTO ruled (b) VALUES (-1)
+INSERT INTO ruled (b) VALUES (6)
+ALTER TABLE ruled ADD CHECK (a::small < 8)
+ALTER TABLE ruled ADD CHECK (a::small < 4)
+ALTER TABLE ruled ALTER a SET DEFAULT 12::small
+ALTER TABLE ruled ALTER a SET DEFAULT 0
+INSERT INTO ruled (b) VALUES (1)
+SELECT * FROM ruled ORDER BY b
+CREATE DOMAIN pair AS text CHECK (split_part(VALUE, ':', 1)::tiny <= split_part(VALUE, ':', 2)::int)
+SELECT '1:2'::pair
+SELECT '3:2'::pair
+SELECT '2:5'::pair
+DROP DOMAIN tiny
+CREATE TABLE only_rule (e text DEFAULT 'x@y'::day::text)
+DROP DOMAIN pair
+DROP TABLE only_rule
+CREATE DOMAIN mark AS int
+CREATE TABLE marked (a int DEFAULT 3::mark, b int CONSTRAINT b_mark CHECK (b::mark > 0))
+DROP DOMAIN mark
+ALTER TABLE marked ALTER a DROP DEFAULT
+DROP DOMAIN mark
+ALTER TABLE marked DROP CONSTRAINT b_mark
+DROP DOMAIN mark
+DROP TABLE ruled, marked
 -- COPY, and prepared statements
 PREPARE ins AS INSERT INTO t (id, s, p) VALUES ($1, $2, $3)
 EXECUTE ins(40, 'forty', 4)

@@ -167,5 +167,6 @@ sql_bind_domain_call(struct bind *b, struct sql_expr *x, const struct cat_table 
 	if (x->type != dom->column[0].type && x->type != CAT_UNKNOWN)
 		return NULL;
 	sql_err_clear(b->err);
+	b->plan->domain_called = true;
 	return sql_bind_to_domain(b, x, dom, position);
 }

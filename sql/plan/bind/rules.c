@@ -278,10 +278,10 @@ sql_plan_try(const struct cat_table *def, const struct ast_column *column, unsig
 	}
 	for (unsigned i = 0; ok && i < checks; i++)
 		ok = sql_bind_check(s, ck[i].e) != NULL;
-	/* There is no subquery: what the texts name are domains. Their DROP would not see it. */
-	if (ok && b->plan->use != NULL)
-		ok = cat_error(
-		    err, "0A000", "casts to a domain in DEFAULT and CHECK expressions are not supported yet");
+	/* Casts are found in the catalog's texts as x::d. */
+	if (ok && b->plan->domain_called)
+		ok = cat_error(err, "0A000",
+		    "a domain's name as a function in DEFAULT and CHECK expressions is not supported yet");
 	if (b != NULL)
 		sql_plan_free(b->plan);
 	return ok;
