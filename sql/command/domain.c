@@ -325,7 +325,11 @@ sql_create_domain(
 		return cat_error(err, "42P02", "there is no parameter $%u", ast->params);
 	if (strlen(ast->table.name) > CAT_NAME_MAX)
 		return cat_error(err, "42622", "identifier \"%.80s\" is too long", ast->table.name);
-	cat_path(CAT_PUBLIC_SCHEMA, ast->table.name, w.def.path);
+	const struct sql_looking look = sql_looking(s);
+	if (!sql_path_new(&look, ast->table.in, ast->table.name, w.def.path, err))
+		return false;
+	if (!cat_in_public(w.def.path))
+		return cat_error(err, "0A000", "types in schemas other than public are not supported yet");
 	if (!sql_make_as(s, &w.def, 0, err))
 		return false;
 	nam_status st;

@@ -9,7 +9,8 @@ name_of(struct sql_convert *c, PgQuery__Node *const *word, size_t n, struct ast_
 {
 	const char *schema = n == 2 ? sql_convert_word(word[0]) : NULL;
 	if (n == 0 || n > 2 || (schema != NULL && strcmp(schema, "public") != 0))
-		return sql_convert_no(c, "schemas are", -1);
+		return sql_convert_no(c, "types in schemas other than public are", -1);
+	st->table.in = schema != NULL ? "public" : NULL;
 	return (st->table.name = sql_convert_str(c, sql_convert_word(word[n - 1]))) != NULL;
 }
 

@@ -2761,3 +2761,14 @@ CREATE DOMAIN said AS varchar(3) DEFAULT 'abc';
 SELECT typdefault FROM pg_type WHERE typname = 'said';
 --> 'abc'
 --pg> 'abc'::character varying
+CREATE SCHEMA elsewhere;
+SET search_path = elsewhere;
+SELECT 'ab'::said;
+--> ab
+--pg! 42704
+CREATE DOMAIN of_elsewhere AS int;
+--! 0A000
+--pg> *
+CREATE DOMAIN public.of_public AS int;
+SET search_path = public;
+DROP SCHEMA elsewhere CASCADE;
