@@ -207,6 +207,53 @@ def test_parallel():
         w.close()
 
 
+def test_crash():
+    """A compute node is killed while its sessions make, change and drop types: each definition is there as a whole, or not at all."""
+    with House(nodes=1, size="128m") as h:
+        watch = Compute(h)
+        w = Wire(watch.port)
+        w.query("CREATE TYPE kept AS ENUM ('k0'); CREATE TABLE rows (id int PRIMARY KEY, k kept)")
+        for turn in range(4 if not house.SLOW > 1 else 2):
+            victim = Compute(h)
+
+            def work(n):
+                try:
+                    v = Wire(victim.port)
+                    for i in range(100000):
+                        v.query("CREATE TYPE e%d AS ENUM ('a', 'b'); CREATE TABLE t%d (e e%d DEFAULT 'a'::e%d, es e%d[])" % ((n,) * 5))
+                        v.query("INSERT INTO t%d VALUES ('b', '{a,b}')" % n)
+                        v.query("ALTER TYPE e%d ADD VALUE 'c%d' BEFORE 'b'" % (n, i))
+                        v.query("ALTER TYPE kept ADD VALUE 'k%d.%d.%d'" % (turn, n, i))
+                        v.query("INSERT INTO rows VALUES (%d, 'k%d.%d.%d')" % (turn * 1000000 + n * 100000 + i, turn, n, i))
+                        v.query("ALTER TYPE e%d RENAME VALUE 'a' TO 'z'" % n)
+                        v.query("ALTER TYPE e%d RENAME TO f%d" % (n, n))
+                        v.query("DROP TYPE f%d CASCADE" % n if i % 2 else "DROP TABLE t%d; DROP TYPE f%d" % (n, n))
+                        v.query("DROP TABLE IF EXISTS t%d" % n)
+                        v.query("DROP TYPE IF EXISTS e%d, f%d" % (n, n))
+                except (OSError, EOFError):
+                    pass
+
+            threads = [threading.Thread(target=work, args=(n,)) for n in range(3)]
+            for t in threads:
+                t.start()
+            time.sleep(0.7 + turn * 0.05)
+            victim.kill()
+            for t in threads:
+                t.join()
+            for n in range(3):  # this waits for the recovery of what the victim had locked
+                for text in ("SELECT * FROM t%d" % n, "INSERT INTO t%d DEFAULT VALUES" % n, "SELECT e::text, es FROM t%d" % n):
+                    check(state(w.query(text)) in ("", "42P01", "42703"), text, w.query(text))
+                for text in ("DROP TABLE IF EXISTS t%d" % n, "DROP TYPE IF EXISTS e%d, f%d" % (n, n)):
+                    same(state(w.query(text)), "", text)
+            same(rows(w, "SELECT typname FROM pg_type WHERE typtype = 'e' ORDER BY 1"), [("kept",)])
+            labels = {r[0] for r in rows(w, "SELECT enumlabel FROM pg_enum")}
+            found = [r[0] for r in rows(w, "SELECT k FROM rows")]
+            check(set(found) <= labels and len(found) == len(set(found)) and "" not in found, "labels of rows", found[:5])
+            check(len(found) > 3 * turn, "the victim did next to nothing", len(found))
+        print("  %d labels, %d rows" % (len(labels), len(found)))
+        w.close()
+
+
 def test_writers_beside_alter():
     """Sessions at two nodes write and read while a third adds labels: nothing is lost, and each value has its label."""
     with House(nodes=1, size="128m") as h:
