@@ -413,6 +413,9 @@ sql_alter_enum(struct sql_session *s, const struct ast_stmt *ast, const struct s
 	if (e->beside != NULL && at == type->labels)
 		return cat_error(err, "22023", "\"%s\" is not an existing enum label", e->beside);
 	at += e->beside != NULL && e->after;
+	if (e->beside == NULL && place_of(type, "") + 1 < type->labels)
+		return cat_error(
+		    err, "0A000", "ADD VALUE to an enum with an empty label is not supported yet");
 	struct cat_table def = *type;
 	def.label = nam_arena_zero(arena, (type->labels + 1u) * sizeof *def.label);
 	if (def.label == NULL)

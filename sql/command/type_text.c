@@ -1,6 +1,7 @@
 /* type_text.c -- types and labels in texts, found word by word: the catalog's texts come from the
  * parser, so casts are written with ::. */
 #include <sql/command/type_text.h>
+#include <types/array.h>
 
 #include <string.h>
 
@@ -80,6 +81,70 @@ literal_of(const char *label, char out[LITERAL])
 	return n;
 }
 
+/* The literal of an array of texts from p up to end, with `becomes` for each label: *out with its
+ * quotes, or NULL if it has no such element. False: no memory. */
+static bool
+relabel_array(const char *p, const char *end, const char *label, const char *becomes, struct nam_arena *arena,
+    const char **out)
+{
+	struct cat_err no;
+	struct cat_array a;
+	union cat_val v, made;
+	bool found = false, null[1] = { false };
+	char *plain = nam_arena_take(arena, (size_t)(end - p)), *to = plain;
+	*out = NULL;
+	if (plain == NULL)
+		return false;
+	for (const char *q = p + 1; q + 1 < end; q++) {
+		*to++ = *q;
+		q += *q == '\'';
+	}
+	struct cat_str s = { plain, (uint32_t)(to - plain) };
+	if (s.len == 0 || *plain != '{' || !cat_value_in(cat_type_array_of(CAT_TEXT), -1, s, &v, arena, &no))
+		return true;
+	cat_array_open(cat_type_array_of(CAT_TEXT), v.s, &a);
+	union cat_val *x = nam_arena_take(arena, (a.n + 1u) * sizeof *x);
+	bool *none = a.n > 0 ? nam_arena_take(arena, a.n) : null;
+	if (x == NULL || none == NULL)
+		return false;
+	cat_array_all(&a, x, none);
+	for (uint32_t k = 0; k < a.n; k++)
+		if (!none[k] && x[k].s.len == strlen(label) && memcmp(x[k].s.p, label, x[k].s.len) == 0) {
+			x[k].s = (struct cat_str){ becomes, (uint32_t)strlen(becomes) };
+			found = true;
+		}
+	if (!found)
+		return true;
+	if (!cat_array_make(CAT_TEXT, a.lower, x, none, a.n, &made.s, arena, &no))
+		return false;
+	s = cat_value_out(cat_type_array_of(CAT_TEXT), made, arena);
+	char *quoted = nam_arena_take(arena, 2 * (size_t)s.len + 3);
+	if (quoted == NULL)
+		return false;
+	*out = quoted;
+	*quoted++ = '\'';
+	for (uint32_t k = 0; k < s.len; k++) {
+		if (s.p[k] == '\'')
+			*quoted++ = '\'';
+		*quoted++ = s.p[k];
+	}
+	*quoted++ = '\'';
+	*quoted = 0;
+	return true;
+}
+
+/* True if the literal is an array with the label, or there is no memory to see. */
+static bool
+array_has_label(const char *p, const char *end, const char *label)
+{
+	struct nam_arena arena;
+	const char *out;
+	nam_arena_init(&arena, 1 << 10);
+	bool has = !relabel_array(p, end, label, "", &arena, &out) || out != NULL;
+	nam_arena_fini(&arena);
+	return has;
+}
+
 bool
 sql_text_has_label(const char *text, const char *label)
 {
@@ -87,13 +152,16 @@ sql_text_has_label(const char *text, const char *label)
 	size_t n = literal_of(label, literal);
 	if (text != NULL && *text == '\'' && *behind(text) == 0)
 		return false;
+	if (text != NULL && strchr(label, '\\') != NULL && strstr(text, "E'") != NULL)
+		return true; /* such a literal is written in another way */
 	for (const char *p = text; p != NULL && *p != 0;) {
 		if (*p != '\'' && *p != '"') {
 			p++;
 			continue;
 		}
 		const char *end = behind(p);
-		if ((size_t)(end - p) == n && memcmp(p, literal, n) == 0)
+		bool is = (size_t)(end - p) == n && memcmp(p, literal, n) == 0;
+		if (is || (*p == '\'' && array_has_label(p, end, label)))
 			return true;
 		p = end;
 	}
@@ -121,7 +189,17 @@ sql_any_text(const struct cat_table *def, bool (*fn)(const char *text, const cha
 	return def->kind == CAT_VIEW && fn(def->view, arg);
 }
 
-/* of_type: it is the DEFAULT of a column of the type. NULL: no memory. */
+/* out, of which n bytes are written, with room for more. */
+static char *
+grown(const char *out, size_t n, size_t more, struct nam_arena *arena)
+{
+	char *to = nam_arena_take(arena, n + more);
+	if (to != NULL && n > 0)
+		memcpy(to, out, n);
+	return to;
+}
+
+/* of_type: it is the DEFAULT of a column of the type, or of an array of it. NULL: no memory. */
 static const char *
 retext(const char *text, const struct sql_retext *x, bool of_type, bool *changed, struct nam_arena *arena)
 {
@@ -141,7 +219,19 @@ retext(const char *text, const struct sql_retext *x, bool of_type, bool *changed
 		bool whole = p == text && *end == 0;
 		bool label = was_n > 0 && (size_t)(end - p) == was_n && memcmp(p, was, was_n) == 0 &&
 			     ((whole && of_type) || cast_at(end, x->said) != NULL);
-		if (label) {
+		const char *array = NULL;
+		if (was_n > 0 && *p == '\'' && !label &&
+		    ((whole && of_type) || cast_at(end, x->said) != NULL) &&
+		    !relabel_array(p, end, x->label, x->becomes, arena, &array))
+			return NULL;
+		if (array != NULL) {
+			size_t len = strlen(array);
+			if ((out = grown(out, n, len + strlen(end) + places * longest + 1, arena)) == NULL)
+				return NULL;
+			memcpy(out + n, array, len);
+			n += len;
+			*changed = true;
+		} else if (label) {
 			memcpy(out + n, is, is_n);
 			n += is_n;
 			*changed = true;
@@ -178,7 +268,7 @@ sql_retext(struct cat_table *def, const struct sql_retext *x, bool *changed, str
 	def->check = check;
 	for (unsigned i = 0; i < def->columns; i++) {
 		struct cat_column *c = &def->column[i];
-		bool of_type = cat_type_is_enum(c->type) && cat_type_id(c->type) == x->id;
+		bool of_type = cat_type_id(c->type) == x->id;
 		if (c->dflt != NULL && (c->dflt = retext(c->dflt, x, of_type, changed, arena)) == NULL)
 			return false;
 	}

@@ -43,6 +43,9 @@ alter(struct sql_convert *c, const PgQuery__AlterEnumStmt *s, struct ast_stmt *s
 	else if (s->new_val_neighbor != NULL && s->new_val_neighbor[0] != 0)
 		e->beside = sql_convert_str(c, s->new_val_neighbor);
 	e->after = s->new_val_is_after;
+	/* libpg_query tells no label from an empty one; without a neighbour after is true */
+	if (e->beside == NULL && !e->after)
+		return sql_convert_no(c, "RENAME VALUE and BEFORE of an empty label are", -1);
 	return st->table.name != NULL && e->name != NULL;
 }
 

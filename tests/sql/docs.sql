@@ -2346,6 +2346,9 @@ SELECT * FROM jobs ORDER BY id;
 --> 2
 --> 3
 --> 4
+CREATE TYPE hollow AS ENUM ('', 'a');
+ALTER TYPE hollow ADD VALUE 'b';
+--! 0A000
 CREATE TYPE dense AS ENUM ('a', 'z');
 ALTER TYPE dense ADD VALUE '1' BEFORE 'z';
 ALTER TYPE dense ADD VALUE '2' BEFORE 'z';

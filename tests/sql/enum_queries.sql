@@ -125,3 +125,82 @@ DROP TABLE p, x, y
 DROP TYPE mood
 CREATE TABLE z (m mood)
 SELECT 'ok'::mood
+-- keys
+CREATE TYPE size AS ENUM ('s', 'm', 'l', 'xl')
+CREATE TABLE a1 (k size[] PRIMARY KEY, v size UNIQUE)
+INSERT INTO a1 VALUES ('{s,m}', 's'), ('{s}', 'm'), ('{}', NULL), ('{NULL,l}', NULL)
+INSERT INTO a1 VALUES ('{s,m}', 'l')
+INSERT INTO a1 VALUES ('{xl}', 's')
+SELECT * FROM a1 ORDER BY k
+SELECT v FROM a1 WHERE k = '{s}'
+SELECT k, count(*) FROM a1 GROUP BY k ORDER BY k DESC
+CREATE TABLE a2 AS SELECT i AS id, (enum_range(NULL::size))[1 + i % 4] AS s, CASE WHEN i % 3 = 0 THEN NULL ELSE (enum_range(NULL::size))[1 + i % 2] END AS t FROM generate_series(1, 5000) i
+ALTER TABLE a2 ADD PRIMARY KEY (s, id)
+CREATE INDEX a2_t ON a2 (t, s) INCLUDE (id)
+ANALYZE a2
+SELECT s, count(*) FROM a2 WHERE id < 100 GROUP BY s ORDER BY s
+SELECT id FROM a2 WHERE s = 'm' AND id = 5
+SELECT t, s, id FROM a2 WHERE t = 's' AND s > 'm' ORDER BY id LIMIT 3
+SELECT t, s FROM a2 WHERE t = 'm' ORDER BY t, s LIMIT 2
+SELECT max(t), min(t) FROM a2
+SELECT count(*) FROM a2 WHERE t IS NULL OR t = 'm'
+SELECT s, t FROM a2 WHERE (s, id) > ('l', 4990) ORDER BY s, id LIMIT 3
+SELECT DISTINCT s, t FROM a2 ORDER BY s, t
+SELECT x.s, y.t, count(*) FROM a2 x JOIN a2 y ON x.s = y.t AND x.id = y.id GROUP BY 1, 2 ORDER BY 1, 2
+SELECT s, rank() OVER (PARTITION BY t ORDER BY s, id) FROM a2 WHERE id < 12 ORDER BY id
+WITH m AS MATERIALIZED (SELECT s, t, id FROM a2 WHERE id < 20) SELECT s, count(*) FROM m WHERE t IN (SELECT s FROM m) GROUP BY s ORDER BY s
+SELECT s FROM a2 WHERE id < 6 EXCEPT ALL SELECT t FROM a2 WHERE id < 3 ORDER BY 1
+BEGIN
+SELECT s FROM a2 WHERE id = 7 FOR UPDATE
+DECLARE c SCROLL CURSOR WITH HOLD FOR SELECT s, t FROM a2 WHERE id < 8 ORDER BY s, id
+COMMIT
+FETCH 2 FROM c
+FETCH ABSOLUTE 5 FROM c
+FETCH PRIOR FROM c
+CLOSE c
+UPDATE a2 SET s = CASE s WHEN 's' THEN 'xl'::size WHEN 'xl' THEN 's' ELSE s END WHERE id > 4990
+SELECT s, count(*) FROM a2 GROUP BY s ORDER BY s
+INSERT INTO a2 VALUES (1, 'm', 'm') ON CONFLICT (s, id) DO UPDATE SET t = EXCLUDED.s RETURNING s, t
+DELETE FROM a2 USING a1 WHERE a2.s = a1.v AND a2.id < 3 RETURNING a2.s
+CREATE TABLE part (s size, n int DEFAULT 1, PRIMARY KEY (s)) 
+INSERT INTO part SELECT DISTINCT s FROM a2
+CREATE TABLE child (s size DEFAULT 'l' REFERENCES part ON DELETE SET DEFAULT ON UPDATE CASCADE, id int)
+INSERT INTO child VALUES ('s', 1), ('m', 2), (DEFAULT, 3)
+UPDATE part SET s = 'xl' WHERE s = 'x'
+DELETE FROM part WHERE s = 'xl'
+UPDATE part SET s = 'xl' WHERE s = 'm'
+SELECT * FROM child ORDER BY id
+DELETE FROM part WHERE s = 's'
+SELECT * FROM child ORDER BY id
+INSERT INTO child VALUES ('s', 4)
+ALTER TYPE size ADD VALUE 'xs' BEFORE 's'
+INSERT INTO part VALUES ('xs')
+INSERT INTO child VALUES ('xs', 5)
+SELECT s, id FROM child ORDER BY s, id
+SELECT s FROM part ORDER BY s DESC
+ALTER TABLE part ALTER COLUMN n TYPE size USING 'xs'
+ALTER TABLE part ALTER COLUMN n DROP DEFAULT, ALTER COLUMN n TYPE size USING 'xs'
+ALTER TABLE part ALTER COLUMN n SET DEFAULT 'xs', ADD COLUMN o size[] DEFAULT '{xs,xl}'
+SELECT * FROM part ORDER BY s
+ALTER TYPE size RENAME VALUE 'xs' TO 'tiny'
+SELECT * FROM part ORDER BY s
+INSERT INTO part (s) VALUES ('s') RETURNING *
+ALTER TABLE part ADD COLUMN p size DEFAULT 'tiny'
+ALTER TYPE size RENAME VALUE 'tiny' TO 'xxs'
+SELECT * FROM part ORDER BY s
+ALTER TABLE child DROP COLUMN s
+ALTER TABLE part DROP COLUMN n, DROP COLUMN o, DROP COLUMN p
+SELECT * FROM part ORDER BY s
+CREATE TABLE ar (z size[] DEFAULT '{s,"m",NULL}'::size[], y size[] DEFAULT '{s}', w text DEFAULT '{s}', x text DEFAULT '{s}'::size[]::text, CHECK (z <> '{s}'::size[] AND NOT y @> '{l}'::size[]))
+ALTER TYPE size RENAME VALUE 's' TO 'it''s "small"'
+ALTER TYPE size RENAME VALUE 'l' TO '"'
+INSERT INTO ar DEFAULT VALUES
+SELECT * FROM ar
+INSERT INTO ar (z) VALUES ('{"it''s \"small\""}')
+INSERT INTO ar (y) VALUES ('{m,"\""}')
+INSERT INTO ar (y) VALUES ('{m}')
+ALTER TYPE size RENAME VALUE '"' TO 'l'
+INSERT INTO ar (y) VALUES ('{l}')
+DROP TABLE ar
+DROP TABLE a1, a2, child, part
+DROP TYPE size
