@@ -161,6 +161,7 @@ struct cat_table {
 	struct cat_foreign *foreign; /* in the order of their making */
 	struct cat_referrer *referrer;
 	char key_name[CAT_NAME_MAX + 1]; /* of the primary key's constraint; "" = table_pkey */
+	char on_commit;                  /* of a temporary table: 'd' its rows go, 'x' it goes; 0 */
 	const char *view;                /* CAT_VIEW: its query's text */
 	unsigned uses;                   /* CAT_VIEW: paths of the tables and views it reads */
 	char (*use)[CAT_PATH_MAX + 1];
@@ -228,7 +229,7 @@ nam_status cat_look(struct cat *c, struct txn *t);
  * definition. */
 nam_status cat_schema_find(struct cat *c, struct txn *t, const char *name, const struct cat_table **out);
 /* Makes a schema stay until t ends, and t's next snapshot cover the commits that have held it
- * (D18). NAM_ABSENT: another transaction has dropped it; others as txn_lock. */
+ * (D20). NAM_ABSENT: another transaction has dropped it; others as txn_lock. */
 nam_status cat_schema_hold(struct cat *c, struct txn *t, const struct cat_table *schema);
 /* Rises with every change this process has noticed: plans made before must be made again. If two
  * statements of t begin with equal versions, they see one catalog. */

@@ -420,7 +420,7 @@ in_schema(struct fixture *fix, unsigned p, struct txn *t)
 }
 
 /* A transaction that holds a schema keeps others from holding it, and the next one sees what it has
- * made there (D15). */
+ * made there (D20). */
 static void
 schemas(struct fixture *fix)
 {

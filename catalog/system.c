@@ -26,7 +26,8 @@ enum { C_TABLE, C_NUMBER, C_NAME, C_TYPE, C_NOT_NULL, C_KEY, C_KIND, C_TYPMOD, C
  * index: the number of its table, 'f' a foreign key, 'y' one of the table of that name that refers
  * to this one, 'o' the owner's name and the access control list, 'p' that it is a type: "e" an
  * enum, "d" a domain; 'e' a label of it and its key, 'q' the id of the domain of column number, 'w'
- * a CHECK that is not valid; 'n' that it is a schema, 'h' of a schema: a row that each transaction
+ * a CHECK that is not valid; 'n' that it is a schema, 'z' what goes
+ * with each commit; 'h' of a schema: a row that each transaction
  * writes which needs the schema to stay. */
 enum { X_TABLE, X_KIND, X_NUMBER, X_NAME, X_TEXT, X_ALL };
 
@@ -645,6 +646,9 @@ decorate(struct cat_table *t, struct reading *r, unsigned *at)
 			if (!cat_acl_read(t, x->text, r->arena))
 				return NAM_CORRUPT;
 			break;
+		case 'z':
+			t->on_commit = x->text[0];
+			break;
 		case 'n':
 			t->kind = CAT_SCHEMA;
 			break;
@@ -847,7 +851,7 @@ static nam_status
 extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct nam_arena *arena)
 {
 	unsigned most = 5u * def->columns + def->checks + def->uses + def->indexes + def->foreigns +
-			def->referrers + def->labels + 11;
+			def->referrers + def->labels + 12;
 	struct extra *x = nam_arena_zero(arena, most * sizeof *x);
 	*out = x;
 	*n = 0;
@@ -921,6 +925,8 @@ extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct n
 	}
 	if (def->kind == CAT_VIEW)
 		x[(*n)++] = (struct extra){ .kind = 'v', .text = def->view };
+	if (def->on_commit != 0)
+		x[(*n)++] = (struct extra){ .kind = 'z', .text = def->on_commit == 'd' ? "d" : "x" };
 	if (def->kind == CAT_SCHEMA) {
 		x[(*n)++] = (struct extra){ .kind = 'n', .text = "" };
 		x[(*n)++] = (struct extra){ .kind = 'h', .text = "" };

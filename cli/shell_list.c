@@ -57,11 +57,11 @@ shell_relations(struct shell *sh, struct shell_answer *a, const char *types, con
 	if (p.name.p != NULL)
 		shell_text_add(&t,
 		    " AND name ~ %s AND CASE WHEN %s = '' THEN id = 0 OR schema = ANY "
-		    "(current_schemas(false)) "
+		    "(current_schemas(true)) "
 		    "ELSE schema ~ %s END",
 		    p.name.p, p.schema.p, p.schema.p);
 	else
-		shell_text_add(&t, " AND (id = 0 OR schema = ANY (current_schemas(false)))");
+		shell_text_add(&t, " AND (id = 0 OR schema = ANY (current_schemas(true)))");
 	shell_text_add(&t, " ORDER BY schema, name, type");
 	bool ok = !t.failed && shell_query(sh, a, t.p);
 	free(t.p);

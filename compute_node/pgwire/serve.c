@@ -191,14 +191,15 @@ leave(struct cn_pg_conn *c)
 	c->co = NULL; /* nothing is posted to it from now on */
 	pthread_mutex_unlock(&c->pg->lock);
 	cn_pg_tls_end(c);
+	/* What follows may park: nothing is to wake it for its socket. */
+	epoll_ctl(at->epoll, EPOLL_CTL_DEL, c->fd, NULL);
+	at->fds--;
 	cn_pg_drop_portals(c);
 	nam_arena_fini(&c->portal.arena);
 	cn_pg_out_fini(&c->portal.held);
 	sql_stmt_close(c->unnamed);
 	sql_session_close(c->sql);
 	nam_arena_fini(&c->values);
-	epoll_ctl(at->epoll, EPOLL_CTL_DEL, c->fd, NULL);
-	at->fds--;
 	atomic_fetch_sub(&at->sessions, 1);
 	cn_pg_conn_close(c);
 }

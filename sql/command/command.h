@@ -33,8 +33,8 @@ bool sql_create_sequence(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
 bool sql_drop_sequence(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
-bool sql_create_view(
-    struct sql_session *s, const struct ast_stmt *ast, struct nam_arena *arena, struct cat_err *err);
+bool sql_create_view(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
+    struct nam_arena *arena, struct cat_err *err);
 /* alter.c */
 bool sql_alter_table(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
     struct nam_arena *arena, struct cat_err *err);

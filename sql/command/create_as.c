@@ -83,7 +83,7 @@ static bool
 create(struct sql_session *s, const struct ast_stmt *ast, struct sql_plan *p, const struct sql_sink *sink,
     bool *made, uint64_t *rows, struct cat_err *err)
 {
-	struct cat_table def = { .store.slots = (uint16_t)ast->versions };
+	struct cat_table def = { .store.slots = (uint16_t)ast->versions, .on_commit = ast->on_commit };
 	const struct cat_table *tab;
 	snprintf(def.path, sizeof def.path, "%s", ast->table.name);
 	nam_status st = cat_find(s->cfg.cat, s->t, def.path, &tab);
@@ -106,6 +106,7 @@ create(struct sql_session *s, const struct ast_stmt *ast, struct sql_plan *p, co
 	    !sql_types_use(s, &def, err) || !sql_domains_use(s, &def, false, err))
 		return false;
 	s->ddl = true;
+	s->on_commit |= ast->on_commit != 0;
 	st = cat_create(s->cfg.cat, s->t, &def);
 	if (st == NAM_DUPLICATE)
 		return cat_error(err, "42P07", "relation \"%s\" already exists", cat_local(def.path));
@@ -134,7 +135,7 @@ sql_create_as(struct sql_session *s, const struct ast_stmt *ast, const struct sq
 		.t = s->t,
 		.parser = s->cfg.parser,
 		.who = sql_who(s),
-		.search = s->now.search_path };
+		.search = sql_search_text(s, s->search) };
 	bool made = false;
 	if (ast->params > 0)
 		return cat_error(err, "42P02", "there is no parameter $%u", ast->params);

@@ -233,6 +233,8 @@ sql_create_table(struct sql_session *s, const struct ast_stmt *ast, const struct
 	if (ast->key_kind != AST_KEY_UNSAID && !ast->has_key)
 		return sql_key_is_missing(cat_local(def->path), err);
 	def->columns = (uint16_t)ast->columns;
+	def->on_commit = ast->on_commit;
+	s->on_commit |= ast->on_commit != 0;
 	def->store.slots = (uint16_t)ast->versions;
 	for (unsigned i = 0; i < ast->columns; i++) {
 		const struct ast_column *a = &ast->column[i];

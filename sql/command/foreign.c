@@ -126,6 +126,10 @@ sql_foreign_resolve(struct sql_session *s, const struct cat_table *def, const st
 	if (!parent_of(s, def, a, parent, err))
 		return false;
 	const struct cat_table *p = *parent;
+	bool temp = sql_path_is_temp(def->path);
+	if (temp != sql_path_is_temp(p->path))
+		return cat_error(err, "42P16", "constraints on %s tables may reference only %s tables",
+		    temp ? "temporary" : "permanent", temp ? "temporary" : "permanent");
 	snprintf(k->table, sizeof k->table, "%s", p->path);
 	if (!columns(def, a->column, a->columns, k->column, from, err) ||
 	    !columns(p, a->refers, a->refs, k->refers, to, err) || !name_it(def, a, k, err))

@@ -74,6 +74,11 @@ sql_make_as(struct sql_session *s, struct cat_table *def, int position, struct c
 	bool super;
 	cat_schema_of(def->path, schema);
 	bool public = cat_in_public(def->path);
+	/* Every role may have temporary relations; the session alone names its schema for them. */
+	if (sql_path_is_temp(def->path)) {
+		snprintf(def->owner, sizeof def->owner, "%s", who->name);
+		return sql_role_there(s->cfg.cat, s->t, who->name, &super, err);
+	}
 	if (public ? !sql_role_makes(s, who, position, err) : !makes_in(s, schema, position, err))
 		return false;
 	snprintf(def->owner, sizeof def->owner, "%s", who->name);

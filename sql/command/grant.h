@@ -16,6 +16,9 @@ bool sql_give_to(struct sql_session *s, const struct cat_table *tab, const char 
 /* schema.c: the schema stays until the transaction ends, and a new snapshot shows what other
  * transactions have put into it. False: 3F000, or another reason. */
 bool sql_schema_held(struct sql_session *s, const struct cat_table **schema, struct cat_err *err);
+/* Drops a schema and, with CASCADE, what is in it. */
+bool sql_schema_wipe(struct sql_session *s, const struct cat_table *schema, const struct ast_stmt *ast,
+    const struct sql_sink *sink, struct nam_arena *a, struct cat_err *err);
 /* CREATE ON SCHEMA public, given or taken; to "" = every role, whose row is made when it is
  * needed. */
 bool sql_role_set_create(

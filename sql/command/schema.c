@@ -189,26 +189,13 @@ drop_kind(struct sql_session *s, const struct content *c, enum cat_kind kind, co
 				    : sql_drop_relations(s, &drop, kind, &quiet, err);
 }
 
-static bool
-drop_one(struct sql_session *s, const struct ast_stmt *ast, const char *name, const struct sql_sink *sink,
-    struct nam_arena *a, struct cat_err *err)
+bool
+sql_schema_wipe(struct sql_session *s, const struct cat_table *schema, const struct ast_stmt *ast,
+    const struct sql_sink *sink, struct nam_arena *a, struct cat_err *err)
 {
-	const struct sql_looking look = sql_looking(s);
-	const struct cat_table *schema;
 	struct content c;
-	if (is_of_system(name))
-		return cat_error(err, "2BP01",
-		    "cannot drop schema %s because it is required by the database system", name);
-	if (strcmp(name, CAT_PUBLIC_SCHEMA) == 0)
-		return cat_error(err, "0A000", "dropping schema public is not supported");
-	if (!sql_schema_find(&look, name, &schema, ast->if_exists, err))
-		return false;
-	if (schema == NULL) {
-		sql_notice(sink, "NOTICE", "00000", "schema \"%s\" does not exist, skipping", name);
-		return true;
-	}
-	if (!ast->whoever && !sql_must_own(s, schema, err))
-		return false;
+	char name[CAT_NAME_MAX + 1];
+	cat_schema_of(schema->path, name);
 	if (!sql_schema_held(s, &schema, err) || !content_of(s, name, &c, a, err))
 		return false;
 	if (c.n > 0 && !ast->cascade)
@@ -224,6 +211,28 @@ drop_one(struct sql_session *s, const struct ast_stmt *ast, const char *name, co
 	if (st == NAM_ABSENT)
 		st = NAM_CONFLICT;
 	return st == NAM_OK || sql_status(err, st, NULL);
+}
+
+static bool
+drop_one(struct sql_session *s, const struct ast_stmt *ast, const char *name, const struct sql_sink *sink,
+    struct nam_arena *a, struct cat_err *err)
+{
+	const struct sql_looking look = sql_looking(s);
+	const struct cat_table *schema;
+	if (is_of_system(name))
+		return cat_error(err, "2BP01",
+		    "cannot drop schema %s because it is required by the database system", name);
+	if (strcmp(name, CAT_PUBLIC_SCHEMA) == 0)
+		return cat_error(err, "0A000", "dropping schema public is not supported");
+	if (!sql_schema_find(&look, name, &schema, ast->if_exists, err))
+		return false;
+	if (schema == NULL) {
+		sql_notice(sink, "NOTICE", "00000", "schema \"%s\" does not exist, skipping", name);
+		return true;
+	}
+	if (!ast->whoever && !sql_must_own(s, schema, err))
+		return false;
+	return sql_schema_wipe(s, schema, ast, sink, a, err);
 }
 
 bool

@@ -1,5 +1,5 @@
 /* view.c -- CREATE VIEW and DROP VIEW: a query's text with a name, and dependencies. */
-#include <sql/command/command.h>
+#include <sql/command/temp.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,6 +73,15 @@ uses(struct cat_table *def, const struct sql_plan *p, struct nam_arena *arena, s
 	return true;
 }
 
+static bool
+uses_temp(const struct cat_table *def)
+{
+	for (unsigned i = 0; i < def->uses; i++)
+		if (sql_path_is_temp(def->use[i]))
+			return true;
+	return false;
+}
+
 static int
 by_position(const void *a, const void *b)
 {
@@ -143,8 +152,8 @@ kept_text(struct sql_session *s, const struct ast_stmt *ast, const struct sql_pl
 }
 
 bool
-sql_create_view(
-    struct sql_session *s, const struct ast_stmt *ast, struct nam_arena *arena, struct cat_err *err)
+sql_create_view(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
+    struct nam_arena *arena, struct cat_err *err)
 {
 	struct ast_stmt query = { .kind = AST_SELECT, .select = ast->select, .depth = ast->depth };
 	const struct sql_looking look = sql_looking(s);
@@ -168,6 +177,16 @@ sql_create_view(
 	sql_plan_free(p);
 	if (!ok)
 		return false;
+	if (!sql_path_is_temp(def.path) && uses_temp(&def)) {
+		sql_notice(
+		    sink, "NOTICE", "00000", "view \"%s\" will be a temporary view", cat_local(def.path));
+		char path[CAT_PATH_MAX + 1];
+		if (!sql_temp_path(s, cat_local(def.path), path, err))
+			return false;
+		memcpy(def.path, path, sizeof def.path);
+		if ((st = cat_find(s->cfg.cat, s->t, def.path, &there)) != NAM_OK)
+			return sql_status(err, st, NULL);
+	}
 	if (there != NULL && !ast->replace)
 		return cat_error(err, "42P07", "relation \"%s\" already exists", cat_local(def.path));
 	if (there == NULL && !sql_type_is_taken(s, def.path, true, err))

@@ -79,6 +79,20 @@ sql_search_next(const char **text, const struct sql_who *who, char out[CAT_NAME_
 	return true;
 }
 
+/* Of a session: search_path leads to that of this one alone. */
+static bool
+is_temporary(const char *schema)
+{
+	static const char prefix[] = "pg_temp_";
+	return strncmp(schema, prefix, sizeof prefix - 1) == 0;
+}
+
+bool
+sql_path_is_temp(const char *path)
+{
+	return is_temporary(path);
+}
+
 /* Their relations have no paths. */
 static bool
 is_of_system(const char *schema)
@@ -96,7 +110,7 @@ schema_at(const struct sql_looking *in, const char *name, const struct cat_table
 	*use = true;
 	if (st != NAM_OK)
 		return sql_status(err, st, NULL);
-	if (*out == NULL || in->who == NULL)
+	if (*out == NULL || in->who == NULL || is_temporary(name))
 		return true;
 	if (!sql_rights(in->cat, in->t, in->who, *out, CAT_MAY_USE, &have, err))
 		return false;
@@ -105,8 +119,8 @@ schema_at(const struct sql_looking *in, const char *name, const struct cat_table
 }
 
 bool
-sql_search_schemas(const struct sql_looking *in, const char ***out, unsigned *n, struct nam_arena *arena,
-    struct cat_err *err)
+sql_search_schemas(const struct sql_looking *in, bool temp, const char ***out, unsigned *n,
+    struct nam_arena *arena, struct cat_err *err)
 {
 	const char *text = in->search ? in->search : CAT_PUBLIC_SCHEMA;
 	char name[CAT_NAME_MAX + 1];
@@ -121,7 +135,7 @@ sql_search_schemas(const struct sql_looking *in, const char ***out, unsigned *n,
 			return false;
 		for (unsigned k = 0; k < *n; k++)
 			known |= strcmp((*out)[k], name) == 0;
-		if (known || (!fixed && (schema == NULL || !use)))
+		if (known || (!fixed && (schema == NULL || !use)) || (!temp && is_temporary(name)))
 			continue;
 		if (((*out)[(*n)++] = nam_arena_str(arena, name, strlen(name))) == NULL)
 			return sql_status(err, NAM_NOMEM, NULL);
@@ -135,7 +149,7 @@ sql_schema_find(const struct sql_looking *in, const char *name, const struct cat
 {
 	bool use;
 	*out = NULL;
-	if (is_of_system(name))
+	if (is_of_system(name) || strcmp(name, "pg_temp") == 0)
 		return true;
 	if (!schema_at(in, name, out, &use, err))
 		return false;
@@ -156,6 +170,16 @@ find(const struct sql_looking *in, const char *schema, const char *name, const s
 	return st == NAM_OK || sql_status(err, st, NULL);
 }
 
+const char *
+sql_temp_schema(const struct sql_looking *in, char out[CAT_NAME_MAX + 1])
+{
+	const char *text = in->search ? in->search : "";
+	while (sql_search_next(&text, in->who, out))
+		if (is_temporary(out))
+			return out;
+	return NULL;
+}
+
 static bool
 find_in(const struct sql_looking *in, const char *schema, const char *name, const struct cat_table **out,
     struct cat_err *err)
@@ -165,6 +189,16 @@ find_in(const struct sql_looking *in, const char *schema, const char *name, cons
 	*out = NULL;
 	if (strcmp(schema, CAT_PUBLIC_SCHEMA) == 0)
 		return find(in, schema, name, out, err);
+	char own[CAT_NAME_MAX + 1];
+	bool alias = strcmp(schema, "pg_temp") == 0;
+	if (in->who != NULL && (alias || is_temporary(schema))) {
+		const char *mine = sql_temp_schema(in, own);
+		if (alias && mine == NULL)
+			return true;
+		if (!alias && (mine == NULL || strcmp(mine, schema) != 0))
+			return cat_error(err, "0A000", "cannot access temporary tables of other sessions");
+		schema = mine;
+	}
 	if (!schema_at(in, schema, &its, &use, err))
 		return false;
 	if (!use)
@@ -224,6 +258,8 @@ sql_path_new(const struct sql_looking *in, const char *schema, const char *name,
 			    "System catalog modifications are currently disallowed.");
 			return false;
 		}
+		if (is_temporary(one))
+			continue;
 		if (!public && !schema_at(in, one, &its, &use, err))
 			return false;
 		if (public || (its != NULL && use)) {
@@ -250,7 +286,7 @@ sql_path_is_nowhere(const char *path)
 const char *
 sql_path_shown(const char *path)
 {
-	return path[0] == '.' || sql_path_is_nowhere(path) ? cat_local(path) : path;
+	return path[0] == '.' || sql_path_is_nowhere(path) || is_temporary(path) ? cat_local(path) : path;
 }
 
 const char *

@@ -21,8 +21,8 @@ bool sql_search_next(const char **text, const struct sql_who *who, char out[CAT_
 /* The schemas of a search_path that there are and that the role may use, public and those of the
  * system included, in arena
  * memory. False: *err. */
-bool sql_search_schemas(const struct sql_looking *in, const char ***out, unsigned *n, struct nam_arena *arena,
-    struct cat_err *err);
+bool sql_search_schemas(const struct sql_looking *in, bool temp, const char ***out, unsigned *n,
+    struct nam_arena *arena, struct cat_err *err);
 
 /* The relation (or index) of that name; schema NULL: the first of search_path. *out NULL: there is
  * none. False: 42501 (no USAGE on the schema), or *err from below. */
@@ -35,11 +35,15 @@ bool sql_path_new(const struct sql_looking *in, const char *schema, const char *
 bool sql_schema_find(const struct sql_looking *in, const char *name, const struct cat_table **out,
     bool missing_ok, struct cat_err *err);
 
+/* The name of the session's temporary schema, which pg_temp stands for. NULL: it has none. */
+const char *sql_temp_schema(const struct sql_looking *in, char out[CAT_NAME_MAX + 1]);
+/* True for the path of a temporary relation. */
+bool sql_path_is_temp(const char *path);
 /* The path of a relation that is not there: no relation has it, and messages show what was
  * written. */
 void sql_path_nowhere(const char *schema, const char *name, char out[CAT_PATH_MAX + 1]);
 bool sql_path_is_nowhere(const char *path);
-/* A path in a message: "name", or "schema.name" outside of public. */
+/* A path in a message: "name", or "schema.name" outside of public and of temporary schemas. */
 const char *sql_path_shown(const char *path);
 /* The parts of "schema"."name" or name, unquoted and folded; schema "" = none. False: it is no such
  * name. */

@@ -233,7 +233,7 @@ sql_copy_to(struct sql_session *s, const struct ast_stmt *ast, const struct sql_
 		.t = s->t,
 		.parser = s->cfg.parser,
 		.who = sql_who(s),
-		.search = s->now.search_path };
+		.search = sql_search_text(s, s->search) };
 	struct sql_plan *p = sql_plan_make(ast->inner, &in, err);
 	if (p == NULL)
 		return false;

@@ -3,7 +3,9 @@
 #include <base/clock.h>
 #include <sql/exec/run.h>
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct nam_arena *
 sql_arena(struct sql_session *s, unsigned i)
@@ -84,4 +86,25 @@ sql_may_write(const struct sql_session *s, const char *what, struct cat_err *err
 {
 	return !(s->block == SQL_IDLE ? s->now.read_only : s->read_only) ||
 	       cat_error(err, "25006", "cannot execute %s in a read-only transaction", what);
+}
+
+const char *
+sql_search_text(const struct sql_session *s, char buf[SQL_SEARCH_MAX])
+{
+	static const char own[] = "pg_temp";
+	const char *path = s->now.search_path, *at = path;
+	if (s->temp[0] == 0)
+		return path;
+	while ((at = strstr(at, own)) != NULL) {
+		size_t n = sizeof own - 1;
+		bool begins = at == path || strchr(", \t\"", at[-1]) != NULL;
+		bool ends = at[n] == 0 || strchr(", \t\"", at[n]) != NULL;
+		if (begins && ends) {
+			snprintf(buf, SQL_SEARCH_MAX, "%.*s%s%s", (int)(at - path), path, s->temp, at + n);
+			return buf;
+		}
+		at += n;
+	}
+	snprintf(buf, SQL_SEARCH_MAX, "%s, %s", s->temp, path);
+	return buf;
 }

@@ -9,7 +9,10 @@
 #include <sql/common/path.h>
 #include <sql/exec/exec.h>
 
-enum { SQL_KEPT = 52, SQL_CACHED = 64, SQL_RETRIES = 20 };
+enum { SQL_KEPT = 52, SQL_CACHED = 64, SQL_RETRIES = 20, SQL_PATH_TEXT = 256 };
+enum { SQL_SEARCH_MAX = SQL_PATH_TEXT + CAT_NAME_MAX + 4 };
+/* Of the names of the schemas of sessions. */
+#define SQL_TEMP_PREFIX "pg_temp_"
 
 enum sql_block { SQL_IDLE, SQL_IMPLICIT, SQL_BLOCK, SQL_FAILED };
 
@@ -17,7 +20,7 @@ struct sql_settings {
 	enum txn_iso iso;
 	bool cluster;
 	bool read_only; /* default_transaction_read_only */
-	char search_path[256];
+	char search_path[SQL_PATH_TEXT];
 	uint32_t lock_timeout_ms, statement_timeout_ms;
 	uint32_t idle_timeout_ms, idle_block_timeout_ms; /* kept for a face of the compute node */
 	bool log_slow; /* log_min_duration_statement, kept for such a face */
@@ -69,8 +72,12 @@ struct sql_session {
 	struct net_counts counts;
 	struct sql_drawn *sequence; /* of which nextval has drawn here */
 	unsigned sequences;
-	uint32_t last_sequence; /* lastval's; 0 = none */
-	uint64_t dice[2];       /* random()'s state; zeros: not seeded */
+	uint32_t last_sequence;      /* lastval's; 0 = none */
+	char temp[CAT_NAME_MAX + 1]; /* schema of temporary relations; "" = none so far */
+	bool temp_new;               /* it has been named just now */
+	bool on_commit;              /* it has had tables that COMMIT empties or drops */
+	char search[SQL_SEARCH_MAX]; /* sql_search_text's */
+	uint64_t dice[2];            /* random()'s state; zeros: not seeded */
 };
 
 /* The role that the session is of, and the one that its statements run as. */
@@ -85,11 +92,14 @@ sql_who(const struct sql_session *s)
 	return s->now.role.name[0] ? &s->now.role : sql_session_who(s);
 }
 
+/* search_path as names are looked up: the session's temporary schema comes first, unless
+ * search_path says where. In buf, or in s. */
+const char *sql_search_text(const struct sql_session *s, char buf[SQL_SEARCH_MAX]);
 /* Names are looked up for the session. */
 static inline struct sql_looking
-sql_looking(const struct sql_session *s)
+sql_looking(struct sql_session *s)
 {
-	return (struct sql_looking){ s->cfg.cat, s->t, s->now.search_path, sql_who(s) };
+	return (struct sql_looking){ s->cfg.cat, s->t, sql_search_text(s, s->search), sql_who(s) };
 }
 
 struct nam_arena *sql_arena(struct sql_session *s, unsigned i);

@@ -217,6 +217,8 @@ enum sql_ask {
 	SQL_ASK_SCHEMA_RIGHT,
 	SQL_ASK_SCHEMA,  /* current_schema */
 	SQL_ASK_SCHEMAS, /* current_schemas */
+	SQL_ASK_TEMP,    /* pg_my_temp_schema */
+	SQL_ASK_OTHER_TEMP,
 };
 enum { SQL_KNOWN_MOST = 128, SQL_KNOWN_TEXT = 256 };
 /* A setting in the words of pg_settings; what it does not have is NULL. Texts that last as long as

@@ -103,6 +103,7 @@ struct ast_table {
 	const char *in;   /* the schema it is written with, or NULL */
 	bool schema;      /* written with one: then it is no name of WITH */
 	bool path;        /* name is a path of the catalog */
+	bool temp;        /* it is to be a temporary one */
 	bool system;      /* with pg_catalog or information_schema */
 	bool information; /* with the latter */
 };
@@ -482,6 +483,7 @@ struct ast_stmt {
 	const char *text;  /* its query */
 	unsigned versions; /* CREATE TABLE ... WITH (versions = n) */
 	bool owned_by;     /* AUTHORIZATION */
+	char on_commit;    /* 'd' DELETE ROWS, 'x' DROP */
 	bool if_exists;    /* IF [NOT] EXISTS */
 	bool no_data;      /* CREATE TABLE AS ... WITH NO DATA */
 	bool has_key, start, reset, local;

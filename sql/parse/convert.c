@@ -44,8 +44,7 @@ range(struct sql_convert *c, const PgQuery__RangeVar *r, bool system, struct ast
 	}
 	if (out->schema && (out->in = sql_convert_str(c, r->schemaname)) == NULL)
 		return false;
-	if (r->relpersistence != NULL && r->relpersistence[0] == 't')
-		return sql_convert_no(c, "temporary tables are", r->location);
+	out->temp = r->relpersistence != NULL && r->relpersistence[0] == 't';
 	out->name = out->alias = sql_convert_str(c, r->relname);
 	if (out->name == NULL)
 		return false;

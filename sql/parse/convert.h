@@ -101,6 +101,8 @@ bool sql_convert_prepare(struct sql_convert *c, const PgQuery__PrepareStmt *s, s
 struct ast_select *sql_convert_from(struct sql_convert *c, PgQuery__Node **list, size_t n);
 /* convert_grant.c */
 bool sql_convert_schema_owner(struct sql_convert *c, const PgQuery__AlterOwnerStmt *s, struct ast_stmt *st);
+/* convert_as.c: ON COMMIT of st->table. */
+bool sql_convert_on_commit(struct sql_convert *c, PgQuery__OnCommitAction what, struct ast_stmt *st);
 bool sql_convert_drop_schema(struct sql_convert *c, const PgQuery__DropStmt *s, struct ast_stmt *st);
 bool sql_convert_range(struct sql_convert *c, const PgQuery__RangeVar *r, struct ast_table *out);
 

@@ -17,6 +17,18 @@ sql_convert_no_into(struct sql_convert *c, const PgQuery__IntoClause *into)
 	return false;
 }
 
+bool
+sql_convert_on_commit(struct sql_convert *c, PgQuery__OnCommitAction what, struct ast_stmt *st)
+{
+	bool temp = st->table.temp || (st->table.in != NULL && strcmp(st->table.in, "pg_temp") == 0);
+	if (what > PG_QUERY__ON_COMMIT_ACTION__ONCOMMIT_NOOP && !temp)
+		return cat_error(c->err, "42P16", "ON COMMIT can only be used on temporary tables");
+	st->on_commit = what == PG_QUERY__ON_COMMIT_ACTION__ONCOMMIT_DELETE_ROWS ? 'd'
+			: what == PG_QUERY__ON_COMMIT_ACTION__ONCOMMIT_DROP	 ? 'x'
+										 : 0;
+	return true;
+}
+
 static bool
 into(struct sql_convert *c, const PgQuery__IntoClause *k, struct ast_stmt *st)
 {
@@ -28,8 +40,8 @@ into(struct sql_convert *c, const PgQuery__IntoClause *k, struct ast_stmt *st)
 		return sql_convert_no(c, "tablespaces are", -1);
 	if (k->access_method != NULL && k->access_method[0])
 		return sql_convert_no(c, "access methods are", -1);
-	if (k->on_commit > PG_QUERY__ON_COMMIT_ACTION__ONCOMMIT_NOOP)
-		return cat_error(c->err, "42P16", "ON COMMIT can only be used on temporary tables");
+	if (!sql_convert_on_commit(c, k->on_commit, st))
+		return false;
 	if (!sql_convert_table_options(c, k->options, k->n_options, st))
 		return false;
 	st->nnames = (unsigned)k->n_col_names;

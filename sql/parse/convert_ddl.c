@@ -476,8 +476,8 @@ create(struct sql_convert *c, const PgQuery__CreateStmt *s, struct ast_stmt *st)
 		return sql_convert_no(c, "partitions are", -1);
 	if (s->of_typename != NULL)
 		return sql_convert_no(c, "typed tables are", -1);
-	if (s->oncommit > PG_QUERY__ON_COMMIT_ACTION__ONCOMMIT_NOOP)
-		return cat_error(c->err, "42P16", "ON COMMIT can only be used on temporary tables");
+	if (!sql_convert_on_commit(c, s->oncommit, st))
+		return false;
 	if (s->tablespacename != NULL && s->tablespacename[0])
 		return sql_convert_no(c, "tablespaces are", -1);
 	if (s->access_method != NULL && s->access_method[0])

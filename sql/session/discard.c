@@ -17,11 +17,12 @@ discard_sequences(struct sql_session *s)
 	s->last_sequence = 0;
 }
 
-/* Nothing is listened to, and there are no temporary tables. */
+/* Nothing is listened to. */
 static void
 discard_all(struct sql_session *s)
 {
 	sql_cursors_close_named(s);
+	sql_temp_end(s);
 	sql_settings_init(&s->session);
 	s->now = s->session;
 	sql_forget_named(s);
@@ -38,12 +39,18 @@ sql_discard(
 		[AST_DISCARD_SEQUENCES] = "DISCARD SEQUENCES",
 		[AST_DISCARD_TEMP] = "DISCARD TEMP",
 		[AST_UNLISTEN] = "UNLISTEN" };
-	if (ast->discard == AST_DISCARD_ALL && s->block == SQL_BLOCK)
+	bool inside = s->block == SQL_BLOCK || (s->temp[0] != 0 && s->block != SQL_IDLE);
+	if (ast->discard == AST_DISCARD_ALL && inside)
 		return cat_error(err, "25001", "DISCARD ALL cannot run inside a transaction block");
 	if (ast->discard == AST_DISCARD_ALL)
 		discard_all(s);
 	else if (ast->discard == AST_DISCARD_PLANS)
 		discard_plans(s);
+	else if (ast->discard == AST_DISCARD_TEMP && s->temp[0] != 0 && s->block != SQL_IDLE)
+		return cat_error(
+		    err, "0A000", "DISCARD TEMP inside a transaction block is not supported yet");
+	else if (ast->discard == AST_DISCARD_TEMP)
+		sql_temp_end(s);
 	else if (ast->discard == AST_DISCARD_SEQUENCES)
 		discard_sequences(s);
 	if (sink->done == NULL || sink->done(sink->arg, tag[ast->discard], 0))

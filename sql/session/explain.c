@@ -25,7 +25,7 @@ plan(struct sql_session *s, struct subject *j, struct cat_err *err)
 	struct sql_bind_in in = { .cat = s->cfg.cat,
 		.peers = s->cfg.peers,
 		.who = sql_who(s),
-		.search = s->now.search_path,
+		.search = sql_search_text(s, s->search),
 		.t = s->t,
 		.parser = s->cfg.parser,
 		.costs = sql_costs_of(s),

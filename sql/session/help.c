@@ -39,13 +39,15 @@ static struct sql_plan *
 plan_again(struct sql_session *s, const struct sql_gather *g, const struct sql_session *theirs)
 {
 	struct cat_err err = { 0 };
+	char path[SQL_SEARCH_MAX];
 	struct sql_bind_in in = { .cat = s->cfg.cat,
 		.t = s->t,
 		.parser = s->cfg.parser,
 		.types = g->plan->param,
 		.ntypes = g->plan->params,
 		.costs = sql_costs_of(theirs),
-		.search = theirs->now.search_path,
+		.search = sql_search_text(theirs, path),
+		.who = sql_who(theirs),
 		.join_order = theirs->now.join_order };
 	struct sql_plan *p = sql_plan_make(g->plan->ast, &in, &err);
 	if (p != NULL && sql_plan_number(p) == g->number)

@@ -201,7 +201,7 @@ arguments(struct sql_session *s, struct sql_named *p, const struct ast_stmt *ast
 		.t = s->t,
 		.parser = s->cfg.parser,
 		.who = sql_who(s),
-		.search = s->now.search_path };
+		.search = sql_search_text(s, s->search) };
 	struct sql_plan *plan = sql_plan_make(&select, &in, err);
 	if (plan == NULL)
 		return false;

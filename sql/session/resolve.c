@@ -2,9 +2,11 @@
  * resolve.c -- names of relations in statements without a plan: they become paths of the catalog,
  * through search_path, before a command sees them. The binder does the same for plans.
  */
+#include <sql/command/temp.h>
 #include <sql/session/session_internal.h>
 
 struct resolving {
+	struct sql_session *s;
 	struct sql_looking look;
 	const struct sql_sink *sink;
 	struct nam_arena *a;
@@ -32,6 +34,14 @@ lookup(struct resolving *r, const char *in, const char *name)
 	return out;
 }
 
+/* search_path may lead to the session's first temporary relation now. */
+static bool
+renewed(struct resolving *r)
+{
+	r->look = sql_looking(r->s);
+	return true;
+}
+
 static bool
 old_table(struct resolving *r, struct ast_table *t)
 {
@@ -45,6 +55,26 @@ old_table(struct resolving *r, struct ast_table *t)
 	return false;
 }
 
+/* CREATE TEMP TABLE names a schema. */
+static bool
+not_temporary(struct resolving *r, const struct ast_table *t)
+{
+	const struct cat_table *schema;
+	if (sql_schema_find(&r->look, t->in, &schema, false, r->err))
+		cat_error(r->err, "42P16", "cannot create temporary relation in non-temporary schema");
+	r->err->position = t->position;
+	return false;
+}
+
+/* True if search_path begins with pg_temp: then new relations are temporary. */
+static bool
+temp_first(const struct resolving *r)
+{
+	const char *text = r->s->now.search_path;
+	char first[CAT_NAME_MAX + 1];
+	return sql_search_next(&text, r->look.who, first) && strcmp(first, "pg_temp") == 0;
+}
+
 static bool
 new_table(struct resolving *r, struct ast_table *t)
 {
@@ -52,6 +82,11 @@ new_table(struct resolving *r, struct ast_table *t)
 	if (t->path)
 		return true;
 	t->path = true;
+	if (t->temp && t->in != NULL && strcmp(t->in, "pg_temp") != 0)
+		return not_temporary(r, t);
+	if (t->temp || (t->in != NULL ? strcmp(t->in, "pg_temp") == 0 : temp_first(r)))
+		return sql_temp_path(r->s, t->name, path, r->err) &&
+		       ((t->name = nam_arena_str(r->a, path, strlen(path))) != NULL || sql_no_memory(r->err));
 	if (sql_path_new(&r->look, t->in, t->name, path, r->err))
 		return (t->name = nam_arena_str(r->a, path, strlen(path))) != NULL || sql_no_memory(r->err);
 	if (strcmp(r->err->sqlstate, "3F000") == 0)
@@ -195,12 +230,12 @@ resolve(struct resolving *r, struct ast_stmt *st)
 	const struct ast_table written = st->table;
 	switch (st->kind) {
 	case AST_CREATE_TABLE:
-		return new_table(r, &st->table) && defaults(r, st) && foreigns(r, st, &written);
+		return new_table(r, &st->table) && renewed(r) && defaults(r, st) && foreigns(r, st, &written);
 	case AST_CREATE_AS:
 	case AST_CREATE_VIEW:
 		return new_table(r, &st->table);
 	case AST_CREATE_SEQUENCE:
-		return new_table(r, &st->table) && owner(r, st);
+		return new_table(r, &st->table) && renewed(r) && owner(r, st);
 	case AST_ALTER_TABLE:
 		return old_table(r, &st->table) && defaults(r, st) && foreigns(r, st, &written);
 	case AST_CREATE_INDEX:
@@ -235,7 +270,7 @@ bool
 sql_resolve(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
     struct ast_stmt *out, struct nam_arena *arena, struct cat_err *err)
 {
-	struct resolving r = { .look = sql_looking(s), .sink = sink, .a = arena, .err = err };
+	struct resolving r = { .s = s, .look = sql_looking(s), .sink = sink, .a = arena, .err = err };
 	r.if_exists = ast->if_exists && ast->kind != AST_CREATE_TABLE && ast->kind != AST_CREATE_SEQUENCE &&
 		      ast->kind != AST_CREATE_INDEX;
 	*out = *ast;

@@ -1,6 +1,7 @@
 /* session.c -- a user's session: its transaction, and texts of several statements. */
 #include <base/clock.h>
 #include <base/hash.h>
+#include <sql/command/temp.h>
 #include <sql/session/session_internal.h>
 
 #include <stdio.h>
@@ -107,7 +108,8 @@ sql_commit(struct sql_session *s, struct cat_err *err)
 	tso_cid cid = 0;
 	nam_status st = NAM_OK;
 	bool upserts = s->upserts;
-	if (s->cursors != NULL && !sql_cursors_commit(s, err)) {
+	if ((s->cursors != NULL && !sql_cursors_commit(s, err)) ||
+	    (s->on_commit && t != NULL && !s->read_only && !sql_temp_commit(s, err))) {
 		sql_roll_back(s);
 		if (s->block != SQL_IDLE)
 			s->now = s->session = s->before;
@@ -251,6 +253,10 @@ writes(const struct ast_stmt *ast)
 		return "DROP DOMAIN";
 	case AST_COMMENT:
 		return "COMMENT";
+	case AST_CREATE_SCHEMA:
+		return "CREATE SCHEMA";
+	case AST_DROP_SCHEMA:
+		return "DROP SCHEMA";
 	case AST_GRANT:
 		return ast->grant.revoke ? "REVOKE" : "GRANT";
 	case AST_GRANT_ROLE:
@@ -412,6 +418,8 @@ plain(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *s
 		sql_count_retry(s);
 		sql_err_clear(err);
 	}
+	if (s->temp_new && s->block == SQL_IDLE)
+		sql_temp_sweep(s);
 	if (sink->done == NULL || sink->done(sink->arg, tag, rows))
 		return true;
 	return cat_error(err, "57014", "canceling statement due to user request");
@@ -648,6 +656,7 @@ sql_session_close(struct sql_session *s)
 	if (s == NULL)
 		return;
 	sql_roll_back(s);
+	sql_temp_end(s);
 	sql_cursors_forget(s);
 	for (unsigned i = 0; i < SQL_CACHED; i++)
 		sql_stmt_close(s->cache[i]);

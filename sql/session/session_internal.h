@@ -65,6 +65,13 @@ const struct sql_costs *sql_costs_of(const struct sql_session *s);
 bool sql_stmt_plan(struct sql_session *s, struct sql_stmt *st, struct cat_err *err);
 bool sql_has_plan(const struct ast_stmt *ast);
 
+/* ---- temp.c ---- */
+/* Drops the session's temporary relations, in a transaction of its own; so that of sessions whose
+ * process has ended. */
+void sql_temp_end(struct sql_session *s);
+/* The latter alone. */
+void sql_temp_sweep(struct sql_session *s);
+
 /* ---- cursor.c ---- */
 /* Another statement begins: the rest of the cursors' rows comes to memory. */
 bool sql_cursors_keep(struct sql_session *s, struct cat_err *err);

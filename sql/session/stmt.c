@@ -105,7 +105,8 @@ bool
 sql_stmt_plan(struct sql_session *s, struct sql_stmt *st, struct cat_err *err)
 {
 	uint64_t version = cat_version(s->cfg.cat, s->t);
-	uint64_t search = nam_hash(s->now.search_path, strlen(s->now.search_path), 0);
+	const char *path = sql_search_text(s, s->search);
+	uint64_t search = nam_hash(path, strlen(path), 0);
 	uint64_t drift = cat_drift(s->cfg.cat) ^ (uint64_t)s->now.join_order << 31 ^
 			 (uint64_t)s->now.standard_costs << 63 ^ search;
 	if (st->plan != NULL && st->version == version && st->drift == drift && !st->plan->momentary &&
@@ -124,7 +125,7 @@ sql_stmt_plan(struct sql_session *s, struct sql_stmt *st, struct cat_err *err)
 		.peers = s->cfg.peers,
 		.may_change = true,
 		.who = sql_who(s),
-		.search = s->now.search_path,
+		.search = path,
 		.join_order = s->now.join_order };
 	st->plan = sql_plan_make(st->ast, &in, err);
 	bool same = st->plan == NULL || was == NULL || !st->described || same_columns(was, st->plan);

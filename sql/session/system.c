@@ -17,7 +17,7 @@ system_of(struct sql_row *r)
 		.t = s->t,
 		.a = r->env->arena,
 		.err = r->env->err,
-		.search = s->now.search_path,
+		.search = sql_search_text(s, s->search),
 		.who = sql_who(s) };
 }
 
@@ -581,7 +581,7 @@ first_schema(struct sql_row *r)
 	const struct sql_looking in = sql_looking(r->env->session);
 	const char **name;
 	unsigned n;
-	return sql_search_schemas(&in, &name, &n, r->env->arena, r->env->err) &&
+	return sql_search_schemas(&in, false, &name, &n, r->env->arena, r->env->err) &&
 	       text(r, n > 0 ? name[0] : NULL);
 }
 
@@ -592,7 +592,7 @@ all_schemas(struct sql_row *r)
 	const struct sql_looking in = sql_looking(r->env->session);
 	const char **name;
 	unsigned n, m = 0;
-	if (!sql_search_schemas(&in, &name, &n, r->env->arena, r->env->err))
+	if (!sql_search_schemas(&in, r->a[0].i, &name, &n, r->env->arena, r->env->err))
 		return false;
 	union cat_val *v = nam_arena_take(r->env->arena, (n + 1u) * sizeof *v);
 	if (v == NULL)
@@ -600,9 +600,12 @@ all_schemas(struct sql_row *r)
 	bool asked = false;
 	for (unsigned k = 0; k < n; k++)
 		asked |= strcmp(name[k], "pg_catalog") == 0;
+	unsigned first = n > 0 && sql_path_is_temp(name[0]) ? 1 : 0;
+	for (unsigned k = 0; k < first; k++)
+		v[m++].s = (struct cat_str){ name[k], (uint32_t)strlen(name[k]) };
 	if (r->a[0].i && !asked)
 		v[m++].s = (struct cat_str){ "pg_catalog", 10 };
-	for (unsigned k = 0; k < n; k++)
+	for (unsigned k = first; k < n; k++)
 		v[m++].s = (struct cat_str){ name[k], (uint32_t)strlen(name[k]) };
 	return cat_array_make(CAT_NAME, 1, v, NULL, m, &r->out.s, r->env->arena, r->env->err);
 }
@@ -630,6 +633,29 @@ role_right(struct sql_row *r)
 	if (!sql_is_member(s->cfg.cat, s->t, sql_who(s), name, &yes, r->env->err))
 		return false;
 	r->out.i = yes;
+	return true;
+}
+
+/* pg_my_temp_schema: the number of the session's own schema, 0 = none; and whether a schema is that
+ * of another session. */
+static bool
+temp_schema(struct sql_row *r, enum sql_ask what)
+{
+	struct sql_session *session = r->env->session;
+	struct sql_system s = system_of(r);
+	const struct cat_table *def;
+	const char *name;
+	uint32_t one;
+	r->out.i = 0;
+	if (!sql_system_open(&s))
+		return false;
+	for (unsigned k = 0; sql_system_schema(&s, k, &one, &name, &def); k++) {
+		bool mine = session->temp[0] != 0 && strcmp(name, session->temp) == 0;
+		if (what == SQL_ASK_TEMP && mine)
+			r->out.i = one;
+		if (what == SQL_ASK_OTHER_TEMP && one == (uint32_t)r->a[0].i)
+			r->out.i = sql_path_is_temp(name) && !mine;
+	}
 	return true;
 }
 
@@ -790,6 +816,9 @@ sql_system_ask(struct sql_row *r, enum sql_ask what)
 		return first_schema(r);
 	case SQL_ASK_SCHEMAS:
 		return all_schemas(r);
+	case SQL_ASK_TEMP:
+	case SQL_ASK_OTHER_TEMP:
+		return temp_schema(r, what);
 	}
 	return cat_error(r->env->err, "XX000", "no such question: %d", (int)what);
 }

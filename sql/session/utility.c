@@ -348,7 +348,7 @@ utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink
 		return sql_drop_sequence(s, ast, sink, err);
 	case AST_CREATE_VIEW:
 		snprintf(tag, max, "CREATE VIEW");
-		return sql_create_view(s, ast, s->arena[0], err);
+		return sql_create_view(s, ast, sink, s->arena[0], err);
 	case AST_DROP_VIEW:
 		snprintf(tag, max, "DROP VIEW");
 		return sql_drop_relations(s, ast, CAT_VIEW, sink, err);

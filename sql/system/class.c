@@ -44,7 +44,7 @@ relation(struct sql_rows *r, const struct relation *c)
 	row_ints(r, 2, 0);
 	row_int(r, c->indexed);
 	row_int(r, false);
-	row_char(r, 'p');
+	row_char(r, c->tab != NULL && sql_path_is_temp(c->tab->path) ? 't' : 'p');
 	row_char(r, c->kind);
 	row_int(r, c->columns);
 	row_int(r, c->checks);

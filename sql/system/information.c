@@ -36,7 +36,8 @@ const struct sql_relation sql_relations_information[] = {
 	    "user_defined_type_name name, is_insertable_into varchar, is_typed varchar, "
 	    "commit_action varchar",
 	    "SELECT current_database() AS table_catalog, n.nspname AS table_schema, c.relname "
-	    "AS table_name, CASE c.relkind WHEN 'v' THEN 'VIEW' ELSE 'BASE TABLE' END AS "
+	    "AS table_name, CASE WHEN c.relkind = 'v' THEN 'VIEW' WHEN c.relnamespace = pg_my_temp_schema() "
+	    "THEN 'LOCAL TEMPORARY' ELSE 'BASE TABLE' END AS "
 	    "table_type, CASE WHEN c.relkind = 'r' THEN 'YES' ELSE 'NO' END AS "
 	    "is_insertable_into, 'NO' AS is_typed FROM pg_class c JOIN pg_namespace n ON n.oid "
 	    "= c.relnamespace WHERE c.relkind IN ('r', 'v')"),

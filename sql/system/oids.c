@@ -229,6 +229,9 @@ named(const struct sql_system *s, const char *schema, const char *name, struct s
 	char path[CAT_PATH_MAX + 1];
 	const char **in_path;
 	unsigned n;
+	char own[CAT_NAME_MAX + 1];
+	if (strcmp(schema, "pg_temp") == 0 && (schema = sql_temp_schema(&in, own)) == NULL)
+		return false;
 	if (schema[0] != 0) {
 		const struct cat_table *there;
 		if (!sql_schema_find(&in, schema, &there, false, s->err) ||
@@ -239,7 +242,7 @@ named(const struct sql_system *s, const char *schema, const char *name, struct s
 		cat_path(schema, name, path);
 		return at_path(s, path, out);
 	}
-	*ok = sql_search_schemas(&in, &in_path, &n, s->a, s->err);
+	*ok = sql_search_schemas(&in, true, &in_path, &n, s->a, s->err);
 	for (unsigned k = 0; *ok && k < n; k++) {
 		cat_path(in_path[k], name, path);
 		if (at_path(s, path, out))

@@ -1384,6 +1384,44 @@ CREATE INDEX i ON s.t (c);
 DROP SCHEMA s, docs_role CASCADE;
 DROP ROLE docs_role;
 
+-- [temp] differ
+CREATE TABLE docs_t (a int);
+CREATE TEMP TABLE docs_t (a int, b serial);
+INSERT INTO docs_t (a) VALUES (5);
+SELECT a, b FROM pg_temp.docs_t;
+--> 5,1
+SELECT count(*) FROM public.docs_t;
+--> 0
+CREATE TEMPORARY VIEW docs_v AS SELECT a FROM docs_t;
+SELECT * FROM docs_v;
+--> 5
+CREATE TEMP SEQUENCE docs_seq;
+CREATE TEMP TABLE docs_as AS SELECT 1 AS one;
+SELECT 2 AS two INTO TEMP docs_into;
+CREATE TEMP TABLE docs_keeps (a int) ON COMMIT PRESERVE ROWS;
+CREATE TEMP TABLE docs_empties (a int) ON COMMIT DELETE ROWS;
+INSERT INTO docs_empties VALUES (1);
+SELECT count(*) FROM docs_empties;
+--> 0
+BEGIN;
+CREATE TEMP TABLE t (a int) ON COMMIT DROP;
+COMMIT;
+SELECT * FROM pg_temp.t;
+--! 42P01
+BEGIN READ ONLY;
+INSERT INTO docs_t (a) VALUES (6);
+--! 25006
+--pg> *
+ROLLBACK;
+SELECT * FROM pg_temp_9999.t;
+--! 0A000
+--pg! 42P01
+DROP TABLE docs_t CASCADE;
+SELECT count(*) FROM docs_t;
+--> 0
+DISCARD TEMP;
+--= tests/process/test_temp.py killed
+
 -- [grant-schema] namdb
 REVOKE CREATE ON SCHEMA public FROM PUBLIC;
 GRANT USAGE ON SCHEMA public TO PUBLIC;

@@ -43,6 +43,8 @@ ASKS(k_database_right, SQL_ASK_DATABASE_RIGHT)
 ASKS(k_schema_right, SQL_ASK_SCHEMA_RIGHT)
 ASKS(k_schema, SQL_ASK_SCHEMA)
 ASKS(k_schemas, SQL_ASK_SCHEMAS)
+ASKS(k_temp, SQL_ASK_TEMP)
+ASKS(k_other_temp, SQL_ASK_OTHER_TEMP)
 
 /* No comment is kept; there are no triggers, rules, partitions, extended statistics. */
 static bool
@@ -56,21 +58,6 @@ static bool
 k_true(struct sql_row *r)
 {
 	r->out.i = 1;
-	return true;
-}
-
-static bool
-k_false(struct sql_row *r)
-{
-	r->out.i = 0;
-	return true;
-}
-
-/* There is no schema of temporary tables. */
-static bool
-k_no_oid(struct sql_row *r)
-{
-	r->out.i = 0;
 	return true;
 }
 
@@ -161,8 +148,8 @@ const struct sql_fn sql_fns_system[] = {
 	F("col_description", 0, 2, T, k_null, O, I),
 	F("pg_relation_is_publishable", 0, 1, B, k_true, CAT_REGCLASS),
 	F("pg_tablespace_location", 0, 1, T, k_nowhere, O),
-	F("pg_my_temp_schema", 0, 0, O, k_no_oid, 0),
-	F("pg_is_other_temp_schema", 0, 1, B, k_false, O),
+	F("pg_my_temp_schema", ASK, 0, O, k_temp, 0),
+	F("pg_is_other_temp_schema", ASK, 1, B, k_other_temp, O),
 	F("pg_char_to_encoding", 0, 1, I, k_encoding, N),
 	F("pg_partition_ancestors", 0, 1, CAT_ARRAY | CAT_REGCLASS, k_no_ancestors, CAT_REGCLASS),
 	F("current_schema", ASK, 0, CAT_NAME, k_schema, 0),

@@ -91,7 +91,7 @@ sql_bind_in_schema(const struct bind_table *t, const char *schema)
 	if (t->tab->store.id == 0) /* a view */
 		return t->ast->in != NULL && strcmp(t->ast->in, schema) == 0;
 	cat_schema_of(t->tab->path, its);
-	return strcmp(its, schema) == 0;
+	return strcmp(its, schema) == 0 || (strcmp(schema, "pg_temp") == 0 && sql_path_is_temp(its));
 }
 
 /* The next FROM item, for a table of the catalog or one like it. */
