@@ -9,8 +9,7 @@ bool sql_temp_process(const char *schema, uint64_t *process);
 /* The session's schema is there, in s->t at least. */
 bool sql_temp_ready(struct sql_session *s, struct cat_err *err);
 /* The path of a temporary relation that is to be made. */
-bool sql_temp_path(
-    struct sql_session *s, const char *name, char out[CAT_PATH_MAX + 1], struct cat_err *err);
+bool sql_temp_path(struct sql_session *s, const char *name, char out[CAT_PATH_MAX + 1], struct cat_err *err);
 /* ON COMMIT: rows or tables that end with the transaction go. */
 bool sql_temp_commit(struct sql_session *s, struct cat_err *err);
 

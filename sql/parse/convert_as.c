@@ -24,7 +24,7 @@ sql_convert_on_commit(struct sql_convert *c, PgQuery__OnCommitAction what, struc
 	if (what > PG_QUERY__ON_COMMIT_ACTION__ONCOMMIT_NOOP && !temp)
 		return cat_error(c->err, "42P16", "ON COMMIT can only be used on temporary tables");
 	st->on_commit = what == PG_QUERY__ON_COMMIT_ACTION__ONCOMMIT_DELETE_ROWS ? 'd'
-			: what == PG_QUERY__ON_COMMIT_ACTION__ONCOMMIT_DROP	 ? 'x'
+			: what == PG_QUERY__ON_COMMIT_ACTION__ONCOMMIT_DROP      ? 'x'
 										 : 0;
 	return true;
 }
