@@ -167,6 +167,7 @@ sql_domains_use(struct sql_session *s, const struct cat_table *def, bool again, 
 	return true;
 }
 
+/* No newer snapshot is taken, for the view's columns have been bound at this one. */
 bool
 sql_view_types_use(struct sql_session *s, const struct cat_table *view, struct cat_err *err)
 {
@@ -175,10 +176,10 @@ sql_view_types_use(struct sql_session *s, const struct cat_table *view, struct c
 		nam_status st = cat_type_named(s->cfg.cat, s->t, view->use[i], &dom);
 		if (st != NAM_OK)
 			return sql_status(err, st, NULL);
-		if (dom != NULL && dom->kind == CAT_DOMAIN && !sql_domain_use(s, dom->store.id, true, err))
+		if (dom != NULL && dom->kind == CAT_DOMAIN && !sql_domain_use(s, dom->store.id, false, err))
 			return false;
 	}
-	return sql_domains_use(s, view, true, err);
+	return sql_domains_use(s, view, false, err);
 }
 
 bool
