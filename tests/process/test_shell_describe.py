@@ -144,6 +144,26 @@ def test_lists_and_patterns():
         contains(empty.sql(stdin="\\d\n").ok().err, "Did not find any relations.")
 
 
+def test_enums():
+    cluster().sql(stdin="CREATE TYPE mood AS ENUM ('sad', 'two words'); CREATE TYPE \"Odd one\" AS ENUM ();"
+                        "CREATE TABLE felt (m mood PRIMARY KEY DEFAULT 'sad', ms mood[], o \"Odd one\")").ok()
+    same(meta("\\d felt").ok().out, """\
+                 Table "public.felt"
+ Column |   Type    | Collation | Nullable | Default 
+--------+-----------+-----------+----------+---------
+ m      | mood      |           | not null | 'sad'
+ ms     | mood[]    |           |          | 
+ o      | "Odd one" |           |          | 
+Indexes:
+    "felt_pkey" PRIMARY KEY, hash (m)
+
+""")
+    out = meta("\\dT", "\\dT+ mood", "\\d felt_pkey", "\\dt mood").out
+    contains(out, ' public | "Odd one" | \n public | mood      | \n', "| sad      +|", "| two words |", " m      | mood | yes  | m\n")
+    check("mood" not in meta("\\d").ok().out, "a type is no relation")
+    cluster().sql(stdin='DROP TABLE felt; DROP TYPE mood, "Odd one"').ok()
+
+
 def test_schemas():
     """Relations of other schemas: found by pattern, and without one where search_path leads."""
     with House(nodes=1, size="128m") as h:
