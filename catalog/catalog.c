@@ -432,7 +432,7 @@ reload(struct cat *c, struct txn_worker *tw, struct txn *t, const struct txn_lim
 			e->def.store.guard_word = def->store.guard_word;
 		}
 		shot_add(s, e);
-		if (def->kind == CAT_ENUM_TYPE && !cat_enum_learn(def->store.id, def->generation,
+		if (def->kind == CAT_ENUM_TYPE && !cat_enum_learn(def->number, def->generation,
 						      cat_local(def->path), def->label, def->labels)) {
 			st = NAM_NOMEM;
 			shot_free(c, s, at);
@@ -712,6 +712,8 @@ cat_open(struct txn_worker *tw, struct cat **out)
 		return NAM_NOMEM;
 	memset(c, 0, sizeof *c);
 	pthread_mutex_init(&c->lock, NULL);
+	static _Atomic uint32_t tags;
+	c->tag = atomic_fetch_add(&tags, 1);
 	cat_enum_hold();
 	pthread_mutex_lock(&opened_lock);
 	c->next = opened;

@@ -170,6 +170,7 @@ struct cat_table {
 	struct cat_index *index; /* the order of its numbers is that of their making */
 	uint32_t index_of;       /* CAT_INDEX: the number of its table */
 	unsigned labels;         /* CAT_ENUM_TYPE */
+	uint32_t number;         /* likewise, in this process (types/enum.h) */
 	struct cat_label *label; /* by key */
 	bool fresh;              /* CAT_ENUM_TYPE: made by the transaction that sees it */
 	bool analyzed;
@@ -177,6 +178,13 @@ struct cat_table {
 	struct txn_table store; /* .owner is this table */
 	struct cat_table *next; /* catalog's */
 };
+
+/* The type that an enum's definition is of. */
+static inline enum cat_type
+cat_type_of(const struct cat_table *t)
+{
+	return cat_type_enum(t->number);
+}
 
 /* The name of its primary key's constraint. */
 const char *cat_key_name(const struct cat_table *t, char buf[CAT_NAME_MAX + 8]);

@@ -78,6 +78,7 @@ struct cat {
 	_Atomic uint64_t seen[CAT_SEEN];       /* a  by id: 24 bits of id, 40 of rows */
 	_Atomic uint64_t drift;                /* a */
 	struct txn_db *db;                     /* i */
+	uint32_t tag;                          /* i  types/enum.h */
 	struct tso *oracle;                    /* i */
 	struct cat_entry *system[CAT_SYSTEM];  /* i */
 	pthread_mutex_t lock;                  /* innermost; never held over I/O */

@@ -187,7 +187,7 @@ static bool
 learn(const struct cat_table *def)
 {
 	return def->kind != CAT_ENUM_TYPE || !def->fresh ||
-	       cat_enum_learn(def->store.id, def->generation, cat_local(def->path), def->label, def->labels);
+	       cat_enum_learn(def->number, def->generation, cat_local(def->path), def->label, def->labels);
 }
 
 nam_status
@@ -220,6 +220,10 @@ cat_create(struct cat *c, struct txn *t, const struct cat_table *def)
 	e->def.store.listed = rows;
 	if (def->kind == CAT_ENUM_TYPE && e->def.store.id >= CAT_TYPE_IDS) {
 		st = NAM_FULL;
+		goto fail;
+	}
+	if (def->kind == CAT_ENUM_TYPE && (e->def.number = cat_enum_number(c->tag, e->def.store.id)) == 0) {
+		st = NAM_NOMEM;
 		goto fail;
 	}
 	e->def.fresh = true;

@@ -252,6 +252,7 @@ struct extra {
 };
 
 struct reading {
+	uint32_t tag;
 	struct nam_arena *arena;
 	struct extra *extra;
 	unsigned extras, extras_max;
@@ -300,6 +301,20 @@ on_table(void *arg, const struct cat_vec *col, const struct txn_row *row, unsign
 	return NAM_OK;
 }
 
+/* A type as rows of the catalog have it, and as this process has it. */
+static enum cat_type
+here(uint32_t tag, enum cat_type stored)
+{
+	uint32_t id = cat_type_id(stored), kind = (uint32_t)cat_type_kind(stored);
+	return id == 0 ? stored : (enum cat_type)(kind | cat_enum_number(tag, id) << CAT_ID_SHIFT);
+}
+static enum cat_type
+stored(enum cat_type t)
+{
+	uint32_t number = cat_type_id(t), kind = (uint32_t)cat_type_kind(t);
+	return number == 0 ? t : (enum cat_type)(kind | cat_enum_id(number) << CAT_ID_SHIFT);
+}
+
 static nam_status
 on_column(void *arg, const struct cat_vec *col, const struct txn_row *row, unsigned k)
 {
@@ -316,7 +331,9 @@ on_column(void *arg, const struct cat_vec *col, const struct txn_row *row, unsig
 	x->table = (uint64_t)col[C_TABLE].i[k];
 	x->number = (uint32_t)number;
 	x->key = (uint32_t)key;
-	x->column.type = (enum cat_type)kind;
+	x->column.type = here(r->tag, (enum cat_type)kind);
+	if (!cat_type_is_known(x->column.type))
+		return NAM_NOMEM;
 	x->column.typmod = (int32_t)col[C_TYPMOD].i[k];
 	x->column.not_null = col[C_NOT_NULL].i[k] != 0;
 	r->column[r->columns++] = x;
@@ -376,7 +393,7 @@ read_sequence(const char *text, struct cat_sequence *q)
 
 /* What places_text has written. */
 static bool
-read_places(struct cat_table *t, const char *text, struct nam_arena *arena)
+read_places(struct cat_table *t, const char *text, uint32_t tag, struct nam_arena *arena)
 {
 	unsigned first, places, type, column, used;
 	int skip;
@@ -390,12 +407,14 @@ read_places(struct cat_table *t, const char *text, struct nam_arena *arena)
 	for (unsigned p = 0; p < places; p++) {
 		text += skip;
 		if (sscanf(text, " %u:%u%n", &type, &column, &skip) != 2 || !cat_type_is_known(type) ||
-		    column > t->columns || (column > 0 && t->column[column - 1].type != (enum cat_type)type))
+		    column > t->columns ||
+		    (column > 0 && t->column[column - 1].type != here(tag, (enum cat_type)type)))
 			return false;
 		for (unsigned k = 0; column > 0 && k < t->keys; k++)
 			if (t->key[k] + 1u == column && p >= first)
 				return false;
-		t->place[p] = (struct cat_place){ .type = (enum cat_type)type, .column = (uint16_t)column };
+		t->place[p] =
+		    (struct cat_place){ .type = here(tag, (enum cat_type)type), .column = (uint16_t)column };
 		used += column > 0;
 	}
 	return used == t->columns;
@@ -531,7 +550,7 @@ lists(struct cat_table *t, struct reading *r, unsigned at, unsigned n)
 
 /* That t is a type, or a label of it. Its name may be empty, so it is the rest of the text. */
 static bool
-read_type(const struct extra *x, struct cat_table *t)
+read_type(const struct extra *x, uint32_t tag, struct cat_table *t)
 {
 	struct cat_label *out = &t->label[t->labels];
 	unsigned long long key;
@@ -542,7 +561,8 @@ read_type(const struct extra *x, struct cat_table *t)
 	}
 	if (x->kind == 'p') {
 		t->kind = CAT_ENUM_TYPE;
-		return strcmp(x->text, "e") == 0 && t->store.id < CAT_TYPE_IDS;
+		t->number = cat_enum_number(tag, t->store.id);
+		return t->number != 0 && strcmp(x->text, "e") == 0 && t->store.id < CAT_TYPE_IDS;
 	}
 	if (sscanf(x->text, "%llx%n", &key, &skip) != 1 || x->text[skip] != ' ' || key < 1 ||
 	    key >= CAT_ENUM_KEY_END || strlen(x->text + skip + 1) > CAT_LABEL_MAX)
@@ -597,7 +617,7 @@ decorate(struct cat_table *t, struct reading *r, unsigned *at)
 			of_column(x, &t->column[x->number - 1]);
 			break;
 		case 'l':
-			if (!read_places(t, x->text, r->arena))
+			if (!read_places(t, x->text, r->tag, r->arena))
 				return NAM_CORRUPT;
 			break;
 		case 'c':
@@ -660,7 +680,7 @@ decorate(struct cat_table *t, struct reading *r, unsigned *at)
 			break;
 		case 'p':
 		case 'e':
-			if (!read_type(x, t))
+			if (!read_type(x, r->tag, t))
 				return NAM_CORRUPT;
 			break;
 		case 's':
@@ -728,7 +748,7 @@ assemble(struct cat_table *t, struct reading *r, unsigned *at, unsigned *extra_a
 nam_status
 cat_read_all(struct cat *c, struct txn *t, struct cat_rows *out, struct nam_arena *arena)
 {
-	struct reading r = { .arena = arena };
+	struct reading r = { .tag = c->tag, .arena = arena };
 	nam_status st = each_row(t, c->system[0], on_table, &r);
 	if (st == NAM_OK)
 		st = each_row(t, c->system[1], on_column, &r);
@@ -794,8 +814,8 @@ places_text(const struct cat_table *def, struct nam_arena *arena)
 		return NULL;
 	at = (size_t)snprintf(text, max, "%u %u", def->first, def->places);
 	for (unsigned p = 0; p < def->places; p++)
-		at += (size_t)snprintf(
-		    text + at, max - at, " %u:%u", (unsigned)def->place[p].type, def->place[p].column);
+		at += (size_t)snprintf(text + at, max - at, " %u:%u", (unsigned)stored(def->place[p].type),
+		    def->place[p].column);
 	return text;
 }
 
@@ -1008,7 +1028,7 @@ cat_write(struct cat *c, struct txn *t, const struct cat_table *def, bool extras
 			[C_TYPE].s = str(type[i]),
 			[C_NOT_NULL].i = x->not_null,
 			[C_KEY].i = key,
-			[C_KIND].i = x->type,
+			[C_KIND].i = stored(x->type),
 			[C_TYPMOD].i = x->typmod,
 		};
 		if ((st = fill_put(&c->system[1]->def, t, cv, &p[i + 1], arena)) != NAM_OK)

@@ -7,12 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLACES = 1024, KEY_STEP_BITS = 30 };
+enum { PLACES = 1024, BLOCKS = 4096, BLOCK = 256, KEY_STEP_BITS = 30 };
 
-/* A definition that a newer one has replaced stays: readers may still hold it. */
-static _Atomic(const struct cat_enum *) place[PLACES];
+/* What has a number. A definition that a newer one has replaced stays: readers may hold it. */
+struct slot {
+	_Atomic(const struct cat_enum *) newest;
+	uint32_t tag, id, next; /* next: of those in one place, a number */
+};
+static _Atomic(struct slot *) block[BLOCKS];
 static pthread_mutex_t map_lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned holders; /* map_lock */
+static unsigned holders, numbers; /* map_lock */
+static uint32_t place[PLACES];    /* map_lock  by id: a number */
 
 void
 cat_enum_hold(void)
@@ -22,28 +27,84 @@ cat_enum_hold(void)
 	pthread_mutex_unlock(&map_lock);
 }
 
+static struct slot *
+slot_of(uint32_t number)
+{
+	uint32_t k = number - 1;
+	struct slot *b =
+	    k / BLOCK < BLOCKS ? atomic_load_explicit(&block[k / BLOCK], memory_order_acquire) : NULL;
+	return b != NULL ? &b[k % BLOCK] : NULL;
+}
+
 void
 cat_enum_leave(void)
 {
 	pthread_mutex_lock(&map_lock);
-	if (--holders == 0)
-		for (unsigned i = 0; i < PLACES; i++) {
-			const struct cat_enum *e = atomic_exchange(&place[i], NULL), *next;
-			for (; e != NULL; e = next) {
-				next = e->next;
+	if (--holders == 0) {
+		for (uint32_t n = 1; n <= numbers; n++) {
+			const struct cat_enum *e = atomic_load(&slot_of(n)->newest), *older;
+			for (; e != NULL; e = older) {
+				older = e->older;
 				free((void *)(uintptr_t)e);
 			}
 		}
+		for (unsigned i = 0; i < BLOCKS; i++)
+			free(atomic_exchange(&block[i], NULL));
+		memset(place, 0, sizeof place);
+		numbers = 0;
+	}
 	pthread_mutex_unlock(&map_lock);
 }
 
-const struct cat_enum *
-cat_enum_find(uint32_t id)
+uint32_t
+cat_enum_number(uint32_t tag, uint32_t id)
 {
-	const struct cat_enum *e = atomic_load_explicit(&place[id % PLACES], memory_order_acquire);
-	while (e != NULL && e->id != id) /* the newest one of a type comes first */
-		e = e->next;
-	return e;
+	pthread_mutex_lock(&map_lock);
+	uint32_t n = place[id % PLACES];
+	while (n != 0 && (slot_of(n)->id != id || slot_of(n)->tag != tag))
+		n = slot_of(n)->next;
+	if (n == 0 && numbers < BLOCKS * BLOCK) {
+		_Atomic(struct slot *) *b = &block[numbers / BLOCK];
+		struct slot *fresh = atomic_load(b);
+		if (fresh == NULL && (fresh = calloc(BLOCK, sizeof *fresh)) != NULL)
+			atomic_store_explicit(b, fresh, memory_order_release);
+		if (fresh != NULL) {
+			n = ++numbers;
+			struct slot *s = slot_of(n);
+			s->tag = tag;
+			s->id = id;
+			s->next = place[id % PLACES];
+			place[id % PLACES] = n;
+		}
+	}
+	pthread_mutex_unlock(&map_lock);
+	return n;
+}
+
+uint32_t
+cat_enum_id(uint32_t number)
+{
+	const struct slot *s = slot_of(number);
+	return s != NULL ? s->id : 0;
+}
+
+uint32_t
+cat_enum_only(uint32_t id)
+{
+	uint32_t found = 0;
+	pthread_mutex_lock(&map_lock);
+	for (uint32_t n = place[id % PLACES]; n != 0; n = slot_of(n)->next)
+		if (slot_of(n)->id == id && atomic_load(&slot_of(n)->newest) != NULL)
+			found = found == 0 ? n : UINT32_MAX;
+	pthread_mutex_unlock(&map_lock);
+	return found == UINT32_MAX ? 0 : found;
+}
+
+const struct cat_enum *
+cat_enum_find(uint32_t number)
+{
+	struct slot *s = slot_of(number);
+	return s != NULL ? atomic_load_explicit(&s->newest, memory_order_acquire) : NULL;
 }
 
 static int
@@ -116,20 +177,22 @@ make(uint32_t id, uint32_t generation, const char *name, const struct cat_label 
 
 bool
 cat_enum_learn(
-    uint32_t id, uint32_t generation, const char *name, const struct cat_label *label, unsigned labels)
+    uint32_t number, uint32_t generation, const char *name, const struct cat_label *label, unsigned labels)
 {
-	const struct cat_enum *was = cat_enum_find(id);
-	if (was != NULL && was->generation >= generation)
-		return true;
-	struct cat_enum *e = make(id, generation, name, label, labels);
+	struct slot *s = slot_of(number);
+	const struct cat_enum *was = cat_enum_find(number);
+	if (s == NULL || (was != NULL && was->generation >= generation))
+		return s != NULL;
+	struct cat_enum *e = make(s->id, generation, name, label, labels);
 	if (e == NULL)
 		return false;
+	e->number = number;
 	pthread_mutex_lock(&map_lock);
-	was = cat_enum_find(id);
+	was = cat_enum_find(number);
 	bool newer = was == NULL || was->generation < generation;
 	if (newer) {
-		e->next = atomic_load_explicit(&place[id % PLACES], memory_order_relaxed);
-		atomic_store_explicit(&place[id % PLACES], e, memory_order_release);
+		e->older = was;
+		atomic_store_explicit(&s->newest, e, memory_order_release);
 	}
 	pthread_mutex_unlock(&map_lock);
 	if (!newer)
@@ -198,10 +261,8 @@ cat_enum_in(enum cat_type type, struct cat_str in, int64_t *out, struct cat_err 
 struct cat_str
 cat_enum_out(enum cat_type type, int64_t value, struct nam_arena *arena)
 {
-	uint32_t id = (uint32_t)(value >> 40);
-	const struct cat_enum *e = cat_enum_find(id);
+	const struct cat_enum *e = cat_enum_find(cat_type_id(type));
 	unsigned at = e != NULL ? cat_enum_place(e, value) : 0;
-	(void)type;
 	(void)arena;
 	if (e == NULL || at == e->labels)
 		return (struct cat_str){ "???", 3 };

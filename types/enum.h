@@ -8,6 +8,10 @@
  *	| 0 | id of the type |      key       |
  *	+---+----------------+----------------+
  *
+ * A process may have the catalogs of several clusters open, so an id alone is no type. Each catalog
+ * has a tag, and cat_type_id is a number that this process gives to the tag and the id. Numbers
+ * never leave the process.
+ *
  * Keys are in the order of the labels. A new label between two others has a key between theirs.
  * What a process knows of a type only grows newer: cat_enum_learn takes a definition if its
  * generation is newer than the known one. No key is given out twice and none is taken away, so a
@@ -28,24 +32,30 @@ struct cat_label {
 
 /* A type, immutable. */
 struct cat_enum {
-	uint32_t id, generation;
+	uint32_t id, number, generation;
 	unsigned labels;
 	const struct cat_label *label;  /* by key */
 	const struct cat_label **named; /* by name */
 	const char *name;               /* as in the catalog */
 	const char *said, *array_said;  /* quoted if it must be; with [] */
 	const char *array_name;         /* _name */
-	const struct cat_enum *next;    /* of those in one place of the map, newest first */
+	const struct cat_enum *older;
 };
 
 /* Each catalog that is open in this process holds the map; the last one that leaves empties it. */
 void cat_enum_hold(void);
 void cat_enum_leave(void);
+/* The number of a type; 0 = no memory. */
+uint32_t cat_enum_number(uint32_t tag, uint32_t id);
+/* The id of a number, which is that of its catalog's rows. */
+uint32_t cat_enum_id(uint32_t number);
+/* The number of a type of that id, if the process knows one, and one only; else 0. */
+uint32_t cat_enum_only(uint32_t id);
 /* NULL = this process does not know it. It stays valid while the map is held. */
-const struct cat_enum *cat_enum_find(uint32_t id);
+const struct cat_enum *cat_enum_find(uint32_t number);
 /* False: no memory. label: by key. */
 bool cat_enum_learn(
-    uint32_t id, uint32_t generation, const char *name, const struct cat_label *label, unsigned labels);
+    uint32_t number, uint32_t generation, const char *name, const struct cat_label *label, unsigned labels);
 
 static inline int64_t
 cat_enum_value(uint32_t id, int64_t key)

@@ -53,13 +53,18 @@ test_labels(void **state)
 	struct cat_err err;
 	struct nam_arena arena;
 	union cat_val v, w;
-	enum cat_type t = cat_type_enum(5), other;
+	enum cat_type other;
 	int32_t typmod;
 	nam_arena_init(&arena, 1 << 10);
 	cat_enum_hold();
+	uint32_t five = cat_enum_number(1, 5);
+	enum cat_type t = cat_type_enum(five);
+	assert_int_equal(cat_enum_number(1, 5), five);
+	assert_int_not_equal(cat_enum_number(1, 6), five);
+	assert_int_equal(cat_enum_id(five), 5);
 	assert_false(cat_value_in(t, -1, str("sad"), &v, &arena, &err)); /* not known */
 	labels(l, 4, name);
-	assert_true(cat_enum_learn(5, 0, "My mood", l, 4));
+	assert_true(cat_enum_learn(five, 0, "My mood", l, 4));
 	for (unsigned i = 0; i < 4; i++) {
 		assert_true(cat_value_in(t, -1, str(name[i]), &v, &arena, &err));
 		struct cat_str s = cat_value_out(t, v, &arena);
@@ -75,15 +80,16 @@ test_labels(void **state)
 	assert_true(cat_type_numbered(cat_type_oid(t, -1), -1, &other, &typmod) && other == t);
 	assert_true(cat_type_numbered(cat_type_oid(cat_type_array_of(t), -1), -1, &other, &typmod) &&
 		    other == cat_type_array_of(t));
-	assert_false(cat_type_numbered(cat_type_oid(cat_type_enum(6), -1), -1, &other, &typmod));
+	assert_false(
+	    cat_type_numbered(cat_type_oid(cat_type_enum(cat_enum_number(1, 6)), -1), -1, &other, &typmod));
 	/* an older definition changes nothing, a newer one keeps the values */
 	strcpy(l[0].name, "bad");
-	assert_true(cat_enum_learn(5, 0, "mood", l, 4));
+	assert_true(cat_enum_learn(five, 0, "mood", l, 4));
 	assert_string_equal(cat_type_name(t), "\"My mood\"");
 	assert_true(cat_value_in(t, -1, str("happy"), &v, &arena, &err));
 	l[4].key = cat_enum_between(l, 4, 4);
 	strcpy(l[4].name, "new");
-	assert_true(cat_enum_learn(5, 1, "mood", l, 5));
+	assert_true(cat_enum_learn(five, 1, "mood", l, 5));
 	assert_string_equal(cat_type_name(t), "mood");
 	assert_memory_equal(cat_value_out(t, v, &arena).p, "happy", 5);
 	assert_true(cat_value_in(t, -1, str("bad"), &v, &arena, &err));
@@ -93,8 +99,18 @@ test_labels(void **state)
 	assert_false(cat_enum_has(t, w.i));
 	assert_memory_equal(cat_value_out(t, w, &arena).p, "???", 3);
 	assert_false(cat_value_in(t, -1, str("sad"), &v, &arena, &err));
+	/* a type of another catalog, with the same id */
+	uint32_t also = cat_enum_number(2, 5);
+	assert_int_not_equal(also, five);
+	assert_int_equal(cat_enum_only(5), five);
+	labels(l, 1, (const char *const[]){ "red" });
+	assert_true(cat_enum_learn(also, 0, "color", l, 1));
+	assert_int_equal(cat_enum_only(5), 0);
+	assert_true(cat_value_in(cat_type_enum(also), -1, str("red"), &v, &arena, &err));
+	assert_memory_equal(cat_value_out(cat_type_enum(also), v, &arena).p, "red", 3);
+	assert_false(cat_value_in(t, -1, str("red"), &v, &arena, &err));
 	cat_enum_leave();
-	assert_null(cat_enum_find(5));
+	assert_null(cat_enum_find(five));
 	nam_arena_fini(&arena);
 }
 

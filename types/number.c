@@ -49,7 +49,8 @@ cat_type_oid(enum cat_type t, int32_t typmod)
 	if (cat_type_is_varchar(t, typmod))
 		return cat_type_is_array(t) ? VARCHAR_ARRAY : VARCHAR;
 	if (cat_type_id(t) != 0)
-		return (cat_type_is_array(t) ? CAT_OID_ARRAYS : 0) + CAT_OID_MADE + cat_type_id(t);
+		return (cat_type_is_array(t) ? CAT_OID_ARRAYS : 0) + CAT_OID_MADE +
+		       cat_enum_id(cat_type_id(t));
 	if (e >= CAT_TYPES || types[e].oid == 0)
 		e = CAT_TEXT;
 	return cat_type_is_array(t) ? types[e].array : types[e].oid;
@@ -108,8 +109,9 @@ cat_type_numbered(uint32_t oid, int32_t typmod, enum cat_type *type, int32_t *ow
 	bool varchar = oid == VARCHAR || oid == VARCHAR_ARRAY, found = varchar;
 	bool array = oid >= CAT_OID_ARRAYS;
 	uint32_t id = oid - CAT_OID_MADE - (array ? CAT_OID_ARRAYS : 0);
-	if (id > 0 && id < CAT_TYPE_IDS && cat_enum_find(id) != NULL) {
-		*type = array ? cat_type_array_of(cat_type_enum(id)) : cat_type_enum(id);
+	uint32_t number = id > 0 && id < CAT_TYPE_IDS ? cat_enum_only(id) : 0;
+	if (number != 0) {
+		*type = array ? cat_type_array_of(cat_type_enum(number)) : cat_type_enum(number);
 		*own = -1;
 		return true;
 	}

@@ -108,7 +108,8 @@ cat_type_is_enum(enum cat_type t)
 {
 	return ((int)t & ((1 << CAT_ID_SHIFT) - 1)) == CAT_ENUM;
 }
-/* The id of a type, or of an array's elements, that a user has made; 0 = it is another one. */
+/* The number of a type, or of an array's elements, that a user has made (types/enum.h); 0 = it is
+ * another one. */
 static inline uint32_t
 cat_type_id(enum cat_type t)
 {

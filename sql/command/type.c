@@ -39,10 +39,10 @@ sql_type_is_taken(struct sql_session *s, const char *path, bool relation, struct
 
 /* The number of the first column of a type; columns = none. */
 static unsigned
-column_of(const struct cat_table *def, uint32_t id)
+column_of(const struct cat_table *def, const struct cat_table *type)
 {
-	unsigned i = 0;
-	while (i < def->columns && cat_type_id(def->column[i].type) != id)
+	unsigned i = type->number == 0 ? def->columns : 0; /* a domain is no column's type */
+	while (i < def->columns && cat_type_id(def->column[i].type) != type->number)
 		i++;
 	return i;
 }
@@ -52,7 +52,7 @@ uses(const struct cat_table *def, const struct cat_table *type)
 {
 	const char *what, *name;
 	char said[SQL_TYPE_SAID];
-	return column_of(def, type->store.id) < def->columns ||
+	return column_of(def, type) < def->columns ||
 	       sql_any_text(def, sql_text_casts, sql_type_word(type, said), &what, &name);
 }
 
@@ -67,7 +67,7 @@ reads(struct sql_session *s, const struct cat_table *view, const struct cat_tabl
 		nam_status st = cat_find(s->cfg.cat, s->t, view->use[k], &of);
 		if (st != NAM_OK)
 			return sql_status(err, st, NULL);
-		*yes = of != NULL && column_of(of, type->store.id) < of->columns;
+		*yes = of != NULL && column_of(of, type) < of->columns;
 	}
 	return true;
 }
@@ -77,6 +77,7 @@ static bool
 use(struct sql_session *s, const struct cat_table *type, bool *changed, struct cat_err *err)
 {
 	uint32_t id = type->store.id;
+	enum cat_type t = cat_type_of(type);
 	*changed = false;
 	for (unsigned tries = 0;; tries++) {
 		nam_status st = cat_type_use(s->cfg.cat, s->t, type);
@@ -89,8 +90,7 @@ use(struct sql_session *s, const struct cat_table *type, bool *changed, struct c
 		if (!sql_type_of_id(s->cfg.cat, s->t, id, &type, err))
 			return false;
 		if (type == NULL)
-			return cat_error(
-			    err, "42704", "type \"%s\" does not exist", cat_type_word(cat_type_enum(id)));
+			return cat_error(err, "42704", "type \"%s\" does not exist", cat_type_word(t));
 	}
 }
 
@@ -104,7 +104,7 @@ still_there(struct sql_session *s, const struct cat_table *def, const struct cat
 		uint32_t id = cat_type_id(def->column[i].type);
 		bool there = id == 0;
 		for (unsigned k = 0; k < n && !there; k++)
-			there = list[k]->store.id == id;
+			there = list[k]->number == id;
 		if (!there)
 			return cat_error(err, "42704", "type \"%s\" does not exist",
 			    cat_type_word(cat_type_element(def->column[i].type)));
@@ -384,7 +384,7 @@ rename_label(struct sql_session *s, const struct cat_table *type, const struct a
 	const struct sql_retext x = { .said = sql_type_word(type, said),
 		.label = e->beside,
 		.becomes = e->name,
-		.id = type->store.id };
+		.number = type->number };
 	if (!retext_all(s, type, &x, arena, err))
 		return false;
 	def.label = nam_arena_copy(arena, type->label, type->labels * sizeof *def.label);
@@ -449,9 +449,9 @@ sql_rename_type(
 		return false;
 	struct cat_table def = *type;
 	memcpy(def.path, path, sizeof def.path);
-	const struct sql_retext x = {
-		.said = sql_type_word(type, said), .type = sql_type_word(&def, becomes), .id = type->store.id
-	};
+	const struct sql_retext x = { .said = sql_type_word(type, said),
+		.type = sql_type_word(&def, becomes),
+		.number = type->number };
 	return retext_all(s, type, &x, arena, err) && become(s, type, &def, err);
 }
 
@@ -513,12 +513,12 @@ say_users(
 		if ((of->kind == CAT_VIEW) != (k >= n))
 			continue;
 		for (unsigned c = 0; of->kind == CAT_TABLE && c < of->columns; c++)
-			if (cat_type_id(of->column[c].type) == type->store.id && at < max)
+			if (cat_type_id(of->column[c].type) == type->number && at < max)
 				at += (size_t)snprintf(out + at, max - at,
 				    "%scolumn %s of table %s depends on type %s", at > 0 ? "\n" : "",
 				    of->column[c].name, sql_path_shown(of->path),
 				    cat_type_name(of->column[c].type));
-		bool has = column_of(of, type->store.id) < of->columns;
+		bool has = column_of(of, type) < of->columns;
 		if (at >= max || (has && of->kind == CAT_TABLE) || !uses(of, type))
 			continue;
 		if (of->kind != CAT_TABLE)
@@ -555,15 +555,14 @@ free_of_users(struct sql_session *s, const struct cat_table *type, bool cascade,
 			return sql_status(err, st, NULL);
 		/* columns of tables first: views that read them go with them */
 		for (unsigned i = 0; i < n && found == NULL; i++)
-			if (list[i]->kind == CAT_TABLE &&
-			    column_of(list[i], type->store.id) < list[i]->columns)
+			if (list[i]->kind == CAT_TABLE && column_of(list[i], type) < list[i]->columns)
 				found = list[i];
 		for (unsigned i = 0; i < n && found == NULL; i++)
 			if (uses(list[i], type))
 				found = list[i];
 		if (found == NULL)
 			return true;
-		unsigned column = column_of(found, type->store.id);
+		unsigned column = column_of(found, type);
 		if (!cascade)
 			return in_the_way(type, list, n, err);
 		if (found->kind != CAT_VIEW && column == found->columns)

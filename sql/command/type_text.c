@@ -268,7 +268,7 @@ sql_retext(struct cat_table *def, const struct sql_retext *x, bool *changed, str
 	def->check = check;
 	for (unsigned i = 0; i < def->columns; i++) {
 		struct cat_column *c = &def->column[i];
-		bool of_type = cat_type_id(c->type) == x->id;
+		bool of_type = cat_type_id(c->type) == x->number;
 		if (c->dflt != NULL && (c->dflt = retext(c->dflt, x, of_type, changed, arena)) == NULL)
 			return false;
 	}

@@ -24,7 +24,7 @@ bool sql_any_text(const struct cat_table *def, bool (*fn)(const char *text, cons
 struct sql_retext {
 	const char *said, *type;     /* type NULL: the same one */
 	const char *label, *becomes; /* label NULL: none changes */
-	uint32_t id;
+	uint32_t number;
 };
 /* def, a copy of a definition, gets its texts so; *changed: some have changed. A label is changed
  * where a cast says that it is one of the type, or as a DEFAULT of a column of the type. */

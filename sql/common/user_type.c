@@ -25,7 +25,7 @@ sql_type_named(struct cat *c, struct txn *t, enum cat_type type, const char *nam
 		err->position = position;
 		return false;
 	}
-	*out = domain ? is->column[0].type : cat_type_enum(is->store.id);
+	*out = domain ? is->column[0].type : cat_type_of(is);
 	if (cat_type_is_array(type))
 		*out = cat_type_array_of(*out);
 	if (def != NULL)

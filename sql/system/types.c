@@ -125,7 +125,7 @@ array(struct sql_rows *r, enum cat_type element, int32_t typmod)
 static void
 made(struct sql_rows *r, const struct cat_table *def)
 {
-	enum cat_type t = cat_type_enum(def->store.id), array = cat_type_array_of(t);
+	enum cat_type t = cat_type_of(def), array = cat_type_array_of(t);
 	const char *plural = nam_arena_printf(r->in->a, "_%s", cat_local(def->path));
 	const struct type one = { .oid = cat_type_oid(t, -1),
 		.array = cat_type_oid(array, -1),
@@ -168,7 +168,7 @@ enum_rows(struct sql_rows *r)
 		for (unsigned k = 0; k < list[i]->labels; k++) {
 			int64_t value = cat_enum_value(list[i]->store.id, list[i]->label[k].key);
 			row_int(r, LABEL | (nam_hash(&value, sizeof value, 0) & BELOW_LABEL));
-			row_int(r, cat_type_oid(cat_type_enum(list[i]->store.id), -1));
+			row_int(r, cat_type_oid(cat_type_of(list[i]), -1));
 			row_real(r, k + 1);
 			row_copy(r, list[i]->label[k].name);
 		}
@@ -286,9 +286,8 @@ sql_system_made_type(const struct sql_system *s, struct cat_str name, uint32_t *
 	}
 	if (st != NAM_OK)
 		return sql_status(s->err, st, NULL);
-	enum cat_type t = def != NULL ? cat_type_enum(def->store.id) : CAT_UNKNOWN;
 	if (def != NULL)
-		*oid = cat_type_oid(array ? cat_type_array_of(t) : t, -1);
+		*oid = CAT_OID_MADE + def->store.id + (array ? (uint32_t)CAT_OID_ARRAYS : 0);
 	return true;
 }
 

@@ -798,7 +798,7 @@ func(struct bind *b, const struct ast_expr *e)
 		return x;
 	if (type->kind == CAT_DOMAIN)
 		return sql_bind_domain_call(b, a[0], type, e->position);
-	return sql_expr_cast(b->a, a[0], cat_type_enum(type->store.id), -1, e->position, b->err);
+	return sql_expr_cast(b->a, a[0], cat_type_of(type), -1, e->position, b->err);
 }
 
 /*
