@@ -268,6 +268,48 @@ places(void **state)
 	namdb_close(db);
 }
 
+/* Two clusters in one process give their types the same ids. */
+static void
+enums_of_two_clusters(void **state)
+{
+	(void)state;
+	static const char *const labels[2][2] = { { "sad", "happy" }, { "red", "blue" } };
+	namdb *db[2] = { start(), start() };
+	for (unsigned i = 0; i < 2; i++) {
+		char sql[200];
+		snprintf(sql, sizeof sql,
+		    "CREATE TYPE kind AS ENUM ('%s', '%s'); CREATE TABLE t (k kind, ks kind[])", labels[i][0],
+		    labels[i][1]);
+		run(db[i], sql);
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		namdb_stmt *st = prepared(db[i], "INSERT INTO t VALUES ($1, ARRAY[$1]) RETURNING k");
+		assert_int_equal(namdb_bind_text(st, 1, labels[i][1], -1), NAMDB_OK);
+		assert_int_equal(namdb_step(st), NAMDB_ROW);
+		assert_string_equal(namdb_column_text(st, 0), labels[i][1]);
+		assert_int_equal(namdb_step(st), NAMDB_DONE);
+		assert_int_equal(namdb_bind_text(st, 1, labels[1 - i][1], -1), NAMDB_OK);
+		fails(db[i], namdb_step(st), "22P02");
+		namdb_finalize(st);
+		run(db[i], i == 0 ? "ALTER TYPE kind ADD VALUE 'glad'"
+				  : "ALTER TYPE kind ADD VALUE 'green' BEFORE 'red'");
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		namdb_stmt *st = prepared(db[i], "SELECT k, ks, enum_range(k) FROM t");
+		assert_int_equal(namdb_step(st), NAMDB_ROW);
+		assert_string_equal(namdb_column_text(st, 0), labels[i][1]);
+		assert_string_equal(namdb_column_text(st, 1), i == 0 ? "{happy}" : "{blue}");
+		assert_string_equal(
+		    namdb_column_text(st, 2), i == 0 ? "{sad,happy,glad}" : "{green,red,blue}");
+		namdb_finalize(st);
+		assert_int_equal(one(db[i], "SELECT count(*) FROM pg_enum"), 3);
+	}
+	namdb_close(db[0]);
+	run(db[1], "INSERT INTO t VALUES ('green')");
+	assert_int_equal(one(db[1], "SELECT count(*) FROM t WHERE k < 'red'"), 1);
+	namdb_close(db[1]);
+}
+
 static void
 misuse(void **state)
 {
@@ -466,6 +508,7 @@ main(void)
 		cmocka_unit_test(errors_say_what),
 		cmocka_unit_test(arrays),
 		cmocka_unit_test(places),
+		cmocka_unit_test(enums_of_two_clusters),
 		cmocka_unit_test(misuse),
 		cmocka_unit_test(two_threads),
 		cmocka_unit_test(forked),
