@@ -19,9 +19,28 @@ static pthread_mutex_t map_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned holders, numbers; /* map_lock */
 static uint32_t place[PLACES];    /* map_lock  by id: a number */
 
+/* A child of fork finds the map whole. */
+static void
+lock_map(void)
+{
+	pthread_mutex_lock(&map_lock);
+}
+static void
+unlock_map(void)
+{
+	pthread_mutex_unlock(&map_lock);
+}
+static void
+keep_over_fork(void)
+{
+	(void)pthread_atfork(lock_map, unlock_map, unlock_map);
+}
+
 void
 cat_enum_hold(void)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, keep_over_fork);
 	pthread_mutex_lock(&map_lock);
 	holders++;
 	pthread_mutex_unlock(&map_lock);
