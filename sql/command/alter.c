@@ -1,6 +1,7 @@
 /* alter.c -- ALTER TABLE: another definition over the same rows, once the rows are seen to hold
  * it. */
 #include <sql/command/alter.h>
+#include <sql/command/grant.h>
 #include <sql/common/guess_relation.h>
 #include <sql/compat/postgres.h>
 #include <sql/dml/dml.h>
@@ -404,6 +405,21 @@ sql_alter_find(struct sql_session *s, const struct ast_stmt *ast, const struct s
 	return false;
 }
 
+/* A new name is one more in the schema: it stays until the transaction ends. */
+static bool
+schema_stays(
+    struct sql_session *s, const struct ast_stmt *ast, const struct cat_table *tab, struct cat_err *err)
+{
+	char schema[CAT_NAME_MAX + 1];
+	bool renames = false;
+	for (unsigned i = 0; i < ast->alters; i++)
+		renames |= ast->alter[i].kind == AST_RENAME_TABLE;
+	if (!renames || cat_in_public(tab->path) || sql_path_is_temp(tab->path))
+		return true;
+	cat_schema_of(tab->path, schema);
+	return sql_makes_in(s, schema, 0, err);
+}
+
 bool
 sql_alter_table(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
     struct nam_arena *arena, struct cat_err *err)
@@ -424,6 +440,9 @@ sql_alter_table(struct sql_session *s, const struct ast_stmt *ast, const struct 
 	if (ast->params > 0)
 		return cat_error(err, "42P02", "there is no parameter $%u", ast->params);
 	s->ddl = true;
+	/* The schema before the table, as DROP SCHEMA holds them. */
+	if (!schema_stays(s, ast, tab, err))
+		return false;
 	if ((st = cat_hold(s->cfg.cat, s->t, tab)) != NAM_OK)
 		return sql_status(err, st, NULL);
 	struct cat_table def = *tab;

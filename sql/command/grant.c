@@ -44,9 +44,8 @@ sql_role_makes(struct sql_session *s, const struct sql_who *who, int position, s
 	return false;
 }
 
-/* May the role make relations in that schema? It stays until the transaction ends. */
-static bool
-makes_in(struct sql_session *s, const char *name, int position, struct cat_err *err)
+bool
+sql_makes_in(struct sql_session *s, const char *name, int position, struct cat_err *err)
 {
 	const struct sql_looking in = sql_looking(s);
 	const struct cat_table *schema;
@@ -79,7 +78,7 @@ sql_make_as(struct sql_session *s, struct cat_table *def, int position, struct c
 		snprintf(def->owner, sizeof def->owner, "%s", who->name);
 		return sql_role_there(s->cfg.cat, s->t, who->name, &super, err);
 	}
-	if (public ? !sql_role_makes(s, who, position, err) : !makes_in(s, schema, position, err))
+	if (public ? !sql_role_makes(s, who, position, err) : !sql_makes_in(s, schema, position, err))
 		return false;
 	snprintf(def->owner, sizeof def->owner, "%s", who->name);
 	/* If the role of this session has been dropped, nothing can be its own. */

@@ -13,6 +13,9 @@ bool sql_role_makes(struct sql_session *s, const struct sql_who *who, int positi
 /* owner.c: a relation, or a type, gets another owner, if the current role may give it. */
 bool sql_give_to(struct sql_session *s, const struct cat_table *tab, const char *to, struct nam_arena *a,
     struct cat_err *err);
+/* May the current role make relations in that schema, other than public? It stays until the
+ * transaction ends (D20). */
+bool sql_makes_in(struct sql_session *s, const char *schema, int position, struct cat_err *err);
 /* schema.c: the schema stays until the transaction ends, and a new snapshot shows what other
  * transactions have put into it. False: 3F000, or another reason. */
 bool sql_schema_held(struct sql_session *s, const struct cat_table **schema, struct cat_err *err);

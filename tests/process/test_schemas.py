@@ -28,7 +28,7 @@ def test_drop_beside_create():
         one, two = Compute(h), Compute(h)
         boss, other = Wire(one.port, user="boss"), Wire(two.port, user="boss")
         boss.query("CREATE TABLE base (a int)")
-        stop, seen, wrong = threading.Event(), {}, []
+        stop, seen, renamed, wrong = threading.Event(), {}, {}, []
 
         def fill(seed):
             dice, w, n = random.Random(seed), Wire(two.port if seed % 2 else one.port, user="boss"), 0
@@ -38,6 +38,10 @@ def test_drop_beside_create():
                 text = dice.choice(["CREATE TABLE %s (id serial PRIMARY KEY, b text UNIQUE)", "CREATE VIEW %s AS SELECT a FROM base",
                                     "CREATE SEQUENCE %s", "CREATE TABLE %s AS SELECT 1 AS a"]) % name
                 got = state(w.query(text))
+                if got == "" and "TABLE" in text and dice.randrange(2):
+                    text = "ALTER TABLE %s RENAME TO again_%d_%d" % (name, seed, n)
+                    got = state(w.query(text))
+                    renamed[got] = renamed.get(got, 0) + 1
                 seen[got] = seen.get(got, 0) + 1
                 if got not in LOST:
                     wrong.append((text, got))
@@ -64,9 +68,9 @@ def test_drop_beside_create():
         for w in (boss, other):
             same(texts(w.query(STRAYS)), [("0",)])
             w.query("DROP SCHEMA IF EXISTS s0, s1 CASCADE")
-            same(texts(w.query("SELECT count(*) FROM pg_class WHERE relname ~ '^r[01]_'")), [("0",)], "all is gone")
+            same(texts(w.query("SELECT count(*) FROM pg_class WHERE relname ~ '^(r|again_)[01]_'")), [("0",)], "all is gone")
             w.close()
-        print("  %s, %d drops" % (seen, dropped))
+        print("  %s, renamed %s, %d drops" % (seen, renamed, dropped))
 
 
 def test_side_by_side():
