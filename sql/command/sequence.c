@@ -2,7 +2,7 @@
  * sequence.c -- sequences: a word in remote memory that sessions advance by FETCH_ADD. A value that
  * was drawn stays drawn, even if the transaction rolls back.
  */
-#include <sql/command/command.h>
+#include <sql/command/grant.h>
 #include <sql/common/guess_relation.h>
 #include <sql/expr/expr_internal.h>
 
@@ -119,6 +119,11 @@ sql_create_sequence(
 			return cat_error(
 			    err, "55000", "sequence must be in same schema as table it is linked to");
 		owner = there;
+		char schema[CAT_NAME_MAX + 1];
+		cat_schema_of(owner->path, schema);
+		bool elsewhere = !cat_in_public(owner->path) && !sql_path_is_temp(owner->path);
+		if (elsewhere && !sql_makes_in(s, schema, ast->table.position, err))
+			return false;
 	}
 	return sql_make_sequence(s, ast->table.name, ast->seq, owner, err);
 }
