@@ -131,6 +131,32 @@ void cat_pages_free(struct cat_pages *p);
 /* Drops the pages of a table that is gone. */
 void cat_pages_forget(struct cat_pages *p, uint32_t table);
 
+/* ---- extras.c: texts of nam_extras, in arena memory; NULL = no memory. A reader answers false if
+ * a text is not one that its writer has written. */
+char *cat_sequence_text(const struct cat_sequence *q, struct nam_arena *arena);
+bool cat_sequence_read(const char *text, struct cat_sequence *q);
+/* t has its columns. */
+char *cat_places_text(const struct cat_table *def, struct nam_arena *arena);
+bool cat_places_read(struct cat_table *t, const char *text, uint32_t tag, struct nam_arena *arena);
+char *cat_index_text(const struct cat_index *ix, struct nam_arena *arena);
+bool cat_index_read(const struct cat_table *t, const char *text, struct cat_index *ix);
+char *cat_foreign_text(const struct cat_foreign *k, struct nam_arena *arena);
+bool cat_foreign_read(const char *text, struct cat_foreign *k);
+/* A type as this process has it, and as rows of the catalog have it. tag: the catalog's, by which
+ * types of several clusters are told apart. */
+static inline enum cat_type
+cat_type_here(uint32_t tag, enum cat_type stored)
+{
+	uint32_t id = cat_type_id(stored), kind = (uint32_t)cat_type_kind(stored);
+	return id == 0 ? stored : (enum cat_type)(kind | cat_enum_number(tag, id) << CAT_ID_SHIFT);
+}
+static inline enum cat_type
+cat_type_stored(enum cat_type t)
+{
+	uint32_t number = cat_type_id(t), kind = (uint32_t)cat_type_kind(t);
+	return number == 0 ? t : (enum cat_type)(kind | cat_enum_id(number) << CAT_ID_SHIFT);
+}
+
 /* ---- system.c */
 struct cat_rows {
 	struct cat_table *table; /* laid out, not open */

@@ -301,20 +301,6 @@ on_table(void *arg, const struct cat_vec *col, const struct txn_row *row, unsign
 	return NAM_OK;
 }
 
-/* A type as rows of the catalog have it, and as this process has it. */
-static enum cat_type
-here(uint32_t tag, enum cat_type stored)
-{
-	uint32_t id = cat_type_id(stored), kind = (uint32_t)cat_type_kind(stored);
-	return id == 0 ? stored : (enum cat_type)(kind | cat_enum_number(tag, id) << CAT_ID_SHIFT);
-}
-static enum cat_type
-stored(enum cat_type t)
-{
-	uint32_t number = cat_type_id(t), kind = (uint32_t)cat_type_kind(t);
-	return number == 0 ? t : (enum cat_type)(kind | cat_enum_id(number) << CAT_ID_SHIFT);
-}
-
 static nam_status
 on_column(void *arg, const struct cat_vec *col, const struct txn_row *row, unsigned k)
 {
@@ -331,7 +317,7 @@ on_column(void *arg, const struct cat_vec *col, const struct txn_row *row, unsig
 	x->table = (uint64_t)col[C_TABLE].i[k];
 	x->number = (uint32_t)number;
 	x->key = (uint32_t)key;
-	x->column.type = here(r->tag, (enum cat_type)kind);
+	x->column.type = cat_type_here(r->tag, (enum cat_type)kind);
 	if (!cat_type_is_known(x->column.type))
 		return NAM_NOMEM;
 	x->column.typmod = (int32_t)col[C_TYPMOD].i[k];
@@ -374,157 +360,6 @@ static int
 checks_by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct cat_check *)a)->name, ((const struct cat_check *)b)->name);
-}
-
-static bool
-read_sequence(const char *text, struct cat_sequence *q)
-{
-	unsigned type, cycle, owner;
-	unsigned long long word;
-	long long start, step, min, max, cache;
-	if (sscanf(text, "%u %lld %lld %lld %lld %lld %u %u %llx", &type, &start, &step, &min, &max, &cache,
-		&cycle, &owner, &word) != 9 ||
-	    type >= CAT_TYPES || !cat_type_is_int((enum cat_type)type) || step == 0 || cache < 1 || min > max)
-		return false;
-	*q = (struct cat_sequence){ start, step, min, max, cache, cycle != 0, (enum cat_type)type, { word },
-		owner };
-	return true;
-}
-
-/* What places_text has written. */
-static bool
-read_places(struct cat_table *t, const char *text, uint32_t tag, struct nam_arena *arena)
-{
-	unsigned first, places, type, column, used;
-	int skip;
-	if (sscanf(text, "%u %u%n", &first, &places, &skip) != 2 || first > places ||
-	    places > CAT_COLUMNS_MAX ||
-	    (t->place = nam_arena_zero(arena, (places + 1) * sizeof *t->place)) == NULL)
-		return false;
-	t->first = (uint16_t)first;
-	t->places = (uint16_t)places;
-	used = 0;
-	for (unsigned p = 0; p < places; p++) {
-		text += skip;
-		if (sscanf(text, " %u:%u%n", &type, &column, &skip) != 2 || !cat_type_is_known(type) ||
-		    column > t->columns ||
-		    (column > 0 && t->column[column - 1].type != here(tag, (enum cat_type)type)))
-			return false;
-		for (unsigned k = 0; column > 0 && k < t->keys; k++)
-			if (t->key[k] + 1u == column && p >= first)
-				return false;
-		t->place[p] =
-		    (struct cat_place){ .type = here(tag, (enum cat_type)type), .column = (uint16_t)column };
-		used += column > 0;
-	}
-	return used == t->columns;
-}
-
-/* "id anchor tree maker words flags keys column:flags ... includes column ..." */
-static char *
-index_text(const struct cat_index *ix, struct nam_arena *arena)
-{
-	char *text = nam_arena_printf(arena, "%u %llx %llx %llx %u %u %u", (unsigned)ix->store.id,
-	    (unsigned long long)ix->store.anchor.bits, (unsigned long long)ix->store.tree,
-	    (unsigned long long)ix->maker, ix->words,
-	    ix->unique | ix->nulls_equal << 1 | ix->constraint << 2 | ix->valid << 3 | ix->whole << 4 |
-		ix->primary << 5,
-	    ix->keys);
-	for (unsigned k = 0; text != NULL && k < ix->keys; k++)
-		text = nam_arena_printf(arena, "%s %u:%u", text, ix->key[k].column,
-		    (unsigned)(ix->key[k].descending | ix->key[k].nulls_first << 1));
-	if (text != NULL)
-		text = nam_arena_printf(arena, "%s %u", text, ix->includes);
-	for (unsigned k = 0; text != NULL && k < ix->includes; k++)
-		text = nam_arena_printf(arena, "%s %u", text, ix->include[k]);
-	return text;
-}
-
-/* What index_text has written. */
-static bool
-read_index(const struct cat_table *t, const char *text, struct cat_index *ix)
-{
-	unsigned id, words, flags, keys, includes, column, how;
-	unsigned long long anchor, tree, maker;
-	int skip;
-	if (sscanf(text, "%u %llx %llx %llx %u %u %u%n", &id, &anchor, &tree, &maker, &words, &flags, &keys,
-		&skip) != 7 ||
-	    id < CAT_FIRST_ID || words < 1 || words > IDX_TREE_WORDS || keys < 1 || keys > CAT_KEY_MAX)
-		return false;
-	ix->store.id = id;
-	ix->store.anchor = (net_addr){ anchor };
-	ix->store.tree = tree;
-	ix->maker = maker;
-	ix->words = words;
-	ix->unique = flags & 1;
-	ix->nulls_equal = flags & 2;
-	ix->constraint = flags & 4;
-	ix->valid = flags & 8;
-	ix->whole = flags & 16;
-	ix->primary = flags & 32;
-	for (unsigned k = 0; k < keys; k++) {
-		text += skip;
-		if (sscanf(text, " %u:%u%n", &column, &how, &skip) != 2 || column >= t->columns)
-			return false;
-		ix->key[k] = (struct cat_index_column){ (uint16_t)column, how & 1, how & 2 };
-	}
-	text += skip;
-	if (sscanf(text, " %u%n", &includes, &skip) != 1 || includes > CAT_KEY_MAX)
-		return false;
-	for (unsigned k = 0; k < includes; k++) {
-		text += skip;
-		if (sscanf(text, " %u%n", &column, &skip) != 1 || column >= t->columns)
-			return false;
-		ix->include[k] = (uint16_t)column;
-	}
-	ix->keys = (uint16_t)keys;
-	ix->includes = (uint16_t)includes;
-	return true;
-}
-
-/* "actions keys length:name ...": the path of the referenced table, the columns, those they refer
- * to. Two letters are the actions. */
-static char *
-foreign_text(const struct cat_foreign *k, struct nam_arena *arena)
-{
-	size_t max = 16 + CAT_PATH_MAX + (2u * k->keys + 1) * (CAT_NAME_MAX + 8), at;
-	char *text = nam_arena_take(arena, max);
-	if (text == NULL)
-		return NULL;
-	at = (size_t)snprintf(text, max, "%c%c %u", k->on_delete, k->on_update, (unsigned)k->keys);
-	for (unsigned i = 0; i <= 2u * k->keys; i++) {
-		const char *name = i == 0         ? k->table
-				   : i <= k->keys ? k->column[i - 1]
-						  : k->refers[i - k->keys - 1];
-		at += (size_t)snprintf(text + at, max - at, " %zu:%s", strlen(name), name);
-	}
-	return text;
-}
-
-/* What foreign_text has written. */
-static bool
-read_foreign(const char *text, struct cat_foreign *k)
-{
-	static const char actions[] = "arcnd";
-	unsigned keys, len;
-	int skip;
-	if (sscanf(text, "%c%c %u%n", &k->on_delete, &k->on_update, &keys, &skip) != 3 || keys < 1 ||
-	    keys > CAT_KEY_MAX || strchr(actions, k->on_delete) == NULL ||
-	    strchr(actions, k->on_update) == NULL)
-		return false;
-	k->keys = (uint16_t)keys;
-	text += skip;
-	for (unsigned i = 0; i <= 2 * keys; i++) {
-		char *name = i == 0 ? k->table : i <= keys ? k->column[i - 1] : k->refers[i - keys - 1];
-		if (sscanf(text, " %u%n", &len, &skip) != 1 || len == 0 ||
-		    len > (i == 0 ? CAT_PATH_MAX : CAT_NAME_MAX) || text[skip] != ':' ||
-		    strnlen(text + skip + 1, len) < len)
-			return false;
-		memcpy(name, text + skip + 1, len);
-		name[len] = 0;
-		text += skip + 1 + len;
-	}
-	return *text == 0;
 }
 
 /* Room for what extra[at..n) of a table say. */
@@ -617,7 +452,7 @@ decorate(struct cat_table *t, struct reading *r, unsigned *at)
 			of_column(x, &t->column[x->number - 1]);
 			break;
 		case 'l':
-			if (!read_places(t, x->text, r->tag, r->arena))
+			if (!cat_places_read(t, x->text, r->tag, r->arena))
 				return NAM_CORRUPT;
 			break;
 		case 'c':
@@ -647,12 +482,12 @@ decorate(struct cat_table *t, struct reading *r, unsigned *at)
 			break;
 		case 'x':
 			name_of(x, t->index[t->indexes].name);
-			if (!read_index(t, x->text, &t->index[t->indexes++]))
+			if (!cat_index_read(t, x->text, &t->index[t->indexes++]))
 				return NAM_CORRUPT;
 			break;
 		case 'f':
 			name_of(x, t->foreign[t->foreigns].name);
-			if (!read_foreign(x->text, &t->foreign[t->foreigns++]))
+			if (!cat_foreign_read(x->text, &t->foreign[t->foreigns++]))
 				return NAM_CORRUPT;
 			break;
 		case 'y':
@@ -685,7 +520,7 @@ decorate(struct cat_table *t, struct reading *r, unsigned *at)
 			break;
 		case 's':
 			t->kind = CAT_SEQUENCE;
-			if (!read_sequence(x->text, &t->seq))
+			if (!cat_sequence_read(x->text, &t->seq))
 				return NAM_CORRUPT;
 			break;
 		default:
@@ -803,30 +638,6 @@ fill_put(const struct cat_table *sys, struct txn *t, const union cat_val *v, str
 	return NAM_OK;
 }
 
-/* "first places type:column type:column ...": whose the places of a table's rows are. */
-static char *
-places_text(const struct cat_table *def, struct nam_arena *arena)
-{
-	enum { EACH = 18 };
-	size_t max = (def->places + 2u) * EACH, at;
-	char *text = nam_arena_take(arena, max);
-	if (text == NULL)
-		return NULL;
-	at = (size_t)snprintf(text, max, "%u %u", def->first, def->places);
-	for (unsigned p = 0; p < def->places; p++)
-		at += (size_t)snprintf(text + at, max - at, " %u:%u", (unsigned)stored(def->place[p].type),
-		    def->place[p].column);
-	return text;
-}
-
-static char *
-sequence_text(const struct cat_sequence *q, struct nam_arena *arena)
-{
-	return nam_arena_printf(arena, "%u %lld %lld %lld %lld %lld %u %u %llx", (unsigned)q->type,
-	    (long long)q->start, (long long)q->step, (long long)q->min, (long long)q->max,
-	    (long long)q->cache, (unsigned)q->cycle, q->owner, (unsigned long long)q->word.bits);
-}
-
 static bool
 type_extras(const struct cat_table *def, struct extra *x, unsigned *n, struct nam_arena *arena)
 {
@@ -892,14 +703,15 @@ extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct n
 		strcpy(to->name, def->key_name);
 	}
 	if (def->place != NULL) {
-		x[*n] = (struct extra){ .kind = 'l', .text = places_text(def, arena) };
+		x[*n] = (struct extra){ .kind = 'l', .text = cat_places_text(def, arena) };
 		if (x[(*n)++].text == NULL)
 			return NAM_NOMEM;
 	}
 	for (unsigned i = 0; i < def->indexes; i++) {
 		struct extra *to = &x[(*n)++];
-		*to =
-		    (struct extra){ .kind = 'x', .number = i + 1, .text = index_text(&def->index[i], arena) };
+		*to = (struct extra){
+			.kind = 'x', .number = i + 1, .text = cat_index_text(&def->index[i], arena)
+		};
 		if (to->text == NULL)
 			return NAM_NOMEM;
 		strcpy(to->name, def->index[i].name);
@@ -907,7 +719,7 @@ extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct n
 	for (unsigned i = 0; i < def->foreigns; i++) {
 		struct extra *to = &x[(*n)++];
 		*to = (struct extra){
-			.kind = 'f', .number = i + 1, .text = foreign_text(&def->foreign[i], arena)
+			.kind = 'f', .number = i + 1, .text = cat_foreign_text(&def->foreign[i], arena)
 		};
 		if (to->text == NULL)
 			return NAM_NOMEM;
@@ -958,7 +770,7 @@ extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct n
 	}
 	if (cat_kind_is_type(def->kind) && !type_extras(def, x, n, arena))
 		return NAM_NOMEM;
-	if (def->kind == CAT_SEQUENCE && (x[*n].text = sequence_text(&def->seq, arena)) == NULL)
+	if (def->kind == CAT_SEQUENCE && (x[*n].text = cat_sequence_text(&def->seq, arena)) == NULL)
 		return NAM_NOMEM;
 	if (def->kind == CAT_SEQUENCE)
 		x[(*n)++].kind = 's';
@@ -1028,7 +840,7 @@ cat_write(struct cat *c, struct txn *t, const struct cat_table *def, bool extras
 			[C_TYPE].s = str(type[i]),
 			[C_NOT_NULL].i = x->not_null,
 			[C_KEY].i = key,
-			[C_KIND].i = stored(x->type),
+			[C_KIND].i = cat_type_stored(x->type),
 			[C_TYPMOD].i = x->typmod,
 		};
 		if ((st = fill_put(&c->system[1]->def, t, cv, &p[i + 1], arena)) != NAM_OK)
