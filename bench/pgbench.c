@@ -372,6 +372,7 @@ start_and_run(struct pgbench *b, bool *good)
 	if (peer != NULL)
 		peer_postgres_close(peer);
 	bench_namdb_stop(&ours);
+	(void)take_p99(b->logs); /* what a run that was interrupted has left */
 	rmdir(b->logs);
 	free(text);
 	return ok;
