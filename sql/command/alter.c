@@ -414,7 +414,7 @@ schema_stays(
 	bool renames = false;
 	for (unsigned i = 0; i < ast->alters; i++)
 		renames |= ast->alter[i].kind == AST_RENAME_TABLE;
-	if (!renames || cat_in_public(tab->path) || sql_path_is_temp(tab->path))
+	if (!renames || cat_in_public(tab->path))
 		return true;
 	cat_schema_of(tab->path, schema);
 	return sql_makes_in(s, schema, 0, err);

@@ -107,6 +107,8 @@ bool sql_drop_owned(struct sql_session *s, const struct ast_stmt *ast, const str
 /* False, with 42501 in *err: the current role does not own the relation, or lacks one of these
  * rights. */
 bool sql_must_own(struct sql_session *s, const struct cat_table *tab, struct cat_err *err);
+/* As sql_must_own, but the owner of its schema may, too. */
+bool sql_may_drop(struct sql_session *s, const struct cat_table *tab, struct cat_err *err);
 bool sql_must_have(struct sql_session *s, const struct cat_table *tab, uint16_t rights, struct cat_err *err);
 /* A new relation's owner is the current role. Its schema stays until the transaction ends. False:
  * the role may not make one there. */

@@ -338,7 +338,7 @@ sql_drop_relations(struct sql_session *s, const struct ast_stmt *ast, enum cat_k
 			    cat_local(tab->path));
 		if (tab->kind != kind)
 			return cat_error(err, "42809", "\"%s\" is not a %s", cat_local(tab->path), what);
-		if (!ast->whoever && !sql_must_own(s, tab, err))
+		if (!ast->whoever && !sql_may_drop(s, tab, err))
 			return false;
 		s->ddl = true;
 		/* The drop waits for transactions that write the table; rows that this transaction

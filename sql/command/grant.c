@@ -23,6 +23,23 @@ sql_must_own(struct sql_session *s, const struct cat_table *tab, struct cat_err 
 }
 
 bool
+sql_may_drop(struct sql_session *s, const struct cat_table *tab, struct cat_err *err)
+{
+	char name[CAT_NAME_MAX + 1];
+	const struct cat_table *schema;
+	bool yes = false;
+	if (cat_in_public(tab->path))
+		return sql_must_own(s, tab, err);
+	cat_schema_of(tab->path, name);
+	nam_status st = cat_schema_find(s->cfg.cat, s->t, name, &schema);
+	if (st != NAM_OK)
+		return sql_status(err, st, NULL);
+	if (schema != NULL && !sql_is_member(s->cfg.cat, s->t, sql_who(s), cat_owner(schema), &yes, err))
+		return false;
+	return yes || sql_must_own(s, tab, err);
+}
+
+bool
 sql_must_have(struct sql_session *s, const struct cat_table *tab, uint16_t rights, struct cat_err *err)
 {
 	uint16_t have;
@@ -49,9 +66,14 @@ sql_makes_in(struct sql_session *s, const char *name, int position, struct cat_e
 {
 	const struct sql_looking in = sql_looking(s);
 	const struct cat_table *schema;
-	uint16_t have;
+	uint16_t have = CAT_MAY_CREATE;
+	/* Every role may have temporary relations, in the schema of its session alone. */
+	bool temp = sql_schema_is_temp(name);
+	if (temp && strcmp(name, s->temp) != 0)
+		return cat_error(
+		    err, "42P16", "cannot create relations in temporary schemas of other sessions");
 	if (!sql_schema_find(&in, name, &schema, false, err) ||
-	    !sql_rights(in.cat, in.t, in.who, schema, CAT_MAY_CREATE, &have, err))
+	    (!temp && !sql_rights(in.cat, in.t, in.who, schema, CAT_MAY_CREATE, &have, err)))
 		return false;
 	if ((have & CAT_MAY_CREATE) == 0) {
 		cat_error(err, "42501", "permission denied for schema %s", name);
@@ -73,11 +95,6 @@ sql_make_as(struct sql_session *s, struct cat_table *def, int position, struct c
 	bool super;
 	cat_schema_of(def->path, schema);
 	bool public = cat_in_public(def->path);
-	/* Every role may have temporary relations; the session alone names its schema for them. */
-	if (sql_path_is_temp(def->path)) {
-		snprintf(def->owner, sizeof def->owner, "%s", who->name);
-		return sql_role_there(s->cfg.cat, s->t, who->name, &super, err);
-	}
 	if (public ? !sql_role_makes(s, who, position, err) : !sql_makes_in(s, schema, position, err))
 		return false;
 	snprintf(def->owner, sizeof def->owner, "%s", who->name);
@@ -354,7 +371,11 @@ on_own_schema(struct granting *g, const char *name)
 	const struct sql_looking look = sql_looking(s);
 	const struct cat_table *schema;
 	uint16_t all = g->rights;
-	if (!sql_schema_find(&look, name, &schema, false, g->err) || !sql_schema_held(s, &schema, g->err))
+	if (!sql_schema_find(&look, name, &schema, false, g->err))
+		return false;
+	if (sql_schema_is_temp(name))
+		return cat_error(g->err, "0A000", "rights on temporary schemas are not supported");
+	if (!sql_schema_held(s, &schema, g->err))
 		return false;
 	g->rights = (all & SCHEMA_CREATE ? CAT_MAY_CREATE : 0) | (all & SCHEMA_USAGE ? CAT_MAY_USE : 0);
 	bool ok = on_relation(g, schema);

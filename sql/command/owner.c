@@ -62,22 +62,37 @@ may_be_given(struct sql_session *s, const char *to, struct nam_arena *a, struct 
 	return true;
 }
 
-/* May the current role give its own relations to that one? */
+/* May the current role give that relation to that role? The role then has one more in its schema:
+ * that takes the right to make one there. */
 static bool
-may_give(struct sql_session *s, const char *to, struct nam_arena *a, struct cat_err *err)
+may_give(struct sql_session *s, const struct cat_table *tab, const char *to, struct nam_arena *a,
+    struct cat_err *err)
 {
 	struct sql_who other = { 0 };
+	char name[CAT_NAME_MAX + 1];
+	const struct cat_table *schema;
+	uint16_t have;
 	if (!may_be_given(s, to, a, err))
 		return false;
+	if (sql_who(s)->super || sql_path_is_temp(tab->path))
+		return true;
 	snprintf(other.name, sizeof other.name, "%s", to);
-	return sql_who(s)->super || sql_role_makes(s, &other, 0, err);
+	if (cat_in_public(tab->path))
+		return sql_role_makes(s, &other, 0, err);
+	const struct sql_looking look = { s->cfg.cat, s->t, NULL, NULL, NULL };
+	cat_schema_of(tab->path, name);
+	if (!sql_schema_find(&look, name, &schema, false, err) ||
+	    !sql_rights(look.cat, look.t, &other, schema, CAT_MAY_CREATE, &have, err))
+		return false;
+	return (have & CAT_MAY_CREATE) != 0 ||
+	       cat_error(err, "42501", "permission denied for schema %s", name);
 }
 
 bool
 sql_give_to(struct sql_session *s, const struct cat_table *tab, const char *to, struct nam_arena *a,
     struct cat_err *err)
 {
-	return may_give(s, to, a, err) && give(s, tab, to, a, err);
+	return may_give(s, tab, to, a, err) && give(s, tab, to, a, err);
 }
 
 static bool
@@ -98,8 +113,9 @@ give_schema(struct sql_session *s, const struct ast_stmt *ast, struct nam_arena 
 	const char *to = sql_role_said(s, ast->var);
 	if (!sql_role_held(s, to, a, err) || !sql_schema_find(&look, ast->names[0], &schema, false, err))
 		return false;
-	if (schema == NULL)
-		return cat_error(err, "0A000", "giving schema public another owner is not supported");
+	if (schema == NULL || sql_schema_is_temp(ast->names[0]))
+		return cat_error(
+		    err, "0A000", "giving schema %s another owner is not supported", ast->names[0]);
 	return sql_must_own(s, schema, err) && may_be_given(s, to, a, err) &&
 	       sql_schema_held(s, &schema, err) && give(s, schema, to, a, err);
 }
@@ -122,7 +138,11 @@ sql_give(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sin
 	if (tab->system)
 		return cat_error(
 		    err, "42501", "permission denied: \"%s\" is a system catalog", cat_local(tab->path));
-	if (!is_of_kind(tab, ast->owned, err) || !sql_must_own(s, tab, err) || !may_give(s, to, a, err))
+	if (!is_of_kind(tab, ast->owned, err) || !sql_must_own(s, tab, err))
+		return false;
+	if (strcmp(cat_owner(tab), to) == 0)
+		return true;
+	if (!may_give(s, tab, to, a, err))
 		return false;
 	if (tab->kind == CAT_SEQUENCE && tab->seq.owner != 0) {
 		cat_error(err, "0A000", "cannot change owner of sequence \"%s\"", cat_local(tab->path));
@@ -138,6 +158,21 @@ sql_give(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sin
 	return give(s, tab, to, a, err) && (id == 0 || give_sequences(s, id, to, a, err));
 }
 
+/* True if it lies in a schema where its owner needs a right to make it. */
+static bool
+lies_in_schema(const struct cat_table *tab)
+{
+	return tab->kind != CAT_SCHEMA && tab->kind != CAT_ENUM_TYPE && tab->kind != CAT_DOMAIN;
+}
+
+/* It goes with its session, whatever becomes of roles. */
+static bool
+is_temp_schema(const struct cat_table *tab)
+{
+	char name[CAT_NAME_MAX + 1];
+	return tab->kind == CAT_SCHEMA && sql_schema_is_temp(sql_local_name(tab, name));
+}
+
 bool
 sql_reassign(struct sql_session *s, const struct ast_stmt *ast, struct nam_arena *a, struct cat_err *err)
 {
@@ -145,7 +180,7 @@ sql_reassign(struct sql_session *s, const struct ast_stmt *ast, struct nam_arena
 	const struct cat_table **list;
 	unsigned n;
 	bool yes;
-	if (!may_give(s, to, a, err))
+	if (!may_be_given(s, to, a, err))
 		return false;
 	for (unsigned k = 0; k < ast->nnames; k++) {
 		const char *from = sql_role_said(s, ast->names[k]);
@@ -158,8 +193,10 @@ sql_reassign(struct sql_session *s, const struct ast_stmt *ast, struct nam_arena
 		if (st != NAM_OK)
 			return sql_status(err, st, NULL);
 		for (unsigned i = 0; i < n; i++)
-			if (!list[i]->system && list[i]->kind != CAT_INDEX &&
-			    strcmp(cat_owner(list[i]), from) == 0 && !give(s, list[i], to, a, err))
+			if (!list[i]->system && list[i]->kind != CAT_INDEX && !is_temp_schema(list[i]) &&
+			    strcmp(cat_owner(list[i]), from) == 0 &&
+			    ((lies_in_schema(list[i]) && !may_give(s, list[i], to, a, err)) ||
+				!give(s, list[i], to, a, err)))
 				return false;
 	}
 	return true;
@@ -184,7 +221,7 @@ drop_owned(struct sql_session *s, const char *role, const struct ast_stmt *ast, 
 		bool last = pass == sizeof order / sizeof *order;
 		for (unsigned i = 0; i < n; i++) {
 			struct cat_table def = *list[i];
-			if (list[i]->system || list[i]->kind == CAT_INDEX)
+			if (list[i]->system || list[i]->kind == CAT_INDEX || is_temp_schema(list[i]))
 				continue;
 			if (!last && list[i]->kind == order[pass] && strcmp(cat_owner(list[i]), role) == 0) {
 				char buf[CAT_NAME_MAX + 1];

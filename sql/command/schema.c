@@ -51,8 +51,8 @@ sql_create_schema(struct sql_session *s, const struct ast_stmt *ast, const struc
 	bool yes;
 	if (!sql_who(s)->super)
 		return cat_error(err, "42501", "permission denied for database %s", DATABASE);
-	if (ast->owned_by && (!sql_role_held(s, owner, arena, err) ||
-				 !sql_is_member(s->cfg.cat, s->t, sql_who(s), owner, &yes, err)))
+	if (!sql_role_held(s, owner, arena, err) ||
+	    (ast->owned_by && !sql_is_member(s->cfg.cat, s->t, sql_who(s), owner, &yes, err)))
 		return false;
 	if (strlen(name) > CAT_NAME_MAX)
 		return cat_error(err, "42622", "identifier \"%.80s\" is too long", name);

@@ -121,8 +121,7 @@ sql_create_sequence(
 		owner = there;
 		char schema[CAT_NAME_MAX + 1];
 		cat_schema_of(owner->path, schema);
-		bool elsewhere = !cat_in_public(owner->path) && !sql_path_is_temp(owner->path);
-		if (elsewhere && !sql_makes_in(s, schema, ast->table.position, err))
+		if (!cat_in_public(owner->path) && !sql_makes_in(s, schema, ast->table.position, err))
 			return false;
 	}
 	return sql_make_sequence(s, ast->table.name, ast->seq, owner, err);
@@ -138,16 +137,21 @@ in_use(struct sql_session *s, const struct cat_table *seq, struct cat_err *err)
 	nam_status st = arena ? cat_list(s->cfg.cat, s->t, &list, &n, arena) : NAM_NOMEM;
 	if (st != NAM_OK)
 		return !sql_status(err, st, NULL);
-	char call[CAT_NAME_MAX + 16];
+	char call[CAT_NAME_MAX + 16], whole[CAT_PATH_MAX + 16];
 	const char *kept = sql_nextval_text(seq->path, arena);
 	if (kept == NULL)
 		return !sql_no_memory(err);
-	/* Inside of a longer expression the name stands as it was written. */
+	/* Inside of a longer expression the name stands as it was written. Without a schema it is
+	 * most likely that of a sequence in public or beside the table. */
 	snprintf(call, sizeof call, "nextval('%s')", cat_local(seq->path));
+	snprintf(whole, sizeof whole, "nextval('%s')", seq->path);
 	for (unsigned i = 0; i < n; i++)
 		for (unsigned c = 0; c < list[i]->columns; c++) {
 			const char *d = list[i]->column[c].dflt;
-			if (d == NULL || (strstr(d, call) == NULL && strstr(d, kept) == NULL))
+			bool near = cat_in_public(seq->path) ? cat_in_public(list[i]->path)
+							     : cat_same_schema(seq->path, list[i]->path);
+			if (d == NULL || (strstr(d, kept) == NULL && strstr(d, whole) == NULL &&
+					     (!near || strstr(d, call) == NULL)))
 				continue;
 			if (list[i]->column[c].identity)
 				cat_error(err, "2BP01",
@@ -191,7 +195,7 @@ sql_drop_sequence(
 		}
 		if (tab->kind != CAT_SEQUENCE)
 			return cat_error(err, "42809", "\"%s\" is not a sequence", cat_local(tab->path));
-		if (!ast->whoever && !sql_must_own(s, tab, err))
+		if (!ast->whoever && !sql_may_drop(s, tab, err))
 			return false;
 		if (in_use(s, tab, err)) {
 			if (ast->cascade)
@@ -225,7 +229,7 @@ named(struct sql_row *r, struct cat_str text)
 		cat_error(err, "42602", "invalid name syntax");
 		return NULL;
 	}
-	if (schema[0] != 0 && !sql_schema_find(&in, schema, &tab, false, err))
+	if (schema[0] != 0 && !sql_schema_of_names(&in, schema, &tab, false, err))
 		return NULL;
 	if (!sql_path_find(&in, schema[0] ? schema : NULL, name, &tab, err))
 		return NULL;

@@ -57,7 +57,7 @@ sql_temp_path(struct sql_session *s, const char *name, char out[CAT_PATH_MAX + 1
 	return true;
 }
 
-/* DELETE FROM the table, whatever refers to it: what does is as temporary. */
+/* DELETE FROM the table. What refers to it is emptied, too. */
 static bool
 empty(struct sql_session *s, const struct cat_table *tab, struct nam_arena *arena, struct cat_err *err)
 {
@@ -82,8 +82,26 @@ empty(struct sql_session *s, const struct cat_table *tab, struct nam_arena *aren
 	return ok;
 }
 
-bool
-sql_temp_commit(struct sql_session *s, struct cat_err *err)
+/* No table refers to it whose rows stay. */
+static bool
+stays_alone(const struct cat_table *tab, const struct cat_table *const *list, unsigned n, struct cat_err *err)
+{
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned k = 0; k < list[i]->foreigns; k++) {
+			if (list[i]->on_commit == 'd' || strcmp(list[i]->foreign[k].table, tab->path) != 0)
+				continue;
+			cat_error(err, "0A000", "unsupported ON COMMIT and foreign key combination");
+			snprintf(err->detail, sizeof err->detail,
+			    "Table \"%s\" references \"%s\", but they do not have the same ON COMMIT "
+			    "setting.",
+			    cat_local(list[i]->path), cat_local(tab->path));
+			return false;
+		}
+	return true;
+}
+
+static bool
+at_commit(struct sql_session *s, struct cat_err *err)
 {
 	static const struct sql_sink silent;
 	const struct cat_table **list;
@@ -100,7 +118,7 @@ sql_temp_commit(struct sql_session *s, struct cat_err *err)
 		if (strcmp(schema, s->temp) != 0)
 			continue;
 		if (list[i]->on_commit == 'd') {
-			ok = empty(s, list[i], &arena, err);
+			ok = stays_alone(list[i], list, n, err) && empty(s, list[i], &arena, err);
 			continue;
 		}
 		const char *path = nam_arena_str(&arena, list[i]->path, strlen(list[i]->path));
@@ -114,5 +132,17 @@ sql_temp_commit(struct sql_session *s, struct cat_err *err)
 		    path != NULL ? sql_drop_relations(s, &drop, CAT_TABLE, &silent, err) : sql_no_memory(err);
 	}
 	nam_arena_fini(&arena);
+	return ok;
+}
+
+bool
+sql_temp_commit(struct sql_session *s, struct cat_err *err)
+{
+	/* SET TRANSACTION READ ONLY may have followed what the transaction wrote. */
+	bool block = s->read_only, alone = s->now.read_only;
+	s->read_only = s->now.read_only = false;
+	bool ok = at_commit(s, err);
+	s->read_only = block;
+	s->now.read_only = alone;
 	return ok;
 }

@@ -72,25 +72,27 @@ reads(struct sql_session *s, const struct cat_table *view, const struct cat_tabl
 	return true;
 }
 
-/* The row of a type is written, so that a DROP TYPE elsewhere waits, and then sees what uses it. */
+/* The row of a type is written, so that a DROP TYPE elsewhere waits, and then sees what uses it.
+ * *moved: s->t has got a newer snapshot; *altered: and the type has another definition there. */
 static bool
-use(struct sql_session *s, const struct cat_table *type, bool *changed, struct cat_err *err)
+use(struct sql_session *s, const struct cat_table *type, bool *moved, bool *altered, struct cat_err *err)
 {
-	uint32_t id = type->store.id;
+	uint32_t id = type->store.id, generation = type->generation;
 	enum cat_type t = cat_type_of(type);
-	*changed = false;
+	*moved = *altered = false;
 	for (unsigned tries = 0;; tries++) {
 		nam_status st = cat_type_use(s->cfg.cat, s->t, type);
 		bool again = st == NAM_CONFLICT && s->iso == TXN_READ_COMMITTED && tries < SQL_RETRIES;
 		if (!again)
 			return st == NAM_OK || sql_status(err, st, NULL);
-		*changed = true; /* or dropped, by another transaction */
+		*moved = true;
 		if ((st = txn_statement(s->t)) != NAM_OK)
 			return sql_status(err, st, NULL);
 		if (!sql_type_of_id(s->cfg.cat, s->t, id, &type, err))
 			return false;
 		if (type == NULL)
 			return cat_error(err, "42704", "type \"%s\" does not exist", cat_type_word(t));
+		*altered |= type->generation != generation;
 	}
 }
 
@@ -204,9 +206,12 @@ sql_types_use(struct sql_session *s, const struct cat_table *def, struct cat_err
 		ok = reads(s, def, list[i], &yes, err);
 		if (!ok || (!yes && !uses(def, list[i])))
 			continue;
-		ok = use(s, list[i], &yes, err);
-		/* what the text of a view says may have another name now */
-		if (ok && yes && def->kind == CAT_VIEW)
+		bool moved, altered;
+		ok = use(s, list[i], &moved, &altered, err);
+		/* A label that a text says may have another name now. A view's columns have been
+		 * bound before. */
+		bool texts = altered && sql_any_text(def, sql_text_is, NULL, &what, &name);
+		if (ok && (texts || (moved && def->kind == CAT_VIEW)))
 			ok = sql_status(err, NAM_CONFLICT, NULL);
 	}
 	ok = ok && still_there(s, def, list, n, err);
@@ -222,11 +227,11 @@ static bool
 hold(struct sql_session *s, const struct cat_table **type, struct cat_err *err)
 {
 	uint32_t id = (*type)->store.id;
-	bool own = (*type)->store.guard.bits == 0, changed;
+	bool own = (*type)->store.guard.bits == 0, moved, altered;
 	char path[CAT_PATH_MAX + 1];
 	memcpy(path, (*type)->path, sizeof path);
 	s->ddl = true;
-	if (!use(s, *type, &changed, err))
+	if (!use(s, *type, &moved, &altered, err))
 		return false;
 	nam_status st = s->iso == TXN_READ_COMMITTED && !own ? txn_statement(s->t) : NAM_OK;
 	if (st != NAM_OK)

@@ -1,14 +1,21 @@
 /* type_text.c -- types and labels in texts, found word by word: the catalog's texts come from the
  * parser, so casts are written with ::. */
 #include <sql/command/type_text.h>
+#include <sql/expr/expr.h>
 #include <types/array.h>
 
+#include <stdio.h>
 #include <string.h>
 
 const char *
 sql_type_word(const struct cat_table *type, char out[SQL_TYPE_SAID])
 {
-	size_t n = cat_enum_quote(cat_local(type->path), out);
+	const char *name = cat_local(type->path);
+	if (sql_is_keyword((struct cat_str){ name, (uint32_t)strlen(name) })) {
+		snprintf(out, SQL_TYPE_SAID, "\"%s\"", name);
+		return out;
+	}
+	size_t n = cat_enum_quote(name, out);
 	out[n] = 0;
 	return out;
 }
@@ -23,9 +30,17 @@ behind(const char *p)
 	return *p != 0 ? p + 1 : p;
 }
 
-/* The type's name at p, maybe behind its schema; NULL = another word stands there. */
+static bool
+in_word(unsigned char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+	       c >= 0x80;
+}
+
+/* The type's name at p, maybe behind its schema, and *end behind it; NULL = another word stands
+ * there. */
 static const char *
-name_at(const char *p, const char *said)
+name_at(const char *p, const char *said, const char **end)
 {
 	static const char schema[] = "public.";
 	size_t n = strlen(said);
@@ -33,29 +48,62 @@ name_at(const char *p, const char *said)
 		p += sizeof schema - 1;
 	if (strncmp(p, said, n) != 0)
 		return NULL;
-	unsigned char end = (unsigned char)p[n];
-	bool goes_on = (end >= 'a' && end <= 'z') || (end >= '0' && end <= '9') || end == '_' || end >= 0x80;
-	return said[0] != '"' && goes_on ? NULL : p;
+	*end = p + n;
+	return said[0] != '"' && in_word((unsigned char)**end) ? NULL : p;
+}
+
+/* The brackets around a place of a text; a bit says whether they are those of CAST(... AS ...).
+ * Within others, AS is followed by an alias. */
+struct around {
+	uint64_t casts;
+	unsigned depth;
+};
+
+/* Goes over the character at p, which is of no literal. */
+static void
+go_over(struct around *in, const char *text, const char *p)
+{
+	if (*p == ')' && in->depth > 0)
+		in->depth--;
+	if (*p != '(')
+		return;
+	uint64_t bit = UINT64_C(1) << (in->depth++ & 63);
+	bool cast = p - text >= 4 && strncasecmp(p - 4, "cast", 4) == 0 &&
+		    (p - text == 4 || !in_word((unsigned char)p[-5]));
+	in->casts = cast ? in->casts | bit : in->casts & ~bit;
 }
 
 /* As name_at, for a cast that begins at p. */
 static const char *
-cast_at(const char *p, const char *said)
+cast_at(const struct around *in, const char *p, const char *said, const char **end)
 {
 	if (strncmp(p, "::", 2) == 0)
-		return name_at(p + 2, said);
-	return strncasecmp(p, " as ", 4) == 0 ? name_at(p + 4, said) : NULL;
+		return name_at(p + 2, said, end);
+	bool cast = in->depth > 0 && (in->casts >> ((in->depth - 1) & 63) & 1) != 0;
+	return cast && strncasecmp(p, " as ", 4) == 0 ? name_at(p + 4, said, end) : NULL;
 }
 
 bool
 sql_text_casts(const char *text, const char *said)
 {
+	struct around in = { 0 };
+	const char *end;
 	for (const char *p = text; p != NULL && *p != 0;) {
-		if (*p != '\'' && *p != '"' && cast_at(p, said) != NULL)
+		bool quoted = *p == '\'' || *p == '"';
+		if (!quoted && cast_at(&in, p, said, &end) != NULL)
 			return true;
-		p = *p == '\'' || *p == '"' ? behind(p) : p + 1;
+		if (!quoted)
+			go_over(&in, text, p);
+		p = quoted ? behind(p) : p + 1;
 	}
 	return false;
+}
+
+bool
+sql_text_is(const char *text, const char *unused)
+{
+	(void)unused;
+	return text != NULL;
 }
 
 bool
@@ -213,15 +261,18 @@ retext(const char *text, const struct sql_retext *x, bool of_type, bool *changed
 	char *out = nam_arena_take(arena, strlen(text) + places * longest + 1);
 	if (out == NULL)
 		return NULL;
+	struct around in = { 0 };
 	for (const char *p = text; *p != 0;) {
 		bool quoted = *p == '\'' || *p == '"';
-		const char *end = quoted ? behind(p) : p + 1, *name = quoted ? NULL : cast_at(p, x->said);
+		const char *end = quoted ? behind(p) : p + 1, *close;
+		const char *name = quoted ? NULL : cast_at(&in, p, x->said, &close);
 		bool whole = p == text && *end == 0;
-		bool label = was_n > 0 && (size_t)(end - p) == was_n && memcmp(p, was, was_n) == 0 &&
-			     ((whole && of_type) || cast_at(end, x->said) != NULL);
+		bool of = (whole && of_type) || (quoted && cast_at(&in, end, x->said, &close) != NULL);
+		bool label = was_n > 0 && (size_t)(end - p) == was_n && memcmp(p, was, was_n) == 0 && of;
 		const char *array = NULL;
-		if (was_n > 0 && *p == '\'' && !label &&
-		    ((whole && of_type) || cast_at(end, x->said) != NULL) &&
+		if (!quoted)
+			go_over(&in, text, p);
+		if (was_n > 0 && *p == '\'' && !label && of &&
 		    !relabel_array(p, end, x->label, x->becomes, arena, &array))
 			return NULL;
 		if (array != NULL) {
@@ -240,7 +291,7 @@ retext(const char *text, const struct sql_retext *x, bool of_type, bool *changed
 			n += (size_t)(name - p);
 			memcpy(out + n, x->type, strlen(x->type));
 			n += strlen(x->type);
-			end = name + strlen(x->said);
+			end = close;
 			*changed = true;
 		} else {
 			memcpy(out + n, p, (size_t)(end - p));

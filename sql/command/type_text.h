@@ -11,6 +11,8 @@ const char *sql_type_word(const struct cat_table *type, char out[SQL_TYPE_SAID])
 
 /* True if the text casts to a type that is said so. */
 bool sql_text_casts(const char *text, const char *said);
+/* True if there is a text. */
+bool sql_text_is(const char *text, const char *unused);
 /* True if a text may cast to a type of a user. */
 bool sql_text_may_cast(const char *text, const char *unused);
 /* True if a text has the label as a literal, and more. What a literal alone is, as a DEFAULT, the

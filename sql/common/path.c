@@ -88,9 +88,66 @@ is_temporary(const char *schema)
 }
 
 bool
+sql_schema_is_temp(const char *name)
+{
+	return is_temporary(name);
+}
+
+bool
 sql_path_is_temp(const char *path)
 {
-	return is_temporary(path);
+	char schema[CAT_NAME_MAX + 1];
+	if (!is_temporary(path))
+		return false;
+	cat_schema_of(path, schema);
+	return is_temporary(schema);
+}
+
+/* A name in quotes. False: there is no room. */
+static bool
+put(const char *name, char *out, size_t max, size_t *at)
+{
+	if (*at + 2 * strlen(name) + 5 > max)
+		return false;
+	if (*at > 0)
+		out[(*at)++] = ',';
+	out[(*at)++] = '"';
+	for (; *name != 0; name++) {
+		if (*name == '"')
+			out[(*at)++] = '"';
+		out[(*at)++] = *name;
+	}
+	out[(*at)++] = '"';
+	out[*at] = 0;
+	return true;
+}
+
+const char *
+sql_search_with(const char *text, const char *temp, char *out, size_t max)
+{
+	char name[CAT_NAME_MAX + 1];
+	const char *p;
+	size_t at = 0;
+	bool put_own = temp[0] == 0, ok = true;
+	for (unsigned pass = 0; pass < 2; pass++) {
+		for (p = behind_space(text); *p != 0 && item(&p, name);) {
+			bool own = strcmp(name, "pg_temp") == 0 || strcmp(name, temp) == 0;
+			if (pass == 0)
+				put_own |= own;
+			else if (own && temp[0] != 0)
+				ok = ok && put(temp, out, max, &at);
+			else if (!own && !is_temporary(name))
+				ok = ok && put(name, out, max, &at);
+			p = behind_space(p);
+			if (*p == ',')
+				p = behind_space(p + 1);
+		}
+		if (pass == 0)
+			out[0] = 0;
+		if (pass == 0 && !put_own)
+			ok = put(temp, out, max, &at);
+	}
+	return ok ? out : CAT_PUBLIC_SCHEMA;
 }
 
 /* Their relations have no paths. */
@@ -149,13 +206,22 @@ sql_schema_find(const struct sql_looking *in, const char *name, const struct cat
 {
 	bool use;
 	*out = NULL;
-	if (is_of_system(name) || strcmp(name, "pg_temp") == 0)
+	if (is_of_system(name))
 		return true;
 	if (!schema_at(in, name, out, &use, err))
 		return false;
 	if (*out == NULL && !missing_ok && strcmp(name, CAT_PUBLIC_SCHEMA) != 0)
 		return cat_error(err, "3F000", "schema \"%.63s\" does not exist", name);
 	return true;
+}
+
+bool
+sql_schema_of_names(const struct sql_looking *in, const char *name, const struct cat_table **out,
+    bool missing_ok, struct cat_err *err)
+{
+	char own[CAT_NAME_MAX + 1];
+	bool alias = strcmp(name, "pg_temp") == 0 && sql_temp_schema(in, own) != NULL;
+	return sql_schema_find(in, alias ? own : name, out, missing_ok, err);
 }
 
 /* ---- relations -------------------------------------------------------------------------- */
@@ -173,7 +239,7 @@ find(const struct sql_looking *in, const char *schema, const char *name, const s
 const char *
 sql_temp_schema(const struct sql_looking *in, char out[CAT_NAME_MAX + 1])
 {
-	const char *text = in->search ? in->search : "";
+	const char *text = in->alias ? in->alias : in->search ? in->search : "";
 	while (sql_search_next(&text, in->who, out))
 		if (is_temporary(out))
 			return out;
@@ -191,7 +257,7 @@ find_in(const struct sql_looking *in, const char *schema, const char *name, cons
 		return find(in, schema, name, out, err);
 	char own[CAT_NAME_MAX + 1];
 	bool alias = strcmp(schema, "pg_temp") == 0;
-	if (in->who != NULL && (alias || is_temporary(schema))) {
+	if (alias || (in->who != NULL && is_temporary(schema))) {
 		const char *mine = sql_temp_schema(in, own);
 		if (alias && mine == NULL)
 			return true;
@@ -286,7 +352,7 @@ sql_path_is_nowhere(const char *path)
 const char *
 sql_path_shown(const char *path)
 {
-	return path[0] == '.' || sql_path_is_nowhere(path) || is_temporary(path) ? cat_local(path) : path;
+	return path[0] == '.' || sql_path_is_nowhere(path) || sql_path_is_temp(path) ? cat_local(path) : path;
 }
 
 const char *

@@ -11,6 +11,7 @@ struct sql_looking {
 	struct txn *t;
 	const char *search;        /* the text of search_path; NULL = public */
 	const struct sql_who *who; /* NULL = no right is checked */
+	const char *alias;         /* the search_path that tells what pg_temp is; NULL = search */
 };
 
 /* True if the text is a list of names. */
@@ -18,6 +19,10 @@ bool sql_search_ok(const char *text);
 /* The next name of a search_path, and the rest of the text. "$user" is the role's name. False: the
  * end. */
 bool sql_search_next(const char **text, const struct sql_who *who, char out[CAT_NAME_MAX + 1]);
+/* A search_path as names are looked up: a session's temporary schema, "" = none, comes first unless
+ * the text says where (pg_temp); those of other sessions are left out. In out, which has room for
+ * SQL_SEARCH_MAX bytes. */
+const char *sql_search_with(const char *text, const char *temp, char *out, size_t max);
 /* The schemas of a search_path that there are and that the role may use, public and those of the
  * system included, in arena
  * memory. False: *err. */
@@ -35,10 +40,15 @@ bool sql_path_new(const struct sql_looking *in, const char *schema, const char *
 bool sql_schema_find(const struct sql_looking *in, const char *name, const struct cat_table **out,
     bool missing_ok, struct cat_err *err);
 
+/* As sql_schema_find, where the schema is a part of a relation's name: pg_temp is one there. */
+bool sql_schema_of_names(const struct sql_looking *in, const char *name, const struct cat_table **out,
+    bool missing_ok, struct cat_err *err);
+
 /* The name of the session's temporary schema, which pg_temp stands for. NULL: it has none. */
 const char *sql_temp_schema(const struct sql_looking *in, char out[CAT_NAME_MAX + 1]);
-/* True for the path of a temporary relation. */
+/* True for the path of a temporary relation, and for the name of a schema of such. */
 bool sql_path_is_temp(const char *path);
+bool sql_schema_is_temp(const char *name);
 /* The path of a relation that is not there: no relation has it, and messages show what was
  * written. */
 void sql_path_nowhere(const char *schema, const char *name, char out[CAT_PATH_MAX + 1]);

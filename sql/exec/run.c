@@ -91,20 +91,9 @@ sql_may_write(const struct sql_session *s, const char *what, struct cat_err *err
 const char *
 sql_search_text(const struct sql_session *s, char buf[SQL_SEARCH_MAX])
 {
-	static const char own[] = "pg_temp";
-	const char *path = s->now.search_path, *at = path;
-	if (s->temp[0] == 0)
+	const char *path = s->now.search_path;
+	/* The names of a text without these letters are nobody's temporary schema. */
+	if (s->temp[0] == 0 && strcasestr(path, "pg_temp") == NULL)
 		return path;
-	while ((at = strstr(at, own)) != NULL) {
-		size_t n = sizeof own - 1;
-		bool begins = at == path || strchr(", \t\"", at[-1]) != NULL;
-		bool ends = at[n] == 0 || strchr(", \t\"", at[n]) != NULL;
-		if (begins && ends) {
-			snprintf(buf, SQL_SEARCH_MAX, "%.*s%s%s", (int)(at - path), path, s->temp, at + n);
-			return buf;
-		}
-		at += n;
-	}
-	snprintf(buf, SQL_SEARCH_MAX, "%s, %s", s->temp, path);
-	return buf;
+	return sql_search_with(path, s->temp, buf, SQL_SEARCH_MAX);
 }

@@ -10,7 +10,8 @@
 #include <sql/exec/exec.h>
 
 enum { SQL_KEPT = 52, SQL_CACHED = 64, SQL_RETRIES = 20, SQL_PATH_TEXT = 256 };
-enum { SQL_SEARCH_MAX = SQL_PATH_TEXT + CAT_NAME_MAX + 4 };
+/* Room for the names of a search_path in quotes, and for one more. */
+enum { SQL_SEARCH_MAX = 4 * SQL_PATH_TEXT + CAT_NAME_MAX + 4 };
 /* Of the names of the schemas of sessions. */
 #define SQL_TEMP_PREFIX "pg_temp_"
 
@@ -99,7 +100,7 @@ const char *sql_search_text(const struct sql_session *s, char buf[SQL_SEARCH_MAX
 static inline struct sql_looking
 sql_looking(struct sql_session *s)
 {
-	return (struct sql_looking){ s->cfg.cat, s->t, sql_search_text(s, s->search), sql_who(s) };
+	return (struct sql_looking){ s->cfg.cat, s->t, sql_search_text(s, s->search), sql_who(s), NULL };
 }
 
 struct nam_arena *sql_arena(struct sql_session *s, unsigned i);

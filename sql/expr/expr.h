@@ -378,6 +378,8 @@ struct sql_bytes {
 struct sql_bytes_in {
 	const char *at, *end;
 };
+/* True for a word of SQL that is a name only in quotes. */
+bool sql_is_keyword(struct cat_str s);
 bool sql_agg_splits(enum sql_agg_kind k, enum cat_type arg);
 bool sql_agg_put(enum sql_agg_kind k, enum cat_type arg, const void *state, struct sql_bytes *w,
     struct nam_arena *scratch, struct cat_err *err);

@@ -616,7 +616,7 @@ sql_plan_one(const struct ast_stmt *st, const struct sql_bind_in *in, struct cat
 	for (unsigned i = 0; ok && !in->part && i < p->params; i++)
 		if (p->param[i] == CAT_UNKNOWN)
 			ok = cat_error(err, "42P18", "could not determine data type of parameter $%u", i + 1);
-	ok = ok && (in->who == NULL || allowed(st, in, p, err));
+	ok = ok && (in->who == NULL || in->defines_view || allowed(st, in, p, err));
 	if (ok && p->outers > 0)
 		ok = (p->outer = sql_bind_take(b, p->outers * sizeof *p->outer)) != NULL;
 	nam_arena_fini(&scratch);

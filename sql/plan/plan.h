@@ -231,6 +231,7 @@ struct sql_plan {
 	struct sql_bound_domain *domain;
 	unsigned domain_depth; /* while binding: checks of domains around */
 	bool domain_called;    /* a cast to a domain is written d(x) */
+	bool enum_called;      /* and one to an enum */
 	struct sql_use *use;   /* tables and views its text names, not those that views read */
 	/* A view's before those of what it reads. */
 	struct sql_need *need, **last_need;
@@ -299,6 +300,7 @@ struct sql_bind_in {
 	bool part;                     /* it is a step: other parts may know types of parameters */
 	const struct sql_step *steps;  /* earlier ones */
 	const struct sql_who *who;     /* the statement's role; NULL = no right is checked */
+	bool defines_view;             /* rights on relations are asked when the view is read */
 	const char *search;            /* the text of search_path; NULL = public */
 	uint64_t join_order;           /* 0 = the best one; else dice with that seed, for tests */
 };

@@ -20,7 +20,7 @@ lookup(struct resolving *r, const char *in, const char *name)
 {
 	char path[CAT_PATH_MAX + 1];
 	const struct cat_table *tab;
-	if (in != NULL && !sql_schema_find(&r->look, in, &tab, r->if_exists, r->err))
+	if (in != NULL && !sql_schema_of_names(&r->look, in, &tab, r->if_exists, r->err))
 		return NULL;
 	if (!sql_path_find(&r->look, in, name, &tab, r->err))
 		return NULL;
@@ -82,9 +82,18 @@ new_table(struct resolving *r, struct ast_table *t)
 	if (t->path)
 		return true;
 	t->path = true;
-	if (t->temp && t->in != NULL && strcmp(t->in, "pg_temp") != 0)
+	bool own = t->in != NULL && (strcmp(t->in, "pg_temp") == 0 || strcmp(t->in, r->s->temp) == 0);
+	if (t->in != NULL && !own && sql_schema_is_temp(t->in)) {
+		const struct cat_table *schema;
+		if (sql_schema_find(&r->look, t->in, &schema, false, r->err))
+			cat_error(r->err, "42P16",
+			    "cannot create relations in temporary schemas of other sessions");
+		r->err->position = t->position;
+		return false;
+	}
+	if (t->temp && t->in != NULL && !own)
 		return not_temporary(r, t);
-	if (t->temp || (t->in != NULL ? strcmp(t->in, "pg_temp") == 0 : temp_first(r)))
+	if (t->temp || own || (t->in == NULL && temp_first(r)))
 		return sql_temp_path(r->s, t->name, path, r->err) &&
 		       ((t->name = nam_arena_str(r->a, path, strlen(path))) != NULL || sql_no_memory(r->err));
 	if (sql_path_new(&r->look, t->in, t->name, path, r->err))
@@ -103,7 +112,7 @@ schema_there(struct resolving *r, const char *in, bool if_exists, bool *skip)
 	if (in == NULL || strcmp(in, CAT_PUBLIC_SCHEMA) == 0 || strcmp(in, "pg_catalog") == 0 ||
 	    strcmp(in, "information_schema") == 0)
 		return true;
-	if (!sql_schema_find(&r->look, in, &schema, if_exists, r->err))
+	if (!sql_schema_of_names(&r->look, in, &schema, if_exists, r->err))
 		return false;
 	*skip = schema == NULL;
 	if (*skip)
@@ -148,9 +157,9 @@ drawn_from(const struct ast_expr *e)
 	return x->kind == AST_STRING ? x : NULL;
 }
 
-/* The text of a default: a sequence's name gets its schema. */
+/* The text of a default of that table: a sequence's name gets its schema. */
 static bool
-dflt(struct resolving *r, const struct ast_expr *e, const char **text)
+dflt(struct resolving *r, const char *path, const struct ast_expr *e, const char **text)
 {
 	const struct ast_expr *x = drawn_from(e);
 	char schema[CAT_NAME_MAX + 1], name[CAT_NAME_MAX + 1];
@@ -161,6 +170,12 @@ dflt(struct resolving *r, const struct ast_expr *e, const char **text)
 		return false;
 	if (tab == NULL || tab->kind != CAT_SEQUENCE)
 		return true;
+	if (sql_path_is_temp(tab->path) && !sql_path_is_temp(path)) {
+		cat_error(r->err, "0A000",
+		    "a default of a table that is not temporary cannot use a temporary sequence");
+		r->err->position = x->position;
+		return false;
+	}
 	return (*text = sql_nextval_text(tab->path, r->a)) != NULL || sql_no_memory(r->err);
 }
 
@@ -172,10 +187,10 @@ defaults(struct resolving *r, struct ast_stmt *st)
 	if ((st->columns > 0 && col == NULL) || (st->alters > 0 && alter == NULL))
 		return sql_no_memory(r->err);
 	for (unsigned i = 0; i < st->columns; i++)
-		if (!dflt(r, col[i].dflt, &col[i].dflt_text))
+		if (!dflt(r, st->table.name, col[i].dflt, &col[i].dflt_text))
 			return false;
 	for (unsigned i = 0; i < st->alters; i++)
-		if (alter[i].kind == AST_SET_DEFAULT && !dflt(r, alter[i].e, &alter[i].text))
+		if (alter[i].kind == AST_SET_DEFAULT && !dflt(r, st->table.name, alter[i].e, &alter[i].text))
 			return false;
 	st->column = col;
 	st->alter = alter;

@@ -109,7 +109,7 @@ sql_commit(struct sql_session *s, struct cat_err *err)
 	nam_status st = NAM_OK;
 	bool upserts = s->upserts;
 	if ((s->cursors != NULL && !sql_cursors_commit(s, err)) ||
-	    (s->on_commit && t != NULL && !s->read_only && !sql_temp_commit(s, err))) {
+	    (s->on_commit && t != NULL && !sql_temp_commit(s, err))) {
 		sql_roll_back(s);
 		if (s->block != SQL_IDLE)
 			s->now = s->session = s->before;
@@ -411,7 +411,8 @@ plain(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *s
 			      ast->kind == AST_ALTER_ENUM || ast->kind == AST_RENAME_TYPE ||
 			      ast->kind == AST_DROP_TYPE || ast->kind == AST_DROP_OWNED ||
 			      ast->kind == AST_CREATE_ROLE || ast->kind == AST_ALTER_ROLE ||
-			      ast->kind == AST_DROP_ROLE;
+			      ast->kind == AST_CREATE_SCHEMA || ast->kind == AST_DROP_SCHEMA ||
+			      ast->kind == AST_CREATE_SEQUENCE || ast->kind == AST_DROP_ROLE;
 		if (!alone || !change || tries == SQL_RETRIES || s->now.iso != TXN_READ_COMMITTED ||
 		    strcmp(err->sqlstate, "40001") != 0)
 			return false;

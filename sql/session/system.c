@@ -600,7 +600,7 @@ all_schemas(struct sql_row *r)
 	bool asked = false;
 	for (unsigned k = 0; k < n; k++)
 		asked |= strcmp(name[k], "pg_catalog") == 0;
-	unsigned first = n > 0 && sql_path_is_temp(name[0]) ? 1 : 0;
+	unsigned first = n > 0 && sql_schema_is_temp(name[0]) ? 1 : 0;
 	for (unsigned k = 0; k < first; k++)
 		v[m++].s = (struct cat_str){ name[k], (uint32_t)strlen(name[k]) };
 	if (r->a[0].i && !asked)
@@ -654,7 +654,7 @@ temp_schema(struct sql_row *r, enum sql_ask what)
 		if (what == SQL_ASK_TEMP && mine)
 			r->out.i = one;
 		if (what == SQL_ASK_OTHER_TEMP && one == (uint32_t)r->a[0].i)
-			r->out.i = sql_path_is_temp(name) && !mine;
+			r->out.i = sql_schema_is_temp(name) && !mine;
 	}
 	return true;
 }

@@ -124,7 +124,7 @@ sql_system_schema_of(const struct sql_system *s, const struct cat_table *t)
 bool
 sql_system_sees(const struct sql_system *s, const char *path, bool *ok)
 {
-	const struct sql_looking in = { s->cat, s->t, s->search, s->who };
+	const struct sql_looking in = { s->cat, s->t, s->search, s->who, NULL };
 	const struct cat_table *found;
 	*ok = sql_path_find(&in, NULL, cat_local(path), &found, s->err);
 	return *ok && found != NULL && strcmp(found->path, path) == 0;
@@ -225,7 +225,7 @@ at_path(const struct sql_system *s, const char *path, struct sql_found *out)
 static bool
 named(const struct sql_system *s, const char *schema, const char *name, struct sql_found *out, bool *ok)
 {
-	const struct sql_looking in = { s->cat, s->t, s->search, s->who };
+	const struct sql_looking in = { s->cat, s->t, s->search, s->who, NULL };
 	char path[CAT_PATH_MAX + 1];
 	const char **in_path;
 	unsigned n;
@@ -234,7 +234,7 @@ named(const struct sql_system *s, const char *schema, const char *name, struct s
 		return false;
 	if (schema[0] != 0) {
 		const struct cat_table *there;
-		if (!sql_schema_find(&in, schema, &there, false, s->err) ||
+		if (!sql_schema_of_names(&in, schema, &there, false, s->err) ||
 		    !sql_path_find(&in, schema, name, &there, s->err)) {
 			*ok = false;
 			return false;

@@ -123,5 +123,55 @@ def test_rolled_back():
             w.close()
 
 
+STRAYS = "SELECT relname FROM pg_class WHERE relnamespace NOT IN (SELECT oid FROM pg_namespace)"
+
+
+def test_of_others():
+    """The schema of another session: nothing is made there, nothing is read there, and DROP SCHEMA waits for what is."""
+    with House(nodes=1, size="128m") as h:
+        one, two = Compute(h), Compute(h)
+        boss, other = Wire(one.port), Wire(two.port)
+        boss.query("CREATE TABLE prices (a int); INSERT INTO prices VALUES (100); CREATE ROLE ann")
+        boss.query("CREATE TEMP TABLE secret (a int); INSERT INTO secret VALUES (42)")
+        its = texts(boss.query("SELECT nspname FROM pg_namespace WHERE oid = pg_my_temp_schema()"))[0][0]
+        # A role, even a superuser, in another session makes nothing that this one would find.
+        for role in ("SET ROLE ann", "RESET ROLE"):
+            other.query(role)
+            for text in ("CREATE VIEW %s.prices AS SELECT 1 AS a", "CREATE TABLE %s.prices (a int)", "CREATE TABLE %s.p AS SELECT 1 AS a",
+                         "CREATE SEQUENCE %s.prices", "CREATE TEMP TABLE %s.prices (a int)"):
+                same(state(other.query(text % its)), "42P16", text)
+            for text in ("GRANT USAGE ON SCHEMA %s TO ann", "ALTER SCHEMA %s OWNER TO ann", "GRANT USAGE ON SCHEMA pg_temp TO ann"):
+                check(state(other.query(text % its if "%" in text else text)) in ("0A000", "3F000"), text)
+            # Nor does search_path lead there, in this session or in a view.
+            other.query("SET search_path = %s, public" % its)
+            same(state(other.query("SELECT * FROM secret")), "42P01")
+            same(state(other.query("SELECT * FROM %s.secret" % its)), "0A000")
+            same(state(other.query("CREATE TEMP VIEW peek AS SELECT * FROM %s.secret" % its)), "0A000")
+            other.query("CREATE TEMP TABLE own (a int); INSERT INTO own VALUES (7)")
+            same(texts(other.query("SELECT a FROM own")), [("7",)])
+            same(state(other.query("SELECT * FROM secret")), "42P01")
+            other.query("RESET search_path; DROP TABLE own")
+        same(texts(boss.query("SELECT a FROM prices")), [("100",)])
+        other.query("REASSIGN OWNED BY namdb TO ann; RESET ROLE")
+        same(texts(boss.query("SELECT a FROM secret")), [("42",)])
+        # DROP SCHEMA beside a transaction that makes a relation there: one of the two fails, nothing is left over.
+        boss.query("BEGIN; CREATE TEMP TABLE late (a int)")
+        other.query("SET lock_timeout = '200ms'")
+        check(state(other.query("DROP SCHEMA %s CASCADE" % its)) in ("55P03", "40001"))
+        same(state(boss.query("COMMIT")), "")
+        same(texts(other.query(STRAYS)), [])
+        same(state(other.query("DROP SCHEMA %s CASCADE" % its)), "")
+        same(state(boss.query("SELECT * FROM secret")), "42P01")
+        same(state(boss.query("CREATE TEMP TABLE secret (a int)")), "")
+        # A default that names a sequence as it is written keeps no temporary one.
+        boss.query("CREATE SEQUENCE shared; CREATE TABLE uses (a bigint DEFAULT 1 + nextval('shared'))")
+        boss.query("CREATE TEMP SEQUENCE shared; CREATE TEMP SEQUENCE tq")
+        same(state(boss.query("CREATE TABLE perm (a int DEFAULT nextval('tq'))")), "0A000")
+        boss.close()
+        until(lambda: its not in schemas(other), 10, "the session's schema goes")
+        same(texts(other.query(STRAYS)), [])
+        other.close()
+
+
 if __name__ == "__main__":
     house.main()

@@ -359,3 +359,44 @@ ALTER TYPE color OWNER TO nobody_there
 DROP ROLE enum_owner
 ALTER TYPE color OWNER TO CURRENT_USER
 DROP ROLE enum_owner
+-- a second reading
+CREATE TYPE status AS ENUM ('open', 'done')
+CREATE TABLE r (p int, s text, st status)
+INSERT INTO r VALUES (1, 'open', 'open')
+CREATE VIEW rv AS SELECT 'open' AS status, s FROM r
+CREATE VIEW rv2 AS SELECT x.status FROM (SELECT st AS status FROM r) x ORDER BY status
+CREATE VIEW rv3 AS SELECT (SELECT max(p) AS status FROM r), CAST('open' AS status) AS c
+SELECT * FROM rv
+DROP VIEW rv
+ALTER TYPE status RENAME VALUE 'open' TO 'opened'
+SELECT * FROM rv2
+SELECT c FROM rv3
+ALTER TYPE status RENAME TO state
+SELECT * FROM rv2
+SELECT c FROM rv3
+DROP VIEW rv3
+DROP TYPE state
+CREATE TYPE kind AS ENUM ('a')
+CREATE VIEW kv AS SELECT s AS kind FROM r
+DROP TYPE kind
+SELECT * FROM kv
+DROP TABLE r CASCADE
+DROP TYPE state
+CREATE TYPE "order" AS ENUM ('a', 'b')
+CREATE TABLE o1 (x text DEFAULT ('a'::"order")::text, y int)
+CREATE VIEW ov AS SELECT 'a'::"order"::text AS x
+DROP TYPE "order"
+ALTER TYPE "order" RENAME VALUE 'a' TO 'aa'
+INSERT INTO o1 (y) VALUES (1)
+SELECT x FROM o1
+SELECT x FROM ov
+ALTER TYPE "order" RENAME TO side
+INSERT INTO o1 (y) VALUES (1)
+SELECT x FROM ov
+ALTER TYPE side RENAME TO "left"
+INSERT INTO o1 (y) VALUES (1)
+SELECT x FROM ov
+SELECT x FROM o1
+DROP TABLE o1
+DROP TYPE "left" CASCADE
+SELECT x FROM ov

@@ -297,3 +297,57 @@ DROP SCHEMA app, ann, "Other One" CASCADE
 DROP TABLE t, child
 DROP ROLE ann
 SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' ORDER BY 1
+-- a second reading
+CREATE SCHEMA hid
+CREATE TABLE hid.s (a int)
+INSERT INTO hid.s VALUES (7)
+CREATE ROLE eve
+CREATE SCHEMA AUTHORIZATION eve
+CREATE TABLE w (a text)
+INSERT INTO w VALUES ('public')
+CREATE TABLE eve.w (a text)
+INSERT INTO eve.w VALUES ('eve')
+ALTER TABLE eve.w OWNER TO eve
+SET ROLE eve
+SELECT * FROM w
+CREATE VIEW eve.v AS SELECT * FROM w
+SELECT * FROM eve.v
+CREATE VIEW eve.peek AS SELECT * FROM hid.s
+CREATE TABLE eve.mine (a int)
+RESET ROLE
+GRANT USAGE ON SCHEMA hid TO eve
+ALTER TABLE hid.s OWNER TO eve
+SET ROLE eve
+ALTER TABLE hid.s OWNER TO eve
+SELECT * FROM hid.s
+RESET ROLE
+CREATE TABLE eve.theirs (a int)
+CREATE SEQUENCE eve.theirq
+SET ROLE eve
+SELECT * FROM eve.theirs
+DROP TABLE eve.theirs
+DROP SEQUENCE eve.theirq
+RESET ROLE
+CREATE TABLE public.pg_class (zz int)
+SELECT count(*) > 10 FROM pg_class
+SELECT * FROM public.pg_class
+DROP TABLE public.pg_class
+CREATE TABLE hid.pg_namespace (zz int)
+SET search_path = hid
+SELECT count(*) > 2 FROM pg_namespace
+SELECT * FROM hid.pg_namespace
+RESET search_path
+CREATE SEQUENCE hid.q1
+CREATE SEQUENCE q1
+CREATE TABLE u1 (a bigint DEFAULT 1 + nextval('q1'))
+DROP SEQUENCE hid.q1
+DROP TABLE u1
+DROP SEQUENCE q1
+CREATE SEQUENCE hid.q2
+CREATE TABLE u2 (a bigint DEFAULT 1 + nextval('hid.q2'))
+DROP SEQUENCE hid.q2
+DROP TABLE u2
+DROP SCHEMA hid CASCADE
+DROP SCHEMA eve CASCADE
+DROP ROLE eve
+DROP TABLE w

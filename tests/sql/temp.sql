@@ -144,3 +144,80 @@ DISCARD ALL
 SELECT * FROM p
 SELECT * FROM t
 DROP TABLE t, perm
+-- a second reading
+CREATE TABLE pt (a int)
+INSERT INTO pt VALUES (100)
+DROP SCHEMA pg_temp
+CREATE TEMP TABLE tt (a int)
+CREATE TEMP SEQUENCE tq
+CREATE TEMP VIEW tv AS SELECT 1 AS x
+INSERT INTO tt VALUES (1)
+GRANT USAGE ON SCHEMA pg_temp TO PUBLIC
+DROP SCHEMA pg_temp
+ALTER SCHEMA pg_temp OWNER TO CURRENT_USER
+DROP TABLE pg_temp.nothing
+DROP TABLE IF EXISTS pg_temp.nothing
+DROP VIEW pg_temp.tv
+SELECT * FROM tv
+DROP SEQUENCE pg_temp.tq
+SELECT nextval('tq')
+CREATE VIEW vt AS SELECT a FROM pg_temp.tt
+SELECT * FROM vt
+SELECT relpersistence, relname FROM pg_class WHERE relname = 'vt'
+CREATE VIEW vt2 AS SELECT x.a FROM PG_TEMP . tt x
+SELECT * FROM vt2
+CREATE VIEW public.vt3 AS SELECT a FROM tt
+DROP TABLE pg_temp.tt CASCADE
+SELECT * FROM tt
+CREATE TABLE pg_temp_permanent (a int PRIMARY KEY)
+SELECT relpersistence FROM pg_class WHERE relname = 'pg_temp_permanent'
+CREATE TABLE pt2 (a int REFERENCES pg_temp_permanent)
+CREATE VIEW pt3 AS SELECT a FROM pg_temp_permanent
+SELECT relpersistence FROM pg_class WHERE relname = 'pt3'
+DROP TABLE pg_temp_permanent CASCADE
+DROP TABLE pt2
+CREATE TABLE pg_temp_99.x (a int)
+SET search_path = 'public, PG_TEMP'
+SET search_path = public, pg_temp
+CREATE TEMP TABLE pt (a int)
+SELECT * FROM pt
+SET search_path = "x pg_temp", public
+SELECT count(*) FROM pt
+RESET search_path
+SELECT count(*) FROM pt
+CREATE TEMP TABLE oc (a int) ON COMMIT DELETE ROWS
+BEGIN READ ONLY
+SELECT 1
+COMMIT
+INSERT INTO oc VALUES (1)
+SELECT count(*) FROM oc
+BEGIN
+INSERT INTO oc VALUES (1)
+SET TRANSACTION READ ONLY
+COMMIT
+SELECT count(*) FROM oc
+SHOW transaction_read_only
+BEGIN
+CREATE TEMP TABLE od (a int) ON COMMIT DROP
+SET TRANSACTION READ ONLY
+COMMIT
+SELECT * FROM od
+CREATE TEMP TABLE fp (a int PRIMARY KEY) ON COMMIT DELETE ROWS
+CREATE TEMP TABLE fc (a int REFERENCES fp)
+DROP TABLE IF EXISTS fc
+CREATE TEMP TABLE fc (a int REFERENCES fp) ON COMMIT DELETE ROWS
+BEGIN
+INSERT INTO fp VALUES (1)
+INSERT INTO fc VALUES (1)
+COMMIT
+SELECT (SELECT count(*) FROM fp) + (SELECT count(*) FROM fc)
+CREATE TEMP SEQUENCE shared
+CREATE SEQUENCE public.shared
+DROP SEQUENCE pg_temp.shared
+CREATE TABLE uses (a bigint DEFAULT 1 + nextval('shared'))
+CREATE TEMP SEQUENCE shared
+DROP SEQUENCE pg_temp.shared
+DROP TABLE uses
+DROP SEQUENCE shared
+DISCARD TEMP
+DROP TABLE pt

@@ -58,6 +58,12 @@ by_word(const void *key, const void *member)
 	return c != 0 ? c : w[s->len] == 0 ? 0 : -1;
 }
 
+bool
+sql_is_keyword(struct cat_str s)
+{
+	return bsearch(&s, keywords, sizeof keywords / sizeof *keywords, sizeof *keywords, by_word) != NULL;
+}
+
 static bool
 plain_name(struct cat_str s)
 {
@@ -66,7 +72,7 @@ plain_name(struct cat_str s)
 	for (uint32_t k = 0; k < s.len; k++)
 		if (!((s.p[k] >= 'a' && s.p[k] <= 'z') || (s.p[k] >= '0' && s.p[k] <= '9') || s.p[k] == '_'))
 			return false;
-	return bsearch(&s, keywords, sizeof keywords / sizeof *keywords, sizeof *keywords, by_word) == NULL;
+	return !sql_is_keyword(s);
 }
 
 bool

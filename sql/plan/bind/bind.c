@@ -91,7 +91,7 @@ sql_bind_in_schema(const struct bind_table *t, const char *schema)
 	if (t->tab->store.id == 0) /* a view */
 		return t->ast->in != NULL && strcmp(t->ast->in, schema) == 0;
 	cat_schema_of(t->tab->path, its);
-	return strcmp(its, schema) == 0 || (strcmp(schema, "pg_temp") == 0 && sql_path_is_temp(its));
+	return strcmp(its, schema) == 0 || (strcmp(schema, "pg_temp") == 0 && sql_schema_is_temp(its));
 }
 
 /* The next FROM item, for a table of the catalog or one like it. */
@@ -154,7 +154,7 @@ sql_bind_lookup(struct bind *b, const struct ast_table *t, const struct cat_tabl
 	/* The texts of views and rules name schemas other than public. */
 	bool kept = b->plan->in_view > 0;
 	const struct sql_looking in = { b->in->cat, b->in->t, kept ? NULL : b->in->search,
-		kept ? NULL : b->in->who };
+		kept ? NULL : b->in->who, b->in->search };
 	char path[CAT_PATH_MAX + 1];
 	*out = NULL;
 	if (!t->path && b->in->find == NULL)
@@ -173,10 +173,10 @@ static bool
 no_relation(struct bind *b, const struct ast_table *t)
 {
 	const char *name = t->path ? sql_path_shown(t->name) : t->name;
-	const struct sql_looking in = { b->in->cat, b->in->t, NULL, NULL };
+	const struct sql_looking in = { b->in->cat, b->in->t, NULL, NULL, b->in->search };
 	const struct cat_table *schema;
 	if (t->in != NULL && b->plan->kind == AST_TRUNCATE && b->in->cat != NULL &&
-	    !sql_schema_find(&in, t->in, &schema, false, b->err)) {
+	    !sql_schema_of_names(&in, t->in, &schema, false, b->err)) {
 		b->err->position = t->position;
 		return false;
 	}
@@ -208,7 +208,9 @@ sql_bind_add_table(struct bind *b, const struct ast_table *t)
 		return sql_bind_add_stats(b, t);
 	if (tab == NULL && bare && strcmp(t->name, "nam_functions") == 0 && b->in->cat != NULL)
 		return sql_bind_add_functions(b, t);
-	if (bare && (tab == NULL || t->system || b->plan->in_system > 0) &&
+	/* The system's catalogs come before all but temporary relations. */
+	bool hides = tab != NULL && strncmp(t->name, "pg_", 3) == 0 && !sql_path_is_temp(tab->path);
+	if (bare && (tab == NULL || t->system || b->plan->in_system > 0 || hides) &&
 	    (sql_bind_add_system(b, t, &ok) || (!t->information && sql_bind_add_activity(b, t, &ok))))
 		return ok;
 	if (bare && !sql_bind_system_known(b, t, tab))
@@ -798,6 +800,7 @@ func(struct bind *b, const struct ast_expr *e)
 		return x;
 	if (type->kind == CAT_DOMAIN)
 		return sql_bind_domain_call(b, a[0], type, e->position);
+	b->plan->enum_called = true;
 	return sql_expr_cast(b->a, a[0], cat_type_of(type), -1, e->position, b->err);
 }
 

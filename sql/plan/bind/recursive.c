@@ -48,6 +48,13 @@ match(struct bind *b, const struct ast_cte *c, struct bind *in, unsigned i, cons
 		    "Cast the output of the non-recursive term to the correct type.");
 		return NULL;
 	}
+	if (col->domain != x->domain && col->domain != 0 && self->selves > 0)
+		return sql_bind_fail(b, x->position, "42804",
+			   "recursive query \"%s\" column %u is of a domain in non-recursive term but not "
+			   "overall",
+			   c->name, i + 1),
+		       NULL;
+	col->domain = col->domain == x->domain ? col->domain : 0;
 	col->type = pair[0]->type;
 	col->typmod = typmod;
 	if (type != CAT_UNKNOWN)

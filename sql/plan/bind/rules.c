@@ -279,9 +279,10 @@ sql_plan_try(const struct cat_table *def, const struct ast_column *column, unsig
 	for (unsigned i = 0; ok && i < checks; i++)
 		ok = sql_bind_check(s, ck[i].e) != NULL;
 	/* Casts are found in the catalog's texts as x::d. */
-	if (ok && b->plan->domain_called)
+	if (ok && (b->plan->domain_called || b->plan->enum_called))
 		ok = cat_error(err, "0A000",
-		    "a domain's name as a function in DEFAULT and CHECK expressions is not supported yet");
+		    "%s name as a function in DEFAULT and CHECK expressions is not supported yet",
+		    b->plan->domain_called ? "a domain's" : "an enum's");
 	if (b != NULL)
 		sql_plan_free(b->plan);
 	return ok;
