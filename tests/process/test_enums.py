@@ -189,6 +189,36 @@ def test_renamed_type():
             w.close()
 
 
+def test_label_renamed_under_a_maker():
+    """A statement that waits for RENAME VALUE does not keep a text with the label's old name."""
+    with House(nodes=1, size="128m") as h:
+        one, two = Compute(h), Compute(h)
+        a, b = Wire(one.port), Wire(two.port)
+        a.query("CREATE TYPE mood AS ENUM ('x', 'y')")
+        now, out = "x", {}
+        for text in ("CREATE TABLE u (m mood DEFAULT '%s', n int)", "CREATE TABLE u (m mood CHECK (m <> '%s'), n int)",
+                     "CREATE DOMAIN d AS mood DEFAULT '%s'", "CREATE DOMAIN d AS mood CHECK (value <> '%s'::mood)",
+                     "CREATE VIEW v AS SELECT '%s'::mood AS m"):
+            then = "x" if now == "z" else "z"
+            soon(b, "SELECT '%s'::mood" % now)
+            a.query("BEGIN; ALTER TYPE mood RENAME VALUE '%s' TO '%s'" % (now, then))
+
+            def other():
+                out["made"] = state(b.query(text % now))
+
+            t = threading.Thread(target=other)
+            t.start()
+            time.sleep(0.3)
+            check(t.is_alive(), "it does not wait:", text)
+            same(state(a.query("COMMIT")), "", text)
+            t.join()
+            same(out["made"], "22P02", text)
+            now = then
+        same(state(b.query("CREATE TABLE u (m mood DEFAULT '%s', n int); INSERT INTO u (n) VALUES (1)" % now)), "")
+        for w in (a, b):
+            w.close()
+
+
 def test_parallel():
     """Workers that share a query see labels as the session does."""
     with House(nodes=1, size="256m") as h:
