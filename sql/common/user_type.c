@@ -36,16 +36,7 @@ sql_type_named(struct cat *c, struct txn *t, enum cat_type type, const char *nam
 bool
 sql_type_of_id(struct cat *c, struct txn *t, uint32_t id, const struct cat_table **def, struct cat_err *err)
 {
-	const struct cat_table **list;
-	struct nam_arena arena;
-	unsigned n = 0;
-	nam_arena_init(&arena, 4 << 10);
-	nam_status st = cat_list_types(c, t, &list, &n, &arena);
-	*def = NULL;
-	for (unsigned i = 0; st == NAM_OK && i < n; i++)
-		if (list[i]->store.id == id)
-			*def = list[i];
-	nam_arena_fini(&arena);
+	nam_status st = cat_type_of_id(c, t, id, def);
 	return st == NAM_OK || sql_status(err, st, NULL);
 }
 
