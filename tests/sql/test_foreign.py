@@ -69,6 +69,22 @@ def of_namdb(texts):
 OURS = [("DEFERRABLE INITIALLY IMMEDIATE NOT", "0A000")]
 
 
+def compare(name, ours, least):
+    """The statements of a file, answered alike but for ours: a statement, and the SQLSTATE that namdb gives on purpose. least: more
+    errors than that are PostgreSQL's."""
+    asked = statements(name)
+    texts = [t for _, t in asked]
+    want, got = of_postgres(texts), of_namdb(texts)
+    wrong, errors = [], 0
+    for (section, text), pg, own in zip(asked, want, got):
+        errors += pg[1] is not None
+        if pg != own and not (own[1] is not None and ours.get(text) == own[1][0]):
+            wrong.append("%s: %s\n    namdb      %s\n    PostgreSQL %s" % (section, text, own, pg))
+    check(not wrong, "%d answers differ:\n%s" % (len(wrong), "\n".join(wrong)))
+    check(errors > least, "PostgreSQL refuses only", errors)
+    print("  %d statements, %d of them refused" % (len(asked), errors))
+
+
 def test_foreign():
     asked = statements()
     texts = [t for _, t in asked]
