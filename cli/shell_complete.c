@@ -38,12 +38,14 @@ static const char *const command[] = { "\\?", "\\conninfo", "\\copy", "\\d", "\\
 	"\\dn", "\\ds", "\\dT", "\\dt", "\\du", "\\dv", "\\e", "\\echo", "\\edit", "\\g", "\\gx", "\\h",
 	"\\help", "\\i", "\\l", "\\o", "\\p", "\\pset", "\\q", "\\quit", "\\r", "\\set", "\\timing", "\\x" };
 static const char *const setting[] = { "application_name", "client_encoding", "client_min_messages",
-	"datestyle", "default_transaction_isolation", "extra_float_digits", "lock_timeout", "namdb.costs",
-	"namdb.join_order", "namdb.process_memory", "namdb.scan_memory", "namdb.statement_memory",
-	"namdb.visibility", "standard_conforming_strings", "statement_timeout", "timezone",
-	"transaction_isolation" };
-static const char *const own_setting[] = { "costs", "join_order", "process_memory", "scan_memory",
-	"statement_memory", "visibility" };
+	"datestyle", "default_transaction_isolation", "extra_float_digits", "lock_timeout", "namdb.cost_byte",
+	"namdb.cost_cache", "namdb.cost_hash_far", "namdb.cost_hash_near", "namdb.cost_row",
+	"namdb.cost_trip", "namdb.cost_value", "namdb.cost_verb", "namdb.costs", "namdb.join_order",
+	"namdb.process_memory", "namdb.scan_memory", "namdb.statement_memory", "namdb.visibility",
+	"standard_conforming_strings", "statement_timeout", "timezone", "transaction_isolation" };
+static const char *const own_setting[] = { "cost_byte", "cost_cache", "cost_hash_far", "cost_hash_near",
+	"cost_row", "cost_trip", "cost_value", "cost_verb", "costs", "join_order", "process_memory",
+	"scan_memory", "statement_memory", "visibility" };
 static const char *const pset[] = { "expanded", "format", "null", "pager" };
 static const char *const form[] = { "aligned", "csv", "json", "markdown" };
 

@@ -134,8 +134,10 @@ sql_create_as(struct sql_session *s, const struct ast_stmt *ast, const struct sq
 	struct sql_bind_in in = { .cat = s->cfg.cat,
 		.t = s->t,
 		.parser = s->cfg.parser,
+		.costs = sql_costs_renew(s),
 		.who = sql_who(s),
-		.search = sql_search_text(s, s->search) };
+		.search = sql_search_text(s, s->search),
+		.join_order = s->now.join_order };
 	bool made = false;
 	if (ast->params > 0)
 		return cat_error(err, "42P02", "there is no parameter $%u", ast->params);

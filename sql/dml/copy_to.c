@@ -232,8 +232,10 @@ sql_copy_to(struct sql_session *s, const struct ast_stmt *ast, const struct sql_
 	struct sql_bind_in in = { .cat = s->cfg.cat,
 		.t = s->t,
 		.parser = s->cfg.parser,
+		.costs = sql_costs_renew(s),
 		.who = sql_who(s),
-		.search = sql_search_text(s, s->search) };
+		.search = sql_search_text(s, s->search),
+		.join_order = s->now.join_order };
 	struct sql_plan *p = sql_plan_make(ast->inner, &in, err);
 	if (p == NULL)
 		return false;

@@ -97,3 +97,26 @@ sql_search_text(const struct sql_session *s, char buf[SQL_SEARCH_MAX])
 		return path;
 	return sql_search_with(path, s->temp, buf, SQL_SEARCH_MAX);
 }
+
+void
+sql_costs_in_force(const struct sql_settings *set, struct sql_costs *out)
+{
+	double c[SQL_COST_CONSTANTS];
+	static_assert(sizeof c == sizeof *out, "a struct of doubles: session/cost.c names them");
+	memcpy(c, set->standard_costs ? &sql_costs_standard : sql_costs_now(), sizeof c);
+	for (unsigned k = 0; k < SQL_COST_CONSTANTS; k++)
+		if (set->cost[k] >= 0)
+			c[k] = set->cost[k];
+	memcpy(out, c, sizeof c);
+}
+
+const struct sql_costs *
+sql_costs_renew(struct sql_session *s)
+{
+	if (s->now.costs_given)
+		sql_costs_in_force(&s->now, &s->costs_given);
+	s->costs = s->now.costs_given      ? &s->costs_given
+		   : s->now.standard_costs ? &sql_costs_standard
+					   : sql_costs_now();
+	return s->costs;
+}

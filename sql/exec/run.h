@@ -8,7 +8,9 @@
 
 #include <sql/common/path.h>
 #include <sql/exec/exec.h>
+#include <sql/plan/cost.h>
 
+enum { SQL_COST_CONSTANTS = 8 };
 enum { SQL_KEPT = 52, SQL_CACHED = 64, SQL_RETRIES = 20, SQL_PATH_TEXT = 256 };
 /* Room for the names of a search_path in quotes, and for one more. */
 enum { SQL_SEARCH_MAX = 4 * SQL_PATH_TEXT + CAT_NAME_MAX + 4 };
@@ -29,6 +31,8 @@ struct sql_settings {
 	uint64_t memory_kb;                /* namdb.statement_memory */
 	uint32_t join_order;               /* namdb.join_order: 0 = by cost; else dice, for tests */
 	bool standard_costs;               /* namdb.costs */
+	bool costs_given;                  /* one of those that follow is */
+	double cost[SQL_COST_CONSTANTS];   /* namdb.cost_*: session/cost.c; -1 = not given */
 	bool keys_ordered;                 /* namdb.primary_key: of tables that do not say */
 	uint32_t parallel;                 /* namdb.parallel: workers; 0 = all of the process */
 	uint64_t parallel_rows;            /* namdb.parallel_rows */
@@ -63,6 +67,8 @@ struct sql_session {
 	struct nam_budget budget;   /* of the arenas and of t, part of the process's */
 	struct nam_arena **arena;
 	unsigned arenas;
+	const struct sql_costs *costs; /* of the statement's plan: sql_costs_renew's */
+	struct sql_costs costs_given;
 	struct sql_exec x;
 	struct sql_team team; /* help.c's */
 	unsigned teams;
@@ -103,6 +109,10 @@ sql_looking(struct sql_session *s)
 	return (struct sql_looking){ s->cfg.cat, s->t, sql_search_text(s, s->search), sql_who(s), NULL };
 }
 
+/* The constants of costs: measured or standard, or given. */
+void sql_costs_in_force(const struct sql_settings *set, struct sql_costs *out);
+/* Before a statement is planned: those that its plan goes by, until the next call. */
+const struct sql_costs *sql_costs_renew(struct sql_session *s);
 struct nam_arena *sql_arena(struct sql_session *s, unsigned i);
 void sql_prepare_exec(struct sql_session *s, const struct sql_sink *sink, struct cat_err *err);
 /* now() of the transaction, microseconds since 2000-01-01. */

@@ -28,7 +28,7 @@ plan(struct sql_session *s, struct subject *j, struct cat_err *err)
 		.search = sql_search_text(s, s->search),
 		.t = s->t,
 		.parser = s->cfg.parser,
-		.costs = sql_costs_of(s),
+		.costs = sql_costs_renew(s),
 		.join_order = s->now.join_order };
 	j->own = true;
 	if (ast->kind == AST_CREATE_AS) {

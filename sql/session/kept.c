@@ -11,7 +11,7 @@
 
 /* A value is kept as 32 bits: of a switch 0 or 1, of a CHOICE its place in the list, of a REAL a
  * float. */
-enum kind { SWITCH, CHOICE, NUMBER, KBYTES, MSECS, REAL };
+enum kind { SWITCH, CHOICE, NUMBER, KBYTES, MSECS, REAL, NANOS };
 
 struct kept {
 	const char *name;
@@ -190,7 +190,7 @@ unit_of(enum kind kind, const char *word)
 	} units[] = { { KBYTES, "B", 1.0 / 1024 }, { KBYTES, "kB", 1 }, { KBYTES, "MB", 1024 },
 		{ KBYTES, "GB", 1 << 20 }, { KBYTES, "TB", 1 << 30 }, { MSECS, "us", 0.001 },
 		{ MSECS, "ms", 1 }, { MSECS, "s", 1000 }, { MSECS, "min", 60000 }, { MSECS, "h", 3600000 },
-		{ MSECS, "d", 86400000 } };
+		{ MSECS, "d", 86400000 }, { NANOS, "ns", 1 } };
 	for (unsigned i = 0; i < sizeof units / sizeof *units; i++)
 		if (units[i].kind == kind && strcmp(units[i].word, word) == 0)
 			return units[i].is;
@@ -285,7 +285,7 @@ enum access { FIXED, OWN, SUPER }; /* FIXED: nobody sets it; SUPER: a superuser 
 static const struct other {
 	const char *name, *about;
 	enum access access;
-	enum { TEXT, BOOL, ENUM, INTEGER, MEMORY, TIME } type;
+	enum { TEXT, BOOL, ENUM, INTEGER, MEMORY, TIME, COST_NS, COST_BYTES } type;
 	const char *choices;
 } others[] = {
 	{ "application_name", "What pg_stat_activity shows of the client.", OWN, TEXT, NULL },
@@ -310,6 +310,18 @@ static const struct other {
 	{ "log_min_duration_statement", "Statements that take so long are logged.", SUPER, TIME, NULL },
 	{ "max_identifier_length", "Bytes of a name.", FIXED, INTEGER, NULL },
 	{ "max_index_keys", "Columns of a key.", FIXED, INTEGER, NULL },
+	{ "namdb.cost_byte", "Cost of a byte over the fabric; -1: as measured.", OWN, COST_NS, NULL },
+	{ "namdb.cost_cache", "Bytes of hash tables that the cache holds; -1: as measured.", OWN, COST_BYTES,
+	    NULL },
+	{ "namdb.cost_hash_far", "Cost of asking a hash table in memory; -1: as measured.", OWN, COST_NS,
+	    NULL },
+	{ "namdb.cost_hash_near", "Cost of asking a hash table in the cache; -1: as measured.", OWN, COST_NS,
+	    NULL },
+	{ "namdb.cost_row", "Cost of finding a visible row; -1: as measured.", OWN, COST_NS, NULL },
+	{ "namdb.cost_trip", "Cost of a round trip over the fabric; -1: as measured.", OWN, COST_NS, NULL },
+	{ "namdb.cost_value", "Cost of a value that is read or compared; -1: as measured.", OWN, COST_NS,
+	    NULL },
+	{ "namdb.cost_verb", "Cost of a further verb of a round trip; -1: as measured.", OWN, COST_NS, NULL },
 	{ "namdb.costs", "The costs that plans use.", OWN, ENUM, "measured|standard" },
 	{ "namdb.join_order", "The order of joins: by cost, or by dice.", OWN, TEXT, NULL },
 	{ "namdb.primary_key", "How primary keys of new tables are kept.", OWN, ENUM, "hash|ordered" },
@@ -409,12 +421,12 @@ in_units(const char *shown, enum kind kind, char *buf)
 	double x = strtod(shown, &end);
 	while (*end == ' ')
 		end++;
-	double unit = kind == KBYTES || kind == MSECS ? unit_of(kind, end) : 0;
+	double unit = kind == KBYTES || kind == MSECS || kind == NANOS ? unit_of(kind, end) : 0;
 	if (unit == 0 || end == shown) {
 		snprintf(buf, SQL_KNOWN_TEXT, "%s", shown);
 		return buf;
 	}
-	snprintf(buf, SQL_KNOWN_TEXT, "%.0f", rint(x * unit));
+	snprintf(buf, SQL_KNOWN_TEXT, kind == NANOS ? "%.10g" : "%.0f", kind == NANOS ? x : rint(x * unit));
 	return buf;
 }
 
@@ -438,20 +450,27 @@ choices_of(const struct kept *k, char *buf)
 	return buf;
 }
 
+static enum kind
+kind_of(const struct other *o)
+{
+	return o->type == MEMORY || o->type == COST_BYTES ? KBYTES
+	       : o->type == TIME                          ? MSECS
+	       : o->type == COST_NS                       ? NANOS
+							  : CHOICE;
+}
+
 bool
 sql_setting_known(struct sql_session *s, unsigned k, struct sql_known *out)
 {
-	static const char *const types[] = { "string", "bool", "enum", "integer", "integer", "integer" };
+	static const char *const types[] = { "string", "bool", "enum", "integer", "integer", "integer",
+		"real", "integer" };
 	const struct line *line = all_by_name();
 	char shown[64];
 	if (k >= ALL)
 		return false;
 	const struct kept *own = line[k].kept;
 	const struct other *other = line[k].other;
-	enum kind kind = own                     ? own->kind
-			 : other->type == MEMORY ? KBYTES
-			 : other->type == TIME   ? MSECS
-						 : CHOICE;
+	enum kind kind = own ? own->kind : kind_of(other);
 	bool number = own ? kind > CHOICE : other->type >= INTEGER;
 	*out = (struct sql_known){ .name = line[k].name, .about = line[k].about };
 	const char *is = sql_setting(s, out->name, shown, sizeof shown);
@@ -463,7 +482,7 @@ sql_setting_known(struct sql_session *s, unsigned k, struct sql_known *out)
 	fresh.session_role = s->now.session_role;
 	is = sql_setting_in(s, &fresh, out->name, shown, sizeof shown);
 	out->boot = in_units(is ? is : "", kind, out->buf[1]);
-	out->unit = kind == KBYTES ? "kB" : kind == MSECS ? "ms" : NULL;
+	out->unit = kind == KBYTES ? "kB" : kind == MSECS ? "ms" : kind == NANOS ? "ns" : NULL;
 	out->vartype = !own             ? types[other->type]
 		       : kind == SWITCH ? "bool"
 		       : kind == CHOICE ? "enum"
@@ -481,6 +500,9 @@ sql_setting_known(struct sql_session *s, unsigned k, struct sql_known *out)
 	} else if (number && kind == MSECS) {
 		out->min = strcmp(out->name, "log_min_duration_statement") == 0 ? "-1" : "0";
 		out->max = "2147483647";
+	} else if (number && other->type >= COST_NS) {
+		out->min = "-1";
+		out->max = kind == NANOS ? "1000000000" : "8796093022208";
 	}
 	return true;
 }

@@ -647,6 +647,7 @@ sql_session_open(const struct sql_session_config *cfg, struct sql_session **out)
 	    cfg->user != NULL && !cfg->no_role ? cfg->user : CAT_FIRST_ROLE);
 	s->budget.whole = &sql_process_memory;
 	sql_settings_reset(s);
+	sql_costs_renew(s);
 	*out = s;
 	return NAM_OK;
 }

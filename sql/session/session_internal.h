@@ -61,9 +61,17 @@ bool sql_stmt_run(struct sql_session *s, struct sql_stmt *st, const struct cat_d
     const struct sql_sink *sink, struct cat_err *err, bool last);
 struct sql_stmt *sql_stmt_new(struct sql_session *s, struct sql_parsed *parsed, const struct ast_stmt *ast,
     const enum cat_type *types, unsigned n, struct cat_err *err);
+/* The constants that the session's last plan was made with: its helpers plan with them too. */
 const struct sql_costs *sql_costs_of(const struct sql_session *s);
 bool sql_stmt_plan(struct sql_session *s, struct sql_stmt *st, struct cat_err *err);
 bool sql_has_plan(const struct ast_stmt *ast);
+
+/* ---- cost.c ---- */
+void sql_cost_settings_init(struct sql_settings *set);
+/* namdb.cost_*. set: false = none has that name; v NULL = as measured. text: NULL = likewise. */
+bool sql_cost_setting_set(
+    struct sql_settings *set, const char *name, const char *v, bool *ok, struct cat_err *err);
+const char *sql_cost_setting_text(const struct sql_settings *set, const char *name, char *buf, size_t max);
 
 /* ---- temp.c ---- */
 /* Drops the session's temporary relations, in a transaction of its own; so that of sessions whose

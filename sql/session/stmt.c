@@ -84,10 +84,13 @@ sql_stmt_params(const struct sql_stmt *st, const enum cat_type **types)
 	return st->params;
 }
 
-const struct sql_costs *
-sql_costs_of(const struct sql_session *s)
+/* A number of the settings that plans depend on. */
+static uint64_t
+planned_by(const struct sql_session *s, const char *path)
 {
-	return s->now.standard_costs ? &sql_costs_standard : sql_costs_now();
+	uint64_t costs = s->now.costs_given ? nam_hash(s->now.cost, sizeof s->now.cost, 1) : 0;
+	return (uint64_t)s->now.join_order << 31 ^ (uint64_t)s->now.standard_costs << 63 ^
+	       nam_hash(path, strlen(path), 0) ^ costs;
 }
 
 static bool
@@ -106,9 +109,8 @@ sql_stmt_plan(struct sql_session *s, struct sql_stmt *st, struct cat_err *err)
 {
 	uint64_t version = cat_version(s->cfg.cat, s->t);
 	const char *path = sql_search_text(s, s->search);
-	uint64_t search = nam_hash(path, strlen(path), 0);
-	uint64_t drift = cat_drift(s->cfg.cat) ^ (uint64_t)s->now.join_order << 31 ^
-			 (uint64_t)s->now.standard_costs << 63 ^ search;
+	uint64_t drift = cat_drift(s->cfg.cat) ^ planned_by(s, path);
+	const struct sql_costs *costs = sql_costs_renew(s);
 	if (st->plan != NULL && st->version == version && st->drift == drift && !st->plan->momentary &&
 	    sql_who_same(&st->who, sql_who(s)))
 		return true;
@@ -121,7 +123,7 @@ sql_stmt_plan(struct sql_session *s, struct sql_stmt *st, struct cat_err *err)
 		.parser = s->cfg.parser,
 		.types = st->given,
 		.ntypes = st->ngiven,
-		.costs = sql_costs_of(s),
+		.costs = costs,
 		.peers = s->cfg.peers,
 		.may_change = true,
 		.who = sql_who(s),

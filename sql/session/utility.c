@@ -428,6 +428,7 @@ sql_settings_init(struct sql_settings *set)
 	strcpy(set->client_min_messages, "notice");
 	strcpy(set->extra_float_digits, "1");
 	strcpy(set->search_path, "\"$user\", public");
+	sql_cost_settings_init(set);
 	sql_kept_init(set->kept);
 }
 
@@ -703,7 +704,7 @@ assign(struct sql_session *s, struct sql_settings *set, const char *name, const 
 		return true;
 	}
 	bool known = true, ok;
-	if (sql_kept_set(set->kept, name, v, &ok, err))
+	if (sql_cost_setting_set(set, name, v, &ok, err) || sql_kept_set(set->kept, name, v, &ok, err))
 		return ok;
 	ok = assign_more(s, set, name, v, &known, err);
 	if (known)
@@ -855,7 +856,8 @@ sql_setting_in(struct sql_session *s, const struct sql_settings *set, const char
 	for (unsigned i = 0; i < sizeof fixed / sizeof *fixed; i++)
 		if (strcasecmp(name, fixed[i][0]) == 0)
 			return fixed[i][1];
-	return sql_kept_text(set->kept, name, buf, max);
+	const char *cost = sql_cost_setting_text(set, name, buf, max);
+	return cost ? cost : sql_kept_text(set->kept, name, buf, max);
 }
 
 bool

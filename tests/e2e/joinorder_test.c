@@ -182,8 +182,71 @@ settings(void **state)
 		{ "show namdb.costs", "standard; SHOW" },
 		{ "set namdb.costs = 'cheap'",
 		    "ERROR 22023: invalid value for parameter \"namdb.costs\": \"cheap\"" },
-		{ "reset namdb.costs", "RESET" },
+		{ "show namdb.cost_trip", "500ns; SHOW" },
+		{ "show namdb.cost_byte", "0.15ns; SHOW" },
+		{ "show namdb.cost_cache", "1MB; SHOW" },
+		{ "set namdb.cost_trip = 700; set namdb.cost_byte = '1.25 us'; set namdb.cost_cache = '96kB'",
+		    "SET SET SET" },
+		{ "show namdb.cost_trip", "700ns; SHOW" },
+		{ "show namdb.cost_byte", "1250ns; SHOW" },
+		{ "show namdb.cost_cache", "96kB; SHOW" },
+		{ "show namdb.cost_verb", "150ns; SHOW" },
+		{ "select name, setting, unit, vartype, min_val, max_val from pg_settings where name like "
+		  "'namdb.cost\\_%' and name ~ 'byte|cache|row' order by 1",
+		    "namdb.cost_byte|1250|ns|real|-1|1000000000;namdb.cost_cache|96|kB|integer|-1|"
+		    "8796093022208;namdb.cost_row|40|ns|real|-1|1000000000; SELECT 3" },
+		{ "set namdb.cost_byte = -1", "SET" },
+		{ "show namdb.cost_byte", "0.15ns; SHOW" },
+		{ "set namdb.cost_trip = default", "SET" },
+		{ "show namdb.cost_trip", "500ns; SHOW" },
+		{ "begin; set local namdb.cost_row = 0; show namdb.cost_row; rollback; show namdb.cost_row",
+		    "BEGIN SET0ns; SHOW ROLLBACK40ns; SHOW" },
+		{ "set namdb.cost_trip = -2", "ERROR 22023: -2 is outside the valid range for parameter "
+					      "\"namdb.cost_trip\" (-1, 0 .. 1s)" },
+		{ "set namdb.cost_trip = '2s'", "ERROR 22023: 2s is outside the valid range for parameter "
+						"\"namdb.cost_trip\" (-1, 0 .. 1s)" },
+		{ "set namdb.cost_trip = 'nan'", "ERROR 22023: nan is outside the valid range for parameter "
+						 "\"namdb.cost_trip\" (-1, 0 .. 1s)" },
+		{ "set namdb.cost_trip = '1kB'",
+		    "ERROR 22023: invalid value for parameter \"namdb.cost_trip\": \"1kB\"" },
+		{ "set namdb.cost_cache = '5ns'",
+		    "ERROR 22023: invalid value for parameter \"namdb.cost_cache\": \"5ns\"" },
+		{ "set namdb.cost_trip = ''",
+		    "ERROR 22023: invalid value for parameter \"namdb.cost_trip\": \"\"" },
+		{ "set namdb.cost_none = 1",
+		    "ERROR 42704: unrecognized configuration parameter \"namdb.cost_none\"" },
+		{ "reset all", "RESET" },
+		{ "show namdb.cost_cache", "1MB; SHOW" },
 		{ "show namdb.costs", "measured; SHOW" },
+	};
+	golden_all(list);
+}
+
+/* A plan is made again if a constant is given that changes it; others are not touched. */
+static void
+constants_decide(void **state)
+{
+	(void)state;
+#define BY_INDEX "Project;  -> Index Scan using ci on c;       Index Cond: (v = 7); EXPLAIN"
+#define BY_SCAN  "Project;  -> Seq Scan on c;       Filter: (v = 7); EXPLAIN"
+	static const struct golden list[] = {
+		{ "create table c (id int primary key, v int, w int)", "CREATE TABLE" },
+		{ "insert into c select i, i % 40, i from generate_series(1, 4000) i", "INSERT 0 4000" },
+		{ "create index ci on c (v)", "CREATE INDEX" },
+		{ "analyze c", "ANALYZE" },
+		{ "set namdb.costs = 'standard'", "SET" },
+		{ "prepare p as select w from c where v = 7", "PREPARE" },
+		{ "explain (costs off) execute p", BY_INDEX },
+		{ "set namdb.cost_verb = '1ms'", "SET" },
+		{ "explain (costs off) execute p", BY_SCAN },
+		{ "explain (costs off) create table d as select w from c where v = 7", BY_SCAN },
+		{ "explain (costs off) select w from c where v = 7", BY_SCAN },
+		{ "begin; set local namdb.cost_row = '1ms'; explain (costs off) execute p; rollback",
+		    "BEGIN SETProject;  -> Index Scan using ci on c;       Index Cond: (v = 7); "
+		    "EXPLAIN ROLLBACK" },
+		{ "explain (costs off) execute p", BY_SCAN },
+		{ "reset namdb.cost_verb", "RESET" },
+		{ "explain (costs off) execute p", BY_INDEX },
 	};
 	golden_all(list);
 }
@@ -238,6 +301,7 @@ main(void)
 		cmocka_unit_test(every_order),
 		cmocka_unit_test(beats_greedy),
 		cmocka_unit_test(settings),
+		cmocka_unit_test(constants_decide),
 		cmocka_unit_test(many_tables),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1922,6 +1922,46 @@ SET namdb.costs = 'guessed';
 --! 22023
 SET namdb.costs = 'measured';
 
+-- [set-cost] namdb
+--= tests/e2e/joinorder_test.c constants_decide
+SET namdb.costs = 'standard';
+SELECT name, setting, unit FROM pg_settings WHERE name LIKE 'namdb.cost\_%' ORDER BY 1;
+--> namdb.cost_byte,0.15,ns
+--> namdb.cost_cache,1024,kB
+--> namdb.cost_hash_far,100,ns
+--> namdb.cost_hash_near,15,ns
+--> namdb.cost_row,40,ns
+--> namdb.cost_trip,500,ns
+--> namdb.cost_value,5,ns
+--> namdb.cost_verb,150,ns
+SET namdb.cost_trip = 500;
+SET namdb.cost_trip = '2us';
+SHOW namdb.cost_trip;
+--> 2000ns
+SET namdb.cost_trip = '1s';
+SET namdb.cost_trip = -1;
+SHOW namdb.cost_trip;
+--> 500ns
+SET namdb.cost_verb = '500ns';
+SET namdb.cost_byte = 0.5;
+SET namdb.cost_row = 1;
+SET namdb.cost_value = 1;
+SET namdb.cost_hash_near = 1;
+SET namdb.cost_hash_far = 1;
+SET namdb.cost_cache = '512kB';
+SHOW namdb.cost_cache;
+--> 512kB
+SET namdb.cost_hash_far = '1 mile';
+--! 22023
+RESET namdb.cost_verb;
+RESET namdb.cost_byte;
+RESET namdb.cost_row;
+RESET namdb.cost_value;
+RESET namdb.cost_hash_near;
+RESET namdb.cost_hash_far;
+RESET namdb.cost_cache;
+RESET namdb.costs;
+
 -- [set-primary-key] namdb
 SHOW namdb.primary_key;
 --> hash
