@@ -31,8 +31,9 @@ function(nam_room name)
   # Two views of the tree: one holds this room's headers alone, the other those of its folders.
   file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.h)
   nam_view(outside ${name} ${headers} ${shows})
-  list(FILTER folders EXCLUDE REGEX "${name}/[^/]*/") # a folder's folders come with it
-  nam_view(inside ${name} ${folders})
+  list(FILTER R_FOLDERS EXCLUDE REGEX "/") # a folder's folders come with it
+  list(TRANSFORM R_FOLDERS PREPEND ${CMAKE_SOURCE_DIR}/${name}/)
+  nam_view(inside ${name} ${R_FOLDERS})
   if(NOT src)
     # A room without code is a name on the map.
     file(WRITE ${CMAKE_BINARY_DIR}/empty_${lib}.c "extern int nam_room_${lib}; int nam_room_${lib};\n")
