@@ -123,6 +123,9 @@ void bench_progress_end(const char *fmt, ...) __attribute__((format(printf, 1, 2
 /* True if PATH leads to this program. */
 bool bench_program_there(const char *name);
 
+/* This thread runs on one core. False: that is not ours to run on. */
+bool bench_pin(unsigned core);
+
 /* True if there is a software RDMA device here. Figures over RDMA then say nothing about speed. */
 bool bench_software_device(void);
 /* ---- plot.c: pictures by gnuplot ---- */

@@ -4,6 +4,7 @@
 #include <bench/bench.h>
 
 #include <dirent.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,6 +173,15 @@ bench_program_there(const char *name)
 			return true;
 	}
 	return false;
+}
+
+bool
+bench_pin(unsigned core)
+{
+	cpu_set_t set;
+	CPU_ZERO(&set);
+	CPU_SET(core, &set);
+	return sched_setaffinity(0, sizeof set, &set) == 0;
 }
 
 /* By convention their names are rxeN and siwN. */

@@ -453,7 +453,7 @@ prepare(struct bench *b, struct nam_err *err)
 		b->functional = bench_verbs_fabric_kind(b->f) == NET_VERBS && bench_software_device();
 	}
 	/* Only now: the threads of net shall not share the core. */
-	if (p->pin_client >= 0 && !bench_verbs_pin(p->pin_client))
+	if (p->pin_client >= 0 && !bench_pin((unsigned)p->pin_client))
 		return nam_fail(err, NAM_INVALID, "core %d is not ours to run on: %m", p->pin_client);
 	return NAM_OK;
 }

@@ -100,7 +100,6 @@ uint64_t bench_verbs_process_ns(void);
 /* Cycles of a core in a nanosecond of its time, by the time stamp counter since the program began;
  * 0 = not known here. */
 double bench_verbs_ghz(void);
-bool bench_verbs_pin(int core);
 
 /* ---- verbs_plot.c: gnuplot ----------------------------------------------------------- */
 

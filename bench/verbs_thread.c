@@ -47,21 +47,12 @@ bench_verbs_ghz(void)
 #endif
 }
 
-bool
-bench_verbs_pin(int core)
-{
-	cpu_set_t set;
-	CPU_ZERO(&set);
-	CPU_SET((unsigned)core, &set);
-	return sched_setaffinity(0, sizeof set, &set) == 0;
-}
-
 static void *
 thread_main(void *arg)
 {
 	struct verbs_thread *t = arg;
 	if (t->pin >= 0)
-		bench_verbs_pin(t->pin);
+		bench_pin((unsigned)t->pin);
 	atomic_store(&t->tid, gettid());
 	t->serve(t->arg);
 	return NULL;

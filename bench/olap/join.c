@@ -16,6 +16,7 @@
 #include <base/number.h>
 #include <olap/cost.h>
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +36,9 @@ enum { TCP_ALGORITHMS = 3 };
 
 struct point {
 	struct series_point runs;
+	/* With other processes, in each run: the first one alone; then the last one is late. */
+	double one[BENCH_RUNS_MAX], late[BENCH_RUNS_MAX], late_share[BENCH_RUNS_MAX];
+	unsigned turns;
 	double selectivity, floor_s, killed;
 	struct join_sums want;
 	unsigned bits, split, local_passes;
@@ -44,7 +48,7 @@ struct bench {
 	struct bench_common common;
 	unsigned rows[2]; /* R, S */
 	unsigned payload, workers, processes;
-	bool kill;
+	bool kill, late, pin;
 	double skew, selectivity[POINTS];
 	unsigned points, bits;
 	enum olap_algorithm algorithm;
@@ -122,6 +126,7 @@ collect(void *arg, const void *result, uint32_t len)
 struct plan {
 	struct olap_source left, right;
 	enum olap_algorithm algorithm;
+	unsigned participants;
 };
 
 static nam_status
@@ -140,7 +145,7 @@ join_main(struct pool_worker *w, struct olap_job *job, void *arg)
 		.left = plan->left,
 		.right = plan->right,
 		.bits = b->bits,
-		.workers = b->workers * b->processes,
+		.workers = plan->participants,
 		.memory = (size_t)4 << 30,
 		.sink = fast ? sink_fast : sink_wide,
 		.arg = &wide,
@@ -154,6 +159,8 @@ join_main(struct pool_worker *w, struct olap_job *job, void *arg)
 		b->did.bits = j.did.bits;
 		b->did.split = j.did.split;
 	}
+	if (w->pool->shared != NULL)
+		atomic_fetch_add(&w->pool->shared->part[w->pool->self], wide.sums.pairs);
 	if (w->pool->self == 0) {
 		atomic_fetch_add(&b->did.local_passes, j.did.local_passes);
 		pthread_mutex_lock(&b->mutex);
@@ -171,15 +178,19 @@ same(const struct join_sums *a, const struct join_sums *b)
 	return a->pairs == b->pairs && a->left == b->left && a->right == b->right;
 }
 
+/* By all processes, or by the first one alone. late: the last of them comes so much later. */
 static bool
-join_once(void *arg, double *seconds, double *pass)
+join_by(struct bench *b, bool alone, double late, double *seconds)
 {
-	struct bench *b = arg;
 	atomic_store(&b->did.local_passes, 0);
-	const struct plan plan = { b->s.source, b->r.source, b->algorithm };
-	const struct pool_job j = {
-		.fn = join_main, .arg = b, .plan = &plan, .plan_len = sizeof plan, .everyone = true
-	};
+	const struct plan plan = { b->s.source, b->r.source, b->algorithm,
+		b->workers * (alone ? 1 : b->processes) };
+	const struct pool_job j = { .fn = join_main,
+		.arg = b,
+		.plan = &plan,
+		.plan_len = sizeof plan,
+		.everyone = !alone,
+		.late_s = late };
 	nam_status st = bench_pool_job(&b->pool, &j, seconds);
 	if (st != NAM_OK)
 		fprintf(stderr, "namdb bench: the join ended: %s\n", nam_status_text(st));
@@ -187,8 +198,49 @@ join_once(void *arg, double *seconds, double *pass)
 		fprintf(stderr, "namdb bench: wrong answer: %llu pairs, expected %llu\n",
 		    (unsigned long long)b->got.pairs, (unsigned long long)b->pt->want.pairs);
 	b->pt->runs.bad += st != NAM_OK || !same(&b->got, &b->pt->want);
-	*pass = b->did.scan;
 	return st == NAM_OK;
+}
+
+static bool
+join_once(void *arg, double *seconds, double *pass)
+{
+	struct bench *b = arg;
+	bool ok = join_by(b, false, 0, seconds);
+	*pass = b->did.scan;
+	return ok;
+}
+
+/* When the last process comes late: in the middle of what the others take without it. */
+static double
+middle(const struct bench *b, double one)
+{
+	return one / (b->processes - 1) / 2;
+}
+
+/* A run: by the first process alone, and with one that is late; then by all from the beginning. */
+static bool
+join_turn(void *arg, double *seconds, double *pass)
+{
+	struct bench *b = arg;
+	struct point *pt = b->pt;
+	unsigned k = pt->turns++;
+	const struct net_counts counts = pt->runs.counts;
+	if (b->processes > 1 && !join_by(b, true, 0, &pt->one[k]))
+		return false;
+	if (b->late) {
+		if (!join_by(b, false, middle(b, pt->one[k]), &pt->late[k]))
+			return false;
+		pt->late_share[k] = pt->want.pairs > 0
+					? (double)atomic_load(&b->pool.shared->part[b->processes - 1]) /
+					      (double)pt->want.pairs
+					: 0;
+	}
+	pt->runs.counts = counts; /* verbs are told of the last of them */
+	if (b->processes > 1)
+		fprintf(stderr, "one process: %.3f s%s", pt->one[k], b->late ? "" : "; all: ");
+	if (b->late)
+		fprintf(stderr, "; with one that is late: %.3f s; all: ", pt->late[k]);
+	return join_once(b, seconds, pass);
 }
 
 /* The same question in SQL, of tuples of so many words. */
@@ -267,6 +319,35 @@ measure(struct bench *b, struct point *pt)
 
 /* ---- the report -------------------------------------------------------------------- */
 
+/* The median of what the runs took, over what one process took in the same run. */
+static double
+over_one(const struct point *pt, const double *seconds, unsigned runs)
+{
+	double ratio[BENCH_RUNS_MAX];
+	for (unsigned k = 0; k < runs; k++)
+		ratio[k] = pt->one[k] > 0 ? seconds[k] / pt->one[k] : 0;
+	return bench_median(ratio, runs);
+}
+
+static void
+processes_metrics(const struct bench *b, const struct point *pt, struct bench_metrics *m)
+{
+	unsigned runs = b->common.runs;
+	double s = bench_median(pt->runs.seconds, runs), one = bench_median(pt->one, runs);
+	bench_metric(m, "one_s", one);
+	bench_metric(m, "one_ratio", over_one(pt, pt->runs.seconds, runs));
+	if (b->late) {
+		bench_metric(m, "late_s", bench_median(pt->late, runs));
+		bench_metric(m, "late_one_ratio", over_one(pt, pt->late, runs));
+		bench_metric(m, "late_share", bench_median(pt->late_share, runs));
+	}
+	if (b->kill) {
+		bench_metric(m, "killed_s", pt->killed);
+		bench_metric(m, "killed_ratio", s > 0 ? pt->killed / s : 0);
+		bench_metric(m, "killed_one_ratio", one > 0 ? pt->killed / one : 0);
+	}
+}
+
 static void
 metrics(const void *arg, unsigned point, struct bench_metrics *m)
 {
@@ -297,10 +378,8 @@ metrics(const void *arg, unsigned point, struct bench_metrics *m)
 	bench_metric(m, "cost_probe_ns", b->cost.probe * 1e9);
 	bench_metric(m, "cost_round_trip_ns", b->cost.round_trip * 1e9);
 	bench_series_verbs(m, &pt->runs, runs);
-	if (b->kill) {
-		bench_metric(m, "killed_s", pt->killed);
-		bench_metric(m, "killed_ratio", s > 0 ? pt->killed / s : 0);
-	}
+	if (b->processes > 1)
+		processes_metrics(b, pt, m);
 	bench_series_judged(m, &b->series, &pt->runs);
 }
 
@@ -311,17 +390,19 @@ report(const struct bench *b)
 	if (c->json) {
 		printf("{\"bench\": \"join\", \"provider\": \"%s\", \"params\": {\"rows\": [%u, %u], "
 		       "\"payload\": %u, \"skew\": %g, \"algorithm\": \"%s\", \"workers\": %u, "
-		       "\"processes\": %u, \"runs\": %u, \"seed\": %llu, \"embedded\": %s",
+		       "\"processes\": %u, \"pinned\": %s, \"runs\": %u, \"seed\": %llu, \"embedded\": %s",
 		    b->pool.provider, b->rows[0], b->rows[1], b->payload, b->skew,
-		    algorithm_name[b->algorithm], b->workers, b->processes, c->runs,
-		    (unsigned long long)b->seed, c->storage == NULL && b->pool.node == 0 ? "true" : "false");
+		    algorithm_name[b->algorithm], b->workers, b->processes,
+		    b->pool.cores > 0 ? "true" : "false", c->runs, (unsigned long long)b->seed,
+		    c->storage == NULL && b->pool.node == 0 ? "true" : "false");
 		bench_series_params_end(&b->series);
 	} else {
 		printf("join %u x %u, tuples of 8 + %u bytes, skew %g, %s, %s, %u worker%s, median of %u\n",
 		    b->rows[0], b->rows[1], b->payload, b->skew, algorithm_name[b->algorithm],
 		    b->pool.provider, b->workers, b->workers > 1 ? "s" : "", c->runs);
 		if (b->processes > 1)
-			printf("  %u processes\n", b->processes);
+			printf("  %u processes%s\n", b->processes,
+			    b->pool.cores > 0 ? ", each worker on a core of its own" : "");
 	}
 	bench_series_report(&b->series, b->points, metrics, b);
 }
@@ -427,6 +508,13 @@ take(void *arg, int letter, char *v)
 		return true;
 	case 'K':
 		return b->kill = true;
+	case 'L':
+		return b->late = true;
+	case 'i':
+		b->pin = true;
+		b->pool.cores = 0;
+		return strcmp(v, "none") == 0 || bench_take_numbers(v, 0, CPU_SETSIZE - 1, b->pool.core,
+						     POOL_CORES_MAX, &b->pool.cores);
 	case 'B':
 		if (!nam_number(v, 0, OLAP_BITS_MAX, &x))
 			return false;
@@ -460,7 +548,10 @@ usage(FILE *to)
 	    "  --bits N         2^N partitions (default 0: as the sizes ask)\n"
 	    "  --workers N      worker threads (default 1)\n"
 	    "  --processes N    that take part, with so many workers each (default 1)\n"
+	    "  --late           each run once more, in which one of them takes part from the middle on\n"
 	    "  --kill           one run more, in whose middle such a process is killed\n"
+	    "  --pin LIST       a core for each worker, one process after the other; none: where the\n"
+	    "                   kernel likes (default: with several processes, if there are as many cores)\n"
 	    "  --peer duckdb    the same join by DuckDB, with as many threads\n"
 	    "  --seed N         of the data (default 1)\n");
 	fprintf(to, "  --sim MODEL      in virtual time on a model of machines; see --sim fdr4x --help\n");
@@ -483,7 +574,7 @@ run(struct bench *b, struct point *pt, struct nam_err *err)
 		b->algorithm = olap_cost_choose(
 		    &b->cost, OLAP_INNER, size_of(b, 1), size_of(b, 0), b->workers * b->processes);
 	b->series = (struct series){
-		.common = &b->common, .pool = &b->pool, .once = join_once, .right = right, .arg = b
+		.common = &b->common, .pool = &b->pool, .once = join_turn, .right = right, .arg = b
 	};
 	if (b->peer)
 		bench_series_peer(&b->series, b->workers * b->processes);
@@ -599,8 +690,9 @@ bench_join(int argc, char **argv)
 	static const struct option opt[] = { { "rows", 1, NULL, 'n' }, { "payload", 1, NULL, 'p' },
 		{ "selectivity", 1, NULL, 'x' }, { "skew", 1, NULL, 'z' }, { "algorithm", 1, NULL, 'a' },
 		{ "bits", 1, NULL, 'B' }, { "workers", 1, NULL, 'w' }, { "processes", 1, NULL, 'Z' },
-		{ "kill", 0, NULL, 'K' }, { "from", 1, NULL, 'f' }, { "peer", 1, NULL, 'P' },
-		{ "seed", 1, NULL, 'e' }, BENCH_COMMON_OPTIONS };
+		{ "kill", 0, NULL, 'K' }, { "late", 0, NULL, 'L' }, { "pin", 1, NULL, 'i' },
+		{ "from", 1, NULL, 'f' }, { "peer", 1, NULL, 'P' }, { "seed", 1, NULL, 'e' },
+		BENCH_COMMON_OPTIONS };
 	static struct bench b = { .common = { .runs = 3, .fabric = NET_AUTO, .seconds = 1 },
 		.rows = { 1000000, 1000000 },
 		.payload = 8,
@@ -621,19 +713,23 @@ bench_join(int argc, char **argv)
 		return bench_bad_use(
 			   argv[0], "a join has 64 participants at most: workers of all processes") -
 		       1;
-	if (b.kill && b.processes < 2)
-		return bench_bad_use(argv[0], "--kill goes with --processes 2 or more") - 1;
-	if (b.tcp && (b.workers > 1 || b.kill || b.peer || b.common.plot != NULL ||
+	if ((b.kill || b.late) && b.processes < 2)
+		return bench_bad_use(argv[0], "--kill and --late go with --processes 2 or more") - 1;
+	if (b.pool.cores > 0 && b.pool.cores != b.workers * b.processes)
+		return bench_bad_use(argv[0], "--pin takes a core for each worker of all processes") - 1;
+	if (b.processes > 1 && !b.pin)
+		bench_pool_spread(&b.pool, b.workers * b.processes);
+	if (b.tcp && (b.workers > 1 || b.kill || b.late || b.pin || b.peer || b.common.plot != NULL ||
 			 b.common.storage != NULL || b.bits > 0))
 		return bench_bad_use(argv[0],
-			   "ghj has neither --workers, --kill, --peer, --plot, --storage nor "
-			   "--bits: its processes have one thread and no storage") -
+			   "ghj has neither --workers, --kill, --late, --pin, --peer, --plot, "
+			   "--storage nor --bits: its processes have one thread and no storage") -
 		       1;
-	if (b.tables && (b.tcp || b.choose || b.algorithm == OLAP_BROADCAST || b.processes > 1 ||
+	if (b.tables && (b.tcp || b.choose || b.algorithm == OLAP_BROADCAST || b.processes > 1 || b.pin ||
 			    b.common.storage != NULL || b.common.plot != NULL))
 		return bench_bad_use(argv[0],
-			   "--from tables takes rrj and rdma-ghj, and has neither --processes, --storage "
-			   "nor --plot") -
+			   "--from tables takes rrj and rdma-ghj, and has neither --processes, --pin, "
+			   "--storage nor --plot") -
 		       1;
 	if (b.tables) {
 		const struct join_tables t = { &b.common, { b.rows[0], b.rows[1] }, b.payload, b.workers,

@@ -1,11 +1,13 @@
 /* pool.c -- threads that run jobs over relations in remote memory. */
 #include "pool.h"
 
+#include <base/assert.h>
 #include <base/clock.h>
 #include <bench/node.h>
 #include <net/secret.h>
 
 #include <limits.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +33,8 @@ worker_main(void *arg)
 	struct pool_worker *w = arg;
 	struct pool *p = w->pool;
 	unsigned seen = 0;
+	if (p->cores > 0)
+		bench_pin(p->core[p->self * p->workers + w->number]);
 	for (;;) {
 		pthread_mutex_lock(&p->mutex);
 		while (p->turn == seen && !p->end)
@@ -118,6 +122,8 @@ help_main(struct pool_worker *w, void *arg)
 {
 	struct pool *p = w->pool;
 	struct olap_job *job = NULL;
+	if (p->self == p->processes - 1)
+		usleep(atomic_load(&p->shared->late_us));
 	nam_status st = olap_job_join(w->w, (net_addr){ atomic_load(&p->shared->job) }, &job);
 	atomic_fetch_add(&p->shared->came[p->self], 1);
 	if (st == NAM_OK) {
@@ -134,6 +140,8 @@ be_helper(struct pool *p, const struct net_config *cfg, pid_t parent, void *arg)
 	struct nam_err err;
 	unsigned seen = 0, turn;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (p->cores > 0)
+		bench_pin(p->core[p->self * p->workers]); /* it looks for jobs there, too */
 	if (getppid() != parent)
 		_exit(1);
 	nam_status st = open_net(p, cfg, &err);
@@ -212,6 +220,33 @@ bench_pool_kill(struct pool *p, double seconds)
 	return true;
 }
 
+void
+bench_pool_spread(struct pool *p, unsigned workers)
+{
+	cpu_set_t set;
+	p->cores = 0;
+	if (workers > POOL_CORES_MAX || sched_getaffinity(0, sizeof set, &set) != 0 ||
+	    (unsigned)CPU_COUNT(&set) < workers)
+		return;
+	for (unsigned i = 0; p->cores < workers; i++)
+		if (CPU_ISSET(i, &set))
+			p->core[p->cores++] = i;
+}
+
+/* Each worker has a core, and each of them is one that this process may use. */
+static nam_status
+check_cores(const struct pool *p, struct nam_err *err)
+{
+	cpu_set_t set;
+	if (p->cores > 0 && sched_getaffinity(0, sizeof set, &set) != 0)
+		return nam_fail(err, NAM_IO, "it is not known which cores are ours: %m");
+	NAM_ASSERT(p->cores == 0 || p->cores == p->workers * p->processes);
+	for (unsigned i = 0; i < p->cores; i++)
+		if (!CPU_ISSET(p->core[i], &set))
+			return nam_fail(err, NAM_INVALID, "core %u is not ours to run on", p->core[i]);
+	return NAM_OK;
+}
+
 nam_status
 bench_pool_open(struct pool *p, unsigned workers, unsigned processes, uint64_t bytes,
     const struct bench_common *c, void *arg, struct nam_err *err)
@@ -226,6 +261,8 @@ bench_pool_open(struct pool *p, unsigned workers, unsigned processes, uint64_t b
 	pthread_cond_init(&p->over, NULL);
 	p->workers = workers;
 	p->processes = processes;
+	if ((st = check_cores(p, err)) != NAM_OK)
+		return st;
 	if (c->storage != NULL) {
 		st = net_secret_load(c->secret_file, secret, &secret_len, err);
 	} else if (c->fabric == NET_TCP || c->fabric == NET_VERBS || processes > 1) {
@@ -352,9 +389,12 @@ bench_pool_job(struct pool *p, const struct pool_job *j, double *seconds)
 	for (unsigned i = 1; i < p->processes; i++) {
 		atomic_store(&p->shared->came[i], 0);
 		atomic_store(&p->shared->went[i], 0);
+		atomic_store(&p->shared->part[i], 0);
 	}
-	if (p->shared != NULL)
+	if (p->shared != NULL) {
 		p->shared->fn = j->fn;
+		atomic_store(&p->shared->late_us, (unsigned)(j->late_s * 1e6));
+	}
 	uint64_t began = nam_clock_ns();
 	nam_status st = bench_pool_run(p, job_main, &job);
 	*seconds = (double)(nam_clock_ns() - began) / 1e9;

@@ -15,7 +15,7 @@
 
 #include <pthread.h>
 
-enum { POOL_WORKERS_MAX = 32 };
+enum { POOL_WORKERS_MAX = 32, POOL_CORES_MAX = 64 };
 
 struct pool;
 /* One worker: a thread with endpoints of its own. */
@@ -33,12 +33,17 @@ struct pool_shared {
 	atomic_uint turn; /* counts the jobs for everyone; UINT_MAX: the end */
 	atomic_ullong job;
 	atomic_uint came[POOL_WORKERS_MAX], went[POOL_WORKERS_MAX]; /* workers of each */
+	atomic_uint late_us;                                        /* of the last process */
+	/* What each process did of the job, in a measure of fn's. */
+	atomic_ullong part[POOL_WORKERS_MAX];
 	nam_status (*fn)(struct pool_worker *w, struct olap_job *job, void *arg);
 };
 
 struct pool {
 	unsigned workers; /* of each process */
 	unsigned processes, self;
+	/* Of the workers, one process after the other; 0: where the kernel likes. */
+	unsigned core[POOL_CORES_MAX], cores;
 	pid_t child[POOL_WORKERS_MAX]; /* 0 = none */
 	double kill_s;
 	struct pool_shared *shared; /* NULL = one process */
@@ -59,6 +64,8 @@ struct pool {
 	atomic_ullong job;
 	atomic_uint out;
 };
+/* Before it opens, if so many cores are there: a core for each of the workers of all processes. */
+void bench_pool_spread(struct pool *p, unsigned workers);
 /* Nodes for so many bytes, or those of --storage; threads; other processes, which get arg as it is
  * now. By a process without other threads. */
 nam_status bench_pool_open(struct pool *p, unsigned workers, unsigned processes, uint64_t bytes,
@@ -77,6 +84,7 @@ struct pool_job {
 	const void *plan;
 	uint32_t plan_len;
 	bool everyone; /* other processes too */
+	double late_s; /* the last of them comes so much later */
 	struct olap_job **keep;
 };
 nam_status bench_pool_job(struct pool *p, const struct pool_job *j, double *seconds);

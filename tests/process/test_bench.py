@@ -139,15 +139,37 @@ def test_join():
     same(join("--rows", "100,900000", "--algorithm", "auto")["params"]["algorithm"], "broadcast")
     got = join("--processes", "3", "--workers", "2")
     same((got["params"]["processes"], got["provider"]), (3, "shm"), got)
-    got = join("--processes", "2", "--rows", "400000", "--kill")
-    check(got["metrics"]["killed_s"] > 0, got)
+    got = join("--processes", "2", "--rows", "400000", "--runs", "2", "--late", "--kill")
+    m = got["metrics"]
+    check(all(m[k] > 0 for k in ("one_s", "one_ratio", "late_s", "late_one_ratio", "killed_s", "killed_ratio", "killed_one_ratio")), m)
+    check(0 <= m["late_share"] < 1, m)
     got = join("--processes", "2", "--rows", "100000", "--fabric", "tcp", "--kill")
     same(got["provider"], "tcp")
     r = run("bench", "join", "--rows", "1000", "--runs", "1", "--peer", "duckdb", timeout=60, env=dict(os.environ, NAMDB_DUCKDB="/nowhere"))
     same(r.rc, 0, r)
     contains(r.err, "duckdb is skipped")
-    for bad in (("--rows", "0"), ("--payload", "9"), ("--kill",), ("--workers", "32", "--processes", "3"), ("--selectivity", "2"), ("--algorithm", "sort"), ("--peer", "mysql")):
+    for bad in (("--rows", "0"), ("--payload", "9"), ("--kill",), ("--late",), ("--pin", "0,1"), ("--pin", "x"),
+                ("--processes", "2", "--pin", "0"), ("--workers", "32", "--processes", "3"), ("--selectivity", "2"), ("--algorithm", "sort"), ("--peer", "mysql")):
         same(run("bench", "join", *bad, timeout=20).rc, 2, str(bad))
+
+
+def test_join_with_a_late_process():
+    """It comes in the middle, and does a part of the work; the cores are those that are asked for."""
+    mine = sorted(os.sched_getaffinity(0))
+    pin = ",".join(str(c) for c in (mine * 2)[:2])
+    for rows in ("400000", "2000000", "4000000", "8000000"): # on a busy machine it may come when all is taken
+        got = join("--processes", "2", "--late", "--rows", rows, "--pin", pin)
+        same(got["params"]["pinned"], True, got)
+        if got["metrics"]["late_share"] > 0:
+            break
+    check(0 < got["metrics"]["late_share"] < 1, got)
+    same(join("--processes", "2", "--pin", "none")["params"]["pinned"], False)
+    same(join("--processes", "2")["params"]["pinned"], len(mine) > 1)
+    same(join("--pin", str(mine[0]))["params"]["pinned"], True)
+    none = next(c for c in range(1024) if c not in mine)
+    r = run("bench", "join", "--rows", "1000", "--pin", str(none), timeout=20)
+    same(r.rc, 1, r)
+    contains(r.err, "core %d is not ours to run on" % none)
 
 
 def test_join_of_tables():
@@ -164,7 +186,7 @@ def test_join_of_tables():
     same(tables("--workers", "2"), [50000])
     none, half = tables("--selectivity", "0,0.5", "--algorithm", "rdma-ghj", "--payload", "24", "--skew", "1.1")
     check(none == 0 and 24000 < half < 26000, (none, half))
-    for bad in (("--processes", "2"), ("--algorithm", "broadcast"), ("--algorithm", "ghj"), ("--storage", "localhost:1"), ("--kill",)):
+    for bad in (("--processes", "2"), ("--algorithm", "broadcast"), ("--algorithm", "ghj"), ("--storage", "localhost:1"), ("--kill",), ("--pin", "0")):
         same(run("bench", "join", "--from", "tables", *bad, timeout=20).rc, 2, str(bad))
     same(run("bench", "join", "--from", "files", timeout=20).rc, 2)
 
