@@ -307,7 +307,7 @@ visit(struct search *f, struct sql_node *n, const struct reader *by)
 	if (n->kind == SQL_NODE_LATERAL || n->kind == SQL_NODE_RECURSE || n->kind == SQL_NODE_LOCK)
 		return;
 	if (n->kind == SQL_NODE_AGG && !n->whole && splits(sql_op(agg, n)) &&
-	    n->child->kind != SQL_NODE_EXPAND && (scan = first_of(n->child)) != NULL) {
+	    (scan = first_of(n->child)) != NULL) {
 		struct sql_fragment *x = add(f, n, n->child, scan);
 		if (x != NULL)
 			x->groups = true;
@@ -433,8 +433,10 @@ mix_kind(uint64_t h, const struct sql_node *n)
 		h = mix(h, s->anti);
 		return mix_expr(mix_all(h, s->key, s->keys), s->rest);
 	}
-	case SQL_NODE_EXPAND:
-		return mix_all(h, sql_op(expand, n)->e, sql_op(expand, n)->keys);
+	case SQL_NODE_EXPAND: {
+		const struct sql_op_expand *o = sql_op(expand, n);
+		return mix_bytes(mix_all(h, o->e, o->keys), o->in, (size_t)o->sets * o->keys);
+	}
 	case SQL_NODE_SORT: {
 		const struct sql_op_sort *s = sql_op(sort, n);
 		for (unsigned k = 0; k < s->orders; k++)
