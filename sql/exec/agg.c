@@ -51,41 +51,17 @@ add(struct sql_exec *x, const struct sql_agg *g, const struct cat_vec *arg, cons
 	return sql_agg_add(g->kind, g->arg_type, arg, sel, n, state, keep, x->err);
 }
 
-/*
- * DISTINCT where neither the order of values nor which of equal ones it was can show: a value is
- * added when it is new. The sum of doubles depends on the order; that of integers does not.
- */
+/* DISTINCT where the order of values cannot show. Rows some[0..m) of v, a group and a value each:
+ * those that are new are seen, and added. */
 static bool
-may_add_new(const struct sql_agg *g)
+add_new(struct sql_exec *x, struct sql_op_agg *o, unsigned a, const struct cat_vec *v, uint16_t *some,
+    unsigned m, void **state)
 {
-	return g->distinct && g->cols > 0 &&
-	       (g->kind == SQL_COUNT ||
-		   ((g->kind == SQL_SUM || g->kind == SQL_AVG) && cat_type_is_int(g->arg_type)));
-}
-
-static bool
-add_new(struct sql_exec *x, struct sql_op_agg *o, unsigned a, const uint16_t *sel, unsigned rows,
-    const uint32_t *group, void **state)
-{
-	const struct sql_agg *g = &o->agg[a];
 	struct sql_groups *seen = o->run->later[a].seen;
-	struct nam_arena *batch = x->arena[o->node.arena];
-	struct cat_vec v[2];
-	uint16_t *some = nam_arena_take(batch, rows * sizeof *some);
-	uint32_t *id = nam_arena_take(batch, rows * sizeof *id), next = seen->n;
-	if (some == NULL || id == NULL || !cat_vec_take(&v[0], CAT_INT8, CAT_BATCH, batch))
-		return sql_no_memory(x->err);
-	if (!sql_eval(g->arg, &o->node.child->out, sel, rows, &x->env, &v[1]))
-		return false;
-	unsigned m = 0, fresh = 0;
-	for (unsigned k = 0; k < rows; k++) {
-		v[0].i[sel[k]] = group[k];
-		v[0].null[sel[k]] = 0;
-		some[m] = sel[k];
-		m += !v[1].null[sel[k]];
-	}
+	uint32_t *id = nam_arena_take(x->arena[o->node.arena], m * sizeof *id), next = seen->n;
+	unsigned fresh = 0;
 	/* without groups the value alone is the key */
-	if (!sql_groups_find(seen, o->keys > 0 ? v : v + 1, some, m, id))
+	if (id == NULL || !sql_groups_find(seen, o->keys > 0 ? v : v + 1, some, m, id))
 		return sql_no_memory(x->err);
 	for (unsigned k = 0; k < m; k++) {
 		if (id[k] != next)
@@ -94,7 +70,28 @@ add_new(struct sql_exec *x, struct sql_op_agg *o, unsigned a, const uint16_t *se
 		state[fresh] = state_of(o->run->state, o->aggs, (uint32_t)v[0].i[some[k]], a);
 		some[fresh++] = some[k];
 	}
-	return add(x, g, &v[1], NULL, some, fresh, state, x->arena[o->node.arena + 1]);
+	return add(x, &o->agg[a], &v[1], NULL, some, fresh, state, x->arena[o->node.arena + 1]);
+}
+
+static bool
+add_values(struct sql_exec *x, struct sql_op_agg *o, unsigned a, const uint16_t *sel, unsigned rows,
+    const uint32_t *group, void **state)
+{
+	struct nam_arena *batch = x->arena[o->node.arena];
+	struct cat_vec v[2];
+	uint16_t *some = nam_arena_take(batch, rows * sizeof *some);
+	if (some == NULL || !cat_vec_take(&v[0], CAT_INT8, CAT_BATCH, batch))
+		return sql_no_memory(x->err);
+	if (!sql_eval(o->agg[a].arg, &o->node.child->out, sel, rows, &x->env, &v[1]))
+		return false;
+	unsigned m = 0;
+	for (unsigned k = 0; k < rows; k++) {
+		v[0].i[sel[k]] = group[k];
+		v[0].null[sel[k]] = 0;
+		some[m] = sel[k];
+		m += !v[1].null[sel[k]];
+	}
+	return add_new(x, o, a, v, some, m, state);
 }
 
 static bool
@@ -138,7 +135,7 @@ add_rows(struct sql_exec *x, struct sql_op_agg *o, unsigned a, const uint16_t *s
 			return true;
 	}
 	if (g->later && o->run->later[a].seen != NULL)
-		return add_new(x, o, a, sel, rows, group, state);
+		return add_values(x, o, a, sel, rows, group, state);
 	if (g->later) {
 		struct cat_vec *v = nam_arena_take(batch, (g->cols + 1) * sizeof *v);
 		const struct cat_vec **col = nam_arena_take(batch, (g->cols + 1) * sizeof *col);
@@ -241,7 +238,7 @@ open_later(struct sql_exec *x, struct sql_op_agg *o, unsigned a)
 	struct nam_arena *keep = x->arena[o->node.arena + 1];
 	l->seen = NULL;
 	l->rs = NULL;
-	if (may_add_new(g)) {
+	if (sql_agg_is_set(g)) {
 		l->seen = nam_arena_take(keep, sizeof *l->seen);
 		return (l->seen != NULL && sql_groups_open(l->seen, keep,
 					       o->keys > 0 ? g->types : g->types + 1, o->keys > 0 ? 2 : 1)) ||
@@ -252,19 +249,74 @@ open_later(struct sql_exec *x, struct sql_op_agg *o, unsigned a)
 
 /* ---- groups in parts ----------------------------------------------------------------- */
 
-/* Groups first..first+m-1: their keys, then for each the states of its aggregates. */
+/*
+ * A record:  | GROUPS : 32 | number of its first group : 32 | keys of groups | for each group, the
+ * states of its aggregates, but for those that are a set |. Behind all groups of a worker, the
+ * sets:  | number of the aggregate : 32 | values, with their groups' numbers if there are keys |.
+ */
+static const uint32_t GROUPS = UINT32_MAX;
+
+static bool
+is_set(const struct sql_op_agg *o, unsigned a)
+{
+	return o->run->later[a].seen != NULL;
+}
+
+/* Groups first..first+m-1. */
 static bool
 put_groups(struct sql_exec *x, struct sql_op_agg *o, uint32_t first, unsigned m, struct sql_bytes *w)
 {
 	struct nam_arena *batch = x->arena[o->node.arena];
 	const struct cat_vec *key = o->keys > 0 ? o->run->set->rs->chunk[first / CAT_BATCH] : NULL;
-	if (!sql_rows_put(w, key, NULL, o->keys, sql_ident(), m))
+	if (!sql_bytes_put(w, &GROUPS, sizeof GROUPS) || !sql_bytes_put(w, &first, sizeof first) ||
+	    !sql_rows_put(w, key, NULL, o->keys, sql_ident(), m))
 		return sql_no_memory(x->err);
 	for (unsigned k = 0; k < m; k++)
 		for (unsigned a = 0; a < o->aggs; a++)
-			if (!sql_agg_put(o->agg[a].kind, o->agg[a].arg_type,
+			if (!is_set(o, a) &&
+			    !sql_agg_put(o->agg[a].kind, o->agg[a].arg_type,
 				state_of(o->run->state, o->aggs, first + k, a), w, batch, x->err))
 				return false;
+	return true;
+}
+
+/* Values first..first+m-1 of aggregate a. */
+static bool
+put_values(struct sql_exec *x, const struct sql_op_agg *o, unsigned a, uint32_t first, unsigned m,
+    struct sql_bytes *w)
+{
+	const struct sql_rowset *rs = o->run->later[a].seen->rs;
+	uint32_t number = a;
+	return (sql_bytes_put(w, &number, sizeof number) &&
+		   sql_rows_put(w, rs->chunk[first / CAT_BATCH], NULL, rs->cols, sql_ident(), m)) ||
+	       sql_no_memory(x->err);
+}
+
+static bool
+damaged(struct sql_exec *x)
+{
+	return cat_error(x->err, "XX001", "groups of another worker are damaged");
+}
+
+/* Their groups first..first+m-1 are these here: for their sets. */
+static bool
+note_groups(struct sql_exec *x, struct sql_op_agg *o, uint32_t first, const uint32_t *group, unsigned m)
+{
+	struct sql_run_theirs *t = &o->run->theirs;
+	if (first > UINT32_MAX - CAT_BATCH || (first > 0 && first != t->n && first + m != t->n))
+		return damaged(x);
+	if (first + m > t->cap) {
+		size_t cap = ((size_t)first + m) * 2;
+		uint32_t *more = nam_arena_take(x->arena[o->node.arena + 1], cap * sizeof *more);
+		if (more == NULL)
+			return sql_no_memory(x->err);
+		if (first > 0)
+			memcpy(more, t->group, first * sizeof *more);
+		t->group = more;
+		t->cap = cap;
+	}
+	memcpy(t->group + first, group, m * sizeof *group);
+	t->n = first + m;
 	return true;
 }
 
@@ -274,22 +326,58 @@ merge_groups(struct sql_exec *x, struct sql_op_agg *o, struct sql_bytes_in *c)
 {
 	struct nam_arena *keep = x->arena[o->node.arena + 1], *batch = x->arena[o->node.arena];
 	unsigned m = 0;
-	uint32_t *group = nam_arena_zero(batch, CAT_BATCH * sizeof *group);
+	uint32_t first, *group = nam_arena_zero(batch, CAT_BATCH * sizeof *group);
 	struct cat_vec *key = nam_arena_take(batch, (o->keys + 1) * sizeof *key);
 	if (group == NULL || key == NULL)
 		return sql_no_memory(x->err);
-	if (!sql_rows_get(c, key, NULL, o->keys, &m, batch))
-		return cat_error(x->err, "XX001", "groups of another worker are damaged");
+	if (!sql_bytes_get(c, &first, sizeof first) || !sql_rows_get(c, key, NULL, o->keys, &m, batch))
+		return damaged(x);
 	if (o->keys > 0 && !sql_groups_find(o->run->set, key, sql_ident(), m, group))
 		return sql_no_memory(x->err);
-	if (o->keys > 0 && !add_states(x, o))
+	if (o->keys > 0 && !(add_states(x, o) && note_groups(x, o, first, group, m)))
 		return false;
 	for (unsigned k = 0; k < m; k++)
 		for (unsigned a = 0; a < o->aggs; a++)
-			if (!sql_agg_merge(o->agg[a].kind, o->agg[a].arg_type,
+			if (!is_set(o, a) &&
+			    !sql_agg_merge(o->agg[a].kind, o->agg[a].arg_type,
 				state_of(o->run->state, o->aggs, group[k], a), c, keep, x->err))
 				return false;
 	return true;
+}
+
+/* So are values of aggregate a, a set. */
+static bool
+merge_values(struct sql_exec *x, struct sql_op_agg *o, unsigned a, struct sql_bytes_in *c)
+{
+	struct nam_arena *batch = x->arena[o->node.arena];
+	const struct sql_run_theirs *t = &o->run->theirs;
+	struct cat_vec v[2];
+	unsigned m = 0, keyed = o->keys > 0;
+	uint16_t *some = nam_arena_take(batch, CAT_BATCH * sizeof *some);
+	void **state = nam_arena_take(batch, CAT_BATCH * sizeof *state);
+	if (some == NULL || state == NULL || !cat_vec_take(&v[0], CAT_INT8, CAT_BATCH, batch))
+		return sql_no_memory(x->err);
+	if (!sql_rows_get(c, keyed ? v : v + 1, NULL, 1 + keyed, &m, batch) || v[0].type != CAT_INT8 ||
+	    v[1].type != o->agg[a].types[1])
+		return damaged(x);
+	for (unsigned k = 0; k < m; k++) {
+		if (keyed && (v[0].null[k] || v[0].i[k] < 0 || v[0].i[k] >= t->n))
+			return damaged(x);
+		v[0].i[k] = keyed ? t->group[v[0].i[k]] : 0;
+		some[k] = (uint16_t)k;
+	}
+	return add_new(x, o, a, v, some, m, state);
+}
+
+static bool
+merge_record(struct sql_exec *x, struct sql_op_agg *o, struct sql_bytes_in *c)
+{
+	uint32_t what;
+	if (!sql_bytes_get(c, &what, sizeof what))
+		return damaged(x);
+	if (what == GROUPS)
+		return merge_groups(x, o, c);
+	return what < o->aggs && is_set(o, what) ? merge_values(x, o, what, c) : damaged(x);
 }
 
 static bool
@@ -299,7 +387,7 @@ take_groups(struct sql_exec *x, struct sql_op_agg *o)
 	int more;
 	while ((more = sql_gather_record(x, &o->node, &c)) > 0) {
 		nam_arena_reset(x->arena[o->node.arena]);
-		if (!merge_groups(x, o, &c))
+		if (!merge_record(x, o, &c))
 			return false;
 	}
 	sql_gather_end(x, &o->node);
@@ -366,20 +454,31 @@ take_all(struct sql_exec *x, struct sql_op_agg *o)
 	return rows == 0;
 }
 
+/* Records of n things, CAT_BATCH each: groups, or (what != GROUPS) the values of a set. */
+static bool
+put_all(struct sql_exec *x, struct sql_op_agg *o, uint32_t what, uint32_t n, struct sql_stream_out *s)
+{
+	struct nam_arena mem;
+	bool ok = true;
+	nam_arena_init(&mem, 0);
+	for (uint32_t at = 0; ok && at < n; at += CAT_BATCH) {
+		struct sql_bytes w = { .arena = &mem };
+		unsigned m = n - at < CAT_BATCH ? n - at : CAT_BATCH;
+		nam_arena_reset(&mem);
+		nam_arena_reset(x->arena[o->node.arena]);
+		ok = (what == GROUPS ? put_groups(x, o, at, m, &w) : put_values(x, o, what, at, m, &w)) &&
+		     sql_stream_put(s, w.p, w.n) == NAM_OK && sql_go_on(x);
+	}
+	nam_arena_fini(&mem);
+	return ok;
+}
+
 bool
 sql_agg_put_groups(struct sql_exec *x, struct sql_op_agg *o, struct sql_stream_out *s)
 {
-	struct nam_arena mem;
-	bool ok = take_all(x, o);
-	nam_arena_init(&mem, 0);
-	for (uint32_t at = 0; ok && at < o->run->groups; at += CAT_BATCH) {
-		struct sql_bytes w = { .arena = &mem };
-		unsigned m = o->run->groups - at < CAT_BATCH ? o->run->groups - at : CAT_BATCH;
-		nam_arena_reset(&mem);
-		nam_arena_reset(x->arena[o->node.arena]);
-		ok = put_groups(x, o, at, m, &w) && sql_stream_put(s, w.p, w.n) == NAM_OK && sql_go_on(x);
-	}
-	nam_arena_fini(&mem);
+	bool ok = take_all(x, o) && put_all(x, o, GROUPS, o->run->groups, s);
+	for (unsigned a = 0; ok && a < o->aggs; a++)
+		ok = !is_set(o, a) || put_all(x, o, a, o->run->later[a].seen->n, s);
 	return ok;
 }
 

@@ -116,6 +116,10 @@ struct sql_run_agg {
 	struct sql_coded *coded; /* group.c's */
 	char **state;            /* chunks of CAT_BATCH states */
 	uint32_t groups, at;     /* groups that have states; and that are out */
+	struct sql_run_theirs {
+		uint32_t *group, n; /* group[i]: where group i of the worker that is read is */
+		size_t cap;
+	} theirs;
 };
 
 struct sql_run_sort {

@@ -127,13 +127,44 @@ reads(const struct sql_op_scan *s)
 	return s->node.est_seen > s->node.est_rows ? s->node.est_seen : s->node.est_rows;
 }
 
+bool
+sql_agg_is_set(const struct sql_agg *g)
+{
+	if (!g->distinct || g->cols == 0)
+		return false;
+	switch (g->kind) {
+	case SQL_COUNT:
+		return true;
+	case SQL_SUM:
+	case SQL_AVG:
+	case SQL_VAR_POP:
+	case SQL_VAR_SAMP:
+	case SQL_STDDEV_POP:
+	case SQL_STDDEV_SAMP:
+		return cat_type_is_int(g->arg_type) || g->arg_type == CAT_NUMERIC;
+	case SQL_BIT_XOR:
+		return cat_type_is_int(g->arg_type);
+	default:
+		return false;
+	}
+}
+
+/* Which of equal values it was may show in a sum of numerics, unless all have one scale. */
+static bool
+set_splits(const struct sql_agg *g)
+{
+	return sql_agg_is_set(g) &&
+	       (g->kind == SQL_COUNT || g->arg_type != CAT_NUMERIC || g->arg->typmod >= 0);
+}
+
 static bool
 splits(const struct sql_op_agg *o)
 {
 	bool is = all_steady(o->key, o->keys);
 	for (unsigned a = 0; is && a < o->aggs; a++) {
 		const struct sql_agg *g = &o->agg[a];
-		is = !g->later && sql_agg_splits(g->kind, g->arg_type) && steady(g->arg) && steady(g->filter);
+		is = (!g->later || set_splits(g)) && sql_agg_splits(g->kind, g->arg_type) && steady(g->arg) &&
+		     steady(g->filter);
 	}
 	return is;
 }
@@ -470,6 +501,6 @@ sql_plan_number(const struct sql_plan *p)
 	for (const struct sql_sub *s = p->subs; s != NULL; s = s->next)
 		h = mix_node(mix_node(h, s->root), s->joined ? NULL : s->set);
 	for (const struct sql_fragment *f = p->fragments; f != NULL; f = f->next)
-		h = mix(h, (uint64_t)f->cols << 32 ^ f->scan->acc.tab->store.id);
+		h = mix(h, (uint64_t)f->groups << 63 ^ (uint64_t)f->cols << 32 ^ f->scan->acc.tab->store.id);
 	return h;
 }

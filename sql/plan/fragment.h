@@ -26,6 +26,8 @@ struct sql_fragment {
 
 /* Finds the fragments of a plan of SELECT, its subqueries' too. False if there is no memory. */
 bool sql_plan_fragments(struct sql_plan *p, struct cat_err *err);
+/* DISTINCT where the order of values cannot show: each is added when it is new. */
+bool sql_agg_is_set(const struct sql_agg *g);
 /* Two plans with one number are alike: their operators, expressions, tables and arenas. */
 uint64_t sql_plan_number(const struct sql_plan *p);
 

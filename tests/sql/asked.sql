@@ -106,6 +106,21 @@ SELECT * FROM (SELECT a, sum(c) AS t FROM s GROUP BY ROLLUP (a)) z WHERE a IS NU
 SELECT sum(grouping(a)) FROM s GROUP BY a
 SELECT a, b, grouping(b, a) FROM s GROUP BY GROUPING SETS ((a, b), a, b) ORDER BY 3, 1, 2
 SELECT a FROM s GROUP BY GROUPING SETS (a, count(*))
+-- distinct aggregates
+CREATE TABLE da (g int, i int, l bigint, n numeric(8,2), m numeric, f float8, t text, c char(5), d date, b boolean, v interval)
+INSERT INTO da SELECT nullif(k % 4, 3), k % 7, k % 5 * 4000000000, k % 6 * 0.25, k % 6, k % 3 * 0.5, 't' || k % 8, 'c' || k % 2, date '2024-01-01' + k % 9, k % 2 = 0, k % 4 * interval '1 hour' FROM generate_series(1, 500) k
+INSERT INTO da VALUES (9), (NULL), (8, 1, 1, 'NaN', 'NaN', 'NaN', '', '', '2024-01-01', true, '1 day'), (8, 1, 1, 'NaN', 1, '-0', '', ' ', '2024-01-01', true, '24 hours')
+SELECT count(DISTINCT g), count(DISTINCT i), count(DISTINCT l), count(DISTINCT n), count(DISTINCT m), count(DISTINCT f), count(DISTINCT t), count(DISTINCT c), count(DISTINCT d), count(DISTINCT b), count(DISTINCT v) FROM da
+SELECT g, count(DISTINCT i), count(DISTINCT l), count(DISTINCT n), count(DISTINCT m), count(DISTINCT f), count(DISTINCT t), count(DISTINCT c), count(DISTINCT d), count(DISTINCT b), count(DISTINCT v), count(*) FROM da GROUP BY g ORDER BY g
+SELECT g, sum(DISTINCT i), sum(DISTINCT l), sum(DISTINCT n), sum(DISTINCT m), sum(DISTINCT f), avg(DISTINCT i), avg(DISTINCT l), avg(DISTINCT n), sum(i), sum(n) FROM da GROUP BY g ORDER BY g
+SELECT var_pop(DISTINCT i), stddev(DISTINCT l), var_samp(DISTINCT i), bit_xor(DISTINCT i), bit_and(DISTINCT i), max(DISTINCT t), min(DISTINCT n), bool_or(DISTINCT b) FROM da WHERE g < 8
+SELECT t, var_pop(DISTINCT n), stddev_samp(DISTINCT n), avg(DISTINCT m) FROM da WHERE g < 8 GROUP BY t ORDER BY t
+SELECT b, count(DISTINCT t) FILTER (WHERE i > 2), sum(DISTINCT i) FILTER (WHERE i > 100), count(DISTINCT i ORDER BY i DESC) FROM da GROUP BY b ORDER BY b
+SELECT count(DISTINCT i), sum(DISTINCT i), avg(DISTINCT n), var_pop(DISTINCT i) FROM da WHERE i < 0
+SELECT g, count(DISTINCT i), sum(DISTINCT n) FROM da WHERE i < 0 GROUP BY g
+SELECT g, b, count(DISTINCT t), sum(DISTINCT n), count(*) FROM da GROUP BY CUBE (g, b) ORDER BY grouping(g, b), g, b
+SELECT g, count(DISTINCT t), string_agg(DISTINCT t, ',' ORDER BY t), count(i) FROM da GROUP BY g ORDER BY g
+SELECT g, count(DISTINCT ARRAY[i, g]), count(DISTINCT i + 1), sum(DISTINCT i % 3) FROM da GROUP BY g HAVING count(DISTINCT i) > 1 ORDER BY g
 -- to_char, to_date, to_number
 SELECT to_char(DATE '12345-12-31', 'YYYY-MM-DD')
 SELECT to_char(TIMESTAMP '0044-03-15 BC 11:00:01', 'YYYY-MM-DD')
