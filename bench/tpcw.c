@@ -15,8 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
-enum { FLOOR_APPEND = 512 << 20, WARM_SECONDS = 1 };
+enum { FLOOR_APPEND = 512 << 20, WARM_SECONDS = 1, COLLECT_US = 300000 };
 
 void
 tpcw_product_fill(struct tpcw_product *r, int64_t id)
@@ -54,6 +55,7 @@ struct job {
 	_Atomic uint64_t *done;
 	const atomic_bool *stop;
 	struct bench_slice slice;
+	double cpu_began, cpu_ended; /* of its worker's thread */
 	nam_status status;
 	uint64_t bad;
 };
@@ -87,6 +89,14 @@ floor_memory(struct tpcw_floor *f, const struct cn_place *pl, const struct tpcw_
 	return NAM_OK;
 }
 
+static double
+thread_cpu_seconds(void)
+{
+	struct timespec t = { 0 };
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
 static void
 job_main(const struct cn_place *pl, void *arg)
 {
@@ -100,7 +110,9 @@ job_main(const struct cn_place *pl, void *arg)
 		j->status = ops->load(j->side, pl, j->from, j->to, j->done);
 		break;
 	case JOB_CLIENT:
+		j->cpu_began = thread_cpu_seconds();
 		ops->client(j->side, pl, j->number, &j->slice, j->stop);
+		j->cpu_ended = thread_cpu_seconds();
 		break;
 	case JOB_CHECK:
 		j->bad = ops->check(j->side, pl);
@@ -143,9 +155,32 @@ cpu_seconds(void)
 	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 }
 
+/* CPU time of the clients' workers, from the first client's begin to the last one's end. */
 static double
-slice(struct cn *cn, struct bench_jobs *g, struct tpcw_side *side, double seconds, struct bench_slice *sum)
+workers_cpu(const struct job *j, unsigned clients, unsigned workers)
 {
+	double all = 0;
+	for (unsigned w = 0; w < workers; w++) {
+		double began = j[w].cpu_began, ended = j[w].cpu_ended;
+		for (unsigned i = w; i < clients; i += workers) {
+			began = j[i].cpu_began < began ? j[i].cpu_began : began;
+			ended = j[i].cpu_ended > ended ? j[i].cpu_ended : ended;
+		}
+		all += ended - began;
+	}
+	return all;
+}
+
+/* What clients did, and the CPU time of their workers. */
+struct clients {
+	struct bench_slice did;
+	double cpu_seconds;
+};
+
+static double
+slice(struct cn *cn, struct bench_jobs *g, struct tpcw_side *side, double seconds, struct clients *all)
+{
+	struct bench_slice *sum = &all->did;
 	const struct tpcw_params *p = side->p;
 	unsigned n = p->workers * p->clients;
 	struct job *j = calloc(n, sizeof *j);
@@ -172,6 +207,7 @@ slice(struct cn *cn, struct bench_jobs *g, struct tpcw_side *side, double second
 		commits += j[i].slice.commits;
 		bench_slice_add(sum, &j[i].slice);
 	}
+	all->cpu_seconds += workers_cpu(j, n, p->workers);
 	free(j);
 	return (double)commits / took;
 }
@@ -183,8 +219,9 @@ embed(struct bench_embedded *e, const struct tpcw_params *p, struct nam_err *err
 {
 	/* Products take 2.1 KiB each (two versions), a checkout leaves 1.7 KiB; no core does more
 	 * than 500,000 a second. */
-	double seconds = p->seconds * p->runs + WARM_SECONDS;
-	double commits = p->transactions != 0 ? (double)p->transactions * (p->runs + 1)
+	unsigned slices = p->runs * (p->beside != TPCW_NOTHING ? 2 : 1);
+	double seconds = p->seconds * slices + WARM_SECONDS;
+	double commits = p->transactions != 0 ? (double)p->transactions * (slices + 1)
 					      : seconds * p->workers * (p->sql ? 200e3 : 500e3);
 	double total = (double)p->products * 2300 + commits * 1700;
 	/* The floor's products lie on one node. */
@@ -218,6 +255,11 @@ usage(FILE *to)
 	    "  --cluster NAME, --secret-file F   as for namdb sql\n"
 	    "  --seed N         of the carts (default 1)\n"
 	    "  --peer sqlite    the same transaction on SQLite in memory, in turn with ours\n"
+	    "  --beside LOAD    each run once more, beside another worker. It asks questions in SQL again "
+	    "and\n"
+	    "                   again, at one snapshot: products, sales (orders and their lines), all; "
+	    "holds\n"
+	    "                   a snapshot alone: snapshot; reads memory: memory. With --api sql\n"
 	    "  --json           one object on stdout\n"
 	    "  --sim MODEL      in virtual time on a model of machines; see --sim fdr4x --help\n"
 	    "  --protocol 2pc-tcp|2pc-messages   two-phase commit instead; see --protocol 2pc-tcp --help\n");
@@ -247,7 +289,8 @@ enum {
 	O_PEER,
 	O_JSON,
 	O_SEED,
-	O_SNAPSHOT
+	O_SNAPSHOT,
+	O_BESIDE
 };
 
 /* Takes the value of option c. False if it is wrong. */
@@ -294,6 +337,9 @@ option(int c, const char *value, struct tpcw_params *p)
 	case O_PEER:
 		ok = p->peer_sqlite = strcmp(value, "sqlite") == 0;
 		break;
+	case O_BESIDE:
+		ok = tpcw_beside_named(value, &p->beside);
+		break;
 	case O_STORAGE:
 		p->storage = value;
 		break;
@@ -324,7 +370,8 @@ options(int argc, char **argv, struct tpcw_params *p)
 		{ "fabric", 1, NULL, O_FABRIC }, { "storage", 1, NULL, O_STORAGE },
 		{ "cluster", 1, NULL, O_CLUSTER }, { "secret-file", 1, NULL, O_SECRET },
 		{ "peer", 1, NULL, O_PEER }, { "json", 0, NULL, O_JSON }, { "seed", 1, NULL, O_SEED },
-		{ "snapshot", 0, NULL, O_SNAPSHOT }, { "help", 0, NULL, 'h' }, { 0 } };
+		{ "snapshot", 0, NULL, O_SNAPSHOT }, { "beside", 1, NULL, O_BESIDE },
+		{ "help", 0, NULL, 'h' }, { 0 } };
 	*p = (struct tpcw_params){ .workers = 1,
 		.clients = 16,
 		.runs = 1,
@@ -349,6 +396,11 @@ options(int argc, char **argv, struct tpcw_params *p)
 	}
 	if (optind < argc) {
 		fprintf(stderr, "namdb bench: unexpected '%s'; see namdb bench tpcw --help\n", argv[optind]);
+		return 3;
+	}
+	if (p->beside != TPCW_NOTHING && !p->sql) {
+		fprintf(stderr, "namdb bench: --beside goes with --api sql: SQL knows no other tables; see "
+				"namdb bench tpcw --help\n");
 		return 3;
 	}
 	if (p->fabric == NET_TCP && p->storage == NULL) {
@@ -379,14 +431,15 @@ report(const struct tpcw_params *p, const struct metric *m, unsigned n)
 		    p->runs > 1 ? "s" : "", p->seconds);
 		for (unsigned i = 0; i < n; i++)
 			if (m[i].have)
-				printf("  %-20s %14.*f\n", m[i].name, m[i].value >= 1000 ? 0 : 3, m[i].value);
+				printf("  %-28s %14.*f\n", m[i].name, m[i].value >= 1000 ? 0 : 3, m[i].value);
 		return;
 	}
 	printf("{\"bench\": \"tpcw\", \"provider\": \"%s\", \"params\": {\"workers\": %u, \"clients\": %u, "
 	       "\"api\": \"%s\", "
-	       "\"seconds\": %g, \"runs\": %u, \"products\": %llu, \"embedded\": %s}, \"metrics\": {",
+	       "\"seconds\": %g, \"runs\": %u, \"products\": %llu, \"embedded\": %s, \"beside\": \"%s\"}, "
+	       "\"metrics\": {",
 	    provider, p->workers, p->clients, p->sql ? "sql" : "native", p->seconds, p->runs,
-	    (unsigned long long)p->products, p->storage ? "false" : "true");
+	    (unsigned long long)p->products, p->storage ? "false" : "true", tpcw_beside_name(p->beside));
 	const char *comma = "";
 	for (unsigned i = 0; i < n; i++)
 		if (m[i].have) {
@@ -426,34 +479,78 @@ load_all(struct cn *cn, struct bench_jobs *g, struct tpcw_side *side)
 	return NAM_OK;
 }
 
+/* What the runs gave, one value for each. */
+struct measured {
+	double tps[BENCH_RUNS_MAX], beside_tps[BENCH_RUNS_MAX], floor_tps[BENCH_RUNS_MAX],
+	    peer_tps[BENCH_RUNS_MAX], beside_ratio[BENCH_RUNS_MAX], floor_ratio[BENCH_RUNS_MAX],
+	    peer_ratio[BENCH_RUNS_MAX];
+	struct clients alone, beside; /* of all runs */
+	struct tpcw_beside q;
+};
+
+/* The clients' slice beside the questions. */
+static double
+slice_beside(struct cn *cn, struct bench_jobs *g, struct tpcw_side *side, struct measured *m)
+{
+	if (tpcw_beside_start(&m->q, cn, side->p->workers) != NAM_OK) {
+		m->q.bad++;
+		return 0;
+	}
+	double tps = slice(cn, g, side, side->p->seconds, &m->beside);
+	tpcw_beside_stop(&m->q);
+	return tps;
+}
+
+/* A run's slices alone and beside the questions; every other run begins with the latter. Between
+ * them is time to collect what a snapshot has held back. */
+static void
+slices(struct cn *cn, struct bench_jobs *g, struct tpcw_side *side, struct measured *m, unsigned run)
+{
+	const struct tpcw_params *p = side->p;
+	bool beside = p->beside != TPCW_NOTHING, first = beside && run % 2 == 1;
+	if (first) {
+		m->beside_tps[run] = slice_beside(cn, g, side, m);
+		usleep(COLLECT_US);
+	}
+	m->tps[run] = slice(cn, g, side, p->seconds, &m->alone);
+	if (beside && !first) {
+		m->beside_tps[run] = slice_beside(cn, g, side, m);
+		usleep(COLLECT_US);
+	}
+	m->beside_ratio[run] = m->tps[run] > 0 ? m->beside_tps[run] / m->tps[run] : 0;
+}
+
 /* The runs and the report of them. Gives the number of errors. */
 static uint64_t
 measure(struct cn *cn, struct bench_jobs *g, struct tpcw_side *side, struct tpcw_floor *fl,
     struct tpcw_sqlite *peer)
 {
 	const struct tpcw_params *p = side->p;
-	static struct bench_slice sum;
-	double tps[BENCH_RUNS_MAX], floor_tps[BENCH_RUNS_MAX], peer_tps[BENCH_RUNS_MAX],
-	    floor_ratio[BENCH_RUNS_MAX], peer_ratio[BENCH_RUNS_MAX];
+	static struct measured v = { .q = { .jobs = BENCH_JOBS } };
+	v.q.load = p->beside;
+	v.q.products = p->products;
 	double pause = p->seconds < WARM_SECONDS ? p->seconds : WARM_SECONDS;
 	{ /* One slice warms caches and pointer cache; it does not count. */
-		static struct bench_slice warm;
+		static struct clients warm;
 		slice(cn, g, side, pause, &warm);
-		sum.errors += warm.errors;
+		v.alone.did.errors += warm.did.errors;
 	}
 	unsigned runs = 0;
-	for (unsigned i = 0; i < p->runs && sum.errors == 0 && !atomic_load(&side->full); i++) {
-		floor_tps[i] = fl->product ? tpcw_floor_run(fl, p->workers, pause) : 0;
-		tps[i] = slice(cn, g, side, p->seconds, &sum);
-		peer_tps[i] = peer ? tpcw_sqlite_run(peer, p->seconds) : 0;
-		floor_ratio[i] = floor_tps[i] > 0 ? tps[i] / floor_tps[i] : 0;
-		peer_ratio[i] = peer_tps[i] > 0 ? tps[i] / peer_tps[i] : 0;
-		fprintf(stderr, "run %u of %u: %.0f/s", i + 1, p->runs, tps[i]);
+	for (unsigned i = 0; i < p->runs && v.alone.did.errors == 0 && !atomic_load(&side->full); i++) {
+		v.floor_tps[i] = fl->product ? tpcw_floor_run(fl, p->workers, pause) : 0;
+		slices(cn, g, side, &v, i);
+		v.peer_tps[i] = peer ? tpcw_sqlite_run(peer, p->seconds) : 0;
+		v.floor_ratio[i] = v.floor_tps[i] > 0 ? v.tps[i] / v.floor_tps[i] : 0;
+		v.peer_ratio[i] = v.peer_tps[i] > 0 ? v.tps[i] / v.peer_tps[i] : 0;
+		fprintf(stderr, "run %u of %u: %.0f/s", i + 1, p->runs, v.tps[i]);
 		if (fl->product)
-			fprintf(stderr, ", floor %.0f/s (ratio %.3f)", floor_tps[i], floor_ratio[i]);
+			fprintf(stderr, ", floor %.0f/s (ratio %.3f)", v.floor_tps[i], v.floor_ratio[i]);
 		if (peer)
-			fprintf(stderr, ", sqlite %.0f/s (ratio %.2f)", peer_tps[i], peer_ratio[i]);
+			fprintf(stderr, ", sqlite %.0f/s (ratio %.2f)", v.peer_tps[i], v.peer_ratio[i]);
+		if (p->beside != TPCW_NOTHING)
+			fprintf(stderr, ", beside %.0f/s (ratio %.3f)", v.beside_tps[i], v.beside_ratio[i]);
 		fprintf(stderr, "\n");
+		v.alone.did.errors += v.beside.did.errors;
 		if (!atomic_load(&side->full))
 			runs++;
 	}
@@ -462,29 +559,46 @@ measure(struct cn *cn, struct bench_jobs *g, struct tpcw_side *side, struct tpcw
 		    "namdb bench: the storage nodes' memory is full; figures are of the %u run%s before: ask "
 		    "for less (--seconds, --runs), or for larger nodes (--storage)\n",
 		    runs, runs == 1 ? "" : "s");
-		sum.errors += runs == 0;
+		v.alone.did.errors += runs == 0;
 	}
 	struct job j = { .side = side, .what = JOB_CHECK };
 	one(cn, g, &j);
-	uint64_t bad = j.bad + sum.errors + (peer ? tpcw_sqlite_check(peer) : 0);
-	if (sum.errors)
+	uint64_t bad = j.bad + v.alone.did.errors + v.q.bad + (peer ? tpcw_sqlite_check(peer) : 0);
+	if (v.alone.did.errors)
 		runs = 0;
-	double commits = sum.commits ? (double)sum.commits : 1;
+	bool beside = p->beside != TPCW_NOTHING, asked = v.q.queries > 0;
+	double commits = v.alone.did.commits ? (double)v.alone.did.commits : 1,
+	       more = v.beside.did.commits ? (double)v.beside.did.commits : 1;
 	const struct metric m[] = {
-		{ "commits", (double)sum.commits, true },
-		{ "throughput_tps", bench_median(tps, runs), true },
-		{ "p50_us", (double)nam_hist_quantile(&sum.latency_ns, 0.5) / 1e3, true },
-		{ "p99_us", (double)nam_hist_quantile(&sum.latency_ns, 0.99) / 1e3, true },
-		{ "p999_us", (double)nam_hist_quantile(&sum.latency_ns, 0.999) / 1e3, true },
-		{ "aborts_per_txn", (double)sum.aborts / commits, true },
-		{ "verbs_per_txn", (double)net_counts_verbs(&sum.counts) / commits, true },
-		{ "round_trips_per_txn", (double)sum.counts.round_trips / commits, true },
-		{ "bytes_per_txn", (double)(sum.counts.bytes_in + sum.counts.bytes_out) / commits, true },
-		{ "cpu_us_per_txn", sum.cpu_seconds * 1e6 / commits, true },
-		{ "floor_tps", bench_median(floor_tps, runs), fl->product != NULL },
-		{ "floor_ratio", bench_median(floor_ratio, runs), fl->product != NULL },
-		{ "peer_sqlite_tps", bench_median(peer_tps, runs), peer != NULL },
-		{ "peer_sqlite_ratio", bench_median(peer_ratio, runs), peer != NULL },
+		{ "commits", (double)v.alone.did.commits, true },
+		{ "throughput_tps", bench_median(v.tps, runs), true },
+		{ "p50_us", (double)nam_hist_quantile(&v.alone.did.latency_ns, 0.5) / 1e3, true },
+		{ "p99_us", (double)nam_hist_quantile(&v.alone.did.latency_ns, 0.99) / 1e3, true },
+		{ "p999_us", (double)nam_hist_quantile(&v.alone.did.latency_ns, 0.999) / 1e3, true },
+		{ "aborts_per_txn", (double)v.alone.did.aborts / commits, true },
+		{ "verbs_per_txn", (double)net_counts_verbs(&v.alone.did.counts) / commits, true },
+		{ "round_trips_per_txn", (double)v.alone.did.counts.round_trips / commits, true },
+		{ "bytes_per_txn",
+		    (double)(v.alone.did.counts.bytes_in + v.alone.did.counts.bytes_out) / commits, true },
+		{ "cpu_us_per_txn", v.alone.did.cpu_seconds * 1e6 / commits, true },
+		{ "floor_tps", bench_median(v.floor_tps, runs), fl->product != NULL },
+		{ "floor_ratio", bench_median(v.floor_ratio, runs), fl->product != NULL },
+		{ "peer_sqlite_tps", bench_median(v.peer_tps, runs), peer != NULL },
+		{ "peer_sqlite_ratio", bench_median(v.peer_ratio, runs), peer != NULL },
+		{ "beside_tps", bench_median(v.beside_tps, runs), beside },
+		{ "beside_ratio", bench_median(v.beside_ratio, runs), beside },
+		{ "beside_p50_us", (double)nam_hist_quantile(&v.beside.did.latency_ns, 0.5) / 1e3, beside },
+		{ "beside_p99_us", (double)nam_hist_quantile(&v.beside.did.latency_ns, 0.99) / 1e3, beside },
+		{ "beside_aborts_per_txn", (double)v.beside.did.aborts / more, beside },
+		{ "worker_cpu_us_per_txn", v.alone.cpu_seconds * 1e6 / commits, beside },
+		{ "beside_worker_cpu_us_per_txn", v.beside.cpu_seconds * 1e6 / more, beside },
+		{ "beside_cpu_ratio",
+		    v.beside.cpu_seconds > 0 ? v.alone.cpu_seconds / commits / (v.beside.cpu_seconds / more)
+					     : 0,
+		    beside },
+		{ "queries", (double)v.q.queries, asked },
+		{ "query_p50_ms", (double)nam_hist_quantile(&v.q.latency_ns, 0.5) / 1e6, asked },
+		{ "query_p99_ms", (double)nam_hist_quantile(&v.q.latency_ns, 0.99) / 1e6, asked },
 		{ "check_errors", (double)bad, true },
 	};
 	report(p, m, sizeof m / sizeof *m);
@@ -528,7 +642,7 @@ bench_tpcw(int argc, char **argv)
 		.cluster = p.cluster,
 		.secret = secret,
 		.secret_len = secret_len,
-		.workers = p.workers,
+		.workers = p.workers + (p.beside != TPCW_NOTHING),
 		.measure = true,
 		.txn = { .ptr_cache_entries = p.products * 2 } };
 	if ((st = cn_open(&cn, &cfg, &err)) != NAM_OK)

@@ -3,6 +3,7 @@
 #define NAM_BENCH_TPCW_INTERNAL_H
 
 #include <bench/bench.h>
+#include <bench/jobs.h>
 #include <compute_node/cn.h>
 
 #include <stdatomic.h>
@@ -35,6 +36,9 @@ struct tpcw_line { /* 80 bytes */
 	char comment[40];
 };
 
+/* What a worker beside the clients' asks (tpcw_beside.c). */
+enum tpcw_load { TPCW_NOTHING, TPCW_PRODUCTS, TPCW_SALES, TPCW_ALL, TPCW_SNAPSHOT, TPCW_MEMORY, TPCW_LOADS };
+
 struct tpcw_params {
 	unsigned workers, clients, runs;
 	bool sql;
@@ -49,6 +53,7 @@ struct tpcw_params {
 	const char *storage; /* NULL = embedded */
 	const char *secret_file, *cluster;
 	bool peer_sqlite, json;
+	enum tpcw_load beside; /* of a worker more */
 	uint64_t seed;
 };
 
@@ -105,6 +110,40 @@ struct tpcw_side {
 extern const struct tpcw_ops tpcw_native, tpcw_sql;
 /* Reads these products once, so that what is measured later runs with a warm pointer cache. */
 nam_status tpcw_native_warm(struct tpcw_side *s, const struct cn_place *pl, uint64_t from, uint64_t to);
+
+/* What a query answered: the first row's integer columns. */
+enum { TPCW_COLUMNS = 8 };
+struct tpcw_answer {
+	int64_t i[TPCW_COLUMNS];
+	unsigned rows;
+};
+/* tpcw_sql.c: a session of that worker, NULL = no memory; a text in it. False: stderr says why. */
+struct sql_session *tpcw_sql_session(const struct cn_place *pl);
+bool tpcw_sql_exec(struct sql_session *s, const char *sql, struct tpcw_answer *a);
+
+/*
+ * tpcw_beside.c: a worker that asks the same questions again and again, at one snapshot. It runs
+ * them alone: the clients' workers are not asked to help.
+ */
+struct tpcw_beside {
+	/* given */
+	enum tpcw_load load;
+	uint64_t products;
+	/* of all slices */
+	uint64_t queries, bad; /* answered; that failed, or whose answer is not right */
+	struct nam_hist latency_ns;
+	/* of the slice */
+	struct bench_jobs jobs;
+	struct bench_job job;
+	atomic_bool ready, stop;
+};
+bool tpcw_beside_named(const char *name, enum tpcw_load *load);
+const char *tpcw_beside_name(enum tpcw_load load);
+/* Opens a snapshot on that worker, asks once, and goes on asking until tpcw_beside_stop. Waits for
+ * the first answers. */
+nam_status tpcw_beside_start(struct tpcw_beside *b, struct cn *cn, unsigned worker);
+/* Waits for the answer under way. */
+void tpcw_beside_stop(struct tpcw_beside *b);
 
 /* tpcw_sim.c: `namdb bench tpcw --sim MODEL`, whose options are its own. An exit code. */
 int bench_tpcw_sim(int argc, char **argv);

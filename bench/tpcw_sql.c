@@ -25,25 +25,19 @@ nothing(void *arg, const char *tag, uint64_t rows)
 	return true;
 }
 
-/* What a query answered: the first row's integer columns. */
-struct answer {
-	int64_t i[8];
-	unsigned rows;
-};
-
 static bool
 take_rows(void *arg, const struct sql_batch_view *b)
 {
-	struct answer *a = arg;
-	for (unsigned k = 0; b->n > 0 && k < b->cols && k < 8; k++)
+	struct tpcw_answer *a = arg;
+	for (unsigned k = 0; b->n > 0 && k < b->cols && k < TPCW_COLUMNS; k++)
 		if (!cat_type_is_str(b->col[k].type))
 			a->i[k] = b->col[k].null[0] ? 0 : b->col[k].i[0];
 	a->rows += b->n;
 	return true;
 }
 
-static bool
-exec(struct sql_session *s, const char *sql, struct answer *a)
+bool
+tpcw_sql_exec(struct sql_session *s, const char *sql, struct tpcw_answer *a)
 {
 	struct sql_sink sink = { .arg = a, .rows = a ? take_rows : NULL, .done = nothing };
 	struct cat_err err = { 0 };
@@ -53,8 +47,8 @@ exec(struct sql_session *s, const char *sql, struct answer *a)
 	return false;
 }
 
-static struct sql_session *
-session(const struct cn_place *pl)
+struct sql_session *
+tpcw_sql_session(const struct cn_place *pl)
 {
 	struct sql_session_config cfg = { .tw = pl->txn, .cat = pl->cat, .parser = pl->parser };
 	struct sql_session *s = NULL;
@@ -65,23 +59,23 @@ static nam_status
 prepare(struct tpcw_side *side, const struct cn_place *pl)
 {
 	(void)side;
-	struct sql_session *s = session(pl);
+	struct sql_session *s = tpcw_sql_session(pl);
 	bool ok =
 	    s != NULL &&
-	    exec(s,
+	    tpcw_sql_exec(s,
 		"DROP TABLE IF EXISTS product; DROP TABLE IF EXISTS orders; DROP TABLE IF EXISTS order_line",
 		NULL) &&
-	    exec(s,
+	    tpcw_sql_exec(s,
 		"CREATE TABLE product (id bigint PRIMARY KEY, stock bigint NOT NULL, price_cents bigint NOT "
 		"NULL, "
 		"sold bigint NOT NULL, title varchar(8) NOT NULL, description varchar(960) NOT NULL)",
 		NULL) &&
-	    exec(s,
+	    tpcw_sql_exec(s,
 		"CREATE TABLE orders (id bigint PRIMARY KEY, customer bigint NOT NULL, placed_us bigint NOT "
 		"NULL, "
 		"total_cents bigint NOT NULL, ship_to varchar(128) NOT NULL)",
 		NULL) &&
-	    exec(s,
+	    tpcw_sql_exec(s,
 		"CREATE TABLE order_line (order_id bigint NOT NULL, number bigint NOT NULL, product bigint "
 		"NOT NULL, "
 		"quantity bigint NOT NULL, price_cents bigint NOT NULL, comment varchar(40) NOT NULL, "
@@ -107,14 +101,14 @@ static nam_status
 load(struct tpcw_side *side, const struct cn_place *pl, uint64_t from, uint64_t to, _Atomic uint64_t *done)
 {
 	(void)side;
-	struct sql_session *s = session(pl);
+	struct sql_session *s = tpcw_sql_session(pl);
 	struct sql_stmt *q = NULL;
 	struct cat_err err = { 0 };
 	const char *ins = "INSERT INTO product VALUES ($1, $2, $3, 0, $4, $5)";
 	bool ok = s != NULL && sql_prepare(s, ins, strlen(ins), NULL, 0, &q, &err);
 	struct sql_sink sink = { .done = nothing };
 	for (uint64_t i = from; ok && i < to;) {
-		ok = exec(s, "BEGIN", NULL);
+		ok = tpcw_sql_exec(s, "BEGIN", NULL);
 		for (unsigned n = 0; ok && n < 256 && i < to; n++, i++) {
 			struct tpcw_product r;
 			tpcw_product_fill(&r, (int64_t)i);
@@ -123,7 +117,7 @@ load(struct tpcw_side *side, const struct cn_place *pl, uint64_t from, uint64_t 
 			ok = sql_run(s, q, v, 5, &sink, &err);
 			atomic_fetch_add_explicit(done, 1, memory_order_relaxed);
 		}
-		ok = ok && exec(s, "COMMIT", NULL);
+		ok = ok && tpcw_sql_exec(s, "COMMIT", NULL);
 	}
 	if (err.sqlstate[0])
 		fprintf(stderr, "namdb bench: %s: %s\n", err.sqlstate, err.text);
@@ -140,7 +134,7 @@ checkout(
 {
 	static const char ship[128] =
 	    "to the customer's address                                                         ";
-	struct answer a = { 0 };
+	struct tpcw_answer a = { 0 };
 	struct sql_sink rows = { .arg = &a, .rows = take_rows, .done = nothing }, none = { .done = nothing };
 	int64_t price[TPCW_ITEMS], total = 0;
 	if (!sql_run(s, q[Q_BEGIN], NULL, 0, &none, err))
@@ -173,7 +167,7 @@ static void
 client(struct tpcw_side *side, const struct cn_place *pl, unsigned number, struct bench_slice *out,
     const atomic_bool *stop)
 {
-	struct sql_session *s = session(pl);
+	struct sql_session *s = tpcw_sql_session(pl);
 	struct sql_stmt *q[Q_COUNT] = { NULL };
 	struct cat_err err = { 0 };
 	struct nam_rng r;
@@ -193,7 +187,7 @@ client(struct tpcw_side *side, const struct cn_place *pl, unsigned number, struc
 		uint64_t began = net_now_ns(pl->net);
 		while (!(ok = checkout(s, q, &c, (int64_t)began, &err))) {
 			if (sql_session_state(s) != 'I')
-				exec(s, "ROLLBACK", NULL);
+				tpcw_sql_exec(s, "ROLLBACK", NULL);
 			if (strcmp(err.sqlstate, "40001") != 0)
 				break;
 			err.sqlstate[0] = 0;
@@ -222,14 +216,14 @@ client(struct tpcw_side *side, const struct cn_place *pl, unsigned number, struc
 static int64_t
 ask(struct sql_session *s, const char *sql)
 {
-	struct answer a = { .i = { -1 } };
-	return exec(s, sql, &a) && a.rows == 1 ? a.i[0] : INT64_MIN;
+	struct tpcw_answer a = { .i = { -1 } };
+	return tpcw_sql_exec(s, sql, &a) && a.rows == 1 ? a.i[0] : INT64_MIN;
 }
 
 static uint64_t
 check(struct tpcw_side *side, const struct cn_place *pl)
 {
-	struct sql_session *s = session(pl);
+	struct sql_session *s = tpcw_sql_session(pl);
 	if (s == NULL)
 		return 1;
 	int64_t products = ask(s, "SELECT count(*) FROM product");
@@ -252,10 +246,10 @@ static void
 finish(struct tpcw_side *side, const struct cn_place *pl)
 {
 	(void)side;
-	struct sql_session *s = session(pl);
+	struct sql_session *s = tpcw_sql_session(pl);
 	if (s == NULL)
 		return;
-	exec(s, "DROP TABLE product; DROP TABLE orders; DROP TABLE order_line", NULL);
+	tpcw_sql_exec(s, "DROP TABLE product; DROP TABLE orders; DROP TABLE order_line", NULL);
 	sql_session_close(s);
 }
 

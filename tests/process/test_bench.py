@@ -44,6 +44,22 @@ def test_sql():
         bench(h, "--api", "sql", "--clients", "4")
 
 
+def test_questions_beside_checkouts():
+    """At one snapshot every answer is the first one; what a worker beside the clients' does is in no way of theirs."""
+    more = ("beside_tps", "beside_ratio", "beside_p99_us", "beside_cpu_ratio", "worker_cpu_us_per_txn", "beside_worker_cpu_us_per_txn")
+    with House() as h:
+        for load in ("products", "sales", "all", "snapshot", "memory"):
+            got = bench(h, "--api", "sql", "--transactions", "3000", "--runs", "2", "--clients", "4", "--beside", load, more=more)
+            m = got["metrics"]
+            same(got["params"]["beside"], load)
+            check(m["beside_ratio"] > 0 and m["beside_cpu_ratio"] > 0, m)
+            same("query_p50_ms" in m, load not in ("snapshot", "memory"), m)
+            if "queries" in m:
+                check(m["queries"] >= 2 and 0 < m["query_p50_ms"] <= m["query_p99_ms"], m)
+        for bad in (("--beside", "products"), ("--api", "sql", "--beside", "everything")):
+            same(run("bench", "tpcw", *bad, timeout=20, env=h.env).rc, 2, str(bad))
+
+
 def test_two_workers_beside_sqlite():
     if house.SANITIZE == "thread":
         house.skip("the floor's threads copy shared products plainly, on purpose: it measures memory, not a protocol")
