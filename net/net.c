@@ -74,6 +74,7 @@ net_counts_add(struct net_counts *into, const struct net_counts *from)
 	into->bytes_in += from->bytes_in;
 	into->doorbells += from->doorbells;
 	into->round_trips += from->round_trips;
+	into->waited_ns += from->waited_ns;
 }
 
 uint64_t
@@ -414,6 +415,19 @@ uint64_t
 net_now_ns(struct net_worker *w)
 {
 	return w->net->env->now(w);
+}
+
+uint64_t
+net_wait_from(struct net_worker *w)
+{
+	return net_account() != NULL ? net_now_ns(w) : 0;
+}
+
+void
+net_wait_until(struct net_worker *w, uint64_t from, struct net_counts *c)
+{
+	if (from != 0)
+		c->waited_ns += net_now_ns(w) - from;
 }
 
 uint64_t

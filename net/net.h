@@ -380,6 +380,8 @@ struct net_counts {
 	uint64_t bytes_out, bytes_in; /* payload bytes that would cross the wire */
 	uint64_t doorbells;           /* one per node per post */
 	uint64_t round_trips;         /* waits for completions: what latency is made of */
+	uint64_t waited_ns;           /* in which the coroutine was parked for them: only where
+				       * net_account() is not NULL */
 };
 void net_counts_add(struct net_counts *into, const struct net_counts *from);
 uint64_t net_counts_verbs(const struct net_counts *c);
@@ -393,6 +395,11 @@ void net_account_to(struct net_counts *account);
 /* The account of this coroutine; NULL = none. For rooms that post on behalf of a coroutine from
  * elsewhere. */
 struct net_counts *net_account(void);
+
+/* Around a park until verbs are done: adds its time to c, if the coroutine has an account. For
+ * rooms that park by themselves; net_wait does it. */
+uint64_t net_wait_from(struct net_worker *w);
+void net_wait_until(struct net_worker *w, uint64_t from, struct net_counts *c);
 
 /* Operations that share a doorbell and a wait. Caller's memory; lives until done. */
 struct net_batch {

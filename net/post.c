@@ -308,10 +308,12 @@ net_wait(struct net_batch *b)
 	if (b->posted) {
 		b->waiter = nam_co_self();
 		NAM_ASSERT(b->waiter != NULL); /* only a coroutine may wait */
+		uint64_t from = net_wait_from(b->w);
 		do
 			nam_co_park();
 		while (b->posted);
 		b->waiter = NULL;
+		net_wait_until(b->w, from, acct);
 	}
 	b->n = 0;
 	return b->status;

@@ -73,12 +73,14 @@ static nam_status
 await(struct txn_scan *s, struct scan_buffer *buf)
 {
 	bool waited = buf->busy;
+	uint64_t from = waited ? net_wait_from(s->t->tw->w) : 0;
 	s->waiter = nam_co_self();
 	while (buf->busy)
 		nam_co_park();
 	s->waiter = NULL;
 	if (waited)
 		s->t->counts.round_trips++;
+	net_wait_until(s->t->tw->w, from, &s->t->counts);
 	return buf->batch.status;
 }
 

@@ -202,6 +202,7 @@ add_helped(void *arg, const void *result, uint32_t len)
 	memcpy(&h, result, sizeof h);
 	r->helped.seen += h.seen;
 	r->helped.bytes += h.bytes;
+	net_counts_add(&r->helped.counts, &h.counts);
 	r->helpers++;
 }
 
@@ -307,6 +308,7 @@ note(const struct sql_run_gather *r, struct sql_meter *m)
 	m->parts = r->g.parts;
 	m->others_rows += r->helped.seen;
 	m->others_bytes += r->helped.bytes;
+	net_counts_add(&m->others, &r->helped.counts);
 }
 
 void
@@ -385,6 +387,8 @@ sql_gather_help(struct sql_exec *x, struct sql_fragment *f, const struct sql_gat
 	}
 	helped.seen = source.seen;
 	helped.bytes = out.sent;
+	helped.counts = *txn_counts(x->t);
+	net_counts_add(&helped.counts, olap_job_counts(job));
 	ok = ok && !SQL_GATHER_LEAVES && take_rest(&ph) == NAM_OK && sql_stream_flush(&out) == NAM_OK &&
 	     olap_publish(&ph, out.wr, &helped, sizeof helped) == NAM_OK;
 	sql_close(x, f->top);

@@ -28,6 +28,7 @@ struct sql_source {
 /* What a helper tells with its output. */
 struct sql_helped {
 	uint64_t seen, bytes;
+	struct net_counts counts; /* of its transaction and its part of the job */
 };
 
 struct sql_gather {

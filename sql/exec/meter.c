@@ -27,6 +27,7 @@ sql_meter_minus(struct net_counts *c, const struct net_counts *b)
 	c->bytes_in -= b->bytes_in;
 	c->doorbells -= b->doorbells;
 	c->round_trips -= b->round_trips;
+	c->waited_ns -= b->waited_ns;
 }
 
 static void

@@ -21,6 +21,7 @@ struct sql_meter {
 	struct net_counts self, all;        /* on the fabric, without and with what is below */
 	unsigned workers, parts;            /* that gathered here; parts of the table they shared */
 	uint64_t others_rows, others_bytes; /* rows the other workers read; bytes they gave */
+	struct net_counts others;           /* on the fabric, by them */
 	struct txn_looks looks;             /* by an index */
 	size_t peak;                        /* bytes of its arenas, at most */
 	bool fresh;                         /* opened, and asked for nothing yet */

@@ -39,6 +39,17 @@ const char *sql_explain_condition(
 const char *sql_explain_key(
     const struct sql_report *r, struct sql_text *t, const struct sql_node *n, unsigned k);
 
+/* What is said of how n works at t's end, and what it is called. NULL: nothing, and nothing was
+ * written. */
+enum sql_fact { SQL_FACT_ALGORITHM, SQL_FACT_COST, SQL_FACT_TOOK, SQL_FACTS };
+const char *sql_explain_fact(
+    const struct sql_report *r, struct sql_text *t, const struct sql_node *n, enum sql_fact f);
+void sql_explain_terms_json(struct sql_text *t, const struct sql_node *n);
+/* Of the whole plan. */
+void sql_explain_terms_end(const struct sql_report *r, struct sql_text *t);
+/* How many workers share what is gathered at n; 0 = it is not. */
+unsigned sql_explain_sharing(const struct sql_report *r, const struct sql_node *n);
+
 /* names.c: tables that are called alike get different names, once. */
 void sql_explain_names(struct sql_plan *p);
 

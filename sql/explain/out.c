@@ -397,9 +397,8 @@ caches_text(const struct sql_report *r, struct sql_text *t, const struct sql_nod
 	sql_text_add(t, "\n");
 }
 
-/* How many workers share what is gathered at n; 0 = it is not. */
-static unsigned
-sharing(const struct sql_report *r, const struct sql_node *n)
+unsigned
+sql_explain_sharing(const struct sql_report *r, const struct sql_node *n)
 {
 	return n->fragment != NULL && r->workers > 1 && n->fragment->rows >= r->parallel_rows ? r->workers
 											      : 0;
@@ -409,32 +408,56 @@ static void
 workers_text(const struct sql_report *r, struct sql_text *t, const struct sql_node *n, unsigned depth)
 {
 	const struct sql_meter *m = n->meter;
-	if (sharing(r, n) == 0)
+	if (sql_explain_sharing(r, n) == 0)
 		return;
 	detail(t, depth, "Workers Planned: ");
-	sql_text_add(t, "%u\n", sharing(r, n));
+	sql_text_add(t, "%u\n", sql_explain_sharing(r, n));
 	if (r->gauge == NULL || m == NULL || m->workers == 0)
 		return;
 	detail(t, depth, "Workers: ");
 	sql_text_add(t, "%u of them shared %u parts of %s; the others read %llu rows and gave %llu bytes\n",
 	    m->workers, m->parts, cat_local(n->fragment->scan->acc.tab->path),
 	    (unsigned long long)m->others_rows, (unsigned long long)m->others_bytes);
+	if (!r->how->buffers)
+		return;
+	detail(t, depth, "Fabric of Others: ");
+	counts_text(t, &m->others);
+	sql_text_add(t, "\n");
 }
 
 static void
 workers_json(const struct sql_report *r, struct sql_text *t, const struct sql_node *n, unsigned depth)
 {
 	const struct sql_meter *m = n->meter;
-	if (sharing(r, n) == 0)
+	if (sql_explain_sharing(r, n) == 0)
 		return;
 	indent(t, depth);
-	sql_text_add(t, "\"Workers Planned\": %u", sharing(r, n));
+	sql_text_add(t, "\"Workers Planned\": %u", sql_explain_sharing(r, n));
 	if (r->gauge == NULL || m == NULL || m->workers == 0)
 		return;
 	indent(t, depth);
 	sql_text_add(t,
 	    "\"Workers\": %u, \"Parts\": %u, \"Rows Read by Others\": %llu, \"Bytes Gathered\": %llu",
 	    m->workers, m->parts, (unsigned long long)m->others_rows, (unsigned long long)m->others_bytes);
+	if (!r->how->buffers)
+		return;
+	indent(t, depth);
+	sql_text_add(t, "\"Fabric of Others\": ");
+	counts_json(t, &m->others);
+}
+
+static void
+facts_text(const struct sql_report *r, struct sql_text *t, const struct sql_node *n, unsigned depth)
+{
+	for (enum sql_fact f = 0; f < SQL_FACTS; f++) {
+		struct sql_text text = { .arena = t->arena };
+		const char *name = sql_explain_fact(r, &text, n, f);
+		t->failed |= text.failed;
+		if (name == NULL || t->failed)
+			continue;
+		detail(t, depth, name);
+		sql_text_add(t, ": %s\n", text.p);
+	}
 }
 
 /* What it sorts or groups by. */
@@ -537,6 +560,7 @@ tree_text(const struct sql_report *r, struct sql_text *t, const struct sql_node 
 		sql_text_add(t, "\n");
 	keys_text(r, t, n, depth);
 	conditions_text(r, t, n, depth);
+	facts_text(r, t, n, depth);
 	details_text(r, t, n->meter, depth);
 	caches_text(r, t, n, depth);
 	workers_text(r, t, n, depth);
@@ -627,8 +651,9 @@ actual_json(const struct sql_report *r, struct sql_text *t, const struct sql_met
 	if (r->how->timing) {
 		indent(t, depth);
 		sql_text_add(t,
-		    "\"Inclusive Time of All Loops\": %.3f, \"Exclusive Time of All Loops\": %.3f",
-		    (double)m->took_ns / 1e6, (double)m->self_ns / 1e6);
+		    "\"Inclusive Time of All Loops\": %.3f, \"Exclusive Time of All Loops\": %.3f, "
+		    "\"Network Time of All Loops\": %.3f",
+		    (double)m->took_ns / 1e6, (double)m->self_ns / 1e6, (double)m->self.waited_ns / 1e6);
 	}
 	if (!r->how->buffers)
 		return;
@@ -710,6 +735,10 @@ tree_json(const struct sql_report *r, struct sql_text *t, const struct sql_node 
 	word(t, in, "Parent Relationship", relation);
 	word(t, in, "Subplan Name", subplan);
 	word(t, in, "Join Type", join_type(n));
+	struct sql_text way = { .arena = t->arena };
+	const char *fact = sql_explain_fact(r, &way, n, SQL_FACT_ALGORITHM);
+	t->failed |= way.failed;
+	word(t, in, fact, fact ? way.p : NULL);
 	if (n->kind == SQL_NODE_AGG)
 		word(t, in, "Strategy", sql_op(agg, n)->keys == 0 ? "Plain" : "Hashed");
 	const struct sql_access *a = sql_node_access(n);
@@ -724,6 +753,8 @@ tree_json(const struct sql_report *r, struct sql_text *t, const struct sql_node 
 		indent(t, in);
 		sql_text_add(t, "\"Total Cost\": %.2f, \"Plan Rows\": %.0f, \"Plan Width\": %u", n->est_cost,
 		    n->est_rows, n->est_width);
+		indent(t, in);
+		sql_explain_terms_json(t, n);
 	}
 	char buf[2 * CAT_NAME_MAX + 2];
 	const char *column;
@@ -806,6 +837,8 @@ void
 sql_explain_end(const struct sql_report *r, struct sql_text *out)
 {
 	bool json = r->how->json, fabric = r->gauge != NULL && r->how->buffers;
+	if (r->how->terms && !json)
+		sql_explain_terms_end(r, out);
 	if (r->how->summary) {
 		sql_text_add(out, json ? ",\n    \"Planning Time\": %.3f" : "Planning Time: %.3f ms\n",
 		    (double)r->planned_ns / 1e6);

@@ -384,6 +384,7 @@ struct ast_alter {
  * said otherwise. */
 struct ast_explain {
 	bool analyze, verbose, costs, timing, summary, buffers, json;
+	bool terms; /* the whole cost in its terms: unless without a SUMMARY */
 };
 
 /* What CREATE ROLE and ALTER ROLE say: 1 yes, 0 no, -1 nothing. */

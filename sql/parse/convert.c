@@ -781,6 +781,7 @@ explain(struct sql_convert *c, const PgQuery__ExplainStmt *s, struct ast_stmt *s
 	if (timing && e->timing && !e->analyze)
 		return cat_error(c->err, "22023", "EXPLAIN option TIMING requires ANALYZE");
 	e->timing = timing ? e->timing : e->analyze;
+	e->terms = !summary || e->summary;
 	e->summary = summary ? e->summary : e->analyze;
 	e->buffers = buffers ? e->buffers : e->analyze;
 	return (st->inner = sql_convert_stmt(c, s->query)) != NULL;

@@ -293,10 +293,10 @@ own(const struct sql_costs *c, struct sql_node *n)
 			n->est_width = (*in)->est_width > n->est_width ? (*in)->est_width : n->est_width;
 		return 0;
 	case SQL_NODE_RECURSE:
-		return copies(c, n->est_rows, n->est_width);
+		return copies(c, n->est_rows, n->est_width) / 1e3;
 	case SQL_NODE_CTE:
 		n->est_width = width_of_types(sql_op(cte, n)->cte->type, sql_op(cte, n)->cte->columns);
-		return copies(c, n->est_rows, n->est_width);
+		return copies(c, n->est_rows, n->est_width) / 1e3;
 	case SQL_NODE_DERIVED:
 		n->est_width = access_width(sql_node_access(n));
 		return filter;
@@ -305,17 +305,44 @@ own(const struct sql_costs *c, struct sql_node *n)
 	}
 }
 
+/* Every formula is linear in the constants: so one term is what is left if the others are free. */
+static struct sql_terms
+own_terms(const struct sql_costs *c, struct sql_node *n)
+{
+	const struct sql_costs network = {
+		.trip = c->trip, .verb = c->verb, .byte = c->byte, .cache = c->cache
+	};
+	const struct sql_costs memory = {
+		.hash_near = c->hash_near, .hash_far = c->hash_far, .cache = c->cache
+	};
+	const struct sql_costs cpu = { .row = c->row, .value = c->value, .cache = c->cache };
+	return (struct sql_terms){ own(&network, n), own(&memory, n), own(&cpu, n) };
+}
+
+static void
+add_terms(struct sql_terms *to, const struct sql_terms *t)
+{
+	to->network += t->network;
+	to->memory += t->memory;
+	to->cpu += t->cpu;
+}
+
 void
 sql_cost_tree(const struct sql_costs *c, struct sql_node *n)
 {
 	if (n == NULL || n->est_cost > 0)
 		return;
 	double cost = 0;
+	struct sql_terms below = { 0 };
 	struct sql_node **k;
 	for (struct sql_inputs i = sql_inputs(n); (k = sql_input_next(&i)) != NULL;) {
 		sql_cost_tree(c, *k);
 		cost += (*k)->est_cost;
+		add_terms(&below, &(*k)->est_all);
 	}
+	n->est_own = own_terms(c, n);
+	n->est_all = n->est_own;
+	add_terms(&n->est_all, &below);
 	n->est_cost = cost + own(c, n);
 	if (n->est_cost < 1e-3)
 		n->est_cost = 1e-3;

@@ -4,14 +4,16 @@
  *
  * After Binnig et al. 2016, §3.2 and §5.1: the cost of an access is w * |R| * c per byte, with one
  * c for the fabric and one for memory; here c also has a part per round trip and per row. The
- * figures are measured when a compute process starts, so plans fit the fabric they run over.
+ * figures are measured when a compute process starts, so plans fit the fabric they run over. Each
+ * of them belongs to one term, network, memory or CPU, and the cost is the sum of the three.
  */
 #ifndef NAM_SQL_COST_H
 #define NAM_SQL_COST_H
 
 #include <sql/plan/plan.h>
 
-/* All in nanoseconds. */
+/* All in nanoseconds. trip, verb and byte are the network's, row and value the CPU's, the others
+ * memory's. */
 struct sql_costs {
 	double trip;      /* a small READ, from the call to its bytes */
 	double verb;      /* each further one of the same doorbell */
@@ -60,7 +62,8 @@ double sql_cost_group(const struct sql_costs *c, double rows, double groups, dou
 unsigned sql_cost_values(const struct sql_expr *e);
 /* Bytes a value of that type takes in a batch, as a guess. */
 unsigned sql_cost_type_width(enum cat_type type, int32_t typmod);
-/* Fills est_width and est_cost of a tree whose est_rows are known. What is filled stays. */
+/* Fills est_width, est_cost and its terms of a tree whose est_rows are known. What is filled
+ * stays. */
 void sql_cost_tree(const struct sql_costs *c, struct sql_node *n);
 
 #endif

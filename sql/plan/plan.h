@@ -102,6 +102,11 @@ struct sql_lock {
 	uint8_t wait; /* AST_LOCK_WAIT, ... */
 };
 
+/* The terms of a cost, in microseconds. */
+struct sql_terms {
+	double network, memory, cpu;
+};
+
 /* The part that all operators have in common. op.h has the rest. */
 struct sql_node {
 	enum sql_node_kind kind;
@@ -111,6 +116,8 @@ struct sql_node {
 					 * + 2: a join's answers */
 	double est_rows, est_cost;      /* guessed: rows that come out; microseconds until
 					 * the last, with all below */
+	struct sql_terms est_own;       /* est_cost in its terms, without what is below */
+	struct sql_terms est_all;       /* and with it */
 	unsigned est_width;             /* guessed: bytes of such a row */
 	double est_seen;                /* guessed: rows that its filter is evaluated for */
 	bool whole;                     /* two operators read it: each may need any column */

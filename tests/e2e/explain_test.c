@@ -145,8 +145,36 @@ static const struct golden all[] = {
 	{ "begin; explain (analyze, buffers off, costs off, timing off, summary off) insert into w (id) "
 	  "values (300); select count(*) from w; rollback; select count(*) from w",
 	    "BEGINInsert on w (actual rows=0 loops=1); EXPLAIN9; SELECT 1 ROLLBACK8; SELECT 1" },
+	{ "explain (verbose, costs off) select a.v from w a join w b on a.v = b.id and a.id < b.v",
+	    "Project;  Output: v;  -> Hash Join;       Hash Cond: (a.v = b.id);       Filter: (a.id < "
+	    "b.v);       Algorithm: hash table of the second input;    -> Seq Scan on w a;         Output: "
+	    "a.id, a.v;    -> Seq Scan on w b;         Output: b.id, b.v; EXPLAIN" },
+	{ "explain (verbose, costs off) select 1 from w a, w b where a.v < b.v",
+	    "Project;  Output: ?column?;  -> Nested Product;       Filter: (a.v < b.v);       Algorithm: all "
+	    "pairs, the second input kept;    -> Seq Scan on w a;         Output: a.v;    -> Seq Scan on w "
+	    "b;         Output: b.v; EXPLAIN" },
 	{ "explain analyze select $1", "ERROR 42P02: there is no parameter $1" },
 };
+
+/* Numbers become N. */
+static const char *
+shape_of(struct test_client *t, const char *text)
+{
+	static char shape[2000];
+	size_t n = 0;
+	for (const char *p = ask(t, text); *p && n + 1 < sizeof shape; p++) {
+		bool digit = isdigit((unsigned char)*p) || *p == '.';
+		if (!digit)
+			shape[n++] = *p;
+		else if (n == 0 || shape[n - 1] != 'N')
+			shape[n++] = 'N';
+	}
+	shape[n] = 0;
+	return shape;
+}
+
+#define TERMS "network N us, memory N us, CPU N us"
+#define TOOK  "network N us, memory and CPU N us"
 
 static void
 answers(void **state)
@@ -158,25 +186,39 @@ answers(void **state)
 	test_client_open(&t, &e, 0);
 	unsigned wrong = golden_wrong(&t, all, sizeof all / sizeof *all);
 	assert_int_equal(wrong, 0);
-	/* The whole form: times and the fabric. Numbers become N. */
-	char shape[1000];
-	size_t n = 0;
-	for (const char *p = ask(&t, "explain analyze select v from w where id = 1");
-	     *p && n + 1 < sizeof shape; p++) {
-		bool digit = isdigit((unsigned char)*p) || *p == '.';
-		if (!digit)
-			shape[n++] = *p;
-		else if (n == 0 || shape[n - 1] != 'N')
-			shape[n++] = 'N';
-	}
-	shape[n] = 0;
-	assert_string_equal(shape,
+	/* The whole form: times and the fabric. */
+	assert_string_equal(shape_of(&t, "explain analyze select v from w where id = 1"),
 	    "Project  (cost=N rows=N width=N) (actual time=N rows=N loops=N);  -> Key Lookup on w  "
 	    "(cost=N rows=N width=N) (actual time=N rows=N loops=N);       Key Cond: (id = N);       Fabric: "
 	    "read=N round "
-	    "trips=N bytes in=N;       Memory: NkB;Planning Time: N ms;Execution Time: N ms;Fabric at "
+	    "trips=N bytes in=N;       Memory: NkB;Estimated Time: " TERMS ";Actual Time: " TOOK
+	    ";Planning Time: N ms;Execution Time: N ms;Fabric at "
 	    "begin: read=N round trips=N bytes in=N;Fabric of operators: read=N round trips=N bytes "
 	    "in=N;Fabric at commit: nothing;Fabric in all: read=N round trips=N bytes in=N; EXPLAIN");
+	assert_string_equal(
+	    shape_of(&t, "explain (analyze, verbose, buffers off, summary off) select v from w where id = 1"),
+	    "Project  (cost=N rows=N width=N) (actual time=N rows=N loops=N);  Output: v;  Cost: " TERMS
+	    ";  Took: " TOOK ";  -> Key Lookup on w  (cost=N rows=N width=N) (actual time=N rows=N "
+	    "loops=N);       Output: wNv;       Key Cond: (wNid = N);       Cost: " TERMS
+	    ";       Took: " TOOK "; EXPLAIN");
+	assert_string_equal(shape_of(&t, "explain select 1"),
+	    "Project  (cost=N rows=N width=N);  -> Result  (cost=N rows=N width=N);Estimated Time: " TERMS
+	    "; EXPLAIN");
+	assert_non_null(strstr(ask(&t, "explain (verbose, format json) select 1 from w a join w b on a.v = "
+				       "b.id"),
+	    "\"Algorithm\": \"hash table of the second input\""));
+	/* A term is of its own constants. */
+	ask(&t, "set namdb.costs = standard");
+	ask(&t, "set namdb.cost_trip = '1ms'; set namdb.cost_verb = 0; set namdb.cost_byte = 0");
+	assert_non_null(strstr(ask(&t, "explain (costs, verbose) select v from w where id = 1"),
+	    "Cost: network 1000.00 us, memory 0.00 us, CPU 0.0"));
+	assert_non_null(strstr(ask(&t, "explain select v from w where id = 1"),
+	    "Estimated Time: network 1000.00 us, memory 0.00 us, CPU 0.0"));
+	ask(&t, "set namdb.cost_value = 0; set namdb.cost_row = 0; set namdb.cost_trip = 0");
+	ask(&t, "set namdb.cost_hash_near = '1us'");
+	const char *joined = ask(&t, "explain select 1 from w a join w b on a.v = b.v");
+	/* 9 rows of b are put into the table, for 9 of a it is asked */
+	assert_non_null(strstr(joined, "Estimated Time: network 0.00 us, memory 18.00 us, CPU 0.00 us"));
 	test_client_close(&t);
 	embedded_close(&e);
 }

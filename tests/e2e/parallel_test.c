@@ -220,6 +220,8 @@ others_read(struct test_client *t, const char *select)
 		const char *at = strstr(ask(t, text), "the others read ");
 		assert_non_null(at);
 		others = strtoul(at + strlen("the others read "), NULL, 10) > 0;
+		if (others)
+			assert_non_null(strstr(at, "Fabric of Others: read="));
 	}
 	return others;
 }
@@ -249,8 +251,15 @@ test_explain(void **state)
 		assert_true(others_read(&t, shared[i]));
 	assert_non_null(strstr(ask(&t, "explain (analyze, format json) select g, sum(v) from big group by g"),
 	    "\"Workers Planned\": 2"));
+	const char *x =
+	    ask(&t, "explain (verbose) select b.g, sum(b.v) from big b join small s on s.id = b.g "
+		    "group by b.g");
+	assert_non_null(strstr(x, "Algorithm: hash table of the groups of each worker, put together"));
+	assert_non_null(
+	    strstr(x, "Algorithm: hash table of the second input, made once and shared by all workers"));
 	ask(&t, "set namdb.parallel = 1");
 	assert_null(strstr(explain(&t, shared[0]), "Workers"));
+	assert_null(strstr(ask(&t, "explain (verbose) select g, sum(v) from big group by g"), "Algorithm"));
 	assert_string_equal(ask(&t, "set namdb.parallel = 65"),
 	    "ERROR 22023: invalid value for parameter \"namdb.parallel\": \"65\"");
 	assert_string_equal(ask(&t, "set namdb.parallel_rows = 'many'"),

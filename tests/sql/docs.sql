@@ -854,6 +854,41 @@ EXPLAIN (FORMAT YAML) SELECT 1;
 --! 0A000
 SELECT * FROM ex;
 --> 2
+SET namdb.costs = 'standard';
+SET namdb.cost_value = '1us';
+EXPLAIN SELECT x FROM (VALUES (1), (2)) v (x);
+--> Project  (cost=4.00 rows=2 width=4)
+-->   -> Subquery Scan on v  (cost=2.00 rows=2 width=4)
+-->     -> Values  (cost=2.00 rows=2 width=4)
+--> "Estimated Time: network 0.00 us, memory 0.00 us, CPU 4.00 us"
+SET namdb.cost_hash_near = 100;
+EXPLAIN (VERBOSE, SUMMARY OFF) SELECT x FROM (VALUES (1), (2)) v (x) JOIN (VALUES (3)) w (y) ON x = y;
+--> Project  (cost=13.80 rows=2 width=4)
+-->   Output: x
+--> "  Cost: network 0.00 us, memory 0.00 us, CPU 2.00 us"
+-->   -> Hash Join  (cost=11.80 rows=2 width=8)
+-->        Hash Cond: (v.column1 = w.column1)
+-->        Algorithm: hash table of the second input
+--> "       Cost: network 0.00 us, memory 0.30 us, CPU 8.50 us"
+-->     -> Subquery Scan on v  (cost=2.00 rows=2 width=4)
+--> "         Cost: network 0.00 us, memory 0.00 us, CPU 0.00 us"
+-->       -> Values  (cost=2.00 rows=2 width=4)
+--> "           Cost: network 0.00 us, memory 0.00 us, CPU 2.00 us"
+-->     -> Subquery Scan on w  (cost=1.00 rows=1 width=4)
+--> "         Cost: network 0.00 us, memory 0.00 us, CPU 0.00 us"
+-->       -> Values  (cost=1.00 rows=1 width=4)
+--> "           Cost: network 0.00 us, memory 0.00 us, CPU 1.00 us"
+EXPLAIN (ANALYZE, VERBOSE) SELECT 1;
+--> *
+RESET namdb.cost_hash_near;
+RESET namdb.cost_value;
+RESET namdb.costs;
+--= tests/e2e/explain_test.c Algorithm
+--= tests/e2e/explain_test.c Estimated Time
+--= tests/e2e/explain_test.c Actual Time
+--= tests/e2e/explain_test.c Cost: network
+--= tests/e2e/explain_test.c Took
+--= tests/e2e/parallel_test.c Fabric of Others
 --= tests/e2e/explain_counts_test.c net_worker_counts
 
 -- [transactions] pg

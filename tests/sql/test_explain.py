@@ -56,6 +56,13 @@ def test_json():
             if n["Node Type"] != "ModifyTable":
                 for key in ("Plan Rows", "Plan Width", "Total Cost"):
                     check(key in n, text, key, n)
+                terms = n["Cost Inclusive"]
+                same(sorted(terms), ["CPU", "Memory", "Network"], text)
+                check(abs(sum(terms.values()) - n["Total Cost"]) < 0.02, text, n)
+                kids = [p for p in n.get("Plans", []) if p.get("Subplan Name", "CTE").startswith("CTE")]
+                for term, cost in n["Cost Exclusive"].items():
+                    below = sum(p["Cost Inclusive"][term] for p in kids)
+                    check(abs(cost + below - terms[term]) < 0.02 + 0.01 * len(kids), text, term, n)
         for f in FIGURES:
             phases = got[0]["Fabric"]
             exclusive = sum(n["Fabric Exclusive"][f] for n in all_nodes)
