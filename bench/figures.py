@@ -84,6 +84,8 @@ def runs(quick):
     out["figure8a"] = (["join", "--sim", "fdr4x"] + (["--rows", "20000", "--threads", "2", "--selectivity", "1,0.25"] if quick else []),
                        True)
     out["figure8b"] = (["agg", "--sim", "fdr4x"] + (["--rows", "20000", "--threads", "2", "--groups", "10,5000"] if quick else []), True)
+    out["machines"] = (["join", "--sim", "fdr4x"] + (["--rows", "20000", "--threads", "2", "--machines", "1,2"] if quick else
+                                                     ["--nodes", "8+8", "--threads", "8", "--machines", "1,2,4,8"]), True)
     ycsb = ["ycsb", "--sim", "xstore", "--workload", "c", "--distribution", "uniform", "--through", "index", "--coroutines", "4"]
     ycsb += (["--records", "3000", "--nodes", "2+1", "--clients", "4,8", "--seconds", "0.001"] if quick else
              ["--records", "1000000", "--nodes", "15+1", "--parts", "24", "--clients", "60,240,720,1440", "--seconds", "0.001"])

@@ -39,14 +39,16 @@ static const struct way agg_way[] = {
 enum { AGG_WAYS = sizeof agg_way / sizeof agg_way[0] };
 
 struct paper {
-	bool agg;
+	bool agg, listed; /* --selectivity is given */
 	const char *model;
 	unsigned compute, storage, threads, rows;
 	uint64_t seed;
 	bool json, plot_data, measure;
 	const char *plot;
 	double selectivity[POINTS];
-	unsigned groups[POINTS], points;
+	unsigned groups[POINTS], machines[POINTS], points;
+	unsigned scale_points;
+	bool scales; /* the points are machines, which share the same tuples */
 	const struct way *way;
 	unsigned ways;
 	struct paper_cluster cluster;
@@ -119,15 +121,25 @@ run_way(struct paper *p, const struct paper_relation *rel, unsigned groups, cons
 			     : bench_paper_join_verbs(c, rel, (enum olap_algorithm)w->algorithm, out);
 }
 
+static uint64_t
+all_rows(const struct paper *p)
+{
+	return (uint64_t)p->rows * p->compute;
+}
+
 static nam_status
 run_point(struct paper *p, unsigned at)
 {
-	uint64_t all = (uint64_t)p->rows * p->compute, want[3];
-	const struct join_draw d = { p->seed, all, p->selectivity[at], 0, PAPER_WIDTH };
+	uint64_t all = all_rows(p), want[3];
+	const struct join_draw d = { p->seed, all, p->selectivity[p->scales ? 0 : at], 0, PAPER_WIDTH };
 	const struct draw g = { p->seed, p->groups[at] };
 	const struct paper_relation join[2] = { { bench_join_fill_s, &d }, { bench_join_fill_r, &d } };
 	const struct paper_relation agg = { fill_groups, &g };
 	nam_status st = NAM_OK;
+	if (p->scales) {
+		p->cluster.compute = p->machines[at];
+		p->cluster.rows = all / p->machines[at];
+	}
 	if (p->agg) {
 		st = expected_groups(&g, all, want) ? NAM_OK : NAM_NOMEM;
 	} else {
@@ -186,7 +198,30 @@ limit_of(const struct paper_result *r, double *share)
 		name = "kernel";
 		*share = r->stack;
 	}
+	if (r->storage > *share) {
+		name = "storage port";
+		*share = r->storage;
+	}
 	return name;
+}
+
+/* How much faster than the first point's. */
+static double
+speed_up(const struct paper *p, unsigned at, unsigned way)
+{
+	double s = p->result[at][way].seconds;
+	return s > 0 ? p->result[0][way].seconds / s : 0;
+}
+
+static void
+json_point(const struct paper *p, unsigned i)
+{
+	if (p->scales)
+		printf("\"machines\": %u", p->machines[i]);
+	else if (p->agg)
+		printf("\"groups\": %u", p->groups[i]);
+	else
+		printf("\"selectivity\": %g", p->selectivity[i]);
 }
 
 static void
@@ -198,10 +233,7 @@ report_json(const struct paper *p)
 	    (unsigned long long)p->seed);
 	for (unsigned i = 0; i < p->points; i++) {
 		printf("%s{", i > 0 ? ", " : "");
-		if (p->agg)
-			printf("\"groups\": %u", p->groups[i]);
-		else
-			printf("\"selectivity\": %g", p->selectivity[i]);
+		json_point(p, i);
 		for (unsigned w = 0; w < p->ways; w++) {
 			const struct paper_result *r = &p->result[i][w];
 			double share;
@@ -209,7 +241,9 @@ report_json(const struct paper *p)
 			printf(", \"%s\": {\"run_s\": %.6g, \"out_bytes\": %.0f, \"kept_out_share\": %.4g, "
 			       "\"limit\": \"%s\", \"utilisation\": %.3g",
 			    p->way[w].name, r->seconds, r->out_bytes, r->kept_out, limit, share);
-			if (!p->agg)
+			if (p->scales)
+				printf(", \"speed_up\": %.4g", speed_up(p, i, w));
+			else if (!p->agg)
 				printf(", \"figure7_s\": %.6g", cost7(p, &p->way[w], p->selectivity[i]));
 			printf("}");
 		}
@@ -218,9 +252,34 @@ report_json(const struct paper *p)
 	printf("], \"metrics\": {\"check_errors\": %u}}\n", p->bad);
 }
 
+/* One join by more and more machines. */
+static void
+report_scaling(const struct paper *p)
+{
+	printf("join on %s: machines of %u threads, %u storage nodes for verbs; two relations of %llu tuples "
+	       "of %d "
+	       "bytes, selectivity %g\n",
+	    p->model, p->threads, p->storage, (unsigned long long)all_rows(p), PAPER_WIDTH,
+	    p->selectivity[0]);
+	for (unsigned i = 0; i < p->points; i++) {
+		printf("%u machine%s\n", p->machines[i], p->machines[i] > 1 ? "s" : "");
+		for (unsigned w = 0; w < p->ways; w++) {
+			const struct paper_result *r = &p->result[i][w];
+			double share;
+			const char *limit = limit_of(r, &share);
+			printf("  %-18s %9.3f ms  %5.2f times as fast as on %u; %s %.0f %%\n", p->way[w].name,
+			    r->seconds * 1e3, speed_up(p, i, w), p->machines[0], limit, 100 * share);
+		}
+	}
+}
+
 static void
 report_table(const struct paper *p)
 {
+	if (p->scales) {
+		report_scaling(p);
+		return;
+	}
 	printf("%s on %s: %u machines of %u threads%s, %u storage nodes for verbs; %u tuples of %d bytes on "
 	       "each\n",
 	    p->agg ? "aggregation" : "join", p->model, p->compute, p->threads,
@@ -271,9 +330,43 @@ draw_figure7(const struct paper *p, FILE *g)
 }
 
 static bool
+draw_scaling(const struct paper *p)
+{
+	struct bench_plot plot;
+	if (!bench_plot_open(&plot, p->plot))
+		return false;
+	for (unsigned i = 0; i < p->points; i++) {
+		fprintf(plot.data, "%u", p->machines[i]);
+		for (unsigned w = 0; w < p->ways; w++)
+			fprintf(plot.data, " %g", speed_up(p, i, w));
+		fputc('\n', plot.data);
+	}
+	FILE *g = bench_plot_draw(&plot, 700, 550);
+	if (g != NULL) {
+		fprintf(g,
+		    "set grid\nset key below\nset title \"one join on %s: %llu x %llu tuples\"\n"
+		    "set xlabel 'compute machines'\nset ylabel 'times as fast as on %u'\n"
+		    "set xrange [0:*]\nset yrange [0:*]\nset xtics 1\nplot x / %u. with lines dt 2 title "
+		    "'ideal'",
+		    p->model, (unsigned long long)all_rows(p), (unsigned long long)all_rows(p),
+		    p->machines[0], p->machines[0]);
+		for (unsigned w = 0; w < p->ways; w++) {
+			fprintf(g, ", ");
+			bench_quote(g, plot.data_name);
+			fprintf(g, " using 1:%u with linespoints lt %u pt 7 title '%s'", w + 2, w + 1,
+			    p->way[w].name);
+		}
+		fputc('\n', g);
+	}
+	return bench_plot_close(&plot, p->plot_data);
+}
+
+static bool
 draw_picture(const struct paper *p)
 {
 	struct bench_plot plot;
+	if (p->scales)
+		return draw_scaling(p);
 	if (!bench_plot_open(&plot, p->plot))
 		return false;
 	for (unsigned i = 0; i < p->points; i++) {
@@ -354,7 +447,12 @@ take(struct paper *p, int letter, char *v)
 		p->threads = (unsigned)x;
 		return true;
 	case 'x':
+		p->listed = true;
 		return !p->agg && take_selectivities(p, v);
+	case 'C':
+		p->scales = true;
+		return !p->agg &&
+		       bench_take_numbers(v, 1, MACHINES_MAX, p->machines, POINTS, &p->scale_points);
 	case 'G':
 		return p->agg && bench_take_numbers(v, 1, 1u << 30, p->groups, POINTS, &p->points);
 	case 'e':
@@ -389,6 +487,11 @@ usage(FILE *to, const struct paper *p)
 	fprintf(to,
 	    p->agg ? "  --groups LIST    (default: as many for a tuple as the paper's 1, 16, 32 and 64 M)\n"
 		   : "  --selectivity X  share of tuples with a partner: a list (default 1,0.75,0.5,0.25)\n");
+	if (!p->agg)
+		fprintf(to, "  --machines LIST  instead: one join by so many compute machines, each in turn, "
+			    "of the tuples\n"
+			    "                   that those of --nodes have together; of one selectivity "
+			    "(default 1)\n");
 	fprintf(to,
 	    "  --measure        instead: what a step costs on this machine, beside what the model takes\n"
 	    "  --seed N         of the data and the fabric (default 1)\n"
@@ -397,14 +500,31 @@ usage(FILE *to, const struct paper *p)
 	    "  --json           one JSON object\n");
 }
 
+/* Why the options do not fit each other; NULL = they do. Makes machines the points. */
+static const char *
+unfit(struct paper *p)
+{
+	unsigned most = p->scales ? 0 : p->compute;
+	if (p->scales && p->points > 1 && p->listed)
+		return "--machines goes with one selectivity";
+	for (unsigned i = 0; i < p->scale_points; i++) {
+		if (all_rows(p) % p->machines[i] != 0)
+			return "--machines: each number must divide the tuples of a relation";
+		most = p->machines[i] > most ? p->machines[i] : most;
+	}
+	if (p->scales)
+		p->points = p->scale_points;
+	return most * p->threads > 64 ? "64 threads of all machines at most" : NULL;
+}
+
 static bool
 options(int argc, char **argv, struct paper *p, int *code)
 {
 	static const struct option opt[] = { { "sim", 1, NULL, 'm' }, { "nodes", 1, NULL, 'n' },
 		{ "rows", 1, NULL, 'R' }, { "threads", 1, NULL, 't' }, { "selectivity", 1, NULL, 'x' },
-		{ "groups", 1, NULL, 'G' }, { "seed", 1, NULL, 'e' }, { "plot", 1, NULL, 'g' },
-		{ "plot-data", 0, NULL, 'D' }, { "measure", 0, NULL, 'M' }, { "json", 0, NULL, 'j' },
-		{ "help", 0, NULL, 'h' }, { 0 } };
+		{ "groups", 1, NULL, 'G' }, { "machines", 1, NULL, 'C' }, { "seed", 1, NULL, 'e' },
+		{ "plot", 1, NULL, 'g' }, { "plot-data", 0, NULL, 'D' }, { "measure", 0, NULL, 'M' },
+		{ "json", 0, NULL, 'j' }, { "help", 0, NULL, 'h' }, { 0 } };
 	int letter, which;
 	*code = 2;
 	optind = 1;
@@ -423,9 +543,9 @@ options(int argc, char **argv, struct paper *p, int *code)
 			return false;
 		}
 	}
-	if (optind < argc || p->compute * p->threads > 64) {
-		bench_bad_use(argv[0], optind < argc ? "there are no arguments beside options"
-						     : "64 threads of all machines at most");
+	const char *why = optind < argc ? "there are no arguments beside options" : unfit(p);
+	if (why != NULL) {
+		bench_bad_use(argv[0], why);
 		return false;
 	}
 	return true;

@@ -270,6 +270,12 @@ play(struct world *x, struct paper_result *out)
 		out->port = port > out->port ? port : out->port;
 		out->cpu = u.core > out->cpu ? u.core : out->cpu;
 	}
+	for (unsigned i = 1; i <= x->c->storage; i++) {
+		struct net_sim_use u;
+		net_sim_use_node(x->sim, i, &u);
+		double port = u.in > u.out ? u.in : u.out;
+		out->storage = port > out->storage ? port : out->storage;
+	}
 	if (!net_sim_run(x->sim, NULL, NULL))
 		return NAM_CORRUPT;
 	for (unsigned i = 0; i < x->parts; i++)

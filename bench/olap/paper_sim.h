@@ -36,6 +36,7 @@ struct paper_result {
 	uint64_t sums[3];            /* pairs or groups, and two sums: as what asks has them */
 	double out_bytes, port, cpu; /* of the compute machines; shares of the time, the busiest */
 	double stack;                /* sockets' core; 0 of verbs */
+	double storage;              /* port of the busiest storage node; 0 of sockets */
 	double kept_out;             /* share of tuples that filters left out */
 };
 

@@ -69,6 +69,25 @@ def test_figure_8():
     same(run("bench", "join", "--sim", "fdr4x", "--help", timeout=20).rc, 0)
 
 
+def test_machines():
+    """One join by more and more machines: verbs gain from each, and one gigabit is no network for it."""
+    not_with_threads_watched()
+    args = ("--nodes", "4+4", "--rows", "150000", "--threads", "4", "--machines", "1,2,4")
+    points, text = olap("join", *args)
+    same([p["machines"] for p in points], [1, 2, 4])
+    rrj = [p["rrj"]["speed_up"] for p in points]
+    check(rrj[0] == 1 and 1.6 < rrj[1] < 2.1 and 2.6 < rrj[2] < 4.2, rrj)
+    check(points[2]["rrj"]["speed_up"] > points[2]["ghj-ipoib"]["speed_up"] > points[2]["ghj-ipoeth"]["speed_up"], points)
+    check(points[2]["ghj-ipoeth"]["speed_up"] < 1, points)
+    same(olap("join", *args)[1], text)
+    table = run("bench", "join", "--sim", "fdr4x", "--rows", "20000", "--machines", "2,1", "--selectivity", "0.5", timeout=60)
+    contains(table.out, "2 machines", "1 machine\n", "times as fast as on 2", "selectivity 0.5")
+    for bad in (("--machines", "0"), ("--machines", "1,17"), ("--machines", "8"), ("--machines", "3"), ("--machines", ""),
+                ("--machines", "1,2", "--selectivity", "1,0.5")):
+        same(run("bench", "join", "--sim", "fdr4x", *bad, timeout=20).rc, 2, str(bad))
+    same(run("bench", "agg", "--sim", "fdr4x", "--machines", "1", timeout=20).rc, 2)
+
+
 def test_twopc_models():
     """Two-phase commit on the paper's cluster: its figure 6, and what limits each line of it."""
     not_with_threads_watched()

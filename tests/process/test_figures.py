@@ -46,17 +46,17 @@ def test_quick():
         check(time.monotonic() - t0 < 15 * house.SLOW, "it is quick")
         names = {n.rsplit(".", 1)[0] for n in os.listdir(out) if n.endswith(".json")}
         paper = {"figure6-rsi-paper"} & names # as namdb has it or not
-        same(names - paper, {"cx6", "figure8a", "figure8b", "tatp", "smallbank", "oracle", "oracle-fdr4x", "figure6-rsi", "figure6-2pc-verbs",
+        same(names - paper, {"cx6", "figure8a", "figure8b", "machines", "tatp", "smallbank", "oracle", "oracle-fdr4x", "figure6-rsi", "figure6-2pc-verbs",
                              "figure6-2pc-ipoeth", "figure6-2pc-ipoib", "xstore-learned", "xstore-tree", "xstore-tree-top", "xstore-none",
                              "xstore-messages", "lanes-1", "lanes-8"})
         same({n for n in os.listdir(out) if not n.endswith(".json")},
              {"cx6.svg", "figure8a.svg", "figure8b.svg", "tatp.svg", "smallbank.svg", "oracle.svg", "oracle-fdr4x.svg", "figure6.svg", "xstore.svg",
-              "lanes.svg"})
+              "lanes.svg", "machines.svg"})
         for name in names:
             contains(r.stderr, "figures: %s: " % name)
             with open(os.path.join(out, name + ".json"), encoding="utf-8") as f:
                 got = json.load(f)
-            if name.startswith("figure8"):
+            if name.startswith("figure8") or name == "machines":
                 same((got["metrics"]["check_errors"], len(got["points"])), (0, 2), name)
             elif not name.startswith("oracle"):
                 same([p["check_errors"] for p in got["points"]], [0, 0], name)
