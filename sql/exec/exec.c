@@ -884,7 +884,7 @@ next(struct sql_exec *x, struct sql_node *n)
 {
 	if (!sql_go_on(x))
 		return -1;
-	if (n->fragment != NULL && x->team != NULL && !n->fragment->groups) {
+	if (n->fragment != NULL && x->team != NULL && !n->fragment->groups && !n->fragment->runs) {
 		int several = sql_gather_begin(x, n);
 		if (several != 0)
 			return several < 0 ? -1 : sql_gather_next(x, n, operation[n->kind].next);

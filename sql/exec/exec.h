@@ -127,9 +127,11 @@ int sql_expand_next(struct sql_exec *x, struct sql_node *n);
 bool sql_expand_grand(const struct sql_op_expand *e, unsigned set);
 bool sql_window_room(struct sql_exec *x, struct sql_node *n);
 int sql_window_next(struct sql_exec *x, struct sql_node *n); /* window.c */
-/* Rows a and b of a rowset: -1, 0, 1 by n keys; all rows by the keys, then by where they were in
- * perm. */
+/* Rows of two batches, and of a rowset: -1, 0, 1 by n keys; all rows by the keys, then by where
+ * they were in perm. */
 struct sql_rowset;
+int sql_sort_cmp_rows(const struct cat_vec *a, unsigned row_a, const struct cat_vec *b, unsigned row_b,
+    const struct sql_sort_key *key, unsigned n);
 int sql_sort_cmp(
     const struct sql_rowset *rs, const struct sql_sort_key *key, unsigned n, uint32_t a, uint32_t b);
 bool sql_sort_perm(struct sql_exec *x, const struct sql_rowset *rs, const struct sql_sort_key *key,

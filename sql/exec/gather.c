@@ -245,21 +245,28 @@ sql_gather_settle(struct sql_exec *x, struct sql_node *n)
 	if (x->saw != NULL)
 		x->saw(x->saw_arg, f->scan->acc.tab->store.id, r->source.seen + r->helped.seen);
 	olap_phase_source(&r->ph, SQL_STREAM_WIDTH, 0, &from);
-	st = sql_stream_begin(r->job, &from, &r->in);
+	st = f->runs ? sql_runs_begin(r->job, &from, n->out.cols, &r->runs)
+		     : sql_stream_begin(r->job, &from, &r->in);
 	r->settled = true;
 	return st == NAM_OK ? 0 : fail(x, f, st);
 }
 
 int
-sql_gather_record(struct sql_exec *x, struct sql_node *n, struct sql_bytes_in *c)
+sql_gather_next_of(struct sql_exec *x, struct sql_node *n, struct sql_stream_in *in, struct sql_bytes_in *c)
 {
 	struct sql_fragment *f = n->fragment;
-	nam_status st = sql_go_on(x) ? sql_stream_next(&f->run->in, c) : NAM_CANCELLED;
+	nam_status st = sql_go_on(x) ? sql_stream_next(in, c) : NAM_CANCELLED;
 	if (st == NAM_ABSENT)
 		return 0;
 	if (st == NAM_CANCELLED && x->err->sqlstate[0] != 0)
 		return -1;
 	return st == NAM_OK ? 1 : fail(x, f, st);
+}
+
+int
+sql_gather_record(struct sql_exec *x, struct sql_node *n, struct sql_bytes_in *c)
+{
+	return sql_gather_next_of(x, n, &n->fragment->run->in, c);
 }
 
 /* Rows of helpers, as n's batch. */
@@ -323,6 +330,8 @@ sql_gather_end(struct sql_exec *x, struct sql_node *n)
 		olap_job_stop(r->job, NAM_CANCELLED);
 	x->team->dismiss(x->team->arg, &r->g);
 	sql_stream_end(&r->in);
+	sql_runs_end(r->runs);
+	r->runs = NULL;
 	olap_phase_end(&r->ph);
 	const struct net_counts *counts = olap_job_counts(r->job);
 	if (x->team->counts != NULL)

@@ -54,6 +54,7 @@ struct sql_run_gather {
 	struct olap_phase ph;
 	struct sql_source source;
 	struct sql_stream_in in;
+	struct sql_runs *runs;    /* in place of in, if helpers give sorted runs */
 	struct sql_helped helped; /* by all helpers */
 	unsigned helpers;
 };
@@ -65,6 +66,9 @@ int sql_gather_begin(struct sql_exec *x, struct sql_node *n);
 int sql_gather_settle(struct sql_exec *x, struct sql_node *n);
 /* The next record of the helpers: 1; 0: there are no more; -1. */
 int sql_gather_record(struct sql_exec *x, struct sql_node *n, struct sql_bytes_in *c);
+/* The same of one stream. */
+int sql_gather_next_of(
+    struct sql_exec *x, struct sql_node *n, struct sql_stream_in *in, struct sql_bytes_in *c);
 /* sql_next for an operator at which rows are gathered. */
 int sql_gather_next(struct sql_exec *x, struct sql_node *n, int (*own)(struct sql_exec *, struct sql_node *));
 /* Ends it, however far it has come. */
@@ -85,6 +89,13 @@ void sql_join_rewind(struct sql_op_join *o);
 /* sub.c: the answers are there, or s->run->failed. */
 bool sql_sub_prepare(struct sql_exec *x, struct sql_sub *s);
 void sql_sub_borrow(struct sql_sub *s, const struct sql_sub *from);
+/* runs.c: what helpers put out at a sort, a run each; merged with the rows that are sorted here.
+ * end also after an error of begin, which gives *out before it. */
+struct sql_runs;
+nam_status sql_runs_begin(
+    struct olap_job *job, const struct olap_source *all, unsigned cols, struct sql_runs **out);
+int sql_runs_next(struct sql_exec *x, struct sql_op_sort *s, struct sql_runs *m);
+void sql_runs_end(struct sql_runs *m);
 /* agg.c: the groups of this worker's share, as records. */
 bool sql_agg_put_groups(struct sql_exec *x, struct sql_op_agg *o, struct sql_stream_out *s);
 

@@ -36,13 +36,12 @@ late(struct order *o)
 }
 
 int
-sql_sort_cmp(const struct sql_rowset *rs, const struct sql_sort_key *keys, unsigned n, uint32_t a, uint32_t b)
+sql_sort_cmp_rows(const struct cat_vec *a, unsigned ra, const struct cat_vec *b, unsigned rb,
+    const struct sql_sort_key *keys, unsigned n)
 {
 	for (unsigned k = 0; k < n; k++) {
 		const struct sql_sort_key *key = &keys[k];
-		const struct cat_vec *va = sql_rowset_col(rs, a, key->col);
-		const struct cat_vec *vb = sql_rowset_col(rs, b, key->col);
-		unsigned ra = a % CAT_BATCH, rb = b % CAT_BATCH;
+		const struct cat_vec *va = &a[key->col], *vb = &b[key->col];
 		if (va->null[ra] != vb->null[rb])
 			return va->null[ra] == key->nulls_first ? -1 : 1;
 		if (va->null[ra])
@@ -56,6 +55,13 @@ sql_sort_cmp(const struct sql_rowset *rs, const struct sql_sort_key *keys, unsig
 			return key->desc ? -c : c;
 	}
 	return 0;
+}
+
+int
+sql_sort_cmp(const struct sql_rowset *rs, const struct sql_sort_key *keys, unsigned n, uint32_t a, uint32_t b)
+{
+	return sql_sort_cmp_rows(
+	    rs->chunk[a / CAT_BATCH], a % CAT_BATCH, rs->chunk[b / CAT_BATCH], b % CAT_BATCH, keys, n);
 }
 
 static int
@@ -106,7 +112,7 @@ set_prefixes(const struct sql_rowset *rs, const struct sql_sort_key *key, struct
 {
 	enum cat_type type = rs->type[key->col];
 	uint64_t flip = key->desc ? UINT64_MAX : 0;
-	bool text = type == CAT_TEXT || type == CAT_BYTEA || type == CAT_UUID;
+	bool text = cat_type_is_str(type) && sql_sort_shows(type);
 	for (size_t k = 0; k < n; k++) {
 		const struct cat_vec *v = sql_rowset_col(rs, it[k].row, key->col);
 		unsigned r = it[k].row % CAT_BATCH;

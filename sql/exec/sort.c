@@ -1,4 +1,5 @@
 /* sort.c -- ORDER BY: all rows kept and sorted; under a LIMIT only the best ones are kept. */
+#include <sql/exec/gather.h>
 #include <sql/exec/rowset.h>
 #include <sql/exec/state.h>
 
@@ -81,6 +82,34 @@ not_behind(const struct sql_op_sort *s, uint32_t last, const uint16_t *sel, unsi
 	return m;
 }
 
+/* The child's rows; under a LIMIT only those that may be among the first `keep`. */
+static bool
+take_rows(
+    struct sql_exec *x, struct sql_op_sort *s, uint64_t keep, const struct cat_vec **col, unsigned *arena)
+{
+	struct sql_node *n = &s->node;
+	struct sql_run_sort *r = s->run;
+	int rows;
+	/* full: the best so far are known */
+	bool ok = true, few = keep > 0 && keep < SORT_FEW, full = false;
+	while (ok && (rows = sql_next(x, n->child)) > 0) {
+		const uint16_t *sel = sql_sel(n->child);
+		for (unsigned c = 0; c < s->cols; c++)
+			col[c] = &n->child->out.col[c];
+		if (full && s->orders > 0) {
+			rows = (int)not_behind(s, (uint32_t)keep - 1, sel, (unsigned)rows, n->selbuf);
+			sel = n->selbuf;
+		}
+		if (!sql_rowset_add(r->rs, col, sel, (unsigned)rows))
+			ok = sql_no_memory(x->err);
+		else if (few && r->rs->rows > 2 * keep + CAT_BATCH / 2)
+			ok = full = shrink(x, s, keep, arena);
+		if (ok)
+			ok = sql_go_on(x);
+	}
+	return ok && rows == 0;
+}
+
 static bool
 take_all(struct sql_exec *x, struct sql_op_sort *s)
 {
@@ -97,27 +126,15 @@ take_all(struct sql_exec *x, struct sql_op_sort *s)
 	const struct cat_vec *some[64], **col = some;
 	if (s->cols > 64 && (col = malloc(s->cols * sizeof *col)) == NULL)
 		return sql_no_memory(x->err);
-	int rows;
-	/* full: the best so far are known */
-	bool ok = true, few = keep > 0 && keep < SORT_FEW, full = false;
-	while (ok && (rows = sql_next(x, n->child)) > 0) {
-		const uint16_t *sel = sql_sel(n->child);
-		for (unsigned c = 0; c < s->cols; c++)
-			col[c] = &n->child->out.col[c];
-		if (full && s->orders > 0) {
-			rows = (int)not_behind(s, (uint32_t)keep - 1, sel, (unsigned)rows, n->selbuf);
-			sel = n->selbuf;
-		}
-		if (!sql_rowset_add(r->rs, col, sel, (unsigned)rows))
-			ok = sql_no_memory(x->err);
-		else if (few && r->rs->rows > 2 * keep + CAT_BATCH / 2)
-			ok = full = shrink(x, s, keep, &arena);
-		if (ok)
-			ok = sql_go_on(x);
-	}
+	int more, several = sql_gather_begin(x, n);
+	bool ok = several >= 0;
+	do {
+		ok = ok && take_rows(x, s, keep, col, &arena) && sort(x, s, x->arena[arena]);
+		more = ok && several > 0 ? sql_gather_settle(x, n) : 0;
+	} while (more > 0);
 	if (col != some)
 		free(col);
-	return ok && rows == 0 && sort(x, s, x->arena[arena]);
+	return ok && more == 0;
 }
 
 int
@@ -131,6 +148,9 @@ sql_sort_next(struct sql_exec *x, struct sql_node *n)
 		r->opened = true;
 		r->at = 0;
 	}
+	const struct sql_fragment *f = n->fragment;
+	if (f != NULL && f->run != NULL && f->run->runs != NULL)
+		return sql_runs_next(x, s, f->run->runs);
 	if (r->at >= r->rs->rows)
 		return 0;
 	struct nam_arena *batch = x->arena[n->arena];

@@ -177,8 +177,10 @@ put_column(struct sql_bytes *w, const struct cat_vec *v, const uint16_t *sel, un
 		return ok && sql_bytes_put(w, value, n * sizeof *value);
 	}
 	uint32_t len[CAT_BATCH];
-	for (unsigned k = 0; k < n; k++)
+	for (unsigned k = 0; k < n; k++) {
 		len[k] = null[k] ? 0 : v->s[sel[k]].len;
+		__builtin_prefetch(v->s[sel[k]].p);
+	}
 	ok = ok && sql_bytes_put(w, len, n * sizeof *len);
 	for (unsigned k = 0; ok && k < n; k++)
 		ok = sql_bytes_put(w, v->s[sel[k]].p, len[k]);

@@ -14,6 +14,8 @@ struct reader {
 	unsigned n;
 };
 
+enum { ALIKE = 16 }; /* rows by a sort's first key: many */
+
 struct search {
 	struct sql_plan *p;
 	struct sql_fragment **last;
@@ -220,6 +222,41 @@ add_rows(struct search *f, struct sql_node *n, const struct reader *by, struct s
 		x->top = by->sort;
 }
 
+/*
+ * True if rows are compared often: the first key is of a type whose values do not show in 8 bytes,
+ * or many rows are alike by it. A sort by radix alone takes less time than its rows need on the
+ * way.
+ */
+static bool
+compares(const struct sql_op_sort *s)
+{
+	return !sql_sort_shows(s->type[s->order[0].col]) ||
+	       (s->orders > 1 && s->est_values > 0 && s->node.est_rows >= ALIKE * s->est_values);
+}
+
+/* The scan of a sort's pipeline, if all of its rows are to be sorted and helpers are worth it. */
+static struct sql_op_scan *
+full_sort(const struct sql_op_sort *s)
+{
+	return s->most.limit == NULL && s->orders > 0 && compares(s) ? first_of(s->node.child) : NULL;
+}
+
+static void
+add_runs(struct search *f, struct sql_op_sort *s, struct sql_op_scan *scan)
+{
+	struct sql_fragment *x = add(f, &s->node, s->node.child, scan);
+	unsigned *col = x ? nam_arena_take(&f->p->arena, (s->cols + 1) * sizeof *col) : NULL;
+	if (col == NULL) {
+		f->failed = true;
+		return;
+	}
+	x->runs = true;
+	x->col = col;
+	x->cols = s->cols;
+	for (unsigned c = 0; c < s->cols; c++)
+		col[c] = c;
+}
+
 static bool
 read_some(struct search *f, struct reader *r, const struct sql_node *n)
 {
@@ -342,6 +379,11 @@ visit(struct search *f, struct sql_node *n, const struct reader *by)
 		struct sql_fragment *x = add(f, n, n->child, scan);
 		if (x != NULL)
 			x->groups = true;
+		visit_sides(f, n->child, n->child->kind != SQL_NODE_SCAN);
+		return;
+	}
+	if (n->kind == SQL_NODE_SORT && !n->whole && (scan = full_sort(sql_op(sort, n))) != NULL) {
+		add_runs(f, sql_op(sort, n), scan);
 		visit_sides(f, n->child, n->child->kind != SQL_NODE_SCAN);
 		return;
 	}
@@ -501,6 +543,7 @@ sql_plan_number(const struct sql_plan *p)
 	for (const struct sql_sub *s = p->subs; s != NULL; s = s->next)
 		h = mix_node(mix_node(h, s->root), s->joined ? NULL : s->set);
 	for (const struct sql_fragment *f = p->fragments; f != NULL; f = f->next)
-		h = mix(h, (uint64_t)f->groups << 63 ^ (uint64_t)f->cols << 32 ^ f->scan->acc.tab->store.id);
+		h = mix(h, (uint64_t)f->groups << 63 ^ (uint64_t)f->runs << 62 ^ (uint64_t)f->cols << 32 ^
+			       f->scan->acc.tab->store.id);
 	return h;
 }

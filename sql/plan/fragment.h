@@ -4,7 +4,7 @@
  * A fragment is a pipeline: it begins with a scan of a table, whose extents the workers share, and
  * each batch of it goes through filters, projections and the probe sides of joins. It ends below an
  * operator that needs all rows: that one gathers what the workers have made. Workers give rows,
- * after a sort under a LIMIT the first ones of theirs, or partial groups.
+ * after a sort under a LIMIT the first ones of theirs, sorted rows, or partial groups.
  */
 #ifndef NAM_SQL_FRAGMENT_H
 #define NAM_SQL_FRAGMENT_H
@@ -19,6 +19,7 @@ struct sql_fragment {
 	struct sql_node *pipe;      /* the pipeline's last operator: at, or below it if it groups */
 	struct sql_op_scan *scan;   /* the pipeline's first operator */
 	bool groups;                /* at is a GROUP BY, and helpers give partial groups */
+	bool runs;                  /* at is a sort, and helpers give sorted rows */
 	unsigned *col, cols;        /* else: the columns of a batch that go */
 	double rows;                /* guessed: rows that the scan reads */
 	struct sql_run_gather *run; /* exec/state.h */

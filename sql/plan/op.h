@@ -150,6 +150,7 @@ struct sql_op_sort {
 	enum cat_type *type; /* of its columns, all of which it keeps */
 	unsigned cols;
 	struct sql_limits most; /* only so many of the rows matter */
+	double est_values;      /* of the first key; 0 = not known */
 	struct sql_run_sort *run;
 };
 

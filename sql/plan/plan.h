@@ -157,6 +157,12 @@ struct sql_sort_key {
 	unsigned col;
 	bool desc, nulls_first;
 };
+/* True if values of the type have 8 bytes that compare like them, as far as these go. */
+static inline bool
+sql_sort_shows(enum cat_type t)
+{
+	return !cat_type_is_str(t) || t == CAT_TEXT || t == CAT_BYTEA || t == CAT_UUID;
+}
 
 /* SET: columns, and their new values. value NULL = SQL's NULL. */
 struct sql_sets {

@@ -35,6 +35,8 @@ distinct(struct bind *b, struct sql_node *child, const struct bind_out *o)
 	return &n->node;
 }
 
+enum { MANY = 1000 }; /* rows of a sort: others are not counted by its keys */
+
 /* Rows that LIMIT and OFFSET leave, when they are constants. */
 static double
 limited(double rows, const struct sql_expr *limit, const struct sql_expr *offset)
@@ -232,8 +234,9 @@ sql_plan_select(struct bind *b)
 		return NULL;
 	if (w->keys > 0 && !in_order) {
 		unsigned cols = sets_last ? below->es : o->n;
+		struct sql_expr **e = sets_last ? below->e : o->e;
 		struct sql_op_sort *s = sql_new_sort(b, n, cols);
-		if (s == NULL || (s->type = types_of(b, sets_last ? below->e : o->e, cols)) == NULL)
+		if (s == NULL || (s->type = types_of(b, e, cols)) == NULL)
 			return NULL;
 		s->cols = cols;
 		s->order = w->key;
@@ -241,6 +244,8 @@ sql_plan_select(struct bind *b)
 		if (w->ons == 0 && b->from.rows_at == 0 && !q->ties)
 			s->most = (struct sql_limits){ w->limit, w->offset };
 		s->node.est_rows = s->most.limit ? limited(n->est_rows, w->limit, NULL) : n->est_rows;
+		if (w->set == NULL && w->source == NULL && !b->agg.grouped && n->est_rows > MANY)
+			s->est_values = sql_sel_groups(b, &e[w->key[0].col], 1, n->est_rows);
 		n = &s->node;
 	}
 	if (w->ons > 0) {

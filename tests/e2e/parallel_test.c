@@ -199,6 +199,9 @@ static const char *const shared[] = {
 	"select g, b, sum(v) from big group by rollup (g, b)",
 	"select g, count(distinct t), sum(distinct v), count(*) from big group by g",
 	"select count(distinct k) from big",
+	"select k, v from big order by v",
+	"select k, t from big order by g, t desc",
+	"select k, name from big join small on g = id order by v, k",
 };
 static const char *const unshared[] = {
 	"select * from big where k = 5",
@@ -206,6 +209,9 @@ static const char *const unshared[] = {
 	"select sum(distinct f) from big",
 	"select sum(distinct v + 1) from big",
 	"select string_agg(distinct t, ',') from big",
+	"select k, t from big order by k % 1000",
+	"select k, t, v from big order by t",
+	"select k, v from big order by k, v",
 };
 
 /* True if EXPLAIN ANALYZE tells of others in one of some runs: a busy machine may start them too
@@ -213,7 +219,7 @@ static const char *const unshared[] = {
 static bool
 others_read(struct test_client *t, const char *select)
 {
-	char text[200];
+	char text[400];
 	bool others = false;
 	snprintf(text, sizeof text, "explain analyze %s", select);
 	for (unsigned i = 0; i < TRIES && !others; i++) {
@@ -229,7 +235,7 @@ others_read(struct test_client *t, const char *select)
 static const char *
 explain(struct test_client *t, const char *select)
 {
-	char text[200];
+	char text[400];
 	snprintf(text, sizeof text, "explain %s", select);
 	return ask(t, text);
 }
@@ -265,6 +271,97 @@ test_explain(void **state)
 	assert_string_equal(ask(&t, "set namdb.parallel_rows = 'many'"),
 	    "ERROR 22023: invalid value for parameter \"namdb.parallel_rows\": \"many\"");
 	assert_string_equal(ask(&t, "show namdb.parallel_rows"), "0; SHOW");
+	test_client_close(&t);
+}
+
+/* ---- ORDER BY --------------------------------------------------------------------------- */
+
+static const char *const column[] = { "i", "l", "f", "n", "m", "t", "c", "y", "u", "d", "z", "v", "b", "a" };
+static const char *const way[] = { "", " desc", " nulls first", " desc nulls last" };
+static const char *const ordered[] = {
+	"select id, n, t from many where id % 7 = 3 order by m desc, id desc",
+	"select id, t, n from many where id < 0 order by m, id",
+	"select id from many where id = 17 order by m",
+	"select id, n from many order by m, id offset 11990",
+	"select id from (select id, n, t from many order by m, t, id offset 3) x limit 5",
+	"select distinct on (m) m, id from many order by m, id desc",
+	"select name, id from many join small on i = small.id order by name desc, n, many.id",
+	"select m + 1, id from many order by 1, 2",
+	"select m, array(select s.id from small s where s.id < i order by 1) from many order by m, many.id",
+	"select id, 1 / (id - 7000) from many order by m",
+	"(select id, n from many order by m, id offset 11000) union all (select 0, n from one, many where "
+	"many.id = 5)",
+	"with w as (select id, n from many order by m, id) select * from w limit 7",
+};
+
+static void
+make_many(struct test_client *t)
+{
+	static const char *const text[] = { "create table many (id int primary key, i int, l bigint, f "
+					    "double precision, n numeric(9,2), m "
+					    "numeric, t text, c char(6), y bytea, u uuid, d date, z "
+					    "timestamptz, v interval, b boolean, a int[])",
+		"insert into many select k * 7919 % 12007, k % 23, k % 5 * 4000000000 - 7, case k % 7 when 0 "
+		"then "
+		"'NaN' when 1 then '-0' when 2 then '0' when 3 then '-Infinity' else k % 7 * 0.5 end, k % 40 "
+		"* 0.25, "
+		"(k % 3)::numeric / (k % 4 + 1), 'text ' || k % 50, 'c' || k % 9, ('\\x0' || k % 8)::bytea, "
+		"('00000000-0000-0000-0000-00000000000' || k % 10)::uuid, date '2020-01-01' + k % 90, "
+		"timestamptz '2020-01-01' + k % 60 * interval '1 hour', k % 30 * interval '1 day', k % 2 = "
+		"0, "
+		"array[k % 4, k % 6] from generate_series(1, 12000) k",
+		"update many set i = null, f = null, m = null, t = null, y = null, d = null, b = null, a = "
+		"null where "
+		"id % 11 = 0",
+		"update many set l = null, n = 'NaN', c = null, u = null, z = null, v = null where id % 13 = "
+		"0",
+		"analyze many" };
+	for (unsigned i = 0; i < sizeof text / sizeof *text; i++)
+		if (strncmp(ask(t, text[i]), "ERROR", 5) == 0)
+			fail_msg("%s: %s", text[i], t->text);
+}
+
+/* The answers of one worker and of several, row by row. */
+static void
+same_order(struct test_client *t, const char *select)
+{
+	ask(t, "set namdb.parallel = 1");
+	char *want = strdup(ask(t, select));
+	ask(t, "set namdb.parallel = 0");
+	for (unsigned rows = 0; rows < 2; rows++) {
+		ask(t, rows ? "set namdb.parallel_rows = 1" : "set namdb.parallel_rows = 0");
+		if (strcmp(ask(t, select), want) != 0)
+			fail_msg("%s\nalone:   %.600s\nseveral: %.600s", select, want, t->text);
+	}
+	free(want);
+}
+
+__attribute__((unused)) static void
+test_order(void **state)
+{
+	(void)state;
+	struct test_client t;
+	char text[200];
+	open_helped(&t, 1);
+	make_many(&t);
+	ask(&t, "set namdb.parallel_rows = 1");
+	for (unsigned c = 0; c < sizeof column / sizeof *column; c++)
+		for (unsigned w = 0; w < sizeof way / sizeof *way; w++) {
+			snprintf(text, sizeof text, "select id, %s from many order by %s%s, id%s", column[c],
+			    column[c], way[w], w % 2 ? " desc" : "");
+			if (strstr(explain(&t, text), "Workers Planned: 3") == NULL)
+				fail_msg("not shared: %s", text);
+			same_order(&t, text);
+		}
+	for (unsigned i = 0; i < sizeof ordered / sizeof *ordered; i++)
+		same_order(&t, ordered[i]);
+	ask(&t, "set namdb.parallel = 1");
+	ask(&t, "prepare by_m(int) as select m, id, t from many where i < $1 order by m, id");
+	char *want = strdup(ask(&t, "execute by_m(9)"));
+	ask(&t, "set namdb.parallel = 3");
+	for (unsigned i = 0; i < 5; i++)
+		assert_string_equal(ask(&t, "execute by_m(9)"), want);
+	free(want);
 	test_client_close(&t);
 }
 
@@ -361,19 +458,26 @@ test_ends(void **state)
 	(void)state;
 	struct test_client t;
 	pthread_t thread;
-	const char *slow = "select count(*) from big a join big b on a.g = b.g where a.k + b.k < 0";
 	static const char *const large[] = { "select k, t, v, max(d) from big group by k, t, v",
 		"select k, t, v, max(d) from big group by rollup (k, t, v)",
-		"select b, count(distinct k), sum(distinct v) from big group by b" };
+		"select b, count(distinct k), sum(distinct v) from big group by b",
+		"select k, v, t from big order by v, k", "select k, v, t from big order by g, t, k" };
+	static const char *const slow[] = {
+		"select count(*) from big a join big b on a.g = b.g where a.k + b.k < 0",
+		"select a.k, b.v from big a join big b on a.g = b.g order by b.v, a.k"
+	};
 	open_helped(&t, 0);
-	ask(&t, "set namdb.parallel_rows = 0");
-	ask(&t, "set statement_timeout = 60");
-	assert_string_equal(ask(&t, slow), "ERROR 57014: canceling statement due to statement timeout");
-	ask(&t, "set statement_timeout = 0");
-	ask(&t, "set namdb.parallel_rows = 1");
-	pthread_create(&thread, NULL, cancel_later, &t);
-	assert_string_equal(ask(&t, slow), "ERROR 57014: canceling statement due to user request");
-	pthread_join(thread, NULL);
+	for (unsigned i = 0; i < sizeof slow / sizeof *slow; i++) {
+		ask(&t, "set namdb.parallel_rows = 0");
+		ask(&t, "set statement_timeout = 60");
+		assert_string_equal(
+		    ask(&t, slow[i]), "ERROR 57014: canceling statement due to statement timeout");
+		ask(&t, "set statement_timeout = 0");
+		ask(&t, "set namdb.parallel_rows = 1");
+		pthread_create(&thread, NULL, cancel_later, &t);
+		assert_string_equal(ask(&t, slow[i]), "ERROR 57014: canceling statement due to user request");
+		pthread_join(thread, NULL);
+	}
 	for (unsigned rows = 0; rows < 2; rows++) {
 		ask(&t, rows ? "set namdb.parallel_rows = 1" : "set namdb.parallel_rows = 0");
 		ask(&t, "set namdb.statement_memory = '1MB'");
@@ -382,6 +486,8 @@ test_ends(void **state)
 		ask(&t, "set namdb.statement_memory = 0");
 		assert_string_equal(
 		    ask(&t, "select sum(1 / (k - 29999)) from big"), "ERROR 22012: division by zero");
+		assert_string_equal(
+		    ask(&t, "select 1 / (k - 29999) from big order by v"), "ERROR 22012: division by zero");
 		assert_string_equal(ask(&t, "select count(*) from big"), "30000; SELECT 1");
 	}
 	test_client_close(&t);
@@ -437,13 +543,14 @@ main(void)
 #ifdef SQL_STREAM_TWICE
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_answers) };
 #elif defined SQL_GATHER_LEAVES
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_answers), cmocka_unit_test(test_own_writes),
-		cmocka_unit_test(test_one_snapshot), cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_all_at_once) };
-#else
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_answers), cmocka_unit_test(test_explain),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_answers), cmocka_unit_test(test_order),
 		cmocka_unit_test(test_own_writes), cmocka_unit_test(test_one_snapshot),
 		cmocka_unit_test(test_ends), cmocka_unit_test(test_all_at_once) };
+#else
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_answers), cmocka_unit_test(test_explain),
+		cmocka_unit_test(test_order), cmocka_unit_test(test_own_writes),
+		cmocka_unit_test(test_one_snapshot), cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_all_at_once) };
 #endif
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 	if (failed == 0)
