@@ -223,7 +223,9 @@ embed(struct bench_embedded *e, const struct tpcw_params *p, struct nam_err *err
 	double seconds = p->seconds * slices + WARM_SECONDS;
 	double commits = p->transactions != 0 ? (double)p->transactions * (slices + 1)
 					      : seconds * p->workers * (p->sql ? 200e3 : 500e3);
-	double total = (double)p->products * 2300 + commits * 1700;
+	/* A snapshot that stays holds back a version of each product that a checkout changes. */
+	double each = p->beside != TPCW_NOTHING && p->transactions != 0 ? 1700 + TPCW_ITEMS * 1100 : 1700;
+	double total = (double)p->products * 2300 + commits * each;
 	/* The floor's products lie on one node. */
 	uint64_t size =
 	    ((uint64_t)(total / BENCH_EMBEDDED_NODES) + p->products * 1024 + FLOOR_APPEND / 2 + (64u << 20)) /
