@@ -4,6 +4,7 @@
  */
 #include <sql/exec/exec.h>
 #include <sql/exec/rowset.h>
+#include <types/numeric.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -105,6 +106,42 @@ text_prefix(struct cat_str s)
 	return __builtin_bswap64(x);
 }
 
+/* A numeric as an integer of units of 10^-scale; what is no number lies around all others. False:
+ * it is too large. */
+static bool
+numeric_prefix(struct cat_str s, unsigned scale, uint64_t *out)
+{
+	__int128 v;
+	if (cat_num_is_nan(s) || cat_num_is_inf(s)) {
+		*out = cat_num_is_nan(s) ? UINT64_MAX : cat_num_sign(s) > 0 ? UINT64_MAX - 1 : 0;
+		return true;
+	}
+	if (!cat_num_to_int128(s, scale, &v) || v <= INT64_MIN || v >= INT64_MAX - 1)
+		return false;
+	*out = (uint64_t)v ^ UINT64_C(1) << 63;
+	return true;
+}
+
+/* Numerics at the largest scale among them. False: one does not fit, and all prefixes are alike. */
+static bool
+set_numeric_prefixes(const struct sql_rowset *rs, const struct sql_sort_key *key, struct item *it, size_t n)
+{
+	unsigned scale = 0;
+	bool fit = true;
+	for (size_t k = 0; k < n; k++) {
+		struct cat_str s = sql_rowset_at(rs, it[k].row, key->col).s;
+		unsigned its = cat_num_is_nan(s) || cat_num_is_inf(s) ? 0 : cat_num_scale(s);
+		scale = its > scale ? its : scale;
+	}
+	for (size_t k = 0; k < n && fit; k++) {
+		fit = numeric_prefix(sql_rowset_at(rs, it[k].row, key->col).s, scale, &it[k].prefix);
+		it[k].prefix ^= key->desc ? UINT64_MAX : 0;
+	}
+	for (size_t k = 0; k < n && !fit; k++)
+		it[k].prefix = 0;
+	return fit;
+}
+
 /* Prefixes of n items by a key that is NULL in none of them. True if every difference between
  * values shows in them. */
 static bool
@@ -112,7 +149,9 @@ set_prefixes(const struct sql_rowset *rs, const struct sql_sort_key *key, struct
 {
 	enum cat_type type = rs->type[key->col];
 	uint64_t flip = key->desc ? UINT64_MAX : 0;
-	bool text = cat_type_is_str(type) && sql_sort_shows(type);
+	if (type == CAT_NUMERIC)
+		return set_numeric_prefixes(rs, key, it, n);
+	bool text = type == CAT_TEXT || type == CAT_BYTEA || type == CAT_UUID;
 	for (size_t k = 0; k < n; k++) {
 		const struct cat_vec *v = sql_rowset_col(rs, it[k].row, key->col);
 		unsigned r = it[k].row % CAT_BATCH;

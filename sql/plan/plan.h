@@ -161,7 +161,7 @@ struct sql_sort_key {
 static inline bool
 sql_sort_shows(enum cat_type t)
 {
-	return !cat_type_is_str(t) || t == CAT_TEXT || t == CAT_BYTEA || t == CAT_UUID;
+	return !cat_type_is_str(t) || t == CAT_TEXT || t == CAT_BYTEA || t == CAT_UUID || t == CAT_NUMERIC;
 }
 
 /* SET: columns, and their new values. value NULL = SQL's NULL. */

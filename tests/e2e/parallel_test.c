@@ -199,9 +199,9 @@ static const char *const shared[] = {
 	"select g, b, sum(v) from big group by rollup (g, b)",
 	"select g, count(distinct t), sum(distinct v), count(*) from big group by g",
 	"select count(distinct k) from big",
-	"select k, v from big order by v",
+	"select k, t from big order by t::char(9)",
 	"select k, t from big order by g, t desc",
-	"select k, name from big join small on g = id order by v, k",
+	"select k, name from big join small on g = id order by name, v",
 };
 static const char *const unshared[] = {
 	"select * from big where k = 5",
@@ -211,6 +211,7 @@ static const char *const unshared[] = {
 	"select string_agg(distinct t, ',') from big",
 	"select k, t from big order by k % 1000",
 	"select k, t, v from big order by t",
+	"select k, v from big order by v",
 	"select k, v from big order by k, v",
 };
 
