@@ -28,6 +28,7 @@ enum { PROGRESS_NS = 300000000 }; /* what is done sooner needs no progress line 
 static void
 end_progress(struct shell *sh)
 {
+	shell_bar_erase(sh, false);
 	if (sh->progress_shown && isatty(2))
 		fputc('\n', stderr);
 	sh->progress_shown = false;
@@ -54,6 +55,8 @@ static bool
 on_rows(void *arg, const struct sql_batch_view *b)
 {
 	struct shell *sh = arg;
+	if (sh->form != CN_ALIGNED) /* they may go out at once */
+		shell_bar_erase(sh, true);
 	for (unsigned k = 0; k < b->n; k++) {
 		nam_arena_reset(&sh->arena);
 		for (unsigned i = 0; i < b->cols; i++) {
@@ -82,7 +85,7 @@ on_done(void *arg, const char *tag, uint64_t rows)
 	(void)rows;
 	end_progress(sh);
 	bool answered = sh->rows_shown;
-	sh->rows_shown = false;
+	sh->rows_shown = sh->bar_off = false;
 	if (answered)
 		shell_print_end(sh, true);
 	/* a COPY's tag would stand in its data */
@@ -121,6 +124,7 @@ static bool
 on_copy_in(void *arg, const char **bytes, size_t *len)
 {
 	struct shell *sh = arg;
+	shell_bar_erase(sh, true);
 	if (!sh->copying && sh->source != NULL && sh->source->terminal)
 		fputs("Enter data to be copied followed by a newline.\n"
 		      "End with a backslash and a period on a line by itself, or an EOF signal.\n",
@@ -137,6 +141,7 @@ static bool
 on_copy_out(void *arg, const char *bytes, size_t len)
 {
 	struct shell *sh = arg;
+	shell_bar_erase(sh, true);
 	sh->copied_out = true;
 	return !shell_interrupted && fwrite(bytes, 1, len, sh->copy_to ? sh->copy_to : sh->out) == len;
 }
@@ -147,6 +152,7 @@ on_progress(void *arg, uint64_t bytes, uint64_t total, uint64_t rows)
 	struct shell *sh = arg;
 	sh->progress_bytes = bytes;
 	sh->progress_rows = rows;
+	shell_bar_erase(sh, true);
 	if (!isatty(2) || (sh->source != NULL && sh->source->terminal && sh->copying) ||
 	    nam_clock_ns() - sh->started < PROGRESS_NS)
 		return;
@@ -332,7 +338,9 @@ shell_exec(struct shell *sh, const char *text, size_t len)
 	uint64_t start = sh->started = nam_clock_ns();
 	shell_interrupted = 0;
 	shell_running(sh->session);
+	shell_bar_open(sh);
 	bool ok = cn_exec(sh->session, text, len, &sink, &err);
+	shell_bar_close(sh);
 	shell_running(NULL);
 	uint64_t took = nam_clock_ns() - start - sh->paged_ns;
 	end_progress(sh);

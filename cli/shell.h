@@ -58,6 +58,9 @@ struct shell {
 			     * begins */
 	unsigned stmt_line; /* where the statement typed so far begins */
 	bool progress_shown;
+	uint64_t bar_ns; /* of the statement's time: the bar is drawn again then */
+	bool bar_shown;  /* the bar is on the screen */
+	bool bar_off;    /* the running statement's output has begun: no bar any more */
 	uint64_t progress_bytes, progress_rows;
 	uint64_t started; /* the running statement, by the clock */
 	char *stmt;
@@ -117,6 +120,13 @@ bool shell_typed(struct shell *sh, const char *text, size_t len);
 bool shell_out(struct shell *sh, const char *where);
 /* cn_print_end, through $PAGER at a terminal where the answer is longer than the screen. */
 void shell_print_end(struct shell *sh, bool footer);
+
+/* ---- shell_bar.c: how far a long statement is, on a terminal */
+/* Around a statement; off: its answer is at its end. */
+void shell_bar_open(struct shell *sh);
+void shell_bar_close(struct shell *sh);
+/* Before anything else is written: erases the bar. for_good: it does not come back. */
+void shell_bar_erase(struct shell *sh, bool for_good);
 
 /* ---- shell_pset.c */
 /* \pset and \x: how answers look. */

@@ -119,6 +119,11 @@ enum cn_next cn_stop(struct cn_session *s);
 
 /* Makes the running cn_exec or cn_next end soon, with 57014. Any thread, also a signal handler. */
 void cn_cancel(struct cn_session *s);
+/* While the calling thread of cn_exec or cn_next waits, it calls look about every ms milliseconds,
+ * until look NULL is set. Between calls of cn_exec. */
+void cn_session_watch(struct cn_session *s, unsigned ms, void (*look)(void *arg), void *arg);
+/* How far the scan of the running statement has come. all 0 = it is not known. Any thread. */
+void cn_session_progress(const struct cn_session *s, uint64_t *done, uint64_t *all);
 /* Verbs, bytes, round trips of the session so far. Between calls of cn_exec. */
 void cn_session_counts(struct cn_session *s, struct net_counts *out);
 

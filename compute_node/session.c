@@ -38,6 +38,10 @@ struct cn_session {
 	_Atomic uint32_t baton;        /* a  enum baton */
 	_Atomic int cancel;            /* a */
 	atomic_bool posted;            /* a  the caller is done with co */
+	struct sql_progress scan;      /* a  the coroutine stores */
+	void (*look)(void *arg);       /* the caller's  NULL = none */
+	void *look_arg;                /* the caller's */
+	unsigned look_ms;              /* the caller's */
 	enum request request;          /* baton */
 	const char *text;              /* baton */
 	size_t len;                    /* baton */
@@ -83,10 +87,11 @@ struct cn_session {
 	};
 };
 
+/* pause: of a wait, at most; NULL = no limit. */
 static void
-futex(_Atomic uint32_t *word, int op, uint32_t value)
+futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *pause)
 {
-	syscall(SYS_futex, word, op | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
+	syscall(SYS_futex, word, op | FUTEX_PRIVATE_FLAG, value, pause, NULL, 0);
 }
 
 /* ---- the coroutine's side -------------------------------------------------------- */
@@ -97,7 +102,7 @@ static void
 give(struct cn_session *s)
 {
 	if (atomic_exchange_explicit(&s->baton, CALLER, memory_order_acq_rel) == COROUTINE_CALLER_SLEEPS)
-		futex(&s->baton, FUTEX_WAKE, 1);
+		futex(&s->baton, FUTEX_WAKE, 1, NULL);
 }
 
 static void
@@ -233,6 +238,7 @@ session_main(const struct cn_place *place, void *arg)
 		.parser = place->parser,
 		.cancel = &s->cancel,
 		.crew = cn_crew(s->cn, place->worker),
+		.progress = &s->scan,
 		/* Other sessions' queries may have work here that their sessions wait for. */
 		.turn_ns = cn_workers(s->cn) > 1 ? TURN_NS : 0,
 	};
@@ -295,7 +301,10 @@ await(struct cn_session *s)
 			memory_order_acq_rel, memory_order_acquire) &&
 		    now == CALLER)
 			return;
-		futex(&s->baton, FUTEX_WAIT, COROUTINE_CALLER_SLEEPS);
+		const struct timespec pause = { s->look_ms / 1000, s->look_ms % 1000 * 1000000L };
+		futex(&s->baton, FUTEX_WAIT, COROUTINE_CALLER_SLEEPS, s->look != NULL ? &pause : NULL);
+		if (s->look != NULL)
+			s->look(s->look_arg);
 	}
 }
 
@@ -356,6 +365,23 @@ void
 cn_session_counts(struct cn_session *s, struct net_counts *out)
 {
 	*out = s->counts;
+}
+
+void
+cn_session_watch(struct cn_session *s, unsigned ms, void (*look)(void *arg), void *arg)
+{
+	s->look_ms = ms;
+	s->look = look;
+	s->look_arg = arg;
+}
+
+void
+cn_session_progress(const struct cn_session *s, uint64_t *done, uint64_t *all)
+{
+	*done = atomic_load_explicit(&s->scan.done, memory_order_relaxed);
+	*all = atomic_load_explicit(&s->scan.all, memory_order_relaxed);
+	if (*done > *all) /* a guess, or of another scan */
+		*done = *all;
 }
 
 void

@@ -139,6 +139,7 @@ struct olap_phase {
 	unsigned number, round;
 	uint32_t morsels;      /* of the phase */
 	uint32_t left;         /* of this round */
+	uint32_t taken;        /* by all, of the phase, when this participant last took one */
 	uint32_t *missing;     /* of a later round: which; NULL = all */
 	uint64_t *mine, *done; /* bits: in this round by me; by outputs that count */
 	uint64_t *out;         /* directories that count */

@@ -69,6 +69,7 @@ olap_take(struct olap_phase *ph, uint32_t *morsel)
 		return st;
 	if (stop != 0)
 		return job->stopped = stop < NAM_STATUS_COUNT ? (nam_status)stop : NAM_CORRUPT;
+	ph->taken = ph->morsels - ph->left + (op[0].seen < ph->left ? (uint32_t)op[0].seen + 1 : ph->left);
 	if (op[0].seen >= ph->left)
 		return NAM_ABSENT;
 	*morsel = ph->round == 0 ? (uint32_t)op[0].seen : ph->missing[op[0].seen];

@@ -62,6 +62,12 @@ struct sql_peers {
 	void (*totals)(void *arg, struct sql_stats *out);
 };
 
+/* How far the scan of the running statement has come: parts or rows of its table. Its coroutine
+ * writes; any thread reads, perhaps a little late. all 0 = it is not known. */
+struct sql_progress {
+	_Atomic uint64_t done, all;
+};
+
 /* A worker that may run SQL. */
 struct sql_place {
 	struct txn_worker *tw;
@@ -96,6 +102,7 @@ struct sql_session_config {
 	const struct sql_peers *peers; /* NULL = none */
 	struct sql_stats *stats;       /* its worker's; NULL = not counted */
 	const struct sql_crew *crew;   /* borrowed; NULL = no other worker helps */
+	struct sql_progress *progress; /* borrowed; NULL = nobody looks */
 };
 nam_status sql_session_open(const struct sql_session_config *cfg, struct sql_session **out);
 /* Rolls back an open transaction. In a coroutine. */

@@ -251,11 +251,12 @@ sql_scan_again(struct sql_exec *x, struct sql_op_scan *s)
 
 /* The next part of the table that this worker takes. NAM_ABSENT: there are no more. */
 static nam_status
-next_part(struct sql_run_scan *r)
+next_part(struct sql_exec *x, struct sql_run_scan *r)
 {
 	struct sql_source *from = r->source;
 	uint32_t i;
 	nam_status st = olap_take(from->ph, &i);
+	sql_progress_is(x, from->ph->taken, from->ph->morsels);
 	if (st == NAM_OK)
 		cat_scan_part(r->read, from->part[i], i > 0 ? from->part[i - 1] : 0);
 	return st;
@@ -303,7 +304,7 @@ scan_next(struct sql_exec *x, struct sql_node *n)
 			sql_status(x->err, st, a->tab);
 			return -1;
 		}
-		if (got == 0 && r->source != NULL && (st = next_part(r)) != NAM_ABSENT) {
+		if (got == 0 && r->source != NULL && (st = next_part(x, r)) != NAM_ABSENT) {
 			if (st == NAM_OK)
 				continue;
 			sql_status(x->err, st, a->tab);
@@ -318,6 +319,8 @@ scan_next(struct sql_exec *x, struct sql_node *n)
 			break;
 		}
 		r->seen += m;
+		if (r->source == NULL)
+			sql_progress_rows(x, n, r->seen);
 		int kept = keep(x, n, sel, m, n->arena);
 		if (kept != 0)
 			return kept;

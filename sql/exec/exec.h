@@ -57,7 +57,26 @@ struct sql_exec {
 	struct cat_datum *outer;       /* the plan's, and env's */
 	void (*saw)(void *arg, uint32_t table, uint64_t rows);
 	void *saw_arg;
+	struct sql_progress *progress; /* NULL = nobody looks */
 };
+
+static inline void
+sql_progress_is(struct sql_exec *x, uint64_t done, uint64_t all)
+{
+	if (x->progress == NULL)
+		return;
+	atomic_store_explicit(&x->progress->done, done, memory_order_relaxed);
+	atomic_store_explicit(&x->progress->all, all, memory_order_relaxed);
+}
+/* The scan n has seen so many rows. If it is short, that tells nothing of the statement. */
+static inline void
+sql_progress_rows(struct sql_exec *x, const struct sql_node *n, uint64_t seen)
+{
+	enum { SHORT = 20000 };
+	double all = n->est_seen > n->est_rows ? n->est_seen : n->est_rows;
+	if (all >= SHORT)
+		sql_progress_is(x, seen, (uint64_t)all);
+}
 
 bool sql_open(struct sql_exec *x, struct sql_node *n);
 int sql_next(struct sql_exec *x, struct sql_node *n);

@@ -57,6 +57,8 @@ sql_prepare_exec(struct sql_session *s, const struct sql_sink *sink, struct cat_
 	x->gauge = s->gauge;
 	x->saw = saw;
 	x->saw_arg = s;
+	x->progress = s->cfg.progress;
+	sql_progress_is(x, 0, 0);
 	x->env = (struct sql_env){ .session = s,
 		.host = s->host,
 		.dice = s->dice,
