@@ -4,9 +4,10 @@
  *
  * Looks at devices and limits, then tries: a small storage node of its own on each
  * address with a device, and a queue pair to it, whose first acts are a READ and a
- * compare-and-swap with a known answer (net/provider/verbs.c: self_test).
+ * compare-and-swap with a known answer (net/provider/verbs.c: self_test). At last it measures the
+ * constants that plans go by.
  */
-#include "cli.h"
+#include "doctor.h"
 
 #include <base/rng.h>
 #include <base/status.h>
@@ -25,15 +26,21 @@
 #include <unistd.h>
 
 static const char usage[] =
-    "usage: namdb doctor [--json]\n"
+    "usage: namdb doctor [--storage LIST] [options]\n"
     "Checks this machine's RDMA devices and limits, tries each device, and prints how to mend what is "
     "wrong.\n"
+    "Then it measures what plans go by: the costs of this processor and, if the storage nodes answer, of\n"
+    "the network.\n"
     "\n"
+    "  --storage LIST      storage nodes, comma-separated (default $NAMDB_STORAGE, else 127.0.0.1:7411)\n"
+    "  --secret-file F     shared secret (default $NAMDB_SECRET_FILE, else ~/.namdb/secret)\n"
     "  --json              print one JSON object\n"
     "  --help              this text\n"
     "\n"
     "Exit code 0: no problem was found (a machine without RDMA devices has none: shm and tcp need no\n"
-    "device); 1: a problem was found; 2: bad usage.\n";
+    "device; storage nodes that do not answer are one if --storage names them); 1: a problem was found; 2: "
+    "bad\n"
+    "usage.\n";
 
 enum { LINES = 64, GIDS = 16 };
 
@@ -438,10 +445,11 @@ print_json(unsigned problems)
 		printf("\"ok\": %s, ", trial[i].good ? "true" : "false");
 		member("said", trial[i].said, "}");
 	}
-	printf(
-	    "], \"memlock_kib\": %lld, \"huge_pages_total\": %ld, \"huge_pages_free\": %ld, \"findings\": [",
+	printf("], \"memlock_kib\": %lld, \"huge_pages_total\": %ld, \"huge_pages_free\": %ld, \"costs\": ",
 	    memlock.rlim_cur == RLIM_INFINITY ? -1LL : (long long)(memlock.rlim_cur >> 10), huge_total,
 	    huge_free);
+	doctor_costs_json();
+	fputs(", \"findings\": [", stdout);
 	for (unsigned i = 0; i < findings; i++) {
 		printf("%s{\"problem\": %s, ", i > 0 ? ", " : "", finding[i].problem ? "true" : "false");
 		member("what", finding[i].what, ", ");
@@ -476,6 +484,7 @@ print_text(unsigned problems)
 	else
 		printf("locked memory: %llu KiB\n", (unsigned long long)(memlock.rlim_cur >> 10));
 	printf("huge pages of 2 MiB: %ld, %ld free\n", huge_total, huge_free);
+	doctor_costs_text();
 	for (unsigned i = 0; i < findings; i++)
 		printf("%s: %s\n  mend: %s\n", finding[i].problem ? "problem" : "note", finding[i].what,
 		    finding[i].fix);
@@ -489,21 +498,31 @@ int
 cli_doctor(int argc, char **argv)
 {
 	static const struct option known[] = { { "json", no_argument, NULL, 'j' },
+		{ "storage", required_argument, NULL, 's' }, { "secret-file", required_argument, NULL, 'p' },
 		{ "help", no_argument, NULL, 'h' }, { 0 } };
+	const char *storage = NULL, *secret_file = NULL;
 	bool json = false;
 	optind = 0; /* GNU: start over */
 	opterr = 0;
-	for (int o; (o = getopt_long(argc, argv, "", known, NULL)) != -1;) {
-		if (o == 'h') {
+	for (int o; (o = getopt_long(argc, argv, ":", known, NULL)) != -1;) {
+		switch (o) {
+		case 'h':
 			fputs(usage, stdout);
 			return 0;
-		}
-		if (o != 'j') {
-			fprintf(stderr, "namdb doctor: unknown option %.60s; see namdb doctor --help\n",
-			    argv[optind - 1]);
+		case 'j':
+			json = true;
+			break;
+		case 's':
+			storage = optarg;
+			break;
+		case 'p':
+			secret_file = optarg;
+			break;
+		default:
+			fprintf(stderr, "namdb doctor: %s %.60s; see namdb doctor --help\n",
+			    o == ':' ? "a value is missing after" : "unknown option", argv[optind - 1]);
 			return 2;
 		}
-		json = true;
 	}
 	if (optind < argc) {
 		fprintf(stderr, "namdb doctor: it takes options only; see namdb doctor --help\n");
@@ -512,6 +531,9 @@ cli_doctor(int argc, char **argv)
 	look_at_devices();
 	look_at_limits();
 	try_addresses();
+	if (!doctor_costs_measure(storage ? storage : cli_storage_list(), secret_file) && storage != NULL)
+		say(true, "namdb storage --help; then namdb status --storage LIST", "%.190s",
+		    doctor_costs_said());
 	unsigned problems = 0;
 	for (unsigned i = 0; i < findings; i++)
 		problems += finding[i].problem;

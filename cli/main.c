@@ -15,7 +15,9 @@ static const struct {
 	{ "compute", "run a compute node for clients of PostgreSQL", cli_compute },
 	{ "status", "show the storage nodes of a cluster", cli_status },
 	{ "sql", "run SQL: a shell, a script, or one statement", cli_sql },
-	{ "doctor", "check this machine's RDMA devices and limits, and print how to fix them", cli_doctor },
+	{ "doctor",
+	    "check this machine's RDMA devices and limits, measure costs, and print how to fix what is wrong",
+	    cli_doctor },
 	{ "bench", "measure throughput and latency", cli_bench },
 	{ "check", "judge a recorded history: does it hold at an isolation level?", cli_check },
 };

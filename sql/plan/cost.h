@@ -25,7 +25,10 @@ struct sql_costs {
 	double cache;     /* bytes it holds */
 };
 extern const struct sql_costs sql_costs_standard;
-/* sql_costs_measure (sql.h) measures them. */
+/* sql_costs_measure (sql.h) measures them, by these. c: the standard ones before. In a coroutine;
+ * false: the fabric does not answer. */
+bool sql_costs_of_fabric(struct net_worker *w, net_addr at, struct sql_costs *c);
+void sql_costs_of_processor(struct sql_costs *c);
 /* What was measured, or the standard ones. */
 const struct sql_costs *sql_costs_now(void);
 

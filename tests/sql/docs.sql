@@ -1959,6 +1959,7 @@ SET namdb.costs = 'measured';
 
 -- [set-cost] namdb
 --= tests/e2e/joinorder_test.c constants_decide
+--= tests/process/test_doctor.py namdb doctor
 SET namdb.costs = 'standard';
 SELECT name, setting, unit FROM pg_settings WHERE name LIKE 'namdb.cost\_%' ORDER BY 1;
 --> namdb.cost_byte,0.15,ns
