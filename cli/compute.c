@@ -18,6 +18,7 @@
 static const char usage[] =
     "usage: namdb compute [--storage LIST] [options]\n"
     "Joins a cluster as a compute node and serves clients of PostgreSQL: psql, pgbench, drivers.\n"
+    "While it has nothing to do, it helps with long queries of the cluster's other compute nodes.\n"
     "\n"
     "  --pg HOST:PORT      address to listen on (default 127.0.0.1:5432; port 0: any free port)\n"
     "  --pg-socket DIR     listen also on a UNIX socket in this folder, named as PostgreSQL's\n"
@@ -251,7 +252,7 @@ int
 cli_compute(int argc, char **argv)
 {
 	struct compute c = {
-		.cn = { .storage = cli_storage_list(), .fabric = NET_AUTO, .measure = true },
+		.cn = { .storage = cli_storage_list(), .fabric = NET_AUTO, .measure = true, .helps = true },
 		.pg = { .listen = "127.0.0.1:5432" },
 	};
 	int code = options(argc, argv, &c), sig;

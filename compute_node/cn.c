@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HEART_NICE = -10, WATCH_NS = 10000000 };
+enum { HEART_NICE = -10, WATCH_NS = 10000000, SCOUT_NS = 500000, SCOUT_IDLE_NS = 10000000 };
 
 /* ---- the end --------------------------------------------------------------------- */
 
@@ -75,6 +75,8 @@ open_worker(struct cn_worker *w, struct nam_err *err)
 	nam_status st = NAM_OK;
 	if (w == cn->heart && (st = txn_db_open(w->place.net, &cn->txn, &cn->db, err)) != NAM_OK)
 		return st;
+	if (w == cn->heart)
+		sql_guard_helpers(cn->db); /* the recoverer comes next */
 	if ((st = txn_worker_open(cn->db, w->place.net, &w->place.txn)) != NAM_OK)
 		return nam_fail(err, st, "cannot open a transaction worker: %s", nam_status_text(st));
 	if (w != cn->heart && w != cn->recoverer && cn->cat == NULL &&
@@ -263,6 +265,28 @@ ask_help(void *arg, unsigned k, void (*fn)(const struct sql_place *place, void *
 	return false;
 }
 
+/* ---- help for other processes ----------------------------------------------------- */
+
+static void
+scout(const struct cn_place *place, void *arg)
+{
+	struct cn *cn = arg;
+	struct sql_scout *s;
+	const struct sql_scout_config cfg = {
+		.at = { place->txn, place->cat, place->parser },
+		.crew = cn_crew(cn, place->worker),
+		.stop = &cn->closing,
+	};
+	if (sql_scout_open(&cfg, &s) != NAM_OK)
+		return;
+	/* After a call others are likely. */
+	for (uint64_t pause = SCOUT_IDLE_NS; !atomic_load(&cn->closing);) {
+		pause = sql_scout_look(s) ? SCOUT_NS : pause < SCOUT_IDLE_NS ? 2 * pause : SCOUT_IDLE_NS;
+		net_sleep(place->net, pause);
+	}
+	sql_scout_close(s);
+}
+
 /* ---- opening -------------------------------------------------------------------- */
 
 nam_status
@@ -326,6 +350,10 @@ cn_open(struct cn **out, const struct cn_config *cfg, struct nam_err *err)
 		}
 		if (warning.text[0] == 0)
 			warning = said;
+	}
+	if (cfg->helps && cn_start(cn, 0, scout, cn, 0) != NAM_OK) {
+		st = nam_fail(err, NAM_NOMEM, "no memory for a worker's stack");
+		goto fail_workers;
 	}
 	*err = warning;
 	*out = cn;

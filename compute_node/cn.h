@@ -29,6 +29,7 @@ struct cn_config {
 	size_t statement_max;  /* longest statement; 0 = 1 MiB */
 	bool measure;          /* measure the costs that plans use, on this fabric and processor:
 			        * takes 10 ms */
+	bool helps;            /* its idle workers help with queries of other processes */
 };
 
 /*

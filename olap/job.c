@@ -1,73 +1,10 @@
-/* job.c -- a job begins, is joined, stops, and ends; jobs whose owner has died are found on the
- * board. */
+/* job.c -- a job begins, is joined, stops, and ends. */
 #include <olap/olap_internal.h>
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOK = 64 }; /* places of the board in one READ */
-
-#define FIELD(head, f) olap_in(head, offsetof(struct olap_head, f))
-
-/* ---- the board ---- */
-
-nam_status
-olap_board_make(struct net_worker *w, net_addr *board)
-{
-	const struct net *n = net_worker_net(w);
-	nam_status st = NAM_FULL;
-	for (unsigned i = 0; i < net_node_count(n) && st == NAM_FULL; i++)
-		st = net_extent_take(w, net_node(n, i)->region, 1, board);
-	return st;
-}
-
-nam_status
-olap_board_drop(struct net_worker *w, net_addr board)
-{
-	return net_extent_give(w, board);
-}
-
-static net_addr
-board_place(net_addr board, unsigned i)
-{
-	return net_plus(board, i * sizeof(struct olap_board_place));
-}
-
-/* A free place of the board becomes this process's. */
-static nam_status
-take_place(struct net_worker *w, net_addr board, uint64_t identity, net_addr *out)
-{
-	struct olap_board_place look[LOOK];
-	unsigned from = (unsigned)nam_rng_below(net_rng(w), OLAP_BOARD / LOOK);
-	for (unsigned k = 0; k < OLAP_BOARD / LOOK; k++) {
-		unsigned first = (from + k) % (OLAP_BOARD / LOOK) * LOOK;
-		nam_status st = net_read1(w, board_place(board, first), look, sizeof look, NULL);
-		for (unsigned i = 0; st == NAM_OK && i < LOOK; i++) {
-			uint64_t seen = 1;
-			if (look[i].identity != 0)
-				continue;
-			*out = board_place(board, first + i);
-			st = net_cas1(w, *out, 0, identity, &seen, NULL);
-			if (st == NAM_OK && seen == 0)
-				return NAM_OK;
-		}
-		if (st != NAM_OK)
-			return st;
-	}
-	return NAM_FULL;
-}
-
-/* The head's memory goes back, then the place is free. */
-static nam_status
-leave_board(struct net_worker *w, net_addr place, net_addr head)
-{
-	uint64_t none = 0;
-	nam_status st =
-	    net_write1(w, net_plus(place, offsetof(struct olap_board_place, head)), &none, 8, NULL);
-	if (st == NAM_OK && head.bits != 0)
-		st = net_extent_give(w, head);
-	return st == NAM_OK ? net_write1(w, place, &none, 8, NULL) : st;
-}
+#define FIELD(head, f) OLAP_FIELD(head, f)
 
 /* ---- participants ---- */
 
@@ -135,6 +72,7 @@ job_new(struct net_worker *w, net_addr at)
 		job->w = w;
 		job->at = at;
 		job->identity = net_identity(net_worker_net(w));
+		job->state = OLAP_IN;
 	}
 	return job;
 }
@@ -147,7 +85,7 @@ olap_job_make(struct net_worker *w, net_addr board, const void *plan, uint32_t l
 	struct olap_job *job = job_new(w, (net_addr){ 0 });
 	struct olap_head *head = calloc(1, sizeof *head);
 	nam_status st =
-	    job != NULL && head != NULL ? take_place(w, board, job->identity, &job->board) : NAM_NOMEM;
+	    job != NULL && head != NULL ? olap_board_take(w, board, job->identity, &job->board) : NAM_NOMEM;
 	if (st != NAM_OK)
 		goto out;
 	/* Nodes are taken in turn, and jobs begin with different ones. */
@@ -157,7 +95,7 @@ olap_job_make(struct net_worker *w, net_addr board, const void *plan, uint32_t l
 		st =
 		    net_extent_take(w, net_node(n, (job->turn + i) % net_node_count(n))->region, 1, &job->at);
 	if (st != NAM_OK) {
-		leave_board(w, job->board, (net_addr){ 0 });
+		olap_board_leave(w, job->board, (net_addr){ 0 });
 		goto out;
 	}
 	job->plan_len = head->plan_len = len;
@@ -180,8 +118,9 @@ out:
 	return st;
 }
 
-nam_status
-olap_job_join(struct net_worker *w, net_addr at, struct olap_job **out)
+/* Takes a place of the job whose head is at `at`. */
+static nam_status
+join(struct net_worker *w, net_addr at, enum olap_state state, struct olap_job **out)
 {
 	struct olap_job *job = job_new(w, at);
 	struct olap_line place[OLAP_PLACES];
@@ -204,10 +143,11 @@ olap_job_join(struct net_worker *w, net_addr at, struct olap_job **out)
 		}
 		if (place[i].word != OLAP_NOBODY)
 			continue;
-		st = net_cas1(w, FIELD(at, place[i]), OLAP_NOBODY, olap_place_word(job->identity, OLAP_IN),
+		st = net_cas1(w, FIELD(at, place[i]), OLAP_NOBODY, olap_place_word(job->identity, state),
 		    &seen, &job->counts);
 		if (st == NAM_OK && seen == OLAP_NOBODY) {
 			job->place = i;
+			job->state = state;
 			job->turn = i;
 			job->plan_len = (uint32_t)plan_len;
 			*out = job;
@@ -218,6 +158,94 @@ olap_job_join(struct net_worker *w, net_addr at, struct olap_job **out)
 	}
 	if (st != NAM_OK)
 		free(job);
+	return st;
+}
+
+nam_status
+olap_job_join(struct net_worker *w, net_addr at, struct olap_job **out)
+{
+	return join(w, at, OLAP_IN, out);
+}
+
+/* ---- help from processes that the maker does not know ---- */
+
+nam_status
+olap_job_offer(struct olap_job *job)
+{
+	struct net_op op[2];
+	struct net_batch b;
+	uint64_t open = OLAP_OPEN;
+	net_batch_init(&b, job->w, op, 2, &job->counts);
+	/* One node, one connection: a process that sees the call sees the door open. */
+	job->offered = true;
+	net_write(&b, net_plus(job->board, offsetof(struct olap_board_place, door)), &open, sizeof open);
+	net_faa(&b, olap_board_of(job->board), 1);
+	return net_run(&b);
+}
+
+nam_status
+olap_door_leave(struct net_worker *w, net_addr board, unsigned place)
+{
+	uint64_t me = net_identity(net_worker_net(w)) << 8 | OLAP_ENTERED;
+	return net_cas1(w, olap_door(olap_board_place_at(board, place)), me, OLAP_OPEN, NULL, NULL);
+}
+
+nam_status
+olap_job_enter(struct net_worker *w, net_addr board, unsigned place, struct olap_job **out, bool *stuck)
+{
+	net_addr at = olap_board_place_at(board, place);
+	uint64_t me = net_identity(net_worker_net(w)) << 8 | OLAP_ENTERED, seen;
+	struct olap_board_place p;
+	*stuck = false;
+	nam_status st = net_cas1(w, olap_door(at), OLAP_OPEN, me, &seen, NULL);
+	if (st == NAM_OK && seen != OLAP_OPEN)
+		return seen == OLAP_SHUT ? NAM_GONE : NAM_BUSY;
+	if (st == NAM_OK)
+		st = net_read1(w, at, &p, sizeof p, NULL); /* A6: behind the CAS */
+	if (st == NAM_OK && !olap_extent_sound(w, p.head))
+		st = NAM_CORRUPT;
+	if (st == NAM_OK)
+		st = join(w, (net_addr){ p.head }, OLAP_NEAR, out);
+	/* After a CAS in doubt as well: the door may name this process. */
+	*stuck = olap_door_leave(w, board, place) != NAM_OK;
+	return st;
+}
+
+nam_status
+olap_job_come(struct olap_job *job)
+{
+	uint64_t near = olap_place_word(job->identity, OLAP_NEAR), seen = 0;
+	nam_status st = net_cas1(job->w, FIELD(job->at, place[job->place]), near,
+	    olap_place_word(job->identity, OLAP_IN), &seen, &job->counts);
+	if (st != NAM_OK || seen != near)
+		return st != NAM_OK ? st : NAM_GONE;
+	job->state = OLAP_IN;
+	return NAM_OK;
+}
+
+nam_status
+olap_job_ends(struct olap_job *job)
+{
+	uint64_t stop = 0;
+	nam_status st = olap_job_stopped(job);
+	if (st == NAM_OK)
+		st = net_read1(job->w, FIELD(job->at, stop), &stop, 8, &job->counts);
+	if (st == NAM_OK && stop != 0)
+		st = job->stopped = stop < NAM_STATUS_COUNT ? (nam_status)stop : NAM_CORRUPT;
+	return st;
+}
+
+nam_status
+olap_job_others(struct olap_job *job, unsigned *there, unsigned *came)
+{
+	struct olap_line place[OLAP_PLACES];
+	*there = *came = 0;
+	nam_status st = net_read1(job->w, FIELD(job->at, place), place, sizeof place, &job->counts);
+	for (unsigned i = 1; st == NAM_OK && i < OLAP_PLACES; i++) {
+		unsigned state = place[i].word & 255;
+		*there += state == OLAP_IN || state == OLAP_NEAR;
+		*came += state == OLAP_IN || state == OLAP_WENT;
+	}
 	return st;
 }
 
@@ -280,20 +308,14 @@ olap_job_stopped(struct olap_job *job)
 nam_status
 olap_job_pause(struct olap_job *job)
 {
-	uint64_t stop = 0;
 	nam_co_yield();
-	nam_status st = olap_job_stopped(job);
-	if (st == NAM_OK)
-		st = net_read1(job->w, FIELD(job->at, stop), &stop, 8, &job->counts);
-	if (st == NAM_OK && stop != 0)
-		st = job->stopped = stop < NAM_STATUS_COUNT ? (nam_status)stop : NAM_CORRUPT;
-	return st;
+	return olap_job_ends(job);
 }
 
 void
 olap_job_leave(struct olap_job *job)
 {
-	net_cas1(job->w, FIELD(job->at, place[job->place]), olap_place_word(job->identity, OLAP_IN),
+	net_cas1(job->w, FIELD(job->at, place[job->place]), olap_place_word(job->identity, job->state),
 	    olap_place_word(job->identity, OLAP_WENT), NULL, &job->counts);
 	free(job);
 }
@@ -301,65 +323,13 @@ olap_job_leave(struct olap_job *job)
 nam_status
 olap_job_end(struct olap_job *job)
 {
-	nam_status st = olap_others_out(job->w, job->at, job->place);
+	nam_status st = job->offered ? olap_door_shut(job->w, job->board) : NAM_OK;
+	if (st == NAM_OK)
+		st = olap_others_out(job->w, job->at, job->place);
 	if (st == NAM_OK)
 		st = olap_bill_pay(job->w, job->at, &job->counts);
 	if (st == NAM_OK)
-		st = leave_board(job->w, job->board, job->at);
+		st = olap_board_leave(job->w, job->board, job->at);
 	free(job);
 	return st;
-}
-
-/* ---- jobs without an owner ---- */
-
-/* The job at this place of the board is of a process that is fenced. */
-static nam_status
-collect(struct net_worker *w, net_addr place, uint64_t owner, bool *mine)
-{
-	uint64_t seen, at, me = net_identity(net_worker_net(w)), magic = 0;
-	nam_status st = net_cas1(w, place, owner, me, &seen, NULL);
-	*mine = st == NAM_OK && seen == owner;
-	if (!*mine)
-		return st;
-	st = net_read1(w, net_plus(place, offsetof(struct olap_board_place, head)), &at, 8, NULL);
-	if (st != NAM_OK)
-		return st;
-	net_addr head = { at };
-	if (at != 0 && !olap_extent_sound(w, at))
-		return NAM_CORRUPT;
-	if (at != 0)
-		st = net_read1(w, head, &magic, 8, NULL);
-	if (st == NAM_OK && magic == OLAP_MAGIC) {
-		st = net_cas1(w, FIELD(head, stop), 0, NAM_GONE, NULL, NULL);
-		if (st == NAM_OK)
-			st = olap_others_out(w, head, OLAP_PLACES);
-		if (st == NAM_OK)
-			st = olap_bill_pay(w, head, NULL);
-	}
-	return st == NAM_OK ? leave_board(w, place, head) : st;
-}
-
-nam_status
-olap_board_sweep(struct net_worker *w, net_addr board, unsigned *jobs)
-{
-	struct olap_board_place look[LOOK];
-	nam_status worst = NAM_OK;
-	*jobs = 0;
-	for (unsigned first = 0; first < OLAP_BOARD; first += LOOK) {
-		nam_status st = net_read1(w, board_place(board, first), look, sizeof look, NULL);
-		if (st != NAM_OK)
-			return st;
-		for (unsigned i = 0; i < LOOK; i++) {
-			bool dead = false, mine = false;
-			if (look[i].identity != 0)
-				st = olap_fence_if_dead(w, look[i].identity, false, &dead);
-			if (st == NAM_OK && dead)
-				st = collect(w, board_place(board, first + i), look[i].identity, &mine);
-			*jobs += mine && st == NAM_OK;
-			if (st != NAM_OK)
-				worst = st;
-			st = NAM_OK;
-		}
-	}
-	return worst;
 }

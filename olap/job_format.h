@@ -1,9 +1,15 @@
 /*
  * job_format.h -- a job in remote memory: who takes part, what is done, which memory it owes.
  *
- * The board, one extent, in which processes that live find the jobs of those that do not:
+ * The board, one extent, in which processes that live find the jobs of those that do not, and jobs
+ * that ask for help:
  *
- *   place i, 16 bytes:  | owner's identity, 0 = free | address of the job's head, 0 = none yet |
+ *   first 32 bytes:     | calls : a FETCH_ADD for each job that asks for help | not used |
+ *   place i, 32 bytes:  | owner's identity, 0 = free | address of the job's head, 0 = none yet |
+ *                       | door : 64 | not used |
+ *
+ *   A door is shut (0), open (1), or | identity of the process that enters : 40 | 2 |. The job
+ *   behind it does not end while a process enters.
  *
  * A job's head, one extent:
  *
@@ -18,7 +24,8 @@
  *   The bill lists the job's extents, BILL_LINE in a row for each FETCH_ADD.
  *   A queue hands out the morsels of one round of one phase, by FETCH_ADD.
  *
- *   A place is  | identity of the participant's net : 40 | state : 8 |.
+ *   A place is  | identity of the participant's net : 40 | state : 8 |. OLAP_NEAR: the participant
+ *   reads what it needs before it takes morsels. No round waits for it; the end of the job does.
  *   An output is the address of a directory; 0 = not yet; OLAP_VOID = never.
  *
  * A directory, one extent and more if it lists many windows: which morsels a participant has
@@ -33,6 +40,10 @@
  *   what, plan    the maker, before the head's address is on the board; then nobody.
  *   a window      its writer, by WRITE; after its directory counts, any participant, by READ.
  *   a directory   its writer, before the CAS of its output; then any participant, by READ.
+ *   a door        the owner opens it, by WRITE, when head and address have landed. A process
+ *                 enters by CAS open -> its identity, and leaves by the reverse CAS. The owner, or
+ *                 the collector of a dead owner's job, shuts it by CAS, after fencing the process
+ *                 inside if that is dead.
  *   all else      any participant, by the atomics named above.
  *
  * Always true
@@ -46,6 +57,9 @@
  *       and every participant computes the same ones.
  *   A5  Extents go back when every other participant has left or is fenced; a word of the bill is
  *       emptied before its extent goes back, so a collector that dies gives none back twice.
+ *   A6  The address that a process READs behind a door, after its CAS has opened it, is that of
+ *       a job that lives until the process leaves the door. A place in the job's head that it
+ *       takes meanwhile holds up the job's end.
  */
 #ifndef NAM_OLAP_JOB_FORMAT_H
 #define NAM_OLAP_JOB_FORMAT_H
@@ -65,15 +79,18 @@ enum {
 	BILL_WORDS = NET_EXTENT / 8
 };
 
-#define OLAP_MAGIC UINT64_C(0x31424f4a504c4f00) /* "\0OLPJOB1" */
+#define OLAP_MAGIC UINT64_C(0x32424f4a504c4f00) /* "\0OLPJOB2" */
 #define OLAP_VOID  UINT64_C(1)
 
-enum olap_state { OLAP_NOBODY, OLAP_IN, OLAP_WENT, OLAP_DEAD };
+enum olap_state { OLAP_NOBODY, OLAP_IN, OLAP_WENT, OLAP_DEAD, OLAP_NEAR };
+
+enum { OLAP_SHUT, OLAP_OPEN, OLAP_ENTERED }; /* of a door */
 
 struct olap_board_place {
-	uint64_t identity, head;
+	uint64_t identity, head, door, pad;
 };
-enum { OLAP_BOARD = NET_EXTENT / sizeof(struct olap_board_place) };
+static_assert(sizeof(struct olap_board_place) == 32, "a place of the board");
+enum { OLAP_BOARD = NET_EXTENT / sizeof(struct olap_board_place) }; /* the first is `calls` */
 
 struct olap_line {
 	uint64_t word;

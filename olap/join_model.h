@@ -32,6 +32,7 @@ struct world {
 	nam_status (*sink)(void *arg, const struct olap_pairs *pairs); /* NULL: the model's own */
 	uint64_t sink_pairs;
 	bool long_keys; /* the key is the first two words */
+	bool called;    /* helpers find the job on the board */
 	bool fed[2];    /* the join gets this side in parts, from its participants' own memory */
 	/* made */
 	struct cluster c;
@@ -39,7 +40,7 @@ struct world {
 	struct olap_source source[2];
 	struct olap_job *data; /* of the relations */
 	net_addr at;
-	bool made, done, told, over[T_PROCESSES];
+	bool made, done, told, over[T_PROCESSES], came[T_PROCESSES];
 	atomic_bool cancel;
 	uint64_t before, loaded[T_PROCESSES];
 	/* the answer */
@@ -260,6 +261,8 @@ make(void *arg)
 	if (st == NAM_OK) {
 		x->at = olap_job_at(job);
 		x->made = true;
+		if (x->called && (st = olap_job_offer(job)) != NAM_OK)
+			olap_job_stop(job, st);
 		x->ended = take_part(x, job, &x->got);
 		st = olap_job_end(job);
 		x->took_ns = net_now_ns(x->c.w[0]) - began;
@@ -276,17 +279,58 @@ struct helper {
 	unsigned number;
 };
 
+/* The process is fenced, or a ghost. */
+static inline bool
+over_for(struct net_worker *w)
+{
+	struct net *n = net_worker_net(w);
+	return net_sim_shut(n) || net_sim_crashed(n);
+}
+
+/* By the board, some time after the offer. Until the maker has ended or died. */
+static inline nam_status
+answer_call(struct world *x, struct net_worker *w, struct olap_job **job)
+{
+	nam_status st = NAM_GONE;
+	uint64_t calls = 0;
+	unsigned place, n = 0;
+	bool stuck = false;
+	while (n == 0 && !x->over[0] && !net_sim_crashed(x->c.net[0])) {
+		net_sleep(w, 1000 + nam_rng_below(net_rng(w), 20000));
+		if ((st = olap_board_calls(w, x->c.board, &calls)) == NAM_OK && calls != 0)
+			st = olap_board_offers(w, x->c.board, &place, 1, &n);
+		if (st != NAM_OK)
+			return st;
+	}
+	if (n == 0)
+		return NAM_GONE;
+	while ((st = olap_job_enter(w, x->c.board, place, job, &stuck)) == NAM_BUSY && !over_for(w))
+		net_sleep(w, 1000);
+	while (stuck && !over_for(w) && olap_door_leave(w, x->c.board, place) != NAM_OK)
+		net_sleep(w, 1000);
+	if (st != NAM_OK)
+		return st;
+	net_sleep(w, nam_rng_below(net_rng(w), 100000));
+	if ((st = olap_job_come(*job)) != NAM_OK)
+		olap_job_leave(*job);
+	return st;
+}
+
 static inline void
 help(void *arg)
 {
 	struct helper *h = arg;
 	struct world *x = h->x;
+	struct net_worker *w = x->c.w[h->number];
 	struct olap_job *job;
 	struct answer got = { 0 };
-	while (!x->made && !net_sim_crashed(x->c.net[0]))
-		net_sleep(x->c.w[h->number], 100);
-	nam_status st = x->made ? olap_job_join(x->c.w[h->number], x->at, &job) : NAM_GONE;
+	while (!x->called && !x->made && !net_sim_crashed(x->c.net[0]))
+		net_sleep(w, 100);
+	nam_status st = x->called ? answer_call(x, w, &job)
+			: x->made ? olap_job_join(w, x->at, &job)
+				  : NAM_GONE;
 	if (st == NAM_OK) {
+		x->came[h->number] = true;
 		st = take_part(x, job, &got);
 		olap_job_leave(job);
 	}

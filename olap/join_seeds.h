@@ -24,7 +24,9 @@ world_of(uint64_t seed, enum trouble trouble)
 	static const uint32_t width[] = { 16, 16, 16, 24, 40 };
 	struct nam_rng d;
 	nam_rng_init(&d, seed * 7 + 1);
-	struct world x = { .seed = seed, .participants = 1 + (unsigned)nam_rng_below(&d, 3) };
+	struct world x = {
+		.seed = seed, .called = seed % 2, .participants = 1 + (unsigned)nam_rng_below(&d, 3)
+	};
 	if (trouble != T_NONE && x.participants == 1)
 		x.participants = 2;
 	for (unsigned s = 0; s < 2; s++) {

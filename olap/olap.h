@@ -24,6 +24,14 @@ nam_status olap_board_drop(struct net_worker *w, net_addr board);
  * processes that live stay. Any process, at any time. */
 nam_status olap_board_sweep(struct net_worker *w, net_addr board, unsigned *jobs);
 
+/* Collects the jobs of processes that the caller knows to be dead, as olap_board_sweep does: when
+ * it returns NAM_OK, no process takes part in them any more. */
+nam_status olap_board_collect(
+    struct net_worker *w, net_addr board, const uint64_t *dead, unsigned n, unsigned *jobs);
+/* Processes that own, or collect, the jobs on the board: identities, `max` at most, each once. */
+nam_status olap_board_owners(
+    struct net_worker *w, net_addr board, uint64_t *owner, unsigned max, unsigned *n);
+
 struct olap_job;
 
 /*
@@ -41,6 +49,29 @@ struct olap_job;
 enum { OLAP_PLAN = 32 << 10 };
 nam_status olap_job_make(
     struct net_worker *w, net_addr board, const void *plan, uint32_t len, struct olap_job **out);
+/*
+ * Help from processes that the maker does not know. The maker offers its job: it appears among the
+ * board's offers. A helper enters by the offer's place on the board: it then has the plan, and the
+ * job does not end before it leaves; but no round waits for it until it has come. *calls: a number
+ * that changes with each offer; one READ.
+ */
+nam_status olap_job_offer(struct olap_job *job);
+nam_status olap_board_calls(struct net_worker *w, net_addr board, uint64_t *calls);
+/* Places of jobs that other processes offer, `max` at most. */
+nam_status olap_board_offers(
+    struct net_worker *w, net_addr board, unsigned *place, unsigned max, unsigned *n);
+/* NAM_GONE: the job is over, or is no job. NAM_BUSY: another process enters; ask again. NAM_FULL:
+ * as olap_job_join. *stuck: the door could not be left; call olap_door_leave until it is NAM_OK. */
+nam_status olap_job_enter(
+    struct net_worker *w, net_addr board, unsigned place, struct olap_job **out, bool *stuck);
+nam_status olap_door_leave(struct net_worker *w, net_addr board, unsigned place);
+/* From now on it is a participant like others. NAM_GONE: the job has given it up. */
+nam_status olap_job_come(struct olap_job *job);
+/* NAM_OK, or why the job ends: a READ. */
+nam_status olap_job_ends(struct olap_job *job);
+/* How many participants there are beside the maker, of which `came` take, or took, morsels. */
+nam_status olap_job_others(struct olap_job *job, unsigned *there, unsigned *came);
+
 /* Takes part in a job. NAM_FULL: it has participants enough. NAM_GONE: it is over. */
 nam_status olap_job_join(struct net_worker *w, net_addr at, struct olap_job **out);
 net_addr olap_job_at(const struct olap_job *job);

@@ -13,9 +13,11 @@ static_assert((int)OLAP_RESULT_MAX == (int)OLAP_RESULT, "as olap.h says");
 
 struct olap_job {
 	struct net_worker *w;
-	net_addr at;                  /* the head */
-	net_addr board;               /* the place there; the maker's */
-	unsigned place;               /* among the participants */
+	net_addr at;           /* the head */
+	net_addr board;        /* the place there; the maker's */
+	unsigned place;        /* among the participants */
+	enum olap_state state; /* of it */
+	bool offered;
 	uint64_t identity;            /* of the net */
 	const atomic_bool *cancelled; /* may be NULL */
 	nam_status stopped;           /* as this participant has seen the stop word */
@@ -67,6 +69,18 @@ olap_place_word(uint64_t identity, enum olap_state state)
 {
 	return identity << 8 | state;
 }
+
+#define OLAP_FIELD(head, f) olap_in(head, offsetof(struct olap_head, f))
+
+/* board.c. A free place of the board becomes this process's. */
+nam_status olap_board_take(struct net_worker *w, net_addr board, uint64_t identity, net_addr *out);
+/* The head's memory goes back, then the place is free. */
+nam_status olap_board_leave(struct net_worker *w, net_addr place, net_addr head);
+net_addr olap_board_place_at(net_addr board, unsigned i);
+net_addr olap_board_of(net_addr place);
+net_addr olap_door(net_addr place);
+/* No process enters the job any more, and none is entering. */
+nam_status olap_door_shut(struct net_worker *w, net_addr place);
 
 /* An extent with any bytes; the bill has it. NAM_FULL: all nodes are full. */
 nam_status olap_extent(struct olap_job *job, net_addr *out);

@@ -250,7 +250,8 @@ wait_outputs(struct olap_phase *ph, uint64_t output[OLAP_PLACES])
 			there += output[i] != 0;
 		bool late = olap_is_late(job->w, &lease, there);
 		for (unsigned i = 0; i < OLAP_PLACES; i++) {
-			if (output[i] != 0 || place[i].word == OLAP_NOBODY)
+			if (output[i] != 0 || place[i].word == OLAP_NOBODY ||
+			    (place[i].word & 255) == OLAP_NEAR)
 				continue;
 			if ((st = give_up(ph, i, place[i].word, late)) != NAM_OK)
 				return st;

@@ -83,6 +83,33 @@ struct sql_crew {
 	    void *arg, unsigned k, void (*fn)(const struct sql_place *place, void *call), void *call);
 	void *arg;
 };
+
+/*
+ * A scout finds queries of other processes that ask for help, and helps: one for a process, on one
+ * of its workers. sql_scout_look looks once and, if there is such a query and its worker has no
+ * transaction open, helps until that is done; true: there was one. In a coroutine with 1 MiB of
+ * stack, like open and close. crew: other workers of the process, which help as well; may be NULL.
+ * stop: not 0 = it leaves what it helps with; may be NULL. greedy: it helps even if the asking
+ * process has workers for all cores of this machine (for tests).
+ */
+struct sql_scout;
+struct sql_scout_config {
+	struct sql_place at;
+	const struct sql_crew *crew;
+	const atomic_bool *stop;
+	bool greedy;
+};
+nam_status sql_scout_open(const struct sql_scout_config *cfg, struct sql_scout **out);
+bool sql_scout_look(struct sql_scout *s);
+void sql_scout_close(struct sql_scout *s);
+/* How many queries it has helped with; the snapshot of another process that it reads at, 0 = none.
+ * Any thread. */
+uint64_t sql_scout_helped(const struct sql_scout *s);
+uint64_t sql_scout_reads_at(const struct sql_scout *s);
+/* Each process that recovers others calls it once, before its recoverer begins: helpers of a dead
+ * process's queries leave before its snapshots are gone. */
+void sql_guard_helpers(struct txn_db *db);
+
 struct sql_session_config {
 	struct txn_worker *tw;
 	struct cat *cat;

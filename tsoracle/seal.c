@@ -11,6 +11,8 @@
 
 #include <base/fault.h>
 
+#include <stdlib.h>
+
 enum { ASKED_FOR = 5 }; /* grace of a question, as a part of a lease */
 
 static net_addr
@@ -103,5 +105,33 @@ tso_mark_for(struct tso_worker *tw, tso_cid cid, unsigned note, bool *was)
 	    tw->w, net_plus(t->vector_at, cid & TSO_COUNT_MASK & (t->vector - 1)), &mark, sizeof mark, NULL);
 	if (st == NAM_GONE)
 		tso_doubt(tw, cid);
+	return st;
+}
+
+nam_status
+tso_living(struct tso_worker *tw, uint64_t *identity, unsigned max, unsigned *n)
+{
+	struct tso *t = tw->t;
+	struct tso_anchor a;
+	*n = 0;
+	nam_status st = net_read1(tw->w, t->anchor, &a, sizeof a, NULL);
+	if (st != NAM_OK)
+		return st;
+	if (a.high > t->slots_max)
+		return NAM_CORRUPT;
+	struct tso_owner_slot *slot = malloc((a.high + 1) * sizeof *slot);
+	if (slot == NULL)
+		return NAM_NOMEM;
+	st = net_read1(tw->w, t->owners, slot, (uint32_t)(a.high * sizeof *slot), NULL);
+	for (unsigned i = 0; st == NAM_OK && i < a.high; i++) {
+		unsigned state = tso_word_state(slot[i].word);
+		if (state != TSO_ACTIVE && state != TSO_IDLE)
+			continue;
+		if (*n == max)
+			st = NAM_FULL;
+		else
+			identity[(*n)++] = tso_word_identity(slot[i].word);
+	}
+	free(slot);
 	return st;
 }

@@ -243,6 +243,9 @@ nam_status tso_seal(struct tso_worker *tw, const struct tso_lapse *l, struct nam
 nam_status tso_unseal(struct tso_worker *tw, const struct tso_lapse *l);
 /* *ended = (owner, epoch) has ended, and all its intents have been recovered. */
 nam_status tso_ended(struct tso_worker *tw, unsigned owner, unsigned epoch, bool *yes);
+/* Owners that are active or idle: their identities, at most `max`, as one READ finds them; this
+ * process's as well. In a coroutine. */
+nam_status tso_living(struct tso_worker *tw, uint64_t *identity, unsigned max, unsigned *n);
 /* Marks a CID of an owner whose slot this process has sealed, unless the prefix covers it (*was).
  * All verbs of it have completed. */
 nam_status tso_mark_for(struct tso_worker *tw, tso_cid cid, unsigned note, bool *was);

@@ -347,6 +347,12 @@ txn_worker_db(struct txn_worker *tw)
 	return tw->db;
 }
 
+unsigned
+txn_worker_busy(const struct txn_worker *tw)
+{
+	return (unsigned)tw->open;
+}
+
 void
 txn_worker_background(const struct txn_worker *tw, struct net_counts *out)
 {

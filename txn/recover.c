@@ -439,6 +439,9 @@ recover_owner(struct txn_worker *tw, const struct tso_lapse *l, struct nam_err *
 	st = recover_log(tw, l);
 	if (st == NAM_OK)
 		st = recover_indexes(tw, l);
+	nam_status (*gone)(void *, struct txn_worker *) = atomic_load(&tw->db->gone);
+	if (st == NAM_OK && gone != NULL)
+		st = gone(tw->db->gone_arg, tw);
 	/* A sweep finds the memory that the owner had at hand, and memory that the steps above
 	 * could not give back. If a recoverer stops before all processes have been told, that
 	 * counts as a death as well. */

@@ -158,6 +158,13 @@ txn_on_orphan(struct txn_db *db,
 	atomic_store(&db->listed, listed);
 }
 
+void
+txn_on_gone(struct txn_db *db, nam_status (*gone)(void *arg, struct txn_worker *tw), void *arg)
+{
+	db->gone_arg = arg;
+	atomic_store(&db->gone, gone);
+}
+
 static bool
 has_ended(struct txn_worker *tw, uint64_t word)
 {

@@ -190,8 +190,13 @@ txn_begin_at(struct txn_worker *tw, tso_cid at, const struct txn_limits *l, stru
 	memset(&t->counts, 0, sizeof t->counts);
 	if (l != NULL)
 		txn_set_limits(t, l);
-	nam_status st = tso_pin_at(tw->tso, &t->pin, at);
-	t->pinned = true;
+	/* A snapshot of another process: this one has walked over its notes before it reads. */
+	struct tso_timeout p = txn_timeout(&t->limits);
+	nam_status st = tso_wait_for_by(tw->tso, at, &p);
+	if (st == NAM_OK) {
+		st = tso_pin_at(tw->tso, &t->pin, at);
+		t->pinned = true;
+	}
 	if (st == NAM_OK)
 		*out = t;
 	else

@@ -71,6 +71,8 @@ void txn_worker_close(struct txn_worker *tw);
 struct net_worker *txn_worker_net(struct txn_worker *tw);
 struct tso_worker *txn_worker_tso(struct txn_worker *tw);
 struct txn_db *txn_worker_db(struct txn_worker *tw);
+/* Transactions that are open. Its thread. */
+unsigned txn_worker_busy(const struct txn_worker *tw);
 
 /* ---- tables -------------------------------------------------------------- */
 
@@ -168,6 +170,14 @@ nam_status txn_table_made(struct txn_worker *tw, const struct txn_table *t);
  */
 void txn_on_orphan(struct txn_db *db,
     nam_status (*listed)(void *arg, struct txn *t, uint32_t table, net_addr anchor, bool *yes), void *arg);
+/*
+ * A process that has died may be helped by others: they read at its snapshots, which its pins keep.
+ * gone() is called for each dead owner before its slot is free, and so before its pins are: it
+ * returns NAM_OK when no process reads for the dead one any more; else it is called again later. On
+ * the recoverer's worker, in a coroutine; it may wait, but for no snapshot. NULL ends the calls; at
+ * that moment none may be under way (workers closed).
+ */
+void txn_on_gone(struct txn_db *db, nam_status (*gone)(void *arg, struct txn_worker *tw), void *arg);
 /* This process, by a word that names no other; and whether one has ended and been recovered. */
 uint64_t txn_process(const struct txn_worker *tw);
 bool txn_process_ended(struct txn_worker *tw, uint64_t process);
@@ -213,7 +223,9 @@ nam_status txn_begin_by(
 nam_status txn_begin_latest(struct txn_worker *tw, const struct txn_limits *l, struct txn **out);
 /*
  * Begins a transaction that reads at snapshot `at` of another one, and writes nothing. The other
- * one stays open for longer: its pin keeps what this one reads. l may be NULL.
+ * one stays open for longer: its pin keeps what this one reads. If it is of another process, the
+ * caller makes sure that this process's slot stays until this transaction has ended (txn_on_gone).
+ * l may be NULL.
  */
 nam_status txn_begin_at(struct txn_worker *tw, tso_cid at, const struct txn_limits *l, struct txn **out);
 /* True if t has written nothing, and its reads are not validated: others may read beside it. */

@@ -164,6 +164,8 @@ struct txn_db {
 			  * behind */
 	nam_status (*_Atomic listed)(void *arg, struct txn *t, uint32_t table, net_addr anchor, bool *yes);
 	void *listed_arg;
+	nam_status (*_Atomic gone)(void *arg, struct txn_worker *tw);
+	void *gone_arg;
 	_Atomic uint64_t deaths_heard; /* `deaths` as the worker that looks after the tables last
 				        * read it */
 	_Atomic bool leaves_memory;    /* a worker that closes could not give all its memory back */

@@ -21,7 +21,12 @@ struct sql_team {
 	bool first;                /* helpers go first, for tests: small tables end too soon */
 	struct net_counts *counts; /* where verbs of jobs are counted */
 	net_addr board;
+	double far_rows; /* a fragment that scans so many also asks other processes; they go first
+			  * if far_first, for tests */
+	bool far, far_first;
 	void *arg;
+	/* What helpers of other processes must know: *n bytes in a's memory. NULL: nothing. */
+	void *(*offer)(void *arg, const struct sql_gather *g, struct nam_arena *a, uint32_t *n);
 	/* Asks for help with a gathering; and waits until no helper touches it any more. */
 	void (*call)(void *arg, struct sql_gather *g);
 	void (*dismiss)(void *arg, struct sql_gather *g);

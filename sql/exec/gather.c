@@ -13,7 +13,7 @@
 #define SQL_GATHER_LEAVES false
 #endif
 
-enum { PARTS_MAX = 8192, TRIES = 3 };
+enum { PARTS_MAX = 8192, FAR_PARTS = 2048, TRIES = 3, FAR_FIRST_NS = 300000000 };
 
 /* ---- what helpers borrow is ready --------------------------------------------------------- */
 
@@ -123,23 +123,48 @@ take_parts(struct sql_exec *x, struct sql_run_gather *r, const struct sql_access
 {
 	nam_status st = NAM_BUSY;
 	for (unsigned i = 0; st == NAM_BUSY && i < TRIES; i++)
-		st = cat_parts(x->cat, x->t, a->tab, PARTS_MAX, &r->g.part, &r->g.parts);
+		st = cat_parts(
+		    x->cat, x->t, a->tab, r->offered ? FAR_PARTS : PARTS_MAX, &r->g.part, &r->g.parts);
 	return st == NAM_OK && (r->g.parts > 1 || (r->g.parts == 1 && x->team->first));
 }
 
 static bool
 start_job(struct sql_exec *x, struct sql_run_gather *r)
 {
-	static const uint64_t nothing;
-	nam_status st = olap_job_make(x->net, x->team->board, &nothing, sizeof nothing, &r->job);
+	struct nam_arena mem;
+	uint32_t n = 0;
+	nam_arena_init(&mem, OLAP_PLAN);
+	void *plan = r->offered ? x->team->offer(x->team->arg, &r->g, &mem, &n) : NULL;
+	r->offered = plan != NULL;
+	nam_status st =
+	    olap_job_make(x->net, x->team->board, plan != NULL ? plan : "", plan != NULL ? n : 0, &r->job);
+	nam_arena_fini(&mem);
 	if (st != NAM_OK)
 		return false;
+	r->me = net_identity(net_worker_net(x->net));
 	r->g.at = olap_job_at(r->job);
 	st = olap_phase_begin(&r->ph, r->job, 0, r->g.parts);
 	if (st == NAM_OK)
 		return true;
 	olap_job_end(r->job);
 	return false;
+}
+
+/* Other processes that have nothing to do take part from now on, if there are any. */
+static void
+call_far(struct sql_exec *x, struct sql_run_gather *r)
+{
+	struct net_backoff pause = { .base_ns = 100000, .cap_ns = 1000000 };
+	uint64_t until = net_now_ns(x->net) + FAR_FIRST_NS;
+	unsigned there = 0, came = 0;
+	/* Without it the query goes on alone. */
+	if (olap_job_offer(r->job) != NAM_OK)
+		return;
+	while (x->team->far_first && (came == 0 || there > 0) && net_now_ns(x->net) < until) {
+		if (olap_job_others(r->job, &there, &came) != NAM_OK)
+			return;
+		net_back_off(x->net, &pause);
+	}
 }
 
 int
@@ -153,7 +178,8 @@ sql_gather_begin(struct sql_exec *x, struct sql_node *n)
 	struct sql_run_gather *r = f->run;
 	if (r->tried)
 		return r->on;
-	*r = (struct sql_run_gather){ .tried = true };
+	*r =
+	    (struct sql_run_gather){ .tried = true, .offered = x->team->far && f->rows >= x->team->far_rows };
 	if (!pipe_ready(x, f)) {
 		if (grave(x->err))
 			return -1;
@@ -173,9 +199,12 @@ sql_gather_begin(struct sql_exec *x, struct sql_node *n)
 	}
 	r->source = (struct sql_source){ .scan = f->scan, .ph = &r->ph, .part = r->g.part, .raw = r->g.raw };
 	r->on = true;
+	r->team = x->team;
 	x->source = &r->source;
 	if (!sql_scan_again(x, f->scan))
 		return -1;
+	if (r->offered)
+		call_far(x, r);
 	struct sql_team *team = x->team;
 	team->call(team->arg, &r->g);
 	return 1;
@@ -204,6 +233,11 @@ add_helped(void *arg, const void *result, uint32_t len)
 	r->helped.bytes += h.bytes;
 	net_counts_add(&r->helped.counts, &h.counts);
 	r->helpers++;
+	for (unsigned i = 0; i < r->fars; i++)
+		if (r->far[i] == h.process)
+			return;
+	if (h.process != r->me && r->fars < SQL_PROCESSES)
+		r->far[r->fars++] = h.process;
 }
 
 static int
@@ -312,6 +346,7 @@ note(const struct sql_run_gather *r, struct sql_meter *m)
 	if (m == NULL)
 		return;
 	m->workers = 1 + r->helpers;
+	m->processes = 1 + r->fars;
 	m->parts = r->g.parts;
 	m->others_rows += r->helped.seen;
 	m->others_bytes += r->helped.bytes;
@@ -326,16 +361,16 @@ sql_gather_end(struct sql_exec *x, struct sql_node *n)
 		return;
 	r->on = false;
 	atomic_store(&r->g.stop, 1);
-	if (!r->settled)
-		olap_job_stop(r->job, NAM_CANCELLED);
-	x->team->dismiss(x->team->arg, &r->g);
+	if (!r->settled || r->offered)
+		olap_job_stop(r->job, r->settled ? NAM_GONE : NAM_CANCELLED);
+	r->team->dismiss(r->team->arg, &r->g);
 	sql_stream_end(&r->in);
 	sql_runs_end(r->runs);
 	r->runs = NULL;
 	olap_phase_end(&r->ph);
 	const struct net_counts *counts = olap_job_counts(r->job);
-	if (x->team->counts != NULL)
-		net_counts_add(x->team->counts, counts);
+	if (r->team->counts != NULL)
+		net_counts_add(r->team->counts, counts);
 	if (x->gauge != NULL) {
 		net_counts_add(&x->gauge->paid, counts);
 		note(r, n->meter);
@@ -378,30 +413,73 @@ put_rows(struct sql_exec *x, struct sql_fragment *f, struct sql_stream_out *out)
 	return ok && rows == 0;
 }
 
+/* One participant's share, and its output. The operators are open. */
+static bool
+share(struct sql_exec *x, struct sql_fragment *f, struct sql_source *source, struct olap_job *job)
+{
+	struct sql_stream_out out = { 0 };
+	struct sql_helped helped = { .process = net_identity(net_worker_net(x->net)) };
+	bool ok = sql_stream_open(job, &out) == NAM_OK &&
+		  (f->groups ? sql_agg_put_groups(x, sql_op(agg, f->at), &out) : put_rows(x, f, &out));
+	helped.seen = source->seen;
+	helped.bytes = out.sent;
+	helped.counts = *txn_counts(x->t);
+	net_counts_add(&helped.counts, olap_job_counts(job));
+	ok = ok && !SQL_GATHER_LEAVES && take_rest(source->ph) == NAM_OK &&
+	     sql_stream_flush(&out) == NAM_OK &&
+	     olap_publish(source->ph, out.wr, &helped, sizeof helped) == NAM_OK;
+	olap_writer_close(out.wr);
+	return ok;
+}
+
 bool
 sql_gather_help(struct sql_exec *x, struct sql_fragment *f, const struct sql_gather *g, struct olap_job *job)
 {
 	struct olap_phase ph;
-	struct sql_stream_out out = { 0 };
-	struct sql_helped helped = { 0 };
 	if (olap_phase_begin(&ph, job, 0, g->parts) != NAM_OK)
 		return false;
 	struct sql_source source = { .scan = f->scan, .ph = &ph, .part = g->part, .raw = g->raw };
 	x->source = &source; // cppcheck-suppress autoVariables -- x ends with this call's fragment
 	x->bare = true;
-	bool ok = sql_stream_open(job, &out) == NAM_OK && sql_open(x, f->top);
+	bool ok = sql_open(x, f->top);
 	if (ok) {
 		borrow(x, f, g);
-		ok = f->groups ? sql_agg_put_groups(x, sql_op(agg, f->at), &out) : put_rows(x, f, &out);
+		ok = share(x, f, &source, job);
 	}
-	helped.seen = source.seen;
-	helped.bytes = out.sent;
-	helped.counts = *txn_counts(x->t);
-	net_counts_add(&helped.counts, olap_job_counts(job));
-	ok = ok && !SQL_GATHER_LEAVES && take_rest(&ph) == NAM_OK && sql_stream_flush(&out) == NAM_OK &&
-	     olap_publish(&ph, out.wr, &helped, sizeof helped) == NAM_OK;
 	sql_close(x, f->top);
-	olap_writer_close(out.wr);
 	olap_phase_end(&ph);
+	return ok;
+}
+
+/* What the pipeline looks into is there. */
+static bool
+lead(struct sql_exec *x, struct sql_fragment *f, struct sql_gather *g, struct olap_job *job)
+{
+	struct olap_phase ph;
+	struct sql_team *team = x->team;
+	if (team == NULL || olap_phase_begin(&ph, job, 0, g->parts) != NAM_OK)
+		return false;
+	g->raw = f->scan->run->read == NULL || cat_scan_is_raw(f->scan->run->read);
+	struct sql_source source = { .scan = f->scan, .ph = &ph, .part = g->part, .raw = g->raw };
+	x->source = &source; // cppcheck-suppress autoVariables -- x ends with this call's fragment
+	x->team = NULL;
+	x->bare = true;
+	bool ok = sql_scan_again(x, f->scan) && olap_job_come(job) == NAM_OK;
+	if (ok) {
+		team->call(team->arg, g);
+		ok = share(x, f, &source, job);
+		team->dismiss(team->arg, g);
+	}
+	olap_phase_end(&ph);
+	return ok;
+}
+
+bool
+sql_gather_lead(struct sql_exec *x, struct sql_fragment *f, struct sql_gather *g, struct olap_job *job)
+{
+	bool ok = sql_open(x, f->top) && pipe_ready(x, f) && note_ready(x, g) && lead(x, f, g, job);
+	sql_close(x, f->top);
+	free(g->ready);
+	g->ready = NULL;
 	return ok;
 }

@@ -29,7 +29,9 @@ struct sql_source {
 struct sql_helped {
 	uint64_t seen, bytes;
 	struct net_counts counts; /* of its transaction and its part of the job */
+	uint64_t process;         /* its net's identity */
 };
+enum { SQL_PROCESSES = 64 };
 
 struct sql_gather {
 	struct sql_exec *x;
@@ -50,6 +52,7 @@ struct sql_run_gather {
 	/* of one execution */
 	bool tried, on, settled;
 	struct sql_gather g;
+	struct sql_team *team; /* that has been asked */
 	struct olap_job *job;
 	struct olap_phase ph;
 	struct sql_source source;
@@ -57,6 +60,10 @@ struct sql_run_gather {
 	struct sql_runs *runs;    /* in place of in, if helpers give sorted runs */
 	struct sql_helped helped; /* by all helpers */
 	unsigned helpers;
+	bool offered;                /* to other processes */
+	uint64_t far[SQL_PROCESSES]; /* that have helped, ... */
+	unsigned fars;               /* ... so many */
+	uint64_t me;
 };
 
 /* Begins to gather at n, which is open. 1: it gathers, and the pipeline has only this worker's
@@ -78,6 +85,14 @@ void sql_gather_end(struct sql_exec *x, struct sql_node *n);
  * failed, and put nothing out. */
 bool sql_gather_help(
     struct sql_exec *x, struct sql_fragment *f, const struct sql_gather *g, struct olap_job *job);
+
+/*
+ * By a helper of another process than the gatherer's, which is in the job, and for which no round
+ * waits yet: it makes what its pipeline looks into, then comes, and asks the team of x for help in
+ * turn. g is its own: x, plan, f, number, snapshot, at, part and parts are set. The caller stops it
+ * by g->stop, which is also x's cancel. False: as sql_gather_help.
+ */
+bool sql_gather_lead(struct sql_exec *x, struct sql_fragment *f, struct sql_gather *g, struct olap_job *job);
 
 /* exec.c: the scan of a fragment again, with rows from x->source. */
 bool sql_scan_again(struct sql_exec *x, struct sql_op_scan *s);

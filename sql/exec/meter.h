@@ -20,6 +20,7 @@ struct sql_meter {
 	uint64_t self_ns;                   /* without what is below */
 	struct net_counts self, all;        /* on the fabric, without and with what is below */
 	unsigned workers, parts;            /* that gathered here; parts of the table they shared */
+	unsigned processes;                 /* whose workers they are */
 	uint64_t others_rows, others_bytes; /* rows the other workers read; bytes they gave */
 	struct net_counts others;           /* on the fabric, by them */
 	struct txn_looks looks;             /* by an index */

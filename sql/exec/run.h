@@ -19,6 +19,9 @@ enum { SQL_SEARCH_MAX = 4 * SQL_PATH_TEXT + CAT_NAME_MAX + 4 };
 
 enum sql_block { SQL_IDLE, SQL_IMPLICIT, SQL_BLOCK, SQL_FAILED };
 
+/* Whether other processes help; WAIT: they go first, for tests. */
+enum sql_help { SQL_HELP_OFF, SQL_HELP_ON, SQL_HELP_WAIT };
+
 struct sql_settings {
 	enum txn_iso iso;
 	bool cluster;
@@ -36,6 +39,7 @@ struct sql_settings {
 	bool keys_ordered;                 /* namdb.primary_key: of tables that do not say */
 	uint32_t parallel;                 /* namdb.parallel: workers; 0 = all of the process */
 	uint64_t parallel_rows;            /* namdb.parallel_rows */
+	enum sql_help help;                /* namdb.help */
 	struct sql_who role, session_role; /* SET ROLE, SET SESSION AUTHORIZATION; name "" = none */
 	int32_t kept[SQL_KEPT];            /* settings without effect: session/kept.c */
 	char application_name[64], client_min_messages[16], extra_float_digits[8];
@@ -70,11 +74,13 @@ struct sql_session {
 	const struct sql_costs *costs; /* of the statement's plan: sql_costs_renew's */
 	struct sql_costs costs_given;
 	struct sql_exec x;
-	struct sql_team team; /* help.c's */
-	unsigned teams;
-	struct sql_foreign *foreign; /* dml/foreign.c's; NULL = never needed */
-	bool foreign_off;            /* rows are moved that fulfil their foreign keys */
-	struct sql_gauge *gauge;     /* while EXPLAIN ANALYZE runs */
+	struct sql_team team;             /* help.c's */
+	const struct sql_parsed *running; /* the text of the plan that runs; NULL = not known */
+	const struct sql_hint *hint;      /* counts of tables that its plan was made with, ... */
+	unsigned hints;                   /* ... if that was in another process */
+	struct sql_foreign *foreign;      /* dml/foreign.c's; NULL = never needed */
+	bool foreign_off;                 /* rows are moved that fulfil their foreign keys */
+	struct sql_gauge *gauge;          /* while EXPLAIN ANALYZE runs */
 	struct sql_stmt *cache[SQL_CACHED];
 	struct net_counts counts;
 	struct sql_drawn *sequence; /* of which nextval has drawn here */

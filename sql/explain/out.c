@@ -408,15 +408,18 @@ static void
 workers_text(const struct sql_report *r, struct sql_text *t, const struct sql_node *n, unsigned depth)
 {
 	const struct sql_meter *m = n->meter;
-	if (sql_explain_sharing(r, n) == 0)
-		return;
-	detail(t, depth, "Workers Planned: ");
-	sql_text_add(t, "%u\n", sql_explain_sharing(r, n));
+	if (sql_explain_sharing(r, n) != 0) {
+		detail(t, depth, "Workers Planned: ");
+		sql_text_add(t, "%u\n", sql_explain_sharing(r, n));
+	}
 	if (r->gauge == NULL || m == NULL || m->workers == 0)
 		return;
+	char of[40] = "of them";
+	if (m->processes > 1)
+		snprintf(of, sizeof of, "of %u processes", m->processes);
 	detail(t, depth, "Workers: ");
-	sql_text_add(t, "%u of them shared %u parts of %s; the others read %llu rows and gave %llu bytes\n",
-	    m->workers, m->parts, cat_local(n->fragment->scan->acc.tab->path),
+	sql_text_add(t, "%u %s shared %u parts of %s; the others read %llu rows and gave %llu bytes\n",
+	    m->workers, of, m->parts, cat_local(n->fragment->scan->acc.tab->path),
 	    (unsigned long long)m->others_rows, (unsigned long long)m->others_bytes);
 	if (!r->how->buffers)
 		return;
@@ -429,16 +432,18 @@ static void
 workers_json(const struct sql_report *r, struct sql_text *t, const struct sql_node *n, unsigned depth)
 {
 	const struct sql_meter *m = n->meter;
-	if (sql_explain_sharing(r, n) == 0)
-		return;
-	indent(t, depth);
-	sql_text_add(t, "\"Workers Planned\": %u", sql_explain_sharing(r, n));
+	if (sql_explain_sharing(r, n) != 0) {
+		indent(t, depth);
+		sql_text_add(t, "\"Workers Planned\": %u", sql_explain_sharing(r, n));
+	}
 	if (r->gauge == NULL || m == NULL || m->workers == 0)
 		return;
 	indent(t, depth);
 	sql_text_add(t,
-	    "\"Workers\": %u, \"Parts\": %u, \"Rows Read by Others\": %llu, \"Bytes Gathered\": %llu",
-	    m->workers, m->parts, (unsigned long long)m->others_rows, (unsigned long long)m->others_bytes);
+	    "\"Workers\": %u, \"Processes\": %u, \"Parts\": %u, \"Rows Read by Others\": %llu, \"Bytes "
+	    "Gathered\": %llu",
+	    m->workers, m->processes, m->parts, (unsigned long long)m->others_rows,
+	    (unsigned long long)m->others_bytes);
 	if (!r->how->buffers)
 		return;
 	indent(t, depth);

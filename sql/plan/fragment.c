@@ -547,3 +547,49 @@ sql_plan_number(const struct sql_plan *p)
 			       f->scan->acc.tab->store.id);
 	return h;
 }
+
+/* ---- its tables ----------------------------------------------------------------------- */
+
+struct tables {
+	struct cat *c;
+	struct sql_hint *out;
+	unsigned max, n;
+	bool full;
+};
+
+static void
+add_table(struct tables *t, const struct cat_table *tab)
+{
+	for (unsigned i = 0; i < t->n; i++)
+		if (t->out[i].table == tab->store.id)
+			return;
+	if (t->n == t->max)
+		t->full = true;
+	else
+		t->out[t->n++] = (struct sql_hint){ tab->store.id, (uint64_t)(sql_plan_rows(t->c, tab) - 1) };
+}
+
+static void
+add_tables(struct tables *t, const struct sql_node *n)
+{
+	struct sql_node **k;
+	if (n == NULL)
+		return;
+	const struct sql_access *a = sql_node_access(n);
+	if (a != NULL && a->tab != NULL)
+		add_table(t, a->tab);
+	for (struct sql_inputs i = sql_inputs(n); (k = sql_input_next(&i)) != NULL;)
+		add_tables(t, *k);
+}
+
+unsigned
+sql_plan_hints(const struct sql_plan *p, struct cat *c, struct sql_hint *out, unsigned max)
+{
+	struct tables t = { .c = c, .out = out, .max = max };
+	add_tables(&t, p->root);
+	for (const struct sql_sub *s = p->subs; s != NULL; s = s->next) {
+		add_tables(&t, s->root);
+		add_tables(&t, s->set);
+	}
+	return t.full ? 0 : t.n;
+}

@@ -31,5 +31,8 @@ bool sql_plan_fragments(struct sql_plan *p, struct cat_err *err);
 bool sql_agg_is_set(const struct sql_agg *g);
 /* Two plans with one number are alike: their operators, expressions, tables and arenas. */
 uint64_t sql_plan_number(const struct sql_plan *p);
+/* The tables that the plan reads, and how many rows each is taken to have: a plan made with them is
+ * the same one. How many; 0 = more than max. */
+unsigned sql_plan_hints(const struct sql_plan *p, struct cat *c, struct sql_hint *out, unsigned max);
 
 #endif

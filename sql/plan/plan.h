@@ -288,7 +288,8 @@ struct sql_plan {
 	unsigned arena_base; /* of the statement itself: batch, rows, keys */
 };
 
-/* How many rows a table has: for tests without a catalog. */
+/* How many rows a table has, whatever the catalog says: for tests without one, and for a plan that
+ * is made again in another process. */
 struct sql_hint {
 	uint32_t table;
 	uint64_t rows;
@@ -328,5 +329,7 @@ struct sql_plan *sql_plan_rules(
 bool sql_plan_try(const struct cat_table *def, const struct ast_column *column, unsigned columns,
     const struct ast_check *check, unsigned checks, const struct sql_bind_in *in, struct cat_err *err);
 void sql_plan_free(struct sql_plan *p);
+/* How many rows the planner takes the table to have, and one more. */
+double sql_plan_rows(struct cat *c, const struct cat_table *t);
 
 #endif

@@ -36,10 +36,18 @@ struct column {
 };
 
 double
+sql_plan_rows(struct cat *c, const struct cat_table *t)
+{
+	double rows;
+	if (c != NULL && cat_rows_seen(c, t, &rows))
+		return rows + 1;
+	return t->analyzed ? t->rows + 1 : ROWS_GUESS;
+}
+
+double
 sql_sel_rows(struct bind *b, unsigned k)
 {
 	const struct bind_table *t = b->from.table[k];
-	double rows;
 	if (t->sub != NULL)
 		return t->sub->est_rows;
 	if (t->from != NULL)
@@ -47,9 +55,7 @@ sql_sel_rows(struct bind *b, unsigned k)
 	for (unsigned i = 0; i < b->in->hints; i++)
 		if (b->in->hint[i].table == t->tab->store.id)
 			return (double)b->in->hint[i].rows + 1;
-	if (b->in->cat != NULL && cat_rows_seen(b->in->cat, t->tab, &rows))
-		return rows + 1;
-	return t->tab->analyzed ? t->tab->rows + 1 : ROWS_GUESS;
+	return sql_plan_rows(b->in->cat, t->tab);
 }
 
 static bool

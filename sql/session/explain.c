@@ -8,7 +8,8 @@
 
 /* What is explained: a plan, and whose it is. */
 struct subject {
-	const struct ast_stmt *ast; /* EXPLAIN's statement */
+	const struct ast_stmt *ast;    /* EXPLAIN's statement */
+	const struct sql_parsed *text; /* that has it */
 	struct sql_plan *plan;
 	bool own;              /* made here, else a prepared statement's */
 	struct ast_stmt query; /* CREATE TABLE AS: its query as a statement */
@@ -72,7 +73,7 @@ run(struct sql_session *s, struct subject *j, const struct sql_sink *sink, struc
 	s->x.env.params = j->ngiven;
 	if (!sql_sub_start(&s->x, p))
 		return false;
-	sql_team_up(s, p);
+	sql_team_up(s, p, j->text);
 	bool ok = sql_plan_run(s, p, &rows);
 	s->gauge->statement.gave = s->x.sent;
 	return ok;
@@ -166,7 +167,7 @@ sql_explain(struct sql_session *s, const struct sql_stmt *st, const struct sql_s
     struct cat_err *err, bool last)
 {
 	const struct ast_stmt *ast = st->ast;
-	struct subject j = { .ast = ast->inner };
+	struct subject j = { .ast = ast->inner, .text = st->parsed };
 	struct sql_report r = { .how = &ast->explain };
 	struct sql_gauge g = { .clock = false };
 	struct nam_arena arena;

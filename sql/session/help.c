@@ -1,13 +1,13 @@
 /*
  * help.c -- workers of this process help with a statement of another one's: they make its plan
- * again, prove that it is the same one, and run a fragment of it.
+ * again, prove that it is the same one, and run a fragment of it. And what workers of other
+ * processes must know to do likewise (scout.c).
  */
-#include <sql/exec/gather.h>
-#include <sql/session/session_internal.h>
+#include <sql/session/offer.h>
 
 #include <stdlib.h>
 
-enum { ROOT_BOARD = 7, SWEEP_EVERY = 256, HELP_TURN_NS = 1000000, FIRST_NS = 50000000 };
+enum { FIRST_NS = 50000000, FAR_ROWS = 16, FAR_MOST = 62 };
 
 /* A call for help. The first worker takes it, or its caller takes it back. */
 enum call_state { CALL_OPEN, CALL_TAKEN, CALL_OVER };
@@ -35,8 +35,8 @@ take(struct sql_call *c)
 /* ---- a helper --------------------------------------------------------------------------- */
 
 /* The plan of g's statement, made here. NULL: it cannot be made, or it is another one. */
-static struct sql_plan *
-plan_again(struct sql_session *s, const struct sql_gather *g, const struct sql_session *theirs)
+struct sql_plan *
+sql_plan_again(struct sql_session *s, const struct sql_gather *g, const struct sql_session *theirs)
 {
 	struct cat_err err = { 0 };
 	char path[SQL_SEARCH_MAX];
@@ -48,6 +48,8 @@ plan_again(struct sql_session *s, const struct sql_gather *g, const struct sql_s
 		.costs = sql_costs_of(theirs),
 		.search = sql_search_text(theirs, path),
 		.who = sql_who(theirs),
+		.hint = theirs->hint,
+		.hints = theirs->hints,
 		.join_order = theirs->now.join_order };
 	struct sql_plan *p = sql_plan_make(g->plan->ast, &in, &err);
 	if (p != NULL && sql_plan_number(p) == g->number)
@@ -56,8 +58,8 @@ plan_again(struct sql_session *s, const struct sql_gather *g, const struct sql_s
 	return NULL;
 }
 
-static struct sql_fragment *
-fragment_of(const struct sql_plan *p, unsigned number)
+struct sql_fragment *
+sql_fragment_of(const struct sql_plan *p, unsigned number)
 {
 	struct sql_fragment *f = p->fragments;
 	while (f != NULL && f->number != number)
@@ -79,7 +81,7 @@ run_fragment(
 	s->x.saw = NULL;
 	s->x.env.param = g->x->env.param;
 	s->x.env.params = g->x->env.params;
-	struct sql_fragment *f = fragment_of(p, g->f->number);
+	struct sql_fragment *f = sql_fragment_of(p, g->f->number);
 	if (f == NULL || !sql_sub_start(&s->x, p) || olap_job_join(s->net, g->at, &job) != NAM_OK)
 		return;
 	sql_gather_help(&s->x, f, g, job);
@@ -94,7 +96,7 @@ help(const struct sql_place *at, const struct sql_gather *g)
 		.cat = at->cat,
 		.parser = at->parser,
 		.cancel = &g->stop,
-		.turn_ns = HELP_TURN_NS,
+		.turn_ns = SQL_HELP_TURN_NS,
 		.user = theirs->cfg.user };
 	struct sql_session *s;
 	if (sql_session_open(&cfg, &s) != NAM_OK)
@@ -103,7 +105,7 @@ help(const struct sql_place *at, const struct sql_gather *g)
 	s->budget.limit = (size_t)s->now.memory_kb << 10;
 	struct txn_limits l = { .cancel = &g->stop, .budget = &s->budget };
 	if (txn_begin_at(at->tw, g->snapshot, &l, &s->t) == NAM_OK) {
-		struct sql_plan *p = plan_again(s, g, theirs);
+		struct sql_plan *p = sql_plan_again(s, g, theirs);
 		if (p != NULL)
 			run_fragment(s, p, g, theirs);
 		sql_plan_free(p);
@@ -172,26 +174,78 @@ dismiss(void *arg, struct sql_gather *g)
 	g->calls = NULL;
 }
 
+/* ---- other processes ------------------------------------------------------------------- */
+
+nam_status
+sql_board(struct txn_db *db, struct net_worker *w, net_addr *board)
+{
+	return net_read1(w, txn_db_root(db, SQL_ROOT_BOARD), &board->bits, sizeof board->bits, NULL);
+}
+
 /* The cluster's board of jobs, made by the first process that needs it. */
 static bool
 find_board(struct sql_session *s)
 {
-	net_addr word = txn_db_root(txn_worker_db(s->cfg.tw), ROOT_BOARD), made;
-	uint64_t is = 0;
-	if (net_read1(s->net, word, &is, sizeof is, NULL) != NAM_OK)
+	struct txn_db *db = txn_worker_db(s->cfg.tw);
+	net_addr is = { 0 }, made;
+	if (sql_board(db, s->net, &is) != NAM_OK)
 		return false;
-	if (is == 0) {
+	if (is.bits == 0) {
 		if (olap_board_make(s->net, &made) != NAM_OK)
 			return false;
-		if (net_cas1(s->net, word, 0, made.bits, &is, NULL) != NAM_OK)
+		if (net_cas1(s->net, txn_db_root(db, SQL_ROOT_BOARD), 0, made.bits, &is.bits, NULL) != NAM_OK)
 			return false;
-		if (is != 0)
+		if (is.bits != 0)
 			olap_board_drop(s->net, made);
 		else
-			is = made.bits;
+			is = made;
 	}
-	s->team.board.bits = is;
+	s->team.board = is;
 	return true;
+}
+
+/* The statement of its text that the plan is of. False: none is. */
+static bool
+find_statement(const struct sql_parsed *text, const struct ast_stmt *ast, struct sql_offer *o)
+{
+	for (o->statement = 0; text != NULL && o->statement < text->stmts; o->statement++) {
+		const struct ast_stmt *st = text->stmt[o->statement];
+		o->explained = st->kind == AST_EXPLAIN && st->inner == ast;
+		if (st == ast || o->explained)
+			return true;
+	}
+	return false;
+}
+
+static void *
+offer(void *arg, const struct sql_gather *g, struct nam_arena *a, uint32_t *n)
+{
+	struct sql_session *s = arg;
+	struct sql_hint hint[SQL_OFFER_HINTS];
+	const char *user = s->cfg.user ? s->cfg.user : "";
+	unsigned hints = sql_plan_hints(g->plan, s->cfg.cat, hint, SQL_OFFER_HINTS);
+	struct sql_offer o = { .snapshot = g->snapshot,
+		.number = g->number,
+		.now_us = s->now_us,
+		.workers = s->team.others + 1,
+		.most = s->now.parallel == 0 ? FAR_MOST : s->now.parallel - 1 - s->team.others,
+		.fragment = g->f->number,
+		.settings = s->now,
+		.login = s->login,
+		.costs = *sql_costs_of(s),
+		.user = { user, (uint32_t)strlen(user) },
+		.types = g->plan->param,
+		.param = (struct cat_datum *)(uintptr_t)s->x.env.param,
+		.params = g->plan->params,
+		.hint = hint,
+		.hints = hints,
+		.part = g->part,
+		.parts = g->parts };
+	if (o.most == 0 || hints == 0 || !find_statement(s->running, g->plan->ast, &o))
+		return NULL;
+	o.text = (struct cat_str){ s->running->text, (uint32_t)s->running->len };
+	sql_offer_here(&o);
+	return sql_offer_put(&o, OLAP_PLAN, a, n);
 }
 
 unsigned
@@ -202,23 +256,40 @@ sql_team_size(const struct sql_session *s)
 }
 
 void
-sql_team_up(struct sql_session *s, const struct sql_plan *p)
+sql_team_up(struct sql_session *s, const struct sql_plan *p, const struct sql_parsed *text)
 {
-	unsigned size = sql_team_size(s), jobs;
+	unsigned size = sql_team_size(s);
+	/* A session's temporary relations are its own. */
+	bool far = s->now.help != SQL_HELP_OFF && s->now.parallel != 1 && text != NULL && s->temp[0] == 0;
 	s->x.team = NULL;
-	if (p->fragments == NULL || p->momentary || size < 2 || s->ddl || !txn_only_reads(s->t))
+	if (p->fragments == NULL || p->momentary || (size < 2 && !far) || s->ddl || !txn_only_reads(s->t))
 		return;
 	if (s->team.board.bits == 0 && !find_board(s))
 		return;
-	/* Jobs of processes that have died are given back by those that make new ones. */
-	if (s->teams++ % SWEEP_EVERY == 0)
-		olap_board_sweep(s->net, s->team.board, &jobs);
+	s->running = text;
 	s->team.others = size - 1;
 	s->team.first = s->now.parallel_rows == 0;
+	s->team.far = far;
+	s->team.far_first = s->now.help == SQL_HELP_WAIT;
+	s->team.far_rows = s->team.far_first ? 0 : FAR_ROWS * (double)s->now.parallel_rows;
 	s->team.counts = &s->counts;
-	s->team.rows = (double)s->now.parallel_rows;
+	s->team.rows = size > 1 ? (double)s->now.parallel_rows : s->team.far_rows;
 	s->team.arg = s;
+	s->team.offer = offer;
 	s->team.call = call;
 	s->team.dismiss = dismiss;
 	s->x.team = &s->team;
+}
+
+void
+sql_team_lend(struct sql_session *s, unsigned workers)
+{
+	s->team = (struct sql_team){ .others = workers > 0 ? workers - 1 : 0,
+		.counts = &s->counts,
+		.rows = (double)s->now.parallel_rows,
+		.board = s->team.board,
+		.arg = s,
+		.call = call,
+		.dismiss = dismiss };
+	s->x.team = s->team.board.bits != 0 || find_board(s) ? &s->team : NULL;
 }

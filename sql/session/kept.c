@@ -340,6 +340,7 @@ static const struct other {
 	{ "transaction_isolation", "The isolation level of this transaction.", OWN, ENUM,
 	    "serializable|repeatable read|read committed|read uncommitted" },
 	{ "transaction_read_only", "Whether this transaction is read only.", OWN, BOOL, NULL },
+	{ "namdb.help", "Whether other compute processes help with a query.", OWN, ENUM, "off|on|wait" },
 	{ "namdb.parallel", "Workers that share a query; 0: all of the process.", OWN, INTEGER, NULL },
 	{ "namdb.parallel_rows", "A query over fewer rows has one worker.", OWN, INTEGER, NULL },
 };

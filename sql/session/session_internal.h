@@ -114,8 +114,19 @@ const char *sql_rule_said(struct sql_session *s, const struct sql_system *sys, c
     const char *text, bool pretty);
 
 /* ---- help.c ---- */
-/* Before a plan runs: may other workers help with it? */
-void sql_team_up(struct sql_session *s, const struct sql_plan *p);
+/* Before a plan runs: may other workers help with it? text: the client's, which has its statement;
+ * NULL = another one has, so no other process helps. */
+void sql_team_up(struct sql_session *s, const struct sql_plan *p, const struct sql_parsed *text);
+/* Before a session helps another process: so many workers of this one take part. */
+void sql_team_lend(struct sql_session *s, unsigned workers);
+enum { SQL_ROOT_BOARD = 7, SQL_HELP_TURN_NS = 1000000 };
+/* The cluster's board of jobs; 0 = there is none yet. */
+nam_status sql_board(struct txn_db *db, struct net_worker *w, net_addr *board);
+/* The plan of g's statement, made in s. NULL: it cannot be made, or it is another one. */
+struct sql_gather;
+struct sql_plan *sql_plan_again(
+    struct sql_session *s, const struct sql_gather *g, const struct sql_session *theirs);
+struct sql_fragment *sql_fragment_of(const struct sql_plan *p, unsigned number);
 /* Workers that may share a query. */
 unsigned sql_team_size(const struct sql_session *s);
 

@@ -330,7 +330,7 @@ execute(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *para
 	if (!sql_sub_start(&s->x, p))
 		return false;
 	if (p->fragments != NULL && p->steps == NULL)
-		sql_team_up(s, p);
+		sql_team_up(s, p, st->parsed);
 	if (p->columns > 0 || p->kind == AST_SELECT) {
 		if (!*begun && sink->begin != NULL && !sink->begin(sink->arg, p->column, p->columns))
 			return cat_error(err, "57014", "canceling statement due to user request");

@@ -424,7 +424,8 @@ sql_settings_init(struct sql_settings *set)
 	*set = (struct sql_settings){ .iso = TXN_READ_COMMITTED,
 		.memory_kb = 4u << 20,
 		.parallel = 0,
-		.parallel_rows = PARALLEL_ROWS };
+		.parallel_rows = PARALLEL_ROWS,
+		.help = SQL_HELP_ON };
 	strcpy(set->client_min_messages, "notice");
 	strcpy(set->extra_float_digits, "1");
 	strcpy(set->search_path, "\"$user\", public");
@@ -690,6 +691,17 @@ assign(struct sql_session *s, struct sql_settings *set, const char *name, const 
 			set->parallel = (uint32_t)n;
 		return true;
 	}
+	if (strcasecmp(name, "namdb.help") == 0) {
+		bool on = true;
+		if (v != NULL && strcasecmp(v, "wait") == 0) {
+			set->help = SQL_HELP_WAIT;
+			return true;
+		}
+		if (v != NULL && !sql_parse_switch(v, &on))
+			return invalid(name, v, err);
+		set->help = on ? SQL_HELP_ON : SQL_HELP_OFF;
+		return true;
+	}
 	if (strcasecmp(name, "namdb.costs") == 0) {
 		if (v != NULL && strcasecmp(v, "measured") != 0 && strcasecmp(v, "standard") != 0)
 			return invalid(name, v, err);
@@ -816,6 +828,8 @@ sql_setting_in(struct sql_session *s, const struct sql_settings *set, const char
 		snprintf(buf, max, "%llu", (unsigned long long)(rows ? set->parallel_rows : set->parallel));
 		return buf;
 	}
+	if (strcasecmp(name, "namdb.help") == 0)
+		return set->help == SQL_HELP_OFF ? "off" : set->help == SQL_HELP_ON ? "on" : "wait";
 	if (strcasecmp(name, "namdb.costs") == 0)
 		return set->standard_costs ? "standard" : "measured";
 	if (strcasecmp(name, "namdb.primary_key") == 0)

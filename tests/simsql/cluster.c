@@ -29,6 +29,8 @@ cluster_join(struct cluster *c, unsigned p, bool bystander)
 	};
 	struct nam_err err = { 0 };
 	nam_status st = txn_db_open(at->w, &cfg, &at->db, &err);
+	if (st == NAM_OK && !c->unguarded)
+		sql_guard_helpers(at->db);
 	if (st == NAM_OK)
 		st = txn_worker_open(at->db, at->w, &at->tw);
 	if (st == NAM_OK)

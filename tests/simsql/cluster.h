@@ -34,6 +34,7 @@ struct cluster {
 	void *arg;
 	struct idx_tree_host *tree_host[CLUSTER_NODES + 1]; /* by region */
 	struct net_service tree_service[CLUSTER_NODES + 1][IDX_TREE_SERVICES];
+	bool unguarded;    /* a twin: nobody waits for helpers of the dead */
 	bool faults_later; /* rates have no effect before body says so */
 	bool bad, ended;
 	uint64_t hash; /* of its trace, and figures, once it has been played */

@@ -1937,6 +1937,26 @@ SET namdb.parallel_rows = -1;
 --! 22023
 RESET namdb.parallel_rows;
 
+-- [set-help] namdb
+SHOW namdb.help;
+--> on
+SET namdb.help = off;
+SHOW namdb.help;
+--> off
+SET namdb.help = wait;
+SET namdb.parallel_rows = 10;
+SELECT count(*), sum(a) FROM generate_series(1, 1000) AS a;
+--> 1000,500500
+SET namdb.help = on;
+SET namdb.parallel = 1;
+SELECT count(*), sum(a) FROM generate_series(1, 1000) AS a;
+--> 1000,500500
+RESET namdb.parallel;
+RESET namdb.parallel_rows;
+SET namdb.help = 'some';
+--! 22023
+RESET namdb.help;
+
 -- [set-join-order] namdb
 SHOW namdb.join_order;
 --> cost
