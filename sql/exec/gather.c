@@ -279,7 +279,7 @@ sql_gather_settle(struct sql_exec *x, struct sql_node *n)
 	if (x->saw != NULL)
 		x->saw(x->saw_arg, f->scan->acc.tab->store.id, r->source.seen + r->helped.seen);
 	olap_phase_source(&r->ph, SQL_STREAM_WIDTH, 0, &from);
-	st = f->runs ? sql_runs_begin(r->job, &from, n->out.cols, &r->runs)
+	st = f->runs ? sql_runs_begin(r->job, &from, sql_op(sort, n)->cols, &r->runs)
 		     : sql_stream_begin(r->job, &from, &r->in);
 	r->settled = true;
 	return st == NAM_OK ? 0 : fail(x, f, st);

@@ -293,6 +293,7 @@ static const char *const ordered[] = {
 	"(select id, n from many order by m, id offset 11000) union all (select 0, n from one, many where "
 	"many.id = 5)",
 	"with w as (select id, n from many order by m, id) select * from w limit 7",
+	"select id from many order by m, t, n, f, c, id",
 };
 
 static void
