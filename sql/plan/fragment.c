@@ -25,8 +25,8 @@ struct search {
 
 /* ---- expressions that give every worker the same value ---------------------------------- */
 
-static bool
-fn_is_steady(const struct sql_fn *fn)
+bool
+sql_fn_is_steady(const struct sql_fn *fn)
 {
 	if (fn->flags & SQL_FN_EACH)
 		return false;
@@ -53,7 +53,7 @@ steady(const struct sql_expr *e)
 	if (e == NULL)
 		return true;
 	bool is = e->kind != SQL_OUTER &&
-		  (e->kind != SQL_CALL || fn_is_steady(e->call ? e->call->fn : e->fn)) &&
+		  (e->kind != SQL_CALL || sql_fn_is_steady(e->call ? e->call->fn : e->fn)) &&
 		  (e->kind != SQL_SUB || sub_is_steady(e->sub));
 	for (unsigned k = 0; is && k < e->nargs; k++)
 		is = steady(e->args[k]);

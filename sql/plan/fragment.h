@@ -29,6 +29,11 @@ struct sql_fragment {
 bool sql_plan_fragments(struct sql_plan *p, struct cat_err *err);
 /* DISTINCT where the order of values cannot show: each is added when it is new. */
 bool sql_agg_is_set(const struct sql_agg *g);
+/* True if it gives every worker of a statement the same value. */
+bool sql_fn_is_steady(const struct sql_fn *fn);
+/* fixed.c: what f looks into (kept sides of its joins, answers of p's subqueries) is the same in
+ * each process that makes it at one snapshot. */
+bool sql_fragment_is_fixed(const struct sql_plan *p, const struct sql_fragment *f);
 /* Two plans with one number are alike: their operators, expressions, tables and arenas. */
 uint64_t sql_plan_number(const struct sql_plan *p);
 /* The tables that the plan reads, and how many rows each is taken to have: a plan made with them is

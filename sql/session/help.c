@@ -241,7 +241,8 @@ offer(void *arg, const struct sql_gather *g, struct nam_arena *a, uint32_t *n)
 		.hints = hints,
 		.part = g->part,
 		.parts = g->parts };
-	if (o.most == 0 || hints == 0 || !find_statement(s->running, g->plan->ast, &o))
+	if (o.most == 0 || hints == 0 || !sql_fragment_is_fixed(g->plan, g->f) ||
+	    !find_statement(s->running, g->plan->ast, &o))
 		return NULL;
 	o.text = (struct cat_str){ s->running->text, (uint32_t)s->running->len };
 	sql_offer_here(&o);

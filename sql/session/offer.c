@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAGIC UINT64_C(0x314c50484c515300) /* "\0SQLHPL1" */
+#define MAGIC UINT64_C(0x324c50484c515300) /* "\0SQLHPL2" */
 
 struct sql_offer_top {
 	uint64_t magic, print;
@@ -89,7 +89,7 @@ sql_offer_room(const struct sql_offer *o, unsigned workers)
 static bool
 put_datum(struct sql_bytes *w, const struct cat_datum *d)
 {
-	uint16_t type = (uint16_t)d->type;
+	uint32_t type = (uint32_t)d->type;
 	uint8_t null = d->null;
 	if (!sql_bytes_put(w, &type, sizeof type) || !sql_bytes_put(w, &null, sizeof null))
 		return false;
@@ -101,7 +101,7 @@ put_datum(struct sql_bytes *w, const struct cat_datum *d)
 static bool
 get_datum(struct sql_bytes_in *c, struct cat_datum *d)
 {
-	uint16_t type;
+	uint32_t type;
 	uint8_t null;
 	if (!sql_bytes_get(c, &type, sizeof type) || !sql_bytes_get(c, &null, sizeof null))
 		return false;
@@ -135,7 +135,7 @@ sql_offer_put(const struct sql_offer *o, size_t most, struct nam_arena *a, uint3
 	    sql_bytes_put(&w, &o->login, sizeof o->login) && sql_bytes_put(&w, &o->costs, sizeof o->costs) &&
 	    sql_bytes_put_str(&w, o->user) && sql_bytes_put_str(&w, o->text);
 	for (unsigned i = 0; ok && i < o->params; i++) {
-		uint16_t type = (uint16_t)o->types[i];
+		uint32_t type = (uint32_t)o->types[i];
 		ok = sql_bytes_put(&w, &type, sizeof type) && put_datum(&w, &o->param[i]);
 	}
 	for (unsigned i = 0; ok && i < o->hints; i++)
@@ -157,7 +157,7 @@ get_arrays(struct sql_offer *o, struct sql_bytes_in *c, struct nam_arena *a)
 	o->part = nam_arena_zero(a, (o->parts + 1) * sizeof *o->part);
 	bool ok = o->types != NULL && o->param != NULL && o->hint != NULL && o->part != NULL;
 	for (unsigned i = 0; ok && i < o->params; i++) {
-		uint16_t type;
+		uint32_t type;
 		ok = sql_bytes_get(c, &type, sizeof type) && get_datum(c, &o->param[i]);
 		o->types[i] = (enum cat_type)(ok ? type : 0);
 	}

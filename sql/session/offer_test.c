@@ -18,13 +18,16 @@ str(const char *s)
 static struct sql_offer
 some(void)
 {
-	static enum cat_type types[] = { CAT_INT4, CAT_TEXT, CAT_FLOAT8 };
-	static struct cat_datum param[3];
+	static enum cat_type types[] = { CAT_INT4, CAT_TEXT, CAT_FLOAT8, CAT_UNKNOWN };
+	static struct cat_datum param[4];
 	static struct sql_hint hint[] = { { 7, 1000 }, { 9, UINT64_C(1) << 40 } };
 	static uint64_t part[] = { 65536, 131072, 3 };
 	param[0] = (struct cat_datum){ .type = CAT_INT4, .v.i = -5 };
 	param[1] = (struct cat_datum){ .type = CAT_TEXT, .v.s = str("it's") };
 	param[2] = (struct cat_datum){ .type = CAT_FLOAT8, .null = true };
+	/* A user's type, one of many. */
+	types[3] = cat_type_enum(CAT_TYPE_IDS - 1);
+	param[3] = (struct cat_datum){ .type = types[3], .v.i = 9 };
 	struct sql_offer o = { .snapshot = 77,
 		.number = 0x1234,
 		.now_us = -3,
@@ -37,7 +40,7 @@ some(void)
 		.text = str("SELECT $1, $2"),
 		.types = types,
 		.param = param,
-		.params = 3,
+		.params = 4,
 		.hint = hint,
 		.hints = 2,
 		.part = part,
@@ -71,11 +74,14 @@ test_back(void **state)
 	assert_string_equal(c.settings.search_path, "a, b");
 	assert_string_equal(c.login.name, "me");
 	assert_true(c.costs.row == 12.5);
-	assert_int_equal(c.params, 3);
+	assert_int_equal(c.params, 4);
 	assert_int_equal(c.param[0].v.i, -5);
 	assert_int_equal(c.param[1].v.s.len, 4);
 	assert_memory_equal(c.param[1].v.s.p, "it's", 4);
 	assert_true(c.param[2].null && c.types[2] == CAT_FLOAT8);
+	assert_int_equal(c.types[3], o.types[3]);
+	assert_int_equal(c.param[3].type, o.types[3]);
+	assert_int_equal(c.param[3].v.i, 9);
 	assert_int_equal(c.hint[1].rows, UINT64_C(1) << 40);
 	assert_int_equal(c.part[2], 3);
 	/* It does not fit. */

@@ -210,9 +210,12 @@ look(struct sql_scout *sc)
 		return false;
 	if (olap_board_calls(sc->w, sc->board, &calls) != NAM_OK || calls == sc->calls)
 		return false;
-	sc->calls = calls;
+	/* A call that comes while the worker is busy is answered later, if the job still asks. */
 	if (txn_worker_busy(sc->cfg.at.tw) > 0 ||
-	    olap_board_offers(sc->w, sc->board, place, OFFERS, &n) != NAM_OK || n == 0)
+	    olap_board_offers(sc->w, sc->board, place, OFFERS, &n) != NAM_OK)
+		return false;
+	sc->calls = calls;
+	if (n == 0)
 		return false;
 	/* An idle process wakes first, and waits for a snapshot here and nowhere else. */
 	if (txn_begin(sc->cfg.at.tw, TXN_READ_COMMITTED, &t) != NAM_OK)

@@ -115,6 +115,36 @@ def counted():
     return sorted(((g, c) for g, c in n.items()), key=lambda x: (x[0] is None, x[0] or 0))
 
 
+# What a fragment looks into comes out otherwise in another process, so no other process is asked.
+OWN = ["SELECT count(DISTINCT r) FROM big JOIN (SELECT id, random() r FROM small) x ON g = id WHERE id = 1",
+       "SELECT count(DISTINCT r) FROM big JOIN (SELECT id, nextval('s') r FROM small) x ON g = id WHERE id = 1",
+       "SELECT count(DISTINCT x) FROM (SELECT (SELECT nextval('s')) x FROM big) y",
+       "SELECT count(DISTINCT r) FROM big JOIN (SELECT id, clock_timestamp() r FROM small) x ON g = id WHERE id = 1",
+       "SELECT count(DISTINCT id) FROM big JOIN (SELECT id FROM small LIMIT 1) x ON g = id",
+       "SELECT count(DISTINCT k % 7) FROM big WHERE g = (SELECT id FROM small WHERE id > 0 LIMIT 1)",
+       "SELECT count(DISTINCT n) FROM big JOIN (SELECT id, row_number() OVER () n FROM small) x ON g = id WHERE id = 1",
+       "SELECT count(DISTINCT n) FROM big JOIN (SELECT a id, array_agg(b) n FROM (VALUES (1, 2), (1, 3)) v (a, b) GROUP BY a) x ON g = id",
+       "SELECT count(DISTINCT n) FROM big JOIN (SELECT id, row_number() OVER (ORDER BY b) n FROM (VALUES (1, 2)) v (id, b)) x ON g = id"]
+
+
+def test_own():
+    with House(nodes=1, size="256m") as h:
+        one, other, w = two(h)
+        ask(w, "CREATE SEQUENCE s")
+        until(lambda: helped(w, ASKED[0]) == 2, 20, "help")
+        for text in OWN:
+            same(ask(w, text), [("1",)], text)
+            same(helped(w, text), 1, text)
+        # A sequence is drawn from once for each row, here only: the asker has come as far as it has drawn.
+        ask(w, "SELECT setval('s', 1000)")
+        same(ask(w, OWN[2]), [("1",)])
+        same(ask(w, "SELECT nextval('s')"), [("1002",)])
+        until(lambda: helped(w, "SELECT count(*) FROM big WHERE EXISTS (SELECT 1 FROM small WHERE id = g)") == 2, 20, "help again")
+        w.close()
+        one.terminate()
+        other.terminate()
+
+
 def in_the_middle(h, one, other, w, act):
     """Asks a long question; calls act when the other process works for it. The answer, and that of one process."""
     ask(w, "SET namdb.parallel = 1")
