@@ -330,8 +330,11 @@ merge_groups(struct sql_exec *x, struct sql_op_agg *o, struct sql_bytes_in *c)
 	struct cat_vec *key = nam_arena_take(batch, (o->keys + 1) * sizeof *key);
 	if (group == NULL || key == NULL)
 		return sql_no_memory(x->err);
-	if (!sql_bytes_get(c, &first, sizeof first) || !sql_rows_get(c, key, NULL, o->keys, &m, batch))
+	if (!sql_bytes_get(c, &first, sizeof first))
 		return damaged(x);
+	nam_status st = sql_rows_get(c, key, NULL, o->keys, &m, batch);
+	if (st != NAM_OK)
+		return st == NAM_NOMEM ? sql_no_memory(x->err) : damaged(x);
 	if (o->keys > 0 && !sql_groups_find(o->run->set, key, sql_ident(), m, group))
 		return sql_no_memory(x->err);
 	if (o->keys > 0 && !(add_states(x, o) && note_groups(x, o, first, group, m)))
@@ -357,8 +360,10 @@ merge_values(struct sql_exec *x, struct sql_op_agg *o, unsigned a, struct sql_by
 	void **state = nam_arena_take(batch, CAT_BATCH * sizeof *state);
 	if (some == NULL || state == NULL || !cat_vec_take(&v[0], CAT_INT8, CAT_BATCH, batch))
 		return sql_no_memory(x->err);
-	if (!sql_rows_get(c, keyed ? v : v + 1, NULL, 1 + keyed, &m, batch) || v[0].type != CAT_INT8 ||
-	    v[1].type != o->agg[a].types[1])
+	nam_status st = sql_rows_get(c, keyed ? v : v + 1, NULL, 1 + keyed, &m, batch);
+	if (st == NAM_NOMEM)
+		return sql_no_memory(x->err);
+	if (st != NAM_OK || v[0].type != CAT_INT8 || v[1].type != o->agg[a].types[1])
 		return damaged(x);
 	for (unsigned k = 0; k < m; k++) {
 		if (keyed && (v[0].null[k] || v[0].i[k] < 0 || v[0].i[k] >= t->n))

@@ -314,8 +314,9 @@ others(struct sql_exec *x, struct sql_node *n)
 	if (more <= 0)
 		return more;
 	nam_arena_reset(x->arena[n->arena]);
-	if (!sql_rows_get(&c, n->out.col, f->col, f->cols, &rows, x->arena[n->arena]))
-		return fail(x, f, NAM_CORRUPT);
+	nam_status st = sql_rows_get(&c, n->out.col, f->col, f->cols, &rows, x->arena[n->arena]);
+	if (st != NAM_OK)
+		return fail(x, f, st);
 	n->out.n = n->nsel = rows;
 	n->sel = NULL;
 	if (n->kind == SQL_NODE_JOIN)

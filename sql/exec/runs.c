@@ -87,7 +87,10 @@ their_batch(struct sql_exec *x, struct sql_op_sort *s, struct run *r)
 	r->n = 0;
 	if (more <= 0)
 		return more == 0;
-	bool ok = sql_rows_get(&c, r->col, NULL, s->cols, &r->n, &r->mem);
+	nam_status st = sql_rows_get(&c, r->col, NULL, s->cols, &r->n, &r->mem);
+	if (st == NAM_NOMEM)
+		return sql_no_memory(x->err);
+	bool ok = st == NAM_OK;
 	for (unsigned k = 0; ok && k < s->cols; k++)
 		ok = r->col[k].type == s->type[k];
 	return ok || cat_error(x->err, "XX001", "rows of another worker are damaged");

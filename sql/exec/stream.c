@@ -198,37 +198,40 @@ sql_rows_put(struct sql_bytes *w, const struct cat_vec *v, const unsigned *col, 
 	return ok;
 }
 
-static bool
+static nam_status
 get_column(struct sql_bytes_in *c, struct cat_vec *v, unsigned n, struct nam_arena *arena)
 {
 	uint32_t type;
-	if (!sql_bytes_get(c, &type, sizeof type) || (type != CAT_UNKNOWN && !cat_type_is_known(type)) ||
-	    !cat_vec_take(v, (enum cat_type)type, n, arena) || !sql_bytes_get(c, v->null, n))
-		return false;
+	if (!sql_bytes_get(c, &type, sizeof type) || (type != CAT_UNKNOWN && !cat_type_is_known(type)))
+		return NAM_CORRUPT;
+	if (!cat_vec_take(v, (enum cat_type)type, n, arena))
+		return NAM_NOMEM;
+	if (!sql_bytes_get(c, v->null, n))
+		return NAM_CORRUPT;
 	if (!cat_type_is_str(v->type))
-		return sql_bytes_get(c, v->i, n * sizeof *v->i);
+		return sql_bytes_get(c, v->i, n * sizeof *v->i) ? NAM_OK : NAM_CORRUPT;
 	uint32_t len[CAT_BATCH];
 	if (!sql_bytes_get(c, len, n * sizeof *len))
-		return false;
+		return NAM_CORRUPT;
 	for (unsigned k = 0; k < n; k++) {
 		if ((size_t)(c->end - c->at) < len[k])
-			return false;
+			return NAM_CORRUPT;
 		v->s[k] = (struct cat_str){ c->at, len[k] };
 		c->at += len[k];
 	}
-	return true;
+	return NAM_OK;
 }
 
-bool
+nam_status
 sql_rows_get(struct sql_bytes_in *c, struct cat_vec *v, const unsigned *col, unsigned cols, unsigned *n,
     struct nam_arena *arena)
 {
 	uint32_t rows;
+	nam_status st = NAM_OK;
 	if (!sql_bytes_get(c, &rows, sizeof rows) || rows > CAT_BATCH)
-		return false;
-	for (unsigned k = 0; k < cols; k++)
-		if (!get_column(c, &v[col ? col[k] : k], rows, arena))
-			return false;
+		return NAM_CORRUPT;
+	for (unsigned k = 0; st == NAM_OK && k < cols; k++)
+		st = get_column(c, &v[col ? col[k] : k], rows, arena);
 	*n = rows;
-	return true;
+	return st;
 }

@@ -40,10 +40,11 @@ nam_status sql_stream_next(struct sql_stream_in *s, struct sql_bytes_in *out);
 void sql_stream_end(struct sql_stream_in *s);
 
 /* Rows sel[0..n) of columns col[0..cols) of a batch as a record; and back, into vectors that point
- * into it or lie in the arena. False if there is no memory; or, get: if the bytes make no sense. */
+ * into it or lie in the arena. put: false if there is no memory; get: NAM_CORRUPT if the bytes make
+ * no sense. */
 bool sql_rows_put(struct sql_bytes *w, const struct cat_vec *v, const unsigned *col, unsigned cols,
     const uint16_t *sel, unsigned n);
-bool sql_rows_get(struct sql_bytes_in *c, struct cat_vec *v, const unsigned *col, unsigned cols, unsigned *n,
-    struct nam_arena *arena);
+nam_status sql_rows_get(struct sql_bytes_in *c, struct cat_vec *v, const unsigned *col, unsigned cols,
+    unsigned *n, struct nam_arena *arena);
 
 #endif

@@ -323,6 +323,23 @@ make_many(struct test_client *t)
 			fail_msg("%s: %s", text[i], t->text);
 }
 
+/* Wherever memory ends: also where the records of helpers are read. */
+static void
+little_memory(struct test_client *t)
+{
+	static const char wide[] =
+	    "select count(*) from (select k, k || t a, 1 || t b, 2 || t c, 3 || t d, 4 || t e from big "
+	    "where k < 1500) x group by k, a, b, c, d, e limit 1";
+	for (unsigned kb = 1024; kb < 2560; kb += 4) {
+		char set[64];
+		snprintf(set, sizeof set, "set namdb.statement_memory = '%ukB'", kb);
+		ask(t, set);
+		const char *got = ask(t, wide);
+		if (strcmp(got, "1; SELECT 1") != 0)
+			assert_int_equal(strncmp(got, "ERROR 53200", 11), 0);
+	}
+}
+
 /* The answers of one worker and of several, row by row. */
 static void
 same_order(struct test_client *t, const char *select)
@@ -485,6 +502,7 @@ test_ends(void **state)
 		ask(&t, "set namdb.statement_memory = '1MB'");
 		for (unsigned i = 0; i < sizeof large / sizeof *large; i++)
 			assert_int_equal(strncmp(ask(&t, large[i]), "ERROR 53200", 11), 0);
+		little_memory(&t);
 		ask(&t, "set namdb.statement_memory = 0");
 		assert_string_equal(
 		    ask(&t, "select sum(1 / (k - 29999)) from big"), "ERROR 22012: division by zero");
