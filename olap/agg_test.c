@@ -330,7 +330,7 @@ a_helper_dies(void **state)
 	for (x.crash = 1; x.crash <= verbs; x.crash++) {
 		run(&x);
 		check(&x);
-		assert_true(x.before - cluster_free(&x.c) <= BILL_TAKE);
+		assert_true(x.before - cluster_free(&x.c) <= BILL_LOST);
 		end(&x);
 	}
 }

@@ -65,14 +65,31 @@ olap_board_take(struct net_worker *w, net_addr board, uint64_t identity, net_add
 }
 
 nam_status
+olap_board_name(struct net_worker *w, net_addr place, net_addr head, uint64_t maker, struct net_counts *acct)
+{
+	const struct olap_board_place p = { .head = head.bits, .door = OLAP_SHUT, .maker = maker };
+	size_t from = offsetof(struct olap_board_place, head);
+	return net_write1(
+	    w, net_plus(place, from), (const char *)&p + from, (uint32_t)(sizeof p - from), acct);
+}
+
+nam_status
 olap_board_leave(struct net_worker *w, net_addr place, net_addr head)
 {
+	struct net_op op[2];
+	struct net_batch b;
 	uint64_t none = 0;
 	nam_status st =
 	    net_write1(w, net_plus(place, offsetof(struct olap_board_place, head)), &none, 8, NULL);
 	if (st == NAM_OK && head.bits != 0)
 		st = net_extent_give(w, head);
-	return st == NAM_OK ? net_write1(w, place, &none, 8, NULL) : st;
+	if (st != NAM_OK)
+		return st;
+	/* One connection: a place that is free names no maker. */
+	net_batch_init(&b, w, op, 2, NULL);
+	net_write(&b, net_plus(place, offsetof(struct olap_board_place, maker)), &none, sizeof none);
+	net_write(&b, place, &none, sizeof none);
+	return net_run(&b);
 }
 
 nam_status
@@ -151,17 +168,23 @@ struct owners {
 };
 
 static nam_status
-add_owner(void *arg, unsigned i, const struct olap_board_place *p)
+add_identity(struct owners *o, uint64_t identity)
 {
-	struct owners *o = arg;
-	(void)i;
 	for (unsigned k = 0; k < o->n; k++)
-		if (o->owner[k] == p->identity)
+		if (o->owner[k] == identity)
 			return NAM_OK;
 	if (o->n == o->max)
 		return NAM_FULL;
-	o->owner[o->n++] = p->identity;
+	o->owner[o->n++] = identity;
 	return NAM_OK;
+}
+
+static nam_status
+add_owner(void *arg, unsigned i, const struct olap_board_place *p)
+{
+	(void)i;
+	nam_status st = add_identity(arg, p->identity);
+	return st == NAM_OK && p->maker != 0 ? add_identity(arg, p->maker) : st;
 }
 
 nam_status
@@ -175,7 +198,7 @@ olap_board_owners(struct net_worker *w, net_addr board, uint64_t *owner, unsigne
 
 /* ---- jobs without an owner ---- */
 
-/* The job at this place of the board is of a process that is fenced. */
+/* The job at this place is of a process that is fenced, or is collected by this one. */
 static nam_status
 collect(struct net_worker *w, net_addr place, uint64_t owner, bool *mine)
 {
@@ -215,16 +238,40 @@ struct sweep {
 	nam_status worst;
 };
 
+static bool
+is_known(const struct sweep *s, uint64_t identity)
+{
+	bool is = false;
+	for (unsigned k = 0; k < s->n; k++)
+		is |= s->known[k] == identity;
+	return is;
+}
+
+/* A job of a dead maker which a process that lives collects: *yes = this one, since a call that has
+ * failed. NAM_BUSY: another one. */
+static nam_status
+is_mine(const struct sweep *s, unsigned i, const struct olap_board_place *p, bool *yes)
+{
+	net_addr at = net_plus(olap_board_place_at(s->board, i), offsetof(struct olap_board_place, maker));
+	uint64_t maker = 0;
+	if (p->identity != net_identity(net_worker_net(s->w)))
+		return NAM_BUSY;
+	/* Not all of *p may be of one moment: this process may have a new job there. */
+	nam_status st = net_read1(s->w, at, &maker, sizeof maker, NULL);
+	*yes = st == NAM_OK && maker == p->maker;
+	return st;
+}
+
 static nam_status
 sweep_place(void *arg, unsigned i, const struct olap_board_place *p)
 {
 	struct sweep *s = arg;
-	bool dead = false, mine = false;
+	bool dead = is_known(s, p->identity), mine = false;
 	nam_status st = NAM_OK;
-	for (unsigned k = 0; k < s->n; k++)
-		dead |= s->known[k] == p->identity;
 	if (s->known == NULL)
 		st = olap_fence_if_dead(s->w, p->identity, false, &dead);
+	else if (!dead && p->maker != 0 && is_known(s, p->maker))
+		st = is_mine(s, i, p, &dead);
 	if (st == NAM_OK && dead)
 		st = collect(s->w, olap_board_place_at(s->board, i), p->identity, &mine);
 	s->jobs += mine && st == NAM_OK;

@@ -107,8 +107,7 @@ olap_job_make(struct net_worker *w, net_addr board, const void *plan, uint32_t l
 	head->place[0].word = olap_place_word(job->identity, OLAP_IN);
 	st = net_write1(w, job->at, head, sizeof *head, &job->counts);
 	if (st == NAM_OK)
-		st = net_write1(w, net_plus(job->board, offsetof(struct olap_board_place, head)),
-		    &job->at.bits, 8, &job->counts);
+		st = olap_board_name(w, job->board, job->at, job->identity, &job->counts);
 	if (st == NAM_OK)
 		*out = job;
 out:

@@ -6,7 +6,9 @@
  *
  *   first 32 bytes:     | calls : a FETCH_ADD for each job that asks for help | not used |
  *   place i, 32 bytes:  | owner's identity, 0 = free | address of the job's head, 0 = none yet |
- *                       | door : 64 | not used |
+ *                       | door : 64 | maker's identity, 0 = none yet |
+ *
+ *   The owner is the maker, or a process that collects the job since the maker's death.
  *
  *   A door is shut (0), open (1), or | identity of the process that enters : 40 | 2 |. The job
  *   behind it does not end while a process enters.
@@ -48,7 +50,7 @@
  *
  * Always true
  *   A1  An extent is used only after its address has landed in the bill. A process that dies
- *       between taking extents from their node and the bill loses BILL_TAKE of them at most.
+ *       between taking extents from their node and the bill loses BILL_LOST of them at most.
  *   A2  A morsel counts once: in the one output whose directory says that it is done. An output
  *       leaves 0 once, by CAS: to a directory whose WRITEs have all completed, or to OLAP_VOID.
  *   A3  Only a participant that is fenced, or has left, gets OLAP_VOID. So no verb of it follows.
@@ -60,6 +62,8 @@
  *   A6  The address that a process READs behind a door, after its CAS has opened it, is that of
  *       a job that lives until the process leaves the door. A place in the job's head that it
  *       takes meanwhile holds up the job's end.
+ *   A7  A place names the job's maker until every other participant has left or is fenced, also
+ *       if collectors of the job die meanwhile.
  */
 #ifndef NAM_OLAP_JOB_FORMAT_H
 #define NAM_OLAP_JOB_FORMAT_H
@@ -72,10 +76,11 @@ enum {
 	OLAP_ROUNDS = 8,
 	OLAP_BILLS = 512, /* extents of the bill */
 	OLAP_MORSELS = 16384,
-	OLAP_RESULT = 4096, /* bytes */
-	OLAP_PIECES = 512,  /* further extents of a directory */
-	BILL_LINE = 32,     /* words */
-	BILL_TAKE = 30,     /* of them, as many as one CAS pops */
+	OLAP_RESULT = 4096,        /* bytes */
+	OLAP_PIECES = 512,         /* further extents of a directory */
+	BILL_LINE = 32,            /* words */
+	BILL_TAKE = 30,            /* of them, as many as one CAS pops */
+	BILL_LOST = BILL_TAKE + 1, /* and an extent of the bill itself */
 	BILL_WORDS = NET_EXTENT / 8
 };
 
@@ -87,7 +92,7 @@ enum olap_state { OLAP_NOBODY, OLAP_IN, OLAP_WENT, OLAP_DEAD, OLAP_NEAR };
 enum { OLAP_SHUT, OLAP_OPEN, OLAP_ENTERED }; /* of a door */
 
 struct olap_board_place {
-	uint64_t identity, head, door, pad;
+	uint64_t identity, head, door, maker;
 };
 static_assert(sizeof(struct olap_board_place) == 32, "a place of the board");
 enum { OLAP_BOARD = NET_EXTENT / sizeof(struct olap_board_place) }; /* the first is `calls` */

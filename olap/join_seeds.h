@@ -70,7 +70,7 @@ judge(struct world *x, enum trouble trouble)
 {
 	uint64_t left = x->before - cluster_free(&x->c);
 	bool dead = net_sim_crashed(x->c.net[x->who]) || net_sim_shut(x->c.net[1]);
-	if (left > (dead ? BILL_TAKE + 1u : 0))
+	if (left > (dead ? BILL_LOST : 0))
 		return "extents are lost";
 	if (x->ended == NAM_OK) {
 		struct answer want = naive(x);

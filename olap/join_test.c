@@ -214,10 +214,10 @@ dies(unsigned who, unsigned step)
 		}
 		uint64_t left = x.before - cluster_free(&x.c);
 		/* A1: what lay between its node and the bill. */
-		if (left > BILL_TAKE + 1u)
+		if (left > BILL_LOST)
 			print_error(
 			    "verb %llu: %llu extents\n", (unsigned long long)v, (unsigned long long)left);
-		assert_true(left <= BILL_TAKE + 1u);
+		assert_true(left <= BILL_LOST);
 		lost += left > 0;
 		world_close(&x);
 	}
@@ -265,7 +265,7 @@ stopped(void **state)
 		fenced += net_sim_shut(x.c.net[1]);
 		assert_true(minute || !net_sim_shut(x.c.net[1]));
 		assert_true(x.took_ns < 2 * (OLAP_LEASE_NS + OLAP_GRACE_NS) + 1000000000);
-		assert_true(x.before - cluster_free(&x.c) <= (minute ? BILL_TAKE : 0));
+		assert_true(x.before - cluster_free(&x.c) <= (minute ? BILL_LOST : 0));
 		world_close(&x);
 	}
 	assert_true(fenced > 3);

@@ -25,10 +25,11 @@ nam_status olap_board_drop(struct net_worker *w, net_addr board);
 nam_status olap_board_sweep(struct net_worker *w, net_addr board, unsigned *jobs);
 
 /* Collects the jobs of processes that the caller knows to be dead, as olap_board_sweep does: when
- * it returns NAM_OK, no process takes part in them any more. */
+ * it returns NAM_OK, no process takes part in them any more. NAM_BUSY: another process, which is
+ * not known to be dead, collects one of them. One call at a time in a process. */
 nam_status olap_board_collect(
     struct net_worker *w, net_addr board, const uint64_t *dead, unsigned n, unsigned *jobs);
-/* Processes that own, or collect, the jobs on the board: identities, `max` at most, each once. */
+/* Processes that made, or collect, the jobs on the board: identities, `max` at most, each once. */
 nam_status olap_board_owners(
     struct net_worker *w, net_addr board, uint64_t *owner, unsigned max, unsigned *n);
 

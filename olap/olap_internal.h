@@ -74,6 +74,9 @@ olap_place_word(uint64_t identity, enum olap_state state)
 
 /* board.c. A free place of the board becomes this process's. */
 nam_status olap_board_take(struct net_worker *w, net_addr board, uint64_t identity, net_addr *out);
+/* The place, which the maker has taken, names it and the job's head. */
+nam_status olap_board_name(
+    struct net_worker *w, net_addr place, net_addr head, uint64_t maker, struct net_counts *acct);
 /* The head's memory goes back, then the place is free. */
 nam_status olap_board_leave(struct net_worker *w, net_addr place, net_addr head);
 net_addr olap_board_place_at(net_addr board, unsigned i);

@@ -285,7 +285,8 @@ keep_dead(uint64_t *owner, unsigned n, const uint64_t *living, unsigned k)
 
 /*
  * The board first, then the slots: a process that makes a job has a slot. So an owner without one
- * has died, or has left, and then its jobs have ended.
+ * has died, or has left, and then its jobs have ended. A job of a dead maker that another recoverer
+ * collects is waited for as well (NAM_BUSY), whichever of them recovers the maker.
  */
 static nam_status
 guard(void *arg, struct txn_worker *tw)
