@@ -9,13 +9,20 @@
 /* LONG_NS: what takes less needs no bar. */
 #define LONG_NS UINT64_C(1000000000)
 enum { LOOK_MS = 200, CELLS = 40, FRAME = 16, LINE = CELLS + FRAME };
+enum { NARROW = 10 }; /* a line with fewer columns has no room for a bar without cells */
+
+static unsigned
+line(void)
+{
+	struct winsize size;
+	return ioctl(2, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
 
 /* The widest bar that the line has room for. */
 static unsigned
 cells(void)
 {
-	struct winsize size;
-	unsigned wide = ioctl(2, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+	unsigned wide = line();
 	return wide > LINE ? CELLS : wide > FRAME ? wide - FRAME : 0;
 }
 
@@ -25,7 +32,7 @@ look(void *arg)
 	struct shell *sh = arg;
 	uint64_t done, all, ran = nam_clock_ns() - sh->started;
 	cn_session_progress(sh->session, &done, &all);
-	if (sh->bar_off || all == 0 || ran < LONG_NS || ran < sh->bar_ns)
+	if (sh->bar_off || all == 0 || ran < LONG_NS || ran < sh->bar_ns || line() < NARROW)
 		return;
 	sh->bar_ns = ran + LOOK_MS * UINT64_C(1000000) / 2;
 	unsigned n = cells(), full = (unsigned)((double)done / (double)all * n);

@@ -76,7 +76,7 @@ parse(const struct constant *c, const char *name, const char *v, double *out, st
 		return cat_error(err, "22023",
 		    "%.100s is outside the valid range for parameter \"%s\" (-1, 0 .. %s)", v, name,
 		    c->bytes ? "8192TB" : "1s");
-	*out = x;
+	*out = x + 0.0; /* -0 too */
 	return true;
 }
 

@@ -197,6 +197,7 @@ settings(void **state)
 		    "8796093022208;namdb.cost_row|40|ns|real|-1|1000000000; SELECT 3" },
 		{ "set namdb.cost_byte = -1", "SET" },
 		{ "show namdb.cost_byte", "0.15ns; SHOW" },
+		{ "set namdb.cost_trip = '-0'; show namdb.cost_trip", "SET0ns; SHOW" },
 		{ "set namdb.cost_trip = default", "SET" },
 		{ "show namdb.cost_trip", "500ns; SHOW" },
 		{ "begin; set local namdb.cost_row = 0; show namdb.cost_row; rollback; show namdb.cost_row",

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """The shell at a terminal: pasted text, the words a newcomer types, what the tab key knows, a second shell on a demo."""
+import fcntl
 import os
 import random
 import re
 import select
+import struct
 import subprocess
 import sys
+import termios
 import threading
 import time
 
@@ -294,6 +297,10 @@ def test_bar():
             check(re.search(r"% \r {49}\rmin,count\r\n", raw), raw)
             raw = typed(t, "SELECT 1 / (80000 - count(*)) FROM big WHERE length(md5(repeat('x', 20000 + k % 7))) = 32;\n", "22012")
             check(re.search(r"% \r {49}\rERROR", raw), raw)
+            fcntl.ioctl(t.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 9, 0, 0))  # no room for a bar
+            raw = typed(t, long.format(20000).replace("count(*)", "max(k), count(*)"), "80000,80000\r\n")
+            check(not re.search(r"\d+ % ", raw), raw)
+            fcntl.ioctl(t.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
             leave(t)
         r = h.sql("-c", long.format(20000)).ok()
         check("%" not in r.out + r.err, r.out, r.err)
