@@ -311,12 +311,22 @@ olap_job_pause(struct olap_job *job)
 	return olap_job_ends(job);
 }
 
+nam_status
+olap_job_try_leave(struct olap_job *job)
+{
+	nam_status st =
+	    net_cas1(job->w, FIELD(job->at, place[job->place]), olap_place_word(job->identity, job->state),
+		olap_place_word(job->identity, OLAP_WENT), NULL, &job->counts);
+	if (st == NAM_OK)
+		free(job);
+	return st;
+}
+
 void
 olap_job_leave(struct olap_job *job)
 {
-	net_cas1(job->w, FIELD(job->at, place[job->place]), olap_place_word(job->identity, job->state),
-	    olap_place_word(job->identity, OLAP_WENT), NULL, &job->counts);
-	free(job);
+	if (olap_job_try_leave(job) != NAM_OK)
+		free(job);
 }
 
 nam_status

@@ -85,6 +85,8 @@ void olap_job_watch(struct olap_job *job, const atomic_bool *cancelled);
 void olap_job_stop(struct olap_job *job, nam_status why);
 /* This participant takes no part any more; frees job. */
 void olap_job_leave(struct olap_job *job);
+/* The same; if it is not NAM_OK the others do not know, and job is as it was: try again. */
+nam_status olap_job_try_leave(struct olap_job *job);
 /* By the maker, instead of leave: waits until all others have left or are fenced, gives all extents
  * back, frees job. Not OK: extents may stay with the job, for a sweep of the board. */
 nam_status olap_job_end(struct olap_job *job);

@@ -260,8 +260,9 @@ void
 sql_team_up(struct sql_session *s, const struct sql_plan *p, const struct sql_parsed *text)
 {
 	unsigned size = sql_team_size(s);
-	/* A session's temporary relations are its own. */
-	bool far = s->now.help != SQL_HELP_OFF && s->now.parallel != 1 && text != NULL && s->temp[0] == 0;
+	/* A session's temporary relations are its own; a process alone has nobody to ask. */
+	bool far = s->now.help != SQL_HELP_OFF && s->now.parallel != 1 && text != NULL && s->temp[0] == 0 &&
+		   tso_slots_used(txn_db_oracle(txn_worker_db(s->cfg.tw))) > 1;
 	s->x.team = NULL;
 	if (p->fragments == NULL || p->momentary || (size < 2 && !far) || s->ddl || !txn_only_reads(s->t))
 		return;

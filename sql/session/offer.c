@@ -65,7 +65,7 @@ sql_offer_here(struct sql_offer *o)
 }
 
 unsigned
-sql_offer_room(const struct sql_offer *o, unsigned workers)
+sql_offer_room(const struct sql_offer *o, unsigned workers, unsigned others)
 {
 	uint64_t mine[SQL_OFFER_CORES / 64];
 	unsigned alone = 0, shared = 0;
@@ -80,6 +80,8 @@ sql_offer_room(const struct sql_offer *o, unsigned workers)
 	unsigned room = alone + (shared > o->workers ? shared - o->workers : 0);
 	if (alone + shared == 0)
 		room = workers; /* the system does not say */
+	else if (host == o->host)
+		room = room > others ? room - others : 0;
 	room = room < workers ? room : workers;
 	return room < o->most ? room : o->most;
 }

@@ -48,8 +48,8 @@ bool sql_offer_get(struct sql_offer *o, const void *bytes, uint32_t n, struct na
 
 /* Of this process: fills host and cores. */
 void sql_offer_here(struct sql_offer *o);
-/* How many of `workers` workers of this process the machine has cores for, beside the asking
- * process if that is of this machine. */
-unsigned sql_offer_room(const struct sql_offer *o, unsigned workers);
+/* How many of `workers` workers of this process the machine has cores for; if the asking process is
+ * of this machine, beside its workers and `others` that help already. */
+unsigned sql_offer_room(const struct sql_offer *o, unsigned workers, unsigned others);
 
 #endif

@@ -87,9 +87,19 @@ test_back(void **state)
 	/* It does not fit. */
 	assert_null(sql_offer_put(&o, n - 1, &a, &n));
 	/* One core is taken by each of their workers on this machine. */
-	assert_int_equal(sql_offer_room(&c, 0), 0);
+	assert_int_equal(sql_offer_room(&c, 0, 0), 0);
+	/* This machine's cores, those of the asking process and of other helpers taken away. */
+	c.workers = 0;
+	unsigned room = sql_offer_room(&c, 1000, 0);
+	assert_int_equal(sql_offer_room(&c, 1000, 1000), 0);
+	assert_int_equal(sql_offer_room(&c, 1000, 1), room - 1);
+	c.workers = 1;
+	assert_int_equal(sql_offer_room(&c, 1000, 0), room - 1);
+	c.host++; /* another machine: all of ours */
+	assert_int_equal(sql_offer_room(&c, 1000, 1000), room);
+	c.host--;
 	c.most = 0;
-	assert_int_equal(sql_offer_room(&c, 4), 0);
+	assert_int_equal(sql_offer_room(&c, 4, 0), 0);
 	nam_arena_fini(&a);
 	nam_arena_fini(&b);
 }

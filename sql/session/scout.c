@@ -82,6 +82,20 @@ become(struct sql_session *s, const struct sql_offer *o)
 	s->now_us = o->now_us;
 }
 
+/* Workers of this process, `most` at most, that find a core beside those that take part. */
+static unsigned
+room_for(struct sql_scout *sc, const struct sql_offer *o, struct olap_job *job, unsigned most)
+{
+	unsigned there = 0, came = 0;
+	if (sc->cfg.greedy)
+		return most;
+	if (olap_job_others(job, &there, &came) != NAM_OK)
+		return 0;
+	/* Without the asking process's own helpers, and this one. */
+	there = there > o->workers ? there - o->workers : 0;
+	return sql_offer_room(o, most, there);
+}
+
 static void
 run(struct sql_scout *sc, struct sql_session *s, const struct sql_offer *o, struct sql_plan *p,
     struct sql_gather *g, struct olap_job *job)
@@ -98,23 +112,16 @@ run(struct sql_scout *sc, struct sql_session *s, const struct sql_offer *o, stru
 	if (f == NULL || !sql_sub_start(&s->x, p))
 		return;
 	unsigned workers = sc->cfg.crew != NULL ? sc->cfg.crew->workers : 1;
-	unsigned room = sc->cfg.greedy ? workers : sql_offer_room(o, workers);
+	unsigned room = room_for(sc, o, job, workers);
 	sql_team_lend(s, room);
 	g->x = &s->x;
 	g->plan = p;
 	g->f = f;
-	struct watch w = { .s = sc, .job = job, .stop = &g->stop };
-	if (nam_co_start(net_worker_sched(sc->w), watch, &w, WATCH_STACK) == NULL)
-		return;
 	if (sql_gather_lead(&s->x, f, g, job))
 		atomic_fetch_add(&sc->helped, 1);
 	else
 		nam_log(
 		    NAM_LOG_DEBUG, "no help with a query of another process: %s %s", err.sqlstate, err.text);
-	w.over = true;
-	struct net_backoff pause = { .base_ns = 10000, .cap_ns = 200000 };
-	while (!w.ended)
-		net_back_off(sc->w, &pause);
 }
 
 static void
@@ -158,6 +165,9 @@ help(struct sql_scout *sc, const struct sql_offer *o, struct olap_job *job)
 	struct sql_session *s;
 	if (sql_session_open(&cfg, &s) != NAM_OK)
 		return;
+	struct watch w = { .s = sc, .job = job, .stop = &g.stop };
+	if (nam_co_start(net_worker_sched(sc->w), watch, &w, WATCH_STACK) == NULL)
+		goto out;
 	become(s, o);
 	struct txn_limits l = { .cancel = &g.stop, .budget = &s->budget };
 	nam_status st = SQL_HELP_NEWER ? txn_begin_by(cfg.tw, TXN_REPEATABLE_READ, &l, &s->t)
@@ -167,8 +177,27 @@ help(struct sql_scout *sc, const struct sql_offer *o, struct olap_job *job)
 		plan_and_run(sc, s, o, job, &g);
 	else
 		s->t = NULL;
+	w.over = true;
+	struct net_backoff pause = { .base_ns = 10000, .cap_ns = 200000 };
+	while (!w.ended)
+		net_back_off(sc->w, &pause);
+out:
 	sql_session_close(s);
 	atomic_store(&sc->at, 0);
+}
+
+/* The job's end waits for this process as long as the place says that it takes part. */
+static void
+leave(struct sql_scout *sc, struct olap_job *job)
+{
+	while (olap_job_try_leave(job) != NAM_OK) {
+		if (stopped(sc) || net_membership(net_worker_net(sc->w)) == NET_FENCED) {
+			olap_job_leave(job);
+			return;
+		}
+		txn_reach(sc->cfg.at.tw);
+		net_sleep(sc->w, 5 * WATCH_NS);
+	}
 }
 
 /* ---- finding it ---------------------------------------------------------------------------- */
@@ -193,10 +222,10 @@ answer(struct sql_scout *sc, unsigned place)
 	nam_arena_init(&mem, OLAP_PLAN);
 	const void *plan = olap_job_plan(job, &len);
 	if ((o = nam_arena_zero(&mem, sizeof *o)) != NULL && sql_offer_get(o, plan, len, &mem) &&
-	    (sc->cfg.greedy || sql_offer_room(o, 1) > 0))
+	    room_for(sc, o, job, 1) > 0)
 		help(sc, o, job);
 	nam_arena_fini(&mem);
-	olap_job_leave(job);
+	leave(sc, job);
 }
 
 static bool
