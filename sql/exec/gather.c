@@ -376,7 +376,8 @@ sql_gather_end(struct sql_exec *x, struct sql_node *n)
 		net_counts_add(&x->gauge->paid, counts);
 		note(r, n->meter);
 	}
-	olap_job_end(r->job); /* extents that stay are found by a sweep of the board */
+	/* If it fails, the job's extents stay until this process ends and is recovered. */
+	olap_job_end(r->job);
 	clear(r);
 }
 
