@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIELD(head, f) OLAP_FIELD(head, f)
-
 /* ---- participants ---- */
 
 nam_status
@@ -42,7 +40,7 @@ olap_others_out(struct net_worker *w, net_addr head, unsigned mine)
 	uint64_t out = 0;
 	for (;;) {
 		bool late = olap_is_late(w, &lease, out);
-		nam_status st = net_read1(w, FIELD(head, place), place, sizeof place, NULL);
+		nam_status st = net_read1(w, OLAP_FIELD(head, place), place, sizeof place, NULL);
 		bool wait = false;
 		out = 0;
 		for (unsigned i = 0; st == NAM_OK && i < OLAP_PLACES; i++) {
@@ -54,7 +52,7 @@ olap_others_out(struct net_worker *w, net_addr head, unsigned mine)
 			if (!dead)
 				st = olap_fence_if_dead(w, word >> 8, late, &dead);
 			if (st == NAM_OK && dead)
-				st = net_cas1(w, FIELD(head, place[i]), word,
+				st = net_cas1(w, OLAP_FIELD(head, place[i]), word,
 				    olap_place_word(word >> 8, OLAP_DEAD), &seen, NULL);
 			wait |= !dead || (st == NAM_OK && seen != word);
 		}
@@ -131,10 +129,11 @@ join(struct net_worker *w, net_addr at, enum olap_state state, struct olap_job *
 		st = NAM_GONE;
 	if (st == NAM_OK) {
 		plan_len = what[2];
-		st = net_read1(w, FIELD(at, plan), job->plan, (uint32_t)(plan_len + 7) & ~7u, &job->counts);
+		st = net_read1(
+		    w, OLAP_FIELD(at, plan), job->plan, (uint32_t)(plan_len + 7) & ~7u, &job->counts);
 	}
 	if (st == NAM_OK)
-		st = net_read1(w, FIELD(at, place), place, sizeof place, &job->counts);
+		st = net_read1(w, OLAP_FIELD(at, place), place, sizeof place, &job->counts);
 	for (unsigned i = 0; st == NAM_OK; i++) {
 		if (i == OLAP_PLACES) {
 			st = NAM_FULL;
@@ -142,7 +141,7 @@ join(struct net_worker *w, net_addr at, enum olap_state state, struct olap_job *
 		}
 		if (place[i].word != OLAP_NOBODY)
 			continue;
-		st = net_cas1(w, FIELD(at, place[i]), OLAP_NOBODY, olap_place_word(job->identity, state),
+		st = net_cas1(w, OLAP_FIELD(at, place[i]), OLAP_NOBODY, olap_place_word(job->identity, state),
 		    &seen, &job->counts);
 		if (st == NAM_OK && seen == OLAP_NOBODY) {
 			job->place = i;
@@ -214,7 +213,7 @@ nam_status
 olap_job_come(struct olap_job *job)
 {
 	uint64_t near = olap_place_word(job->identity, OLAP_NEAR), seen = 0;
-	nam_status st = net_cas1(job->w, FIELD(job->at, place[job->place]), near,
+	nam_status st = net_cas1(job->w, OLAP_FIELD(job->at, place[job->place]), near,
 	    olap_place_word(job->identity, OLAP_IN), &seen, &job->counts);
 	if (st != NAM_OK || seen != near)
 		return st != NAM_OK ? st : NAM_GONE;
@@ -228,7 +227,7 @@ olap_job_ends(struct olap_job *job)
 	uint64_t stop = 0;
 	nam_status st = olap_job_stopped(job);
 	if (st == NAM_OK)
-		st = net_read1(job->w, FIELD(job->at, stop), &stop, 8, &job->counts);
+		st = net_read1(job->w, OLAP_FIELD(job->at, stop), &stop, 8, &job->counts);
 	if (st == NAM_OK && stop != 0)
 		st = job->stopped = stop < NAM_STATUS_COUNT ? (nam_status)stop : NAM_CORRUPT;
 	return st;
@@ -239,7 +238,7 @@ olap_job_others(struct olap_job *job, unsigned *there, unsigned *came)
 {
 	struct olap_line place[OLAP_PLACES];
 	*there = *came = 0;
-	nam_status st = net_read1(job->w, FIELD(job->at, place), place, sizeof place, &job->counts);
+	nam_status st = net_read1(job->w, OLAP_FIELD(job->at, place), place, sizeof place, &job->counts);
 	for (unsigned i = 1; st == NAM_OK && i < OLAP_PLACES; i++) {
 		unsigned state = place[i].word & 255;
 		*there += state == OLAP_IN || state == OLAP_NEAR;
@@ -292,7 +291,7 @@ olap_job_stop(struct olap_job *job, nam_status why)
 	NAM_ASSERT(why != NAM_OK);
 	if (job->stopped == NAM_OK)
 		job->stopped = why;
-	net_cas1(job->w, FIELD(job->at, stop), 0, why, NULL, &job->counts);
+	net_cas1(job->w, OLAP_FIELD(job->at, stop), 0, why, NULL, &job->counts);
 }
 
 nam_status
@@ -314,9 +313,9 @@ olap_job_pause(struct olap_job *job)
 nam_status
 olap_job_try_leave(struct olap_job *job)
 {
-	nam_status st =
-	    net_cas1(job->w, FIELD(job->at, place[job->place]), olap_place_word(job->identity, job->state),
-		olap_place_word(job->identity, OLAP_WENT), NULL, &job->counts);
+	nam_status st = net_cas1(job->w, OLAP_FIELD(job->at, place[job->place]),
+	    olap_place_word(job->identity, job->state), olap_place_word(job->identity, OLAP_WENT), NULL,
+	    &job->counts);
 	if (st == NAM_OK)
 		free(job);
 	return st;
