@@ -145,11 +145,8 @@ def test_own():
         other.terminate()
 
 
-def in_the_middle(h, one, other, w, act):
-    """Asks a long question; calls act when the other process works for it. The answer, and that of one process."""
-    ask(w, "SET namdb.parallel = 1")
-    want = ask(w, SLOWLY % 0)
-    ask(w, "SET namdb.parallel = 0")
+def meanwhile(other, w, act):
+    """Asks a long question; calls act when the other process works for it. The answer."""
     got = []
     before = other.cpu()
     t = threading.Thread(target=lambda: got.append(ask(w, SLOWLY % 0)))
@@ -158,16 +155,24 @@ def in_the_middle(h, one, other, w, act):
         time.sleep(0.05)
         if got or other.cpu() - before > 0.2:
             break
-    act(bool(got))
+    act()
     t.join(120 * SLOW)
     check(got, "the query is stuck")
-    return got[0], want
+    return got[0]
+
+
+def in_the_middle(other, w, act):
+    """The answer of meanwhile, and that of one process."""
+    ask(w, "SET namdb.parallel = 1")
+    want = ask(w, SLOWLY % 0)
+    ask(w, "SET namdb.parallel = 0")
+    return meanwhile(other, w, act), want
 
 
 def test_helper_dies():
     with House(nodes=1, size="256m") as h:
         one, other, w = two(h)
-        got, want = in_the_middle(h, one, other, w, lambda over: other.kill())
+        got, want = in_the_middle(other, w, other.kill)
         same(got, want)
         same(ask(w, ASKED[0]), ask(w, ASKED[0]))
         third = Compute(h, "--workers", 1)
@@ -180,7 +185,7 @@ def test_helper_dies():
 def test_helper_stalls():
     with House(nodes=1, size="256m", lease_ms=2000) as h:
         one, other, w = two(h)
-        got, want = in_the_middle(h, one, other, w, lambda over: other.p.send_signal(signal.SIGSTOP))
+        got, want = in_the_middle(other, w, lambda: other.p.send_signal(signal.SIGSTOP))
         same(got, want)
         # It was fenced, or it goes on: in both cases the next answers are right.
         other.p.send_signal(signal.SIGCONT)
@@ -239,18 +244,8 @@ def test_ends():
         ask(w, "SET namdb.statement_memory = 0")
         same(ask(w, "SELECT count(*) FROM big"), [(str(ROWS),)])
         # A helper that is told to end in the middle leaves at once.
-        got = []
-        before = other.cpu()
-        t = threading.Thread(target=lambda: got.append(ask(w, SLOWLY % 0)))
-        t.start()
-        for i in range(100):
-            time.sleep(0.05)
-            if got or other.cpu() - before > 0.2:
-                break
-        other.terminate()
-        t.join(120 * SLOW)
-        ask(w, "SET namdb.parallel = 1")
-        same(got, [ask(w, SLOWLY % 0)])
+        got, want = in_the_middle(other, w, other.terminate)
+        same(got, want)
         w.close()
         one.terminate()
 
