@@ -136,8 +136,11 @@ start_job(struct sql_exec *x, struct sql_run_gather *r)
 	nam_arena_init(&mem, OLAP_PLAN);
 	void *plan = r->offered ? x->team->offer(x->team->arg, &r->g, &mem, &n) : NULL;
 	r->offered = plan != NULL;
-	nam_status st =
-	    olap_job_make(x->net, x->team->board, plan != NULL ? plan : "", plan != NULL ? n : 0, &r->job);
+	/* A job that nobody is asked to share is not worth its making. */
+	nam_status st = !r->offered && x->team->others == 0
+			    ? NAM_ABSENT
+			    : olap_job_make(x->net, x->team->board, plan != NULL ? plan : "",
+				  plan != NULL ? n : 0, &r->job);
 	nam_arena_fini(&mem);
 	if (st != NAM_OK)
 		return false;
