@@ -8,6 +8,19 @@
 
 enum { STACK = 1 << 20, VECTOR = 4096 };
 
+bool
+cluster_seeds(int argc, char **argv, int *i, uint64_t *first, uint64_t *last)
+{
+	bool one = strcmp(argv[*i], "--seed") == 0;
+	char *rest;
+	if ((!one && strcmp(argv[*i], "--seeds") != 0) || *i + 1 == argc)
+		return false;
+	*first = *last = strtoull(argv[++*i], &rest, 10);
+	if (!one && *rest == '-')
+		*last = strtoull(rest + 1, &rest, 10);
+	return *rest == 0 && *last >= *first;
+}
+
 void
 cluster_bad(struct cluster *c, const char *fmt, ...)
 {

@@ -41,6 +41,9 @@ struct cluster {
 	struct net_sim_stats stats;
 };
 
+/* argv[*i] is --seed N or --seeds A-B; *i moves to its value. False: it is neither, or makes no
+ * sense. */
+bool cluster_seeds(int argc, char **argv, int *i, uint64_t *first, uint64_t *last);
 /* Says what is wrong and remembers it. */
 void cluster_bad(struct cluster *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Plays body in a coroutine of process 0, closes everything. c has parser, body, arg; the processes

@@ -195,7 +195,8 @@ asker(void *arg)
 	struct run *r = k->run;
 	bool open = speaker_open(&k->me, &r->c, k->p);
 	if (open)
-		say(k, "SET namdb.parallel_rows = 0; SET namdb.help = wait");
+		say(k, k->number % 2 ? "SET namdb.parallel_rows = 0; SET namdb.help = on"
+				     : "SET namdb.parallel_rows = 0; SET namdb.help = wait");
 	for (unsigned i = 0; open && i < ASKS && !k->lost && !r->c.bad; i++) {
 		enum {
 			INVARIANTS = sizeof invariant / sizeof *invariant,
@@ -409,10 +410,11 @@ run_seed(uint64_t seed, struct total *total)
 static bool
 summary(uint64_t seeds, uint64_t failed, const struct total *t)
 {
-	printf("%llu seeds: %llu failed, %.1f s of processor time\n"
-	       "  %llu questions asked, %llu answered, %llu times a process helped, %llu looks at its pin; "
-	       "%llu rows "
-	       "moved; %llu READs torn, %llu pauses, %llu processes died, %llu connections ended by fences\n",
+	printf(
+	    "%llu seeds: %llu failed, %.1f s of processor time\n"
+	    "  %llu questions asked, %llu answered, %llu times a process took part, %llu looks at its pin; "
+	    "%llu rows "
+	    "moved; %llu READs torn, %llu pauses, %llu processes died, %llu connections ended by fences\n",
 	    (unsigned long long)seeds, (unsigned long long)failed, (double)clock() / CLOCKS_PER_SEC,
 	    (unsigned long long)t->asked, (unsigned long long)t->answered, (unsigned long long)t->helped,
 	    (unsigned long long)t->kept, (unsigned long long)t->moved, (unsigned long long)t->torn,
@@ -431,22 +433,13 @@ main(int argc, char **argv)
 	uint64_t first = 1, last = 50, failed = 0;
 	struct total total = { 0 };
 	for (int i = 1; i < argc; i++) {
-		char *rest = NULL;
 		if (strcmp(argv[i], "--verbose") == 0)
 			verbose = true;
 		else if (strcmp(argv[i], "--unguarded") == 0)
 			unguarded = true;
 		else if (strcmp(argv[i], "--must-fail") == 0)
 			must_fail = true;
-		else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc)
-			first = last = strtoull(argv[++i], &rest, 10);
-		else if (strcmp(argv[i], "--seeds") == 0 && i + 1 < argc) {
-			first = last = strtoull(argv[++i], &rest, 10);
-			if (*rest == '-')
-				last = strtoull(rest + 1, &rest, 10);
-		} else
-			rest = argv[i];
-		if ((rest != NULL && *rest != 0) || last < first) {
+		else if (!cluster_seeds(argc, argv, &i, &first, &last)) {
 			fprintf(stderr, "usage: sim_help [--seed N | --seeds A-B] [--verbose] [--unguarded] "
 					"[--must-fail]\n");
 			return 2;
@@ -455,7 +448,7 @@ main(int argc, char **argv)
 	if (sql_parser_open(0, &parser) != NAM_OK)
 		return 1;
 	sql_parser_blocks(parser);
-	nam_log_level_set(getenv("SIM_DEBUG") ? NAM_LOG_DEBUG : NAM_LOG_ERROR);
+	nam_log_level_set(NAM_LOG_ERROR);
 	for (uint64_t seed = first; seed <= last && failed < (must_fail ? 1 : 5); seed++) {
 		failed += !run_seed(seed, &total);
 		fflush(stdout);

@@ -541,22 +541,13 @@ main(int argc, char **argv)
 	bool twice = false;
 	struct total total = { 0 };
 	for (int i = 1; i < argc; i++) {
-		char *rest = NULL;
 		if (strcmp(argv[i], "--trace") == 0)
 			trace = true;
 		else if (strcmp(argv[i], "--verbose") == 0)
 			verbose = true;
 		else if (strcmp(argv[i], "--twice") == 0)
 			twice = true;
-		else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc)
-			first = last = strtoull(argv[++i], &rest, 10);
-		else if (strcmp(argv[i], "--seeds") == 0 && i + 1 < argc) {
-			first = last = strtoull(argv[++i], &rest, 10);
-			if (*rest == '-')
-				last = strtoull(rest + 1, &rest, 10);
-		} else
-			rest = argv[i];
-		if ((rest != NULL && *rest != 0) || last < first) {
+		else if (!cluster_seeds(argc, argv, &i, &first, &last)) {
 			fprintf(stderr,
 			    "usage: sim_sql [--seed N | --seeds A-B] [--twice] [--verbose] [--trace]\n");
 			return 2;
