@@ -13,12 +13,17 @@
  * views could double forever. */
 enum { LARGEST = 64 };
 
+/*
+ * True if e, but for its subqueries, calls a window function or an aggregate. Whose aggregate that is
+ * only a binder with a FROM list can say, so here each one counts.
+ */
 static bool
-calls_window(struct bind *b, const struct ast_expr *e)
+calls_over_rows(struct bind *b, const struct ast_expr *e)
 {
-	bool is = e->kind == AST_WINDOW;
+	enum sql_agg_kind kind;
+	bool is = e->kind == AST_WINDOW || (e->kind == AST_FUNC && (e->star || sql_agg_find(e->text, &kind)));
 	for (unsigned k = 0; k < e->nargs && !is && ++b->nest.nodes < 1000000; k++)
-		is = calls_window(b, e->args[k]);
+		is = calls_over_rows(b, e->args[k]);
 	return is;
 }
 
@@ -30,7 +35,7 @@ sql_bind_may_flatten(struct bind *b, struct bind *child, const struct ast_select
 	    q->offset != NULL || q->ons > 0 || q->windows > 0 || q->locks > 0 || q->distinct)
 		return false;
 	for (unsigned i = 0; i < q->targets; i++)
-		if (sql_bind_has_agg(b, q->target[i].e) || calls_window(b, q->target[i].e))
+		if (calls_over_rows(b, q->target[i].e))
 			return false;
 	child->from.lazy = true;
 	child->from.width = b->from.width;
@@ -65,7 +70,7 @@ can_flatten(struct bind *b, const struct bind *child)
 {
 	bool missing = may_be_missing(b, b->from.item);
 	/* the query itself also has a number; the items behind it need one at least */
-	if (!child->from.lazy || child->srf.all->sets > 0 ||
+	if (!child->from.lazy || child->agg.grouped || child->win.all != NULL || child->srf.all->sets > 0 ||
 	    b->from.tables + child->from.tables + b->from.items - b->from.item > SQL_TABLES_MAX)
 		return false;
 	for (unsigned k = 0; k < child->from.tables; k++)
