@@ -114,9 +114,8 @@ sql_expr_sub(struct nam_arena *a, void *sub, enum cat_type type, int32_t typmod,
 	return e;
 }
 
-/* Constants are not computed for long before there is a statement that could time out. */
-static bool
-fold_on(void *arg, uint64_t work)
+bool
+sql_budget(void *arg, uint64_t work)
 {
 	uint64_t *left = arg;
 	*left -= work < *left ? work : *left;
@@ -157,10 +156,11 @@ sql_expr_fold(struct nam_arena *a, struct sql_expr *e)
 	if (!e->pure)
 		return e;
 	struct cat_err ignore;
-	uint64_t left = 1 << 20;
-	struct sql_env env = { .arena = a, .err = &ignore, .go_on = fold_on, .go_on_arg = &left };
+	uint64_t left = SQL_BUDGET;
+	struct sql_env env = { .arena = a, .err = &ignore, .go_on = sql_budget, .go_on_arg = &left };
 	struct cat_datum d;
-	if (!sql_eval_one(e, &env, &d))
+	/* a function that was told to stop may have answered with what it had by then */
+	if (!sql_eval_one(e, &env, &d) || left == 0)
 		return e;
 	struct sql_expr *c = sql_expr_const(a, d, e->position);
 	if (c == NULL)

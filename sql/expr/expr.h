@@ -268,6 +268,11 @@ struct sql_env {
 	bool (*go_on)(void *arg, uint64_t work);
 	void *go_on_arg;
 };
+/* go_on for what is computed while a plan is made, when there is no statement yet that could time
+ * out. left: a uint64_t, SQL_BUDGET at first; 0 = it was spent, and the answer counts for
+ * nothing. */
+enum { SQL_BUDGET = 1 << 20 };
+bool sql_budget(void *left, uint64_t work);
 /*
  * Evaluates e for the rows in sel (n of them) of the batch; *out gets a vector indexed like the
  * batch (row k at k; rows not in sel are garbage, null[] too). out may alias an input column: never

@@ -198,6 +198,69 @@ parameters(void **state)
 	assert_false(sql_eval_one(x, &env, &d));
 }
 
+/* The work that a function may do: it is told to stop at the n-th look. */
+static bool
+stop_at(void *arg, uint64_t work)
+{
+	unsigned *left = arg;
+	(void)work;
+	if (*left > 0)
+		--*left;
+	return *left > 0;
+}
+
+/* A function that is stopped on its way gives no answer, wherever that was. */
+static void
+stopped_functions(void **state)
+{
+	(void)state;
+	static const char *const cases[] = {
+		"array_length(regexp_split_to_array(repeat('a,', 30000), ','), 1)",
+		"array_length(regexp_matches(repeat('a,', 30000), '(a),', 'g'), 1)",
+		"regexp_match(repeat('a,', 30000) || 'b', 'b')",
+		"regexp_match(repeat('a,', 30000), 'b')",
+		"regexp_count(repeat('a,', 30000), ',')",
+		"regexp_instr(repeat('a,', 30000) || 'b', 'b')",
+		"regexp_replace(repeat('a,', 30000), 'a', 'b', 'g')",
+		"repeat('a,', 30000) ~ 'b'",
+		"repeat('a,', 30000) like '%b'",
+		"substring(repeat('a,', 30000), '.*')",
+		"substring(repeat('a,', 30000), '%#\",%#\"', '#')",
+		"substring(repeat('a,', 30000), '%', '#')",
+		"length(replace(repeat('a,', 30000), 'a', 'bb'))",
+		"array_length(string_to_array(repeat('a,', 30000), ','), 1)",
+	};
+	unsigned stops = 0;
+	for (unsigned k = 0; k < sizeof cases / sizeof *cases; k++) {
+		struct cat_err err = { 0 };
+		struct cat_datum want, got;
+		struct mini m = { .at = cases[k], .mode = MINI_PARAM, .a = &arena, .err = &err };
+		struct sql_expr *e = mini_expr(&m, 0);
+		assert_non_null(e);
+		struct sql_env env = { .param = m.hole, .params = m.holes, .arena = &arena, .err = &err };
+		assert_true(sql_eval_one(e, &env, &want));
+		env.go_on = stop_at;
+		for (unsigned n = 1;; n++) {
+			unsigned left = n;
+			env.go_on_arg = &left;
+			bool ok = sql_eval_one(e, &env, &got);
+			stops += !ok;
+			if (ok)
+				assert_string_equal(test_text(got, &arena), test_text(want, &arena));
+			if (left > 0)
+				break;
+		}
+		/* as a constant it is what it is as a parameter */
+		struct mini c = { .at = cases[k], .mode = MINI_CONST, .a = &arena, .err = &err };
+		env.go_on = NULL;
+		assert_non_null(e = mini_expr(&c, 0));
+		assert_true(sql_eval_one(e, &env, &got));
+		assert_string_equal(test_text(got, &arena), test_text(want, &arena));
+		nam_arena_reset(&arena);
+	}
+	assert_true(stops >= 40);
+}
+
 static int
 setup(void **state)
 {
@@ -291,6 +354,7 @@ main(void)
 		cmocka_unit_test(assignments),
 		cmocka_unit_test(parameters),
 		cmocka_unit_test(domains),
+		cmocka_unit_test(stopped_functions),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -266,7 +266,10 @@ asked(struct bind *b, const struct sql_expr *e)
 	const struct cat_stats *s = c.stats;
 	unsigned n = s->mcvs + s->bounds + 1;
 	struct cat_err ignored = { 0 };
-	struct sql_env env = { .arena = b->scratch, .err = &ignored };
+	uint64_t left = SQL_BUDGET;
+	struct sql_env env = {
+		.arena = b->scratch, .err = &ignored, .go_on = sql_budget, .go_on_arg = &left
+	};
 	struct sql_batch in = { .cols = index + 1, .n = n };
 	struct cat_vec *v, out;
 	if ((s->bounds == 0 && s->mcvs == 0) ||
@@ -281,7 +284,7 @@ asked(struct bind *b, const struct sql_expr *e)
 	if (cat_type_is_str(c.type))
 		nothing.s = (struct cat_str){ "", 0 };
 	cat_vec_set(v, n - 1, nothing, true);
-	if (!sql_eval(e, &in, NULL, n, &env, &out))
+	if (!sql_eval(e, &in, NULL, n, &env, &out) || left == 0)
 		return -1;
 	double sum = 0;
 	unsigned passed = 0;

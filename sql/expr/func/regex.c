@@ -786,3 +786,88 @@ sql_regex_find(struct sql_regex_run *r, const struct sql_regex *re, struct cat_s
 				      : (struct sql_regex_span){ -1, -1 };
 	return found;
 }
+
+/* ---- three programs, one after the other ------------------------------------------- */
+
+/*
+ * The threads of each program are kept in order of preference. What they hold: cap[0], where the
+ * first match ended; cap[1], where the second one did. A thread that comes from the program before
+ * goes where its place among the others is, and a state is the first one's that meets it.
+ */
+struct three {
+	struct sql_regex_run *const *run;
+	const struct sql_regex *re;
+	struct cat_str text;
+};
+
+static void
+enter(const struct three *x, unsigned k, const int32_t *cap, uint32_t pos)
+{
+	struct sql_regex_run *r = x->run[k];
+	memcpy(r->cap, cap, 2 * sizeof *cap);
+	follow(r, &x->re[k], &r->next, 0, x->text, pos);
+}
+
+/* Program k's threads behind the character at pos; those that enter it hold `cap`, or NULL. The
+ * character is c, where next is behind pos. True if the program has matched: *out is what the best
+ * thread holds then. */
+static bool
+one_of_three(const struct three *x, unsigned k, uint32_t c, uint32_t next, bool first, const int32_t *cap,
+    int32_t *out)
+{
+	struct sql_regex_run *r = x->run[k];
+	new_round(r, &x->re[k]);
+	r->next.n = 0;
+	for (unsigned t = 0; t < r->now.n && !first; t++) {
+		const int32_t *held = r->now.cap + (size_t)t * r->caps;
+		if (cap != NULL && cap[0] <= held[0]) {
+			enter(x, k, cap, next);
+			cap = NULL;
+		}
+		const struct sql_regex_op *o = &x->re[k].op[r->now.pc[t]];
+		if (o->op == OP_MATCH || !reads(&x->re[k], o, c, c))
+			continue;
+		memcpy(r->cap, held, r->caps * sizeof *held);
+		follow(r, &x->re[k], &r->next, r->now.pc[t] + 1, x->text, next);
+	}
+	if (cap != NULL)
+		enter(x, k, cap, next);
+	struct threads swap = r->now;
+	r->now = r->next;
+	r->next = swap;
+	for (unsigned t = 0; t < r->now.n; t++) {
+		if (x->re[k].op[r->now.pc[t]].op == OP_MATCH) {
+			memcpy(out, r->now.cap + (size_t)t * r->caps, 2 * sizeof *out);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool
+sql_regex_three(struct sql_regex_run *const run[3], const struct sql_regex re[3], struct cat_str t,
+    struct sql_regex_span *middle)
+{
+	struct three x = { .run = run, .re = re, .text = t };
+	bool first = true;
+	for (uint32_t pos = 0;;) {
+		uint32_t c = 0, next = pos;
+		if (!first)
+			c = sql_utf8_get(t, &next);
+		int32_t cap[2] = { -1, -1 };
+		bool is = one_of_three(&x, 0, c, next, first, first ? cap : NULL, cap);
+		cap[0] = (int32_t)next;
+		is = one_of_three(&x, 1, c, next, first, is ? cap : NULL, cap);
+		cap[1] = (int32_t)next;
+		is = one_of_three(&x, 2, c, next, first, is ? cap : NULL, cap);
+		run[0]->steps += run[0]->now.n + run[1]->now.n + run[2]->now.n + 1;
+		if (!still(run[0]))
+			return false;
+		if (next == t.len && (!first || t.len == 0)) {
+			*middle = (struct sql_regex_span){ cap[0], cap[1] };
+			return is;
+		}
+		pos = next;
+		first = false;
+	}
+}

@@ -40,5 +40,12 @@ bool sql_regex_stopped(const struct sql_regex_run *r);
  * be NULL. */
 bool sql_regex_find(struct sql_regex_run *r, const struct sql_regex *re, struct cat_str text, uint32_t from,
     struct sql_regex_span *span);
+/*
+ * True if all of the text is a match of the first program, one of the second, and one of the third.
+ * Their groups do not count. *middle: the second's match, where the first one's is as short as can
+ * be, and then the second one's as long as can be. run[0] is watched. In one pass.
+ */
+bool sql_regex_three(struct sql_regex_run *const run[3], const struct sql_regex re[3], struct cat_str text,
+    struct sql_regex_span *middle);
 
 #endif

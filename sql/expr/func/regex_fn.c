@@ -312,12 +312,67 @@ k_replace(struct sql_frame *f)
 	return complete(&m);
 }
 
-/* SIMILAR TO's pattern as a regular expression: % and _ are .* and ., the rest of SQL's signs are
- * the same there. */
+/* SIMILAR TO's pattern as regular expressions: one for each part that escape and " divide it
+ * into. */
+struct similar {
+	struct sql_writer part[3];
+	unsigned parts;
+	unsigned brackets; /* that are open */
+	unsigned inside;   /* characters since the first of them, ^ counts with it: 1, 2; then 3 */
+};
+
+/* The character at byte `at`, n bytes of them, where no bracket is open: % and _ are .* and ., the
+ * rest of SQL's signs are the same there. */
 static bool
-similar(struct sql_row *r, struct cat_str s, struct cat_str esc, struct cat_str *out)
+put_similar(struct sql_writer *w, const char *p, size_t n)
 {
-	struct sql_writer w = { .p = "", .env = r->env };
+	switch (*p) {
+	case '%':
+		return sql_put(w, ".*", 2);
+	case '_':
+		return sql_put(w, ".", 1);
+	case '(':
+		return sql_put(w, "(?:", 3);
+	case '\\':
+	case '.':
+	case '^':
+	case '$':
+		return sql_put(w, "\\", 1) && sql_put(w, p, 1);
+	default:
+		return sql_put(w, p, n);
+	}
+}
+
+/* What follows an escape: a character without its meaning, or a "; it ends a part. */
+static bool
+put_escaped(struct sql_row *r, struct similar *x, const char *p, size_t n)
+{
+	if (*p != '"' || x->brackets > 0) {
+		x->inside = 3;
+		return sql_put(&x->part[x->parts - 1], "\\", 1) && sql_put(&x->part[x->parts - 1], p, n);
+	}
+	if (x->parts == 3)
+		return cat_error(r->env->err, "2200C",
+		    "SQL regular expression may not contain more than two escape-double-quote separators");
+	x->part[x->parts++] = (struct sql_writer){ .p = "", .env = r->env };
+	return true;
+}
+
+/* A character within brackets: ] as the first one, or behind ^, does not close them. */
+static bool
+put_bracketed(struct similar *x, struct sql_writer *w, const char *p, size_t n)
+{
+	if (*p == ']' && x->inside > 2)
+		x->brackets--;
+	else if (*p == '[')
+		x->brackets++;
+	x->inside = *p == '^' && x->inside < 3 ? x->inside + 1 : 3;
+	return (*p != '\\' || sql_put(w, "\\", 1)) && sql_put(w, p, n);
+}
+
+static bool
+similar(struct sql_row *r, struct cat_str s, struct cat_str esc, struct similar *x)
+{
 	uint32_t one = 0;
 	if (esc.len > 0)
 		sql_utf8_get(esc, &one);
@@ -327,144 +382,116 @@ similar(struct sql_row *r, struct cat_str s, struct cat_str esc, struct cat_str 
 		cat_error(r->env->err, "22025", "invalid escape string");
 		return false;
 	}
-	if (!sql_put(&w, "^(?:", 4))
-		return false;
-	bool bracket = false;
+	*x = (struct similar){ .part = { { .p = "", .env = r->env } }, .parts = 1 };
+	bool escaped = false;
 	for (uint32_t k = 0; k < s.len;) {
 		uint32_t at = k;
 		sql_utf8_get(s, &k);
 		const char *p = s.p + at;
 		size_t n = k - at;
-		if (esc.len > 0 && n == esc.len && memcmp(p, esc.p, n) == 0) {
-			if (k == s.len)
-				return cat_error(
-				    r->env->err, "22025", "LIKE pattern must not end with escape character");
-			at = k;
-			sql_utf8_get(s, &k);
-			if (s.p[at] == '"')
-				return cat_error(
-				    r->env->err, "0A000", "SUBSTRING ... SIMILAR is not supported yet");
-			if (!sql_put(&w, "\\", 1) || !sql_put(&w, s.p + at, k - at))
-				return false;
-			continue;
-		}
-		bool ok;
-		if (bracket) {
-			bracket = *p != ']';
-			ok = (*p != '\\' || sql_put(&w, "\\", 1)) && sql_put(&w, p, n);
+		struct sql_writer *w = &x->part[x->parts - 1];
+		bool ok = true;
+		if (escaped) {
+			ok = put_escaped(r, x, p, n);
+			escaped = false;
+		} else if (esc.len > 0 && n == esc.len && memcmp(p, esc.p, n) == 0) {
+			escaped = true; /* an escape at the end says nothing */
+		} else if (x->brackets > 0) {
+			ok = put_bracketed(x, w, p, n);
 		} else if (*p == '[') {
-			bracket = true;
-			ok = sql_put(&w, p, 1);
-		} else if (*p == '%') {
-			ok = sql_put(&w, ".*", 2);
-		} else if (*p == '_') {
-			ok = sql_put(&w, ".", 1);
-		} else if (*p == '(') {
-			ok = sql_put(&w, "(?:", 3);
-		} else if (*p == '\\' || *p == '.' || *p == '^' || *p == '$') {
-			ok = sql_put(&w, "\\", 1) && sql_put(&w, p, 1);
+			x->brackets = x->inside = 1;
+			ok = sql_put(w, p, 1);
 		} else {
-			ok = sql_put(&w, p, n);
+			ok = put_similar(w, p, n);
 		}
 		if (!ok)
 			return false;
 	}
-	if (!sql_put(&w, ")$", 2))
+	return true;
+}
+
+/* All parts as one regular expression, for the whole text. */
+static bool
+similar_whole(struct sql_row *r, const struct similar *x, struct cat_str *out)
+{
+	struct sql_writer w = { .p = "", .env = r->env };
+	if (!sql_put(&w, "^", 1))
 		return false;
-	*out = (struct cat_str){ w.p, (uint32_t)w.n };
+	for (unsigned k = 0; k < x->parts; k++)
+		if (!sql_put(&w, "(?:", 3) || !sql_put(&w, x->part[k].p, x->part[k].n) ||
+		    !sql_put(&w, ")", 1))
+			return false;
+	if (!sql_put(&w, "$", 1))
+		return false;
+	*out = sql_written(&w);
 	return true;
 }
 
 static bool
 k_similar(struct sql_row *r)
 {
-	return similar(r, r->a[0].s, r->n > 1 ? r->a[1].s : (struct cat_str){ "\\", 1 }, &r->out.s);
+	struct similar x;
+	struct cat_str esc = r->n > 1 ? r->a[1].s : (struct cat_str){ "\\", 1 };
+	return similar(r, r->a[0].s, esc, &x) && similar_whole(r, &x, &r->out.s);
 }
 
-/* One of the parts that escape and " divide a pattern into. */
-struct part {
-	struct sql_regex re;
-	struct sql_regex_run *run;
-};
-
+/* A program of r's, and room to run it in. */
 static bool
-part_make(struct sql_row *r, struct cat_str pattern, struct cat_str esc, struct part *out)
+similar_compile(struct sql_row *r, struct cat_str pattern, struct sql_regex *re, struct sql_regex_run **run)
 {
-	struct cat_str text;
-	if (!similar(r, pattern, esc, &text) ||
-	    !sql_regex_compile(&out->re, text, false, false, r->env->arena, r->env->err))
+	if (!sql_regex_compile(re, pattern, false, false, r->env->arena, r->env->err))
 		return false;
-	if ((out->run = sql_regex_room(&out->re, r->env->arena)) == NULL)
+	if ((*run = sql_regex_room(re, r->env->arena)) == NULL)
 		return sql_oom(r->env->err);
-	sql_regex_watch(out->run, r->env->go_on, r->env->go_on_arg);
+	sql_regex_watch(*run, r->env->go_on, r->env->go_on_arg);
 	return true;
 }
 
-/* True if bytes from..to of the text are such a part. */
+/* Without separators: all of the text, or the first group, which only brackets can hide. */
 static bool
-part_is(struct part *p, struct cat_str s, uint32_t from, uint32_t to)
+similar_undivided(struct sql_row *r, const struct similar *x, struct sql_regex_span *out, bool *found)
 {
-	struct cat_str x = { s.p + from, to - from };
-	return sql_regex_find(p->run, &p->re, x, 0, NULL);
-}
-
-static bool
-character_begins(struct cat_str s, uint32_t at)
-{
-	return at == s.len || ((unsigned char)s.p[at] & 0xc0) != 0x80;
+	struct sql_regex re;
+	struct sql_regex_run *run;
+	struct sql_regex_span span[SQL_REGEX_GROUPS];
+	struct cat_str pattern;
+	if (!similar_whole(r, x, &pattern) || !similar_compile(r, pattern, &re, &run))
+		return false;
+	*found = sql_regex_find(run, &re, r->a[0].s, 0, span);
+	*out = span[re.groups > 1];
+	*found = *found && out->from >= 0 && out->to >= 0;
+	return !sql_regex_stopped(run);
 }
 
 /* The first part as short as can be, then the second one as long as can be, which is the answer. */
-static void
-cut_similar(struct sql_row *r, struct part *p)
+static bool
+similar_divided(struct sql_row *r, const struct similar *x, struct sql_regex_span *out, bool *found)
 {
-	struct cat_str s = r->a[0].s;
-	r->out_null = true;
-	for (uint32_t i = 0; i <= s.len; i++) {
-		if (!character_begins(s, i) || !part_is(&p[0], s, 0, i))
-			continue;
-		for (uint32_t j = s.len + 1; j-- > i;)
-			if (character_begins(s, j) && part_is(&p[2], s, j, s.len) &&
-			    part_is(&p[1], s, i, j)) {
-				r->out.s = (struct cat_str){ s.p + i, j - i };
-				r->out_null = false;
-				return;
-			}
+	struct sql_regex re[3];
+	struct sql_regex_run *run[3];
+	for (unsigned k = 0; k < 3; k++) {
+		struct sql_writer w = { .p = "", .env = r->env };
+		if (!sql_put(&w, "(?:", 3) || (k < x->parts && !sql_put(&w, x->part[k].p, x->part[k].n)) ||
+		    !sql_put(&w, ")", 1) || !similar_compile(r, sql_written(&w), &re[k], &run[k]))
+			return false;
 	}
+	*found = sql_regex_three(run, re, r->a[0].s, out);
+	return !sql_regex_stopped(run[0]);
 }
 
 /* substring(x from pattern for escape), substring(x similar pattern escape e) */
 static bool
 k_substring_similar(struct sql_row *r)
 {
-	struct cat_str pattern = r->a[1].s, esc = r->a[2].s, piece[3] = { pattern, { "", 0 }, { "", 0 } };
-	unsigned n = 1;
-	for (uint32_t k = 0; esc.len > 0 && k + esc.len < pattern.len; k++) {
-		if (memcmp(pattern.p + k, esc.p, esc.len) != 0)
-			continue;
-		k += esc.len;
-		if (pattern.p[k] != '"')
-			continue; /* what is escaped is no escape itself */
-		if (n == 3)
-			return cat_error(r->env->err, "2200C",
-			    "SQL regular expression may not contain more than two escape-double-quote "
-			    "separators");
-		const char *from = piece[n - 1].p, *next = pattern.p + k + 1;
-		piece[n - 1].len = (uint32_t)(pattern.p + k - esc.len - from);
-		piece[n++] = (struct cat_str){ next, (uint32_t)(pattern.p + pattern.len - next) };
-	}
-	if (n == 1) { /* all of it, or nothing */
-		piece[1] = pattern;
-		piece[0].len = 0;
-	}
-	struct part part[3];
-	for (unsigned k = 0; k < 3; k++)
-		if (!part_make(r, piece[k], esc, &part[k]))
-			return false;
-	cut_similar(r, part);
-	for (unsigned k = 0; k < 3; k++)
-		if (sql_regex_stopped(part[k].run))
-			return false;
+	struct similar x;
+	struct sql_regex_span span;
+	bool found;
+	if (!similar(r, r->a[1].s, r->a[2].s, &x) ||
+	    !(x.parts == 1 ? similar_undivided : similar_divided)(r, &x, &span, &found))
+		return false;
+	r->out_null = !found;
+	if (found)
+		r->out.s = (struct cat_str){ r->a[0].s.p + span.from, (uint32_t)(span.to - span.from) };
 	return true;
 }
 
@@ -510,7 +537,7 @@ k_groups(struct sql_frame *f)
 		    if (!f->out->null[k] && !groups(&m, s, span, &o[k]))
 			    return false;
 	    });
-	return true;
+	return complete(&m);
 }
 
 /* regexp_matches: an array for each match; regexp_split_to_array: what lies between matches. An
@@ -549,7 +576,7 @@ k_all(struct sql_frame *f)
 			!cat_array_make(CAT_TEXT, 1, all.v, all.null, all.n, &o[k], arena, f->env->err))
 			    return false;
 	    });
-	return true;
+	return complete(&m);
 }
 
 #define T CAT_TEXT
