@@ -279,6 +279,8 @@ shell_error(struct shell *sh, const struct cat_err *err, const char *text, size_
 		fprintf(stderr, "DETAIL:  %s\n", err->detail);
 	if (err->hint[0])
 		fprintf(stderr, "HINT:  %s\n", err->hint);
+	if (err->context[0])
+		fprintf(stderr, "CONTEXT:  %s\n", err->context);
 }
 
 /* ---- the end of a process's place in the cluster ------------------------------------- */

@@ -177,7 +177,7 @@ cat_error(struct cat_err *err, const char *sqlstate, const char *fmt, ...)
 	memcpy(err->sqlstate, sqlstate, 5);
 	err->sqlstate[5] = 0;
 	err->position = 0;
-	err->detail[0] = err->hint[0] = 0;
+	err->detail[0] = err->hint[0] = err->context[0] = 0;
 	err->table[0] = err->column[0] = err->constraint[0] = 0;
 	va_list ap;
 	va_start(ap, fmt);

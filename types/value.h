@@ -313,6 +313,7 @@ struct cat_err {
 	char text[400];
 	char detail[300];
 	char hint[200];
+	char context[300]; /* where it happened: the line of a COPY; "" = nowhere else */
 	char table[64], column[64], constraint[64]; /* which of them it is about; "" = none */
 };
 /* Fills *err and returns false, so that `return cat_error(...)` reads well. */

@@ -29,6 +29,7 @@ response(struct cn_pg_out *o, char type, const char *severity, const struct cat_
 	field(o, 'D', err->detail);
 	field(o, 'H', err->hint);
 	field(o, 'P', at);
+	field(o, 'W', err->context);
 	if (err->table[0] != 0)
 		field(o, 's', "public"); /* the one schema with tables */
 	field(o, 't', err->table);

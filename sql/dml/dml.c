@@ -260,14 +260,12 @@ rows_of(struct sql_exec *x, const struct cat_table *tab, const struct sql_batch 
 	return n;
 }
 
-bool
-sql_insert_batch(
-    struct sql_exec *x, const struct cat_table *tab, const struct sql_batch *b, struct nam_arena *arena)
+/* How many rows stand before the first that breaks a rule, all of them as txn wants them. Less than
+ * all: *err is that row's, and x->bad_row is its number. */
+static unsigned
+good_rows(struct sql_exec *x, const struct cat_table *tab, const struct sql_batch *b, struct sql_row *r,
+    struct txn_put *p, struct nam_arena *arena)
 {
-	struct txn_put *p = nam_arena_take(arena, b->n * sizeof *p);
-	struct sql_row *r = nam_arena_take(arena, b->n * sizeof *r);
-	if (p == NULL || r == NULL)
-		return sql_no_memory(x->err);
 	unsigned n = b->n, good;
 	x->bad_row = 0;
 	bool checked = sql_check_rows(x, tab, b, NULL, n, arena);
@@ -277,21 +275,46 @@ sql_insert_batch(
 		why = *x->err;
 	}
 	good = rows_of(x, tab, b, n, r, p, arena);
-	if (checked && good == n)
-		return sql_dml_insert(x, tab, p, r, n, arena);
+	if (!checked && good == n) {
+		*x->err = why;
+		x->bad_row = n;
+	}
+	return good;
+}
+
+bool
+sql_insert_batch(
+    struct sql_exec *x, const struct cat_table *tab, const struct sql_batch *b, struct nam_arena *arena)
+{
+	struct txn_put *p = nam_arena_take(arena, b->n * sizeof *p);
+	struct sql_row *r = nam_arena_take(arena, b->n * sizeof *r);
+	if (p == NULL || r == NULL)
+		return sql_no_memory(x->err);
+	unsigned good = good_rows(x, tab, b, r, p, arena), bad = x->bad_row;
+	if (good == b->n)
+		return sql_dml_insert(x, tab, p, r, good, arena);
 	/*
 	 * rows before the bad one are inserted before it is looked at: the first that fails says
 	 * why
 	 */
-	unsigned bad = good < n ? good : n;
-	if (good < n)
-		why = *x->err;
+	struct cat_err why = *x->err;
 	*x->err = (struct cat_err){ 0 };
 	if (good > 0 && !sql_dml_insert(x, tab, p, r, good, arena))
 		return false;
 	*x->err = why;
 	x->bad_row = bad;
 	return false;
+}
+
+bool
+sql_check_batch(
+    struct sql_exec *x, const struct cat_table *tab, const struct sql_batch *b, struct nam_arena *arena)
+{
+	struct txn_put *p = nam_arena_take(arena, b->n * sizeof *p);
+	struct sql_row *r = nam_arena_take(arena, b->n * sizeof *r);
+	if (p == NULL || r == NULL)
+		return sql_no_memory(x->err);
+	return good_rows(x, tab, b, r, p, arena) == b->n;
 }
 
 bool

@@ -34,6 +34,10 @@ bool sql_dml(struct sql_exec *x, struct sql_plan *p, uint64_t *rows);
 /* Inserts n rows of all columns of tab; batch_arena is emptied by the caller. */
 bool sql_insert_batch(struct sql_exec *x, const struct cat_table *tab, const struct sql_batch *b,
     struct nam_arena *batch_arena);
+/* Whether each of its rows would be inserted if none had another one's key. False: *x->err,
+ * x->bad_row. */
+bool sql_check_batch(struct sql_exec *x, const struct cat_table *tab, const struct sql_batch *b,
+    struct nam_arena *batch_arena);
 enum { SQL_INSERT_ROWS = 256 };
 
 /* foreign.c: the unique key of parent that a foreign key refers to: an index, or SQL_PRIMARY_KEY.

@@ -2352,15 +2352,6 @@ SELECT nextval('dn'), nextval('dn') FROM generate_series(1, 2);
 --pg> 1,2
 --pg> 3,4
 
--- [differ-copy-context] namdb
-CREATE TABLE dcc (a int, b int);
-COPY dcc FROM STDIN CSV;
-1,2
-3,x
-\.
---! 22P02
---= tests/e2e/copy_test.c COPY
-
 -- [differ-copy-end] pg
 CREATE TABLE dce (a text);
 COPY dce FROM STDIN;

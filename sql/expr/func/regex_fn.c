@@ -377,9 +377,9 @@ similar(struct sql_row *r, struct cat_str s, struct cat_str esc, struct similar 
 	if (esc.len > 0)
 		sql_utf8_get(esc, &one);
 	if (one != esc.len) {
+		cat_error(r->env->err, "22025", "invalid escape string");
 		snprintf(r->env->err->hint, sizeof r->env->err->hint,
 		    "Escape string must be empty or one character.");
-		cat_error(r->env->err, "22025", "invalid escape string");
 		return false;
 	}
 	*x = (struct similar){ .part = { { .p = "", .env = r->env } }, .parts = 1 };
