@@ -14,8 +14,8 @@
 enum { LARGEST = 64 };
 
 /*
- * True if e, but for its subqueries, calls a window function or an aggregate. Whose aggregate that is
- * only a binder with a FROM list can say, so here each one counts.
+ * True if e, but for its subqueries, calls a window function or an aggregate. Whose aggregate
+ * that is only a binder with a FROM list can say, so here each one counts.
  */
 static bool
 calls_over_rows(struct bind *b, const struct ast_expr *e)
