@@ -269,6 +269,7 @@ struct sql_plan {
 	bool locks;                     /* FOR UPDATE somewhere */
 	bool named;                     /* EXPLAIN gave its tables different names */
 	unsigned guesses;               /* made for HINTs while binding */
+	struct bind_named *names_of;     /* names found while binding (bind/scope.h) */
 	struct sql_fragment *fragments; /* fragment.h */
 	struct sql_sub *subs;
 	struct cat_datum *outer; /* what subqueries see of the outer rows */

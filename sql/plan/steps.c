@@ -206,6 +206,16 @@ sql_plan_steps(const struct ast_stmt *st, const struct sql_bind_in *in, struct c
 	own.types = types;
 	own.ntypes = st->params;
 	own.part = true;
+	const unsigned *order = ok ? sql_bind_with_order(&all->arena, w, err) : NULL;
+	ok = order != NULL;
+	for (unsigned i = 0; ok && i < w->n; i++)
+		if (order[i] != i) {
+			ok = cat_error(err, "0A000",
+			    "WITH \"%s\", used by a query before it, beside changes of rows is not supported "
+			    "yet",
+			    w->cte[order[i]].name);
+			err->position = w->cte[order[i]].position;
+		}
 	for (unsigned i = 0; ok && i < w->n; i++) {
 		for (unsigned k = 0; ok && k < i; k++)
 			if (strcmp(w->cte[k].name, w->cte[i].name) == 0) {

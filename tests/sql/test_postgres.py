@@ -64,7 +64,7 @@ class Postgres:
                      "--lc-ctype=C.UTF-8", "--lc-messages=C", "--no-sync")
             self.run("pg_ctl", "-D", self.data, "-w", "-l", self.dir + "/log", "-o",
                      "-c listen_addresses= -c unix_socket_directories=%s -c fsync=off -c timezone=UTC -c autovacuum=off "
-                     "-c shared_buffers=16MB -c max_connections=10" % self.dir, "start")
+                     "-c jit_above_cost=-1 -c shared_buffers=16MB -c max_connections=10" % self.dir, "start")
         except BaseException:
             shutil.rmtree(self.dir, ignore_errors=True)
             raise

@@ -3,9 +3,6 @@
 #include <sql/compat/postgres.h>
 #include <sql/plan/bind/bind.h>
 
-/* As bind.c: trees share what they repeat. */
-enum { NODES_LOOK = 1500000 };
-
 bool
 sql_bind_same_agg(const struct ast_agg *x, const struct ast_agg *y)
 {
@@ -31,230 +28,15 @@ sql_bind_no_function(struct bind *b, const struct ast_expr *e, struct sql_expr *
 	return sql_no_function(b->err, e->text, type, n, false, e->position);
 }
 
-/* An aggregate over columns of an outer query would be that query's. True if it is one; *b->err
- * says so. */
-static bool
-outside_only(struct bind *b, struct sql_expr *const *arg, unsigned n)
-{
-	bool outer = false;
-	for (unsigned k = 0; k < n; k++) {
-		if (arg[k]->rows)
-			return false;
-		outer |= sql_bind_speaks_of_outer(arg[k]);
-	}
-	if (outer)
-		sql_bind_fail(b, arg[0]->position, "0A000",
-		    "aggregates over columns of an outer query are not supported yet");
-	return outer;
-}
-
-/* ---- whose it is
- * ------------------------------------------------------------------------------ */
-
-/*
- * An aggregate is that of the nearest query whose columns it uses; one without columns is
- * that of the query it stands
- * in. A query must know that it is grouped before its subqueries are bound, so these are looked
- * through by name.
- */
-struct inside {
-	const struct ast_select *q;
-	const struct inside *out;
-};
-
-/*
- * True if the query in FROM, or its first branch, has a column of that name behind its first
- * `skip`, or if that is not known.
- */
-static bool
-query_has(const struct ast_select *q, unsigned skip, const char *name)
-{
-	while (q->sets > 0)
-		q = q->set[0].q;
-	if (q->rows > 0)
-		return strncmp(name, "column", 6) == 0;
-	for (unsigned i = 0; i < q->targets; i++) {
-		const struct ast_expr *e = q->target[i].e;
-		const char *own = q->target[i].name ? q->target[i].name : e->text;
-		if (e->kind == AST_STAR || (i >= skip && (own == NULL || strcmp(own, name) == 0)))
-			return true;
-	}
-	return false;
-}
-
-static bool
-item_has(struct bind *b, const struct ast_table *t, const char *name)
-{
-	for (unsigned i = 0; i < t->renames; i++)
-		if (strcmp(t->rename[i], name) == 0)
-			return true;
-	if (t->func != NULL)
-		return strcmp(name, "ordinality") == 0 ||
-		       (t->renames == 0 && (strcmp(name, t->alias) == 0 || strcmp(name, t->func->text) == 0));
-	if (t->sub != NULL)
-		return query_has(t->sub, t->renames, name);
-	const struct cat_table *tab;
-	struct cat_err keep = *b->err;
-	bool known = sql_bind_lookup(b, t, &tab);
-	*b->err = keep;
-	for (const struct bind *x = b; x != NULL; x = x->around.up)
-		for (const struct bind_cte *c = x->nest.cte; c != NULL; c = c->next)
-			if (strcmp(c->name, t->name) == 0)
-				return true;
-	if (!known || tab == NULL)
-		return true;
-	for (unsigned c = t->renames; c < tab->columns; c++)
-		if (strcmp(tab->column[c].name, name) == 0)
-			return true;
-	return false;
-}
-
-/* True if the table's name is one of a WITH of these queries. */
-static bool
-is_with(const struct inside *in, const char *name)
-{
-	for (; in != NULL && name != NULL; in = in->out)
-		for (unsigned k = 0; in->q->with != NULL && k < in->q->with->n; k++)
-			if (strcmp(in->q->with->cte[k].name, name) == 0)
-				return true;
-	return false;
-}
-
-/* True if the column may be one of these queries, of which the last is the innermost. */
-static bool
-may_have(struct bind *b, const struct inside *in, const struct ast_expr *col)
-{
-	for (; in != NULL; in = in->out) {
-		const struct ast_select *q = in->q;
-		for (unsigned k = 0; col->qual != NULL && k < q->joins; k++) {
-			const struct ast_join *j = &q->join[k];
-			if ((j->alias && strcmp(j->alias, col->qual) == 0) ||
-			    (j->using_alias && strcmp(j->using_alias, col->qual) == 0))
-				return true;
-		}
-		for (unsigned k = 0; k < q->tables; k++)
-			if (col->qual != NULL
-				? strcmp(q->table[k].alias, col->qual) == 0
-				: is_with(in, q->table[k].name) || item_has(b, &q->table[k], col->text))
-				return true;
-	}
-	return false;
-}
-
-/* The table that t.* names; b->from.tables: none. */
-static unsigned
-row_of(const struct bind *b, const struct ast_expr *star)
+/* The item of FROM that is seen and has that name; b->from.tables: none. */
+unsigned
+sql_bind_row_of(const struct bind *b, const char *name)
 {
 	unsigned k = b->from.lo;
 	while (k < b->from.hi && (b->from.table[k]->within || b->from.table[k]->joined ||
-				     strcmp(b->from.table[k]->alias, star->qual ? star->qual : "") != 0))
+				     strcmp(b->from.table[k]->alias, name ? name : "") != 0))
 		k++;
 	return k < b->from.hi ? k : b->from.tables;
-}
-
-static bool
-is_mine(struct bind *b, const struct ast_expr *col)
-{
-	unsigned t, c;
-	if (col->kind == AST_STAR)
-		return row_of(b, col) < b->from.tables;
-	struct cat_err keep = *b->err;
-	bool mine = sql_bind_locate(b, col, &t, &c);
-	*b->err = keep;
-	return mine;
-}
-
-/*
- * Columns in e that are b's, and columns of queries inside of b. What a subquery says counts as
- * the latter.
- */
-static void
-look(struct bind *b, const struct inside *in, const struct ast_expr *e, bool *mine, bool *inner)
-{
-	b->nest.nodes++;
-	bool column = e->kind == AST_COLUMN || (e->kind == AST_STAR && e->qual != NULL);
-	if (e->kind == AST_SUB)
-		*inner = true;
-	else if (column && in != NULL && may_have(b, in, e))
-		*inner = true;
-	else if (column && is_mine(b, e))
-		*mine = true;
-	for (unsigned i = 0; i < e->nargs && !*inner && b->nest.nodes < NODES_LOOK; i++)
-		look(b, in, e->args[i], mine, inner);
-}
-
-/*
- * True if e, an aggregate in b's own text, uses columns, and all of them belong to outer queries of
- * b.
- */
-static bool
-of_outside(struct bind *b, const struct ast_expr *e)
-{
-	bool mine = false, inner = false;
-	look(b, NULL, e, &mine, &inner);
-	if (mine || inner || b->around.up == NULL)
-		return false;
-	for (struct bind *x = b->around.up; x != NULL && !mine; x = x->around.up)
-		look(x, NULL, e, &mine, &inner);
-	return mine;
-}
-
-static bool select_has(struct bind *b, const struct ast_select *q, const struct inside *out);
-
-static bool
-expr_has(struct bind *b, const struct inside *in, const struct ast_expr *e)
-{
-	enum sql_agg_kind k;
-	bool mine = false, inner = false;
-	if (e == NULL || ++b->nest.nodes > NODES_LOOK)
-		return false;
-	if (e->kind == AST_SUB && select_has(b, e->select, in))
-		return true;
-	if (e->kind == AST_FUNC && sql_agg_find(e->text, &k)) {
-		look(b, in, e, &mine, &inner);
-		if (mine && !inner)
-			return true;
-	}
-	for (unsigned i = 0; i < e->nargs; i++)
-		if (expr_has(b, in, e->args[i]))
-			return true;
-	return false;
-}
-
-static bool
-select_has(struct bind *b, const struct ast_select *q, const struct inside *out)
-{
-	const struct inside in = { q, out };
-	bool has = false;
-	for (unsigned i = 0; i < q->sets && !has; i++)
-		has = select_has(b, q->set[i].q, out);
-	for (unsigned i = 0; i < q->targets && !has; i++)
-		has = expr_has(b, &in, q->target[i].e);
-	for (unsigned i = 0; i < q->orders && !has; i++)
-		has = expr_has(b, &in, q->order[i].e);
-	for (unsigned i = 0; i < q->tables && !has; i++)
-		has = q->table[i].sub != NULL && select_has(b, q->table[i].sub, &in);
-	for (unsigned i = 0; i < q->rows * q->cols && !has; i++)
-		has = expr_has(b, &in, q->values[i]);
-	return has || expr_has(b, &in, q->where) || expr_has(b, &in, q->having);
-}
-
-bool
-sql_bind_has_agg(struct bind *b, const struct ast_expr *e)
-{
-	enum sql_agg_kind k;
-	if (e == NULL || ++b->nest.nodes > NODES_LOOK)
-		return false;
-	if (e->kind == AST_FUNC && (e->star || sql_agg_find(e->text, &k)) && !of_outside(b, e))
-		return true;
-	if (e->kind == AST_FUNC && strcmp(e->text, "grouping") == 0)
-		return true;
-	if (e->kind == AST_SUB && select_has(b, e->select, NULL))
-		return true;
-	for (unsigned i = 0; i < e->nargs; i++)
-		if (sql_bind_has_agg(b, e->args[i]))
-			return true;
-	return false;
 }
 
 /* ---- arguments
@@ -419,7 +201,7 @@ later(struct bind *b, const struct ast_expr *e, struct sql_agg *g)
 static struct sql_expr *
 whole_row(struct bind *b, const struct ast_expr *star, const struct sql_agg *g, bool distinct)
 {
-	unsigned k = row_of(b, star);
+	unsigned k = sql_bind_row_of(b, star->qual);
 	if (star->qual != NULL && k == b->from.tables) {
 		sql_bind_fail(
 		    b, star->position, "42P01", "missing FROM-clause entry for table \"%s\"", star->qual);
@@ -448,8 +230,6 @@ call(struct bind *b, const struct ast_expr *e, struct sql_agg *g)
 		if ((arg[k] = e->args[k]->kind == AST_STAR ? whole_row(b, e->args[k], g, e->distinct)
 							   : sql_bind_expr(b, e->args[k])) == NULL)
 			return false;
-	if (b->around.up != NULL && outside_only(b, arg, n))
-		return false;
 	if (!arguments(b, e, g, arg, n))
 		return false;
 	if (g->arg != NULL && (e->distinct || (e->agg && e->agg->orders > 0)) && !later(b, e, g))
@@ -460,16 +240,10 @@ call(struct bind *b, const struct ast_expr *e, struct sql_agg *g)
 struct sql_expr *
 sql_bind_aggregate(struct bind *b, const struct ast_expr *e, enum sql_agg_kind kind)
 {
+	if (sql_bind_is_outside(b, e))
+		return sql_bind_outer(b, e);
 	if (b->agg.inside) {
 		sql_bind_fail(b, e->position, "42803", "aggregate function calls cannot be nested");
-		return NULL;
-	}
-	if (b->around.up != NULL && of_outside(b, e))
-		return sql_bind_outer(b, e);
-	if (!b->agg.grouped && b->around.asked && b->agg.not_in != NULL &&
-	    strcmp(b->agg.not_in, "the select list") == 0) {
-		sql_bind_fail(b, e->position, "0A000",
-		    "aggregates over columns of this outer query are not supported yet");
 		return NULL;
 	}
 	if (!b->agg.grouped) {

@@ -292,17 +292,6 @@ find_column(struct bind *b, const char *schema, const char *qual, const char *na
 		return sql_bind_fail(b, position, "42P09", "table reference \"%s\" is ambiguous", qual);
 	if (found > 1)
 		return sql_bind_fail(b, position, "42702", "column reference \"%s\" is ambiguous", name);
-	for (unsigned k = b->from.lo; qual == NULL && k < b->from.hi; k++)
-		if (!b->from.table[k]->within && strcmp(b->from.table[k]->alias, name) == 0 &&
-		    b->from.table[k]->ast->func != NULL && b->from.table[k]->tab->columns == 1) {
-			*table = k; /* a row of a function of one column is that column's value */
-			*column = 0;
-			return true;
-		}
-	for (unsigned k = b->from.lo; qual == NULL && k < b->from.hi; k++)
-		if (!b->from.table[k]->within && strcmp(b->from.table[k]->alias, name) == 0)
-			return sql_bind_fail(
-			    b, position, "0A000", "whole-row references are not supported yet");
 	bool tables = false;
 	for (unsigned k = b->from.lo; k < b->from.hi; k++)
 		tables |= !b->from.table[k]->within && b->from.table[k]->tab->store.id != 0 &&
@@ -343,7 +332,7 @@ sql_bind_ast_column(struct bind *b, unsigned table, unsigned column, int positio
 }
 
 bool
-sql_bind_locate(struct bind *b, const struct ast_expr *e, unsigned *table, unsigned *column)
+sql_bind_locate_column(struct bind *b, const struct ast_expr *e, unsigned *table, unsigned *column)
 {
 	if (e->len > 0) {
 		*table = e->len - 1;
@@ -351,6 +340,24 @@ sql_bind_locate(struct bind *b, const struct ast_expr *e, unsigned *table, unsig
 		return true;
 	}
 	return find_column(b, e->schema, e->qual, e->text, e->position, table, column);
+}
+
+bool
+sql_bind_locate(struct bind *b, const struct ast_expr *e, unsigned *table, unsigned *column)
+{
+	if (sql_bind_locate_column(b, e, table, column))
+		return true;
+	/* If no query has a column of that name, it may be that of an item of FROM. */
+	unsigned k = e->qual == NULL && strcmp(b->err->sqlstate, "42703") == 0 ? sql_bind_row_of(b, e->text)
+									       : b->from.tables;
+	if (k == b->from.tables || sql_bind_seen_outside(b, e))
+		return false;
+	const struct bind_table *t = b->from.table[k];
+	if (t->ast->func == NULL || t->tab->columns != 1)
+		return sql_bind_fail(b, e->position, "0A000", "whole-row references are not supported yet");
+	*table = k; /* a row of a function of one column is that column's value */
+	*column = 0;
+	return true;
 }
 
 static bool
@@ -597,12 +604,12 @@ number(struct bind *b, const struct ast_expr *e)
 	return sql_expr_const(b->a, d, e->position);
 }
 
-/* True if the error was that there is no such column here. */
+/* True if the error was that there is no such column here, and a query around may have one. */
 static bool
-unknown(const struct bind *b)
+unknown(const struct bind *b, const struct ast_expr *e)
 {
 	const char *s = b->err->sqlstate;
-	return strcmp(s, "42703") == 0 || strcmp(s, "42P01") == 0 || strcmp(s, "0A000") == 0;
+	return (strcmp(s, "42703") == 0 && e->qual == NULL) || strcmp(s, "42P01") == 0;
 }
 
 static struct sql_expr *
@@ -610,7 +617,7 @@ column(struct bind *b, const struct ast_expr *e)
 {
 	unsigned k, c;
 	if (!sql_bind_locate(b, e, &k, &c)) {
-		struct sql_expr *outer = b->around.up != NULL && unknown(b) ? sql_bind_outer(b, e) : NULL;
+		struct sql_expr *outer = b->around.up != NULL && unknown(b, e) ? sql_bind_outer(b, e) : NULL;
 		if (outer == NULL && !b->around.asked)
 			sql_bind_guess_column(b, e);
 		return outer;

@@ -36,8 +36,8 @@ struct bind_table {
 			    * none */
 };
 
-/* A query of WITH, bound where it is written. The last ones come first; children see those of their
- * parents. */
+/* A query of WITH, bound where it is written. The last ones come first; children see those of
+ * their parents. */
 struct bind_cte {
 	struct bind_cte *next;
 	const char *name;
@@ -336,8 +336,8 @@ struct sql_expr *sql_bind_domain_call(
 void sql_bind_not_assigned(struct bind *b, const struct cat_column *col, enum cat_type is);
 /* pg_typeof of a value of a domain. */
 struct sql_expr *sql_bind_domain_name(struct bind *b, struct sql_expr **arg, int position);
-/* What a column of a domain gets that has no default of its own: the domain's, as *text, or NULL as
- * one of the domain. Both NULL: error. */
+/* What a column of a domain gets that has no default of its own: the domain's, as *text, or
+ * NULL as one of the domain. Both NULL: error. */
 struct sql_expr *sql_bind_domain_default(struct bind *b, const struct cat_column *col, const char **text);
 /* The arguments of e, bound. */
 bool sql_bind_args(struct bind *b, const struct ast_expr *e, struct sql_expr ***out);
@@ -356,16 +356,16 @@ struct sql_expr *sql_bind_any(struct bind *b, const struct ast_expr *e);
 bool sql_bind_srf_begin(struct bind *b);
 bool sql_bind_srf_item(struct bind *b, const struct sql_expr *e, int position);
 struct sql_expr *sql_bind_srf_call(struct bind *b, const struct ast_expr *e);
-/* Projection p of the list makes the arrays. sql_bind_srf_node: the operator that takes them apart,
- * maybe above others; n if there are no arrays. */
+/* Projection p of the list makes the arrays. sql_bind_srf_node: the operator that takes them
+ * apart, maybe above others; n if there are no arrays. */
 bool sql_bind_srf_arrays(struct bind *b, struct sql_op_project *p);
 struct sql_node *sql_bind_srf_node(struct bind *b, struct sql_node *n);
 /* True if e contains the element of such a call. */
 bool sql_bind_srf_in(const struct bind *b, const struct sql_expr *e);
 /* from.c: arguments of generate_series, brought to one type, which is that of its rows. */
 bool sql_bind_series(struct bind *b, const struct ast_expr *f, struct sql_expr **e, enum cat_type *type);
-/* select.c: the name of an answer's column without AS. */
-const char *sql_bind_name_of(const struct ast_expr *e);
+/* names.c: the name of an answer's column without AS. */
+const char *sql_bind_name_of(struct bind *b, const struct ast_expr *e);
 /* f in FROM, and the types of its columns. */
 struct sql_node *sql_bind_srf_source(
     struct bind *b, const struct ast_expr *f, bool ordinality, enum cat_type **type, int32_t **typmod);
@@ -373,8 +373,8 @@ struct sql_node *sql_bind_srf_source(
 bool sql_bind_ordered(struct bind *b, enum cat_type t, const char *what, int position);
 bool sql_bind_conds(struct bind *b, const struct ast_expr *e);
 struct bind_cond *sql_bind_cond_add(struct bind *b);
-/* or.c: binds the conditions that all branches of an OR share, and returns the OR of the rest. NULL
- * = error in *err. */
+/* or.c: binds the conditions that all branches of an OR share, and returns the OR of the rest.
+ * NULL = error in *err. */
 const struct ast_expr *sql_bind_or_common(struct bind *b, const struct ast_expr *e);
 /* True if two bindings of e are as good as one. */
 bool sql_bind_may_share(const struct ast_expr *e);
@@ -399,13 +399,23 @@ struct bind_table *sql_bind_next_table(struct bind *b);
 /* Finds a column. qual may be NULL. On false *err says why. */
 bool sql_bind_find_column(
     struct bind *b, const char *qual, const char *name, int position, unsigned *table, unsigned *column);
+/* sql_bind_locate: or the item of FROM of that name whose rows are values. _column: columns
+ * alone. */
 bool sql_bind_locate(struct bind *b, const struct ast_expr *e, unsigned *table, unsigned *column);
+bool sql_bind_locate_column(struct bind *b, const struct ast_expr *e, unsigned *table, unsigned *column);
+/* The item of FROM that is seen and has that name; b->from.tables: none. */
+unsigned sql_bind_row_of(const struct bind *b, const char *name);
 /* May its columns be written with that schema before its name? NULL: yes. */
 bool sql_bind_in_schema(const struct bind_table *t, const char *schema);
 /* The relation that an item of FROM names; *out NULL: there is none in the catalog. */
 bool sql_bind_lookup(struct bind *b, const struct ast_table *t, const struct cat_table **out);
 bool sql_bind_same(struct bind *b, const struct ast_expr *x, const struct ast_expr *y);
+/* scope.c: true if an aggregate in e, or in its subqueries, belongs to b's query. */
 bool sql_bind_has_agg(struct bind *b, const struct ast_expr *e);
+/* True if the aggregate e, in b's own text, belongs to a query around b's. */
+bool sql_bind_is_outside(struct bind *b, const struct ast_expr *e);
+/* True if a query around b's has that column. */
+bool sql_bind_seen_outside(struct bind *b, const struct ast_expr *col);
 struct sql_set sql_bind_tables_of(const struct bind *b, const struct sql_expr *e);
 /* True if e reads a column of b's FROM list. */
 bool sql_bind_speaks_of_table(const struct bind *b, const struct sql_expr *e);
@@ -415,8 +425,8 @@ bool sql_bind_fail(struct bind *b, int position, const char *sqlstate, const cha
 /* An AST node for a column that is already found. */
 struct ast_expr *sql_bind_ast_column(struct bind *b, unsigned table, unsigned column, int position);
 
-/* from.c: makes the binder of a query inside of b's, which sees nothing of b's FROM list; and binds
- * such a query. */
+/* from.c: makes the binder of a query inside of b's, which sees nothing of b's FROM list; and
+ * binds such a query. */
 struct bind *sql_bind_child(struct bind *b, int position);
 struct sql_node *sql_bind_child_select(struct bind *b, struct bind *child, const struct ast_select *q);
 /* sql_bind_child_select in two steps: binding, then making operators. */
@@ -433,10 +443,12 @@ bool sql_bind_own_arenas(struct bind *b, struct sql_sub *s, unsigned from);
 bool sql_bind_cte_names(struct bind *b, const struct ast_cte *c, struct bind_cte *out);
 bool sql_bind_with(struct bind *b, const struct ast_with *w, const struct ast_select *q);
 /*
- * refs.c: for each query of q's WITH: true if it is used in one FROM list only, which is read once.
- * q NULL = false for each.
+ * refs.c: for each query of q's WITH: true if it is used in one FROM list only, which is read
+ * once. q NULL = false for each.
  */
 bool *sql_bind_said_once(struct bind *b, const struct ast_with *w, const struct ast_select *q);
+/* In which order the queries of w are bound. */
+unsigned *sql_bind_with_order(struct nam_arena *a, const struct ast_with *w, struct cat_err *err);
 bool sql_bind_with_done(struct bind *b, const struct ast_with *w, struct sql_node *root);
 /* True if that name is one of WITH. Then a FROM item is added, or *err says why not (*ok). */
 /* True if a query of it is INSERT, UPDATE or DELETE: steps.c. */
@@ -487,12 +499,12 @@ bool sql_bind_system_known(struct bind *b, const struct ast_table *t, const stru
  * one does. */
 void sql_bind_guess_column(struct bind *b, const struct ast_expr *e);
 void sql_bind_guess_relation(struct bind *b, const char *name);
-/* lateral.c: the binder of a query, or of a function's arguments, that sees b's tables so far; when
- * they are bound. */
+/* lateral.c: the binder of a query, or of a function's arguments, that sees b's tables so far;
+ * when they are bound. */
 struct bind *sql_bind_lateral_child(struct bind *b, int position, struct sql_sub **out);
 bool sql_bind_lateral_done(struct bind *b, struct sql_sub *s, struct sql_node *root, unsigned from);
-/* A FROM item whose rows come from sub (NULL = from the query of `from`): n columns called that (an
- * alias's names go before). */
+/* A FROM item whose rows come from sub (NULL = from the query of `from`): n columns called that
+ * (an alias's names go before). */
 bool sql_bind_add_source(struct bind *b, const struct ast_table *t, struct sql_node *sub,
     const struct sql_column *column, unsigned n);
 
@@ -503,8 +515,8 @@ struct sql_expr *sql_bind_aggregate(struct bind *b, const struct ast_expr *e, en
 bool sql_bind_same_agg(const struct ast_agg *x, const struct ast_agg *y);
 
 /*
- * group.c: the grouping sets of q, whose expression k is group leaf[k]; then the operator below the
- * aggregation.
+ * group.c: the grouping sets of q, whose expression k is group leaf[k]; then the operator below
+ * the aggregation.
  */
 bool sql_bind_gsets(struct bind *b, const struct ast_select *q, const unsigned *leaf);
 bool sql_bind_in_all_gsets(const struct ast_select *q, unsigned leaf);
@@ -539,8 +551,8 @@ bool sql_bind_speaks_of_outer(const struct sql_expr *e);
 /* b's FROM list has that table. */
 void sql_bind_sub_reads(struct bind *b, const struct cat_table *tab);
 /*
- * If all that ties b's query, bound and planned, to the outside are equalities: a second plan, that
- * finds the answers to all outer rows at once. out: its select list.
+ * If all that ties b's query, bound and planned, to the outside are equalities: a second plan,
+ * that finds the answers to all outer rows at once. out: its select list.
  */
 bool sql_bind_sub_set(struct bind *b, const struct ast_select *q, struct sql_expr **out, unsigned n);
 

@@ -30,7 +30,7 @@ returns(struct bind *b, const struct ast_expr *e, const char *name, unsigned *n)
 	if (x == NULL || (x = sql_expr_default_type(b->a, x, b->err)) == NULL)
 		return false;
 	if (name == NULL)
-		name = sql_bind_name_of(e);
+		name = sql_bind_name_of(b, e);
 	b->plan->returning[(*n)++] = x;
 	to->type = x->type;
 	to->typmod = x->typmod;

@@ -92,6 +92,8 @@ struct sql_expr *
 sql_bind_grouping(struct bind *b, const struct ast_expr *e)
 {
 	unsigned group[31];
+	if (sql_bind_is_outside(b, e))
+		return sql_bind_outer(b, e);
 	if (b->agg.inside) {
 		sql_bind_fail(b, e->position, "42803", "aggregate function calls cannot be nested");
 		return NULL;

@@ -60,65 +60,6 @@ push_star(struct bind *b, struct bind_list *l, int position)
 	return sql_bind_star(b, &ref, &n) && push_refs(b, l, ref, n, position);
 }
 
-/* strength 2: a name of its own; 1: what stands in for one; 0: none. A cast and a CASE give way to
- * a 2 inside of them. */
-static const char *
-name_in(const struct ast_expr *e, int *strength)
-{
-	const char *inner;
-	*strength = 2;
-	switch (e->kind) {
-	case AST_COLUMN:
-	case AST_FUNC:
-	case AST_WINDOW:
-		return e->text;
-	case AST_CASE:
-		if (e->text != NULL)
-			return e->text;
-		inner = name_in(e->args[e->nargs - 1], strength);
-		if (*strength == 2)
-			return inner;
-		*strength = 1;
-		return "case";
-	case AST_COALESCE:
-		return e->text ? e->text : "coalesce";
-	case AST_ARRAY:
-		return "array";
-	case AST_COLLATE:
-	case AST_INDEX:
-		return name_in(e->args[0], strength);
-	case AST_SUB:
-		if (e->sub == AST_SUB_EXISTS)
-			return "exists";
-		if (e->sub == AST_SUB_ARRAY)
-			return "array";
-		if (e->sub == AST_SUB_SCALAR && e->select->targets == 1)
-			return e->select->target[0].name ? e->select->target[0].name
-							 : name_in(e->select->target[0].e, strength);
-		*strength = 0;
-		return "?column?";
-	case AST_BOOL:
-		*strength = 1;
-		return "bool";
-	case AST_CAST:
-		inner = name_in(e->args[0], strength);
-		if (*strength == 2)
-			return inner;
-		*strength = 1;
-		return e->text ? e->text : cat_type_word(e->type);
-	default:
-		*strength = 0;
-		return "?column?";
-	}
-}
-
-const char *
-sql_bind_name_of(const struct ast_expr *e)
-{
-	int strength;
-	return name_in(e, &strength);
-}
-
 /* t.* of a table of a query around this one. */
 static bool
 push_outside(struct bind *b, struct bind_list *l, const struct ast_expr *star)
@@ -154,7 +95,7 @@ select_list(struct bind *b, const struct ast_select *q, struct bind_list *l)
 	for (unsigned i = 0; i < q->targets; i++) {
 		const struct ast_target *t = &q->target[i];
 		if (t->e->kind != AST_STAR) {
-			if (!push(b, l, t->e, t->name ? t->name : sql_bind_name_of(t->e)))
+			if (!push(b, l, t->e, t->name ? t->name : sql_bind_name_of(b, t->e)))
 				return false;
 			continue;
 		}
@@ -654,6 +595,9 @@ is_grouped(struct bind *b, const struct ast_select *q)
 			return true;
 	for (unsigned i = 0; i < q->windows; i++)
 		if (sql_bind_has_agg(b, q->window[i]))
+			return true;
+	for (unsigned i = 0; i < q->ons; i++)
+		if (sql_bind_has_agg(b, q->on[i]))
 			return true;
 	return false;
 }

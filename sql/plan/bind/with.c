@@ -133,10 +133,9 @@ read_step(struct bind *b, const struct ast_table *t, const struct bind_cte *c)
 bool
 sql_bind_with(struct bind *b, const struct ast_with *w, const struct ast_select *q)
 {
-	bool *once = w && !sql_with_changes(w) ? sql_bind_said_once(b, w, q) : NULL;
-	if (w != NULL && once == NULL && !sql_with_changes(w))
-		return false;
-	for (unsigned i = 0; w != NULL && i < w->n; i++) {
+	if (w == NULL)
+		return true;
+	for (unsigned i = 0; i < w->n; i++) {
 		const struct ast_cte *c = &w->cte[i];
 		if (c->change != NULL)
 			return sql_bind_fail(b, c->position, "0A000",
@@ -145,7 +144,12 @@ sql_bind_with(struct bind *b, const struct ast_with *w, const struct ast_select 
 			if (strcmp(w->cte[k].name, c->name) == 0)
 				return sql_bind_fail(b, c->position, "42712",
 				    "WITH query name \"%s\" specified more than once", c->name);
-		struct bind_cte *made = once[i] ? for_later(b, c) : one(b, c, w->recursive);
+	}
+	bool *once = sql_bind_said_once(b, w, q);
+	unsigned *order = once ? sql_bind_with_order(b->a, w, b->err) : NULL;
+	for (unsigned n = 0; order != NULL && n < w->n; n++) {
+		const struct ast_cte *c = &w->cte[order[n]];
+		struct bind_cte *made = once[order[n]] ? for_later(b, c) : one(b, c, w->recursive);
 		if (made == NULL)
 			return false;
 		if (c->materialize)
@@ -153,7 +157,7 @@ sql_bind_with(struct bind *b, const struct ast_with *w, const struct ast_select 
 		made->next = b->nest.cte;
 		b->nest.cte = made;
 	}
-	return true;
+	return order != NULL;
 }
 
 /* What reads the rows that plan would have kept reads plan. */
