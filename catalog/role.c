@@ -1,11 +1,14 @@
 /* role.c -- rows of nam_roles and nam_members. */
+#include <base/rng.h>
 #include <catalog/catalog_internal.h>
 #include <catalog/role.h>
 
 #include <string.h>
 
 enum { R_NAME, R_FLAGS, R_SECRET, R_ALL };
-enum { SUPER = 1, LOGIN = 2, CREATE = 4 };
+/* Of flags, whose other bits are the id. */
+enum { SUPER = 1, LOGIN = 2, CREATE = 4, NOINHERIT = 8, ID_SHIFT = 8 };
+#define ID_BITS (UINT64_MAX >> (ID_SHIFT + 1))
 enum { M_ROLE, M_MEMBER, M_ADMIN, M_ALL };
 
 static struct cat_str
@@ -103,9 +106,12 @@ role_of(const struct cat_vec col[R_ALL], unsigned k, struct cat_role *out)
 	struct cat_str name = col[R_NAME].s[k], secret = col[R_SECRET].s[k];
 	if (secret.len > CAT_SECRET_MAX || name.len > CAT_NAME_MAX)
 		return NAM_CORRUPT;
-	*out = (struct cat_role){ .super = (col[R_FLAGS].i[k] & SUPER) != 0,
-		.login = (col[R_FLAGS].i[k] & LOGIN) != 0,
-		.create = (col[R_FLAGS].i[k] & CREATE) != 0 };
+	uint64_t flags = (uint64_t)col[R_FLAGS].i[k];
+	*out = (struct cat_role){ .id = flags >> ID_SHIFT,
+		.super = (flags & SUPER) != 0,
+		.login = (flags & LOGIN) != 0,
+		.create = (flags & CREATE) != 0,
+		.noinherit = (flags & NOINHERIT) != 0 };
 	memcpy(out->name, name.p, name.len);
 	memcpy(out->secret, secret.p, secret.len);
 	return NAM_OK;
@@ -161,7 +167,9 @@ static void
 values_of(const struct cat_role *role, union cat_val v[R_ALL])
 {
 	v[R_NAME].s = str(role->name);
-	v[R_FLAGS].i = (role->super ? SUPER : 0) | (role->login ? LOGIN : 0) | (role->create ? CREATE : 0);
+	v[R_FLAGS].i =
+	    (int64_t)(role->id << ID_SHIFT | (role->super ? SUPER : 0) | (role->login ? LOGIN : 0) |
+		      (role->create ? CREATE : 0) | (role->noinherit ? NOINHERIT : 0));
 	v[R_SECRET].s = str(role->secret);
 }
 
@@ -170,11 +178,66 @@ cat_role_create(struct cat *c, struct txn *t, const struct cat_role *role, struc
 {
 	struct txn_get g;
 	union cat_val v[R_ALL];
+	struct cat_role made = *role;
 	nam_status st = get(c, t, role->name, &g, arena);
-	values_of(role, v);
 	if (st != NAM_ABSENT)
 		return st == NAM_OK ? NAM_DUPLICATE : st;
+	made.id = 0;
+	while (made.id == 0 && strcmp(role->name, CAT_FIRST_ROLE) != 0 &&
+	       strcmp(role->name, CAT_EVERY_ROLE) != 0) {
+		nam_random_bytes(&made.id, sizeof made.id);
+		made.id &= ID_BITS;
+	}
+	values_of(&made, v);
 	return insert(&c->system[CAT_ROLES]->def, t, &g, v, arena);
+}
+
+/* The first role's row, which says that the cluster has had a role. */
+static nam_status
+write_first(struct cat *c, struct txn *t, struct nam_arena *arena)
+{
+	const struct cat_role first = { .name = CAT_FIRST_ROLE, .super = true, .login = true };
+	nam_status st = cat_role_create(c, t, &first, arena);
+	return st == NAM_DUPLICATE ? NAM_OK : st;
+}
+
+bool
+cat_role_name_good(const char *name)
+{
+	return name[0] != 0 && strlen(name) <= CAT_NAME_MAX && strncmp(name, "pg_", 3) != 0 &&
+	       strcmp(name, CAT_EVERY_ROLE) != 0 && strcmp(name, "none") != 0;
+}
+
+nam_status
+cat_role_enter(struct cat *c, struct txn *t, const char *name, bool claims, struct cat_role *out,
+    bool *claimed, struct nam_arena *arena)
+{
+	struct cat_role *all, own = { .super = true, .login = true };
+	unsigned n;
+	*claimed = false;
+	if (!cat_role_name_good(name))
+		return NAM_ABSENT;
+	memcpy(own.name, name, strlen(name) + 1);
+	nam_status st = cat_role_find(c, t, name, out, arena);
+	if (st != NAM_ABSENT)
+		return st;
+	if (strcmp(name, CAT_FIRST_ROLE) == 0) {
+		*out = own;
+		return NAM_OK;
+	}
+	if (!claims)
+		return NAM_ABSENT;
+	st = cat_role_list(c, t, &all, &n, arena);
+	if (st != NAM_OK || n > 0)
+		return st == NAM_OK ? NAM_ABSENT : st;
+	/* Two clients that claim at once both write this row: one of them does not commit. */
+	st = write_first(c, t, arena);
+	if (st == NAM_OK)
+		st = cat_role_create(c, t, &own, arena);
+	if (st == NAM_OK)
+		st = cat_role_find(c, t, name, out, arena);
+	*claimed = st == NAM_OK;
+	return st;
 }
 
 nam_status
@@ -223,6 +286,8 @@ cat_role_drop(struct cat *c, struct txn *t, const char *name, struct nam_arena *
 	nam_status st = get(c, t, name, &g, arena);
 	if (st == NAM_OK)
 		st = change(&c->system[CAT_ROLES]->def, t, &g, NULL, arena);
+	if (st == NAM_OK)
+		st = write_first(c, t, arena);
 	if (st == NAM_OK)
 		st = cat_member_list(c, t, &m, &n, arena);
 	for (unsigned i = 0; st == NAM_OK && i < n; i++)

@@ -10,16 +10,20 @@
 
 enum { CAT_SECRET_MAX = 255 };
 
-/* The role of a new cluster. It is a superuser, and needs no row. */
+/* The role of a new cluster. It is a superuser for ever, and needs no row. */
 #define CAT_FIRST_ROLE "namdb"
 /* A row of that name is no role: its `create` is every role's. */
 #define CAT_EVERY_ROLE "public"
 
 struct cat_role {
 	char name[CAT_NAME_MAX + 1];
+	/* 0 = the first role. A role that is dropped and made again gets another one. */
+	uint64_t id;
 	bool super;  /* may change roles */
 	bool login;  /* may connect */
 	bool create; /* may make relations in schema public */
+	/* Has the rights of the roles it is a member of only after SET ROLE. */
+	bool noinherit;
 	/* SCRAM-SHA-256$iterations:salt$StoredKey:ServerKey, as PostgreSQL keeps it; "" = it has no
 	 * password */
 	char secret[CAT_SECRET_MAX + 1];
@@ -35,12 +39,23 @@ nam_status cat_role_hold(struct cat *c, struct txn *t, const char *name, struct 
 /* All of them, in arena memory, in no order. */
 nam_status cat_role_list(
     struct cat *c, struct txn *t, struct cat_role **out, unsigned *n, struct nam_arena *arena);
-/* A new role. NAM_DUPLICATE: there is one of that name. */
+/*
+ * The role as which a client of that name comes in: the role of that name, or the first role.
+ * claims: if no role has ever been made in this cluster, the client is its first user; a role of
+ * that name is made, a superuser, and *claimed says that t is to be committed. NAM_ABSENT: none.
+ * Others as txn_lock.
+ */
+nam_status cat_role_enter(struct cat *c, struct txn *t, const char *name, bool claims, struct cat_role *out,
+    bool *claimed, struct nam_arena *arena);
+/* A new role, with an id of its own. NAM_DUPLICATE: there is one of that name. */
 nam_status cat_role_create(
     struct cat *c, struct txn *t, const struct cat_role *role, struct nam_arena *arena);
+/* True if a role may have that name. */
+bool cat_role_name_good(const char *name);
 /* What the role of that name is from now on. NAM_ABSENT; others as txn_lock. */
 nam_status cat_role_alter(struct cat *c, struct txn *t, const struct cat_role *role, struct nam_arena *arena);
-/* With its memberships. NAM_ABSENT; others as txn_lock. */
+/* With its memberships. From then on the cluster has had a role, also if it was the last one.
+ * NAM_ABSENT; others as txn_lock. */
 nam_status cat_role_drop(struct cat *c, struct txn *t, const char *name, struct nam_arena *arena);
 
 /* A role is a member of another one: it may do what that one may. */

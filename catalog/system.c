@@ -65,7 +65,7 @@ static const struct cat_column extras_columns[X_ALL] = {
 /* role.c's */
 static const struct cat_column roles_columns[] = {
 	COLUMN("name", CAT_TEXT, CAT_NAME_MAX),
-	COLUMN("flags", CAT_INT4, -1),
+	COLUMN("flags", CAT_INT8, -1),
 	COLUMN("secret", CAT_TEXT, -1),
 };
 static const struct cat_column members_columns[] = {

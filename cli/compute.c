@@ -24,6 +24,7 @@ static const char usage[] =
     "  --pg-socket DIR     listen also on a UNIX socket in this folder, named as PostgreSQL's\n"
     "  --pg-cert FILE      certificate (PEM) for TLS, which is offered then; with\n"
     "  --pg-key FILE       its private key\n"
+    "  --pg-require-tls    refuses clients that come over TCP without TLS, also those of this machine\n"
     "  --pg-auth RULE      trust: clients of this machine need no password; scram: they need one, as others\n"
     "                      always do (default trust)\n"
     "  --pg-sessions N     most sessions at once (default 4096)\n"
@@ -45,14 +46,17 @@ static const char usage[] =
     "  --help              this text\n"
     "\n"
     "SIGTERM or SIGINT ends it: each session is told so (57P01), open transactions are rolled back.\n"
-    "Passwords are those of roles: CREATE USER name PASSWORD '...' in namdb sql, or over the socket. Where\n"
-    "clients of this machine are trusted, they may name any user. Without TLS data is not encrypted.\n";
+    "A client names a role that is there. A new cluster has one, namdb, a superuser that stays; if no role\n"
+    "has ever been made, the first client that is trusted under another name becomes a superuser of that\n"
+    "name. Passwords are those of roles: CREATE USER name PASSWORD '...' in namdb sql, or over the socket.\n"
+    "Where clients of this machine are trusted, they may be any role. Without TLS data is not encrypted.\n";
 
 static const struct option known[] = {
 	{ "pg", required_argument, NULL, 'P' },
 	{ "pg-socket", required_argument, NULL, 'S' },
 	{ "pg-cert", required_argument, NULL, 'C' },
 	{ "pg-key", required_argument, NULL, 'K' },
+	{ "pg-require-tls", no_argument, NULL, 'T' },
 	{ "pg-auth", required_argument, NULL, 'A' },
 	{ "pg-sessions", required_argument, NULL, 'N' },
 	{ "pg-message", required_argument, NULL, 'M' },
@@ -132,6 +136,9 @@ take(struct compute *c, int o)
 		break;
 	case 'K':
 		c->pg.key = optarg;
+		break;
+	case 'T':
+		c->pg.require_tls = true;
 		break;
 	case 'A':
 		c->pg.passwords = strcmp(optarg, "scram") == 0;
@@ -296,6 +303,10 @@ cli_compute(int argc, char **argv)
 		fprintf(stderr, "namdb compute: warning: other machines can connect, and there is no TLS: "
 				"give --pg-cert and "
 				"--pg-key\n");
+	if (cn_pg_trusts_beside(pg))
+		fprintf(stderr, "namdb compute: warning: other machines can connect, and --pg-auth is trust: "
+				"anybody who reaches the port from this machine, also through a proxy or a "
+				"tunnel, is let in as any role without a password: give --pg-auth scram\n");
 	fprintf(stderr, "compute node with %u workers, for clients of PostgreSQL at %s%s%s\nready\n",
 	    cn_workers(cn), cn_pg_address(pg), c.pg.socket_dir ? " and in " : "",
 	    c.pg.socket_dir ? c.pg.socket_dir : "");

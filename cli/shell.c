@@ -307,8 +307,9 @@ shell_lost(struct shell *sh)
 	sh->cn = NULL;
 	shell_signals_block(); /* the new threads take none */
 	nam_status st = sh->opt.again(sh->opt.again_arg, &sh->cn, &err);
-	if (st == NAM_OK && (st = cn_session_open(sh->cn, UINT_MAX, &sh->session)) != NAM_OK)
-		nam_fail(&err, st, "cannot open a session: %s", nam_status_text(st));
+	struct cat_err why;
+	if (st == NAM_OK && !cn_session_open_as(sh->cn, UINT_MAX, sh->opt.user, &sh->session, &why))
+		st = nam_fail(&err, NAM_REFUSED, "%s", why.text);
 	shell_signals_open();
 	fprintf(stderr, st == NAM_OK ? "Succeeded.\n" : "Failed.\nnamdb: this shell ends: %s\n", err.text);
 	if (st != NAM_OK)
@@ -764,9 +765,14 @@ shell_open(struct cn *cn, const struct shell_options *opt, struct nam_err *err)
 	if ((sh->print = cn_print_open(stdout, opt->form)) == NULL ||
 	    (sh->null != NULL && !cn_print_null(sh->print, sh->null)))
 		goto fail;
-	if ((st = cn_session_open(cn, UINT_MAX, &sh->session)) != NAM_OK)
-		goto fail;
-	return sh;
+	struct cat_err why;
+	if (cn_session_open_as(cn, UINT_MAX, opt->user, &sh->session, &why))
+		return sh;
+	nam_fail(err, NAM_REFUSED, "%s%s%s", why.text, why.hint[0] ? "\nHINT:  " : "", why.hint);
+	cn_print_close(sh->print);
+	free(sh->null);
+	free(sh);
+	return NULL;
 fail:
 	nam_fail(err, st, "cannot open a session: %s", nam_status_text(st));
 	if (sh != NULL)

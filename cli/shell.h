@@ -17,6 +17,7 @@ struct shell_options {
 	bool verbose;            /* what each statement cost on the fabric, on stderr */
 	bool stop_on_error;      /* a script ends at its first error */
 	size_t statement_max;
+	const char *user;  /* the role that the session is of; NULL = the first one */
 	const char *about; /* for \conninfo; borrowed */
 	/* Opens a compute node like the first one; NULL = there is no way to. */
 	nam_status (*again)(void *arg, struct cn **out, struct nam_err *err);
@@ -212,18 +213,20 @@ struct shell_args {
 	unsigned actions;
 };
 /* Options of both commands. shell_option: true if o is one of them (*bad: its value is wrong). */
-#define SHELL_SHORT "c:f:vq"
+#define SHELL_SHORT "c:f:U:vq"
 #define SHELL_LONG                                                                                           \
 	{ "command", required_argument, NULL, 'c' }, { "file", required_argument, NULL, 'f' },               \
-	    { "verbose", no_argument, NULL, 'v' }, { "quiet", no_argument, NULL, 'q' },                      \
-	    { "csv", no_argument, NULL, 1001 }, { "format", required_argument, NULL, 1004 },                 \
-	    { "null", required_argument, NULL, 1005 }, { "max-statement", required_argument, NULL, 1002 },   \
+	    { "user", required_argument, NULL, 'U' }, { "verbose", no_argument, NULL, 'v' },                 \
+	    { "quiet", no_argument, NULL, 'q' }, { "csv", no_argument, NULL, 1001 },                         \
+	    { "format", required_argument, NULL, 1004 }, { "null", required_argument, NULL, 1005 },          \
+	    { "max-statement", required_argument, NULL, 1002 },                                              \
 	{                                                                                                    \
 		"stop-on-error", no_argument, NULL, 1003                                                     \
 	}
 #define SHELL_USAGE                                                                                          \
 	"  -c, --command SQL   run SQL and exit; may be given several times\n"                               \
 	"  -f, --file F        run statements from a file (-: standard input)\n"                             \
+	"  -U, --user NAME     role to act as, which must be there (default namdb, a superuser)\n"           \
 	"  --format F          results as aligned, csv, json or markdown (default aligned)\n"                \
 	"  --csv               the same as --format csv\n"                                                   \
 	"  --null TEXT         what stands for NULL (default: nothing)\n"                                    \

@@ -27,6 +27,9 @@ shell_option(struct shell_args *a, int o, const char *value, const char **bad)
 		a->action[a->actions].file = o == 'f';
 		a->action[a->actions++].text = value;
 		return true;
+	case 'U':
+		a->opt.user = value;
+		return true;
 	case 'v':
 		a->opt.verbose = true;
 		return true;

@@ -24,6 +24,7 @@ static const char usage[] =
     "                      (models, less memory), ondemand, models, none or messages\n"
     "  --lease MS          for a new cluster: a process that is silent for so long is fenced "
     "(default 3000)\n" SHELL_USAGE "\n"
+    "A new cluster has one role, namdb, a superuser that stays.\n"
     "Exit code 0: every statement succeeded; 1: a statement failed, or there is no cluster; 2: bad usage.\n";
 
 static int

@@ -11,6 +11,7 @@
 #ifndef NAM_COMPUTE_NODE_CN_H
 #define NAM_COMPUTE_NODE_CN_H
 
+#include <catalog/role.h>
 #include <sql/sql.h>
 
 struct cn;
@@ -77,6 +78,16 @@ nam_status cn_start(struct cn *cn, unsigned worker, void (*fn)(const struct cn_p
  */
 void cn_reason(struct cn *cn, const struct cn_place *place, bool cut, bool doubt, struct cat_err *err);
 
+/*
+ * The role as which a client of that name comes in (cat_role_enter, whose claims it hands on);
+ * *found false: there is none. False: the catalog cannot be read, and *err says why. cancel: as
+ * txn_limits. May park.
+ */
+bool cn_enter(struct cn *cn, const struct cn_place *place, const char *user, bool claims, _Atomic int *cancel,
+    struct cat_role *role, bool *found, struct cat_err *err);
+/* True if cn_enter's answer keeps the client out: *err is 28000. */
+bool cn_refuse(const char *user, const struct cat_role *role, bool found, struct cat_err *err);
+
 /* For sessions of that worker: the process's other workers, as sql_session_config wants them. Valid
  * until cn_close. */
 const struct sql_crew *cn_crew(struct cn *cn, unsigned worker);
@@ -85,6 +96,10 @@ const struct sql_crew *cn_crew(struct cn *cn, unsigned worker);
 
 /* worker: 0.., or UINT_MAX for the next in turn. NAM_NOMEM, or as sql_session_open. */
 nam_status cn_session_open(struct cn *cn, unsigned worker, struct cn_session **out);
+/* As the role user, whose name is copied; NULL = the first role. If it is refused, or something
+ * else fails, *err says why, with 28000 for a name that is no role, and *out is as it was. */
+bool cn_session_open_as(
+    struct cn *cn, unsigned worker, const char *user, struct cn_session **out, struct cat_err *err);
 /* Rolls back an open transaction. */
 void cn_session_close(struct cn_session *s);
 /* 'I', 'T', 'E': as sql_session_state. */

@@ -33,6 +33,7 @@ enum { SPINS = 2000, TURN_NS = 1000000 };
 
 struct cn_session {
 	struct cn *cn;                 /* i */
+	const char *user;              /* baton  of REQ_OPEN; NULL = the first role */
 	struct nam_co *co;             /* i  once open */
 	struct sql_session *sql;       /* baton */
 	_Atomic uint32_t baton;        /* a  enum baton */
@@ -228,11 +229,30 @@ serve(struct cn_session *s, const struct sql_sink *sink)
 	return false;
 }
 
+/* Looks for the session's role. False: s->err says why there will be no session. user: where its
+ * name stays. */
+static bool
+enter(struct cn_session *s, const struct cn_place *place, char user[CAT_NAME_MAX + 1],
+    struct sql_session_config *cfg)
+{
+	struct cat_role role;
+	bool found;
+	if (!cn_enter(s->cn, place, s->user, true, &s->cancel, &role, &found, s->err) ||
+	    cn_refuse(s->user, &role, found, s->err))
+		return false;
+	snprintf(user, CAT_NAME_MAX + 1, "%s", role.name);
+	cfg->user = user;
+	cfg->role_id = role.id;
+	cfg->plain_user = !role.super;
+	return true;
+}
+
 static void
 session_main(const struct cn_place *place, void *arg)
 {
 	struct cn_session *s = arg;
-	const struct sql_session_config cfg = {
+	char user[CAT_NAME_MAX + 1] = "";
+	struct sql_session_config cfg = {
 		.tw = place->txn,
 		.cat = place->cat,
 		.parser = place->parser,
@@ -254,7 +274,9 @@ session_main(const struct cn_place *place, void *arg)
 		.progress = on_progress,
 	};
 	s->co = nam_co_self();
-	s->status = sql_session_open(&cfg, &s->sql);
+	s->status = s->user == NULL || enter(s, place, user, &cfg) ? NAM_OK : NAM_REFUSED;
+	if (s->status == NAM_OK)
+		s->status = sql_session_open(&cfg, &s->sql);
 	bool open = s->status == NAM_OK;
 	s->state = open ? sql_session_state(s->sql) : 'I';
 	s->event = EV_END;
@@ -318,13 +340,15 @@ turn(struct cn_session *s)
 	await(s);
 }
 
-nam_status
-cn_session_open(struct cn *cn, unsigned worker, struct cn_session **out)
+static nam_status
+open_session(struct cn *cn, unsigned worker, const char *user, struct cn_session **out, struct cat_err *err)
 {
 	struct cn_session *s = calloc(1, sizeof *s);
 	if (s == NULL)
 		return NAM_NOMEM;
 	s->cn = cn;
+	s->user = user;
+	s->err = err;
 	s->request = REQ_OPEN;
 	atomic_store(&s->baton, COROUTINE);
 	if (worker == UINT_MAX)
@@ -341,6 +365,24 @@ cn_session_open(struct cn *cn, unsigned worker, struct cn_session **out)
 	atomic_fetch_add(&cn->sessions, 1);
 	*out = s;
 	return NAM_OK;
+}
+
+nam_status
+cn_session_open(struct cn *cn, unsigned worker, struct cn_session **out)
+{
+	return open_session(cn, worker, NULL, out, NULL);
+}
+
+bool
+cn_session_open_as(
+    struct cn *cn, unsigned worker, const char *user, struct cn_session **out, struct cat_err *err)
+{
+	*err = (struct cat_err){ 0 };
+	nam_status st = open_session(cn, worker, user, out, err);
+	if (st != NAM_OK && err->sqlstate[0] == 0)
+		cat_error(err, st == NAM_NOMEM ? "53200" : "58030", "cannot open a session: %s",
+		    nam_status_text(st));
+	return st == NAM_OK;
 }
 
 void

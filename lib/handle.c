@@ -103,16 +103,17 @@ namdb_open(const char *where, namdb **out)
 	db->refs = 1;
 	db->process = lib_process();
 	lib_clear(db);
-	db->place = lib_place_open(where, &err);
+	char user[CAT_NAME_MAX + 1];
+	db->place = lib_place_open(where, user, &err);
 	if (db->place != NULL) {
-		nam_status st = cn_session_open(lib_place_cn(db->place), UINT_MAX, &db->s);
-		if (st == NAM_OK) {
+		if (cn_session_open_as(
+			lib_place_cn(db->place), UINT_MAX, user[0] ? user : NULL, &db->s, &db->err)) {
 			db->open = true;
 			return NAMDB_OK;
 		}
-		nam_fail(&err, st, "cannot open a session: %s", nam_status_text(st));
 		lib_place_close(db->place);
 		db->place = NULL;
+		return NAMDB_ERROR;
 	}
 	cat_error(&db->err,
 	    err.status == NAM_NOMEM     ? "53200"

@@ -11,8 +11,9 @@
 /* A cluster as this process knows it: one compute node; of `memory:` also the regions.
  * Counted. */
 struct lib_place;
-/* Finds or opens it. NULL = err says why. */
-struct lib_place *lib_place_open(const char *where, struct nam_err *err);
+/* Finds or opens it. user: gets the role that the handle is of, "" = the first one. NULL = err says
+ * why. */
+struct lib_place *lib_place_open(const char *where, char user[CAT_NAME_MAX + 1], struct nam_err *err);
 void lib_place_close(struct lib_place *p);
 struct cn *lib_place_cn(struct lib_place *p);
 /* db->end_fn is called once when p's compute node has lost its place in the cluster; at once, if it

@@ -21,9 +21,10 @@
  * with options behind a question mark, name=value, separated by &: size=512m and nodes=3 (memory),
  * fabric=auto|shm|verbs|tcp, cluster=NAME, secret=FILE, connect_ms=N (nodes), lease_ms=N (of a new
  * cluster: a process that stalls for so long with a transaction open is fenced; default 3000),
- * workers=N (threads of this process; default 1). Handles with equal nodes and options share one
- * compute node in this process. The options of the first handle of memory:NAME hold for all its
- * handles.
+ * workers=N (threads of this process; default 1), user=NAME (the role that the handle is of; a name
+ * that is no role is refused with 28000; default namdb, the first role, a superuser). Handles with
+ * equal nodes and options share one compute node in this process. The options of the first handle
+ * of memory:NAME hold for all its handles, but for user.
  *
  * Results. Calls return NAMDB_OK, NAMDB_ROW, NAMDB_DONE, NAMDB_ERROR or NAMDB_MISUSE. After
  * NAMDB_ERROR namdb_sqlstate, namdb_message, namdb_detail, namdb_hint and namdb_position describe

@@ -222,6 +222,31 @@ errors_say_what(void **state)
 	namdb_close(db);
 }
 
+/* A handle of a role has that role's rights; a name that is no role opens none. */
+static void
+of_a_role(void **state)
+{
+	(void)state;
+	namdb *db, *low, *none;
+	assert_int_equal(namdb_open("memory:roles?size=64m", &db), NAMDB_OK);
+	run(db, "CREATE ROLE low LOGIN; CREATE ROLE shut; CREATE TABLE t (a integer)");
+	assert_int_equal(namdb_open("memory:roles?user=low", &low), NAMDB_OK);
+	assert_int_equal(namdb_exec(low, "SELECT a FROM t"), NAMDB_ERROR);
+	assert_string_equal(namdb_sqlstate(low), "42501");
+	run(db, "DROP ROLE low");
+	assert_int_equal(namdb_exec(low, "CREATE ROLE more SUPERUSER"), NAMDB_ERROR);
+	assert_string_equal(namdb_sqlstate(low), "42501");
+	static const char *const wrong[] = { "memory:roles?user=low", "memory:roles?user=shut",
+		"memory:roles?user=public", NULL };
+	for (unsigned i = 0; wrong[i] != NULL; i++) {
+		assert_int_equal(namdb_open(wrong[i], &none), NAMDB_ERROR);
+		assert_string_equal(namdb_sqlstate(none), "28000");
+		namdb_close(none);
+	}
+	namdb_close(low);
+	namdb_close(db);
+}
+
 static void
 places(void **state)
 {
@@ -507,6 +532,7 @@ main(void)
 		cmocka_unit_test(statements_side_by_side),
 		cmocka_unit_test(errors_say_what),
 		cmocka_unit_test(arrays),
+		cmocka_unit_test(of_a_role),
 		cmocka_unit_test(places),
 		cmocka_unit_test(enums_of_two_clusters),
 		cmocka_unit_test(misuse),

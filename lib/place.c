@@ -125,7 +125,7 @@ struct wish {
 	unsigned nodes, workers;
 	uint32_t connect_ms, lease_ms;
 	enum net_kind fabric;
-	const char *cluster, *secret;
+	const char *cluster, *secret, *user;
 };
 
 static bool
@@ -154,6 +154,8 @@ option(struct wish *w, char *item, struct nam_err *err)
 		w->cluster = value;
 	} else if (strcmp(item, "secret") == 0 && !w->memory) {
 		w->secret = value;
+	} else if (strcmp(item, "user") == 0 && value[0] != 0 && strlen(value) <= CAT_NAME_MAX) {
+		w->user = value;
 	} else {
 		nam_fail(err, NAM_INVALID,
 		    "option %.60s=%.60s is not known for %s, or its value makes no sense", item, value,
@@ -267,11 +269,12 @@ open_up(struct lib_place *p, const struct wish *w, struct nam_err *err)
 }
 
 struct lib_place *
-lib_place_open(const char *where, struct nam_err *err)
+lib_place_open(const char *where, char user[CAT_NAME_MAX + 1], struct nam_err *err)
 {
 	struct wish w;
 	if (!understand(&w, where, err))
 		return NULL;
+	snprintf(user, CAT_NAME_MAX + 1, "%s", w.user ? w.user : "");
 	/* memory:NAME is found by its name alone; options of later handles are ignored. */
 	char key[sizeof w.text + 8] = "";
 	if (w.memory && w.name[0] != 0)

@@ -121,7 +121,7 @@ struct sql_session_config {
 	uint64_t turn_ns;
 	const char *user; /* borrowed; NULL = namdb */
 	bool plain_user;  /* user is no superuser */
-	bool no_role;     /* user is the name of no role: it acts as the first one, namdb */
+	uint64_t role_id; /* user's cat_role.id: its rights end when that role is dropped */
 	bool no_files;    /* COPY reads and writes no files: 42501 */
 	int32_t pid;      /* pg_backend_pid(); 0 = the process's */
 	bool log_slow;    /* log_min_duration_statement is log_slow_ms by default, else -1 */

@@ -232,7 +232,7 @@ class Compute:
         with open(self.log_path, errors="replace") as f:
             return f.read()
 
-    def psql(self, *args, stdin="", timeout=60, user="tester", env=None):
+    def psql(self, *args, stdin="", timeout=60, user="namdb", env=None):
         """psql with these arguments, to its end."""
         args = ["psql", "-X", "-h", "127.0.0.1", "-p", str(self.port), "-U", user, "-d", "namdb"] + list(args)
         try:

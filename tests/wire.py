@@ -29,7 +29,7 @@ class Wire:
         self.s.sendall(data)
 
     def startup(self, version=196608, **settings):
-        settings.setdefault("user", "tester")
+        settings.setdefault("user", "namdb")
         body = b"".join(k.encode() + b"\0" + str(v).encode() + b"\0" for k, v in settings.items() if v is not None) + b"\0"
         self.raw(struct.pack("!II", len(body) + 8, version) + body)
 

@@ -212,54 +212,33 @@ scram(struct cn_pg_conn *c, const struct secret *s)
 	return true;
 }
 
-/* The role of that name. False: the catalog cannot be read, which the client has been told. */
-static bool
-find_role(struct cn_pg_conn *c, struct cat_role *role, bool *found)
-{
-	const struct txn_limits limits = { .cancel = &c->cancel };
-	struct txn_worker *tw = c->place->txn;
-	struct nam_arena arena;
-	struct txn *t;
-	nam_arena_init(&arena, 0);
-	txn_reach(tw);
-	nam_status st = txn_begin_by(tw, TXN_READ_COMMITTED, &limits, &t);
-	if (st == NAM_OK) {
-		st = cat_role_find(c->place->cat, t, c->user, role, &arena);
-		txn_abort(t);
-	}
-	nam_arena_fini(&arena);
-	*found = st == NAM_OK;
-	if (st == NAM_OK || st == NAM_ABSENT)
-		return true;
-	struct cat_err err = { 0 };
-	cat_error(&err, "58030", "cannot read the roles: %s", nam_status_text(st));
-	cn_reason(c->pg->cn, c->place, false, false, &err);
-	cn_pg_error(c, "FATAL", &err);
-	c->over = true;
-	return false;
-}
-
 bool
 cn_pg_authenticate(struct cn_pg_conn *c)
 {
-	struct cat_role role = { .super = true, .login = true };
+	struct cat_role role = { .super = false };
 	struct secret s = { 0 };
-	bool found;
-	if (!find_role(c, &role, &found))
+	struct cat_err err;
+	bool found, trusted = c->local && !c->pg->cfg.passwords;
+	if (!cn_enter(c->pg->cn, c->place, c->user, trusted, &c->cancel, &role, &found, &err)) {
+		cn_pg_error(c, "FATAL", &err);
+		c->over = true;
 		return false;
-	bool trusted = c->local && !c->pg->cfg.passwords;
+	}
 	if (!trusted) {
 		if (!found || role.secret[0] == 0 || !read_secret(role.secret, &s))
 			mock_secret(c, &s);
 		if (!scram(c, &s))
 			return false;
 	}
-	if (!role.login) {
-		cn_pg_fatal(c, "28000", "role \"%s\" is not permitted to log in", c->user);
+	if (cn_refuse(c->user, &role, found, &err)) {
+		cn_pg_error(c, "FATAL", &err);
+		c->over = true;
 		return false;
 	}
+	if (!cn_pg_admit(c))
+		return false;
 	c->super = role.super;
-	c->no_role = !found;
+	c->role_id = role.id;
 	request(c, AUTH_OK, "", 0);
 	return true;
 }

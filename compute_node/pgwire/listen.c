@@ -10,40 +10,65 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
-	SESSIONS = 4096, /* unless the configuration says otherwise */
-	STRANGERS = 512, /* connections that have not begun a session */
-	BACKLOG = 1024,
+	SESSIONS = 4096,       /* unless the configuration says otherwise */
+	STRANGERS_LEAST = 512, /* not let in yet: as many as sessions, or so many */
+	BACKLOG = 65535,       /* the system takes less (net.core.somaxconn) */
+	ACCEPTS = 64,          /* in a row: then the doorkeeper reads first messages */
+	FILES_APART = 256,     /* descriptors that are not for clients */
+	DRAIN = 64 << 10,      /* bytes that are read of a refused client */
 	START_MS = 60000,
 	MESSAGE = 64 << 20,
-	EVENTS = 64,
+	EVENTS = 256,
 	NO_DESCRIPTOR_MS = 100,
 };
 
 /* ---- connections ---------------------------------------------------------------------- */
+
+static struct cn_pg_conn **
+bucket_of(struct cn_pg *pg, uint32_t pid)
+{
+	return &pg->by_pid[pid & (CN_PG_PIDS - 1)];
+}
+
+/* With the lock: takes it off the lists. */
+static void
+unlink_locked(struct cn_pg_conn *c)
+{
+	struct cn_pg_conn **at = bucket_of(c->pg, c->pid);
+	while (*at != c)
+		at = &(*at)->pid_next;
+	*at = c->pid_next;
+	*c->link = c->next;
+	if (c->next != NULL)
+		c->next->link = c->link;
+	nam_crowd_leave(&c->pg->crowd, &c->crowd);
+}
 
 void
 cn_pg_conn_close(struct cn_pg_conn *c)
 {
 	struct cn_pg *pg = c->pg;
 	pthread_mutex_lock(&pg->lock);
-	*c->link = c->next;
-	if (c->next != NULL)
-		c->next->link = c->link;
+	unlink_locked(c);
 	pg->conns--;
 	pg->sessions -= c->counted;
 	pthread_cond_signal(&pg->fewer);
@@ -59,7 +84,7 @@ void
 cn_pg_cancel(struct cn_pg *pg, uint32_t pid, uint32_t key)
 {
 	pthread_mutex_lock(&pg->lock);
-	for (struct cn_pg_conn *c = pg->first; c != NULL; c = c->next)
+	for (struct cn_pg_conn *c = *bucket_of(pg, pid); c != NULL; c = c->pid_next)
 		if (c->pid == pid && c->key == key && c->co != NULL)
 			atomic_store_explicit(&c->cancel, 1, memory_order_relaxed);
 	pthread_mutex_unlock(&pg->lock);
@@ -81,7 +106,7 @@ cn_pg_signal(void *arg, int32_t pid, bool end, const char *user)
 	struct cn_pg *pg = arg;
 	enum sql_signaled is = SQL_SIGNALED_NONE;
 	pthread_mutex_lock(&pg->lock);
-	for (struct cn_pg_conn *c = pg->first; c != NULL; c = c->next) {
+	for (struct cn_pg_conn *c = *bucket_of(pg, (uint32_t)pid); c != NULL; c = c->pid_next) {
 		/* What it says of itself has been there before it began. */
 		if (c->pid != (uint32_t)pid || c->co == NULL || !cn_pg_activity_began(c))
 			continue;
@@ -142,6 +167,7 @@ conn_new(struct cn_pg *pg, int fd, const struct sockaddr_storage *peer, socklen_
 	c->pg = pg;
 	c->fd = fd;
 	c->local = is_local(peer);
+	c->origin = nam_crowd_origin(peer);
 	name_peer(c, peer, len);
 	c->in = in;
 	c->in_cap = 4096;
@@ -154,6 +180,8 @@ conn_new(struct cn_pg *pg, int fd, const struct sockaddr_storage *peer, socklen_
 	if (pg->first != NULL)
 		pg->first->link = &c->next;
 	pg->first = c;
+	c->pid_next = *bucket_of(pg, c->pid);
+	*bucket_of(pg, c->pid) = c;
 	pg->conns++;
 	pthread_mutex_unlock(&pg->lock);
 	return c;
@@ -180,9 +208,13 @@ give_to_worker(struct cn_pg_conn *c)
 	epoll_ctl(pg->epoll, EPOLL_CTL_DEL, c->fd, NULL);
 	pthread_mutex_lock(&pg->lock);
 	c->full = pg->sessions >= pg->cfg.sessions_max;
-	c->counted = true;
-	pg->sessions++;
+	c->given = true;
+	bool known = c->crowd.of != NULL || nam_crowd_enter(&pg->crowd, &c->crowd, c->origin);
 	pthread_mutex_unlock(&pg->lock);
+	if (!known) {
+		cn_pg_conn_close(c);
+		return;
+	}
 	c->at = w;
 	atomic_fetch_add(&w->sessions, 1);
 	if (cn_start(pg->cn, (unsigned)(w - pg->worker), cn_pg_serve, c, 0) != NAM_OK) {
@@ -198,13 +230,36 @@ say(struct cn_pg_conn *c, const char *p, size_t n)
 	(void)!send(c->fd, p, n, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+/* Bytes that no call reads would make the system reset the connection, and the client would miss
+ * the answer. */
 static void
 refuse(struct cn_pg_conn *c, const char *sqlstate, const char *text)
 {
+	char rest[4096];
 	cn_pg_fatal(c, sqlstate, "%s", text);
 	if (!c->out.failed)
 		say(c, c->out.p, c->out.len);
+	shutdown(c->fd, SHUT_WR);
+	for (int n = 0; n < DRAIN && recv(c->fd, rest, sizeof rest, MSG_DONTWAIT) > 0;)
+		n += (int)sizeof rest;
 	cn_pg_conn_close(c);
+}
+
+bool
+cn_pg_admit(struct cn_pg_conn *c)
+{
+	struct cn_pg *pg = c->pg;
+	pthread_mutex_lock(&pg->lock);
+	bool room = pg->sessions < pg->cfg.sessions_max;
+	if (room) {
+		nam_crowd_leave(&pg->crowd, &c->crowd);
+		c->counted = true;
+		pg->sessions++;
+	}
+	pthread_mutex_unlock(&pg->lock);
+	if (!room)
+		cn_pg_fatal(c, "53300", "sorry, too many clients already");
+	return room;
 }
 
 /* Looks at a whole first message of n bytes. True: the connection still is the doorkeeper's. */
@@ -255,7 +310,8 @@ first_message(struct cn_pg_conn *c, size_t n)
 	return false;
 }
 
-static void
+/* Reads what has come. True: the connection still is the doorkeeper's. */
+static bool
 read_stranger(struct cn_pg_conn *c)
 {
 	for (;;) {
@@ -263,11 +319,11 @@ read_stranger(struct cn_pg_conn *c)
 		int64_t n = have >= 4 ? cn_pg_body(c->in + c->in_at, CN_PG_START_MAX) : 0;
 		if (n < 0) {
 			refuse(c, "08P01", "invalid length of startup packet");
-			return;
+			return false;
 		}
 		if (have >= 4 && have >= 4 + (size_t)n) {
 			if (!first_message(c, (size_t)n))
-				return;
+				return false;
 			continue;
 		}
 		if (c->in_cap == c->in_end) {
@@ -275,7 +331,7 @@ read_stranger(struct cn_pg_conn *c)
 			if (p == NULL || c->in_cap >= CN_PG_START_MAX + 4096) {
 				c->in = p ? p : c->in;
 				cn_pg_conn_close(c);
-				return;
+				return false;
 			}
 			c->in = p;
 			c->in_cap = CN_PG_START_MAX + 4096;
@@ -284,26 +340,104 @@ read_stranger(struct cn_pg_conn *c)
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-			return;
+			return true;
 		if (got <= 0) {
 			cn_pg_conn_close(c);
-			return;
+			return false;
 		}
 		c->in_end += (size_t)got;
 	}
 }
 
-static void
-accept_all(struct cn_pg *pg, int listener)
+/* The first of those that are to go, off the crowd; NULL = none. One that a worker owns is told by
+ * its session. */
+static struct cn_pg_conn *
+take_out(struct cn_pg *pg, unsigned most)
 {
-	for (;;) {
+	struct cn_pg_conn *out = NULL;
+	pthread_mutex_lock(&pg->lock);
+	while (out == NULL && pg->crowd.count > most) {
+		struct nam_in_crowd *m = nam_crowd_first_to_go(&pg->crowd);
+		struct cn_pg_conn *c = (struct cn_pg_conn *)((char *)m - offsetof(struct cn_pg_conn, crowd));
+		nam_crowd_leave(&pg->crowd, m);
+		if (c->given)
+			order_locked(c, CN_PG_CROWDED);
+		else
+			out = c;
+	}
+	pthread_mutex_unlock(&pg->lock);
+	return out;
+}
+
+/* Until there are no more than so many strangers. No event of a connection may be pending. */
+static void
+thin_out(struct cn_pg *pg, unsigned most)
+{
+	static _Atomic uint64_t said;
+	unsigned n = 0;
+	for (struct cn_pg_conn *c; (c = take_out(pg, most)) != NULL; n++)
+		refuse(c, "53300", CN_PG_CROWDED_TEXT);
+	uint64_t now = nam_clock_ns();
+	if (n > 0 && now - atomic_load(&said) > UINT64_C(1000000000)) {
+		atomic_store(&said, now);
+		nam_log(NAM_LOG_WARN, "more than %u clients wait to be let in: the oldest are refused", most);
+	}
+}
+
+/* A new client. What it has sent already is read at once, so a request to cancel takes no place. */
+static void
+receive(struct cn_pg *pg, int fd, const struct sockaddr_storage *peer, socklen_t len)
+{
+	struct cn_pg_conn *c = conn_new(pg, fd, peer, len);
+	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = c };
+	if (c == NULL || !read_stranger(c))
+		return;
+	pthread_mutex_lock(&pg->lock);
+	bool in = nam_crowd_enter(&pg->crowd, &c->crowd, c->origin);
+	pthread_mutex_unlock(&pg->lock);
+	if (!in || epoll_ctl(pg->epoll, EPOLL_CTL_ADD, fd, &ev) != 0)
+		cn_pg_conn_close(c);
+}
+
+/* No descriptor is left: a stranger gives its own, else the newest client is told. */
+static void
+no_descriptor(struct cn_pg *pg, int listener)
+{
+	static const struct timespec nap = { .tv_nsec = NO_DESCRIPTOR_MS * 1000000L };
+	pthread_mutex_lock(&pg->lock);
+	unsigned strangers = pg->crowd.count;
+	pthread_mutex_unlock(&pg->lock);
+	nam_log(NAM_LOG_WARN, "cannot accept a client (%m): raise the limit on open files (ulimit -n)");
+	if (strangers > 0) {
+		pg->thin_to = strangers - 1;
+		return;
+	}
+	if (pg->spare >= 0)
+		close(pg->spare);
+	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct cn_pg_conn c = { .pg = pg, .fd = fd };
+	if (fd >= 0) {
+		cn_pg_fatal(&c, "53300", "sorry, too many clients already: no descriptor is left");
+		if (!c.out.failed)
+			say(&c, c.out.p, c.out.len);
+		cn_pg_out_fini(&c.out);
+		close(fd);
+	}
+	pg->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		nanosleep(&nap, NULL);
+}
+
+static void
+accept_some(struct cn_pg *pg, int listener)
+{
+	for (int i = 0; i < ACCEPTS; i++) {
 		struct sockaddr_storage peer = { .ss_family = AF_UNIX };
 		socklen_t len = sizeof peer;
 		int one = 1;
 		int fd = accept4(listener, (struct sockaddr *)&peer, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)) {
-			nam_log(NAM_LOG_WARN, "cannot accept a client (%m)");
-			usleep(NO_DESCRIPTOR_MS * 1000);
+			no_descriptor(pg, listener);
 			return;
 		}
 		if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
@@ -314,17 +448,7 @@ accept_all(struct cn_pg *pg, int listener)
 			setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
 			setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
 		}
-		pthread_mutex_lock(&pg->lock);
-		bool crowded = pg->conns - pg->sessions >= STRANGERS;
-		pthread_mutex_unlock(&pg->lock);
-		if (crowded) {
-			close(fd);
-			continue;
-		}
-		struct cn_pg_conn *c = conn_new(pg, fd, &peer, len);
-		struct epoll_event ev = { .events = EPOLLIN, .data.ptr = c };
-		if (c != NULL && epoll_ctl(pg->epoll, EPOLL_CTL_ADD, fd, &ev) != 0)
-			cn_pg_conn_close(c);
+		receive(pg, fd, &peer, len);
 	}
 }
 
@@ -342,9 +466,9 @@ sweep(struct cn_pg *pg)
 		uint64_t d = atomic_load_explicit(&c->deadline, memory_order_relaxed);
 		if (d == 0 || d > now)
 			continue;
-		if (c->counted && atomic_compare_exchange_strong(&c->deadline, &d, 0))
+		if (c->given && atomic_compare_exchange_strong(&c->deadline, &d, 0))
 			order_locked(c, CN_PG_EXPIRED);
-		else if (!c->counted && n < EVENTS)
+		else if (!c->given && n < EVENTS)
 			late[n++] = c;
 	}
 	pthread_mutex_unlock(&pg->lock);
@@ -365,7 +489,7 @@ end_all(struct cn_pg *pg)
 	struct cn_pg_conn *strangers = NULL;
 	for (c = pg->first; c != NULL; c = next) {
 		next = c->next;
-		if (c->counted) {
+		if (c->given) {
 			order_locked(c, CN_PG_SHUT);
 			continue;
 		}
@@ -405,10 +529,12 @@ doorkeeper(void *arg)
 			if (ev[i].data.ptr == pg)
 				continue; /* `wake`: stopping is set */
 			if (is_listener(pg, ev[i].data.ptr))
-				accept_all(pg, *(int *)ev[i].data.ptr);
+				accept_some(pg, *(int *)ev[i].data.ptr);
 			else
 				read_stranger(ev[i].data.ptr);
 		}
+		thin_out(pg, pg->thin_to);
+		pg->thin_to = pg->strangers_max;
 		uint64_t now = nam_clock_ns();
 		if (now - swept >= CN_PG_SWEEP_MS * UINT64_C(1000000)) {
 			swept = now;
@@ -600,6 +726,21 @@ open_ends(struct cn_pg *pg, struct nam_err *err)
 	return st;
 }
 
+/* How many strangers there may be: as many as sessions, if the descriptors are enough. */
+static unsigned
+strangers_max(const struct cn_pg *pg)
+{
+	struct rlimit files;
+	unsigned most = pg->cfg.sessions_max > STRANGERS_LEAST ? pg->cfg.sessions_max : STRANGERS_LEAST;
+	if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY)
+		return most;
+	uint64_t n = files.rlim_cur > 2 * FILES_APART ? files.rlim_cur - FILES_APART : FILES_APART;
+	uint64_t left = n > pg->cfg.sessions_max ? n - pg->cfg.sessions_max : 0;
+	if (left < n / 4)
+		left = n / 4;
+	return left < most ? (unsigned)left : most;
+}
+
 static void
 release(struct cn_pg *pg)
 {
@@ -612,6 +753,8 @@ release(struct cn_pg *pg)
 		close(pg->epoll);
 	if (pg->wake >= 0)
 		close(pg->wake);
+	if (pg->spare >= 0)
+		close(pg->spare);
 	if (pg->socket_path != NULL && pg->listeners > 0)
 		unlink(pg->socket_path);
 	free(pg->socket_path);
@@ -633,8 +776,10 @@ cn_pg_open(struct cn_pg **out, struct cn *cn, const struct cn_pg_config *cfg, st
 	pg->cfg.sessions_max = cfg->sessions_max ? cfg->sessions_max : SESSIONS;
 	pg->cfg.message_max = cfg->message_max ? cfg->message_max : MESSAGE;
 	pg->cfg.start_ms = cfg->start_ms ? cfg->start_ms : START_MS;
+	pg->strangers_max = pg->thin_to = strangers_max(pg);
 	pg->workers = workers;
 	pg->epoll = pg->wake = -1;
+	pg->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	pthread_mutex_init(&pg->lock, NULL);
 	pthread_cond_init(&pg->fewer, NULL);
 	for (unsigned i = 0; i < workers; i++) {
@@ -644,7 +789,10 @@ cn_pg_open(struct cn_pg **out, struct cn *cn, const struct cn_pg_config *cfg, st
 	nam_random_bytes(pg->mock_key, sizeof pg->mock_key);
 	cn_pg_peers_init(pg);
 	nam_status st = NAM_OK;
-	if (cfg->cert != NULL || cfg->key != NULL)
+	if (cfg->require_tls && cfg->cert == NULL)
+		st = nam_fail(err, NAM_INVALID,
+		    "TLS can be required only where it is offered: give --pg-cert and --pg-key");
+	if (st == NAM_OK && (cfg->cert != NULL || cfg->key != NULL))
 		st = cn_pg_tls_open(&pg->tls, cfg->cert, cfg->key, err);
 	if (st == NAM_OK)
 		st = open_ends(pg, err);
@@ -685,6 +833,12 @@ bool
 cn_pg_in_the_clear(const struct cn_pg *pg)
 {
 	return pg->open && pg->tls == NULL;
+}
+
+bool
+cn_pg_trusts_beside(const struct cn_pg *pg)
+{
+	return pg->open && !pg->cfg.passwords;
 }
 
 const char *

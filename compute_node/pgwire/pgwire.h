@@ -20,6 +20,7 @@ struct cn_pg_config {
 	unsigned sessions_max;  /* more are refused with 53300; 0 = 4096 */
 	size_t message_max;     /* bytes of a client's message; 0 = 64 MiB */
 	const char *cert, *key; /* PEM files: TLS is offered; NULL = it is not */
+	bool require_tls;       /* clients that come over TCP without TLS are refused, with 28000 */
 	bool passwords;         /* clients of this machine need passwords too; others always do */
 	uint32_t start_ms;      /* until a client has begun its session; 0 = 60 s */
 	bool log_slow;          /* log_min_duration_statement of new sessions */
@@ -39,6 +40,8 @@ const char *cn_pg_address(const struct cn_pg *pg);
 /* True if other machines can connect and there is no TLS: their data cross the network in the
  * clear. */
 bool cn_pg_in_the_clear(const struct cn_pg *pg);
+/* True if other machines can connect, and clients of this machine need no password. */
+bool cn_pg_trusts_beside(const struct cn_pg *pg);
 /* Sessions at the moment. Any thread. */
 unsigned cn_pg_sessions(struct cn_pg *pg);
 /* What sessions did and do, as lines of Prometheus's text format. Any thread, until cn_pg_close.

@@ -15,6 +15,8 @@
 #include "out.h"
 #include "pgwire.h"
 
+#include <base/crowd.h>
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/types.h>
@@ -24,6 +26,7 @@ enum {
 	CN_PG_SEND = 32 << 10, /* bytes that are sent before a statement has ended */
 	CN_PG_SWEEP_MS = 200,  /* the doorkeeper looks at deadlines so often */
 	CN_PG_LISTENERS = 16,
+	CN_PG_PIDS = 4096, /* a power of two */
 };
 
 enum cn_pg_state { CN_PG_OFF, CN_PG_ACTIVE, CN_PG_WAITS, CN_PG_WAITS_IN_BLOCK, CN_PG_WAITS_FAILED };
@@ -78,7 +81,10 @@ struct cn_pg_stats {
 enum cn_pg_order {
 	CN_PG_SHUT = 1,    /* the server ends */
 	CN_PG_EXPIRED = 2, /* its deadline has passed */
+	CN_PG_CROWDED = 4, /* it is a stranger, and there are too many of them */
 };
+
+#define CN_PG_CROWDED_TEXT "sorry, too many clients wait to be let in, and this one came before others"
 
 enum cn_pg_wait { CN_PG_START, CN_PG_IDLE, CN_PG_IDLE_IN_BLOCK };
 
@@ -119,6 +125,7 @@ struct cn_pg_conn {
 	struct cn_pg *pg;             /* i */
 	struct cn_pg_conn *next;      /* l */
 	struct cn_pg_conn **link;     /* l */
+	struct cn_pg_conn *pid_next;  /* l  of its bucket in by_pid */
 	struct cn_pg_worker *at;      /* o */
 	const struct cn_place *place; /* o */
 	int fd;                       /* i */
@@ -128,7 +135,10 @@ struct cn_pg_conn {
 	_Atomic uint64_t deadline;    /* a  nanoseconds, 0 = none. The doorkeeper may see it late */
 	_Atomic unsigned orders;      /* a  enum cn_pg_order */
 	_Atomic int cancel;           /* a */
-	bool counted;                 /* l  among the sessions */
+	struct nam_in_crowd crowd;    /* l  until the client has been let in */
+	uint64_t origin;              /* i  where the crowd counts it */
+	bool given;                   /* l  a worker owns it */
+	bool counted;                 /* l  among the sessions: the client has been let in */
 	bool full;                    /* i  there are too many sessions: to be told so */
 	enum cn_pg_wait waits;        /* o */
 	unsigned events;              /* o  of epoll, not yet seen */
@@ -144,7 +154,7 @@ struct cn_pg_conn {
 	struct ssl_st *tls; /* o  NULL = plain */
 	bool wants_tls;     /* i  TLS begins with the session's first byte */
 	bool super;         /* o  its role is a superuser */
-	bool no_role;       /* o  there is no role of its name: trusted, it is the first one */
+	uint64_t role_id;   /* o  cat_role.id */
 	struct sql_session *sql;
 	struct sql_sink sink;
 	struct cn_pg_reply reply;
@@ -185,22 +195,30 @@ struct cn_pg {
 	bool open; /* other machines may connect; set before the first thread starts */
 	pthread_t doorkeeper;
 	int epoll, wake;            /* the doorkeeper's */
+	int spare;                  /* the doorkeeper's: makes room to refuse a client */
+	unsigned thin_to;           /* the doorkeeper's: so many strangers may stay */
 	struct ssl_ctx_st *tls;     /* i  NULL = none */
 	unsigned char mock_key[32]; /* i */
 	atomic_bool stopping;
 	pthread_mutex_t lock;
-	pthread_cond_t fewer;     /* l  a connection has gone */
-	struct cn_pg_conn *first; /* l */
-	unsigned conns, sessions; /* l */
-	uint32_t next_pid;        /* l */
-	struct sql_peers peers;   /* i */
-	unsigned workers, set_up; /* l: set_up */
+	pthread_cond_t fewer;                  /* l  a connection has gone */
+	struct cn_pg_conn *first;              /* l */
+	unsigned conns, sessions;              /* l */
+	struct nam_crowd crowd;                /* l: strangers, the doorkeeper's and the workers' */
+	unsigned strangers_max;                /* i */
+	struct cn_pg_conn *by_pid[CN_PG_PIDS]; /* l */
+	uint32_t next_pid;                     /* l */
+	struct sql_peers peers;                /* i */
+	unsigned workers, set_up;              /* l: set_up */
 	struct cn_pg_worker worker[];
 };
 
 /* ---- listen.c ---- */
 /* Takes the connection off the list and frees it. Any thread that owns it. */
 void cn_pg_conn_close(struct cn_pg_conn *c);
+/* The client has proved its role: it is a stranger no more. False: there are as many sessions as
+ * are allowed, which the client has been told. */
+bool cn_pg_admit(struct cn_pg_conn *c);
 /* Makes the session with that id stop its statement, if the key is its own. */
 void cn_pg_cancel(struct cn_pg *pg, uint32_t pid, uint32_t key);
 

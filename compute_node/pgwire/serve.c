@@ -49,6 +49,8 @@ say_farewell(struct cn_pg_conn *c)
 	c->over = false;
 	if (orders & CN_PG_SHUT)
 		cn_pg_fatal(c, "57P01", "terminating connection due to administrator command");
+	else if (orders & CN_PG_CROWDED)
+		cn_pg_fatal(c, "53300", "%s", CN_PG_CROWDED_TEXT);
 	else if ((orders & CN_PG_EXPIRED) && c->waits == CN_PG_IDLE_IN_BLOCK)
 		cn_pg_fatal(c, "25P03", "terminating connection due to idle-in-transaction timeout");
 	else if ((orders & CN_PG_EXPIRED) && c->waits == CN_PG_IDLE)

@@ -202,7 +202,7 @@ open_session(struct cn_pg_conn *c)
 		.log_slow = c->pg->cfg.log_slow,
 		.log_slow_ms = c->pg->cfg.log_slow_ms,
 		.plain_user = !c->super,
-		.no_role = c->no_role,
+		.role_id = c->role_id,
 		.no_files = true };
 	if (sql_session_open(&cfg, &c->sql) == NAM_OK)
 		return true;
@@ -225,6 +225,15 @@ cn_pg_begin_session(struct cn_pg_conn *c, const char *body, size_t n)
 		negotiate(c, r, unknown);
 	if (c->full) {
 		cn_pg_fatal(c, "53300", "sorry, too many clients already");
+		return false;
+	}
+	if (c->pg->cfg.require_tls && c->tls == NULL && c->port >= 0) {
+		struct cat_err err = { 0 };
+		cat_error(&err, "28000", "host \"%s\", user \"%s\": connections without TLS are refused",
+		    c->peer, c->user);
+		snprintf(err.hint, sizeof err.hint, "Connect with sslmode=require.");
+		cn_pg_error(c, "FATAL", &err);
+		c->over = true;
 		return false;
 	}
 	if (!cn_pg_authenticate(c) || !open_session(c) || !settings(c, r, true, &unknown))

@@ -379,7 +379,7 @@ owned(struct sql_session *s, const struct cat_table *tab, const struct sql_sink 
     struct cat_err *err)
 {
 	bool yes;
-	*ok = sql_is_member(s->cfg.cat, s->t, sql_who(s), cat_owner(tab), &yes, err);
+	*ok = sql_acts_as(s->cfg.cat, s->t, sql_who(s), cat_owner(tab), &yes, err);
 	if (*ok && !yes)
 		sql_notice(sink, "WARNING", "42501",
 		    "skipping \"%s\" --- only table or database owner can analyze it", cat_local(tab->path));

@@ -16,7 +16,7 @@ sql_must_own(struct sql_session *s, const struct cat_table *tab, struct cat_err 
 {
 	char name[CAT_NAME_MAX + 1];
 	bool yes;
-	if (!sql_is_member(s->cfg.cat, s->t, sql_who(s), cat_owner(tab), &yes, err))
+	if (!sql_acts_as(s->cfg.cat, s->t, sql_who(s), cat_owner(tab), &yes, err))
 		return false;
 	return yes || cat_error(err, "42501", "must be owner of %s %s", sql_kind_name(tab),
 			  sql_local_name(tab, name));
@@ -34,7 +34,7 @@ sql_may_drop(struct sql_session *s, const struct cat_table *tab, struct cat_err 
 	nam_status st = cat_schema_find(s->cfg.cat, s->t, name, &schema);
 	if (st != NAM_OK)
 		return sql_status(err, st, NULL);
-	if (schema != NULL && !sql_is_member(s->cfg.cat, s->t, sql_who(s), cat_owner(schema), &yes, err))
+	if (schema != NULL && !sql_acts_as(s->cfg.cat, s->t, sql_who(s), cat_owner(schema), &yes, err))
 		return false;
 	return yes || sql_must_own(s, tab, err);
 }
@@ -92,14 +92,14 @@ sql_make_as(struct sql_session *s, struct cat_table *def, int position, struct c
 {
 	const struct sql_who *who = sql_who(s);
 	char schema[CAT_NAME_MAX + 1];
-	bool super;
+	struct sql_who is;
 	cat_schema_of(def->path, schema);
 	bool public = cat_in_public(def->path);
 	if (public ? !sql_role_makes(s, who, position, err) : !sql_makes_in(s, schema, position, err))
 		return false;
 	snprintf(def->owner, sizeof def->owner, "%s", who->name);
 	/* If the role of this session has been dropped, nothing can be its own. */
-	return sql_role_there(s->cfg.cat, s->t, who->name, &super, err);
+	return sql_role_there(s->cfg.cat, s->t, who->name, &is, err);
 }
 
 /* ---- names of roles ----------------------------------------------------------------------- */
@@ -203,11 +203,11 @@ grantor_of(
 	bool owner;
 	*by = cat_owner(tab);
 	*options = cat_acl_all(tab->kind);
-	if (!sql_is_member(s->cfg.cat, s->t, sql_who(s), *by, &owner, g->err))
+	if (!sql_acts_as(s->cfg.cat, s->t, sql_who(s), *by, &owner, g->err))
 		return false;
 	if (owner)
 		return true;
-	if (!sql_roles_of(s->cfg.cat, s->t, sql_who(s)->name, &all, g->a, g->err))
+	if (!sql_roles_of(s->cfg.cat, s->t, sql_who(s)->name, SQL_INHERITS, &all, g->a, g->err))
 		return false;
 	*by = all.name[0];
 	*options = cat_acl_options(tab, *by);
@@ -399,7 +399,7 @@ on_schema(struct granting *g)
 	}
 	if (!public)
 		return true;
-	if (!sql_is_member(g->s->cfg.cat, g->s->t, sql_who(g->s), CAT_FIRST_ROLE, &owner, g->err))
+	if (!sql_acts_as(g->s->cfg.cat, g->s->t, sql_who(g->s), CAT_FIRST_ROLE, &owner, g->err))
 		return false;
 	if (!owner) { /* each role has USAGE, and none may grant */
 		sql_notice(g->sink, "WARNING", how->revoke ? "01006" : "01007",
@@ -476,13 +476,13 @@ administers(struct granting *g, const char *role)
 	struct sql_roles mine;
 	struct cat_member *m;
 	unsigned n;
-	bool super;
+	struct sql_who is;
 	if (who->super)
 		return true;
-	if (!sql_role_there(s->cfg.cat, s->t, role, &super, g->err) ||
-	    !sql_roles_of(s->cfg.cat, s->t, who->name, &mine, g->a, g->err))
+	if (!sql_role_there(s->cfg.cat, s->t, role, &is, g->err) ||
+	    !sql_roles_of(s->cfg.cat, s->t, who->name, SQL_MEMBER, &mine, g->a, g->err))
 		return false;
-	if (super)
+	if (is.super)
 		return cat_error(g->err, "42501", "must be superuser to alter superusers");
 	nam_status st = cat_member_list(s->cfg.cat, s->t, &m, &n, g->a);
 	if (st != NAM_OK)
@@ -526,7 +526,7 @@ member(struct granting *g, const char *role, const char *to)
 		    g->sink, "NOTICE", "00000", "role \"%s\" is already a member of role \"%s\"", to, role);
 		return true;
 	}
-	if (!sql_roles_of(s->cfg.cat, s->t, role, &above, g->a, g->err))
+	if (!sql_roles_of(s->cfg.cat, s->t, role, SQL_MEMBER, &above, g->a, g->err))
 		return false;
 	for (unsigned i = 0; i < above.n; i++)
 		if (strcmp(above.name[i], to) == 0)

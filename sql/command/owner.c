@@ -185,7 +185,7 @@ sql_reassign(struct sql_session *s, const struct ast_stmt *ast, struct nam_arena
 	for (unsigned k = 0; k < ast->nnames; k++) {
 		const char *from = sql_role_said(s, ast->names[k]);
 		if (!sql_role_held(s, from, a, err) ||
-		    !sql_is_member(s->cfg.cat, s->t, sql_who(s), from, &yes, err))
+		    !sql_acts_as(s->cfg.cat, s->t, sql_who(s), from, &yes, err))
 			return false;
 		if (!yes)
 			return cat_error(err, "42501", "permission denied to reassign objects");
@@ -259,7 +259,7 @@ sql_drop_owned(struct sql_session *s, const struct ast_stmt *ast, const struct s
 		const char *role = sql_role_said(s, ast->names[k]);
 		bool yes;
 		if (!sql_role_held(s, role, a, err) ||
-		    !sql_is_member(s->cfg.cat, s->t, sql_who(s), role, &yes, err))
+		    !sql_acts_as(s->cfg.cat, s->t, sql_who(s), role, &yes, err))
 			return false;
 		if (!yes)
 			return cat_error(err, "42501", "permission denied to drop objects");

@@ -72,7 +72,7 @@ must_be_super(struct sql_session *s, const char *denied, struct cat_err *err)
 static bool
 good_name(const char *name, struct cat_err *err)
 {
-	if (strncmp(name, "pg_", 3) != 0 && strcmp(name, "public") != 0 && strcmp(name, "none") != 0)
+	if (cat_role_name_good(name))
 		return true;
 	cat_error(err, "42939", "role name \"%.63s\" is reserved", name);
 	if (strncmp(name, "pg_", 3) == 0)
@@ -123,17 +123,30 @@ static bool
 create_role(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
     struct nam_arena *a, struct cat_err *err)
 {
-	struct cat_role role = { .super = ast->role.super == 1, .login = ast->role.login == 1 };
+	struct cat_role role = { .super = ast->role.super == 1,
+		.login = ast->role.login == 1,
+		.noinherit = ast->role.inherit == 0 };
 	snprintf(role.name, sizeof role.name, "%s", ast->var);
 	if (!must_be_super(s, "permission denied to create role", err) || !good_name(role.name, err) ||
 	    (ast->role.password == 1 && !take_secret(sink, ast->role.secret, role.secret, err)))
 		return false;
 	if (!no_rest(s, role.name, a, err))
 		return false;
-	nam_status st = cat_role_create(s->cfg.cat, s->t, &role, a);
+	nam_status st = strcmp(role.name, CAT_FIRST_ROLE) == 0 ? NAM_DUPLICATE
+							       : cat_role_create(s->cfg.cat, s->t, &role, a);
 	if (st == NAM_DUPLICATE)
 		return cat_error(err, "42710", "role \"%s\" already exists", role.name);
 	return st == NAM_OK || sql_status(err, st, NULL);
+}
+
+/* So no cluster is without a superuser. */
+static bool
+first_stays(struct cat_err *err)
+{
+	cat_error(err, "0A000", "permission denied to alter role");
+	snprintf(
+	    err->detail, sizeof err->detail, "The bootstrap superuser must have the SUPERUSER attribute.");
+	return false;
 }
 
 static bool
@@ -144,16 +157,22 @@ alter_role(struct sql_session *s, const struct ast_stmt *ast, const struct sql_s
 	char name[CAT_NAME_MAX + 1], me[CAT_NAME_MAX + 1];
 	snprintf(me, sizeof me, "%s", sql_who(s)->name);
 	snprintf(name, sizeof name, "%s", ast->var ? ast->var : me);
-	bool own = strcmp(name, me) == 0 && ast->role.super < 0 && ast->role.login < 0;
+	bool own =
+		 strcmp(name, me) == 0 && ast->role.super < 0 && ast->role.login < 0 && ast->role.inherit < 0,
+	     claimed;
 	if (!own && !must_be_super(s,
 			ast->role.super < 0
 			    ? "permission denied"
 			    : "must be superuser to alter superuser roles or change superuser attribute",
 			err))
 		return false;
-	nam_status st = cat_role_find(s->cfg.cat, s->t, name, &role, a);
+	nam_status st = cat_role_enter(s->cfg.cat, s->t, name, false, &role, &claimed, a);
 	if (st != NAM_OK)
 		return absent(name, st, err);
+	if (ast->role.super == 0 && strcmp(name, CAT_FIRST_ROLE) == 0)
+		return first_stays(err);
+	if (ast->role.inherit >= 0)
+		role.noinherit = ast->role.inherit == 0;
 	if (ast->role.super >= 0)
 		role.super = ast->role.super == 1;
 	if (ast->role.login >= 0)
@@ -161,6 +180,8 @@ alter_role(struct sql_session *s, const struct ast_stmt *ast, const struct sql_s
 	if (ast->role.password == 1 && !take_secret(sink, ast->role.secret, role.secret, err))
 		return false;
 	st = cat_role_alter(s->cfg.cat, s->t, &role, a);
+	if (st == NAM_ABSENT && strcmp(name, CAT_FIRST_ROLE) == 0)
+		st = cat_role_create(s->cfg.cat, s->t, &role, a);
 	return st == NAM_OK || absent(name, st, err);
 }
 
@@ -228,6 +249,10 @@ drop_roles(struct sql_session *s, const struct ast_stmt *ast, const struct sql_s
 		if (strcmp(ast->names[i], sql_who(s)->name) == 0 || strcmp(ast->names[i], s->login.name) == 0)
 			return cat_error(err, "55006", "%s user cannot be dropped",
 			    strcmp(ast->names[i], sql_who(s)->name) == 0 ? "current" : "session");
+		if (strcmp(ast->names[i], CAT_FIRST_ROLE) == 0)
+			return cat_error(err, "2BP01",
+			    "cannot drop role %s because it is required by the database system",
+			    CAT_FIRST_ROLE);
 		if (!unused(s, ast->names[i], a, err))
 			return false;
 		nam_status st = cat_role_drop(s->cfg.cat, s->t, ast->names[i], a);

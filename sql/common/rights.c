@@ -43,44 +43,70 @@ known(const struct sql_roles *r, const char *name)
 	return false;
 }
 
+/* Does the role have the rights of the roles it is a member of? */
+static bool
+inherits(const struct cat_role *role, unsigned n, const char *name)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (strcmp(role[i].name, name) == 0)
+			return !role[i].noinherit;
+	return true;
+}
+
 bool
-sql_roles_of(struct cat *c, struct txn *t, const char *role, struct sql_roles *out, struct nam_arena *arena,
-    struct cat_err *err)
+sql_roles_of(struct cat *c, struct txn *t, const char *role, enum sql_membership how, struct sql_roles *out,
+    struct nam_arena *arena, struct cat_err *err)
 {
 	struct cat_member *m;
-	unsigned n;
+	struct cat_role *all = NULL;
+	unsigned n, roles = 0;
 	nam_status st = cat_member_list(c, t, &m, &n, arena);
+	if (st == NAM_OK && n > 0 && how == SQL_INHERITS)
+		st = cat_role_list(c, t, &all, &roles, arena);
 	if (st != NAM_OK)
 		return sql_status(err, st, NULL);
 	*out = (struct sql_roles){ .name = nam_arena_take(arena, (n + 1u) * sizeof *out->name) };
 	if (out->name == NULL)
 		return sql_status(err, NAM_NOMEM, NULL);
 	out->name[out->n++] = role;
-	for (unsigned at = 0; at < out->n; at++) /* those behind `at` are to be looked at */
+	for (unsigned at = 0; at < out->n; at++) { /* those behind `at` are to be looked at */
+		if (!inherits(all, roles, out->name[at]))
+			continue;
 		for (unsigned i = 0; i < n; i++)
 			if (strcmp(m[i].member, out->name[at]) == 0 && !known(out, m[i].role))
 				out->name[out->n++] = m[i].role;
+	}
 	return true;
 }
 
-/* Is a role of that name a superuser, as the snapshot shows it? No role: no. */
 static bool
-is_super(
-    struct cat *c, struct txn *t, const char *name, bool *super, struct nam_arena *arena, struct cat_err *err)
+find_role(struct cat *c, struct txn *t, const char *name, struct sql_who *out, bool *found,
+    struct nam_arena *arena, struct cat_err *err)
 {
 	struct cat_role role;
-	nam_status st = cat_role_find(c, t, name, &role, arena);
-	*super = st == NAM_OK ? role.super : strcmp(name, CAT_FIRST_ROLE) == 0;
+	bool claimed;
+	nam_status st = cat_role_enter(c, t, name, false, &role, &claimed, arena);
+	*found = st == NAM_OK;
+	if (st == NAM_OK) {
+		*out = (struct sql_who){ .id = role.id, .super = role.super };
+		memcpy(out->name, role.name, sizeof out->name);
+	}
 	return st == NAM_OK || st == NAM_ABSENT || sql_status(err, st, NULL);
 }
 
 bool
-sql_role_super(struct cat *c, struct txn *t, const char *name, bool *super, struct cat_err *err)
+sql_role_renew(struct cat *c, struct txn *t, struct sql_who *who, struct cat_err *err)
 {
 	struct nam_arena arena;
+	struct sql_who is;
+	bool found;
 	nam_arena_init(&arena, 0);
-	bool ok = is_super(c, t, name, super, &arena, err);
+	bool ok = find_role(c, t, who->name, &is, &found, &arena, err);
 	nam_arena_fini(&arena);
+	if (ok && (!found || is.id != who->id))
+		is = (struct sql_who){ .name = SQL_ROLE_GONE };
+	if (ok)
+		*who = is;
 	return ok;
 }
 
@@ -95,12 +121,13 @@ sql_rights(struct cat *c, struct txn *t, const struct sql_who *who, const struct
 	if ((want & ~*have) == 0)
 		return true;
 	struct nam_arena arena;
+	struct sql_who is = { .super = false };
 	struct sql_roles all;
-	bool super;
+	bool found;
 	nam_arena_init(&arena, 0);
-	bool ok = is_super(c, t, who->name, &super, &arena, err) &&
-		  sql_roles_of(c, t, who->name, &all, &arena, err);
-	if (ok && super)
+	bool ok = find_role(c, t, who->name, &is, &found, &arena, err) &&
+		  sql_roles_of(c, t, who->name, SQL_INHERITS, &all, &arena, err);
+	if (ok && is.super)
 		*have = want;
 	for (unsigned i = 1; ok && i < all.n; i++)
 		*have |= cat_acl_rights(tab, all.name[i]);
@@ -108,9 +135,9 @@ sql_rights(struct cat *c, struct txn *t, const struct sql_who *who, const struct
 	return ok;
 }
 
-bool
-sql_is_member(
-    struct cat *c, struct txn *t, const struct sql_who *who, const char *role, bool *yes, struct cat_err *err)
+static bool
+is_among(struct cat *c, struct txn *t, const struct sql_who *who, const char *role, enum sql_membership how,
+    bool *yes, struct cat_err *err)
 {
 	*yes = who->super || strcmp(who->name, role) == 0;
 	if (*yes)
@@ -118,10 +145,24 @@ sql_is_member(
 	struct nam_arena arena;
 	struct sql_roles all;
 	nam_arena_init(&arena, 0);
-	bool ok = sql_roles_of(c, t, who->name, &all, &arena, err);
+	bool ok = sql_roles_of(c, t, who->name, how, &all, &arena, err);
 	*yes = ok && known(&all, role);
 	nam_arena_fini(&arena);
 	return ok;
+}
+
+bool
+sql_acts_as(
+    struct cat *c, struct txn *t, const struct sql_who *who, const char *role, bool *yes, struct cat_err *err)
+{
+	return is_among(c, t, who, role, SQL_INHERITS, yes, err);
+}
+
+bool
+sql_is_member(
+    struct cat *c, struct txn *t, const struct sql_who *who, const char *role, bool *yes, struct cat_err *err)
+{
+	return is_among(c, t, who, role, SQL_MEMBER, yes, err);
 }
 
 bool
@@ -134,7 +175,7 @@ sql_may_make(struct cat *c, struct txn *t, const struct sql_who *who, bool *yes,
 	struct sql_roles all;
 	struct cat_role role;
 	nam_arena_init(&arena, 0);
-	bool ok = sql_roles_of(c, t, who->name, &all, &arena, err);
+	bool ok = sql_roles_of(c, t, who->name, SQL_INHERITS, &all, &arena, err);
 	for (unsigned i = 0; ok && !*yes && i <= all.n; i++) {
 		nam_status st = cat_role_find(c, t, i < all.n ? all.name[i] : CAT_EVERY_ROLE, &role, &arena);
 		*yes = st == NAM_OK && (role.create || (i == 0 && role.super));
@@ -145,16 +186,12 @@ sql_may_make(struct cat *c, struct txn *t, const struct sql_who *who, bool *yes,
 }
 
 bool
-sql_role_there(struct cat *c, struct txn *t, const char *name, bool *super, struct cat_err *err)
+sql_role_there(struct cat *c, struct txn *t, const char *name, struct sql_who *out, struct cat_err *err)
 {
-	struct cat_role role;
 	struct nam_arena arena;
+	bool found;
 	nam_arena_init(&arena, 0);
-	nam_status st = cat_role_find(c, t, name, &role, &arena);
+	bool ok = find_role(c, t, name, out, &found, &arena, err);
 	nam_arena_fini(&arena);
-	bool first = st == NAM_ABSENT && strcmp(name, CAT_FIRST_ROLE) == 0;
-	*super = first || (st == NAM_OK && role.super);
-	if (st == NAM_ABSENT && !first)
-		return cat_error(err, "42704", "role \"%.63s\" does not exist", name);
-	return st == NAM_OK || first || sql_status(err, st, NULL);
+	return ok && (found || cat_error(err, "42704", "role \"%.63s\" does not exist", name));
 }

@@ -389,7 +389,7 @@ struct ast_explain {
 
 /* What CREATE ROLE and ALTER ROLE say: 1 yes, 0 no, -1 nothing. */
 struct ast_role {
-	int super, login, password;
+	int super, login, inherit, password;
 	const char *secret; /* password 1: NULL = PASSWORD NULL */
 };
 

@@ -42,7 +42,11 @@ one_option(struct sql_convert *c, const PgQuery__DefElem *d, struct ast_role *ou
 		out->login = yes;
 		return true;
 	}
-	if (strcmp(d->defname, "inherit") == 0 || (flag && !yes))
+	if (strcmp(d->defname, "inherit") == 0) {
+		out->inherit = yes;
+		return true;
+	}
+	if (flag && !yes)
 		return true;
 	snprintf(text, sizeof text, "the role option %.40s is", d->defname);
 	return sql_convert_no(c, text, d->location);
@@ -51,7 +55,7 @@ one_option(struct sql_convert *c, const PgQuery__DefElem *d, struct ast_role *ou
 static bool
 all_options(struct sql_convert *c, PgQuery__Node *const *list, size_t n, struct ast_role *out)
 {
-	*out = (struct ast_role){ .super = -1, .login = -1, .password = -1 };
+	*out = (struct ast_role){ .super = -1, .login = -1, .inherit = -1, .password = -1 };
 	for (size_t i = 0; i < n; i++)
 		if (!one_option(c, list[i]->def_elem, out))
 			return false;

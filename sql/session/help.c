@@ -97,7 +97,8 @@ help(const struct sql_place *at, const struct sql_gather *g)
 		.parser = at->parser,
 		.cancel = &g->stop,
 		.turn_ns = SQL_HELP_TURN_NS,
-		.user = theirs->cfg.user };
+		.user = theirs->cfg.user,
+		.role_id = theirs->cfg.role_id };
 	struct sql_session *s;
 	if (sql_session_open(&cfg, &s) != NAM_OK)
 		return;

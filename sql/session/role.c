@@ -8,9 +8,7 @@
 static bool
 find(struct sql_session *s, const char *name, struct sql_who *out, struct cat_err *err)
 {
-	*out = (struct sql_who){ .super = false };
-	snprintf(out->name, sizeof out->name, "%s", name);
-	if (sql_role_there(s->cfg.cat, s->t, name, &out->super, err))
+	if (sql_role_there(s->cfg.cat, s->t, name, out, err))
 		return true;
 	return strcmp(err->sqlstate, "42704") != 0
 		   ? false
@@ -20,7 +18,7 @@ find(struct sql_session *s, const char *name, struct sql_who *out, struct cat_er
 static bool
 renew(struct sql_session *s, struct sql_who *who, struct cat_err *err)
 {
-	return who->name[0] == 0 || sql_role_super(s->cfg.cat, s->t, who->name, &who->super, err);
+	return who->name[0] == 0 || sql_role_renew(s->cfg.cat, s->t, who, err);
 }
 
 static bool
@@ -32,7 +30,7 @@ renew_both(struct sql_session *s, struct sql_settings *set, struct cat_err *err)
 bool
 sql_renew_roles(struct sql_session *s, struct cat_err *err)
 {
-	bool named = s->cfg.user != NULL && !s->cfg.no_role;
+	bool named = s->cfg.user != NULL;
 	if (!named && s->now.role.name[0] == 0 && s->now.session_role.name[0] == 0)
 		return true;
 	uint64_t version = cat_version(s->cfg.cat, s->t);

@@ -643,8 +643,8 @@ sql_session_open(const struct sql_session_config *cfg, struct sql_session **out)
 	s->host = &host;
 	s->net = txn_worker_net(cfg->tw);
 	s->login.super = !cfg->plain_user;
-	snprintf(s->login.name, sizeof s->login.name, "%s",
-	    cfg->user != NULL && !cfg->no_role ? cfg->user : CAT_FIRST_ROLE);
+	s->login.id = cfg->role_id;
+	snprintf(s->login.name, sizeof s->login.name, "%s", cfg->user != NULL ? cfg->user : CAT_FIRST_ROLE);
 	s->budget.whole = &sql_process_memory;
 	sql_settings_reset(s);
 	sql_costs_renew(s);

@@ -449,11 +449,7 @@ whose(struct sql_row *r, struct sql_who *who)
 	*who = (struct sql_who){ .super = false };
 	if (strcmp(name, "public") == 0)
 		return true; /* what every role may */
-	/* A client of this machine may have connected under another name. */
-	if (s->cfg.no_role && s->cfg.user != NULL && strcmp(name, s->cfg.user) == 0)
-		name = s->login.name;
-	snprintf(who->name, sizeof who->name, "%s", name);
-	return sql_role_there(s->cfg.cat, s->t, name, &who->super, r->env->err);
+	return sql_role_there(s->cfg.cat, s->t, name, who, r->env->err);
 }
 
 /* May the role grant one of these rights? */
@@ -465,7 +461,7 @@ may_grant(struct sql_row *r, const struct sql_who *who, const struct cat_table *
 	*yes = who->super;
 	if (*yes || want == 0)
 		return true;
-	if (!sql_roles_of(s->cfg.cat, s->t, who->name, &all, r->env->arena, r->env->err))
+	if (!sql_roles_of(s->cfg.cat, s->t, who->name, SQL_INHERITS, &all, r->env->arena, r->env->err))
 		return false;
 	for (unsigned i = 0; i < all.n; i++)
 		*yes |= (cat_acl_options(tab, all.name[i]) & want) != 0;
@@ -630,7 +626,8 @@ role_right(struct sql_row *r)
 		if (oid == 0)
 			return nothing(r, CAT_REGROLE, r->a[0].s);
 	}
-	if (!sql_is_member(s->cfg.cat, s->t, sql_who(s), name, &yes, r->env->err))
+	bool usage = r->n > 1 && r->a[1].s.len == 5 && strncasecmp(r->a[1].s.p, "usage", 5) == 0;
+	if (!(usage ? sql_acts_as : sql_is_member)(s->cfg.cat, s->t, sql_who(s), name, &yes, r->env->err))
 		return false;
 	r->out.i = yes;
 	return true;

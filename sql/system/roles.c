@@ -78,7 +78,7 @@ authid(struct sql_rows *r, const struct cat_role *role)
 	row_int(r, sql_oid_of_role(role->name));
 	row_copy(r, role->name);
 	row_int(r, role->super);
-	row_int(r, true);
+	row_int(r, !role->noinherit);
 	row_ints(r, 2, role->super);
 	row_int(r, role->login);
 	row_ints(r, 2, role->super);

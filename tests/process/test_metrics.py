@@ -198,7 +198,7 @@ def test_slow_statements():
     w.query("RESET log_min_duration_statement")
     w.query("SELECT 'this is not'")
     until(lambda: "this is logged" in c.text(), 10, "the log")
-    check(re.search(r"namdb: \[%d\] tester LOG:  duration: [0-9]+\.[0-9]{3} ms  statement: SELECT 'this is logged'\n" % w.pid, c.text()),
+    check(re.search(r"namdb: \[%d\] namdb LOG:  duration: [0-9]+\.[0-9]{3} ms  statement: SELECT 'this is logged'\n" % w.pid, c.text()),
           "the line:", c.text())
     check("this is fast" not in c.text() and "this is not" not in c.text(), "no others:", c.text())
     same(error(w.query("SET log_min_duration_statement = 'soon'"))["C"], "22023")

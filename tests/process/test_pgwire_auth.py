@@ -44,8 +44,8 @@ def psql(password, *args, user="ann", mode="disable"):
 
 
 def test_roles():
-    w = Wire(servers()[0].port, user="anybody")
-    same(texts(w.query("SELECT current_user, session_user")), [("anybody", "anybody")])
+    w = Wire(servers()[0].port, user="boss")
+    same(texts(w.query("SELECT current_user, session_user")), [("boss", "boss")])
     same(w.status["is_superuser"], "on")
     same(error(w.query("CREATE ROLE ann"))["C"], "42710")
     same(error(w.query("ALTER ROLE nobody LOGIN"))["C"], "42704")

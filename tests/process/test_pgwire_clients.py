@@ -108,7 +108,7 @@ def test_psql_names_what_an_error_is_about():
 def test_psql_at_a_terminal():
     if shutil.which("psql") is None:
         skip("there is no psql here")
-    t = Terminal("-X", "-h", "127.0.0.1", "-p", server().port, "-U", "me", "-d", "db", program=shutil.which("psql"),
+    t = Terminal("-X", "-h", "127.0.0.1", "-p", server().port, "-U", "namdb", "-d", "db", program=shutil.which("psql"),
                  env={"PSQL_PAGER": "", "PAGER": "cat"})
     try:
         t.expect(r"db=[>#] $")
@@ -125,7 +125,7 @@ def test_psql_at_a_terminal():
         t.send("\x03")
         t.expect(r"canceling statement due to user request\n.*db=[>#] $")
         t.send("\\conninfo\n")
-        t.expect(r'You are connected to database "db" as user "me"')
+        t.expect(r'You are connected to database "db" as user "namdb"')
         t.send("\\q\n")
         same(t.end(), 0)
     finally:
@@ -139,7 +139,7 @@ def pgbench(*args, timeout=120):
     program = shutil.which("pgbench", path="/usr/lib/postgresql/15/bin:" + os.environ.get("PATH", ""))
     if program is None:
         skip("there is no pgbench here")
-    p = subprocess.run([program, "-h", "127.0.0.1", "-p", str(server().port), "-U", "bench", *args, "bench"], capture_output=True,
+    p = subprocess.run([program, "-h", "127.0.0.1", "-p", str(server().port), "-U", "namdb", *args, "bench"], capture_output=True,
                        text=True, timeout=timeout * house.SLOW)
     check(p.returncode == 0, "pgbench %s:" % " ".join(args), p.stdout, p.stderr)
     return p.stdout + p.stderr
