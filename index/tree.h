@@ -188,12 +188,15 @@ struct idx_leaf {
 	net_addr at;
 	uint64_t check;
 };
-/* Zeroed at first. Calls that are given one add the leaves that prove their answers; a leaf may
- * stand in it twice. */
+/* Zeroed at first. Calls that are given one add the leaves that prove their answers. */
 struct idx_leaves {
 	struct idx_leaf *leaf;
 	uint32_t n, cap;
+	uint32_t *slot;       /* numbers of leaves, plus 1, by their addresses: open addressing */
+	uint32_t slots, used; /* slots: a power of two, or 0 */
 };
+/* Empties the list; a long one gives its memory back. */
+void idx_leaves_clear(struct idx_leaves *l);
 void idx_leaves_free(struct idx_leaves *l);
 /*
  * READs the leaves' check words again: 8 bytes each, in doorbells of 64. *same: no leaf has

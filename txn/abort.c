@@ -35,6 +35,7 @@ txn_free_locks(struct txn *t)
 		}
 		if (st != NAM_OK)
 			worst = st;
+		txn_give_way(t->tw);
 	}
 	return worst != NAM_GONE || txn_mend(t) ? NAM_OK : NAM_REFUSED;
 }
@@ -61,7 +62,8 @@ txn_junk_of_abort(struct txn *t)
 			txn_block_give(tw, w->view, w->at, w->expect);
 	}
 	for (uint32_t i = 0; i < t->nblobs; i++)
-		txn_new_blob_give(t, &t->blob[i]);
+		if (!t->blob[i].dropped)
+			txn_new_blob_give(t, &t->blob[i]);
 }
 
 /* If this process stops in the middle, its recoverer goes on. */

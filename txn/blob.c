@@ -215,13 +215,13 @@ get_all(struct txn *t, struct net_batch *b, const struct txn_blob *blob, unsigne
 	struct txn_spread **root = NULL;
 	nam_status st = NAM_OK;
 	for (unsigned i = 0; i < n; i++) {
-		out[i] = NULL;
-		/* If the value is our own and not yet written, copies it. */
-		for (unsigned k = 0; t != NULL && k < t->nblobs && out[i] == NULL; k++)
-			if (t->blob[k].at.bits == blob[i].at.bits && t->blob[k].len == blob[i].len)
-				out[i] = t->blob[k].bytes;
-		if (out[i] != NULL)
+		/* A value of t's own may not be written yet. */
+		const struct txn_new_blob *own =
+		    t != NULL && t->nblobs > 0 ? txn_own_blob(t, blob[i].at) : NULL;
+		if (own != NULL && own->len == blob[i].len) {
+			out[i] = own->bytes;
 			continue;
+		}
 		uint32_t len = TXN_PAD(blob[i].len);
 		char *p = nam_arena_take(arena, len);
 		if (p == NULL)

@@ -26,6 +26,8 @@ archives_take(struct txn *t)
 	nam_status st = NAM_OK;
 	for (uint32_t i = 0; st == NAM_OK && i < t->nwr; i++) {
 		struct txn_write *w = t->wr[i];
+		if (i % TXN_OPS == TXN_OPS - 1 && (st = txn_between(t)) != NAM_OK)
+			break;
 		if (w->arch && w->arch_at.bits == 0 && txn_writes(w))
 			st = txn_archive_take(t->tw, w->view, &w->arch_at);
 		if (st == NAM_FULL) { /* the next transaction that overwrites the version archives
@@ -109,6 +111,8 @@ blobs_write(struct txn *t)
 	nam_status st = NAM_OK;
 	for (uint32_t i = 0; st == NAM_OK && i < t->nblobs; i++) {
 		const struct txn_new_blob *b = &t->blob[i];
+		if (b->dropped)
+			continue;
 		if (txn_blob_long(b->len))
 			st = spread_write(t, b->at, b->list, b->bytes, TXN_PAD(b->len));
 		else if ((st = txn_batch_room(t, 1)) == NAM_OK)
@@ -224,6 +228,8 @@ lock_round(struct txn *t, bool claim, const struct txn_intent_head *h, bool guar
 		if (begun && (st = txn_entries_end(t, entries)) != NAM_OK &&
 		    (worst == NAM_OK || worst == NAM_BUSY))
 			worst = st;
+		if (i < t->nwr && worst == NAM_OK)
+			worst = txn_between(t);
 	} while (i < t->nwr && worst == NAM_OK);
 	return worst;
 }
@@ -610,8 +616,10 @@ install(struct txn *t, const struct txn_limits *limits)
 		t->intent = NULL;
 	}
 	for (uint32_t i = 0; i < t->nwr; i++) {
-		if (t->batch.n + 2 > t->batch.cap && txn_batch_flush(t) != NAM_OK)
-			broken = true;
+		if (t->batch.n + 2 > t->batch.cap) {
+			broken |= txn_batch_flush(t) != NAM_OK;
+			txn_give_way(tw); /* there are so many writes that the answer waits */
+		}
 		if (txn_writes(t->wr[i])) {
 			add_directory(t, t->wr[i]);
 			t->wr[i]->has = TXN_FREE;

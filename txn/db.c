@@ -306,7 +306,7 @@ txn_worker_close(struct txn_worker *tw)
 			free(t->intent);
 		nam_arena_fini(&t->arena);
 		free(t->wr);
-		free(t->map);
+		txn_own_free(t);
 		free(t->blob);
 		free(t->undo);
 		free(t->gone);

@@ -376,7 +376,7 @@ place_begin(struct placing *x)
  * now, or nowhere.
  */
 static bool
-lost_before(const struct txn *t, const struct txn_put *p, net_addr at)
+lost_before(struct txn *t, const struct txn_put *p, net_addr at)
 {
 	const struct txn_write *w =
 	    t->over_empty ? txn_own_insert(t, p->table, p->hash, p->key, p->key_len) : NULL;
@@ -501,12 +501,10 @@ txn_entries_cut(struct txn *t)
 	struct txn_ahead *a = t->ahead;
 	unsigned kept = 0;
 	for (unsigned i = 0; a != NULL && i < a->due; i++)
-		for (uint32_t k = 0; k < t->nwr; k++)
-			if (t->wr[k] == a->of[i]) {
-				a->entry[kept] = a->entry[i];
-				a->of[kept++] = a->of[i];
-				break;
-			}
+		if (txn_own(t, a->of[i]->at) == a->of[i]) {
+			a->entry[kept] = a->entry[i];
+			a->of[kept++] = a->of[i];
+		}
 	if (a != NULL)
 		a->due = kept;
 }
@@ -607,7 +605,7 @@ put_undo(struct txn *t, struct txn_write *w)
 	w->old_blobs = NULL;
 	w->old_blobs_n = 0;
 	w->slot = NULL; /* its new blobs stay: the row is put into another block */
-	return NAM_OK;
+	return txn_own_touched(t, w) ? NAM_OK : NAM_NOMEM;
 }
 
 /*

@@ -38,7 +38,8 @@ txn_keep_blob(struct txn *t, const struct txn_new_blob *b)
 	/* Without memory to remember the blob, it stays: written in vain, and lost until its table
 	 * is released. */
 	if (txn_grow((void **)&t->undo, t->nundo, &t->undo_cap, sizeof *t->undo))
-		t->undo[t->nundo++] = (struct txn_undo){ .stretch = t->clock, .blob = *b };
+		t->undo[t->nundo++] =
+		    (struct txn_undo){ .stretch = t->clock, .blob = (uint32_t)(b - t->blob) };
 	return true;
 }
 
@@ -49,16 +50,18 @@ restore(struct txn *t, uint32_t mark)
 	while (t->nundo > 0 && t->undo[t->nundo - 1].stretch >= mark) {
 		const struct txn_undo *u = &t->undo[t->nundo - 1];
 		if (u->write == NULL) {
-			if (!txn_grow((void **)&t->blob, t->nblobs, &t->blobs_cap, sizeof *t->blob))
-				return NAM_NOMEM;
-			t->blob[t->nblobs++] = u->blob;
+			t->blob[u->blob].dropped = false;
 		} else {
 			/* The state of the lock is not restored. */
 			enum txn_has has = u->write->has;
 			uint64_t expect = u->write->expect;
+			struct txn_own_places *places = u->write->places;
 			*u->write = *u->was;
 			u->write->has = has;
 			u->write->expect = expect;
+			u->write->places = places;
+			if (!txn_own_touched(t, u->write))
+				return NAM_NOMEM;
 		}
 		t->nundo--;
 	}
@@ -91,13 +94,9 @@ txn_rollback_to(struct txn *t, uint32_t mark)
 	nam_status st = restore(t, mark);
 	if (st != NAM_OK)
 		return st;
-	for (uint32_t i = 0; i < t->nblobs;)
-		if (t->blob[i].born >= mark) {
-			txn_new_blob_give(t, &t->blob[i]);
-			t->blob[i] = t->blob[--t->nblobs];
-		} else {
-			i++;
-		}
+	for (; t->nblobs > 0 && t->blob[t->nblobs - 1].born >= mark; t->nblobs--)
+		if (!t->blob[t->nblobs - 1].dropped)
+			txn_new_blob_give(t, &t->blob[t->nblobs - 1]);
 	uint32_t from = t->nwr;
 	while (from > 0 && t->wr[from - 1]->born >= mark)
 		from--;
@@ -105,6 +104,10 @@ txn_rollback_to(struct txn *t, uint32_t mark)
 		return st;
 	for (uint32_t i = from; i < t->nwr; i++) {
 		struct txn_write *w = t->wr[i];
+		w->kind = WR_LOCK;
+		w->slot = NULL;
+		if (!txn_own_touched(t, w))
+			return NAM_NOMEM;
 		if (!w->fresh)
 			continue;
 		/* If an index entry leads to the block, the collector empties it, but not before
@@ -119,7 +122,7 @@ txn_rollback_to(struct txn *t, uint32_t mark)
 	}
 	t->nwr = from;
 	txn_refer_cut(t, mark);
-	txn_map_again(t);
+	txn_own_cut(t);
 	txn_entries_cut(t);
 	return NAM_OK;
 }
@@ -129,7 +132,7 @@ txn_marks_end(struct txn *t)
 {
 	for (uint32_t i = 0; i < t->nundo; i++)
 		if (t->undo[i].write == NULL)
-			txn_new_blob_give(t, &t->undo[i].blob);
+			txn_new_blob_give(t, &t->blob[t->undo[i].blob]);
 	for (uint32_t i = 0; i < t->ngone; i++)
 		txn_junk_of_undone(t->tw, t->gone[i]);
 	t->nundo = t->ngone = t->clock = 0;

@@ -345,6 +345,8 @@ make(struct making *m)
 	if (st == NAM_OK)
 		st = make_alone(m);
 	m->n = 0;
+	if (st == NAM_OK)
+		st = txn_between(t);
 	/* An index that was dropped: the definition that t knows is not the table's any more. */
 	return st == NAM_REFUSED ? NAM_CONFLICT : st;
 }
@@ -454,15 +456,35 @@ still_locked(const struct txn *t, uint64_t at)
 	return w != NULL && w->has == TXN_LOCKED;
 }
 
+/* Removes n entries with one message to each storage node; those that are in doubt one by one. */
+static bool
+take_out_all(struct txn *t, struct idx_tree_entry *e, unsigned n)
+{
+	nam_status st = n > 0 ? idx_tree_remove(t->tw->w, e, n, &t->counts) : NAM_OK;
+	for (unsigned i = 0; i < n; i++) {
+		nam_status is = st == NAM_OK ? e[i].status : st;
+		if (is != NAM_OK && is != NAM_ABSENT && is != NAM_REFUSED &&
+		    take_out(t->tw, &e[i], &t->counts) != NAM_OK)
+			return false;
+	}
+	txn_give_way(t->tw);
+	return true;
+}
+
 bool
 txn_orders_leave(struct txn *t)
 {
+	struct idx_tree_entry e[ENTRIES];
+	unsigned n = 0;
 	bool out = true;
 	for (uint32_t i = 0; out && i < t->nentries; i++) {
-		struct idx_tree_entry e = {
-			.tree = t->entry[i].tree, .key = t->entry[i].key, .value = t->entry[i].value
-		};
-		out = !still_locked(t, e.value) || take_out(t->tw, &e, &t->counts) == NAM_OK;
+		struct txn_entry *x = &t->entry[i];
+		if (still_locked(t, x->value))
+			e[n++] = (struct idx_tree_entry){ .tree = x->tree, .key = x->key, .value = x->value };
+		if (n == ENTRIES || i + 1 == t->nentries) {
+			out = take_out_all(t, e, n);
+			n = 0;
+		}
 	}
 	t->nentries = 0;
 	return out;
@@ -486,6 +508,7 @@ keys_become(struct txn *t, const struct txn_write *w, const struct txn_table_vie
 nam_status
 txn_table_becomes(struct txn *t, const struct txn_table *was, struct txn_table *is)
 {
+	txn_own_keys_forget(t, was->view);
 	for (uint32_t i = 0; i < t->nwr; i++) {
 		struct txn_write *w = t->wr[i];
 		if (w->view != was->view)

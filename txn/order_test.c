@@ -141,14 +141,15 @@ by_blocks(struct fixture *fix, struct txn *t, struct txn_table *tab, unsigned or
     const struct idx_tree_range *range, struct seen *s)
 {
 	struct txn_blocks b = { .n = 0 };
+	struct txn_own_rows own = { .n = 0 };
 	struct txn_row row[ROWS];
-	uint32_t from = 0;
 	size_t n = 0;
 	s->n = 0;
-	for (unsigned got; (got = txn_rows_own(t, tab, &from, row, 3)) > 0;)
-		for (unsigned i = 0; i < got; i++)
-			see(s, &row[i]);
-	nam_status st = txn_range_blocks(t, tab, order, range, 1, &b, &fix->a);
+	nam_status st = txn_range_own(t, tab, order, range, 1, &own, &fix->a);
+	for (size_t i = 0; st == NAM_OK && i < own.n; i++)
+		see(s, &own.row[i]);
+	if (st == NAM_OK)
+		st = txn_range_blocks(t, tab, order, range, 1, &b, &fix->a);
 	if (st == NAM_OK && b.n > 0)
 		qsort(b.at, b.n, sizeof *b.at, address_order);
 	for (size_t i = 0; i < b.n; i++)

@@ -165,22 +165,6 @@ leaves_of(struct txn *t)
 	return t->iso == TXN_SERIALIZABLE ? &t->leaves : NULL;
 }
 
-/* An own write that is a row of this table, with its key. */
-static bool
-own_row(struct txn *t, const struct txn_write *w, struct txn_table_view *v, unsigned order, uint64_t *key,
-    struct txn_row *row, nam_status *st)
-{
-	bool has = false;
-	if (w->view != v || !txn_writes(w) || w->slot == NULL || (w->slot->meta & REC_DELETED) ||
-	    *st != NAM_OK)
-		return false;
-	*st = txn_order_key(t->tw, t, v, order, w->slot->payload, (uint32_t)w->slot->meta, key, &has);
-	if (!has)
-		return false;
-	*row = (struct txn_row){ .at = w->at, .bytes = w->slot->payload, .len = (uint32_t)w->slot->meta };
-	return true;
-}
-
 /* ---- by key ---- */
 
 static nam_status
@@ -234,28 +218,19 @@ seek_range(struct txn *t, struct txn_seek *s, struct nam_arena *arena)
 static nam_status
 seek_own(struct txn *t, struct txn_seek *s, unsigned n, struct nam_arena *arena)
 {
-	for (uint32_t k = 0; k < t->nwr; k++) {
-		struct txn_table_view *v = NULL;
-		unsigned order = 0;
-		uint64_t key[IDX_TREE_WORDS];
+	nam_status st = NAM_OK;
+	for (unsigned i = 0; st == NAM_OK && t->nwr > 0 && i < n; i++) {
+		const struct idx_tree_range one = { .low = s[i].key, .high = s[i].key };
+		struct txn_own_range r;
 		struct txn_row row;
-		bool is = false;
-		for (unsigned i = 0; i < n; i++) {
-			nam_status st = NAM_OK;
-			if (s[i].status == NAM_FULL)
-				continue;
-			if (s[i].table->view != v || s[i].order != order) {
-				v = s[i].table->view;
-				order = s[i].order;
-				is = own_row(t, t->wr[k], v, order, key, &row, &st);
-			}
-			if (st == NAM_OK && is && memcmp(key, s[i].key, 8u * v->order[order].words) == 0)
-				st = found(&s[i], &row, arena);
-			if (st != NAM_OK)
-				return st;
-		}
+		if (s[i].status == NAM_FULL)
+			continue;
+		st = txn_own_range_open(t, s[i].table->view, s[i].order, &one, &r);
+		while (st == NAM_OK && txn_own_range_next(&r, &row))
+			st = found(&s[i], &row, arena);
+		txn_own_range_close(&r);
 	}
-	return NAM_OK;
+	return st;
 }
 
 /* Looks n keys up, and tells what that took. */
@@ -356,11 +331,6 @@ txn_seek(struct txn *t, struct txn_seek *s, unsigned n, struct nam_arena *arena)
 
 /* ---- in order ---- */
 
-struct own {
-	uint64_t key[IDX_TREE_WORDS];
-	struct txn_row row;
-};
-
 struct txn_range {
 	struct txn *t;
 	struct txn_table_view *v;
@@ -371,8 +341,7 @@ struct txn_range {
 	struct nam_arena arena; /* images of the entries at hand */
 	unsigned n, at;         /* entries at hand, and the next one */
 	unsigned chunk;         /* entries to look at next */
-	struct own *own;        /* in the order of the range */
-	unsigned owns, own_at;
+	struct txn_own_range own;
 	/* from here on nothing is zeroed */
 	uint64_t key[CHUNK_MAX * IDX_TREE_WORDS], value[CHUNK_MAX];
 	struct entry entry[CHUNK_MAX];
@@ -387,41 +356,6 @@ key_order(const uint64_t *a, const uint64_t *b, unsigned words)
 		if (a[i] != b[i])
 			return a[i] < b[i] ? -1 : 1;
 	return 0;
-}
-
-static bool
-is_in(const struct idx_tree_range *r, const uint64_t *key, unsigned words)
-{
-	int low = r->low != NULL ? key_order(key, r->low, words) : 1;
-	int high = r->high != NULL ? key_order(key, r->high, words) : -1;
-	return (r->low_open ? low > 0 : low >= 0) && (r->high_open ? high < 0 : high <= 0);
-}
-
-/* Keeps own rows of the range, in its order: a transaction has few of them. */
-static nam_status
-own_rows(struct txn_range *r, const struct idx_tree_range *range)
-{
-	struct txn *t = r->t;
-	for (uint32_t i = 0; i < t->nwr; i++) {
-		struct own o;
-		nam_status st = NAM_OK;
-		if (!own_row(t, t->wr[i], r->v, r->order, o.key, &o.row, &st) ||
-		    !is_in(range, o.key, r->words)) {
-			if (st != NAM_OK)
-				return st;
-			continue;
-		}
-		if (r->own == NULL && (r->own = calloc(t->nwr, sizeof *r->own)) == NULL)
-			return NAM_NOMEM;
-		unsigned k = r->owns++;
-		while (k > 0 && (r->descending ? key_order(o.key, r->own[k - 1].key, r->words) > 0
-					       : key_order(o.key, r->own[k - 1].key, r->words) < 0)) {
-			r->own[k] = r->own[k - 1];
-			k--;
-		}
-		r->own[k] = o;
-	}
-	return NAM_OK;
 }
 
 nam_status
@@ -446,7 +380,7 @@ txn_range_open(struct txn *t, struct txn_table *table, unsigned order, const str
 	nam_arena_init(&r->arena, 0);
 	r->scan = idx_tree_scan_open(v->tree[order], range, leaves_of(t));
 	t->looks.ranges++;
-	nam_status st = r->scan != NULL ? own_rows(r, range) : NAM_NOMEM;
+	nam_status st = r->scan != NULL ? txn_own_range_open(t, v, order, range, &r->own) : NAM_NOMEM;
 	if (st != NAM_OK) {
 		txn_range_close(r);
 		return st;
@@ -508,9 +442,10 @@ more(struct txn_range *r)
 static bool
 own_first(const struct txn_range *r)
 {
-	if (r->own_at == r->owns || r->at == r->n)
-		return r->own_at < r->owns;
-	int order = key_order(r->own[r->own_at].key, r->key + r->at * r->words, r->words);
+	const uint64_t *own = txn_own_range_key(&r->own);
+	if (own == NULL || r->at == r->n)
+		return own != NULL;
+	int order = key_order(own, r->key + r->at * r->words, r->words);
 	return r->descending ? order > 0 : order < 0;
 }
 
@@ -529,7 +464,7 @@ txn_range_next(struct txn_range *r, struct txn_row *rows, unsigned max, unsigned
 			continue;
 		}
 		if (own_first(r)) {
-			rows[(*n)++] = r->own[r->own_at++].row;
+			(void)txn_own_range_next(&r->own, &rows[(*n)++]);
 			continue;
 		}
 		if (r->at == r->n)
@@ -547,7 +482,7 @@ txn_range_close(struct txn_range *r)
 	if (r->scan != NULL)
 		idx_tree_scan_close(r->scan);
 	nam_arena_fini(&r->arena);
-	free(r->own);
+	txn_own_range_close(&r->own);
 	free(r);
 }
 
@@ -662,20 +597,33 @@ txn_rows_of_blocks(struct txn *t, struct txn_table *table, const net_addr *at, u
 }
 static_assert((int)TXN_BLOCKS_TOGETHER == (int)TXN_OPS, "blocks of one doorbell");
 
-unsigned
-txn_rows_own(
-    const struct txn *t, const struct txn_table *table, uint32_t *from, struct txn_row *rows, unsigned max)
+nam_status
+txn_range_own(struct txn *t, struct txn_table *table, unsigned order, const struct idx_tree_range *range,
+    unsigned n, struct txn_own_rows *out, struct nam_arena *arena)
 {
-	unsigned n = 0;
-	for (; *from < t->nwr && n < max; (*from)++) {
-		const struct txn_write *w = t->wr[*from];
-		if (w->view == table->view && txn_writes(w) && w->slot != NULL &&
-		    !(w->slot->meta & REC_DELETED))
-			rows[n++] = (struct txn_row){
-				.at = w->at, .bytes = w->slot->payload, .len = (uint32_t)w->slot->meta
-			};
+	nam_status st = NAM_OK;
+	for (unsigned i = 0; st == NAM_OK && t->nwr > 0 && i < n; i++) {
+		struct txn_own_range r;
+		struct txn_row row;
+		st = txn_own_range_open(t, table->view, order, &range[i], &r);
+		while (st == NAM_OK && txn_own_range_next(&r, &row)) {
+			if (out->n == out->cap) {
+				size_t cap = 2 * out->cap + 16;
+				struct txn_row *more = nam_arena_take(arena, cap * sizeof *more);
+				if (more == NULL) {
+					st = NAM_NOMEM;
+					break;
+				}
+				if (out->n > 0)
+					memcpy(more, out->row, out->n * sizeof *more);
+				out->row = more;
+				out->cap = cap;
+			}
+			out->row[out->n++] = row;
+		}
+		txn_own_range_close(&r);
 	}
-	return n;
+	return st;
 }
 
 const struct txn_looks *

@@ -8,7 +8,6 @@
 enum {
 	CHUNK = 40,      /* with two READs each, and TXN_AHEAD lookups, they fit a doorbell */
 	WHOLE_MAX = 640, /* blocks up to this are READ whole */
-	OWN_MAX = 64,    /* writes of a transaction that are looked at for a key */
 	/*
 	 * Of 256 hints so many may be wrong. A wrong hint costs a round trip, a right one saves
 	 * the bytes of a slot: some 0.2 us of 2.5. In place it costs half a block more, and saves
@@ -386,13 +385,12 @@ judge_known(struct getting *x)
 	return NAM_OK;
 }
 
-/* Keys that t has inserted itself need no lookup: the row is at hand. Not where t has many writes,
- * all of which would be looked at for each key. */
+/* Keys that t has inserted itself need no lookup: the row is at hand. */
 static void
 get_inserted(struct getting *x)
 {
 	unsigned left = 0;
-	if (x->t->nwr == 0 || x->t->nwr > OWN_MAX)
+	if (x->t->nwr == 0)
 		return;
 	for (unsigned m = 0; m < x->misses; m++)
 		if (!inserted_here(x->t, &x->g[x->miss[m]]))
@@ -583,7 +581,7 @@ txn_get_at(struct txn *t, struct txn_get *g, const net_addr *at, unsigned n, str
 }
 
 bool
-txn_latest_whole(const struct txn *t)
+txn_latest_whole(struct txn *t)
 {
 	for (uint32_t i = 0; i < t->nreads; i++) {
 		const struct txn_write *own = txn_own(t, t->read[i].at);

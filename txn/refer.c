@@ -176,6 +176,8 @@ check_relied(struct txn *t, bool guards)
 		for (uint32_t k = from; st == NAM_OK && k < i; k++)
 			if (word[k - from] != t->relied[k]->word)
 				st = still_there(t, t->relied[k]);
+		if (st == NAM_OK && i < t->nrelied)
+			st = txn_between(t);
 	}
 	return st;
 }
@@ -283,6 +285,8 @@ ask_range(struct look *l, const struct txn_forbids *f)
 		st = idx_tree_scan_next(l->t->tw->w, scan, NULL, value, ENTRIES, &n, &l->t->counts);
 		for (unsigned i = 0; st == NAM_OK && i < n; i++)
 			st = refers(l, f, (net_addr){ value[i] });
+		if (st == NAM_OK)
+			st = txn_between(l->t);
 	}
 	if (scan != NULL)
 		idx_tree_scan_close(scan);
@@ -337,7 +341,7 @@ ask_points(struct look *l, struct txn_forbids *const *f, unsigned n)
 static bool
 alike(const struct txn_forbids *a, const struct txn_forbids *b)
 {
-	return !b->asked && b->of.order < 0 && b->of.key == NULL && a->of.table == b->of.table &&
+	return b->of.order < 0 && b->of.key == NULL && a->of.table == b->of.table &&
 	       a->of.refers == b->of.refers && a->of.arg == b->of.arg;
 }
 
@@ -348,7 +352,7 @@ ask_together(struct look *l, uint32_t from)
 {
 	struct txn *t = l->t;
 	struct txn_forbids f = t->forbids[from];
-	for (uint32_t i = 0; i < from; i++)
+	for (uint32_t i = t->nasked; i < from; i++)
 		if (alike(&f, &t->forbids[i]))
 			return NAM_OK;
 	l->hashes = 0;
@@ -395,16 +399,14 @@ ask_forbidden(struct txn *t)
 	unsigned points = 0;
 	uint32_t most = 0;
 	nam_status st = NAM_OK;
-	for (uint32_t i = 0; i < t->nforbids; i++)
+	for (uint32_t i = t->nasked; i < t->nforbids; i++)
 		most = t->forbids[i].of.table->view->block_bytes > most
 			   ? t->forbids[i].of.table->view->block_bytes
 			   : most;
 	if ((l.img = nam_arena_take(&t->arena, most + 64)) == NULL)
 		return NAM_NOMEM;
-	for (uint32_t i = 0; st == NAM_OK && i < t->nforbids; i++) {
+	for (uint32_t i = t->nasked; st == NAM_OK && i < t->nforbids; i++) {
 		struct txn_forbids *f = &t->forbids[i];
-		if (f->asked)
-			continue;
 		if (f->of.order < 0 && f->of.key != NULL)
 			key[keys++] = f;
 		else if (f->of.order < 0)
@@ -421,6 +423,8 @@ ask_forbidden(struct txn *t)
 			st = ask_keys(&l, key, keys);
 			keys = 0;
 		}
+		if (st == NAM_OK && i % TOGETHER == TOGETHER - 1)
+			st = txn_between(t);
 	}
 	if (st == NAM_OK)
 		st = ask_keys(&l, key, keys);
@@ -430,7 +434,7 @@ ask_forbidden(struct txn *t)
 nam_status
 txn_forbidden(struct txn *t)
 {
-	if (t->nforbids == 0 || t->iso != TXN_READ_COMMITTED || t->forbids[t->nforbids - 1].asked)
+	if (t->nforbids == t->nasked || t->iso != TXN_READ_COMMITTED)
 		return NAM_OK;
 	/* The rows are locked already. When this is known as well, no commit gets past. */
 	nam_status st = txn_ensure_lock(t);
@@ -438,8 +442,8 @@ txn_forbidden(struct txn *t)
 		st = txn_publish(t, 0);
 	if (st == NAM_OK)
 		st = ask_forbidden(t);
-	for (uint32_t i = 0; st == NAM_OK && i < t->nforbids; i++)
-		t->forbids[i].asked = true;
+	if (st == NAM_OK)
+		t->nasked = t->nforbids;
 	return st;
 }
 
@@ -469,4 +473,5 @@ txn_refer_cut(struct txn *t, uint32_t mark)
 		t->nrelied--;
 	while (t->nforbids > 0 && t->forbids[t->nforbids - 1].born >= mark)
 		t->nforbids--;
+	t->nasked = t->nasked < t->nforbids ? t->nasked : t->nforbids;
 }

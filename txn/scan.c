@@ -110,7 +110,10 @@ scan_open(struct txn *t, struct txn_table *table, struct txn_scan **out)
 	head[1] = a.table;
 	if (st == NAM_OK && (head[0] != TXN_ANCHOR_MAGIC || head[1] != s->v->table))
 		st = NAM_ABSENT;
-	if (st == NAM_OK && t->iso == TXN_SERIALIZABLE) {
+	uint32_t k = 0;
+	while (k < t->nscanned && t->scanned[k] != table)
+		k++;
+	if (st == NAM_OK && t->iso == TXN_SERIALIZABLE && k == t->nscanned) {
 		if (!txn_grow((void **)&t->scanned, t->nscanned, &t->scanned_cap, sizeof *t->scanned))
 			st = NAM_NOMEM;
 		else
@@ -580,6 +583,8 @@ txn_blocks_each(struct txn *t, const struct txn_table_view *v, txn_block_fn *fn,
 		at = ((struct txn_extent *)(void *)ext)->next;
 		if (++looked % TURN == 0)
 			nam_co_yield();
+		if (st == NAM_OK)
+			st = txn_go_on(t);
 	}
 	free(ext);
 	return st;

@@ -69,12 +69,13 @@ txn_recycle(struct txn *t)
 	txn_marks_end(t);
 	if (t->arena.budget != NULL)
 		nam_arena_charge(&t->arena, NULL);
-	t->leaves.n = 0;
+	idx_leaves_clear(&t->leaves);
 	t->nentries = 0;
 	if (t->nunchecked + t->nclaims > 0)
 		txn_claims_end(t);
 	t->nwr = t->nblobs = t->nreads = t->nabsent = t->nscanned = t->nguards = 0;
-	t->nrelied = t->nforbids = 0;
+	t->nrelied = t->nforbids = t->nasked = 0;
+	txn_own_end(t);
 	t->note = 0;
 	t->waiter = NULL;
 	t->more.bits = 0;

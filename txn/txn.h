@@ -515,10 +515,14 @@ nam_status txn_range_blocks(struct txn *t, struct txn_table *table, unsigned ord
 enum { TXN_BLOCKS_TOGETHER = 128 };
 nam_status txn_rows_of_blocks(struct txn *t, struct txn_table *table, const net_addr *at, unsigned n,
     struct txn_row *rows, unsigned *got, struct nam_arena *arena);
-/* Own live rows of the table: up to max, from number *from of t's writes on. Returns how many;
- * fewer than max: there are no more. */
-unsigned txn_rows_own(
-    const struct txn *t, const struct txn_table *table, uint32_t *from, struct txn_row *rows, unsigned max);
+/* Adds t's own live rows that have a key of n ranges of one order, some twice if ranges overlap. In
+ * arena memory; good as long as t, or until it changes them. */
+struct txn_own_rows {
+	struct txn_row *row;
+	size_t n, cap;
+};
+nam_status txn_range_own(struct txn *t, struct txn_table *table, unsigned order,
+    const struct idx_tree_range *range, unsigned n, struct txn_own_rows *out, struct nam_arena *arena);
 
 /* What t has done by ordered indexes so far. */
 struct txn_looks {

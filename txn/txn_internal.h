@@ -329,11 +329,11 @@ struct txn_write {
 				     * ordered index */
 	struct txn_blob *old_blobs; /* of the version replaced */
 	uint16_t old_blobs_n;
-	uint64_t met;           /* the lock its CAS met last, 0 = none */
-	bool late_linked;       /* the directory that links late has been written */
-	uint32_t born, stretch; /* mark.c: made in, and last copied aside or made in */
-	bool tomb;              /* the version is a deletion; read after the answer, when slot may
-				 * be gone */
+	uint64_t met;                  /* the lock its CAS met last, 0 = none */
+	struct txn_own_places *places; /* own_keys.c */
+	bool late_linked;              /* the directory that links late is written */
+	uint32_t born, stretch;        /* mark.c: made in, and last copied aside or made in */
+	bool tomb;                     /* the version is a deletion; read after the answer */
 	/* from here on not cleared when a write begins */
 	uint64_t cid[REC_SLOTS_MAX]; /* the directory's, as READ */
 	struct rec_block dir;        /* word and directory to be written, until they have landed */
@@ -345,16 +345,25 @@ struct txn_new_blob {
 	const void *bytes;
 	uint32_t len;
 	uint32_t born;  /* mark.c */
+	bool dropped;   /* no version names it any more: given back, or to be undone */
 	uint64_t *list; /* a long one: its further extents, as its root lists them; n of them */
 	unsigned n;
 };
 
 /* What a mark may restore: an earlier state of a write, or (write NULL) a blob that no version
- * names any more. */
+ * names any more, by its number. */
 struct txn_undo {
 	uint32_t stretch;
+	uint32_t blob;
 	struct txn_write *write, *was;
-	struct txn_new_blob blob;
+};
+
+/* own.c: an open-addressing table of numbers, each plus 1. */
+struct txn_map {
+	uint32_t *slot;
+	uint32_t cap;  /* a power of two */
+	uint32_t used; /* slots that are not 0 */
+	uint32_t room; /* slots that there is memory for */
 };
 
 struct txn_read_mark {
@@ -389,7 +398,6 @@ struct txn_relied {
 struct txn_forbids {
 	struct txn_forbid of; /* without low and high */
 	uint32_t born;
-	bool asked;      /* and no other transaction makes such a row before t has ended */
 	tso_cid seen_at; /* the snapshot whose rows the caller has seen to */
 	uint64_t low[IDX_TREE_WORDS], high[IDX_TREE_WORDS];
 };
@@ -437,11 +445,21 @@ struct txn {
 	struct txn_ahead *ahead; /* of txn_get_ahead, in the arena; NULL = none */
 	struct txn_write **wr;
 	uint32_t nwr, wr_cap;
-	uint32_t local; /* writes with a place in local.c's table */
-	uint32_t *map;  /* address -> wr index + 1, when nwr > TXN_SMALL */
-	uint32_t map_cap;
-	struct txn_new_blob *blob;
+	uint32_t local;          /* writes with a place in local.c's table */
+	struct txn_map by_block; /* own.c; cap 0 = not in use */
+	struct txn_map by_key;   /* of the first `keyed` writes */
+	uint32_t keyed;
+	struct txn_new_blob *blob; /* in the order of their making */
 	uint32_t nblobs, blobs_cap;
+	struct txn_map by_blob; /* of the first `blobs_known` */
+	uint32_t blobs_known;
+	/* own_keys.c: own rows by the orders that t has read; writes changed since the first such
+	 * read; ranges that are open, the newest first; the number of the last read */
+	struct txn_own_keys *own_keys;
+	struct txn_write **touched;
+	uint32_t ntouched, touched_cap;
+	struct txn_own_range *own_ranges;
+	uint64_t reading;
 	struct txn_read_mark *read;
 	uint32_t nreads, reads_cap;
 	struct txn_absent *absent;
@@ -462,6 +480,7 @@ struct txn {
 	uint32_t nrelied, relied_cap;
 	struct txn_forbids *forbids;
 	uint32_t nforbids, forbids_cap;
+	uint32_t nasked; /* of so many no other transaction makes such a row before t has ended */
 	struct txn_guard *guard;
 	uint32_t nguards, guard_cap;
 	uint32_t clock; /* marks so far */
@@ -854,11 +873,18 @@ txn_batch_open(struct txn *t)
 {
 	net_batch_init(&t->batch, t->tw->w, t->op, TXN_OPS, &t->counts);
 }
-/* Makes room for so many more operations; may run those already in the batch. */
+/* wait.c: between two doorbells of a long step before the decision: lets others run now and then.
+ * NAM_OK: go on. NAM_CANCELLED, NAM_EXPIRED: not any more. */
+nam_status txn_between(struct txn *t);
+/* Makes room for so many more operations; may run those already in the batch, and then also says
+ * whether to go on. Before the decision only. */
 static inline nam_status
 txn_batch_room(struct txn *t, unsigned ops)
 {
-	return t->batch.n + ops <= t->batch.cap ? NAM_OK : net_run(&t->batch);
+	if (t->batch.n + ops <= t->batch.cap)
+		return NAM_OK;
+	nam_status st = net_run(&t->batch);
+	return st == NAM_OK ? txn_between(t) : st;
 }
 static inline nam_status
 txn_batch_flush(struct txn *t)
@@ -895,12 +921,46 @@ void txn_more_give(struct txn *t);
 /* Every verb posted has completed when this is called. False: how t ends is not known. */
 bool txn_roll_back(struct txn *t);
 
-/* write.c */
+/* own.c */
 struct txn_write *txn_own(const struct txn *t, net_addr at);
 /* The insert of this key, even if the row has been deleted again; NULL = none. */
 struct txn_write *txn_own_insert(
-    const struct txn *t, const struct txn_table *table, uint64_t hash, const void *key, uint32_t key_len);
-void txn_map_again(struct txn *t); /* writes have been taken off the end */
+    struct txn *t, const struct txn_table *table, uint64_t hash, const void *key, uint32_t key_len);
+/* The newest blob of t that has had this address, dropped or not; NULL = none. Good until t makes
+ * another one. */
+struct txn_new_blob *txn_own_blob(struct txn *t, net_addr at);
+/* A write has been added to the end of the list. False: no memory. */
+bool txn_own_added(struct txn *t);
+/* Writes and blobs have been taken off the ends of their lists. */
+void txn_own_cut(struct txn *t);
+/* The transaction has ended: long lists give their memory back. */
+void txn_own_end(struct txn *t);
+void txn_own_free(struct txn *t);
+
+/* own_keys.c: t's own rows in a range of an order, as they are when it is opened. */
+struct txn_own_range {
+	struct txn *t; /* NULL: it needs no closing */
+	struct txn_own_keys *list;
+	struct txn_own_key *next;
+	uint64_t reading;
+	struct txn_own_range *older, *newer;
+	struct idx_tree_range range;
+	uint64_t low[IDX_TREE_WORDS], high[IDX_TREE_WORDS];
+};
+/* r lasts until it is closed, or t has ended. */
+nam_status txn_own_range_open(struct txn *t, struct txn_table_view *v, unsigned order,
+    const struct idx_tree_range *range, struct txn_own_range *r);
+/* The key of the next row, NULL = there is none. */
+const uint64_t *txn_own_range_key(const struct txn_own_range *r);
+bool txn_own_range_next(struct txn_own_range *r, struct txn_row *row);
+void txn_own_range_close(struct txn_own_range *r);
+/* Call when a write has been changed, or is none any more. False: no memory. */
+bool txn_own_touched(struct txn *t, struct txn_write *w);
+/* The view of a table is replaced by another one. */
+void txn_own_keys_forget(struct txn *t, const struct txn_table_view *v);
+void txn_own_keys_end(struct txn *t);
+
+/* write.c */
 struct txn_write *txn_write_add(struct txn *t, struct txn_table *table, net_addr at, enum txn_kind kind);
 /* The payload that will become a version; its CID is filled in at commit. */
 nam_status txn_version_set(struct txn *t, struct txn_write *w, const void *bytes, uint32_t len, bool deleted);
@@ -924,7 +984,7 @@ nam_status txn_newest_locked(
 /* mark.c */
 /* Call before a write is changed. False: out of memory. */
 bool txn_keep_write(struct txn *t, struct txn_write *w);
-/* Call before a blob is forgotten. True: a mark may need it again, do not give it back. */
+/* Call before a blob is dropped. True: a mark may need it again, do not give it back. */
 bool txn_keep_blob(struct txn *t, const struct txn_new_blob *b);
 /* The transaction has ended. */
 void txn_marks_end(struct txn *t);
@@ -1070,7 +1130,7 @@ nam_status txn_entries_end(struct txn *t, unsigned op);
 /* Writes have been taken off the end of t: their entries are not due any more. */
 void txn_entries_cut(struct txn *t);
 /* True if t may commit: txn_begin_latest demands that it changed all that it read. */
-bool txn_latest_whole(const struct txn *t);
+bool txn_latest_whole(struct txn *t);
 
 /* scan.c: each block of a table as it lies there when its extent is READ, with turns of other
  * coroutines between. img lasts until fn returns; another status than NAM_OK ends it. */

@@ -204,7 +204,7 @@ ask(struct look *l)
 				st = rival(l, &l->ask[i], (net_addr){ p[i].hit[h] });
 	}
 	l->n = 0;
-	return st;
+	return st == NAM_OK ? txn_between(t) : st;
 }
 
 /* The unique keys that one write gives its row. */

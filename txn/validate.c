@@ -42,7 +42,7 @@ validate_reads(struct txn *t)
 		net_batch_init(&t->batch, t->tw->w, t->op, TXN_OPS, &t->counts);
 		for (; i < t->nreads && t->batch.n < t->batch.cap; i++)
 			net_read(&t->batch, t->read[i].at, &word[i - from], 8);
-		if ((st = net_run(&t->batch)) != NAM_OK)
+		if ((st = net_run(&t->batch)) != NAM_OK || (st = txn_between(t)) != NAM_OK)
 			return st;
 		for (uint32_t k = from; k < i; k++) {
 			const struct txn_write *own = txn_own(t, t->read[k].at);
@@ -198,6 +198,8 @@ validate_absent(struct txn *t)
 		do
 			st = absent_news(t, &t->absent[i], img, &lock);
 		while (look_again(t, st, lock, &pause, &until));
+		if (st == NAM_OK)
+			st = txn_between(t);
 	}
 	return st == NAM_BUSY ? NAM_CONFLICT : st;
 }

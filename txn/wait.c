@@ -39,6 +39,13 @@ txn_go_on(const struct txn *t)
 }
 
 nam_status
+txn_between(struct txn *t)
+{
+	txn_give_way(t->tw);
+	return txn_go_on(t);
+}
+
+nam_status
 txn_lock_stuck(struct txn_worker *tw, uint64_t lock)
 {
 	unsigned owner = txn_lock_owner(lock), epoch = txn_lock_epoch(lock);

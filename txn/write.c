@@ -6,80 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- own writes, by block address ---- */
-
-static uint32_t
-map_slot(const struct txn *t, net_addr at)
-{
-	uint32_t mask = t->map_cap - 1, i = (uint32_t)nam_mix(at.bits) & mask;
-	while (t->map[i] != 0 && t->wr[t->map[i] - 1]->at.bits != at.bits)
-		i = (i + 1) & mask;
-	return i;
-}
-
-struct txn_write *
-txn_own(const struct txn *t, net_addr at)
-{
-	if (t->nwr <= TXN_SMALL) {
-		for (uint32_t i = 0; i < t->nwr; i++)
-			if (t->wr[i]->at.bits == at.bits)
-				return t->wr[i];
-		return NULL;
-	}
-	uint32_t i = map_slot(t, at);
-	return t->map[i] ? t->wr[t->map[i] - 1] : NULL;
-}
-
-struct txn_write *
-txn_own_insert(
-    const struct txn *t, const struct txn_table *table, uint64_t hash, const void *key, uint32_t key_len)
-{
-	for (uint32_t i = 0; i < t->nwr; i++) {
-		struct txn_write *w = t->wr[i];
-		if (w->kind == WR_INSERT && w->ident == hash && w->table == table &&
-		    table->same_key(table, w->slot->payload, (uint32_t)w->slot->meta, key, key_len))
-			return w;
-	}
-	return NULL;
-}
-
-static bool
-map_add(struct txn *t)
-{
-	if (t->nwr <= TXN_SMALL)
-		return true;
-	if (t->nwr == TXN_SMALL + 1 || t->nwr * 2 > t->map_cap) {
-		uint32_t cap = t->map_cap ? t->map_cap : 64;
-		while (cap < t->nwr * 4)
-			cap *= 2;
-		if (cap > t->map_cap) {
-			free(t->map);
-			t->map = malloc(cap * sizeof *t->map);
-			if (t->map == NULL) {
-				t->map_cap = 0;
-				return false;
-			}
-			t->map_cap = cap;
-		}
-		memset(t->map, 0, t->map_cap * sizeof *t->map);
-		for (uint32_t i = 0; i < t->nwr; i++)
-			t->map[map_slot(t, t->wr[i]->at)] = i + 1;
-		return true;
-	}
-	t->map[map_slot(t, t->wr[t->nwr - 1]->at)] = t->nwr;
-	return true;
-}
-
-void
-txn_map_again(struct txn *t)
-{
-	if (t->nwr <= TXN_SMALL)
-		return;
-	memset(t->map, 0, t->map_cap * sizeof *t->map);
-	for (uint32_t i = 0; i < t->nwr; i++)
-		t->map[map_slot(t, t->wr[i]->at)] = i + 1;
-}
-
 struct txn_write *
 txn_write_add(struct txn *t, struct txn_table *table, net_addr at, enum txn_kind kind)
 {
@@ -102,9 +28,10 @@ txn_write_add(struct txn *t, struct txn_table *table, net_addr at, enum txn_kind
 	w->keys = NULL;
 	w->old_blobs = NULL;
 	w->old_blobs_n = 0;
+	w->places = NULL;
 	w->born = w->stretch = t->clock;
 	t->wr[t->nwr++] = w;
-	if (!map_add(t)) {
+	if (!txn_own_added(t)) {
 		t->nwr--;
 		return NULL;
 	}
@@ -123,14 +50,14 @@ drop_new_blobs(struct txn *t, const struct txn_write *w)
 		return;
 	unsigned n =
 	    w->table->blobs(w->table, w->slot->payload, (uint32_t)w->slot->meta, found, TXN_BLOBS_MAX);
-	for (unsigned i = 0; i < n; i++)
-		for (uint32_t k = 0; k < t->nblobs; k++)
-			if (t->blob[k].at.bits == found[i].at.bits) {
-				if (!txn_keep_blob(t, &t->blob[k]))
-					txn_new_blob_give(t, &t->blob[k]);
-				t->blob[k] = t->blob[--t->nblobs];
-				break;
-			}
+	for (unsigned i = 0; i < n; i++) {
+		struct txn_new_blob *b = txn_own_blob(t, found[i].at);
+		if (b == NULL || b->dropped)
+			continue;
+		if (!txn_keep_blob(t, b))
+			txn_new_blob_give(t, b);
+		b->dropped = true;
+	}
 }
 
 /* The payload that will become a version; its CID is filled in at commit. */
@@ -148,6 +75,8 @@ txn_version_set(struct txn *t, struct txn_write *w, const void *bytes, uint32_t 
 	if (!deleted)
 		drop_new_blobs(t, w);
 	w->slot = s;
+	if (!txn_own_touched(t, w))
+		return NAM_NOMEM;
 	return !w->view->unique || deleted || txn_unchecked_add(t, w->at) ? NAM_OK : NAM_NOMEM;
 }
 
@@ -256,15 +185,6 @@ txn_image_set(struct txn *t, struct txn_write *w, const struct rec_block *img, b
 	return NAM_OK;
 }
 
-static bool
-is_new_blob(const struct txn *t, net_addr at)
-{
-	for (uint32_t k = 0; k < t->nblobs; k++)
-		if (t->blob[k].at.bits == at.bits)
-			return true;
-	return false;
-}
-
 nam_status
 txn_old_blobs(struct txn *t, struct txn_write *w, const void *bytes, uint32_t len)
 {
@@ -274,9 +194,11 @@ txn_old_blobs(struct txn *t, struct txn_write *w, const void *bytes, uint32_t le
 	unsigned n = w->table->blobs(w->table, bytes, len, found, TXN_BLOBS_MAX), old = 0;
 	/* A deletion of our own may name blobs made here: they are dropped when the next version is
 	 * set. */
-	for (unsigned i = 0; i < n; i++)
-		if (!is_new_blob(t, found[i].at))
+	for (unsigned i = 0; i < n; i++) {
+		const struct txn_new_blob *b = txn_own_blob(t, found[i].at);
+		if (b == NULL || b->dropped)
 			found[old++] = found[i];
+	}
 	n = old;
 	if (n > 0 && (w->old_blobs = nam_arena_copy(&t->arena, found, n * sizeof *found)) == NULL)
 		return NAM_NOMEM;
@@ -374,7 +296,7 @@ txn_edit(struct txn *t, struct txn_table *table, const struct txn_row *row, void
 	w->slot = (struct rec_slot *)((uintptr_t)row->bytes - offsetof(struct rec_slot, payload));
 	w->slot->meta &= ~REC_DELETED;
 	*bytes = w->slot->payload;
-	return NAM_OK;
+	return txn_own_touched(t, w) ? NAM_OK : NAM_NOMEM;
 }
 
 nam_status
@@ -392,6 +314,7 @@ txn_blob_put(struct txn *t, struct txn_table *table, const void *bytes, uint32_t
 	b->view = table->view;
 	b->len = len;
 	b->born = t->clock;
+	b->dropped = false;
 	char *copy = nam_arena_take(&t->arena, TXN_PAD(len));
 	if (copy == NULL)
 		return NAM_NOMEM;

@@ -1,7 +1,9 @@
 /* tree.c -- a process's view of a tree: opening, the map of partitions, counts, lists of leaves. */
+#include <base/hash.h>
 #include <index/btree/client.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAP_TRIES = 200 };
 
@@ -279,12 +281,59 @@ idx_tree_counts(const struct idx_tree *t, struct idx_tree_counts *out)
 
 /* ---- lists of leaves ------------------------------------------------------------------- */
 
+/* The table of addresses, made again for twice as many leaves as there are. False: no memory. */
+static bool
+leaf_slots(struct idx_leaves *l)
+{
+	uint32_t slots = 64;
+	while (slots < l->n * UINT64_C(4))
+		slots *= 2;
+	uint32_t *slot = calloc(slots, sizeof *slot);
+	if (slot == NULL)
+		return false;
+	free(l->slot);
+	l->slot = slot;
+	l->slots = slots;
+	l->used = l->n;
+	for (uint32_t k = 0; k < l->n; k++) {
+		uint32_t i = (uint32_t)nam_mix(l->leaf[k].at.bits) & (slots - 1);
+		while (slot[i] != 0)
+			i = (i + 1) & (slots - 1);
+		slot[i] = k + 1;
+	}
+	return true;
+}
+
+/* The slot of that leaf, or a free one. A leaf that has moved has left its slot behind, which leads
+ * to the leaf still, by another address. */
+static uint32_t *
+leaf_slot(const struct idx_leaves *l, const struct idx_leaf *leaf)
+{
+	uint32_t mask = l->slots - 1, i = (uint32_t)nam_mix(leaf->at.bits) & mask;
+	for (; l->slot[i] != 0; i = (i + 1) & mask) {
+		const struct idx_leaf *k = &l->leaf[l->slot[i] - 1];
+		if (k->at.bits == leaf->at.bits && k->check == leaf->check)
+			break;
+	}
+	return &l->slot[i];
+}
+
+static bool
+leaf_enter(struct idx_leaves *l, uint32_t k)
+{
+	if ((l->used + 1) * UINT64_C(2) > l->slots)
+		return leaf_slots(l); /* which enters all */
+	uint32_t *to = leaf_slot(l, &l->leaf[k]);
+	l->used += *to == 0;
+	*to = k + 1;
+	return true;
+}
+
 nam_status
 idx_leaves_add(struct idx_leaves *l, net_addr at, uint64_t check)
 {
-	if (l == NULL)
-		return NAM_OK;
-	if (l->n > 0 && l->leaf[l->n - 1].at.bits == at.bits && l->leaf[l->n - 1].check == check)
+	const struct idx_leaf leaf = { at, check };
+	if (l == NULL || (l->slots > 0 && *leaf_slot(l, &leaf) != 0))
 		return NAM_OK;
 	if (l->n == l->cap) {
 		uint32_t cap = l->cap == 0 ? 16 : 2 * l->cap;
@@ -294,29 +343,46 @@ idx_leaves_add(struct idx_leaves *l, net_addr at, uint64_t check)
 		l->leaf = more;
 		l->cap = cap;
 	}
-	l->leaf[l->n++] = (struct idx_leaf){ at, check };
-	return NAM_OK;
+	l->leaf[l->n++] = leaf;
+	if (leaf_enter(l, l->n - 1))
+		return NAM_OK;
+	l->n--;
+	return NAM_NOMEM;
+}
+
+void
+idx_leaves_clear(struct idx_leaves *l)
+{
+	enum { KEPT = 1 << 12 };
+	if (l->cap > KEPT) {
+		idx_leaves_free(l);
+		return;
+	}
+	if (l->used > 0)
+		memset(l->slot, 0, l->slots * sizeof *l->slot);
+	l->n = l->used = 0;
 }
 
 void
 idx_leaves_free(struct idx_leaves *l)
 {
 	free(l->leaf);
+	free(l->slot);
 	*l = (struct idx_leaves){ 0 };
 }
 
 nam_status
 idx_leaves_change(struct idx_leaves *l, const struct idx_leaf_change *c)
 {
-	bool met = false;
-	if (c->before.at.bits == 0)
+	if (c->before.at.bits == 0 || l->slots == 0)
 		return NAM_OK;
-	for (uint32_t i = 0; i < l->n; i++)
-		if (l->leaf[i].at.bits == c->before.at.bits && l->leaf[i].check == c->before.check) {
-			l->leaf[i] = c->after;
-			met = true;
-		}
-	return met && c->sibling.at.bits != 0 ? idx_leaves_add(l, c->sibling.at, c->sibling.check) : NAM_OK;
+	uint32_t k = *leaf_slot(l, &c->before);
+	if (k == 0)
+		return NAM_OK;
+	l->leaf[k - 1] = c->after;
+	if (!leaf_enter(l, k - 1))
+		return NAM_NOMEM;
+	return c->sibling.at.bits != 0 ? idx_leaves_add(l, c->sibling.at, c->sibling.check) : NAM_OK;
 }
 
 nam_status

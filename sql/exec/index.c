@@ -376,10 +376,10 @@ intersect(struct txn_blocks *b, const struct txn_blocks *c)
 	b->n = n;
 }
 
-/* Adds the blocks of one leg to *out. */
+/* Adds the blocks of one leg to *out, and if `own` is set its own rows to those of the node. */
 static bool
-leg_blocks(
-    struct sql_exec *x, struct sql_op_index *o, const struct sql_index_leg *leg, struct txn_blocks *out)
+leg_blocks(struct sql_exec *x, struct sql_op_index *o, const struct sql_index_leg *leg,
+    struct txn_blocks *out, bool own)
 {
 	struct sql_run_index *r = o->run;
 	struct making m = {
@@ -403,28 +403,30 @@ leg_blocks(
 			.expect = each < CAT_BATCH ? (unsigned)each + 1 : CAT_BATCH };
 	nam_status st = txn_range_blocks(x->t, (struct txn_table *)(uintptr_t)&o->acc.tab->store, leg->index,
 	    range, r->ranges, out, m.keep);
+	if (st == NAM_OK && own)
+		st = txn_range_own(x->t, (struct txn_table *)(uintptr_t)&o->acc.tab->store, leg->index, range,
+		    r->ranges, &r->own, m.keep);
 	return st == NAM_OK || sql_status(x->err, st, o->acc.tab);
 }
 
-static bool
-own_rows(struct sql_exec *x, struct sql_op_index *o)
+static int
+by_block(const void *a, const void *b)
 {
-	struct sql_run_index *r = o->run;
-	for (uint32_t from = 0;;) {
-		struct txn_row some[TXN_BLOCKS_TOGETHER];
-		unsigned n = txn_rows_own(x->t, &o->acc.tab->store, &from, some, TXN_BLOCKS_TOGETHER);
-		if (n == 0)
-			return true;
-		struct txn_row *all =
-		    nam_arena_take(x->arena[o->node.arena + 1], (r->owns + n) * sizeof *all);
-		if (all == NULL)
-			return sql_no_memory(x->err);
-		if (r->owns > 0)
-			memcpy(all, r->own, r->owns * sizeof *all);
-		memcpy(all + r->owns, some, n * sizeof *all);
-		r->own = all;
-		r->owns += n;
-	}
+	uint64_t x = ((const struct txn_row *)a)->at.bits, y = ((const struct txn_row *)b)->at.bits;
+	return (x > y) - (x < y);
+}
+
+/* Of the own rows of several legs each stands once. */
+static void
+settle_own(struct txn_own_rows *own)
+{
+	size_t n = 0;
+	if (own->n > 1)
+		qsort(own->row, own->n, sizeof *own->row, by_block);
+	for (size_t i = 0; i < own->n; i++)
+		if (n == 0 || own->row[n - 1].at.bits != own->row[i].at.bits)
+			own->row[n++] = own->row[i];
+	own->n = n;
 }
 
 static bool
@@ -435,9 +437,12 @@ begin_legs(struct sql_exec *x, struct sql_op_index *o)
 	x->env.arena = x->arena[o->node.arena + 1];
 	r->opened = true;
 	r->blocks = (struct txn_blocks){ 0 };
+	r->own = (struct txn_own_rows){ 0 };
+	r->own_at = 0;
 	for (unsigned k = 0; k < o->legs; k++) {
 		struct txn_blocks of = { 0 };
-		if (!leg_blocks(x, o, &o->leg[k], o->all && k > 0 ? &of : &r->blocks))
+		/* Own rows of all legs are among those of the first. */
+		if (!leg_blocks(x, o, &o->leg[k], o->all && k > 0 ? &of : &r->blocks, !o->all || k == 0))
 			return false;
 		settle_blocks(o->all && k > 0 ? &of : &r->blocks);
 		if (o->all && k > 0)
@@ -446,7 +451,8 @@ begin_legs(struct sql_exec *x, struct sql_op_index *o)
 			break; /* own rows are all that may be left */
 	}
 	r->ranges = 0;
-	return own_rows(x, o);
+	settle_own(&r->own);
+	return true;
 }
 
 /* ---- rows -------------------------------------------------------------------------------- */
@@ -534,8 +540,8 @@ block_rows(struct sql_exec *x, struct sql_op_index *o, unsigned *got)
 	struct sql_run_index *r = o->run;
 	struct nam_arena *arena = x->arena[o->node.arena + 2];
 	nam_arena_reset(arena);
-	for (*got = 0; *got < CAT_BATCH && r->own_at < r->owns;)
-		r->rows[(*got)++] = r->own[r->own_at++];
+	for (*got = 0; *got < CAT_BATCH && r->own_at < r->own.n;)
+		r->rows[(*got)++] = r->own.row[r->own_at++];
 	while (*got == 0 && r->block_at < r->blocks.n) {
 		size_t left = r->blocks.n - r->block_at;
 		unsigned n = left < TXN_BLOCKS_TOGETHER ? (unsigned)left : TXN_BLOCKS_TOGETHER;

@@ -83,8 +83,8 @@ struct sql_run_index {
 	unsigned seeks, seek_first, seek_at, seek_row;
 	unsigned child_rows;
 	/* legs: own rows; the others' blocks, in the order of their addresses */
-	struct txn_row *own;
-	unsigned owns, own_at;
+	struct txn_own_rows own;
+	size_t own_at;
 	struct txn_blocks blocks;
 	size_t block_at;
 };
