@@ -50,5 +50,39 @@ def test_statements():
     check(not wrong, "%d of %d answers differ:\n%s" % (len(wrong), len(asked), "\n".join(wrong)))
 
 
+WIDE = 40  # columns of a table, which were more than a subquery's set could have
+
+# Conditions that must be a semijoin or an antijoin, however many columns and conditions there are.
+JOINED = [
+    "EXISTS (SELECT * FROM wide WHERE c0 = a)", "NOT EXISTS (SELECT * FROM wide WHERE c0 = a)",
+    "EXISTS (SELECT * FROM wide WHERE c0 = a AND c1 > b)", "EXISTS (SELECT *, * FROM wide x WHERE x.c0 = narrow.a AND b < c2)",
+    "EXISTS (SELECT * FROM wide WHERE c0 = a AND %(positive)s)", "NOT EXISTS (SELECT 1 FROM wide WHERE c0 = a AND %(positive)s)",
+    "EXISTS (SELECT * FROM wide WHERE %(equal)s)", "EXISTS (SELECT b FROM wide WHERE c0 = a)", "EXISTS (SELECT 1 / 0 FROM wide WHERE c0 = a)",
+    "EXISTS (SELECT c1 FROM wide WHERE c0 = a GROUP BY c1)", "EXISTS (SELECT DISTINCT * FROM wide WHERE c0 = a ORDER BY c5)",
+    "EXISTS (SELECT c1, * FROM wide WHERE c0 = a LIMIT NULL)", "EXISTS (SELECT DISTINCT ON (c1) c2 FROM wide WHERE c0 = a)",
+    "EXISTS (SELECT row_number() OVER () FROM wide WHERE c0 = a)", "EXISTS (SELECT random() FROM wide WHERE c0 = a)",
+    "a IN (SELECT c0 FROM wide WHERE c1 = a + 1 AND %(positive)s)", "(%(outer)s) IN (SELECT %(inner)s FROM wide)",
+]
+
+
+def test_wide_subqueries():
+    columns = ["c%d" % k for k in range(WIDE)]
+    words = {"positive": " AND ".join("%s > 0" % c for c in columns), "equal": " AND ".join("%s = a + %d" % (c, k) for k, c in enumerate(columns)),
+             "outer": ", ".join("a + %d" % k for k in range(WIDE)), "inner": ", ".join(columns)}
+    setup = ["CREATE TABLE wide (id int PRIMARY KEY, %s)" % ", ".join(c + " int" for c in columns),
+             "INSERT INTO wide SELECT g, %s FROM generate_series(1, 2000) g" % ", ".join("g + %d" % k for k in range(WIDE)),
+             "CREATE TABLE narrow (a int, b int)", "INSERT INTO narrow SELECT g, g % 7 FROM generate_series(1, 3000) g", "ANALYZE"]
+    asked = ["SELECT count(*), sum(a) FROM narrow WHERE " + c % words for c in JOINED]
+    branches = [" OR ".join("(a = c0 AND c1 = %d)" % (k + 2) for k in range(50)), " OR ".join("(a = c0 AND c1 = %d AND %s)" % (k, words["positive"]) for k in (3, 5))]
+    asked += ["SELECT count(*), sum(a) FROM narrow, wide WHERE " + x for x in branches]
+    want = ask_postgres(setup + asked)[len(setup):]
+    got = test_postgres.ask_namdb(setup + [x for q in asked for x in (q, "EXPLAIN " + q)])[len(setup):]
+    for k, q in enumerate(asked):
+        check(got[2 * k][:2] == want[k], q[:300], got[2 * k], want[k])
+        plan = "\n".join(r[0] for r in got[2 * k + 1][0])
+        wanted = "Hash Join" if k >= len(JOINED) else "Hash Anti Join" if " NOT EXISTS" in q else "Hash Semi Join"
+        check(wanted in plan and "SubPlan" not in plan, q[:300], plan)
+
+
 if __name__ == "__main__":
     house.main()

@@ -213,6 +213,7 @@ struct bind_around {
 	bool unnest;        /* equalities with outer columns may become keys of a hash table */
 	bool asked;         /* a query inside asks for a column */
 	bool narrow;        /* its answer matters for outer rows that pass WHERE alone: narrow.c */
+	bool exists;        /* it is asked for a row, whatever that says */
 };
 
 /* sql_bind_select: the columns of its answer. */

@@ -9,10 +9,11 @@
 #include <sql/expr/expr_internal.h>
 #include <sql/plan/bind/bind.h>
 
-enum { BRANCHES_MAX = 32, PARTS_MAX = 16, NODES_MOST = 1500 };
+/* Larger ORs stay as they are: each pair of parts is compared. */
+enum { NODES_MOST = 1500 };
 
 struct branch {
-	const struct ast_expr *part[PARTS_MAX];
+	const struct ast_expr **part;
 	unsigned parts;
 };
 
@@ -59,28 +60,37 @@ sql_bind_may_share(const struct ast_expr *e)
 	return true;
 }
 
-static bool
+/* How many parts e consists of, under ANDs (or branches, under ORs). */
+static unsigned
+count(const struct ast_expr *e, enum ast_kind kind)
+{
+	unsigned n = 0;
+	for (unsigned k = 0; e->kind == kind && k < e->nargs; k++)
+		n += count(e->args[k], kind);
+	return e->kind == kind ? n : 1;
+}
+
+static void
 take_parts(struct branch *to, const struct ast_expr *e)
 {
-	if (e->kind != AST_AND) {
-		if (to->parts == PARTS_MAX)
-			return false;
+	if (e->kind != AST_AND)
 		to->part[to->parts++] = e;
-		return true;
-	}
-	for (unsigned k = 0; k < e->nargs; k++)
-		if (!take_parts(to, e->args[k]))
-			return false;
-	return true;
+	for (unsigned k = 0; e->kind == AST_AND && k < e->nargs; k++)
+		take_parts(to, e->args[k]);
 }
 
 static bool
-take_branches(struct branch *to, unsigned *n, const struct ast_expr *e)
+take_branches(struct bind *b, struct branch *to, unsigned *n, const struct ast_expr *e)
 {
-	if (e->kind != AST_OR)
-		return *n < BRANCHES_MAX && take_parts(&to[(*n)++], e);
+	if (e->kind != AST_OR) {
+		struct branch *br = &to[(*n)++];
+		if ((br->part = sql_bind_take(b, count(e, AST_AND) * sizeof *br->part)) == NULL)
+			return false;
+		take_parts(br, e);
+		return true;
+	}
 	for (unsigned k = 0; k < e->nargs; k++)
-		if (!take_branches(to, n, e->args[k]))
+		if (!take_branches(b, to, n, e->args[k]))
 			return false;
 	return true;
 }
@@ -113,7 +123,7 @@ said_in(struct bind *b, const struct branch *of, const struct ast_expr *e)
 static bool
 take_out(struct bind *b, struct branch *br, unsigned n, unsigned part, bool *out)
 {
-	unsigned at[BRANCHES_MAX];
+	unsigned at[NODES_MOST];
 	*out = true;
 	for (unsigned i = 0; i < n; i++) {
 		at[i] = said_in(b, &br[i], br[0].part[part]);
@@ -152,14 +162,13 @@ sql_bind_or_common(struct bind *b, const struct ast_expr *e)
 {
 	if (!some_and(e) || size_of(e) >= NODES_MOST)
 		return e;
-	struct branch *br = nam_arena_zero(b->scratch, BRANCHES_MAX * sizeof *br);
-	if (br == NULL) {
-		cat_error(b->err, "53200", "out of memory");
+	unsigned n = 0, nodes = b->nest.nodes, commons = 0, branches = count(e, AST_OR);
+	struct branch *br = sql_bind_take(b, branches * sizeof *br);
+	const struct ast_expr **rest = sql_bind_take(b, branches * sizeof *rest);
+	const struct ast_expr *common[NODES_MOST];
+	if (br == NULL || rest == NULL || !take_branches(b, br, &n, e))
 		return NULL;
-	}
-	unsigned n = 0, nodes = b->nest.nodes, commons = 0;
-	const struct ast_expr *common[PARTS_MAX], *rest[BRANCHES_MAX];
-	if (!take_branches(br, &n, e) || n < 2)
+	if (n < 2)
 		return e;
 	bool out, changed = false;
 	for (unsigned k = 0; k < br[0].parts; k += !out) {
@@ -221,9 +230,12 @@ cannot_fail(const struct sql_expr *e)
 static bool
 alone(struct bind *b, struct sql_expr *e, unsigned table, struct sql_expr **out)
 {
-	struct sql_expr **part = e->kind == SQL_AND ? e->args : &e, *take[PARTS_MAX];
+	struct sql_expr **part = e->kind == SQL_AND ? e->args : &e;
 	unsigned parts = e->kind == SQL_AND ? e->nargs : 1, n = 0;
-	for (unsigned k = 0; k < parts && n < PARTS_MAX; k++) {
+	struct sql_expr **take = sql_bind_take(b, parts * sizeof *take);
+	if (take == NULL)
+		return false;
+	for (unsigned k = 0; k < parts; k++) {
 		struct sql_set of = sql_bind_tables_of(b, part[k]), one = sql_set_one(table);
 		if (sql_set_equal(&of, &one) && cannot_fail(part[k]))
 			take[n++] = part[k];
@@ -240,13 +252,15 @@ bool
 sql_bind_or_parts(struct bind *b, struct sql_expr *e, const struct sql_set *tables)
 {
 	bool on = b->where.home > 0 && (b->where.home - 1) % 3 == 2;
-	if (e->kind != SQL_OR || e->nargs > BRANCHES_MAX || !sql_set_is_many(tables) || on)
+	if (e->kind != SQL_OR || e->nargs > NODES_MOST || !sql_set_is_many(tables) || on)
 		return true;
 	unsigned all = b->from.tables;
 	const struct sql_set of = *tables; /* conditions move when they become more */
 	for (unsigned table = sql_set_first(&of, all); table < all; table = sql_set_next(&of, table, all)) {
-		struct sql_expr *way[BRANCHES_MAX];
+		struct sql_expr **way = sql_bind_take(b, e->nargs * sizeof *way);
 		unsigned n = 0;
+		if (way == NULL)
+			return false;
 		for (; n < e->nargs; n++) {
 			if (!alone(b, e->args[n], table, &way[n]))
 				return false;

@@ -1,5 +1,6 @@
 /* select.c -- SELECT and VALUES: stars, joins, groups, order, limits. */
 #include <sql/plan/bind/bind.h>
+#include <sql/plan/sub.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,9 +157,9 @@ sql_bind_group_key(struct bind *b, const struct ast_expr *e, struct sql_expr *ke
 #define NO_ITEM UINT32_MAX
 
 /*
- * The group that e is: *at, if at is not NULL. item: the item of the select list that e is; of: the
- * items that the groups are. With GROUPING SETS two equal items are two groups, one of which may be
- * NULL in a set that has the other.
+ * The group that e is: *at, if at is not NULL. item: the item of the select list that e is; of:
+ * the items that the groups are. With GROUPING SETS two equal items are two groups, one of which
+ * may be NULL in a set that has the other.
  */
 static bool
 add_group(struct bind *b, const struct ast_expr *e, unsigned *at, unsigned item, const unsigned *of)
@@ -634,6 +635,26 @@ note_used(struct bind *b)
 	return true;
 }
 
+/*
+ * The select list of an EXISTS is valid, and that is all that counts: its columns are not read.
+ * Unless its calls decide how many rows there are.
+ */
+static bool
+forget_list(struct bind *b, const struct ast_select *q, struct bind_out *o, unsigned ties)
+{
+	struct cat_datum one = { .type = CAT_INT4, .v.i = 1 };
+	if (b->agg.grouped || b->srf.all->sets > 0 || b->win.all != NULL || q->distinct || q->ons > 0 ||
+	    q->orders > 0)
+		return true;
+	b->around.sub->ties = ties;
+	for (unsigned k = 0; k < b->from.tables; k++)
+		memcpy(b->from.table[k]->used, b->from.table[k]->was_used, b->from.table[k]->tab->columns);
+	for (unsigned i = 0; i < o->n; i++)
+		if ((o->e[i] = sql_expr_const(b->a, one, o->e[i]->position)) == NULL)
+			return cat_error(b->err, "53200", "out of memory");
+	return true;
+}
+
 bool
 sql_bind_select_begin(struct bind *b, const struct ast_select *q)
 {
@@ -651,7 +672,8 @@ sql_bind_select_begin(struct bind *b, const struct ast_select *q)
 		if ((w->source = values(b, q, &w->l, &w->o)) == NULL)
 			return false;
 	} else {
-		if (!sql_bind_from(b, q) || !select_list(b, q, &w->l) || (b->from.lazy && !note_used(b)))
+		if (!sql_bind_from(b, q) || !select_list(b, q, &w->l) ||
+		    ((b->from.lazy || b->around.exists) && !note_used(b)))
 			return false;
 		bool grouped = is_grouped(b, q);
 		unsigned *leaf = sql_bind_take(b, (q->groups + 1) * sizeof *leaf);
@@ -664,6 +686,7 @@ sql_bind_select_begin(struct bind *b, const struct ast_select *q)
 		if ((q->groups > 0 || q->gsets > 1) && q->gsets > 0 && !sql_bind_gsets(b, q, leaf))
 			return false;
 		b->agg.grouped = grouped;
+		unsigned ties = b->around.sub ? b->around.sub->ties : 0;
 		if (!sql_bind_srf_begin(b))
 			return false;
 		for (unsigned i = 0; i < w->l.n; i++) {
@@ -691,6 +714,8 @@ sql_bind_select_begin(struct bind *b, const struct ast_select *q)
 				return false;
 		}
 		b->srf.now = NULL;
+		if (b->around.exists && !forget_list(b, q, &w->o, ties))
+			return false;
 		if (q->having != NULL) {
 			b->agg.not_in = "HAVING";
 			w->having = sql_bind_expr_as(b, q->having, CAT_BOOL);

@@ -138,7 +138,8 @@ all_rows(struct bind *b, struct sql_expr **out, unsigned n, struct sql_expr **ke
 	struct sql_expr **e = sql_bind_take(b, (b->agg.calls + n + keys) * sizeof *e);
 	if (from == NULL || e == NULL)
 		return NULL;
-	if (b->agg.grouped) {
+	bool over_groups = b->agg.grouped && b->around.sub->kind != AST_SUB_EXISTS;
+	if (over_groups) {
 		struct sql_op_agg *g = sql_new_agg(b, from, keys + b->agg.calls);
 		if (g == NULL)
 			return NULL;
@@ -166,7 +167,7 @@ all_rows(struct bind *b, struct sql_expr **out, unsigned n, struct sql_expr **ke
 		memcpy(e, out, n * sizeof *e);
 	for (unsigned i = 0; i < keys; i++) {
 		e[n + i] =
-		    b->agg.grouped ? sql_expr_column(b->a, b->agg.calls + i, key[i]->type, -1, 0) : key[i];
+		    over_groups ? sql_expr_column(b->a, b->agg.calls + i, key[i]->type, -1, 0) : key[i];
 		if (e[n + i] == NULL)
 			return NULL;
 	}
@@ -199,8 +200,8 @@ place_columns(struct bind *b, const struct sql_expr *e, struct sql_expr **to, un
 	return true;
 }
 
-/* The set of an EXISTS: of the select list nothing, but the columns that the rest of its conditions
- * reads. */
+/* The set of an EXISTS: of the select list nothing, but the columns that the rest of its
+ * conditions reads. */
 static bool
 rest_of_exists(struct bind *b, struct sql_expr **rest, unsigned rests, unsigned keys, struct sql_expr ***out,
     unsigned *n)
@@ -246,15 +247,19 @@ sql_bind_sub_set(struct bind *b, const struct ast_select *q, struct sql_expr **o
 {
 	struct sql_sub *s = b->around.sub;
 	bool scalar = s->kind == AST_SUB_SCALAR;
-	/* whether there is a row does not depend on how many are asked for, if it is one at
-	 * least */
-	bool some =
-	    s->kind == AST_SUB_EXISTS && q->limit != NULL && q->limit->kind == AST_INT && q->limit->i > 0;
-	if (s->ties == 0 || s->varies || b->joins.outers > 0 || b->win.all != NULL ||
-	    (b->srf.all != NULL && b->srf.all->sets > 0) || q->with != NULL || q->groups > 0 || q->ons > 0 ||
-	    q->having != NULL || (q->limit != NULL && !some) || q->offset != NULL ||
-	    b->agg.grouped != scalar || b->agg.groups > 0 || n + b->where.conds > SQL_SUB_KEYS ||
-	    computes_anew(b, out, n))
+	/* whether there is a row depends neither on what it says, nor on what its groups are,
+	 * nor on how many are asked for, if it is one at least */
+	bool exists = s->kind == AST_SUB_EXISTS;
+	bool some = exists && q->limit != NULL &&
+		    (q->limit->kind == AST_NULL || (q->limit->kind == AST_INT && q->limit->i > 0));
+	bool groups = q->groups > 0 || b->agg.groups > 0;
+	bool only_groups = exists && groups && b->agg.calls == 0 && b->agg.gsets == 0;
+	if (exists)
+		n = 0;
+	if (s->ties == 0 || s->varies || b->joins.outers > 0 || (b->win.all != NULL && !exists) ||
+	    (b->srf.all != NULL && b->srf.all->sets > 0) || q->with != NULL || (groups && !only_groups) ||
+	    (q->ons > 0 && !exists) || q->having != NULL || (q->limit != NULL && !some) ||
+	    q->offset != NULL || (b->agg.grouped != scalar && !only_groups) || computes_anew(b, out, n))
 		return true;
 	bool *seen = sql_bind_take(b, s->ties * sizeof *seen);
 	struct sql_expr **left = sql_bind_take(b, (b->where.conds + 1) * sizeof *left);
@@ -277,7 +282,7 @@ sql_bind_sub_set(struct bind *b, const struct ast_select *q, struct sql_expr **o
 		left[keys] = out_left ? c->ul : c->ur;
 		key[keys++] = out_left ? c->ur : c->ul;
 	}
-	if (found < s->ties || keys == 0)
+	if (found < s->ties || keys == 0 || keys + (scalar || exists ? 0 : n) > SQL_SUB_KEYS)
 		return true;
 	if (scalar && !sql_bind_narrow(b, left, key, keys, out[0]))
 		return false;
@@ -430,6 +435,7 @@ sql_bind_sub(struct bind *b, const struct ast_expr *e, bool two)
 	in->around.sub = s;
 	in->around.level = b->around.level + 1;
 	in->around.narrow = compared;
+	in->around.exists = s->kind == AST_SUB_EXISTS;
 	in->around.unnest = s->kind == AST_SUB_EXISTS || s->kind == AST_SUB_SCALAR ||
 			    (two && s->kind == AST_SUB_ANY && strcmp(e->text, "=") == 0);
 	in->around.unnest &= e->select->locks == 0; /* as many rows are locked as are asked about */
