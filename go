@@ -33,7 +33,7 @@ usage: ./go VERB [arguments]
                  with the table
   soak  --life [PROOF...] [--json]
                  long tests of real processes under trouble, one after the other, with their figures: busy (ten
-                 minutes), death, memory, histories (ten minutes), sweep, resets, silence, leave, drop, value, asleep
+                 minutes), death, memory, histories (ten minutes), sweep, resets, silence, leave, drop, value, asleep, again
   help           this text
 
 Missing Debian or Ubuntu packages are installed first (as root, or with sudo).
@@ -380,7 +380,7 @@ rdma_tests() {
 # Each fault built in is found, or the tests that should find it prove nothing.
 twin_tests() {
 	local t0=$SECONDS
-	build_in twins build-twins sim_txn txn.life_test txn.look_test txn.order_test txn.refer_test index.btree_twin_test txn.interleaving_test txn.reclaim_test index.hash_twin_test index.learned_twin_test txn.twopc_twin_test olap.olap_twin_test bench.tpcw_paper_test
+	build_in twins build-twins sim_txn txn.life_test txn.look_test txn.order_test txn.keyed_test txn.refer_test index.btree_twin_test txn.interleaving_test txn.reclaim_test index.hash_twin_test index.learned_twin_test txn.twopc_twin_test olap.olap_twin_test bench.tpcw_paper_test
 	echo "== twins =="
 	tally tests/twins.sh build-twins
 	echo "twins: $((SECONDS - t0)) s"
@@ -525,7 +525,7 @@ soak_index() {
 }
 
 # Those that are not the ten minutes of `busy`.
-life_short=(death memory sweep resets silence leave drop value asleep)
+life_short=(death memory sweep resets silence leave drop value asleep again)
 
 # soak_simulated MINUTES: fresh seeds on each core; their summaries can be added up.
 soak_simulated() {

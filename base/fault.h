@@ -13,8 +13,8 @@
 #include <stdbool.h>
 
 /*
- * Point, name, the rule that it breaks (R, M: txn/record_format.h; F: txn/refer.c; I:
- * txn/intent_format.h; T: tsoracle/oracle_format.h; H: index/hash/hash_format.h; L:
+ * Point, name, the rule that it breaks (R, M: txn/record_format.h; F: txn/refer.c; K: txn/keyed.c;
+ * I: txn/intent_format.h; T: tsoracle/oracle_format.h; H: index/hash/hash_format.h; L:
  * index/learned/learned_format.h; P: txn/twopc/README.md; B: bench/README.md; A:
  * olap/job_format.h), the test that is to catch it, within so many seeds (0 = it plays scenes, and
  * reports so), the effect.
@@ -54,6 +54,7 @@
 	X(ENTRY_IGNORED, "entry-ignored", "H", "sim_txn", 500, "a commit goes on though another insert has entered its key") \
 	X(KEY_UNASKED, "key-unasked", "O2", "order_test", 0, "an entry of an ordered index is removed though versions may have its key") \
 	X(ENTRY_UNLOCKED, "entry-unlocked", "O2", "order_test", 0, "an entry of an ordered index is removed without a lock on its block") \
+	X(KEYED_UNLOCKED, "keyed-unlocked", "K1", "keyed_test", 0, "a block that a transaction has locked is taken for one without the key") \
 	X(KNOWN_UNASKED, "known-unasked", "O4", "order_test", 0, "a process believes what it knew of an entry, whatever the word of its block") \
 	X(LEAVES_UNSEEN, "leaves-unseen", "O1", "order_test", 0, "a SERIALIZABLE commit does not look at the leaves again that it has READ") \
 	X(FK_UNLOCKED, "fk-unlocked", "F1", "refer_test", 0, "a commit does not look again at the rows that its rows refer to") \

@@ -14,12 +14,14 @@ usage: tests/life.py PROOF [options]
   drop        ten shells delete and update the rows of a table that another drops; the rows that its memory then holds are all read
   value       a value of 200 MB on a node that has only single extents free
   asleep      idle shells stall for 20 s beside a load that commits as fast as it can; they see a table made meanwhile
+  again       one unique key is deleted and inserted a million times by one shell: no 40001, flat memory, as fast at the end as at the
+              begin; also under a snapshot that stays open, after the writer was killed, by shells of one statement each
 
-  --seconds N     how long (busy: 600; resets: 120; asleep: 20)
+  --seconds N     how long (busy: 600; resets: 120; asleep: 20; again: 60 under a snapshot)
   --table-mb N    the large table (busy: 2048; sweep: 1536)
   --fabric F      auto, shm or tcp (busy, sweep, memory; default auto)
   --every S       seconds from kill to kill (busy: 20)
-  --rounds N      how often (sweep: 3; drop: 30; silence: 5)
+  --rounds N      how often (sweep: 3; drop: 30; silence: 5; again: 1,000,000)
   --rows N        leave: how many (default 1,000,000)
   --node-mb N     value: of the node (default 700)
   --value-mb N    value: of the value (default 200)
@@ -787,8 +789,98 @@ def asleep(seconds=20, fabric="auto", lease=None, node_mb=32):
     return f
 
 
+# ---- one unique key, again and again ----
+
+def rss_kib(pid):
+    with open("/proc/%d/status" % pid) as status:
+        return int(re.search(r"VmRSS:\s+(\d+)", status.read()).group(1))
+
+
+def cpu_s(pid):
+    with open("/proc/%d/stat" % pid) as stat:
+        ticks = stat.read().rsplit(")", 1)[1].split()
+    return (int(ticks[11]) + int(ticks[12])) / os.sysconf("SC_CLK_TCK")
+
+
+# What takes the key away and gives it to another row, number i.
+PASS_ON = {
+    "delete and insert": "DELETE FROM u WHERE email = 'a'; INSERT INTO u VALUES (%(i)d, 'a');\n",
+    "move": "UPDATE u SET email = 'b%(i)d' WHERE email = 'a'; INSERT INTO u VALUES (%(i)d, 'a');\n",
+    "on conflict": "DELETE FROM u WHERE email = 'a'; INSERT INTO u VALUES (%(i)d, 'a') ON CONFLICT (email) DO UPDATE SET id = -1;\n",
+    "block": "BEGIN; DELETE FROM u WHERE email = 'a'; INSERT INTO u VALUES (%(i)d, 'a'); COMMIT;\n",
+}
+LEVELS = ["read committed", "repeatable read"]
+
+
+def passes_on(f, what, shell, way, first, n):
+    """n times; all errors are wrong, and so is a key that two rows have, or none."""
+    out = shell.do("".join(PASS_ON[way] % {"i": i} for i in range(first, first + n)), 300)
+    states = re.findall(r"ERROR:\s+([0-9A-Z]{5}):", out)
+    if states:
+        f.wrong("%s: %s: %d errors, the first: %s" % (what, way, len(states), states[0]))
+    house.same(shell.value("SELECT count(*) FROM u WHERE email = 'a'"), "1", "%s: rows with the key" % what)
+    return first + n
+
+
+def again(rounds=1000000, seconds=60.0, fabric="auto"):
+    f = Figures("again")
+    chunk = min(500, rounds)
+    with House(nodes=1, size="512m", lease_ms=None) as h:
+        s = h.shell(fabric=fabric)
+        s.ok("CREATE TABLE u (id bigint PRIMARY KEY, email text UNIQUE)")
+        s.ok("CREATE TABLE c (email text REFERENCES u (email))")
+        s.ok("INSERT INTO u VALUES (0, 'a')")
+        at, took, used, rss = 1, [], [], []
+        while at <= rounds:
+            c0 = cpu_s(s.p.pid)
+            at = passes_on(f, "alone", s, "delete and insert", at, chunk)
+            took.append(cpu_s(s.p.pid) - c0)
+            rss.append(rss_kib(s.p.pid) << 10)
+            if len(took) % max(1, rounds // chunk // 30) == 0:
+                used.append(settled_in_use(h))
+        f["rounds"] = at - 1
+        if len(took) >= 12:
+            early, late = min(took[2:6]), min(took[-4:])
+            f["cpu_us_a_round"] = {"early": 1e6 * early / chunk, "late": 1e6 * late / chunk}
+            if late > 1.5 * early + 0.02:
+                f.wrong("the last rounds take %.0f us of CPU each, the early ones %.0f" % (1e6 * late / chunk, 1e6 * early / chunk))
+        flat(f, "node", used[len(used) // 6:], 4 << 20)
+        flat(f, "process", rss[len(rss) // 6:], 12 << 20)
+        # Other ways, at each level.
+        for level in LEVELS:
+            s.ok("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL " + level)
+            for way in PASS_ON:
+                at = passes_on(f, level, s, way, at, 30)
+        s.ok("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL read committed")
+        # A snapshot stays open.
+        old = h.shell(fabric=fabric)
+        old.ok("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        held = old.value("SELECT id FROM u WHERE email = 'a'")
+        t0, first = time.monotonic(), at
+        while at == first or time.monotonic() - t0 < seconds:
+            for way in PASS_ON:
+                at = passes_on(f, "under a snapshot", s, way, at, 30)
+        f["rounds_under_a_snapshot"] = at - first
+        s.ok("INSERT INTO c VALUES ('a')")
+        contains = s.do("DELETE FROM u WHERE email = 'a'")
+        check("23503" in contains, "the key is referred to:", contains)
+        s.ok("DELETE FROM c")
+        house.same(old.value("SELECT id FROM u WHERE email = 'a'"), held, "what the old snapshot shows")
+        # Its writer is killed; shells of one statement each go on.
+        os.kill(s.p.pid, signal.SIGKILL)
+        s.p.wait()
+        for i in range(5):
+            for sql in ("DELETE FROM u WHERE email = 'a'", "INSERT INTO u VALUES (%d, 'a')" % (at + i)):
+                r = h.do(sql, fabric=fabric)
+                if r.rc != 0:
+                    f.wrong("a shell of one statement was told:", r.err.strip()[-300:])
+        old.ok("COMMIT")
+        house.same(old.value("SELECT count(*) FROM u WHERE email = 'a'"), "1", "rows with the key at the end")
+    return f
+
+
 PROOFS = {"busy": busy, "memory": memory, "sweep": sweep, "resets": resets, "silence": silence, "leave": leave, "drop": drop,
-          "value": value, "asleep": asleep}
+          "value": value, "asleep": asleep, "again": again}
 
 
 def settled_lines(text):

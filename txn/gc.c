@@ -394,6 +394,20 @@ round_of(struct txn_worker *tw, struct txn_junk_queue *q, unsigned most, bool id
 	return freed;
 }
 
+/* What lies below the watermark has had time to be collected when the next value is taken. */
+static void
+calm_down(struct txn_worker *tw)
+{
+	uint64_t now = net_now_ns(tw->w);
+	if (tw->calm != 0 && now - tw->calm_at < TXN_CALM_NS)
+		return;
+	uint64_t watermark = tso_watermark(tw->db->tso);
+	tw->calm = tw->calm == 0 ? watermark : tw->calm_next;
+	tw->calm_next = watermark;
+	tw->calm_at = now;
+	memset(tw->told, 0, sizeof tw->told);
+}
+
 static bool
 due(const struct txn_worker *tw, const struct txn_junk_queue *q)
 {
@@ -450,6 +464,7 @@ txn_gc(void *worker)
 		if (out_of_time(tw))
 			break;
 		txn_turns_expire(tw);
+		calm_down(tw);
 		more = round_of_both(tw, &freed);
 		if (!tw->stopping)
 			txn_surplus(tw);

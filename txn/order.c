@@ -273,6 +273,18 @@ lives(struct txn *t, const struct making *m, unsigned i, net_addr at)
 	return st;
 }
 
+struct rival {
+	const struct making *m;
+	unsigned i;
+};
+
+static nam_status
+lives_there(void *arg, net_addr at)
+{
+	const struct rival *r = arg;
+	return lives(r->m->t, r->m, r->i, at);
+}
+
 /*
  * Entry i of a unique order is in, and the key may have others. Two transactions that give one key
  * to two rows have both blocks locked before they make the entries, and look here afterwards: so
@@ -284,8 +296,11 @@ alone(struct making *m, unsigned i)
 	struct txn *t = m->t;
 	struct idx_tree_probe p = { .tree = m->e[i].tree, .key = m->key[i] };
 	nam_status st = idx_tree_lookup(t->tw->w, &p, 1, &t->counts);
-	if (st == NAM_OK && p.status == NAM_FULL)
-		return NAM_CONFLICT; /* entries that lead nowhere: the collector removes them */
+	if (st == NAM_OK && p.status == NAM_FULL) {
+		struct rival r = { m, i };
+		return txn_keyed_each(
+		    t, m->view[i], m->order[i], m->key[i], (net_addr){ m->e[i].value }, lives_there, &r);
+	}
 	if (st == NAM_OK && p.status != NAM_OK && p.status != NAM_ABSENT)
 		st = p.status;
 	for (unsigned h = 0; st == NAM_OK && p.status == NAM_OK && h < p.hits; h++)

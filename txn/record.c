@@ -156,11 +156,23 @@ txn_rec_fetch(struct txn *t, const struct txn_table_view *v, struct rec_block *i
 	return NAM_CORRUPT;
 }
 
+bool
+txn_rec_is_newest(const struct rec_block *img, unsigned n, uint64_t *word)
+{
+	if (n != REC_NO_SLOT && rec_cid(img, n) == img->word)
+		return true;
+	if (*word == img->word)
+		return true;
+	*word = img->word;
+	return false;
+}
+
 nam_status
 txn_rec_read_newest(
     struct txn *t, const struct txn_table_view *v, net_addr at, struct rec_block *img, unsigned *n)
 {
 	struct net_backoff pause = { .base_ns = TXN_TORN_BASE_NS, .cap_ns = TXN_TORN_CAP_NS };
+	uint64_t word = 0;
 	for (unsigned tries = 0; tries < NEWEST_TRIES; tries++) {
 		if (tries >= TXN_TORN_AT_ONCE)
 			net_back_off(t->tw->w, &pause);
@@ -171,6 +183,8 @@ txn_rec_read_newest(
 			return st;
 		if (txn_rec_dir_whole(v, img, at)) {
 			*n = txn_rec_newest(v, img);
+			if (!txn_rec_is_newest(img, *n, &word))
+				continue;
 			if (*n == REC_NO_SLOT ||
 			    txn_rec_slot_whole(v, rec_slot_of(v, img, *n), rec_cid(img, *n), at))
 				return NAM_OK;

@@ -67,6 +67,7 @@ newest(struct txn *t, const struct txn_table_view *v, net_addr at, bool keys, st
 {
 	struct net_backoff pause = { .base_ns = LOOK_BASE_NS, .cap_ns = LOOK_CAP_NS };
 	const unsigned looks = keys ? RELY_LOOKS : FORBID_LOOKS;
+	uint64_t word = 0;
 	*s = NULL;
 	while (pause.tries < looks) {
 		bool in_way = false, again = false;
@@ -81,10 +82,11 @@ newest(struct txn *t, const struct txn_table_view *v, net_addr at, bool keys, st
 			(void)txn_unlock_dead(t->tw, at, img->word);
 		if (!in_way && !again && txn_rec_dir_whole(v, img, at)) {
 			unsigned n = txn_rec_newest(v, img);
-			if (n == REC_NO_SLOT)
+			bool is = txn_rec_is_newest(img, n, &word);
+			if (is && n == REC_NO_SLOT)
 				return NAM_OK;
-			*s = rec_slot_of(v, img, n);
-			if (txn_rec_slot_whole(v, *s, rec_cid(img, n), at))
+			*s = is ? rec_slot_of(v, img, n) : NULL;
+			if (is && txn_rec_slot_whole(v, *s, rec_cid(img, n), at))
 				return NAM_OK;
 			*s = NULL;
 		}

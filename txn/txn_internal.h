@@ -227,7 +227,7 @@ struct txn_keeper {
 	struct txn_kept *region; /* by region, to the cluster's greatest */
 };
 
-enum { TXN_HINT_TABLES = 64 };
+enum { TXN_HINT_TABLES = 64, TXN_TOLD = 64, TXN_CALM_NS = 100000000 };
 
 struct txn_worker {
 	struct txn_db *db;
@@ -257,7 +257,11 @@ struct txn_worker {
 				        * free */
 	uint64_t round;                /* of the collector: each has a pin of its own */
 	uint64_t gc_woke;              /* when it last woke the idle process */
-	bool gc_moved;                 /* its present work made progress */
+	/* The watermark as it was TXN_CALM_NS ago or earlier, 0 = not known: what lies at or below
+	 * it has had time to be collected. And as it was when `calm` was set, and when that was. */
+	uint64_t calm, calm_next, calm_at;
+	uint64_t told[TXN_TOLD]; /* keyed.c: blocks that the collector was given since then */
+	bool gc_moved;           /* its present work made progress */
 	/* surplus.c: memory is wanted here and was not found; when; the last count heard from
 	 * others */
 	bool wants, wanted_known;
@@ -600,6 +604,13 @@ rec_slot_of(const struct txn_table_view *v, const struct rec_block *img, unsigne
 {
 	return (const struct rec_slot *)(const void *)((const char *)img + v->head_bytes + k * v->slot_bytes);
 }
+/*
+ * True if n (REC_NO_SLOT = none) is the newest version that the block had when its word was READ,
+ * or a later one. A READ that meets a commit may bring its word, and the directory before it. So
+ * the word must be the version's CID; if it is not, or is a lock, an earlier READ must have shown
+ * the same word. *word: 0 at first; keeps the word between the READs of one block.
+ */
+bool txn_rec_is_newest(const struct rec_block *img, unsigned n, uint64_t *word);
 /* READs a block at its newest version, whatever the snapshot: *n, REC_NO_SLOT = it has none.
  * NAM_CONFLICT: it stays torn. In a coroutine. */
 nam_status txn_rec_read_newest(
@@ -787,6 +798,18 @@ nam_status txn_key_collect(struct txn_worker *tw, struct txn_junk *j);
  * to stay. */
 nam_status txn_orders_take_out(
     struct txn_worker *tw, struct txn_table_view *v, const struct rec_slot *row, net_addr at);
+
+/* keyed.c */
+/* A block that an entry of the key leads to. Another status than NAM_OK ends the call. */
+typedef nam_status txn_keyed_fn(void *arg, net_addr at);
+/*
+ * Calls fn with each block, `but` left out, that an entry of the key leads to, unless one READ of
+ * it proves that it has no row with the key (K1). Entries that lead nowhere go to the collector. For a
+ * lookup that said NAM_FULL. Also returns what the index says (NAM_REFUSED: it was dropped), and
+ * what txn_go_on says.
+ */
+nam_status txn_keyed_each(struct txn *t, struct txn_table_view *v, unsigned order, const uint64_t *key,
+    net_addr but, txn_keyed_fn *fn, void *arg);
 
 /* parts.c */
 /* Half of a large partition moves, if there is one: in another coroutine. */

@@ -184,6 +184,18 @@ rival(struct look *l, const struct asked *a, net_addr at)
 	return NAM_CONFLICT;
 }
 
+struct rivals {
+	struct look *l;
+	const struct asked *a;
+};
+
+static nam_status
+rival_there(void *arg, net_addr at)
+{
+	const struct rivals *r = arg;
+	return rival(r->l, r->a, at);
+}
+
 static nam_status
 ask(struct look *l)
 {
@@ -196,12 +208,18 @@ ask(struct look *l)
 	if (l->n > 0)
 		st = idx_tree_lookup(t->tw->w, p, l->n, &t->counts);
 	for (unsigned i = 0; st == NAM_OK && i < l->n; i++) {
-		if (p[i].status == NAM_FULL || p[i].status == NAM_ABSENT)
-			continue; /* FULL: COMMIT looks again */
+		struct asked *a = &l->ask[i];
+		if (p[i].status == NAM_ABSENT)
+			continue;
+		if (p[i].status == NAM_FULL) {
+			struct rivals r = { l, a };
+			st = txn_keyed_each(t, a->w->view, a->order, a->key, a->w->at, rival_there, &r);
+			continue;
+		}
 		st = p[i].status;
 		for (unsigned h = 0; st == NAM_OK && h < p[i].hits; h++)
-			if (p[i].hit[h] != l->ask[i].w->at.bits)
-				st = rival(l, &l->ask[i], (net_addr){ p[i].hit[h] });
+			if (p[i].hit[h] != a->w->at.bits)
+				st = rival(l, a, (net_addr){ p[i].hit[h] });
 	}
 	l->n = 0;
 	return st == NAM_OK ? txn_between(t) : st;

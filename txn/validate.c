@@ -30,6 +30,68 @@ enum {
 	HOLD_LONG_NS = 10000000, /* after so long a wait, stuck owners and cycles are looked for */
 };
 
+/* A block that the collector holds is soon as it was, or empty: then another look is worth the
+ * wait. */
+static bool
+look_again(struct txn *t, nam_status st, uint64_t lock, struct net_backoff *pause, uint64_t *until)
+{
+	if (st != NAM_BUSY || txn_lock_intent(lock) != TXN_INTENT_GC)
+		return false;
+	uint64_t now = net_now_ns(t->tw->w);
+	if (*until == 0)
+		*until = now + TXN_COLLECTOR_NS;
+	if (now >= *until)
+		return false;
+	net_back_off(t->tw->w, pause);
+	return true;
+}
+
+/*
+ * *yes: the block, whose word was READ before, has no version. What t met there was at or below its
+ * snapshot, so it was a deletion, or no version either: the collector empties nothing else. t has a
+ * pin below the CID that the collector left, so the block is not used again before t ends.
+ */
+static nam_status
+has_been_emptied(struct txn *t, net_addr at, uint64_t word, bool *yes)
+{
+	struct rec_block img;
+	nam_status st = net_read1(t->tw->w, at, &img, sizeof img, &t->counts);
+	/* of two slots or more, and no sum */
+	*yes = st == NAM_OK && img.word == word &&
+	       (img.ident | img.link | img.cid[0] | img.cid[1] | img.cid[2]) == 0;
+	return st;
+}
+
+/* NAM_CONFLICT: the record that t has read has changed, or may be about to. word: of its block. */
+static nam_status
+judge_read(struct txn *t, const struct txn_read_mark *r, uint64_t word)
+{
+	const struct txn_write *own = txn_own(t, r->at);
+	struct net_backoff pause = { .base_ns = COLLECTOR_NS, .cap_ns = COLLECTOR_NS };
+	uint64_t until = 0;
+	nam_status st = NAM_OK;
+	bool none = false;
+	if (r->newest > t->pin.at && (own == NULL || own->has != TXN_LOCKED)) {
+		/* It was newer than our snapshot when we met it. */
+		txn_cover(t, r->newest); /* else the retry would conflict again: `stale-retry` */
+		return NAM_CONFLICT;
+	}
+	if (own != NULL && own->has == TXN_LOCKED && word == t->lock)
+		return NAM_OK;
+	/* A collector that takes an entry out leaves the word as it was. */
+	while (st == NAM_OK && (word & REC_LOCK) && look_again(t, NAM_BUSY, word, &pause, &until))
+		st = net_read1(t->tw->w, r->at, &word, sizeof word, &t->counts);
+	if (st == NAM_OK && word != r->newest && !(word & REC_LOCK))
+		st = has_been_emptied(t, r->at, word, &none);
+	if (st != NAM_OK || none || word == r->newest)
+		return st;
+	if (word & REC_LOCK) /* so that the caller's retry does not meet this lock once more */
+		txn_unlock_dead(t->tw, r->at, word);
+	else
+		txn_cover(t, word);
+	return NAM_CONFLICT;
+}
+
 static nam_status
 validate_reads(struct txn *t)
 {
@@ -37,34 +99,17 @@ validate_reads(struct txn *t)
 	uint64_t *word = nam_arena_take(&t->arena, TXN_OPS * sizeof *word);
 	if (word == NULL)
 		return NAM_NOMEM;
-	for (uint32_t i = 0; i < t->nreads;) {
+	for (uint32_t i = 0; st == NAM_OK && i < t->nreads;) {
 		uint32_t from = i;
 		net_batch_init(&t->batch, t->tw->w, t->op, TXN_OPS, &t->counts);
 		for (; i < t->nreads && t->batch.n < t->batch.cap; i++)
 			net_read(&t->batch, t->read[i].at, &word[i - from], 8);
 		if ((st = net_run(&t->batch)) != NAM_OK || (st = txn_between(t)) != NAM_OK)
 			return st;
-		for (uint32_t k = from; k < i; k++) {
-			const struct txn_write *own = txn_own(t, t->read[k].at);
-			if (t->read[k].newest > t->pin.at && (own == NULL || own->has != TXN_LOCKED)) {
-				txn_cover(t, t->read[k].newest); /* else the retry would conflict
-								  * again: `stale-retry` */
-				return NAM_CONFLICT;             /* it was newer than our snapshot
-								  * when we met it */
-			}
-			if (own != NULL && own->has == TXN_LOCKED && word[k - from] == t->lock)
-				continue;
-			if (word[k - from] == t->read[k].newest)
-				continue;
-			if (word[k - from] & REC_LOCK) /* so that the caller's retry does not meet
-						        * this lock once more */
-				txn_unlock_dead(t->tw, t->read[k].at, word[k - from]);
-			else
-				txn_cover(t, word[k - from]);
-			return NAM_CONFLICT;
-		}
+		for (uint32_t k = from; st == NAM_OK && k < i; k++)
+			st = judge_read(t, &t->read[k], word[k - from]);
 	}
-	return NAM_OK;
+	return st;
 }
 
 /* True if this block holds, or may come to hold, a version that our snapshot did not show. */
@@ -158,22 +203,6 @@ table_news(struct txn *t, const struct txn_table_view *v, uint64_t *lock)
 {
 	struct news n = { t, v, lock };
 	return txn_blocks_each(t, v, judge_one, &n);
-}
-
-/* A block that the collector holds is soon as it was, or empty: then another look is worth the
- * wait. */
-static bool
-look_again(struct txn *t, nam_status st, uint64_t lock, struct net_backoff *pause, uint64_t *until)
-{
-	if (st != NAM_BUSY || txn_lock_intent(lock) != TXN_INTENT_GC)
-		return false;
-	uint64_t now = net_now_ns(t->tw->w);
-	if (*until == 0)
-		*until = now + TXN_COLLECTOR_NS;
-	if (now >= *until)
-		return false;
-	net_back_off(t->tw->w, pause);
-	return true;
 }
 
 /*
