@@ -1,4 +1,6 @@
 /* metrics.c -- the thread that answers Prometheus, and the figures of the process itself. */
+#include <base/clock.h>
+#include <base/crowd.h>
 #include <compute_node/cn_internal.h>
 #include <compute_node/metrics.h>
 #include <net/remote.h>
@@ -17,18 +19,23 @@
 #include <unistd.h>
 
 enum {
-	BACKLOG = 16,
+	BACKLOG = 4096,
+	SCRAPES = 64, /* clients at once */
 	REQUEST_MAX = 8192,
 	CLIENT_MS = 2000, /* a client that is slower is given up */
 	WORKER_MS = 1000, /* so is a worker for this answer */
 };
 
+struct cn_scrape;
 struct cn_metrics {
 	struct cn *cn;
 	struct cn_metrics_config cfg;
 	int listener, wake;
 	char address[128];
 	pthread_t thread;
+	struct nam_crowd crowd; /* of all in scrape */
+	struct cn_scrape *scrape[SCRAPES];
+	unsigned scrapes;
 };
 
 /* ---- an answer --------------------------------------------------------------------------- */
@@ -237,55 +244,36 @@ process_lines(struct cn *cn, struct cn_lines *out)
 
 /* ---- HTTP --------------------------------------------------------------------------------- */
 
-/* The head of a request, with a 0 behind it. False: none has come in time. */
-static bool
-read_request(int fd, char *buf)
-{
-	size_t n = 0;
-	while (n + 1 < REQUEST_MAX) {
-		ssize_t got = recv(fd, buf + n, REQUEST_MAX - 1 - n, 0);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		n += (size_t)got;
-		buf[n] = 0;
-		if (memmem(buf, n, "\r\n\r\n", 4) != NULL || memmem(buf, n, "\n\n", 2) != NULL)
-			return true;
-	}
-	return false;
-}
+/* A connection: its request comes, then its answer goes. */
+struct cn_scrape {
+	struct nam_in_crowd crowd;
+	int fd;
+	uint64_t until_ns;
+	char *answer; /* NULL = the request is not whole yet */
+	size_t len, at, n;
+	char request[REQUEST_MAX];
+};
 
-static void
-send_all(int fd, const char *p, size_t n)
+/* The answer to a request; the caller frees it. NULL = no memory. */
+static char *
+answer_of(const char *status, const char *body, size_t n, size_t *len)
 {
-	while (n > 0) {
-		ssize_t sent = send(fd, p, n, MSG_NOSIGNAL);
-		if (sent < 0 && errno == EINTR)
-			continue;
-		if (sent <= 0)
-			return;
-		p += sent;
-		n -= (size_t)sent;
-	}
-}
-
-static void
-respond(int fd, const char *status, const char *body, size_t n)
-{
-	char head[200];
-	int len = snprintf(head, sizeof head,
+	char *p = malloc(n + 256);
+	if (p == NULL)
+		return NULL;
+	int head = snprintf(p, 256,
 	    "HTTP/1.1 %s\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: %zu\r\n"
 	    "Connection: close\r\n\r\n",
 	    status, n);
-	send_all(fd, head, (size_t)len);
-	send_all(fd, body, n);
+	memcpy(p + head, body, n);
+	*len = (size_t)head + n;
+	return p;
 }
 
-static void
-respond_text(int fd, const char *status, const char *text)
+static char *
+answer_text(const char *status, const char *text, size_t *len)
 {
-	respond(fd, status, text, strlen(text));
+	return answer_of(status, text, strlen(text), len);
 }
 
 static bool
@@ -296,50 +284,158 @@ asks_for(const char *request, const char *path)
 	       (request[4 + n] == ' ' || request[4 + n] == '?');
 }
 
-static void
-serve(struct cn_metrics *m, int fd)
+static char *
+make_answer(struct cn_metrics *m, const char *request, size_t *len)
 {
-	const struct timeval most = { CLIENT_MS / 1000, CLIENT_MS % 1000 * 1000 };
-	char request[REQUEST_MAX];
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
-	if (!read_request(fd, request))
-		return;
-	if (strncmp(request, "GET ", 4) != 0) {
-		respond_text(fd, "405 Method Not Allowed", "GET only\n");
-		return;
-	}
-	if (!asks_for(request, "/metrics")) {
-		respond_text(fd, "404 Not Found", "the figures are at /metrics\n");
-		return;
-	}
+	if (strncmp(request, "GET ", 4) != 0)
+		return answer_text("405 Method Not Allowed", "GET only\n", len);
+	if (!asks_for(request, "/metrics"))
+		return answer_text("404 Not Found", "the figures are at /metrics\n", len);
 	struct cn_lines out = { 0 };
 	process_lines(m->cn, &out);
 	if (m->cfg.more != NULL)
 		m->cfg.more(m->cfg.more_arg, &out);
-	if (out.failed)
-		respond_text(fd, "503 Service Unavailable", "out of memory\n");
-	else
-		respond(fd, "200 OK", out.p, out.len);
+	char *p = out.failed ? answer_text("503 Service Unavailable", "out of memory\n", len)
+			     : answer_of("200 OK", out.p, out.len, len);
 	free(out.p);
+	return p;
+}
+
+static void
+end_scrape(struct cn_metrics *m, unsigned i)
+{
+	struct cn_scrape *s = m->scrape[i];
+	nam_crowd_leave(&m->crowd, &s->crowd);
+	close(s->fd);
+	free(s->answer);
+	free(s);
+	m->scrape[i] = m->scrape[--m->scrapes];
+}
+
+/* Reads, or writes, what there is. True: it is not over. */
+static bool
+go_on(struct cn_metrics *m, struct cn_scrape *s)
+{
+	while (s->answer == NULL) {
+		ssize_t got = recv(s->fd, s->request + s->n, REQUEST_MAX - 1 - s->n, MSG_DONTWAIT);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got < 0 && errno == EAGAIN;
+		s->n += (size_t)got;
+		s->request[s->n] = 0;
+		if (memmem(s->request, s->n, "\r\n\r\n", 4) != NULL ||
+		    memmem(s->request, s->n, "\n\n", 2) != NULL) {
+			s->answer = make_answer(m, s->request, &s->len);
+			/* A slow question is not the client's. */
+			s->until_ns = nam_clock_ns() + CLIENT_MS * UINT64_C(1000000);
+			if (s->answer == NULL)
+				return false;
+		} else if (s->n + 1 == REQUEST_MAX) {
+			return false;
+		}
+	}
+	while (s->at < s->len) {
+		ssize_t sent = send(s->fd, s->answer + s->at, s->len - s->at, MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent <= 0)
+			return sent < 0 && errno == EAGAIN;
+		s->at += (size_t)sent;
+	}
+	return false;
+}
+
+/* Of too many clients one goes (base/crowd.h), told so. */
+static void
+make_place(struct cn_metrics *m)
+{
+	const struct nam_in_crowd *first = nam_crowd_first_to_go(&m->crowd);
+	size_t len = 0;
+	for (unsigned i = 0; i < m->scrapes; i++) {
+		struct cn_scrape *s = m->scrape[i];
+		if (&s->crowd != first)
+			continue;
+		char *p = s->answer == NULL
+			      ? answer_text("503 Service Unavailable", "too many clients ask at once\n", &len)
+			      : NULL;
+		if (p != NULL)
+			(void)!send(s->fd, p, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+		free(p);
+		shutdown(s->fd, SHUT_WR);
+		(void)!recv(s->fd, s->request, sizeof s->request, MSG_DONTWAIT);
+		end_scrape(m, i);
+		return;
+	}
+}
+
+static void
+accept_one(struct cn_metrics *m)
+{
+	struct sockaddr_storage peer = { .ss_family = AF_UNIX };
+	socklen_t len = sizeof peer;
+	int fd = accept4(m->listener, (struct sockaddr *)&peer, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
+		/* No descriptor, or no memory: a client gives its own. */
+		if (m->scrapes > 0)
+			make_place(m);
+		else
+			nanosleep(&(const struct timespec){ .tv_nsec = 100000000 }, NULL);
+	}
+	if (fd < 0)
+		return;
+	if (m->scrapes == SCRAPES)
+		make_place(m);
+	struct cn_scrape *s = calloc(1, sizeof *s);
+	if (s == NULL || !nam_crowd_enter(&m->crowd, &s->crowd, nam_crowd_origin(&peer))) {
+		free(s);
+		close(fd);
+		return;
+	}
+	s->fd = fd;
+	s->until_ns = nam_clock_ns() + CLIENT_MS * UINT64_C(1000000);
+	m->scrape[m->scrapes++] = s;
+	if (!go_on(m, s))
+		end_scrape(m, m->scrapes - 1);
+}
+
+/* Milliseconds until the first client has to be given up; -1 = there is none. */
+static int
+patience(const struct cn_metrics *m)
+{
+	uint64_t now = nam_clock_ns(), first = UINT64_MAX;
+	for (unsigned i = 0; i < m->scrapes; i++)
+		if (m->scrape[i]->until_ns < first)
+			first = m->scrape[i]->until_ns;
+	if (m->scrapes == 0)
+		return -1;
+	return first <= now ? 0 : (int)((first - now) / 1000000) + 1;
 }
 
 static void *
 run(void *arg)
 {
 	struct cn_metrics *m = arg;
-	struct pollfd p[] = { { .fd = m->listener, .events = POLLIN }, { .fd = m->wake, .events = POLLIN } };
+	struct pollfd p[SCRAPES + 2] = { { .fd = m->listener, .events = POLLIN },
+		{ .fd = m->wake, .events = POLLIN } };
 	for (;;) {
-		if (poll(p, 2, -1) < 0 && errno != EINTR)
-			return NULL;
-		if (p[1].revents != 0)
-			return NULL;
-		int fd = p[0].revents != 0 ? accept4(m->listener, NULL, NULL, SOCK_CLOEXEC) : -1;
-		if (fd < 0)
-			continue;
-		serve(m, fd);
-		close(fd);
+		unsigned n = m->scrapes;
+		for (unsigned i = 0; i < n; i++)
+			p[i + 2] = (struct pollfd){ .fd = m->scrape[i]->fd,
+				.events = m->scrape[i]->answer ? POLLOUT : POLLIN };
+		if ((poll(p, n + 2, patience(m)) < 0 && errno != EINTR) || p[1].revents != 0)
+			break;
+		uint64_t now = nam_clock_ns();
+		for (unsigned i = n; i-- > 0;) /* one that ends is replaced by the last one */
+			if ((p[i + 2].revents != 0 && !go_on(m, m->scrape[i])) ||
+			    m->scrape[i]->until_ns <= now)
+				end_scrape(m, i);
+		if (p[0].revents != 0)
+			accept_one(m);
 	}
+	while (m->scrapes > 0)
+		end_scrape(m, m->scrapes - 1);
+	return NULL;
 }
 
 /* ---- opening -------------------------------------------------------------------------------- */

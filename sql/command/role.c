@@ -246,7 +246,8 @@ drop_roles(struct sql_session *s, const struct ast_stmt *ast, const struct sql_s
 	if (!must_be_super(s, "permission denied to drop role", err))
 		return false;
 	for (unsigned i = 0; i < ast->nnames; i++) {
-		if (strcmp(ast->names[i], sql_who(s)->name) == 0 || strcmp(ast->names[i], s->login.name) == 0)
+		if (strcmp(ast->names[i], sql_who(s)->name) == 0 ||
+		    strcmp(ast->names[i], sql_session_who(s)->name) == 0)
 			return cat_error(err, "55006", "%s user cannot be dropped",
 			    strcmp(ast->names[i], sql_who(s)->name) == 0 ? "current" : "session");
 		if (strcmp(ast->names[i], CAT_FIRST_ROLE) == 0)

@@ -11,6 +11,7 @@ import socket
 import struct
 import sys
 import time
+import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import house
@@ -339,6 +340,30 @@ def test_few_descriptors():
 
 def served(port):
     return serve(port, 1)[0] == {"served": 1}
+
+
+def test_metrics_door():
+    """Silent connections keep no one from the figures."""
+    with House(nodes=1, size="64m") as h:
+        c = Compute(h, "--metrics", "0")
+        url = "http://" + c.text().split("metrics at http://")[1].split("\n")[0]
+        port = int(url.rsplit(":", 1)[1].split("/")[0])
+        silent = [connect(port) for _ in range(300)]
+        half = [connect(port, b"GET /met") for _ in range(20)]
+        t0 = time.monotonic()
+        for _ in range(10):
+            with urllib.request.urlopen(url, timeout=20) as r:
+                contains(r.read().decode(), "namdb_sessions")
+        check(time.monotonic() - t0 < 5 * house.SLOW, "soon")
+        contains(silent[0].recv(1000).decode(), "503")
+        half[-1].sendall(b"rics HTTP/1.0\r\n\r\n")
+        contains(half[-1].recv(1000).decode(), "200 OK")
+        # One that does not read its answer holds up nobody.
+        lazy = [connect(port, b"GET /metrics HTTP/1.0\r\n\r\n") for _ in range(50)]
+        with urllib.request.urlopen(url, timeout=20) as r:
+            same(r.status, 200)
+        close(silent + half + lazy)
+        c.terminate()
 
 
 if __name__ == "__main__":

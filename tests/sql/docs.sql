@@ -1348,9 +1348,24 @@ GRANT SELECT ON of_user TO docs_user;
 DROP USER docs_user;
 --! 2BP01
 DROP TABLE of_user;
+CREATE TABLE of_all (a int);
+GRANT SELECT ON of_all TO PUBLIC;
+ALTER ROLE docs_user INHERIT;
+ALTER ROLE docs_user NOINHERIT;
+SELECT rolinherit FROM pg_roles WHERE rolname = 'docs_user';
+--> f
 DROP USER docs_user;
 DROP ROLE docs_user;
 --! 42704
+CREATE ROLE docs_boss SUPERUSER;
+SET SESSION AUTHORIZATION docs_boss;
+DROP ROLE namdb;
+--! 2BP01
+ALTER ROLE namdb NOSUPERUSER;
+--! 0A000
+RESET SESSION AUTHORIZATION;
+DROP ROLE docs_boss;
+DROP TABLE of_all;
 DROP ROLE IF EXISTS docs_user;
 
 -- [grant] pg
@@ -1488,6 +1503,15 @@ SET ROLE docs_member;
 SELECT count(*) FROM grt;
 --> 0
 RESET ROLE;
+ALTER ROLE docs_member NOINHERIT;
+SET ROLE docs_member;
+SELECT count(*) FROM grt;
+--! 42501
+SET ROLE docs_group;
+SELECT count(*) FROM grt;
+--> 0
+RESET ROLE;
+ALTER ROLE docs_member INHERIT;
 REVOKE ADMIN OPTION FOR docs_group FROM docs_member;
 REVOKE docs_group FROM docs_member;
 SET ROLE docs_member;
