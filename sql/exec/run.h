@@ -43,6 +43,7 @@ struct sql_settings {
 	struct sql_who role, session_role; /* SET ROLE, SET SESSION AUTHORIZATION; name "" = none */
 	int32_t kept[SQL_KEPT];            /* settings without effect: session/kept.c */
 	char application_name[64], client_min_messages[16], extra_float_digits[8];
+	const struct sql_custom *custom; /* settings of programs: session/custom.c; the session's */
 };
 
 struct sql_session {
@@ -91,6 +92,9 @@ struct sql_session {
 	bool on_commit;              /* it has had tables that COMMIT empties or drops */
 	char search[SQL_SEARCH_MAX]; /* sql_search_text's */
 	uint64_t dice[2];            /* random()'s state; zeros: not seeded */
+	struct sql_custom *customs;  /* custom.c's: all that are in memory */
+	struct sql_custom_name *custom_names;
+	size_t customs_made, customs_enough;
 };
 
 /* The role that the session is of, and the one that its statements run as. */

@@ -242,6 +242,8 @@ offer(void *arg, const struct sql_gather *g, struct nam_arena *a, uint32_t *n)
 		.hints = hints,
 		.part = g->part,
 		.parts = g->parts };
+	/* Settings of programs stay in this process. */
+	o.settings.custom = NULL;
 	if (o.most == 0 || hints == 0 || !sql_fragment_is_fixed(g->plan, g->f) ||
 	    !find_statement(s->running, g->plan->ast, &o))
 		return NULL;

@@ -68,6 +68,7 @@ sql_begin_statement(struct sql_session *s, struct cat_err *err)
 		if (st != NAM_OK)
 			return sql_status(err, st, NULL);
 	}
+	sql_custom_tidy(s);
 	return sql_renew_roles(s, err);
 }
 
@@ -671,6 +672,7 @@ sql_session_close(struct sql_session *s)
 	free(s->save);
 	sql_forget_named(s);
 	sql_foreign_free(s);
+	sql_custom_free(s);
 	free(s);
 }
 

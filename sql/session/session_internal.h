@@ -139,6 +139,18 @@ bool sql_index_online(
 const struct sql_stmt *sql_named_find(struct sql_session *s, const char *name);
 
 /* ---- role.c ---- */
+/* ---- custom.c ---- */
+/* True if only a program can mean something by the setting: its name has a dot. */
+bool sql_custom_is(const char *name);
+/* value NULL = it has none. False: 42602, 53200. */
+bool sql_custom_set(struct sql_session *s, struct sql_settings *set, const char *name, const char *value,
+    struct cat_err *err);
+/* NULL = it has never been set in this session. Valid until the next statement begins. */
+const char *sql_custom_text(const struct sql_session *s, const struct sql_settings *set, const char *name);
+/* Between statements: frees what no settings have any more. */
+void sql_custom_tidy(struct sql_session *s);
+void sql_custom_free(struct sql_session *s);
+
 /* Before a statement: are the session's roles superusers, as the catalog is now? */
 bool sql_renew_roles(struct sql_session *s, struct cat_err *err);
 /* SET ROLE, SET SESSION AUTHORIZATION; inside a transaction. */

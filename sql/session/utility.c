@@ -721,6 +721,8 @@ assign(struct sql_session *s, struct sql_settings *set, const char *name, const 
 	ok = assign_more(s, set, name, v, &known, err);
 	if (known)
 		return ok;
+	if (sql_custom_is(name))
+		return sql_custom_set(s, set, name, v, err);
 	return assign_fixed(name, v, err);
 }
 
@@ -757,6 +759,7 @@ sql_set_config(struct sql_session *s, const char *name, const char *value, bool 
 bool
 sql_set(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err)
 {
+	sql_custom_tidy(s);
 	if (ast->var == NULL) {
 		enum txn_iso iso = s->iso;
 		const struct sql_who role = s->now.role, session_role = s->now.session_role;
@@ -871,6 +874,8 @@ sql_setting_in(struct sql_session *s, const struct sql_settings *set, const char
 		if (strcasecmp(name, fixed[i][0]) == 0)
 			return fixed[i][1];
 	const char *cost = sql_cost_setting_text(set, name, buf, max);
+	if (cost == NULL && sql_custom_is(name))
+		return sql_custom_text(s, set, name);
 	return cost ? cost : sql_kept_text(set->kept, name, buf, max);
 }
 
