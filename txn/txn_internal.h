@@ -804,9 +804,9 @@ nam_status txn_orders_take_out(
 typedef nam_status txn_keyed_fn(void *arg, net_addr at);
 /*
  * Calls fn with each block, `but` left out, that an entry of the key leads to, unless one READ of
- * it proves that it has no row with the key (K1). Entries that lead nowhere go to the collector. For a
- * lookup that said NAM_FULL. Also returns what the index says (NAM_REFUSED: it was dropped), and
- * what txn_go_on says.
+ * it proves that it has no row with the key (K1). Entries that lead nowhere go to the collector.
+ * For a lookup that said NAM_FULL. Also returns what the index says (NAM_REFUSED: it was dropped),
+ * and what txn_go_on says.
  */
 nam_status txn_keyed_each(struct txn *t, struct txn_table_view *v, unsigned order, const uint64_t *key,
     net_addr but, txn_keyed_fn *fn, void *arg);

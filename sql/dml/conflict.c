@@ -2,9 +2,11 @@
  * conflict.c -- INSERT ... ON CONFLICT: looks every key up, inserts missing rows, changes existing
  * ones.
  *
- * A batch goes in rounds: a key comes once in each, so a second row of the same key meets what the
- * first one left. What this command has written is remembered by key: DO UPDATE may not touch it
- * again.
+ * A batch goes in rounds, each a piece of it from its beginning: a unique key comes once in a
+ * round, so a row meets what the rows before it have left. If DO UPDATE changes a unique key, each
+ * round has one row, and ends with that row's new keys in their places. What this command has
+ * written is remembered by the keys that it has now: DO UPDATE may not touch it again, so they
+ * stay.
  */
 #include <base/hash.h>
 #include <sql/dml/dml_internal.h>
@@ -91,13 +93,17 @@ struct round {
 	struct sql_batch *b; /* what is to be inserted; then what RETURNING shows */
 	struct nam_arena *arena;
 	struct sql_row *row;
-	struct key *key; /* of row k by arbiter a: key[a * rows + k]; bytes.p NULL = none */
+	/* The table's unique keys: the arbiters first, then all others. */
+	int unique[1 + CAT_INDEXES_MAX];
+	unsigned uniques;
+	struct key *key; /* of row k by unique u: key[u * rows + k]; bytes.p NULL = none */
 	unsigned rows;
 	struct txn_get *get;
 	struct txn_put *put;
 	uint16_t *src; /* of the rows that are there: whose each is */
 	struct txn_row *old;
 	uint8_t *done; /* written: its row is answered */
+	bool moves;    /* DO UPDATE changes a unique key */
 	struct sql_change change;
 };
 
@@ -163,6 +169,49 @@ lock(struct round *r, unsigned n)
 	return st == NAM_OK || sql_status(r->x->err, st, r->p->tab);
 }
 
+/* The key of a row by unique u; bytes.p NULL = it conflicts with none. */
+static bool
+make_key(struct round *r, unsigned u, const struct sql_row *row, struct key *key)
+{
+	struct sql_exec *x = r->x;
+	const struct cat_table *tab = r->p->tab;
+	int which = r->unique[u];
+	bool null;
+	if (which == SQL_PRIMARY_KEY)
+		return sql_dml_key(x, tab, row, &key->bytes, &key->hash, r->arena);
+	const struct cat_index *ix = &tab->index[which];
+	uint64_t *words = nam_arena_zero(r->arena, IDX_TREE_WORDS * sizeof *words);
+	if (words == NULL)
+		return sql_no_memory(x->err);
+	if (!cat_index_key(tab, ix, row->v, row->null, words, &null, r->arena, x->err))
+		return false;
+	bool none = null && !ix->nulls_equal;
+	key->bytes = (struct cat_str){ none ? NULL : (const char *)words, 8 * ix->words };
+	key->hash = nam_hash(words, 8 * ix->words, (uint64_t)which + 1);
+	return true;
+}
+
+/* Remembers the keys that row k of new has. */
+static bool
+remember(struct round *r, const struct sql_batch *new, unsigned k)
+{
+	const struct cat_table *tab = r->p->tab;
+	struct sql_row row;
+	if (r->seen == NULL)
+		return true;
+	if (!sql_dml_new(r->x, tab, &row, r->arena) ||
+	    !sql_dml_take(r->x, tab, new->col, k, &row, NULL, tab->columns, r->arena))
+		return false;
+	for (unsigned a = 0; a < r->p->conflict->arbiters; a++) {
+		struct key key = { .hash = 0 };
+		if (!make_key(r, a, &row, &key))
+			return false;
+		if (key.bytes.p != NULL && !add(r->seen, &key, true))
+			return sql_no_memory(r->x->err);
+	}
+	return true;
+}
+
 /* Changes the n rows of r->old, each for the row r->src names. */
 static bool
 update(struct round *r, unsigned n)
@@ -200,6 +249,8 @@ update(struct round *r, unsigned n)
 		return false;
 	for (int i = 0; i < kept; i++) {
 		unsigned k = r->src[live[i]];
+		if (!remember(r, &nb, live[i]))
+			return false;
 		for (unsigned c = 0; c < cols; c++)
 			cat_vec_set(
 			    &r->b->col[c], k, cat_vec_at(&nb.col[c], live[i]), nb.col[c].null[live[i]]);
@@ -209,25 +260,26 @@ update(struct round *r, unsigned n)
 }
 
 static const struct key *
-key_of(const struct round *r, unsigned a, unsigned k)
+key_of(const struct round *r, unsigned u, unsigned k)
 {
-	return &r->key[a * r->rows + k];
+	return &r->key[u * r->rows + k];
 }
 
+/* True if s holds one of the row's first n unique keys. */
 static bool
-holds_one(const struct round *r, const struct sql_seen *s, unsigned k)
+holds_one(const struct round *r, unsigned n, const struct sql_seen *s, unsigned k)
 {
 	bool any = false;
-	for (unsigned a = 0; a < r->p->conflict->arbiters && !any; a++)
-		any = key_of(r, a, k)->bytes.p != NULL && holds(s, key_of(r, a, k));
+	for (unsigned u = 0; u < n && !any; u++)
+		any = key_of(r, u, k)->bytes.p != NULL && holds(s, key_of(r, u, k));
 	return any;
 }
 
 static bool
-add_all(const struct round *r, struct sql_seen *s, unsigned k, bool copy)
+add_all(const struct round *r, unsigned n, struct sql_seen *s, unsigned k, bool copy)
 {
-	for (unsigned a = 0; a < r->p->conflict->arbiters; a++)
-		if (key_of(r, a, k)->bytes.p != NULL && !add(s, key_of(r, a, k), copy))
+	for (unsigned u = 0; u < n; u++)
+		if (key_of(r, u, k)->bytes.p != NULL && !add(s, key_of(r, u, k), copy))
 			return false;
 	return true;
 }
@@ -272,82 +324,97 @@ find(struct round *r, unsigned a, const uint16_t *now, unsigned m, struct txn_ro
 	return st;
 }
 
-/* Takes out of todo[0..*n) rows of different keys and deals with them. */
 static bool
-one_round(struct round *r, uint16_t *todo, unsigned *n)
+twice(struct sql_exec *x)
+{
+	cat_error(x->err, "21000", "ON CONFLICT DO UPDATE command cannot affect row a second time");
+	snprintf(x->err->hint, sizeof x->err->hint,
+	    "Ensure that no rows proposed for insertion within the same command have duplicate "
+	    "constrained values.");
+	return false;
+}
+
+/* Deals with the first rows of todo[0..n) that have no unique key in common. *did: so many. */
+static bool
+one_round(struct round *r, const uint16_t *todo, unsigned n, unsigned *did)
 {
 	struct sql_exec *x = r->x;
-	bool twice = r->p->conflict->update;
-	unsigned left = 0, m = 0, fresh = 0, there = 0;
-	uint16_t *now = nam_arena_take(r->arena, *n * sizeof *now);
-	struct txn_row **found = nam_arena_zero(r->arena, *n * sizeof *found);
+	const struct sql_conflict *q = r->p->conflict;
+	unsigned i = 0, m = 0, fresh = 0, there = 0;
+	uint16_t *now = nam_arena_take(r->arena, n * sizeof *now);
+	struct txn_row **found = nam_arena_zero(r->arena, n * sizeof *found);
 	struct sql_seen here;
-	if (now == NULL || found == NULL || !seen_init(&here, r->arena, *n))
+	if (now == NULL || found == NULL || !seen_init(&here, r->arena, 16))
 		return sql_no_memory(x->err);
-	for (unsigned i = 0; i < *n; i++) {
-		if (r->seen != NULL && holds_one(r, r->seen, todo[i])) {
-			if (!twice)
-				continue;
-			cat_error(
-			    x->err, "21000", "ON CONFLICT DO UPDATE command cannot affect row a second time");
-			snprintf(x->err->hint, sizeof x->err->hint,
-			    "Ensure that no rows proposed for insertion within the same command have "
-			    "duplicate "
-			    "constrained values.");
-			return false;
-		}
-		if (holds_one(r, &here, todo[i])) {
-			todo[left++] = todo[i];
+	for (; i < n && (m == 0 || !r->moves); i++) {
+		/* It conflicts with what this command has written. */
+		if (r->seen != NULL && holds_one(r, q->arbiters, r->seen, todo[i])) {
+			if (q->update && m == 0)
+				return twice(x);
+			if (q->update)
+				break;
 			continue;
 		}
-		if (!add_all(r, &here, todo[i], false))
+		if (holds_one(r, r->uniques, &here, todo[i]))
+			break;
+		if (!add_all(r, r->uniques, &here, todo[i], false))
 			return sql_no_memory(x->err);
 		now[m++] = todo[i];
 	}
-	*n = left;
+	*did = i;
 	nam_status st = NAM_OK;
-	for (unsigned a = 0; st == NAM_OK && a < r->p->conflict->arbiters; a++)
+	for (unsigned a = 0; st == NAM_OK && a < q->arbiters; a++)
 		st = find(r, a, now, m, found);
 	if (st != NAM_OK)
 		return sql_status(x->err, st, r->p->tab);
-	for (unsigned i = 0; i < m; i++)
+	for (i = 0; i < m; i++)
 		if (found[i] != NULL) {
 			r->src[there] = now[i];
 			r->old[there++] = *found[i];
 		} else {
 			now[fresh++] = now[i];
 		}
-	if (!insert(r, now, fresh) || (twice && !update(r, there)))
+	if (!insert(r, now, fresh) || (q->update && !update(r, there)))
 		return false;
-	for (unsigned i = 0; r->seen != NULL && i < fresh + there; i++) {
-		unsigned k = i < fresh ? now[i] : r->src[i - fresh];
-		if (r->done[k] && !add_all(r, r->seen, k, true))
+	for (i = 0; r->seen != NULL && i < fresh; i++)
+		if (r->done[now[i]] && !add_all(r, q->arbiters, r->seen, now[i], true))
 			return sql_no_memory(x->err);
-	}
 	return true;
 }
 
-/* The key of row k by arbiter a. */
-static bool
-make_key(struct round *r, unsigned a, unsigned k)
+/* The unique keys of the table, and whether DO UPDATE sets a column of one. */
+static void
+list_uniques(struct round *r)
 {
-	struct sql_exec *x = r->x;
+	const struct sql_conflict *q = r->p->conflict;
 	const struct cat_table *tab = r->p->tab;
-	struct key *key = &r->key[a * r->rows + k];
-	int which = r->p->conflict->arbiter[a];
-	bool null;
-	if (which == SQL_PRIMARY_KEY)
-		return sql_dml_key(x, tab, &r->row[k], &key->bytes, &key->hash, r->arena);
-	const struct cat_index *ix = &tab->index[which];
-	uint64_t *words = nam_arena_zero(r->arena, IDX_TREE_WORDS * sizeof *words);
-	if (words == NULL)
-		return sql_no_memory(x->err);
-	if (!cat_index_key(tab, ix, r->row[k].v, r->row[k].null, words, &null, r->arena, x->err))
+	for (; r->uniques < q->arbiters; r->uniques++)
+		r->unique[r->uniques] = q->arbiter[r->uniques];
+	if (tab->keys > 0 && !is_arbiter(q, SQL_PRIMARY_KEY))
+		r->unique[r->uniques++] = SQL_PRIMARY_KEY;
+	r->moves = q->update && q->sets.key;
+	for (unsigned i = 0; i < tab->indexes; i++) {
+		const struct cat_index *ix = &tab->index[i];
+		if (!ix->unique || ix->primary)
+			continue;
+		if (!is_arbiter(q, (int)i))
+			r->unique[r->uniques++] = (int)i;
+		for (unsigned k = 0; q->update && k < ix->keys; k++)
+			for (unsigned s = 0; s < q->sets.sets; s++)
+				r->moves |= q->sets.set[s] == ix->key[k].column;
+	}
+}
+
+/* Puts rows into their places that DO UPDATE has given another primary key, and looks for two rows
+ * with one key. */
+static bool
+settle(struct round *r)
+{
+	if (r->change.moved != NULL && !sql_dml_settle(&r->change, r->arena))
 		return false;
-	bool none = null && !ix->nulls_equal;
-	key->bytes = (struct cat_str){ none ? NULL : (const char *)words, 8 * ix->words };
-	key->hash = nam_hash(words, 8 * ix->words, (uint64_t)which + 1);
-	return true;
+	r->change.moved = NULL;
+	r->change.last = &r->change.moved;
+	return r->p->tab->indexes == 0 || sql_dml_unique(r->x, r->arena, NULL);
 }
 
 bool
@@ -359,7 +426,8 @@ sql_conflict_batch(struct sql_exec *x, struct sql_plan *p, struct sql_seen *seen
 	struct round r = { .x = x, .p = p, .seen = seen, .b = b, .arena = arena };
 	r.row = nam_arena_take(arena, n * sizeof *r.row);
 	r.rows = n;
-	r.key = nam_arena_zero(arena, n * p->conflict->arbiters * sizeof *r.key);
+	list_uniques(&r);
+	r.key = nam_arena_zero(arena, n * r.uniques * sizeof *r.key);
 	r.get = nam_arena_take(arena, n * sizeof *r.get);
 	r.put = nam_arena_take(arena, n * sizeof *r.put);
 	r.src = nam_arena_take(arena, n * sizeof *r.src);
@@ -378,16 +446,14 @@ sql_conflict_batch(struct sql_exec *x, struct sql_plan *p, struct sql_seen *seen
 		if (!sql_dml_new(x, tab, &r.row[k], arena) ||
 		    !sql_dml_take(x, tab, b->col, k, &r.row[k], NULL, tab->columns, arena))
 			return false;
-		for (unsigned a = 0; a < p->conflict->arbiters; a++)
-			if (!make_key(&r, a, k))
+		for (unsigned u = 0; u < r.uniques; u++)
+			if (!make_key(&r, u, &r.row[k], &r.key[u * r.rows + k]))
 				return false;
 	}
-	while (n > 0)
-		if (!one_round(&r, todo, &n) || !sql_go_on(x))
+	for (unsigned from = 0, did = 0; from < n; from += did)
+		if (!one_round(&r, todo + from, n - from, &did) || (r.moves && !settle(&r)) || !sql_go_on(x))
 			return false;
-	if (r.change.moved != NULL && !sql_dml_settle(&r.change, arena))
-		return false;
-	if (tab->indexes > 0 && !sql_dml_unique(x, arena, NULL))
+	if (!settle(&r))
 		return false;
 	for (unsigned k = 0; k < b->n; k++)
 		if (r.done[k])
