@@ -65,8 +65,8 @@ struct ast_expr {
 	uint32_t len; /* AST_STRING */
 	int64_t i;
 	const struct ast_named *named; /* AST_CAST */
-	const char *text, *qual;
-	const char *schema; /* AST_COLUMN, AST_STAR: of qual, or NULL */
+	const char *text, *qual;       /* qual of an AST_FUNC: its column's name, or NULL */
+	const char *schema;            /* AST_COLUMN, AST_STAR: of qual, or NULL */
 	struct ast_expr **args;
 	struct ast_window *over; /* AST_WINDOW */
 	enum ast_sub sub;

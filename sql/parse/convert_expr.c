@@ -621,8 +621,9 @@ sql_value(struct sql_convert *c, const PgQuery__SQLValueFunction *f)
 	if (now == NULL)
 		return NULL;
 	now->text = "now";
+	now->qual = "current_timestamp"; /* its column's name */
 	if (f->op == PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIMESTAMP)
-		now->text = "localtimestamp";
+		now->text = now->qual = "localtimestamp";
 	if (f->op == PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_TIMESTAMP ||
 	    f->op == PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIMESTAMP)
 		return now;
@@ -631,6 +632,7 @@ sql_value(struct sql_convert *c, const PgQuery__SQLValueFunction *f)
 		struct ast_expr *e = node1(c, AST_CAST, f->location, now);
 		if (e != NULL)
 			e->type = date ? CAT_DATE : CAT_TIME;
+		now->qual = date ? "current_date" : "localtime";
 		return e;
 	}
 	static const struct {
@@ -646,7 +648,7 @@ sql_value(struct sql_convert *c, const PgQuery__SQLValueFunction *f)
 	};
 	for (size_t k = 0; k < sizeof names / sizeof *names; k++)
 		if (f->op == names[k].op) {
-			now->text = names[k].name;
+			now->text = now->qual = names[k].name;
 			return now;
 		}
 	return no(c, "CURRENT_TIME is", f->location);

@@ -84,7 +84,8 @@ struct bind_join {
 	unsigned uses;
 };
 
-/* COALESCE(l, r) of a FULL JOIN ... USING: as a "table" its number is SQL_TABLES_MAX + its own. */
+/* A column of JOIN ... USING that is neither side's: COALESCE(l, r) of a FULL JOIN, or a cast
+ * to the type of both. As a "table" its number is SQL_TABLES_MAX + its own. */
 struct bind_merged {
 	const char *name;
 	struct ast_expr *e;
@@ -520,7 +521,9 @@ bool sql_bind_same_agg(const struct ast_agg *x, const struct ast_agg *y);
  * the aggregation.
  */
 bool sql_bind_gsets(struct bind *b, const struct ast_select *q, const unsigned *leaf);
-bool sql_bind_in_all_gsets(const struct ast_select *q, unsigned leaf);
+/* True if every grouping set has that column of the wide batch; leaf: as above. */
+bool sql_bind_in_all_gsets(
+    const struct bind *b, const struct ast_select *q, const unsigned *leaf, unsigned column);
 struct sql_node *sql_bind_gset_node(struct bind *b, struct sql_node *child);
 struct sql_expr *sql_bind_grouping(struct bind *b, const struct ast_expr *e);
 /* select.c: one more group. */

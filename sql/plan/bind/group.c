@@ -41,12 +41,16 @@ sql_bind_gsets(struct bind *b, const struct ast_select *q, const unsigned *leaf)
 }
 
 bool
-sql_bind_in_all_gsets(const struct ast_select *q, unsigned leaf)
+sql_bind_in_all_gsets(const struct bind *b, const struct ast_select *q, const unsigned *leaf, unsigned column)
 {
-	for (unsigned s = 0; s < q->gsets; s++)
-		if (!q->gset[(size_t)s * q->groups + leaf])
-			return false;
-	return true;
+	unsigned sets = q->gsets > 0 ? q->gsets : 1, has = 0;
+	for (unsigned s = 0; s < sets && has == s; s++)
+		for (unsigned k = 0; k < q->groups && has == s; k++) {
+			const struct sql_expr *key = b->agg.key[leaf[k]];
+			bool in = q->gsets == 0 || q->gset[(size_t)s * q->groups + k];
+			has += in && key->kind == SQL_COLUMN && key->index == column;
+		}
+	return has == sets;
 }
 
 struct sql_node *

@@ -110,9 +110,9 @@ hide(struct bind *b, unsigned t, unsigned c)
 		b->from.table[t]->hidden[c] = 1;
 }
 
+/* One more column that stands for others. */
 static bool
-merge(struct bind *b, const struct ast_join *j, const char *name, struct ast_expr *l, struct ast_expr *r,
-    unsigned *at)
+merge(struct bind *b, const struct ast_join *j, const char *name, struct ast_expr *e, unsigned *at)
 {
 	if (b->joins.mergeds % 16 == 0) {
 		struct bind_merged *more = sql_bind_take(b, (b->joins.mergeds + 16) * sizeof *more);
@@ -122,16 +122,52 @@ merge(struct bind *b, const struct ast_join *j, const char *name, struct ast_exp
 			memcpy(more, b->joins.merged, b->joins.mergeds * sizeof *more);
 		b->joins.merged = more;
 	}
-	struct ast_expr *e = sql_bind_take(b, sizeof *e), **args = sql_bind_take(b, 2 * sizeof *args);
-	if (e == NULL || args == NULL)
-		return false;
-	args[0] = l;
-	args[1] = r;
-	*e = (struct ast_expr){ .kind = AST_COALESCE, .typmod = -1, .nargs = 2, .args = args };
 	*at = SQL_TABLES_MAX + b->joins.mergeds;
 	b->joins.merged[b->joins.mergeds++] =
 	    (struct bind_merged){ .name = name, .e = e, .first = j->first, .last = j->last };
 	return true;
+}
+
+static struct ast_expr *
+over(struct bind *b, struct ast_expr of, struct ast_expr *x, struct ast_expr *y)
+{
+	struct ast_expr *e = sql_bind_take(b, sizeof *e), **args = sql_bind_take(b, 2 * sizeof *args);
+	if (e == NULL || args == NULL)
+		return NULL;
+	args[0] = x;
+	args[1] = y;
+	*e = of;
+	e->nargs = y ? 2 : 1;
+	e->args = args;
+	return e;
+}
+
+/*
+ * The merged column has the type that both have in common. It is the left one (behind a RIGHT JOIN
+ * the right one, behind a FULL JOIN whichever is there); an inner join takes the one that has that
+ * type already.
+ */
+static bool
+merged_column(
+    struct bind *b, const struct ast_join *a, struct bind_using *u, struct ast_expr *l, struct ast_expr *r)
+{
+	struct sql_expr *x = sql_bind_expr(b, l), *y = x ? sql_bind_expr(b, r) : NULL, *pair[2] = { x, y };
+	if (y == NULL || !sql_expr_unify(b->a, pair, 2, "JOIN/USING", b->err))
+		return false;
+	int32_t typmod = sql_expr_typmod(pair, 2);
+	bool is_left = pair[0] == x && x->typmod == typmod, is_right = pair[1] == y && y->typmod == typmod;
+	struct ast_expr of = { .kind = AST_COALESCE, .typmod = -1 };
+	if (a->kind == AST_JOIN_FULL) {
+		struct ast_expr *e = over(b, of, l, r);
+		return e != NULL && merge(b, a, l->text, e, &u->mt);
+	}
+	bool right = a->kind == AST_JOIN_RIGHT || (a->kind == AST_JOIN_INNER && !is_left && is_right);
+	u->mt = right ? u->rt : u->lt;
+	if (right ? is_right : is_left)
+		return true;
+	of = (struct ast_expr){ .kind = AST_CAST, .type = pair[0]->type, .typmod = typmod };
+	struct ast_expr *e = over(b, of, right ? r : l, NULL);
+	return e != NULL && merge(b, a, l->text, e, &u->mt);
 }
 
 static bool
@@ -144,10 +180,7 @@ use(struct bind *b, struct bind_join *j, const char *name)
 		return false;
 	struct ast_expr *l = sql_bind_ast_column(b, u.lt, u.lc, 0),
 			*r = sql_bind_ast_column(b, u.rt, u.rc, 0);
-	if (l == NULL || r == NULL || !sql_bind_cond_eq(b, l, r, 0))
-		return false;
-	u.mt = a->kind == AST_JOIN_RIGHT ? u.rt : u.lt;
-	if (a->kind == AST_JOIN_FULL && !merge(b, a, l->text, l, r, &u.mt))
+	if (l == NULL || r == NULL || !merged_column(b, a, &u, l, r) || !sql_bind_cond_eq(b, l, r, 0))
 		return false;
 	j->use[j->uses++] = u;
 	return true;

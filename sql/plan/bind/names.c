@@ -401,8 +401,9 @@ name_in(const struct bind_seen *at, const struct ast_expr *e, int *strength)
 	const char *inner;
 	*strength = 2;
 	switch (e->kind) {
-	case AST_COLUMN:
 	case AST_FUNC:
+		return e->qual ? e->qual : e->text;
+	case AST_COLUMN:
 	case AST_WINDOW:
 		return e->text;
 	case AST_CASE:
@@ -432,9 +433,6 @@ name_in(const struct bind_seen *at, const struct ast_expr *e, int *strength)
 		}
 		*strength = 0;
 		return "?column?";
-	case AST_BOOL:
-		*strength = 1;
-		return "bool";
 	case AST_CAST:
 		inner = name_in(at, e->args[0], strength);
 		if (*strength == 2)

@@ -247,13 +247,7 @@ add_dependent(struct bind *b, const struct ast_select *q, const struct bind_list
 		const struct bind_table *t = b->from.table[k];
 		unsigned have = 0;
 		for (unsigned i = 0; i < t->tab->keys; i++)
-			for (unsigned g = 0; g < q->groups; g++)
-				if (b->agg.key[leaf[g]]->kind == SQL_COLUMN &&
-				    b->agg.key[leaf[g]]->index == t->base + t->tab->key[i] &&
-				    sql_bind_in_all_gsets(q, g)) {
-					have++;
-					break;
-				}
+			have += sql_bind_in_all_gsets(b, q, leaf, t->base + t->tab->key[i]);
 		if (t->tab->keys > 0 && have == t->tab->keys)
 			sql_set_put(&tables, k);
 	}
