@@ -5,7 +5,8 @@
  * A fault point stands where a rule is kept: `if (nam_fault(X))` breaks that rule. Only a build
  * with NAM_TWINS (cmake --preset twins) knows fault points: there a test sets one word,
  * nam_fault_on. In every other build nam_fault is the constant false and costs nothing. A twin is
- * the program with one fault on. tests/twins.sh plays the table below; tests/README.md has figures.
+ * the program with one fault on. tests/twins.sh plays the table below; tests/README.md has
+ * figures.
  */
 #ifndef NAM_BASE_FAULT_H
 #define NAM_BASE_FAULT_H
@@ -16,8 +17,8 @@
  * Point, name, the rule that it breaks (R, M: txn/record_format.h; F: txn/refer.c; K: txn/keyed.c;
  * I: txn/intent_format.h; T: tsoracle/oracle_format.h; H: index/hash/hash_format.h; L:
  * index/learned/learned_format.h; P: txn/twopc/README.md; B: bench/README.md; A:
- * olap/job_format.h), the test that is to catch it, within so many seeds (0 = it plays scenes, and
- * reports so), the effect.
+ * olap/job_format.h; G: net/ring/ring_format.h), the test that is to catch it, within so many
+ * seeds (0 = it plays scenes, and reports so), the effect.
  */
 /* clang-format off */
 #define NAM_FAULTS(X) \
@@ -80,7 +81,9 @@
 	X(OLAP_MORSEL_TWICE, "olap-morsel-twice", "A2", "olap_twin_test", 0, "a round after a death does morsels again that count already") \
 	X(UNVALIDATED, "unvalidated", "P2", "twopc_twin_test", 0, "a resource manager locks a record that has a newer version than was read") \
 	X(EARLY_SNAPSHOT, "early-snapshot", "P4", "twopc_twin_test", 0, "snapshots cover a transaction whose records are not all installed") \
-	X(SLOT_UNVALIDATED, "slot-unvalidated", "B4", "tpcw_paper_test", 0, "RSI as the NAM paper has it installs records whose CAS failed")
+	X(SLOT_UNVALIDATED, "slot-unvalidated", "B4", "tpcw_paper_test", 0, "RSI as the NAM paper has it installs records whose CAS failed") \
+	X(RING_EARLY, "ring-early", "G4", "crowd_test", 0, "a client gives its rings back while its WRITEs are under way") \
+	X(RING_UNRESTED, "ring-unrested", "G5", "crowd_test", 0, "the rings of a dead process are used again at once")
 /* clang-format on */
 
 enum nam_fault {

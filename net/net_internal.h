@@ -209,8 +209,11 @@ struct net_worker {
 	uint64_t posts;       /* o */
 	/* rings to services (channel.c) */
 	struct net_channel *channels; /* o */
-	unsigned channel_count;       /* sent, and not finished */
-	unsigned calls_out;           /* o  when a call was last sent or ended */
+	unsigned channel_count;       /* o */
+	unsigned calls_out;           /* o  sent, and not finished */
+	bool rings_awaited;           /* o  calls wait for rings */
+	bool rings_news;              /* o  a channel's connection has something */
+	unsigned rings_rounds;        /* o  looks at idle channels every so many */
 	uint64_t call_news_ns;        /* o  when one was last sent or ended */
 	uint64_t call_nap_ns;         /* o  how long to sleep while answers are polled for */
 	unsigned hooks;

@@ -307,7 +307,7 @@ sleep_until_something(struct net_worker *w, bool (*until)(void *), void *arg)
 	fd[n++] = (struct pollfd){ .fd = w->wake_fd, .events = POLLIN };
 	if (w->channels != NULL && !net_channels_may_sleep(w, fd, &n, &nap_ns))
 		return false;
-	busy = n > 1;
+	const nfds_t channels = n;
 	memset(idle, 0, n * sizeof *idle);
 	for (unsigned i = 0; i < w->async_count; i++) {
 		struct net_endpoint *ep = w->async[i];
@@ -332,7 +332,8 @@ sleep_until_something(struct net_worker *w, bool (*until)(void *), void *arg)
 		if (ns / 1000000000 < 1000000)
 			wait = &ts;
 	}
-	if ((busy || w->calls_out != 0) && (wait == NULL || ts.tv_sec > 0 || ts.tv_nsec > (long)nap_ns)) {
+	busy |= w->calls_out != 0 || w->rings_awaited;
+	if (busy && (wait == NULL || ts.tv_sec > 0 || ts.tv_nsec > (long)nap_ns)) {
 		ts = (struct timespec){ .tv_nsec = (long)nap_ns };
 		wait = &ts;
 	}
@@ -342,6 +343,8 @@ sleep_until_something(struct net_worker *w, bool (*until)(void *), void *arg)
 	    !atomic_load(&w->asked))
 		ppoll(fd, n, wait, NULL);
 	atomic_store(&w->asleep, false);
+	for (nfds_t i = 1; i < channels; i++)
+		w->rings_news |= fd[i].revents != 0;
 	for (nfds_t i = 1; i < n; i++)
 		if (fd[i].revents != 0 && idle[i] != NULL)
 			idle[i]->p->news(idle[i]);

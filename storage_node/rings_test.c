@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/prctl.h>
@@ -212,8 +213,8 @@ scrawl(struct peer *p, uint64_t at, const uint64_t *words, uint32_t len)
 
 /* ---- invalid bytes ------------------------------------------------------------------ */
 
-/* One client's ring holds no message: it loses its connection, within its timeout; the other is not
- * affected. */
+/* One client's ring holds no message: it loses its connection, within its timeout; the other is
+ * not affected. */
 static void
 rubbish_over(enum net_kind kind)
 {
@@ -277,9 +278,9 @@ bad_hellos(void **state)
 	const struct net_ring_hello fine = { .magic = NET_RING_MAGIC,
 		.way = NET_RING_STREAM,
 		.service = 1,
-		.request_bytes = 4096,
-		.response_bytes = 4096 };
-	for (unsigned i = 0; i < 9; i++) {
+		.want = { 4096, 4096, 8192, 8192 } };
+	enum { HELLOS = 15, SOUND = 9 }; /* from SOUND on only what follows makes no sense */
+	for (unsigned i = 0; i < HELLOS; i++) {
 		struct net_ring_hello h = fine;
 		struct net_grant grant;
 		struct net_ring_offer offer;
@@ -288,20 +289,33 @@ bad_hellos(void **state)
 		h.magic += i == 0;
 		h.way += i == 1 ? 77 : 0;
 		h.service += i == 2 ? 65536 : 0;
-		h.request_bytes += i == 3 ? 8 : 0;
-		h.request_bytes *= i == 4 ? 1024 : 1;
-		h.response_bytes *= i == 5 ? 0 : 1;
-		h.response_bytes /= i == 6 ? 2 : 1;
+		h.want.request_most += i == 3 ? 8 : 0;
+		h.want.request_most *= i == 4 ? 1024 : 1;
+		h.want.response_most *= i == 5 ? 0 : 1;
+		h.want.response_least /= i == 6 ? 2 : 1;
+		h.want.response_least *= i == 8 ? 4 : 1;
 		assert_int_equal(
 		    net_remote_connect(good.n->node[0], NET_ROLE_RINGS, &fd, &grant, &err), NAM_OK);
 		uint64_t until = nam_clock_ns() + UINT64_C(10000000000);
 		nam_status st =
 		    net_exchange(fd, &h, i == 7 ? 5 : sizeof h, &offer, sizeof offer, "node", until, &err);
-		assert_int_equal(st, i == 8 ? NAM_OK : NAM_REFUSED);
-		if (i == 8) { /* sound; and then it sends bytes on a stream */
+		assert_int_equal(st, i >= SOUND ? NAM_OK : NAM_REFUSED);
+		if (i >= SOUND) { /* bytes that are no word; rings it has, has not, may not have */
+			const struct net_ring_want wide = { 4096, 4096, 16384, 8192 };
+			char say[40] = { "?\0\4\3\3\4"[i - SOUND] };
+			memcpy(say + 1, &fine.want, sizeof fine.want);
+			if (i == SOUND + 4)
+				say[1] = NET_RING_GIVE;
+			if (i == SOUND + 5) {
+				say[0] = NET_RING_GIVE;
+				say[1] = NET_RING_WANT;
+				memcpy(say + 2, &wide, sizeof wide);
+			}
+			size_t len = i == SOUND + 3 ? 1 : i == SOUND + 4 ? 2 : i == SOUND + 5 ? 18 : 17;
 			assert_int_equal(offer.status, NAM_OK);
-			assert_int_equal(
-			    net_exchange(fd, "?", 1, &offer, 1, "node", until, &err), NAM_REFUSED);
+			if (i != SOUND + 3) /* that one only gives its rings back */
+				assert_int_equal(
+				    net_exchange(fd, say, len, &offer, 1, "node", until, &err), NAM_REFUSED);
 		}
 		close(fd);
 		assert_int_equal(call(&good), NAM_OK);
@@ -312,7 +326,22 @@ bad_hellos(void **state)
 
 /* ---- no room, and nothing leaks --------------------------------------------------------- */
 
-/* Sends half a message, and then nothing any more. */
+enum { CROWD = 70, CALLS = 10 };
+
+struct lengthy {
+	struct peer *p;
+	nam_status st;
+};
+
+static void
+lengthy_co(void *arg)
+{
+	struct lengthy *l = arg;
+	static char from[20000], back[20000];
+	l->st = net_call(l->p->w, 1, NET_SERVICE_ECHO, from, sizeof from, back, sizeof back, NULL);
+}
+
+/* Sends half a message, and then nothing any more. A message before it has needed large rings. */
 static int
 half_main(const char *address, enum net_kind kind, int ready)
 {
@@ -323,6 +352,11 @@ half_main(const char *address, enum net_kind kind, int ready)
 	if (peer_try(&mine, &d, kind) != NAM_OK || channel(&mine, NET_POLLING, 0) != NAM_OK ||
 	    call(&mine) != NAM_OK)
 		return write(ready, "!", 1) != 1;
+	struct lengthy l = { .p = &mine, .st = NAM_BUSY };
+	nam_co_start(net_worker_sched(mine.w), lengthy_co, &l, 0);
+	net_worker_run(mine.w, NULL, NULL);
+	if (l.st != NAM_OK)
+		return write(ready, "?", 1) != 1;
 	struct net_channel *ch = mine.w->channels;
 	const uint64_t half = NET_RING_MARK << 56 | (uint64_t)ch->out.number << 24 | 100;
 	scrawl(&mine, ch->out.pos, &half, 8);
@@ -332,50 +366,98 @@ half_main(const char *address, enum net_kind kind, int ready)
 		pause();
 }
 
-/* 256 KiB hold four rings of 64: two peers by shm, four by tcp. A peer that leaves, or is killed
- * in the middle, makes room. */
+struct crowd {
+	struct peer *p;
+	unsigned calls, peers;
+	atomic_uint *content;
+	nam_status st;
+};
+
+/* Calls until all have had as many calls as they want: one that did nothing would not hear that it
+ * is asked. Then it closes. */
+static void *
+crowd_main(void *arg)
+{
+	struct crowd *c = arg;
+	while (atomic_load(c->content) < c->peers && (c->st = call(c->p)) == NAM_OK)
+		if (++c->calls == CALLS)
+			atomic_fetch_add(c->content, 1);
+	if (c->st != NAM_OK)
+		atomic_store(c->content, c->peers);
+	peer_close(c->p);
+	return NULL;
+}
+
+/* Peers that go on give their rings back when they are asked: all have their turns. */
+static void
+take_turns(struct peer *p, unsigned n)
+{
+	struct crowd c[CROWD + 1] = { 0 };
+	pthread_t thread[CROWD + 1];
+	atomic_uint content = 0;
+	for (unsigned i = 0; i < n; i++) {
+		c[i].p = &p[i];
+		c[i].peers = n;
+		c[i].content = &content;
+		assert_int_equal(pthread_create(&thread[i], NULL, crowd_main, &c[i]), 0);
+	}
+	for (unsigned i = 0; i < n; i++)
+		pthread_join(thread[i], NULL);
+	for (unsigned i = 0; i < n; i++) {
+		assert_int_equal(c[i].st, NAM_OK);
+		assert_true(c[i].calls >= CALLS);
+	}
+}
+
+/*
+ * 256 KiB hold 64 rings of the least size. Peers that need the longest messages take all of it,
+ * and are stopped: they do not give it back, and a late one waits as long as its timeout says. A
+ * peer that is killed in the middle makes room. Then more peers call than there is room for.
+ */
 static void
 room_over(enum net_kind kind, unsigned fit)
 {
 	struct daemon d;
-	struct peer p[5], late;
+	struct peer p[CROWD + 1];
 	daemon_start(&d, 256 << 10, 3);
-	assert_int_equal(peer_try(&late, &d, kind), NAM_OK);
+	struct peer *late = &p[CROWD];
+	assert_int_equal(peer_try(late, &d, kind), NAM_OK);
 	/* Children take all the room, write half a message and are killed. */
 	int ready[2];
-	pid_t child[5];
+	pid_t child[4];
 	assert_int_equal(pipe(ready), 0);
 	char which[16], fd[16], none[] = "", byte;
 	snprintf(which, sizeof which, "%d", kind);
 	snprintf(fd, sizeof fd, "%d", ready[1]);
-	for (unsigned i = 0; i < fit; i++)
-		child[i] = be("half", d.address, which, fd, none);
-	close(ready[1]);
 	for (unsigned i = 0; i < fit; i++) {
+		child[i] = be("half", d.address, which, fd, none);
 		assert_int_equal(read(ready[0], &byte, 1), 1);
 		assert_int_equal(byte, 'x');
 	}
-	assert_int_equal(channel(&late, NET_POLLING, 0), NAM_FULL);
-	assert_int_equal(call(&late), NAM_FULL);
+	close(ready[1]);
+	assert_int_equal(channel(late, NET_POLLING, 200), NAM_OK);
+	assert_int_equal(call(late), NAM_CROWDED);
+	assert_int_equal(call(late), NAM_CROWDED);
 	for (unsigned i = 0; i < fit; i++) {
 		kill(child[i], i % 2 == 0 ? SIGKILL : SIGTERM);
 		assert_int_equal(waitpid(child[i], NULL, 0), child[i]);
 	}
-	/* Rings rest for two seconds before they are used again, from when the node sees that their
-	 * client has gone. */
+	/* Rings rest for two seconds before they are used again, from when the node sees that
+	 * their client has gone. */
 	uint64_t from = nam_clock_ns();
-	for (unsigned i = 0; i < fit; i++) {
-		nam_status st;
+	nam_status st;
+	while ((st = call(late)) == NAM_CROWDED && nam_clock_ns() - from < 20000000000)
+		;
+	assert_int_equal(st, NAM_OK);
+	for (unsigned i = 0; i < CROWD; i++) {
 		assert_int_equal(peer_try(&p[i], &d, kind), NAM_OK);
-		while ((st = call(&p[i])) == NAM_FULL && nam_clock_ns() - from < 20000000000)
-			sleep_ms(50);
-		assert_int_equal(st, NAM_OK);
+		if (i % 3 == 0)
+			assert_int_equal(channel(&p[i], NET_EVENTS, 0), NAM_OK);
 	}
-	assert_int_equal(call(&late), NAM_FULL);
-	for (unsigned i = 0; i < fit; i++)
-		peer_close(&p[i]);
+	peer_close(late);
+	assert_int_equal(peer_try(late, &d, kind), NAM_OK);
+	take_turns(p, CROWD + 1);
 	close(ready[0]);
-	peer_close(&late);
 	daemon_end(&d);
 }
 

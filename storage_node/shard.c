@@ -7,14 +7,12 @@
  * the shard of its service.
  *
  * A shard looks into the rings of clients that poll, and of those that were announced: by an
- * immediate (sn_shards_rung, from the server's thread) or a byte on the connection. Without work it
- * spins, yielding, as long as a client polls; then it naps, longer and longer; if no client polls
- * it sleeps until it is roused.
+ * immediate (sn_shards_rung, from the server's thread) or a byte on the connection. Without work
+ * it spins, yielding, as long as a client polls; then it naps, longer and longer; if no client
+ * polls it sleeps until it is roused.
  *
- * Rings lie in a reserve of the region that is taken before any process sees the region. A ring
- * given back rests for a while before it is used again: WRITEs of its last client may still be
- * under way. If one comes even later, it carries no seal of the new ring (G3), so at worst a
- * connection ends.
+ * Rings lie in a reserve of the region that is taken before any process sees the region. pool.h
+ * says who has them and who waits. A client keeps its connection while it has none.
  */
 #include "server_internal.h"
 
@@ -25,6 +23,7 @@
 #include <net/local.h>
 #include <net/region_format.h>
 #include <net/ring/link.h>
+#include <net/ring/pool.h>
 #include <storage_node/fenced.h>
 #include <storage_node/ring_qp.h>
 #include <storage_node/shard.h>
@@ -45,13 +44,8 @@
 
 enum {
 	SHARDS_MAX = 16,
-	SLOTS = 4096, /* clients at once */
-	PAGE = 4096,  /* of the reserve */
-	RESERVE_MIN = 1 << 18,
-	RESERVE_MAX = 64 << 20,
-	RESERVE_PART = 64, /* of the region, unless said otherwise */
+	SLOTS = 4096, /* clients with rings at once */
 	HELLO_NS = 2000000000,
-	REST_NS = 2000000000,
 	SPIN_NS = 50000,
 	NAP_NS_MIN = 10000,
 	NAP_NS_MAX = 1000000,
@@ -60,7 +54,6 @@ enum {
 	EVENTS = 32,
 	STREAM_SEND = 256 << 10,
 };
-#define PAGE_USED UINT64_MAX
 
 /* A client, from the hand-over to its end. */
 struct client {
@@ -70,15 +63,23 @@ struct client {
 	struct sn_shard *shard;               /* i  once it has one */
 	uint64_t identity;                    /* i  0: of this process */
 	int fd;
-	bool open;   /* rings are there */
+	bool open;   /* the hello has come */
 	bool rung;   /* announced: look until the ring is empty */
 	bool ending; /* an error: the round ends it */
 	const char *why;
 	uint64_t deadline_ns; /* of the hello */
 	struct net_ring_hello hello;
-	struct net_ring_offer offer;
-	uint32_t got; /* bytes of hello */
+	struct net_ring_offer offer;   /* the last */
+	uint32_t got;                  /* bytes of hello */
+	struct net_pool_member member; /* the shards' lock */
+	bool joined;
 	unsigned slot;
+	/* A WANT that has come in part; words for the client that the connection has not taken. */
+	char heard[1 + sizeof(struct net_ring_want)];
+	uint32_t heard_len;
+	char say[2 * (sizeof(struct net_ring_frame) + sizeof(struct net_ring_offer))];
+	uint32_t say_len;
+	bool wanted; /* asked for its rings, and told so */
 	/* STREAM: the frame that is being sent; STREAM and VERBS: runs that wait for room */
 	struct net_ring_frame frame;
 	uint32_t frame_sent; /* of head and payload; 0 with frame.len == 0 = none */
@@ -118,70 +119,34 @@ struct sn_shards {
 	struct net_service service[NET_SERVICES];
 	unsigned services, count;
 	bool pinned;
-	uint64_t reserve, pages; /* offset in the region, and number of pages */
-	pthread_mutex_t lock;    /* of the next three */
-	uint64_t *freed_ns;      /* per page: PAGE_USED, or since when it rests */
+	uint64_t reserve;     /* offset in the region */
+	pthread_mutex_t lock; /* of the next three */
+	struct net_pool pool;
 	bool taken[SLOTS];
 	struct client *live; /* from the hand-over until it cannot be served any more */
 	atomic_uint queue_pairs;
+	atomic_uint waiting; /* a  clients in the pool's line, for a look without the lock */
 	struct sn_shard shard[SHARDS_MAX];
 };
 
-/* ---- the reserve ------------------------------------------------------------------------ */
-
-/* Offset in the region of so many bytes that read as zeros, 0 = no room. */
-static uint64_t
-reserve_take(struct sn_shards *s, uint32_t bytes)
-{
-	uint64_t need = (bytes + PAGE - 1) / PAGE, run = 0, now = nam_clock_ns(), at = 0;
-	pthread_mutex_lock(&s->lock);
-	for (uint64_t i = 0; i < s->pages && at == 0; i++) {
-		bool rested =
-		    s->freed_ns[i] == 0 || (s->freed_ns[i] != PAGE_USED && now - s->freed_ns[i] > REST_NS);
-		run = rested ? run + 1 : 0;
-		if (run < need)
-			continue;
-		for (uint64_t k = i + 1 - need; k <= i; k++)
-			s->freed_ns[k] = PAGE_USED;
-		at = s->reserve + (i + 1 - need) * PAGE;
-	}
-	pthread_mutex_unlock(&s->lock);
-	if (at != 0)
-		net_ring_empty(s->base + at, bytes);
-	return at;
-}
-
-static void
-reserve_give(struct sn_shards *s, uint64_t at, uint32_t bytes)
-{
-	if (at == 0)
-		return;
-	uint64_t first = (at - s->reserve) / PAGE, now = nam_clock_ns();
-	pthread_mutex_lock(&s->lock);
-	for (uint64_t i = 0; i < (bytes + PAGE - 1) / PAGE; i++)
-		s->freed_ns[first + i] = now;
-	pthread_mutex_unlock(&s->lock);
-}
+/* ---- slots ------------------------------------------------------------------------------- */
 
 static unsigned
-slot_take(struct sn_shards *s)
+slot_take_locked(struct sn_shards *s)
 {
 	unsigned slot = 0;
-	pthread_mutex_lock(&s->lock);
 	while (slot < SLOTS && s->taken[slot])
 		slot++;
 	if (slot < SLOTS)
 		s->taken[slot] = true;
-	pthread_mutex_unlock(&s->lock);
 	return slot;
 }
 
 static void
-slot_give(struct sn_shards *s, unsigned slot)
+slot_give_locked(struct sn_shards *s, unsigned slot)
 {
-	pthread_mutex_lock(&s->lock);
-	s->taken[slot] = false;
-	pthread_mutex_unlock(&s->lock);
+	if (slot < SLOTS)
+		s->taken[slot] = false;
 }
 
 /* ---- rousing ------------------------------------------------------------------------------ */
@@ -236,6 +201,7 @@ sn_shards_take(struct sn_shards *s, int fd, uint64_t identity, const char *name,
 	c->fd = fd;
 	c->identity = identity;
 	c->slot = SLOTS;
+	c->member.tag = c;
 	c->deadline_ns = nam_clock_ns() + HELLO_NS;
 	snprintf(c->name, sizeof c->name, "%s", name);
 	pthread_mutex_lock(&s->lock);
@@ -275,13 +241,48 @@ watch(struct client *c, int op, uint32_t events)
 		end_soon(c, "it cannot be waited for");
 }
 
-/* Sends frames as long as the socket takes them. */
+/* Sends words as far as the socket takes them. */
+static void
+say_on(struct client *c)
+{
+	if (c->say_len == 0 || c->ending)
+		return;
+	ssize_t n = send(c->fd, c->say, c->say_len, MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (n < 0 && errno != EAGAIN && errno != EINTR)
+		end_soon(c, NULL);
+	if (n <= 0)
+		return;
+	c->say_len -= (uint32_t)n;
+	memmove(c->say, c->say + n, c->say_len);
+}
+
+/* Says WANTED or OFFER, in the form of the client's fabric (ring_format.h). */
+static void
+say(struct client *c, enum net_ring_word word)
+{
+	const struct net_ring_frame frame = { .at = word };
+	char byte = (char)word;
+	bool mapped = c->hello.way == NET_RING_MAPPED;
+	uint32_t head = mapped ? 1 : sizeof frame, body = word == NET_RING_OFFER ? sizeof c->offer : 0;
+	if (c->say_len + head + body > sizeof c->say) {
+		end_soon(c, "it does not take our offers");
+		return;
+	}
+	memcpy(c->say + c->say_len, mapped ? (const void *)&byte : (const void *)&frame, head);
+	memcpy(c->say + c->say_len + head, &c->offer, body);
+	c->say_len += head + body;
+	if (c->frame.len == 0)
+		say_on(c);
+}
+
+/* Sends words and frames as long as the socket takes them. */
 static void
 stream_send(struct client *c)
 {
 	while (!c->ending) {
 		if (c->frame.len == 0) {
-			if (c->waiting == 0)
+			say_on(c);
+			if (c->waiting == 0 || c->say_len != 0)
 				break;
 			c->frame = (struct net_ring_frame){ c->wait[0].at, c->wait[0].len };
 			c->frame_sent = 0;
@@ -306,7 +307,7 @@ stream_send(struct client *c)
 		if (c->frame_sent == head + c->frame.len)
 			c->frame.len = 0;
 	}
-	bool stuck = c->frame.len != 0;
+	bool stuck = c->frame.len != 0 || c->say_len != 0;
 	if (stuck != c->stuck) {
 		c->stuck = stuck;
 		watch(c, EPOLL_CTL_MOD, stuck ? EPOLLIN | EPOLLOUT : EPOLLIN);
@@ -371,22 +372,34 @@ mapped_write(struct net_link *l, struct net_ring_run run, bool announce)
 	struct client *c = l->tag;
 	atomic_fetch_add_explicit(&sn_answers, 1, memory_order_release);
 	net_copy_in(c->shard->all->base + c->offer.response + run.at, l->out.mirror + run.at, run.len);
-	if (!announce)
+	if (!announce || c->say_len != 0) /* what is said next rouses as well */
 		return;
 	/* A socket full of bells rouses as well as one more would. */
 	ssize_t n = send(c->fd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 	(void)n;
 }
 
-/* ---- clients --------------------------------------------------------------------------------- */
+/* ---- clients ---------------------------------------------------------------------------------
+ * */
+
+/* Other shards look whether there is something for their clients. */
+static void
+rouse_others(struct sn_shard *sh)
+{
+	for (unsigned i = 0; i < sh->all->count; i++)
+		if (&sh->all->shard[i] != sh)
+			rouse(&sh->all->shard[i]);
+}
 
 static void
 client_free(struct sn_shards *s, struct client *c)
 {
-	if (c->slot < SLOTS)
-		slot_give(s, c->slot);
-	reserve_give(s, c->offer.request, c->hello.request_bytes);
-	reserve_give(s, c->offer.response, c->hello.response_bytes);
+	pthread_mutex_lock(&s->lock);
+	slot_give_locked(s, c->slot);
+	if (c->joined)
+		net_pool_leave(&s->pool, &c->member, nam_clock_ns());
+	atomic_store(&s->waiting, s->pool.waiting);
+	pthread_mutex_unlock(&s->lock);
 	if (c->qp != NULL) {
 		sn_ring_qp_free(c->qp);
 		atomic_fetch_sub(&s->queue_pairs, 1);
@@ -421,46 +434,123 @@ client_end(struct sn_shard *sh, struct client *c)
 	client_free(sh->all, c);
 }
 
-/* The hello has come: makes the rings, and sends their addresses. On the shard that will serve
- * them. */
+/* The link to rings that the client has just got. */
+static void
+begin_link(struct sn_shard *sh, struct client *c)
+{
+	struct sn_shards *s = sh->all;
+	struct net_pool_member *m = &c->member;
+	char *mirror = c->link.out.mirror;
+	uint64_t seed;
+	nam_random_bytes(&seed, sizeof seed);
+	c->offer = (struct net_ring_offer){ .magic = NET_RING_MAGIC,
+		.status = NAM_OK,
+		.number = SHARDS_MAX * c->slot + sh->id,
+		.request = s->reserve + m->request,
+		.response = m->mapped ? s->reserve + m->response : 0,
+		.seed = seed,
+		.shards = s->count,
+		.shard = sh->id,
+		.request_bytes = m->request_bytes,
+		.response_bytes = m->response_bytes };
+	net_ring_empty(s->base + c->offer.request, m->request_bytes);
+	if (m->mapped)
+		net_ring_empty(s->base + c->offer.response, m->response_bytes);
+	c->link = (struct net_link){
+		.service = s->service,
+		.services = s->services,
+		.shard = sh->id,
+		.shards = s->count,
+		.in = { .ring = s->base + c->offer.request, .bytes = m->request_bytes, .seed = seed },
+		.out = { .mirror = mirror, .bytes = m->response_bytes, .seed = seed },
+		.write = m->mapped       ? mapped_write
+			 : c->qp != NULL ? verbs_write
+					 : stream_write,
+		.tag = c,
+	};
+	c->wanted = c->rung = false;
+	sh->slot[c->slot] = c;
+}
+
+/* If the client is the first of the line, and there is room: it has rings and a slot. */
+static bool
+grant(struct sn_shard *sh, struct client *c)
+{
+	struct sn_shards *s = sh->all;
+	bool got = false;
+	pthread_mutex_lock(&s->lock);
+	if (s->pool.first == &c->member && (c->slot = slot_take_locked(s)) < SLOTS) {
+		got = net_pool_grant(&s->pool, nam_clock_ns());
+		if (!got) {
+			slot_give_locked(s, c->slot);
+			c->slot = SLOTS;
+		}
+	}
+	atomic_store(&s->waiting, s->pool.waiting);
+	pthread_mutex_unlock(&s->lock);
+	if (got)
+		begin_link(sh, c);
+	return got;
+}
+
+static void
+stand_in_line(struct sn_shard *sh, struct client *c, const struct net_ring_want *want)
+{
+	struct sn_shards *s = sh->all;
+	pthread_mutex_lock(&s->lock);
+	if (!c->joined)
+		net_pool_join(&s->pool, &c->member);
+	c->joined = true;
+	net_pool_want(&s->pool, &c->member, want);
+	atomic_store(&s->waiting, s->pool.waiting);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* The hello has come. On the shard that will serve the client. */
 static void
 open_rings(struct sn_shard *sh, struct client *c)
 {
 	struct sn_shards *s = sh->all;
 	struct net_ring_offer *o = &c->offer;
-	bool mapped = c->hello.way == NET_RING_MAPPED;
-	*o = (struct net_ring_offer){ .magic = NET_RING_MAGIC, .shards = s->count, .shard = sh->id };
-	c->link.out.mirror = calloc(1, c->hello.response_bytes);
-	c->slot = slot_take(s);
-	o->request = reserve_take(s, c->hello.request_bytes);
-	if (mapped)
-		o->response = reserve_take(s, c->hello.response_bytes);
-	if (c->link.out.mirror == NULL ||
-	    (c->qp != NULL && !sn_ring_qp_register(c->qp, c->link.out.mirror, c->hello.response_bytes)))
-		o->status = NAM_NOMEM;
-	else if (c->slot == SLOTS || o->request == 0 || (mapped && o->response == 0))
-		o->status = NAM_FULL;
-	o->number = SHARDS_MAX * c->slot + sh->id;
-	nam_random_bytes(&o->seed, sizeof o->seed);
-	if (o->status == NAM_OK) {
-		c->link.service = s->service;
-		c->link.services = s->services;
-		c->link.shard = sh->id;
-		c->link.shards = s->count;
-		c->link.in = (struct net_ring_in){
-			.ring = s->base + o->request, .bytes = c->hello.request_bytes, .seed = o->seed
-		};
-		c->link.out.bytes = c->hello.response_bytes;
-		c->link.out.seed = o->seed;
-		c->link.write = mapped ? mapped_write : c->qp != NULL ? verbs_write : stream_write;
-		c->link.tag = c;
-		sh->slot[c->slot] = c;
+	const uint32_t most = c->hello.want.response_most;
+	c->member.mapped = c->hello.way == NET_RING_MAPPED;
+	c->link.out.mirror = calloc(1, most);
+	bool memory = c->link.out.mirror != NULL &&
+		      (c->qp == NULL || sn_ring_qp_register(c->qp, c->link.out.mirror, most));
+	*o = (struct net_ring_offer){
+		.magic = NET_RING_MAGIC, .status = NAM_NOMEM, .shards = s->count, .shard = sh->id
+	};
+	if (memory) {
+		stand_in_line(sh, c, &c->hello.want);
 		c->open = true;
+		if (!grant(sh, c))
+			o->status = NAM_BUSY;
 	}
 	if (send(c->fd, o, sizeof *o, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)sizeof *o)
 		end_soon(c, "it does not take our offer");
-	if (o->status != NAM_OK)
+	if (!memory)
 		end_soon(c, NULL);
+}
+
+/* Gives rings to clients that wait, and asks others for theirs. */
+static void
+look_after_line(struct sn_shard *sh)
+{
+	struct sn_shards *s = sh->all;
+	if (atomic_load_explicit(&s->waiting, memory_order_relaxed) == 0)
+		return;
+	for (;;) {
+		pthread_mutex_lock(&s->lock);
+		struct client *c = s->pool.first != NULL ? s->pool.first->tag : NULL;
+		bool mine = c != NULL && c->shard == sh;
+		bool asked = net_pool_ask(&s->pool, nam_clock_ns());
+		pthread_mutex_unlock(&s->lock);
+		if (asked)
+			rouse_others(sh);
+		if (!mine || !grant(sh, c))
+			return;
+		say(c, NET_RING_OFFER);
+	}
 }
 
 static bool
@@ -485,7 +575,6 @@ hear_hello(struct sn_shard *sh, struct client *c)
 	if (c->got < sizeof c->hello)
 		return false;
 	if (!net_link_sound(&c->hello) || !way_fits(c)) {
-		memset(&c->hello, 0, sizeof c->hello);
 		end_soon(c, "it asks for rings that make no sense");
 		return false;
 	}
@@ -504,20 +593,78 @@ hear_hello(struct sn_shard *sh, struct client *c)
 	return true;
 }
 
-/* Takes bells, or the end. */
+/* The client gives its rings back. */
 static void
-hear(struct client *c)
+end_link(struct sn_shard *sh, struct client *c)
 {
-	char bells[64];
-	ssize_t n = recv(c->fd, bells, sizeof bells, MSG_DONTWAIT);
+	struct sn_shards *s = sh->all;
+	c->rung = false;
+	c->link.polled = false;
+	sh->slot[c->slot] = NULL;
+	pthread_mutex_lock(&s->lock);
+	slot_give_locked(s, c->slot);
+	c->slot = SLOTS;
+	net_pool_give(&s->pool, &c->member);
+	bool waiting = s->pool.waiting != 0;
+	pthread_mutex_unlock(&s->lock);
+	if (waiting)
+		rouse_others(sh);
+}
+
+/* Takes one word. Returns its bytes, 0 = it has not come whole. */
+static uint32_t
+take_word(struct sn_shard *sh, struct client *c, const char *at, uint32_t have)
+{
+	struct net_ring_want want;
+	switch (at[0]) {
+	case NET_RING_BELL:
+		c->rung = true;
+		if (c->hello.way != NET_RING_MAPPED)
+			end_soon(c, "it sent bytes where none are expected");
+		return 1;
+	case NET_RING_GIVE:
+		if (c->member.has)
+			end_link(sh, c);
+		else
+			end_soon(c, "it gives rings back that it has not got");
+		return 1;
+	case NET_RING_WANT:
+		if (have < 1 + sizeof want)
+			return 0;
+		memcpy(&want, at + 1, sizeof want);
+		if (c->qp != NULL)
+			want.response_least = want.response_most;
+		if (c->member.has || c->member.waits || !net_pool_sound(&want) ||
+		    want.request_most > c->hello.want.request_most ||
+		    want.response_most > c->hello.want.response_most)
+			end_soon(c, "it asks for rings that make no sense");
+		else
+			stand_in_line(sh, c, &want);
+		return 1 + sizeof want;
+	default:
+		end_soon(c, "it sent bytes where none are expected");
+		return 1;
+	}
+}
+
+/* Takes words, or the end. */
+static void
+hear(struct sn_shard *sh, struct client *c)
+{
+	char bytes[sizeof c->heard + 64];
+	memcpy(bytes, c->heard, c->heard_len);
+	ssize_t n = recv(c->fd, bytes + c->heard_len, 64, MSG_DONTWAIT);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n <= 0)
+	if (n <= 0) {
 		end_soon(c, NULL);
-	else if (c->hello.way == NET_RING_MAPPED)
-		c->rung = true;
-	else
-		end_soon(c, "it sent bytes where none are expected");
+		return;
+	}
+	uint32_t have = c->heard_len + (uint32_t)n, at = 0, took;
+	while (!c->ending && at < have && (took = take_word(sh, c, bytes + at, have - at)) != 0)
+		at += took;
+	c->heard_len = c->ending ? 0 : have - at;
+	memcpy(c->heard, bytes + at, c->heard_len);
 }
 
 /* ---- fenced processes ----------------------------------------------------------------------- */
@@ -564,8 +711,8 @@ sn_shards_fenced(struct sn_shards *s, size_t place, uint64_t identity)
 		all = all && atomic_load(&s->shard[i].fenced_ok) >= place;
 	if (all)
 		return true;
-	/* A shard may be late, or busy for long. A fence need not wait for it if the process has no
-	 * client there: new clients are refused now. */
+	/* A shard may be late, or busy for long. A fence need not wait for it if the process has
+	 * no client there: new clients are refused now. */
 	pthread_mutex_lock(&s->lock);
 	const struct client *c = s->live;
 	while (c != NULL && c->identity != identity)
@@ -640,7 +787,7 @@ take_events(struct sn_shard *sh)
 		if (ev[i].events & EPOLLOUT)
 			stream_send(c);
 		if (ev[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR))
-			hear(c);
+			hear(sh, c);
 	}
 	return n;
 }
@@ -664,10 +811,11 @@ serve_all(struct sn_shard *sh, uint64_t now)
 			if (now > c->deadline_ns)
 				end_soon(c, "it did not say what it wants");
 		}
-		if (c->open && !c->ending && (c->rung || c->link.polled))
+		if (c->member.has && !c->ending && (c->rung || c->link.polled))
 			switch (net_link_turn(&c->link, sh->desk, now)) {
 			case NET_LINK_SERVED:
 				r.served = true;
+				atomic_store_explicit(&c->member.used_ns, now, memory_order_relaxed);
 				break;
 			case NET_LINK_UNDER_WAY:
 				r.half = true;
@@ -679,6 +827,14 @@ serve_all(struct sn_shard *sh, uint64_t now)
 				end_soon(c, "its request ring holds bytes that are no message");
 				break;
 			}
+		if (c->member.asked && !c->wanted && !c->ending) {
+			c->wanted = true;
+			say(c, NET_RING_WANTED);
+		}
+		if (c->say_len != 0 && !c->stuck) {
+			say_on(c);
+			r.half |= c->say_len != 0;
+		}
 		if (c->qp != NULL && c->waiting > 0) {
 			verbs_send(c);
 			r.half |= c->waiting > 0;
@@ -718,6 +874,7 @@ shard_main(void *arg)
 		uint64_t now = nam_clock_ns();
 		take_mail(sh);
 		take_rung(sh);
+		look_after_line(sh);
 		struct round r = serve_all(sh, now);
 		bool news = r.served;
 		if (++rounds % ROUNDS_PER_POLL == 0)
@@ -737,7 +894,8 @@ shard_main(void *arg)
 		if (take_events(sh) > 0)
 			continue;
 		nap_ns = nap_ns == 0 ? NAP_NS_MIN : 2 * nap_ns < NAP_NS_MAX ? 2 * nap_ns : NAP_NS_MAX;
-		sleep_ns(sh, r.polls || r.half ? nap_ns : r.stranger ? HELLO_NS : UINT64_MAX);
+		bool line = atomic_load_explicit(&sh->all->waiting, memory_order_relaxed) != 0;
+		sleep_ns(sh, r.polls || r.half || line ? nap_ns : r.stranger ? HELLO_NS : UINT64_MAX);
 	}
 	return NULL;
 }
@@ -795,11 +953,7 @@ sn_shards_open(
 	if (count > SHARDS_MAX || cfg->services == 0 || cfg->services > NET_SERVICES)
 		return nam_fail(err, NAM_INVALID, "%u services on %u shards: at most %d on %d", cfg->services,
 		    count, NET_SERVICES, SHARDS_MAX);
-	uint64_t bytes = cfg->ring_bytes;
-	if (bytes == 0)
-		bytes = local->size / RESERVE_PART < RESERVE_MAX ? local->size / RESERVE_PART : RESERVE_MAX;
-	if (bytes < RESERVE_MIN)
-		bytes = RESERVE_MIN;
+	uint64_t bytes = net_pool_bytes(local->size, cfg->ring_bytes);
 	bytes = (bytes + NET_EXTENT - 1) / NET_EXTENT * NET_EXTENT;
 	if (super->bump + bytes > local->size)
 		return nam_fail(err, NAM_FULL, "%llu KiB for message rings are more than the region has",
@@ -815,14 +969,13 @@ sn_shards_open(
 	s->services = cfg->services;
 	memcpy(s->service, cfg->service, cfg->services * sizeof *cfg->service);
 	s->reserve = super->bump;
-	s->pages = bytes / PAGE;
-	s->freed_ns = calloc(s->pages, sizeof *s->freed_ns);
+	bool opened = net_pool_open(&s->pool, bytes);
 	pthread_mutex_init(&s->lock, NULL);
 	for (unsigned i = 0; i < count; i++) {
 		s->shard[i].epoll_fd = s->shard[i].wake_fd = -1;
 		pthread_mutex_init(&s->shard[i].lock, NULL);
 	}
-	nam_status st = s->freed_ns != NULL ? NAM_OK : nam_fail(err, NAM_NOMEM, "no memory for shards");
+	nam_status st = opened ? NAM_OK : nam_fail(err, NAM_NOMEM, "no memory for shards");
 	for (unsigned i = 0; i < count && st == NAM_OK; i++)
 		st = shard_open(s, i, err);
 	if (st != NAM_OK) {
@@ -887,6 +1040,6 @@ sn_shards_close(struct sn_shards *s)
 		free(sh->desk);
 	}
 	pthread_mutex_destroy(&s->lock);
-	free(s->freed_ns);
+	net_pool_close(&s->pool);
 	free(s);
 }

@@ -70,7 +70,7 @@ idx_ask_wait(struct net_worker *w, struct idx_ask *a, struct idx_an *head)
 	(void)w;
 	nam_status st = net_call_wait(&a->call);
 	if (st != NAM_OK)
-		return st == NAM_FULL || st == NAM_INVALID ? NAM_CORRUPT : st;
+		return st == NAM_FULL ? NAM_INVALID : st; /* the answer needs more room */
 	if (a->call.got < sizeof *head)
 		return NAM_CORRUPT;
 	memcpy(head, a->an, sizeof *head);

@@ -1,6 +1,7 @@
 /* channel.c -- calls: out of a worker's queue into a request ring, and their answers out of the
  * response ring. */
 #include <base/assert.h>
+#include <base/fault.h>
 #include <base/log.h>
 #include <net/ring/channel.h>
 
@@ -17,7 +18,11 @@ enum {
 	ODD_NS = 500000000,   /* an answer may look unsound while it is under way, but not for so
 			       * long */
 	TIMEOUT_MS = 12000,
+	ROUNDS_PER_HEAR = 1024, /* busy: listen to idle channels every so many rounds */
 };
+/* How long calls wait for rings: longer than it takes to fence a process that is stopped with
+ * some. */
+#define WAIT_NS UINT64_C(8000000000)
 
 /* ---- the end of calls and channels --------------------------------------------- */
 
@@ -59,9 +64,22 @@ channel_break(struct net_channel *ch, const char *why)
 	return ended;
 }
 
+/* True if nothing of the channel is under way. */
+static bool
+quiet(const struct net_channel *ch)
+{
+	bool busy = ch->out_first != NULL;
+	for (unsigned i = 0; i < NET_CHANNEL_BATCHES; i++)
+		busy |= ch->batch[i].busy;
+	return !busy;
+}
+
 static void
 channel_free(const struct net_worker *w, struct net_channel *ch)
 {
+	/* Rings of a client that goes without a word would rest. */
+	if (!w->net->forked && ch->has && !ch->broken && quiet(ch))
+		ch->ops->tell(ch, NET_RING_GIVE, NULL);
 	if (ch->ops != NULL && ch->ops->close != NULL && !w->net->forked)
 		ch->ops->close(ch);
 	if (ch->fd >= 0)
@@ -78,10 +96,7 @@ bury(struct net_worker *w)
 {
 	for (struct net_channel **p = &w->channels; *p != NULL;) {
 		struct net_channel *ch = *p;
-		bool busy = !ch->broken || ch->queue != NULL;
-		for (unsigned i = 0; i < NET_CHANNEL_BATCHES; i++)
-			busy |= ch->batch[i].busy;
-		if (busy) {
+		if (!ch->broken || ch->queue != NULL || !quiet(ch)) {
 			p = &ch->next;
 			continue;
 		}
@@ -128,6 +143,25 @@ judge(const struct net_call_config *cfg, struct nam_err *err)
 	return NAM_OK;
 }
 
+/* Ends the channel that has been idle for longest, to make room for another. False: none is idle.
+ * */
+static bool
+drop_idle(struct net_worker *w)
+{
+	struct net_channel **oldest = NULL;
+	for (struct net_channel **p = &w->channels; *p != NULL; p = &(*p)->next)
+		if ((*p)->queue == NULL && quiet(*p) &&
+		    (oldest == NULL || (*p)->progress_ns < (*oldest)->progress_ns))
+			oldest = p;
+	if (oldest == NULL)
+		return false;
+	struct net_channel *ch = *oldest;
+	*oldest = ch->next;
+	w->channel_count--;
+	channel_free(w, ch);
+	return true;
+}
+
 static nam_status
 open_channel(struct net_worker *w, struct net_endpoint *ep, unsigned service,
     const struct net_call_config *cfg, struct nam_err *err)
@@ -140,9 +174,9 @@ open_channel(struct net_worker *w, struct net_endpoint *ep, unsigned service,
 		return nam_fail(
 		    err, NAM_GONE, "storage node %u (%s) is gone", node->info.region, node->info.name);
 	bury(w);
-	if (w->channel_count == NET_CHANNELS)
+	if (w->channel_count == NET_CHANNELS && !drop_idle(w))
 		return nam_fail(
-		    err, NAM_FULL, "this worker has %d channels to services already", NET_CHANNELS);
+		    err, NAM_CROWDED, "this worker calls %d services at once already", NET_CHANNELS);
 	struct net_channel *ch = calloc(1, sizeof *ch);
 	if (ch == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory for a channel");
@@ -152,13 +186,14 @@ open_channel(struct net_worker *w, struct net_endpoint *ep, unsigned service,
 	ch->tell = true;
 	ch->queue_end = &ch->queue;
 	ch->out_end = &ch->out_first;
-	ch->out.bytes = cfg->request_bytes != 0 ? cfg->request_bytes : RING_BYTES;
-	ch->in.bytes = cfg->response_bytes != 0 ? cfg->response_bytes : RING_BYTES;
+	ch->out_most = cfg->request_bytes != 0 ? cfg->request_bytes : RING_BYTES;
+	ch->in_most = cfg->response_bytes != 0 ? cfg->response_bytes : RING_BYTES;
+	ch->asked = true;
 	uint32_t connect_ms = w->net->connect_ms, timeout_ms = cfg->timeout_ms;
 	if (timeout_ms == 0)
 		timeout_ms = connect_ms != 0 ? 4 * connect_ms : TIMEOUT_MS;
 	ch->timeout_ns = (uint64_t)timeout_ms * 1000000;
-	ch->out.mirror = calloc(1, ch->out.bytes);
+	ch->out.mirror = calloc(1, ch->out_most);
 	nam_status st = NAM_OK;
 	if (ch->out.mirror == NULL)
 		st = nam_fail(err, NAM_NOMEM, "no memory for a channel");
@@ -205,14 +240,96 @@ net_call_open(struct net_worker *w, unsigned region, unsigned service, const str
 	return st != NAM_OK ? st : open_channel(w, ep, service, cfg, err);
 }
 
+/* ---- rings that come and go ------------------------------------------------------------- */
+
+static uint32_t
+ring_for(uint32_t payload)
+{
+	uint32_t bytes = NET_RING_MIN;
+	while (net_ring_payload_max(bytes) < payload)
+		bytes *= 2;
+	return bytes;
+}
+
+struct net_ring_want
+net_channel_wants(const struct net_channel *ch)
+{
+	struct net_ring_want want = { NET_RING_MIN, NET_RING_MIN, ch->out_most, ch->in_most };
+	for (const struct net_call *c = ch->queue; c != NULL; c = c->next) {
+		uint32_t request = ring_for(c->len), response = ring_for(c->cap);
+		want.request_least = request > want.request_least ? request : want.request_least;
+		want.response_least = response > want.response_least ? response : want.response_least;
+	}
+	return want;
+}
+
+static bool
+is_ring(uint32_t bytes, uint32_t most)
+{
+	return bytes >= NET_RING_MIN && bytes <= most && (bytes & (bytes - 1)) == 0;
+}
+
+bool
+net_channel_offered(struct net_channel *ch, const struct net_ring_offer *offer)
+{
+	const struct net_endpoint *ep = ch->ep;
+	if (offer->magic != NET_RING_MAGIC || !ch->asked || ch->has)
+		return false;
+	if (offer->status == NAM_BUSY)
+		return true;
+	bool sound = offer->status == NAM_OK && is_ring(offer->request_bytes, ch->out_most) &&
+		     is_ring(offer->response_bytes, ch->in_most) && (offer->request & 7) == 0 &&
+		     offer->request <= ep->size && offer->request_bytes <= ep->size - offer->request;
+	if (sound && ch->mapped)
+		sound = (offer->response & 7) == 0 && offer->response <= ep->size &&
+			offer->response_bytes <= ep->size - offer->response;
+	if (!sound)
+		return false;
+	char *ring = ch->mapped ? ep->base + offer->response : ch->in.ring;
+	ch->ring = net_at(ep->node->info.region, offer->request);
+	ch->number = offer->number;
+	ch->out = (struct net_ring_out){
+		.mirror = ch->out.mirror, .bytes = offer->request_bytes, .seed = offer->seed
+	};
+	ch->in = (struct net_ring_in){ .ring = ring, .bytes = offer->response_bytes, .seed = offer->seed };
+	ch->freed = ch->reserved = 0;
+	ch->odd_since_ns = 0;
+	ch->want_ns = 0;
+	ch->tell = true;
+	ch->has = true;
+	ch->asked = false;
+	ch->progress_ns = net_now_ns(ep->w);
+	return true;
+}
+
+void
+net_channel_wanted(struct net_channel *ch)
+{
+	ch->wanted = ch->has && !ch->leaving;
+}
+
+/* Calls have waited for rings for long: they end, the channel keeps its place in the line. */
+static int
+wait_over(struct net_channel *ch)
+{
+	int ended = 0;
+	uint64_t most = ch->timeout_ns < WAIT_NS ? ch->timeout_ns : WAIT_NS;
+	if (ch->has || ch->want_ns == 0 || net_now_ns(ch->ep->w) - ch->want_ns <= most)
+		return 0;
+	for (; ch->queue != NULL; ended++)
+		call_over(pop(&ch->queue, &ch->queue_end), NAM_CROWDED);
+	ch->want_ns = 0;
+	return ended;
+}
+
 nam_status
 net_call_max(struct net_worker *w, unsigned region, unsigned service, uint32_t *request, uint32_t *answer)
 {
 	const struct net_channel *ch = find(w, region, service);
 	if (ch == NULL)
 		return NAM_ABSENT;
-	*request = net_ring_payload_max(ch->out.bytes);
-	*answer = net_ring_payload_max(ch->in.bytes);
+	*request = net_ring_payload_max(ch->out_most);
+	*answer = net_ring_payload_max(ch->in_most);
 	return NAM_OK;
 }
 
@@ -237,10 +354,17 @@ reserve_for(uint32_t cap)
 	return 2 * net_ring_whole(cap);
 }
 
+/* False: a call longer than these rings take, however empty they are. */
+static bool
+fits(const struct net_channel *ch, const struct net_call *c)
+{
+	return c->len <= net_ring_payload_max(ch->out.bytes) && c->cap <= net_ring_payload_max(ch->in.bytes);
+}
+
 static bool
 has_room(const struct net_channel *ch, const struct net_call *c)
 {
-	return net_ring_after(&ch->out, c->len) - ch->freed <= ch->out.bytes &&
+	return fits(ch, c) && net_ring_after(&ch->out, c->len) - ch->freed <= ch->out.bytes &&
 	       ch->reserved + reserve_for(c->cap) <= ch->in.bytes;
 }
 
@@ -277,12 +401,47 @@ put_first(struct net_channel *ch, struct net_channel_batch *cb)
 	return true;
 }
 
+void
+net_channel_dropped(struct net_channel *ch, const char *why)
+{
+	channel_break(ch, why);
+}
+
+/* Gives the rings back when it is time, and asks for others when calls need them. */
+static void
+come_and_go(struct net_channel *ch)
+{
+	if (ch->has && ch->queue != NULL && !fits(ch, ch->queue))
+		ch->leaving = true;
+	ch->leaving |= ch->wanted;
+	ch->wanted = false;
+	bool open = true;
+	if (ch->leaving && (quiet(ch) || nam_fault(RING_EARLY))) {
+		ch->has = ch->leaving = false;
+		open = ch->ops->tell(ch, NET_RING_GIVE, NULL);
+	}
+	if (ch->has || ch->queue == NULL)
+		return;
+	if (open && !ch->asked) {
+		const struct net_ring_want want = net_channel_wants(ch);
+		ch->asked = true;
+		open = ch->ops->tell(ch, NET_RING_WANT, &want);
+	}
+	if (ch->want_ns == 0)
+		ch->want_ns = net_now_ns(ch->ep->w);
+	ch->ep->w->rings_awaited = true;
+	if (ch->ops->posted != NULL)
+		ch->ops->posted(ch);
+	if (!open)
+		channel_break(ch, "the connection was closed");
+}
+
 static void
 channel_send(struct net_channel *ch)
 {
 	struct net_worker *w = ch->ep->w;
-	bool bell = false;
-	for (unsigned i = 0; i < NET_CHANNEL_BATCHES && ch->queue != NULL && !ch->broken; i++) {
+	bool bell = false, may = ch->has && !ch->leaving;
+	for (unsigned i = 0; may && i < NET_CHANNEL_BATCHES && ch->queue != NULL && !ch->broken; i++) {
 		struct net_channel_batch *cb = &ch->batch[i];
 		bool first = ch->out_first == NULL;
 		if (cb->busy)
@@ -310,6 +469,8 @@ channel_send(struct net_channel *ch)
 	}
 	if (bell && !ch->broken && ch->ops->bell != NULL)
 		ch->ops->bell(ch);
+	if (!ch->broken)
+		come_and_go(ch);
 }
 
 void
@@ -317,7 +478,7 @@ net_channels_send(void *worker)
 {
 	struct net_worker *w = worker;
 	for (struct net_channel *ch = w->channels; ch != NULL; ch = ch->next)
-		if (ch->queue != NULL)
+		if (ch->queue != NULL || ch->wanted || ch->leaving)
 			channel_send(ch);
 }
 
@@ -335,7 +496,7 @@ net_call_start(struct net_worker *w, struct net_call *c)
 	if (st == NAM_OK && ch->broken)
 		st = NAM_GONE;
 	if (st == NAM_OK &&
-	    (c->len > net_ring_payload_max(ch->out.bytes) || c->cap > net_ring_payload_max(ch->in.bytes)))
+	    (c->len > net_ring_payload_max(ch->out_most) || c->cap > net_ring_payload_max(ch->in_most)))
 		st = NAM_INVALID;
 	if (st != NAM_OK) {
 		call_over(c, st);
@@ -407,29 +568,40 @@ net_channel_look(struct net_channel *ch)
 {
 	const char *why = NULL;
 	int ended = 0;
-	if (ch->out_first == NULL || ch->broken)
+	bool busy = ch->out_first != NULL || ch->queue != NULL;
+	if (ch->broken)
 		return 0;
-	if (net_node_lost(ch->ep->node) || ch->ep->broke)
+	if (busy && (net_node_lost(ch->ep->node) || ch->ep->broke))
 		return channel_break(ch, NULL);
 	bool open = ch->ops->pull == NULL || ch->ops->pull(ch, &why);
 	/* Answers that came before the end still count. */
 	while (ch->out_first != NULL && take_answer(ch, &why))
 		ended++;
-	if (open && why == NULL && ended == 0 && net_now_ns(ch->ep->w) - ch->progress_ns > ch->timeout_ns)
+	if (open && why == NULL && ended == 0 && ch->out_first != NULL &&
+	    net_now_ns(ch->ep->w) - ch->progress_ns > ch->timeout_ns)
 		why = "no answer";
 	if (!open || why != NULL)
-		ended += channel_break(ch, why);
-	return ended;
+		return ended + channel_break(ch, why);
+	return ended + wait_over(ch);
 }
 
 int
 net_channels_look(struct net_worker *w)
 {
 	int ended = 0;
-	if (w->calls_out == 0)
+	bool all = w->rings_news || ++w->rings_rounds % ROUNDS_PER_HEAR == 0;
+	if (w->calls_out == 0 && !w->rings_awaited && !all)
 		return 0;
-	for (struct net_channel *ch = w->channels; ch != NULL; ch = ch->next)
+	w->rings_news = w->rings_awaited = false;
+	for (struct net_channel *ch = w->channels; ch != NULL; ch = ch->next) {
+		bool waits = !ch->has && ch->queue != NULL;
+		if (ch->out_first == NULL && !waits && !all)
+			continue;
+		if (all)
+			ch->heard_ns = 0;
 		ended += net_channel_look(ch);
+		w->rings_awaited |= !ch->has && ch->queue != NULL;
+	}
 	if (ended > 0) {
 		w->call_news_ns = net_now_ns(w);
 		w->call_nap_ns = 0;
@@ -441,9 +613,11 @@ bool
 net_channels_may_sleep(struct net_worker *w, struct pollfd *fd, nfds_t *n, uint64_t *nap_ns)
 {
 	bool polls = false;
-	if (w->calls_out == 0)
-		return true;
 	for (struct net_channel *ch = w->channels; ch != NULL; ch = ch->next) {
+		/* The idle hook has to send, or to give rings back. */
+		if (!ch->broken &&
+		    (ch->wanted || (ch->leaving && quiet(ch)) || (ch->has && ch->queue != NULL && quiet(ch))))
+			return false;
 		if (ch->out_first == NULL)
 			continue;
 		polls |= ch->mode == NET_POLLING && !ch->ops->fd_pulls;
@@ -451,8 +625,13 @@ net_channels_may_sleep(struct net_worker *w, struct pollfd *fd, nfds_t *n, uint6
 			return false;
 	}
 	for (struct net_channel *ch = w->channels; ch != NULL; ch = ch->next) {
-		if (ch->out_first == NULL || ch->fd < 0)
+		if (ch->fd < 0 || ch->broken)
 			continue;
+		if (ch->out_first == NULL) {
+			if (ch->has || ch->queue != NULL)
+				fd[(*n)++] = (struct pollfd){ .fd = ch->fd, .events = POLLIN };
+			continue;
+		}
 		fd[(*n)++] = (struct pollfd){ .fd = ch->fd, .events = POLLIN };
 		if (ch->ops->arm != NULL)
 			fd[(*n)++] = (struct pollfd){ .fd = ch->ops->arm(ch), .events = POLLIN };

@@ -90,7 +90,7 @@ verbs_pull(struct net_channel *ch, const char **why)
 			}
 	if (n < 0)
 		*why = "its completion queue is broken";
-	return n >= 0;
+	return n >= 0 && net_channel_hear(ch, why);
 }
 
 /* Takes the events that have come and asks for the next: messages announced before are to be looked
@@ -111,9 +111,11 @@ verbs_arm(struct net_channel *ch)
 			q->events = 0;
 		}
 	}
-	/* The node never sends bytes on it. */
-	q->ended |= recv(ch->fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK) >= 0 ||
-		    (errno != EAGAIN && errno != EINTR) || ibv_req_notify_cq(q->cq, 0) != 0;
+	ssize_t n = recv(ch->fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK);
+	q->ended |=
+	    n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR) || ibv_req_notify_cq(q->cq, 0) != 0;
+	if (n > 0)
+		ch->heard_ns = 0; /* a word */
 	return q->done->fd;
 }
 
@@ -125,7 +127,7 @@ verbs_close(struct net_channel *ch)
 }
 
 static const struct net_channel_ops verbs_ops = {
-	.pull = verbs_pull, .arm = verbs_arm, .close = verbs_close
+	.pull = verbs_pull, .tell = net_channel_tell, .arm = verbs_arm, .close = verbs_close
 };
 
 /* ---- opening ----------------------------------------------------------------------------- */
@@ -141,13 +143,12 @@ make_qp(struct ring_qp *q, struct net_channel *ch, struct nam_err *err)
 	    (q->cq = ibv_create_cq(q->id->verbs, RECVS + 1, q, q->done, 0)) == NULL)
 		return nam_fail(
 		    err, NAM_IO, "%s: the RDMA device gives no queues for rings: %s", name, strerror(errno));
-	q->mr =
-	    ibv_reg_mr(q->pd, ch->in.ring, ch->in.bytes, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	q->mr = ibv_reg_mr(q->pd, ch->in.ring, ch->in_most, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 	q->news_mr = ibv_reg_mr(q->pd, &q->news, sizeof q->news, IBV_ACCESS_LOCAL_WRITE);
 	if (q->mr == NULL || q->news_mr == NULL)
 		return nam_fail(err, NAM_NOMEM,
 		    "%s: cannot register a ring of %u KiB: %s; raise the memlock limit (ulimit -l unlimited)",
-		    name, ch->in.bytes >> 10, strerror(errno));
+		    name, ch->in_most >> 10, strerror(errno));
 	a.send_cq = a.recv_cq = q->cq;
 	if (rdma_create_qp(q->id, q->pd, &a) != 0)
 		return nam_fail(err, NAM_IO, "%s: the RDMA device gives no queue pair for rings: %s", name,
@@ -220,7 +221,7 @@ try_open(struct net_channel *ch, unsigned service, uint64_t until, struct nam_er
 nam_status
 net_channel_open_verbs(struct net_channel *ch, unsigned service, uint64_t until, struct nam_err *err)
 {
-	ch->in.ring = calloc(1, ch->in.bytes);
+	ch->in.ring = calloc(1, ch->in_most);
 	ch->in_ours = true;
 	if (ch->in.ring == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory for a channel");

@@ -2,6 +2,7 @@
  * (link.h). */
 #include <base/assert.h>
 #include <net/ring/link.h>
+#include <net/ring/pool.h>
 
 #include <string.h>
 
@@ -22,17 +23,10 @@ net_echo(void *arg, struct net_request *rq)
 	return NAM_OK;
 }
 
-static bool
-is_size(uint32_t n)
-{
-	return n >= NET_RING_MIN && n <= NET_RING_MAX && (n & (n - 1)) == 0;
-}
-
 bool
 net_link_sound(const struct net_ring_hello *h)
 {
-	return h->magic == NET_RING_MAGIC && is_size(h->request_bytes) && is_size(h->response_bytes) &&
-	       h->service <= UINT16_MAX;
+	return h->magic == NET_RING_MAGIC && net_pool_sound(&h->want) && h->service <= UINT16_MAX;
 }
 
 static nam_status

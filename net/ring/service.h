@@ -3,8 +3,8 @@
  * rings (ring_format.h).
  *
  * Work that one-sided verbs cannot do well (the changing half of an index, for example) a room
- * implements as a service: an id and a handler. The program that runs the storage node registers it
- * (sn_region_serve; net_sim_serve in a simulated cluster); all other programs call it. The node
+ * implements as a service: an id and a handler. The program that runs the storage node registers
+ * it (sn_region_serve; net_sim_serve in a simulated cluster); all other programs call it. The node
  * serves on shards: threads that do only this, each pinned to a core. A service lives on one shard
  * (id mod shards), so its handler is called by one thread only, one request at a time, to its end.
  * It must not block, because all services of the shard would wait. Work that should run side by
@@ -15,7 +15,8 @@
  * WRITTEN before it.
  *
  * Polling or events, per channel (worker, node, shard), and switched at any time:
- *      NET_POLLING  the shard looks into the ring again and again, the caller looks for the answer.
+ *      NET_POLLING  the shard looks into the ring again and again, the caller looks for the
+ *      answer.
  *                   Fastest while there is a core to spare. A side that has found nothing for a
  *                   while sleeps, longer and longer up to a millisecond.
  *      NET_EVENTS   requests go as WRITE_WITH_IMM, and both sides sleep until they are roused. An
@@ -43,12 +44,12 @@ struct net_request {
 typedef nam_status (*net_handler)(void *arg, struct net_request *rq);
 
 /*
- * Work that waits until nothing else is to do, such as training a model. The shard calls it when it
- * has looked into every ring and served nothing, and now and then when it always has something to
- * serve. One call does a small piece, some microseconds, because requests wait meanwhile. Returns
- * whether it did something: as long as it does, the shard does not sleep; when every service of the
- * shard says no, the shard sleeps, and calls again after the next request. So only requests to the
- * same shard may bring such work about.
+ * Work that waits until nothing else is to do, such as training a model. The shard calls it when
+ * it has looked into every ring and served nothing, and now and then when it always has something
+ * to serve. One call does a small piece, some microseconds, because requests wait meanwhile.
+ * Returns whether it did something: as long as it does, the shard does not sleep; when every
+ * service of the shard says no, the shard sleeps, and calls again after the next request. So only
+ * requests to the same shard may bring such work about.
  */
 typedef bool (*net_idle)(void *arg);
 
@@ -73,8 +74,9 @@ enum net_mode { NET_POLLING, NET_EVENTS };
 
 struct net_call_config {
 	enum net_mode mode;
-	/* Of the rings; powers of two from 4 KiB to 1 MiB; 0 = 64 KiB. A message is at most half as
-	 * long (net_call_max). */
+	/* Of the rings, at most; powers of two from 4 KiB to 1 MiB; 0 = 64 KiB. A message is at
+	 * most half as long (net_call_max). How large they are is the node's choice; a call that
+	 * needs larger ones gets them. */
 	uint32_t request_bytes, response_bytes;
 	uint32_t timeout_ms; /* no answer for so long, with calls out: the channel is given
 			      * up. 0 = 4 x connect_ms */
@@ -84,8 +86,12 @@ struct net_call_config {
  * Opens the channel to the shard of that service; not needed before calls, which open it with a
  * zeroed config (polling). Needed after NAM_GONE: a broken channel stays broken until the caller
  * opens it again, because its calls may have been served or not. Blocks up to connect_ms; on the
- * owner's thread. NAM_UNSUPPORTED: the node hosts no services; NAM_INVALID: sizes; NAM_FULL: it has
- * no room for more rings; NAM_GONE. If the channel is open already, only its mode is changed.
+ * owner's thread. NAM_UNSUPPORTED: the node hosts no services; NAM_INVALID: sizes; NAM_CROWDED:
+ * the worker calls as many services as it can at once, or the node has no memory for a client;
+ * NAM_GONE. If the channel is open already, only its mode is changed.
+ *
+ * An open channel need not have rings: a node lends them to the clients that call
+ * (net/ring/pool.h). Calls wait until it has some.
  */
 nam_status net_call_open(struct net_worker *w, unsigned region, unsigned service,
     const struct net_call_config *cfg, struct nam_err *err);
@@ -116,15 +122,16 @@ struct net_call {
 };
 
 /*
- * Starts a call; never parks. Several may be out: calls started in one round of the scheduler leave
- * together, and calls that find no room in a ring wait for it in order.
+ * Starts a call; never parks. Several may be out: calls started in one round of the scheduler
+ * leave together, and calls that find no room in a ring wait for it in order.
  */
 void net_call_start(struct net_worker *w, struct net_call *c);
 /*
- * Parks until the call is over. Returns the handler's status; or NAM_UNSUPPORTED: the node does not
- * host the service; NAM_INVALID: request or cap is longer than the channel takes (net_call_max),
- * nothing was sent; NAM_GONE: the node or the channel is gone; the request may have been served or
- * not.
+ * Parks until the call is over. Returns the handler's status; or NAM_UNSUPPORTED: the node does
+ * not host the service; NAM_INVALID: request or cap is longer than the channel takes
+ * (net_call_max), nothing was sent; NAM_CROWDED: the node had no memory for rings for so long as a
+ * call waits for it, nothing was sent; NAM_GONE: the node or the channel is gone; the request may
+ * have been served or not.
  */
 nam_status net_call_wait(struct net_call *c);
 /* net_call_start and net_call_wait. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 /* Faults in the trace hash. */
+enum { RINGS_GONE_NS = 1000000 }; /* until a node sees that a client's connection has ended */
 enum { NOTE_CRASH = 1, NOTE_PAUSE, NOTE_PART, NOTE_NODE, NOTE_BREAK };
 
 static inline struct sim_proc *
@@ -215,6 +216,8 @@ net_sim_crash(struct net_sim *s, struct net *n)
 	for (struct sim_worker *sw = s->worker; sw != NULL; sw = sw->next)
 		if (sw->proc == p)
 			net_sim_count_live(sw, false);
+	for (unsigned r = 1; r <= s->cfg.nodes; r++)
+		net_sim_serve_gone(s, p, &s->node[r], RINGS_GONE_NS);
 }
 
 void

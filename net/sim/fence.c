@@ -59,8 +59,10 @@ leg_arrived(struct net_sim *s, struct sim_call *c)
 	while (p != NULL && p->identity != leg->of->identity)
 		p = p->next;
 	bool gave_up = p != NULL && net_set_has(&p->fenced, leg->node->region);
-	if (p != NULL)
+	if (p != NULL) {
 		fence_at(p, leg->node->region);
+		net_sim_serve_gone(s, p, leg->node, 0);
+	}
 	for (struct sim_qp *qp = s->qp; p != NULL && qp != NULL; qp = qp->next)
 		if (qp->worker->proc == p && qp->node == leg->node && !qp->cut) {
 			s->stats.fences++;

@@ -203,8 +203,12 @@ struct sim_node {
 	struct sim_resource shard[NET_SIM_SHARDS]; /* with model->serve_ns */
 	bool paused;
 	bool idle_due;
-	struct sim_call idle;       /* event: a turn for the idle hooks */
-	struct sim_link *link;      /* clients' rings here */
+	struct sim_call idle;  /* event: a turn for the idle hooks */
+	struct sim_link *link; /* clients' rings here */
+	struct net_pool *pool; /* memory for them, from offset rings on; NULL = no client yet */
+	uint64_t rings;
+	bool line_due;
+	struct sim_call line;       /* event: a look at the clients that wait for rings */
 	struct sim_link *window_of; /* set for a client's response ring, which is not a node */
 	struct sim_nic nic;
 };
@@ -324,6 +328,9 @@ nam_status net_sim_serve_open(struct net_channel *ch, unsigned service, uint64_t
 void net_sim_serve_written(struct net_sim *s, const struct sim_verb *v, bool last);
 /* A process's code runs again: answers may have come. */
 void net_sim_serve_resume(struct net_sim *s, struct sim_proc *p);
+/* The node sees, after so long, that the process has gone; or it is fenced there. */
+void net_sim_serve_gone(
+    struct net_sim *s, const struct sim_proc *p, struct sim_node *node, uint64_t after_ns);
 void net_sim_serve_free(struct sim_node *node);
 
 /*

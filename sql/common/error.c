@@ -40,6 +40,11 @@ static const struct {
 	[NAM_UNSEEN] = { "40003",
 	    "the transaction is committed and stays, but not all processes are known to see it yet",
 	    "Do not run it again." },
+	[NAM_CROWDED] = { "53300",
+	    "all message rings of a storage node are in use by other compute processes",
+	    "Try again. If it stays so, restart the storage nodes with more memory for message rings: namdb "
+	    "storage "
+	    "--rings SIZE." },
 };
 
 bool
