@@ -15,6 +15,19 @@ field(struct cn_pg_out *o, char what, const char *text)
 	cn_pg_puts(o, text);
 }
 
+/* The routine of PostgreSQL's that makes the error, where drivers go by it: pgjdbc, npgsql,
+ * asyncpg and pgx prepare a statement again after these. "" = none does. */
+static const char *
+routine_of(const struct cat_err *err)
+{
+	static const char changed[] = "cached plan must not change result type";
+	if (strcmp(err->sqlstate, "0A000") == 0 && strcmp(err->text, changed) == 0)
+		return "RevalidateCachedQuery";
+	if (strcmp(err->sqlstate, "26000") == 0)
+		return "FetchPreparedStatement";
+	return "";
+}
+
 static void
 response(struct cn_pg_out *o, char type, const char *severity, const struct cat_err *err)
 {
@@ -35,6 +48,7 @@ response(struct cn_pg_out *o, char type, const char *severity, const struct cat_
 	field(o, 't', err->table);
 	field(o, 'c', err->column);
 	field(o, 'n', err->constraint);
+	field(o, 'R', routine_of(err));
 	cn_pg_put8(o, 0);
 	cn_pg_end(o);
 }

@@ -5,6 +5,7 @@
 #include <catalog/stats.h>
 #include <sql/command/command.h>
 #include <sql/common/guess_relation.h>
+#include <sql/compat/postgres.h>
 #include <sql/plan/cost.h>
 
 #include <stdio.h>
@@ -420,6 +421,10 @@ sql_analyze(
 		nam_status st = cat_find(s->cfg.cat, s->t, ast->names[i], &tab);
 		if (st != NAM_OK)
 			return sql_status(err, st, NULL);
+		/* PostgreSQL's catalogs have no rows of their own here. */
+		const char *name = cat_local(ast->names[i]);
+		if (tab == NULL && strncmp(name, "pg_", 3) == 0 && sql_postgres_has(sql_postgres_types, name))
+			continue;
 		if (tab == NULL) {
 			cat_error(
 			    err, "42P01", "relation \"%s\" does not exist", sql_path_shown(ast->names[i]));

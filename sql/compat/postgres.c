@@ -1,6 +1,8 @@
 /* postgres.c -- is a name that we do not have one that PostgreSQL 15 has? */
 #include <sql/compat/postgres.h>
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *
@@ -29,4 +31,25 @@ sql_system_column(const char *name)
 		if (strcmp(all[k], name) == 0)
 			return true;
 	return false;
+}
+
+uint32_t
+sql_postgres_inner_oid(const char *name)
+{
+	const char *end = sql_postgres_find(sql_postgres_inner, name, '=');
+	return end != NULL ? (uint32_t)strtoul(end + 1, NULL, 10) : 0;
+}
+
+bool
+sql_postgres_inner_name(uint32_t oid, char *name, size_t max)
+{
+	char word[16];
+	int len = snprintf(word, sizeof word, "=%u ", oid);
+	const char *end = strstr(sql_postgres_inner, word), *at = end;
+	if (len < 0 || end == NULL)
+		return false;
+	while (at[-1] != ' ')
+		at--;
+	snprintf(name, max, "%.*s", (int)(end - at), at);
+	return true;
 }

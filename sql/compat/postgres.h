@@ -9,9 +9,16 @@
 #define NAM_SQL_POSTGRES_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 extern const char sql_postgres_functions[], sql_postgres_operators[], sql_postgres_aggregates[],
-    sql_postgres_types[], sql_postgres_settings[];
+    sql_postgres_types[], sql_postgres_settings[], sql_postgres_inner[];
+
+/* Functions that only PostgreSQL can call, such as int4in: no query calls them, but names and
+ * numbers of them are asked for. 0 and false = there is none. */
+uint32_t sql_postgres_inner_oid(const char *name);
+bool sql_postgres_inner_name(uint32_t oid, char *name, size_t max);
 
 /* True if the word is in the list. For aggregates, types and settings. */
 bool sql_postgres_has(const char *list, const char *word);

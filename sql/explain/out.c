@@ -310,11 +310,34 @@ output_of(const struct sql_report *r, const struct sql_node *n, unsigned k, char
 /* ---- text
  * ------------------------------------------------------------------------------------- */
 
+/* Guessed: until the first row comes out. */
+static double
+first_cost(const struct sql_node *n)
+{
+	double first = n->child != NULL ? first_cost(n->child) : 0;
+	switch (n->kind) {
+	case SQL_NODE_SORT:
+	case SQL_NODE_AGG:
+	case SQL_NODE_SETOP:
+	case SQL_NODE_WINDOW: /* all rows are read first */
+		first = n->child != NULL ? n->child->est_cost : 0;
+		break;
+	case SQL_NODE_JOIN:
+	case SQL_NODE_SEMI: /* the build side is */
+		first += n->build != NULL ? n->build->est_cost : 0;
+		break;
+	default:
+		break;
+	}
+	return first < n->est_cost ? first : n->est_cost;
+}
+
 static void
 costs_text(const struct sql_report *r, struct sql_text *t, const struct sql_node *n)
 {
 	if (r->how->costs)
-		sql_text_add(t, "  (cost=%.2f rows=%.0f width=%u)", n->est_cost, n->est_rows, n->est_width);
+		sql_text_add(t, "  (cost=%.2f..%.2f rows=%.0f width=%u)", first_cost(n), n->est_cost,
+		    n->est_rows, n->est_width);
 }
 
 static void
@@ -756,6 +779,7 @@ tree_json(const struct sql_report *r, struct sql_text *t, const struct sql_node 
 		word(t, in, "CTE Name", sql_op(cte, n)->cte->name);
 	if (r->how->costs) {
 		indent(t, in);
+		sql_text_add(t, "\"Startup Cost\": %.2f, ", first_cost(n));
 		sql_text_add(t, "\"Total Cost\": %.2f, \"Plan Rows\": %.0f, \"Plan Width\": %u", n->est_cost,
 		    n->est_rows, n->est_width);
 		indent(t, in);

@@ -833,10 +833,12 @@ analyze(struct sql_convert *c, const PgQuery__VacuumStmt *s, struct ast_stmt *st
 		const PgQuery__VacuumRelation *r = s->rels[i]->vacuum_relation;
 		struct ast_table t;
 		struct ast_force *of = &st->of[i];
-		if (!sql_convert_range(c, r->relation, &t))
+		const char *in = r->relation->schemaname;
+		bool catalog = in != NULL && strcmp(in, "pg_catalog") == 0;
+		if (!range(c, r->relation, catalog, &t))
 			return false;
 		st->names[i] = t.name;
-		st->name_in[i] = t.in;
+		st->name_in[i] = catalog ? NULL : t.in; /* pg_... is the system's */
 		st->name_at[i] = t.position;
 		of->names = (unsigned)r->n_va_cols;
 		if (of->names > 0 && st->vacuum && !st->analyze)

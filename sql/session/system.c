@@ -1,6 +1,7 @@
 /* system.c -- what functions ask of the catalog (enum sql_ask): names of numbers, numbers of names,
  * definitions as text. */
 #include <catalog/role.h>
+#include <sql/compat/postgres.h>
 #include <sql/expr/expr_internal.h>
 #include <sql/session/session_internal.h>
 #include <sql/system/system.h>
@@ -8,6 +9,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct sql_system
 system_of(struct sql_row *r)
@@ -58,6 +60,7 @@ name_at(struct sql_row *r, enum cat_type type, uint32_t oid, const char **name)
 	const char *its;
 	uint32_t one;
 	unsigned n;
+	char inner[CAT_NAME_MAX + 1];
 	*name = "";
 	switch (type) {
 	case CAT_REGCLASS:
@@ -75,6 +78,8 @@ name_at(struct sql_row *r, enum cat_type type, uint32_t oid, const char **name)
 		return *name != NULL || sql_oom(s.err);
 	case CAT_REGPROC:
 		*name = sql_system_function(s.a, oid, SQL_FUNCTION_NAME);
+		if (*name == NULL && sql_postgres_inner_name(oid, inner, sizeof inner))
+			*name = nam_arena_str(s.a, inner, strlen(inner));
 		*name = *name ? *name : "";
 		return true;
 	case CAT_REGNAMESPACE:
@@ -157,6 +162,9 @@ named(struct sql_row *r, enum cat_type type, struct cat_str name, uint32_t *oid)
 		return *oid != 0 || sql_system_made_type(&s, name, oid);
 	case CAT_REGPROC:
 		*oid = sql_system_function_oid(strncmp(word, "pg_catalog.", 11) == 0 ? word + 11 : word);
+		if (*oid == 0)
+			*oid =
+			    sql_postgres_inner_oid(strncmp(word, "pg_catalog.", 11) == 0 ? word + 11 : word);
 		return true;
 	case CAT_REGNAMESPACE:
 		if (!sql_path_parse(name, schema, last) || schema[0] != 0)
@@ -185,6 +193,13 @@ nothing(struct sql_row *r, enum cat_type type, struct cat_str name)
 		{ CAT_REGPROC, "42883", "function" }, { CAT_REGNAMESPACE, "3F000", "schema" },
 		{ CAT_REGROLE, "42704", "role" } };
 	char schema[CAT_NAME_MAX + 1], last[CAT_NAME_MAX + 1];
+	if (type == CAT_REGPROC && name.len < sizeof last) {
+		const char *at =
+		    name.len > 11 && memcmp(name.p, "pg_catalog.", 11) == 0 ? name.p + 11 : name.p;
+		snprintf(last, sizeof last, "%.*s", (int)(name.p + name.len - at), at);
+		if (sql_postgres_find(sql_postgres_functions, last, '(') != NULL)
+			return cat_error(r->env->err, "0A000", "function %s is not supported yet", last);
+	}
 	if (type == CAT_REGNAMESPACE && sql_path_parse(name, schema, last))
 		name = (struct cat_str){ last, (uint32_t)strlen(last) };
 	for (unsigned k = 0; k < sizeof said / sizeof *said; k++)

@@ -1,6 +1,7 @@
 /* constraint.c -- pg_constraint, and what belongs to what (pg_depend). */
 #include <sql/system/rows.h>
 
+#include <ctype.h>
 #include <stdio.h>
 
 #define CONSTRAINT                                                                                           \
@@ -65,6 +66,71 @@ referred(const struct cat_table *to, const struct cat_foreign *f, int64_t key[CA
 	return f->keys;
 }
 
+static bool
+in_word(char c)
+{
+	return c == '_' || c == '$' || (c & 0x80) != 0 || isalnum((unsigned char)c);
+}
+
+/* The next name in an expression's text; *at goes behind it. False: there is none. Constants, types
+ * behind :: and names of functions are none. */
+static bool
+next_name(const char **at, char name[CAT_NAME_MAX + 1])
+{
+	const char *p = *at;
+	while (*p != 0) {
+		unsigned n = 0;
+		bool cast = false;
+		if (p[0] == ':' && p[1] == ':') {
+			cast = true;
+			p += 2;
+		}
+		if (*p == '\'') {
+			for (p++; *p != 0 && *p != '\''; p++)
+				;
+			p += *p != 0;
+			continue;
+		}
+		if (*p == '"') {
+			for (p++; *p != 0 && (*p != '"' || *++p == '"'); p++)
+				if (n < CAT_NAME_MAX)
+					name[n++] = *p;
+		} else if (in_word(*p)) {
+			bool number = isdigit((unsigned char)*p);
+			for (; in_word(*p) || (number && *p == '.'); p++)
+				if (n < CAT_NAME_MAX)
+					name[n++] = *p;
+			cast |= number;
+		} else {
+			p++;
+			continue;
+		}
+		name[n] = 0;
+		if (!cast && *p != '(') {
+			*at = p;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Columns that a CHECK names, each once, in the order of the text. */
+static unsigned
+checked(const struct cat_table *t, const char *text, int64_t *key, unsigned most)
+{
+	char name[CAT_NAME_MAX + 1];
+	unsigned n = 0;
+	while (n < most && next_name(&text, name))
+		for (unsigned c = 0; c < t->columns; c++) {
+			bool seen = strcmp(t->column[c].name, name) != 0;
+			for (unsigned k = 0; k < n; k++)
+				seen |= key[k] == (int64_t)c + 1;
+			if (!seen)
+				key[n++] = c + 1;
+		}
+	return n;
+}
+
 static void
 constraint(struct sql_rows *r, const struct cat_table *t, const struct sql_constraint *c)
 {
@@ -93,10 +159,17 @@ constraint(struct sql_rows *r, const struct cat_table *t, const struct sql_const
 	row_int(r, true);
 	row_int(r, 0);
 	row_int(r, c->kind != 'c');
-	if (c->kind == 'c')
-		row_null(r, 1);
-	else
+	if (c->kind == 'c') {
+		int64_t *uses = nam_arena_take(r->in->a, (t->columns + 1u) * sizeof *uses);
+		n = uses != NULL && t->kind != CAT_DOMAIN ? checked(t, t->check[c->k].text, uses, t->columns)
+							  : 0;
+		if (n > 0)
+			sql_row_array(r, CAT_INT2, 1, uses, n);
+		else
+			row_null(r, 1);
+	} else {
 		sql_row_array(r, CAT_INT2, 1, key, n);
+	}
 	if (to != NULL)
 		sql_row_array(r, CAT_INT2, 1, refers, m);
 	else

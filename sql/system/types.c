@@ -2,10 +2,12 @@
 #include <base/hash.h>
 #include <catalog/acl.h>
 #include <sql/common/error.h>
+#include <sql/compat/postgres.h>
 #include <sql/system/rows.h>
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 #define TYPE                                                                                                 \
@@ -43,6 +45,26 @@ struct type {
 	bool preferred, by_value;
 };
 
+/* A function of the type's input or output, as PostgreSQL names it: int4in, date_in, array_in. */
+static void
+function(struct sql_rows *r, const struct type *t, const char *what)
+{
+	char name[CAT_NAME_MAX + 16];
+	const char *of = t->kind == 'e'                                             ? "enum"
+			 : t->category == 'A' && t->size == -1 && t->storage == 'x' ? "array"
+										    : t->name;
+	uint32_t oid = 0;
+	for (unsigned k = 0; k < 2 && oid == 0; k++) {
+		snprintf(name, sizeof name, "%s%s%s", of, k != 0 ? "_" : "", what);
+		oid = sql_postgres_inner_oid(name);
+	}
+	struct cat_datum d = { .v.s = { "\0\0\0\0", CAT_OID_BYTES } };
+	if (oid != 0 &&
+	    !cat_reg_make(oid, (struct cat_str){ name, (uint32_t)strlen(name) }, &d.v.s, r->in->a))
+		r->failed = !cat_error(r->in->err, "53200", "out of memory");
+	row_put(r, d);
+}
+
 static void
 type(struct sql_rows *r, const struct type *t)
 {
@@ -61,7 +83,11 @@ type(struct sql_rows *r, const struct type *t)
 	row_no_regs(r, 1);
 	row_int(r, t->element);
 	row_int(r, t->array);
-	row_no_regs(r, 7);
+	function(r, t, "in");
+	function(r, t, "out");
+	function(r, t, "recv");
+	function(r, t, "send");
+	row_no_regs(r, 3);
 	row_char(r, t->align);
 	row_char(r, t->storage);
 	row_int(r, false);
