@@ -92,7 +92,7 @@ next_id(struct cat *c, struct txn_worker *tw, uint32_t *out)
 	uint64_t id;
 	nam_status st = net_faa1(txn_worker_net(tw), txn_db_root(c->db, CAT_ROOT_NEXT_ID), 1, &id, NULL);
 	if (st == NAM_OK && id > UINT32_MAX - CAT_FIRST_ID)
-		st = NAM_FULL;
+		st = NAM_INVALID; /* a limit, not memory */
 	*out = (uint32_t)id + CAT_FIRST_ID;
 	return st;
 }
@@ -219,7 +219,7 @@ cat_create(struct cat *c, struct txn *t, const struct cat_table *def)
 		goto fail;
 	e->def.store.listed = rows;
 	if (def->kind == CAT_ENUM_TYPE && e->def.store.id >= CAT_TYPE_IDS) {
-		st = NAM_FULL;
+		st = NAM_INVALID;
 		goto fail;
 	}
 	if (def->kind == CAT_ENUM_TYPE && (e->def.number = cat_enum_number(c->tag, e->def.store.id)) == 0) {

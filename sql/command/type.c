@@ -293,8 +293,9 @@ sql_create_enum(
 	nam_status st = cat_create(s->cfg.cat, s->t, &def);
 	if (st == NAM_DUPLICATE)
 		return cat_error(err, "42710", "type \"%s\" already exists", cat_local(def.path));
-	if (st == NAM_FULL)
-		return cat_error(err, "54000", "the cluster has had too many tables and types");
+	if (st == NAM_INVALID)
+		return cat_error(err, "54000",
+		    "the definition is too long, or the cluster has had too many tables and types");
 	return st == NAM_OK || sql_status(err, st, NULL);
 }
 
