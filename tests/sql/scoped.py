@@ -20,8 +20,8 @@ SETUP = [
 
 
 class Item:
-    def __init__(self, alias, columns):
-        self.alias, self.columns = alias, columns
+    def __init__(self, alias, columns, table=False):
+        self.alias, self.columns, self.table = alias, columns, table
 
 
 class Level:
@@ -181,12 +181,12 @@ class Maker:
                 return "%s(%s) %s" % ("LATERAL " if lateral else "", inner, alias), Item(alias, shown)
             return "%s(%s) %s(%s)" % ("LATERAL " if lateral else "", inner, alias, ", ".join(shown)), Item(alias, shown)
         if d.random() < 0.25 and name not in [i.alias for i in level.items]:
-            return name, Item(name, columns)
+            return name, Item(name, columns, name in TABLES)
         if d.random() < 0.2:
             shown = d.sample(NAMES, min(2, len(columns)))
             rest = columns[len(shown):]
             return "%s %s(%s)" % (name, alias, ", ".join(shown)), Item(alias, shown + rest)
-        return "%s %s" % (name, alias), Item(alias, columns)
+        return "%s %s" % (name, alias), Item(alias, columns, columns == TABLES.get(name))
 
     def from_(self, levels, level, deep):
         d = self.dice
@@ -294,7 +294,8 @@ class Maker:
                     level.keys.add((item.alias, name))
             if keys:
                 group = " GROUP BY " + ", ".join(keys)
-                if len(keys) == 2 and d.random() < 0.2:
+                # PostgreSQL 15 takes two columns of a query in FROM that are one column below for one key
+                if len(keys) == 2 and d.random() < 0.3 and all(i.table for i in level.items):
                     group = " GROUP BY %s (%s)" % (d.choice(["ROLLUP", "CUBE"]), ", ".join(keys))
         if level.aggs and d.random() < 0.2:
             having = " HAVING %s %s %s" % (self.aggregate(all_, deep - 1), d.choice(["<", ">", "<>"]), self.value(all_, deep - 1))

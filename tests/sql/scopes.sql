@@ -314,3 +314,29 @@ select u.a from (fp a join fp b using (id) as u)
 select u.id, a.a from fp a join fp b using (id) as u order by 1
 select sum(j.v) from (fp a join fq b on a.id = b.k1) as j group by j.id order by 1
 select j.id, j.a from (fp a join fq b on a.id = b.k1) as j group by j.id order by 1
+-- which of several mistakes is told
+create table m (k int primary key, a int, b int)
+insert into m values (1, 2, 3), (2, 3, 4)
+select nosuch from m where m.a = x.a
+select m.a, k from m where nosuch = 1 group by m.a
+select k from m where nosuch = 1 group by a
+select k from m group by a order by nosuch
+select k from m group by a, nosuch having sum(a) > x.y
+select k, (select sum(z) from m) from m group by a
+select nosuch1 from m where sum(a) > 1
+update m set a = nosuch where x.b = 1
+update m set a = nosuch where b = 1 returning x.b
+update m set a = 1 where nosuch = 1 returning x.b
+update m set a = nosuch from nt where x.b = 1 returning nosuch
+delete from m where nosuch = 1 returning x.b
+update m set a = g from generate_series(1, k) g where g = k
+update m set a = 1 from (select k) z
+update m set a = 1 from lateral (select k) z
+delete from m using generate_series(1, m.k) g
+select k, sum(a) from m union select nosuch, 1 from m
+select k from m where nosuch in (select x.y from m)
+select k from m where sum(nosuch) > 1
+select k from m where sum(a) filter (where x.y) > 1
+-- equal names of an outer query
+select k from m where exists (select k, k from nt order by k)
+select (select m.a from nt group by m.a order by m.a limit 1), (select k from nt group by k having k > 0 limit 1) from m order by 1

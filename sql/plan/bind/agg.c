@@ -237,6 +237,18 @@ call(struct bind *b, const struct ast_expr *e, struct sql_agg *g)
 	return e->agg == NULL || !e->agg->filter || filter(b, e->args[e->nargs - 1], g);
 }
 
+/* A mistake in an argument is told before that of the place where the call stands. */
+static bool
+arguments_are_valid(struct bind *b, const struct ast_expr *e)
+{
+	b->agg.inside = true;
+	bool ok = true;
+	for (unsigned k = 0; k < e->nargs && ok; k++)
+		ok = e->args[k]->kind == AST_STAR || sql_bind_expr(b, e->args[k]) != NULL;
+	b->agg.inside = false;
+	return ok;
+}
+
 struct sql_expr *
 sql_bind_aggregate(struct bind *b, const struct ast_expr *e, enum sql_agg_kind kind)
 {
@@ -246,6 +258,8 @@ sql_bind_aggregate(struct bind *b, const struct ast_expr *e, enum sql_agg_kind k
 		sql_bind_fail(b, e->position, "42803", "aggregate function calls cannot be nested");
 		return NULL;
 	}
+	if (!b->agg.grouped && !arguments_are_valid(b, e))
+		return NULL;
 	if (!b->agg.grouped) {
 		sql_bind_fail(b, e->position, "42803", "aggregate functions are not allowed in %s",
 		    b->agg.not_in ? b->agg.not_in : "this place");

@@ -469,8 +469,11 @@ sql_bind_same(struct bind *b, const struct ast_expr *x, const struct ast_expr *y
 	case AST_COLUMN: {
 		unsigned tx, cx, ty, cy;
 		struct cat_err keep = *b->err;
-		bool same = sql_bind_locate(b, x, &tx, &cx) && sql_bind_locate(b, y, &ty, &cy) && tx == ty &&
-			    cx == cy;
+		bool here = sql_bind_locate(b, x, &tx, &cx), there = sql_bind_locate(b, y, &ty, &cy);
+		bool same = here && there ? tx == ty && cx == cy
+					  : !here && !there && x->len == 0 && y->len == 0 &&
+						same_word(x->text, y->text) && same_word(x->qual, y->qual) &&
+						same_word(x->schema, y->schema);
 		*b->err = keep;
 		return same;
 	}
@@ -612,6 +615,27 @@ unknown(const struct bind *b, const struct ast_expr *e)
 	return (strcmp(s, "42703") == 0 && e->qual == NULL) || strcmp(s, "42P01") == 0;
 }
 
+/* An error, but told only if the query has no other one: sql_bind_select_rest. */
+static struct sql_expr *
+ungrouped(struct bind *b, const struct ast_expr *e, const struct bind_table *t, unsigned c)
+{
+	struct cat_datum none = { .type = t->tab->column[c].type, .null = true };
+	struct cat_err keep = *b->err;
+	if (b->agg.ungrouped == NULL) {
+		sql_bind_fail(b, e->position, "42803",
+		    b->around.asked ? "subquery uses ungrouped column \"%s.%s\" from outer query"
+				    : "column \"%s.%s\" must appear in the GROUP BY clause or be used in an "
+				      "aggregate function",
+		    t->alias, sql_bind_column_name(t, c));
+		b->agg.ungrouped = nam_arena_copy(b->a, b->err, sizeof *b->err);
+		if (b->agg.ungrouped == NULL)
+			return NULL;
+		*b->err = keep;
+	}
+	none.v.s = (struct cat_str){ "", 0 };
+	return sql_expr_const(b->a, none, e->position);
+}
+
 static struct sql_expr *
 column(struct bind *b, const struct ast_expr *e)
 {
@@ -625,18 +649,8 @@ column(struct bind *b, const struct ast_expr *e)
 	if (sql_bind_merged(b, k) != NULL)
 		return sql_bind_expr(b, sql_bind_merged(b, k)->e);
 	struct bind_table *t = b->from.table[k];
-	if (b->agg.grouped && !b->agg.inside && b->around.asked) {
-		sql_bind_fail(b, e->position, "42803",
-		    "subquery uses ungrouped column \"%s.%s\" from outer query", t->alias,
-		    sql_bind_column_name(t, c));
-		return NULL;
-	}
-	if (b->agg.grouped && !b->agg.inside) {
-		sql_bind_fail(b, e->position, "42803",
-		    "column \"%s.%s\" must appear in the GROUP BY clause or be used in an aggregate function",
-		    t->alias, sql_bind_column_name(t, c));
-		return NULL;
-	}
+	if (b->agg.grouped && !b->agg.inside)
+		return ungrouped(b, e, t, c);
 	if (t->flats > 0)
 		return sql_bind_pulled_column(b, t, c);
 	t->used[c] = 1;

@@ -221,6 +221,7 @@ struct bind_around {
 struct bind_answer {
 	struct sql_column *column;
 	unsigned columns;
+	bool where_first;  /* mistakes of WHERE are told before those of the select list */
 	bool keep_unknown; /* literals and parameters of the select list without a type keep none */
 	struct bind_query *query;
 	struct sql_expr **output; /* after sql_bind_select_begin: the select list */
@@ -235,6 +236,7 @@ struct bind_answer {
 struct bind_agg {
 	const char *not_in; /* "WHERE": no aggregates here */
 	bool grouped, inside;
+	struct cat_err *ungrouped; /* a column that is no group's is used outside of aggregates */
 	const struct ast_expr **group;
 	struct sql_expr **key;
 	unsigned groups, group_cap;
@@ -529,6 +531,9 @@ struct sql_expr *sql_bind_grouping(struct bind *b, const struct ast_expr *e);
 /* select.c: one more group. */
 bool sql_bind_group_key(struct bind *b, const struct ast_expr *e, struct sql_expr *key);
 
+/* select.c: *b->err says what is wrong with WHERE or GROUP BY; unless the select list, or what
+ * else PostgreSQL looks at before, is wrong as well. Returns false. */
+bool sql_bind_told_first(struct bind *b, const struct ast_select *q, bool all);
 /* join.c: all of FROM and its conditions; then which columns `*` is. */
 bool sql_bind_from(struct bind *b, const struct ast_select *q);
 struct bind_ref {
@@ -619,6 +624,9 @@ bool sql_bind_update(struct bind *b, const struct ast_stmt *st);
 bool sql_bind_delete(struct bind *b, const struct ast_stmt *st);
 bool sql_bind_target(struct bind *b, const struct ast_table *t);
 bool sql_bind_returning(struct bind *b, const struct ast_stmt *st);
+/* b->err says what is wrong with RETURNING, or (set) with SET; unless WHERE, or RETURNING, is
+ * wrong as well, which PostgreSQL looks at before. Returns false. */
+bool sql_bind_where_first(struct bind *b, const struct ast_stmt *st, bool set);
 bool sql_bind_set_columns(struct bind *b, const struct ast_target *set, unsigned n, struct sql_sets *out);
 /* x as a value for column c of the target. */
 struct sql_expr *sql_bind_assigned(struct bind *b, struct sql_expr *x, unsigned c, int position);

@@ -394,6 +394,17 @@ sql_bind_insert(struct bind *b, const struct ast_stmt *st)
 	return conflict(b, st) && sql_bind_returning(b, st);
 }
 
+bool
+sql_bind_where_first(struct bind *b, const struct ast_stmt *st, bool set)
+{
+	struct cat_err keep = *b->err;
+	*b->err = (struct cat_err){ 0 };
+	struct sql_expr *where;
+	if (condition(b, st->where, &where) && (!set || sql_bind_returning(b, st)))
+		*b->err = keep;
+	return false;
+}
+
 /* The rows that an UPDATE or DELETE means. */
 static bool
 victims(struct bind *b, const struct ast_expr *where, bool all_columns)
@@ -415,9 +426,13 @@ sql_bind_update(struct bind *b, const struct ast_stmt *st)
 {
 	if (st->from != NULL)
 		return sql_bind_dml_from(b, st);
-	return sql_bind_target(b, &st->table) && sql_bind_rules(b, b->plan->tab, &b->plan->rules) &&
-	       sets_of(b, st->set, st->sets, &b->plan->sets) && sql_bind_returning(b, st) &&
-	       victims(b, st->where, true);
+	if (!sql_bind_target(b, &st->table) || !sql_bind_rules(b, b->plan->tab, &b->plan->rules))
+		return false;
+	if (!sets_of(b, st->set, st->sets, &b->plan->sets))
+		return sql_bind_where_first(b, st, true);
+	if (!sql_bind_returning(b, st))
+		return sql_bind_where_first(b, st, false);
+	return victims(b, st->where, true);
 }
 
 bool
@@ -425,5 +440,9 @@ sql_bind_delete(struct bind *b, const struct ast_stmt *st)
 {
 	if (st->from != NULL)
 		return sql_bind_dml_from(b, st);
-	return sql_bind_target(b, &st->table) && sql_bind_returning(b, st) && victims(b, st->where, false);
+	if (!sql_bind_target(b, &st->table))
+		return false;
+	if (!sql_bind_returning(b, st))
+		return sql_bind_where_first(b, st, false);
+	return victims(b, st->where, false);
 }

@@ -8,6 +8,8 @@
  */
 #include <sql/plan/bind/bind.h>
 
+#include <stdio.h>
+
 /* What the query answers: target columns, and where each goes in the wide batch. */
 struct query {
 	struct ast_select q;
@@ -70,6 +72,7 @@ answers(struct bind *b, struct query *k, unsigned assigned, struct sql_from *f)
 	struct bind *sub = sql_bind_child(b, 0);
 	if (sub == NULL)
 		return false;
+	sub->answer.where_first = true;
 	sub->answer.into = p->tab;
 	sub->answer.into_map = k->into;
 	sub->answer.into_maps = assigned;
@@ -111,9 +114,19 @@ sql_bind_dml_from(struct bind *b, const struct ast_stmt *st)
 	for (unsigned i = 0; i < st->from->tables; i++)
 		if (!sql_bind_add_table(b, &st->from->table[i]))
 			return false;
+	for (unsigned c = 0; c < p->tab->columns; c++)
+		if (b->from.table[0]->used[c]) {
+			snprintf(b->err->hint, sizeof b->err->hint,
+			    "There is an entry for table \"%s\", but it cannot be referenced from this part "
+			    "of the query.",
+			    b->from.table[0]->alias);
+			return sql_bind_fail(b, st->table.position, "42P10",
+			    "invalid reference to FROM-clause entry for table \"%s\"",
+			    b->from.table[0]->alias);
+		}
 	b->from.hi = b->from.tables;
 	if (!sql_bind_returning(b, st))
-		return false;
+		return sql_bind_where_first(b, st, false);
 	/* The target comes last: so the list's joins stay where they are, and do not see it. */
 	k.q.table = sql_bind_take(b, b->from.tables * sizeof *k.q.table);
 	k.cap = p->tab->keys + st->sets + b->from.width;

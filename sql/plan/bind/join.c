@@ -469,6 +469,6 @@ sql_bind_from(struct bind *b, const struct ast_select *q)
 	b->where.home = 0;
 	b->agg.not_in = "WHERE";
 	if (q->where != NULL && !sql_bind_conds(b, q->where))
-		return false;
+		return !b->answer.where_first && sql_bind_told_first(b, q, false);
 	return sql_bind_pulled_outers(b, at.first, at.last);
 }

@@ -629,6 +629,36 @@ note_used(struct bind *b)
 	return true;
 }
 
+bool
+sql_bind_told_first(struct bind *b, const struct ast_select *q, bool all)
+{
+	struct cat_err keep = *b->err;
+	struct bind_list l = { 0 };
+	if (strncmp(keep.sqlstate, "53", 2) == 0 || strncmp(keep.sqlstate, "54", 2) == 0)
+		return false;
+	*b->err = (struct cat_err){ 0 };
+	bool ok = select_list(b, q, &l) && sql_bind_srf_begin(b);
+	b->agg.groups = 0;
+	b->agg.grouped = ok && is_grouped(b, q);
+	b->win.ok = true;
+	b->agg.not_in = "the select list";
+	for (unsigned i = 0; ok && i < l.n; i++)
+		ok = sql_bind_expr(b, l.t[i].e) != NULL;
+	b->win.ok = false;
+	b->agg.not_in = "HAVING";
+	ok = ok && (!all || q->having == NULL || sql_bind_expr_as(b, q->having, CAT_BOOL) != NULL);
+	struct sql_sort_key *key = ok && all ? sql_bind_take(b, (q->orders + 1) * sizeof *key) : NULL;
+	struct bind_out o = { 0 };
+	for (unsigned i = 0; key != NULL && ok && i < l.n; i++) {
+		struct cat_datum one = { .type = CAT_INT4, .v.i = 1 };
+		ok = out_push(b, &o, sql_expr_const(b->a, one, 0));
+	}
+	ok = ok && (key == NULL || order_by(b, q, &l, &o, key));
+	if (ok)
+		*b->err = keep;
+	return false;
+}
+
 /*
  * The select list of an EXISTS is valid, and that is all that counts: its columns are not read.
  * Unless its calls decide how many rows there are.
@@ -672,8 +702,10 @@ sql_bind_select_begin(struct bind *b, const struct ast_select *q)
 		bool grouped = is_grouped(b, q);
 		unsigned *leaf = sql_bind_take(b, (q->groups + 1) * sizeof *leaf);
 		unsigned *of = sql_bind_take(b, (q->groups + 1) * sizeof *of), named;
-		if (leaf == NULL || of == NULL || !groups(b, q, &w->l, leaf, of))
+		if (leaf == NULL || of == NULL)
 			return false;
+		if (!groups(b, q, &w->l, leaf, of))
+			return sql_bind_told_first(b, q, true);
 		named = b->agg.groups;
 		if (!add_dependent(b, q, &w->l, leaf))
 			return false;
@@ -761,6 +793,10 @@ sql_bind_select_rest(struct bind *b, bool quiet)
 		struct sql_expr *row = sql_expr_column(b->a, i, CAT_INT8, -1, 0);
 		if (row == NULL || !out_push(b, o, row))
 			return false;
+	}
+	if (b->agg.ungrouped != NULL) {
+		*b->err = *b->agg.ungrouped;
+		return false;
 	}
 	return true;
 }

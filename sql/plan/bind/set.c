@@ -165,8 +165,11 @@ sql_bind_set(struct bind *b, const struct ast_select *q, struct sql_column **col
 		const struct ast_set *op = &q->set[k];
 		struct bind_branch *r = &s->branch[k];
 		struct bind *next = r->b = begin(b, op->q);
-		if (next == NULL)
+		if (next == NULL) {
+			if (first->agg.ungrouped != NULL) /* told when its query ends */
+				*b->err = *first->agg.ungrouped;
 			return NULL;
+		}
 		if (next->answer.columns != s->cols) {
 			sql_bind_fail(b, next->answer.columns > 0 ? next->answer.output[0]->position : 0,
 			    "42601", "each %s query must have the same number of columns", name_of(op->op));

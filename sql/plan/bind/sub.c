@@ -426,14 +426,19 @@ sql_bind_sub(struct bind *b, const struct ast_expr *e, bool two)
 		sql_bind_fail(b, e->position, "54001", "stack depth limit exceeded");
 		return NULL;
 	}
-	for (unsigned i = 0; i < e->nargs; i++)
-		if ((test[i] = sql_bind_expr(b, e->args[i])) == NULL)
-			return NULL;
 	s->kind = e->sub;
 	s->up = b->around.sub;
 	in->around.up = b;
 	in->around.sub = s;
 	in->around.level = b->around.level + 1;
+	for (unsigned i = 0; i < e->nargs; i++)
+		if ((test[i] = sql_bind_expr(b, e->args[i])) == NULL) {
+			/* a mistake inside is told before */
+			struct cat_err keep = *b->err;
+			if (sql_bind_child_query(b, in, e->select))
+				*b->err = keep;
+			return NULL;
+		}
 	in->around.narrow = compared;
 	in->around.exists = s->kind == AST_SUB_EXISTS;
 	in->around.unnest = s->kind == AST_SUB_EXISTS || s->kind == AST_SUB_SCALAR ||
