@@ -30,6 +30,12 @@ bool cat_timestamp_in(struct cat_str text, int64_t *us, struct cat_err *err);
 bool cat_timestamptz_in(struct cat_str text, int64_t *us, struct cat_err *err);
 /* Microseconds since midnight, up to 24:00; a date and a zone in the text mean nothing. */
 bool cat_time_in(struct cat_str text, int64_t *us, struct cat_err *err);
+/*
+ * Any of the four, and now, today and their kin: *now is the instant, NULL: there is no clock, and
+ * *clock says whether one is asked for (then: false).
+ */
+bool cat_moment_in(enum cat_type type, struct cat_str text, const int64_t *now, int64_t *out, bool *clock,
+    struct cat_err *err);
 /* Writes at most CAT_DATETIME_CHARS, no 0 at the end; returns how many. */
 unsigned cat_date_out(int64_t days, char *to);
 unsigned cat_timestamp_out(int64_t us, char *to);
@@ -45,7 +51,7 @@ bool cat_timestamp_valid(int64_t us);
 /* extract(part from value): value / 10^scale; inf -1 or 1: that infinity; null: an infinity has no
  * such part. */
 struct cat_part {
-	int64_t value;
+	__int128 value;
 	unsigned scale;
 	int inf;
 	bool null;
@@ -63,7 +69,5 @@ bool cat_date_trunc(struct cat_str part, int64_t us, int64_t *out, struct cat_er
  * Is it POSIX's letters and digits (CET-1)? */
 bool cat_zone_is_name(struct cat_str s);
 bool cat_zone_is_posix(struct cat_str s);
-/* The first such name, CET or Europe/Paris, in a date's text. */
-bool cat_zone_name_in(struct cat_str text, struct cat_str *name);
 
 #endif

@@ -477,3 +477,47 @@ cat_json_text(struct cat_str json, struct cat_str *out, struct nam_arena *arena,
 	*out = (struct cat_str){ to, n };
 	return true;
 }
+
+static bool
+bad_surrogate(const char *why, struct cat_err *err)
+{
+	cat_error(err, "22P02", "invalid input syntax for type json");
+	if (err != NULL)
+		snprintf(err->detail, sizeof err->detail, "Unicode %s surrogate must %s a high surrogate.",
+		    strcmp(why, "follow") == 0 ? "low" : "high", why);
+	return false;
+}
+
+bool
+cat_json_unescapes(struct cat_str s, struct cat_err *err)
+{
+	const char *end = s.p + s.len, *p = s.p, *behind = NULL; /* a high surrogate's end */
+	while ((p = memchr(p, '\\', (size_t)(end - p))) != NULL) {
+		if (behind != NULL && (p != behind || p[1] != 'u'))
+			return bad_surrogate("follow", err);
+		if (p[1] != 'u') {
+			p += 2;
+			continue;
+		}
+		int ch = unit(p + 2, end);
+		p += 6;
+		if (ch >= 0xd800 && ch < 0xdc00) {
+			if (behind != NULL)
+				return bad_surrogate("not follow", err);
+			behind = p;
+			continue;
+		}
+		bool low = ch >= 0xdc00 && ch < 0xe000;
+		if (low != (behind != NULL))
+			return bad_surrogate("follow", err);
+		behind = NULL;
+		if (ch == 0) {
+			cat_error(err, "22P05", "unsupported Unicode escape sequence");
+			if (err != NULL)
+				snprintf(
+				    err->detail, sizeof err->detail, "\\u0000 cannot be converted to text.");
+			return false;
+		}
+	}
+	return behind == NULL || bad_surrogate("follow", err);
+}

@@ -40,5 +40,7 @@ bool cat_json_next(struct cat_json_walk *w, struct cat_str *key, struct cat_str 
 /* A string without its quotes and escapes (22P05: not a character), anything else as it is
  * written. */
 bool cat_json_text(struct cat_str json, struct cat_str *out, struct nam_arena *arena, struct cat_err *err);
+/* True if each escape of its strings is a character: 22P02 a lone surrogate, 22P05 \u0000. */
+bool cat_json_unescapes(struct cat_str json, struct cat_err *err);
 
 #endif

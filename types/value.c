@@ -254,7 +254,9 @@ int_in(enum cat_type type, struct cat_str in, union cat_val *out, struct cat_err
 		unsigned d = (unsigned)(unsigned char)s.p[k] - '0';
 		if (d > 9)
 			return bad(type, in, err);
-		over |= __builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, d, &v) || v > most;
+		over = __builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, d, &v) || v > most;
+		if (over) /* whatever follows */
+			break;
 	}
 	if (over)
 		return cat_error(err, "22003", "value \"%.*s\" is out of range for type %s",
@@ -411,14 +413,55 @@ name_in(struct cat_str in, union cat_val *out, struct cat_err *err)
 	return true;
 }
 
+#define ROW(b)                                                                                               \
+	b, b + 1, b + 2, b + 3, b + 4, b + 5, b + 6, b + 7, b + 8, b + 9, b + 10, b + 11, b + 12, b + 13,    \
+	    b + 14, b + 15
+static const unsigned char every_byte[256] = { ROW(0), ROW(16), ROW(32), ROW(48), ROW(64), ROW(80), ROW(96),
+	ROW(112), ROW(128), ROW(144), ROW(160), ROW(176), ROW(192), ROW(208), ROW(224), ROW(240) };
+#undef ROW
+
+struct cat_str
+cat_char_of(unsigned char c)
+{
+	return (struct cat_str){ (const char *)&every_byte[c], c != 0 };
+}
+
+struct cat_str
+cat_char_from_text(struct cat_str s)
+{
+	unsigned v = 0;
+	bool octal = s.len == 4 && s.p[0] == '\\';
+	for (uint32_t k = 1; octal && k < 4; k++) {
+		octal = s.p[k] >= '0' && s.p[k] <= '7';
+		v = v * 8 + (unsigned)(s.p[k] - '0');
+	}
+	return octal ? cat_char_of((unsigned char)v) : (struct cat_str){ s.p, s.len > 0 };
+}
+
 static bool
 char_in(struct cat_str in, union cat_val *out, struct cat_err *err)
 {
-	uint32_t bytes;
 	if (!text_in(in, out, err))
 		return false;
-	chars_up_to(out->s, 1, &bytes);
-	out->s.len = bytes;
+	out->s = cat_char_from_text(out->s);
+	return true;
+}
+
+bool
+cat_char_to_text(struct cat_str c, struct cat_str *out, struct nam_arena *arena)
+{
+	unsigned char b = c.len > 0 ? (unsigned char)c.p[0] : 0;
+	*out = c;
+	if (b < 0x80)
+		return true;
+	char *p = nam_arena_take(arena, 4);
+	if (p == NULL)
+		return false;
+	p[0] = '\\';
+	p[1] = (char)('0' + (b >> 6));
+	p[2] = (char)('0' + (b >> 3 & 7));
+	p[3] = (char)('0' + (b & 7));
+	*out = (struct cat_str){ p, 4 };
 	return true;
 }
 
@@ -656,8 +699,10 @@ cat_value_out(enum cat_type type, union cat_val v, struct nam_arena *arena)
 	if (type == CAT_BOOL)
 		return (struct cat_str){ v.i ? "t" : "f", 1 };
 	if (type == CAT_TEXT || type == CAT_JSON || type == CAT_JSONB || type == CAT_BPCHAR ||
-	    type == CAT_UNKNOWN || type == CAT_NAME || type == CAT_CHAR)
+	    type == CAT_UNKNOWN || type == CAT_NAME)
 		return v.s;
+	if (type == CAT_CHAR)
+		return cat_char_to_text(v.s, &v.s, arena) ? v.s : (struct cat_str){ "", 0 };
 	if (cat_type_is_reg(type))
 		return v.s.len > CAT_OID_BYTES
 			   ? (struct cat_str){ v.s.p + CAT_OID_BYTES, v.s.len - CAT_OID_BYTES }

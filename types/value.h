@@ -24,7 +24,7 @@
  *	JSON        str: text that types/json.h has checked; nothing compares it
  *	OID         int64 0..2^32-1: PostgreSQL's number of something in its system catalogs
  *	NAME        str: a text of at most 63 bytes
- *	CHAR        str: "char", one character or none
+ *	CHAR        str: "char", one byte, or none for a 0
  *	REGCLASS, REGTYPE, REGPROC, REGNAMESPACE, REGROLE
  *                  str: an oid (4 bytes, little-endian), then its name as text shows it; the oid
  *                  alone counts
@@ -329,6 +329,11 @@ bool cat_value_in(enum cat_type type, int32_t typmod, struct cat_str in, union c
     struct nam_arena *arena, struct cat_err *err);
 /* Value to text, as psql shows it (bool t/f, float8 shortest round trip, dates ISO). */
 struct cat_str cat_value_out(enum cat_type type, union cat_val v, struct nam_arena *arena);
+/* "char": of a byte; the first one of a text, or \ooo; as a text, where a byte of 128 and more is
+ * \ooo. False: no memory. */
+struct cat_str cat_char_of(unsigned char c);
+struct cat_str cat_char_from_text(struct cat_str s);
+bool cat_char_to_text(struct cat_str c, struct cat_str *out, struct nam_arena *arena);
 /* Applies varchar(n) and char(n) (22001; char pads) and numeric(p,s) (rounding; 22003) to a value
  * about to be stored. */
 bool cat_value_fit(

@@ -66,21 +66,3 @@ cat_zone_is_name(struct cat_str s)
 	name[s.len + 1] = ' ';
 	return strstr(names, name) != NULL;
 }
-
-bool
-cat_zone_name_in(struct cat_str text, struct cat_str *name)
-{
-	for (uint32_t k = 0; k < text.len;) {
-		uint32_t from = k;
-		while (k < text.len && text.p[k] != ' ')
-			k++;
-		while (from < k && !is_letter(text.p[from]))
-			from++; /* 10:00EST */
-		*name = (struct cat_str){ text.p + from, k - from };
-		if (cat_zone_is_name(*name))
-			return true;
-		while (k < text.len && text.p[k] == ' ')
-			k++;
-	}
-	return false;
-}

@@ -16,7 +16,7 @@ struct sql_copy_input {
 	int fd; /* -1: STDIN */
 	char *piece;
 	const char *in, *end, *next, *next_end; /* next: behind keep, or NULL */
-	char keep[16];                          /* the end of a piece and the beginning of the next one */
+	char keep[16];                          /* a piece's end, then the next one's begin */
 	uint64_t bytes, total, told, rows;
 	bool eof;
 
@@ -38,11 +38,11 @@ struct sql_copy_field {
 
 void sql_copy_begin(struct sql_copy_input *in);
 void sql_copy_end(struct sql_copy_input *in);
-/* The next line is in->rec, without its end. *done: an end mark or the input's end was behind it. False:
- * *x->err. */
+/* The next line is in->rec, without its end. *done: an end mark or the input's end was behind it.
+ * False: *x->err. */
 bool sql_copy_line(struct sql_copy_input *in, bool *done);
-/* Takes a line apart, into at most `most` fields; *n is how many it has. Their bytes are the line's,
- * or in the arena. False: *x->err. */
+/* Takes a line apart, into at most `most` fields; *n is how many it has. Their bytes are the
+ * line's, or in the arena. False: *x->err. */
 bool sql_copy_fields(struct sql_copy_input *in, struct cat_str line, struct sql_copy_field *field,
     unsigned most, unsigned *n, struct nam_arena *arena);
 

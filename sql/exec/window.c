@@ -171,7 +171,11 @@ lies(struct run *r, enum cat_type type, union cat_val x, union cat_val base, uni
 		nam_arena_reset(a);
 		if (!(add ? cat_num_add : cat_num_sub)(base.s, by.s, &sum, a, r->x->err))
 			return false;
-		*out = cat_num_cmp(x.s, sum);
+		/* NaN is near NaN alone; an infinity less itself: every number is near enough */
+		bool all = cat_num_is_nan(sum) && !cat_num_is_nan(base.s) && !cat_num_is_nan(x.s);
+		*out = all ? 0 : cat_num_cmp(x.s, cat_num_is_nan(base.s) ? base.s : sum);
+		if (!all && cat_num_is_nan(sum) && !cat_num_is_nan(base.s))
+			*out = 1;
 	} else if (cat_type_is_float(type)) {
 		union cat_val sum = { .f = add ? base.f + by.f : base.f - by.f };
 		if (isnan(sum.f) && !isnan(base.f)) /* an infinity less itself: everything is near

@@ -122,6 +122,35 @@ bpchar_to_text(struct sql_row *r)
 }
 
 static bool
+char_to_text(struct sql_row *r)
+{
+	return cat_char_to_text(r->a[0].s, &r->out.s, r->env->arena) || sql_oom(r->env->err);
+}
+
+static bool
+text_to_char(struct sql_row *r)
+{
+	r->out.s = cat_char_from_text(r->a[0].s);
+	return true;
+}
+
+static bool
+char_to_int(struct sql_row *r)
+{
+	r->out.i = r->a[0].s.len > 0 ? (int8_t)r->a[0].s.p[0] : 0;
+	return true;
+}
+
+static bool
+int_to_char(struct sql_row *r)
+{
+	if (r->a[0].i < INT8_MIN || r->a[0].i > INT8_MAX)
+		return cat_error(r->env->err, "22003", "\"char\" out of range");
+	r->out.s = cat_char_of((unsigned char)r->a[0].i);
+	return true;
+}
+
+static bool
 int_to_bool(struct sql_row *r)
 {
 	r->out.i = r->a[0].i != 0;
@@ -147,58 +176,29 @@ to_text(struct sql_row *r)
 							  * nothing */
 }
 
-/*
- * True if the text is now, today, tomorrow or yesterday, maybe with a time behind it. *rest: what
- * is behind; *day: which one.
- */
+/* True if the text says now, today, tomorrow or yesterday, maybe beside a time or a zone. */
 static bool
-is_named(enum cat_type type, struct cat_str s, struct cat_str *rest, int *day, bool *now)
+asks_clock(enum cat_type type, struct cat_str s)
 {
-	static const struct {
-		const char *word;
-		int day;
-	} words[] = { { "yesterday", -1 }, { "today", 0 }, { "tomorrow", 1 }, { "now", 0 } };
-	if (type != CAT_DATE && type != CAT_TIMESTAMP && type != CAT_TIMESTAMPTZ && type != CAT_TIME)
-		return false;
-	while (s.len > 0 && (*s.p == ' ' || (*s.p >= '\t' && *s.p <= '\r'))) {
-		s.p++;
-		s.len--;
-	}
-	for (unsigned k = 0; k < sizeof words / sizeof *words; k++) {
-		size_t n = strlen(words[k].word);
-		if (s.len < n || strncasecmp(s.p, words[k].word, n) != 0 ||
-		    (s.len > n && s.p[n] != ' ' && s.p[n] != ','))
-			continue;
-		*rest = (struct cat_str){ s.p + n, s.len - (uint32_t)n };
-		*day = words[k].day;
-		*now = words[k].word[0] == 'n';
-		return true;
-	}
-	return false;
+	int64_t out;
+	bool clock = false;
+	struct cat_err ignored;
+	if (type == CAT_DATE || type == CAT_TIMESTAMP || type == CAT_TIMESTAMPTZ || type == CAT_TIME)
+		cat_moment_in(type, s, NULL, &out, &clock, &ignored);
+	return clock;
 }
 
 static bool
 from_text(struct sql_row *r)
 {
-	struct cat_str s = r->a[0].s, rest;
-	int day;
-	bool now;
-	char t[64];
-	if (is_named(r->e->type, s, &rest, &day, &now)) {
-		if (r->env->session == NULL) /* while constants are folded: it is no constant */
-			return cat_error(r->env->err, "22007", "no clock for \"%.*s\"", (int)s.len, s.p);
-		int64_t at = sql_env_now(r->env) + day * CAT_US_PER_DAY;
-		unsigned n = now ? cat_timestamp_out(at, t) : cat_date_out(cat_timestamp_to_date(at), t);
-		char *whole = nam_arena_printf(r->env->arena, "%.*s%.*s", (int)n, t, (int)rest.len, rest.p);
-		if (whole == NULL)
-			return sql_oom(r->env->err);
-		s = (struct cat_str){ whole, (uint32_t)strlen(whole) };
-		struct cat_err why;
-		if (cat_value_in(r->e->type, -1, s, &r->out, r->env->arena, &why))
-			return true;
-		s = r->a[0].s; /* the words are those that were given */
-	}
-	return cat_value_in(r->e->type, -1, s, &r->out, r->env->arena, r->env->err);
+	struct cat_str s = r->a[0].s;
+	bool clock;
+	if (!asks_clock(r->e->type, s))
+		return cat_value_in(r->e->type, -1, s, &r->out, r->env->arena, r->env->err);
+	if (r->env->session == NULL) /* while constants are folded: it is no constant */
+		return cat_error(r->env->err, "22007", "no clock for \"%.*s\"", (int)s.len, s.p);
+	int64_t now = sql_env_now(r->env);
+	return cat_moment_in(r->e->type, s, &now, &r->out.i, &clock, r->env->err);
 }
 
 /* 'today' as a literal: what it is depends on when it is asked. */
@@ -234,10 +234,7 @@ sql_reg_literal(struct nam_arena *a, struct sql_expr *e, enum cat_type to, struc
 struct sql_expr *
 sql_moment(struct nam_arena *a, struct sql_expr *e, enum cat_type to, struct cat_err *err)
 {
-	struct cat_str rest;
-	int day;
-	bool now;
-	if (!is_named(to, e->value.v.s, &rest, &day, &now))
+	if (!asks_clock(to, e->value.v.s))
 		return NULL;
 	struct sql_expr *text =
 	    sql_expr_const(a, (struct cat_datum){ .type = CAT_TEXT, .v = e->value.v }, e->position);
@@ -348,11 +345,19 @@ reg_to_oid(struct sql_row *r)
 	return true;
 }
 
-/* The first 63 bytes of a text, or its first character. */
+/* The first 63 bytes of a text. */
 static bool
 text_to_name(struct sql_row *r)
 {
-	return cat_value_in(r->e->type, -1, r->a[0].s, &r->out, r->env->arena, r->env->err);
+	return cat_value_in(CAT_NAME, -1, r->a[0].s, &r->out, r->env->arena, r->env->err);
+}
+
+static bool
+bpchar_to_name(struct sql_row *r)
+{
+	struct cat_str s;
+	return cat_value_canonical(CAT_BPCHAR, r->a[0].s, &s, r->env->arena) &&
+	       cat_value_in(CAT_NAME, -1, s, &r->out, r->env->arena, r->env->err);
 }
 
 /* From a number: the session knows the catalog. */
@@ -378,6 +383,7 @@ ONE(fn_float_to_real, float_to_real);
 ONE(fn_numeric_to_real, numeric_to_real);
 ONE(fn_real_to_numeric, real_to_numeric);
 ONE(fn_bpchar_to_text, bpchar_to_text);
+ONE(fn_bpchar_to_name, bpchar_to_name);
 ONE(fn_bool_to_text, bool_to_text);
 ONE(fn_to_text, to_text);
 ONE(fn_from_text, from_text);
@@ -390,6 +396,10 @@ ONE(fn_int_to_oid, int_to_oid);
 ONE(fn_oid_to_int4, oid_to_int4);
 ONE(fn_reg_to_oid, reg_to_oid);
 ONE(fn_text_to_name, text_to_name);
+ONE(fn_text_to_char, text_to_char);
+ONE(fn_char_to_text, char_to_text);
+ONE(fn_char_to_int, char_to_int);
+ONE(fn_int_to_char, int_to_char);
 static const struct sql_fn fn_number_to_reg = {
 	.name = "cast", .nargs = 1, .flags = SQL_FN_VOLATILE, .row = number_to_reg
 };
@@ -464,6 +474,7 @@ sql_cast_find(enum cat_type from, enum cat_type to, enum sql_cast_level level, c
 		    [CAT_FLOAT8] = { &fn_int_to_float, I },
 		    [CAT_NUMERIC] = { &fn_int_to_numeric, I } },
 		[CAT_INT4] = { [CAT_BOOL] = { &fn_int_to_bool, E },
+		    [CAT_CHAR] = { &fn_int_to_char, E },
 		    [CAT_INT2] = { &fn_int_to_int2, A },
 		    [CAT_INT8] = { &fn_same, I },
 		    [CAT_OID] = { &fn_int_to_oid, I },
@@ -497,11 +508,15 @@ sql_cast_find(enum cat_type from, enum cat_type to, enum sql_cast_level level, c
 		    [CAT_INT8] = { &fn_same, I } },
 		[CAT_OIDV] = { [CAT_OID] = { &fn_same, I }, [CAT_INT8] = { &fn_same, I } },
 		[CAT_NAME] = { [CAT_TEXT] = { &fn_same, I }, [CAT_BPCHAR] = { &fn_same, A } },
-		[CAT_CHAR] = { [CAT_TEXT] = { &fn_same, I }, [CAT_BPCHAR] = { &fn_same, A } },
+		[CAT_CHAR] = { [CAT_TEXT] = { &fn_char_to_text, I },
+		    [CAT_BPCHAR] = { &fn_char_to_text, A },
+		    [CAT_INT4] = { &fn_char_to_int, E } },
 		[CAT_TEXT] = { [CAT_BPCHAR] = { &fn_same, I },
 		    [CAT_NAME] = { &fn_text_to_name, I },
-		    [CAT_CHAR] = { &fn_text_to_name, A } },
-		[CAT_BPCHAR] = { [CAT_TEXT] = { &fn_bpchar_to_text, I } },
+		    [CAT_CHAR] = { &fn_text_to_char, A } },
+		[CAT_BPCHAR] = { [CAT_TEXT] = { &fn_bpchar_to_text, I },
+		    [CAT_NAME] = { &fn_bpchar_to_name, I },
+		    [CAT_CHAR] = { &fn_text_to_char, A } },
 		[CAT_DATE] = { [CAT_TIMESTAMP] = { &fn_date_to_timestamp, I },
 		    [CAT_TIMESTAMPTZ] = { &fn_date_to_timestamp, I } },
 		[CAT_TIMESTAMP] = { [CAT_DATE] = { &fn_timestamp_to_date, A },
@@ -514,8 +529,7 @@ sql_cast_find(enum cat_type from, enum cat_type to, enum sql_cast_level level, c
 		[CAT_INTERVAL] = { [CAT_TIME] = { &fn_interval_to_time, A } },
 		[CAT_UNKNOWN] = { [CAT_TEXT] = { &fn_same, I }, [CAT_BPCHAR] = { &fn_same, I } },
 	};
-	/* by way of the text: any type to text, text to any type; a column of untyped literals
-	 * holds text */
+	/* any type to text, text to any type; a column of untyped literals holds text */
 	static const struct cast out = { &fn_to_text, A }, in = { &fn_from_text, E },
 				 open = { &fn_from_text, I };
 	static const struct cast none = { NULL, SQL_CAST_IMPLICIT };
@@ -529,9 +543,8 @@ sql_cast_find(enum cat_type from, enum cat_type to, enum sql_cast_level level, c
 	const struct cast *c = arrays ? &none : reg(from, to);
 	if (c == NULL)
 		c = json(from, to);
-	bool made = cat_type_id(from) != 0 || cat_type_id(to) != 0;
 	if (c == NULL)
-		c = made ? &none : &casts[from][to];
+		c = cat_type_id(from) != 0 || cat_type_id(to) != 0 ? &none : &casts[from][to];
 	if (c->fn == NULL && from != to) {
 		if (from == CAT_UNKNOWN)
 			c = &open;

@@ -192,6 +192,8 @@ sql_work(const struct sql_env *env, uint64_t bytes)
 }
 enum { SQL_WORK_PIECE = 64 << 10 }; /* less than this need not be told by itself */
 
+/* func/binary.c: md5() of a text or bytes. */
+bool sql_md5(struct sql_row *r);
 /* func/like.c */
 bool sql_like(struct cat_str text, struct cat_str pattern, bool *out, struct cat_err *err);
 /* func/text.c: characters */

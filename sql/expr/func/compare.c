@@ -251,6 +251,8 @@ const struct sql_fn sql_fns_compare[] = {
 	/* patterns meet the blanks of char(n), too */
 	{ "~~", SQL_FN_OP, 2, { CAT_BPCHAR, CAT_TEXT }, CAT_BOOL, k_like, NULL },
 	{ "!~~", SQL_FN_OP, 2, { CAT_BPCHAR, CAT_TEXT }, CAT_BOOL, k_not_like, NULL },
+	{ "~~*", SQL_FN_OP, 2, { CAT_BPCHAR, CAT_TEXT }, CAT_BOOL, NULL, k_ilike },
+	{ "!~~*", SQL_FN_OP, 2, { CAT_BPCHAR, CAT_TEXT }, CAT_BOOL, NULL, k_not_ilike },
 	{ "~~*", SQL_FN_OP, 2, { CAT_TEXT, CAT_TEXT }, CAT_BOOL, NULL, k_ilike },
 	{ "!~~*", SQL_FN_OP, 2, { CAT_TEXT, CAT_TEXT }, CAT_BOOL, NULL, k_not_ilike },
 	{ 0 },

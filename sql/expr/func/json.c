@@ -17,10 +17,19 @@ found(struct sql_row *r, bool is, struct cat_str part, bool text)
 	return cat_json_text(part, &r->out.s, r->env->arena, r->env->err);
 }
 
+/* json is kept as it was written: what its escapes stand for is looked at when a part is taken. */
+bool
+sql_json_readable(struct sql_row *r)
+{
+	return r->e->args[0]->type != CAT_JSON || cat_json_unescapes(r->a[0].s, r->env->err);
+}
+
 static bool
 member(struct sql_row *r, bool text)
 {
 	struct cat_str part = { "", 0 };
+	if (!sql_json_readable(r))
+		return false;
 	bool is = cat_json_member(r->a[0].s, r->a[1].s, &part, r->env->arena);
 	return found(r, is, part, text);
 }
@@ -41,6 +50,8 @@ static bool
 element(struct sql_row *r, bool text)
 {
 	struct cat_str part = { "", 0 };
+	if (!sql_json_readable(r))
+		return false;
 	bool is = cat_json_element(r->a[0].s, r->a[1].i, &part);
 	return found(r, is, part, text);
 }
@@ -94,6 +105,8 @@ path(struct sql_row *r, bool text)
 {
 	struct cat_str at = r->a[0].s, s = r->a[1].s, whole = s;
 	bool is = true;
+	if (!sql_json_readable(r))
+		return false;
 	while (s.len > 0 && blank(s.p[0]))
 		s.p++, s.len--;
 	while (s.len > 0 && blank(s.p[s.len - 1]))
@@ -159,6 +172,8 @@ names(struct sql_row *r, bool text)
 	struct sql_elements x;
 	struct cat_str at = r->a[0].s;
 	bool is = true;
+	if (!sql_json_readable(r))
+		return false;
 	if (!sql_array_load(r->env, CAT_ARRAY | CAT_TEXT, r->a[1].s, 0, &x))
 		return false;
 	for (uint32_t k = 0; k < x.a.n && is; k++)

@@ -7,6 +7,8 @@
 /* json.c */
 sql_row_fn sql_json_member, sql_json_member_text, sql_json_element, sql_json_element_text, sql_json_path,
     sql_json_path_text, sql_json_names, sql_json_names_text, sql_json_typeof, sql_json_length;
+/* True if the first argument is jsonb, or all escapes of it are characters. */
+bool sql_json_readable(struct sql_row *r);
 
 /* jsonb.c: casts. */
 extern const struct sql_fn sql_fn_jsonb_to_number, sql_fn_jsonb_to_bool;

@@ -591,6 +591,8 @@ members(struct sql_row *r, bool keys, bool text)
 	uint32_t n = 0, cap = 0;
 	union cat_val *e = NULL;
 	bool *null = NULL;
+	if (!sql_json_readable(r))
+		return false;
 	cat_json_walk(&walk, json);
 	while (cat_json_next(&walk, &key, &v)) {
 		if (n == cap) {

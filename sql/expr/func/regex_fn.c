@@ -582,9 +582,9 @@ k_all(struct sql_frame *f)
 #define T CAT_TEXT
 #define B CAT_BOOL
 #define A (CAT_ARRAY | CAT_TEXT)
-#define MATCH(op)                                                                                            \
+#define MATCH(op, type)                                                                                      \
 	{                                                                                                    \
-		op, SQL_FN_OP | SQL_FN_REGEX, 2, { T, T }, B, k_match, NULL                                  \
+		op, SQL_FN_OP | SQL_FN_REGEX, 2, { type, T }, B, k_match, NULL                               \
 	}
 #define V(name, n, ret, f, ...)                                                                              \
 	{                                                                                                    \
@@ -592,10 +592,15 @@ k_all(struct sql_frame *f)
 	}
 
 const struct sql_fn sql_fns_regex[] = {
-	MATCH("~"),
-	MATCH("~*"),
-	MATCH("!~"),
-	MATCH("!~*"),
+	MATCH("~", T),
+	MATCH("~*", T),
+	MATCH("!~", T),
+	MATCH("!~*", T),
+	/* the blanks at the end of a char(n) count here */
+	MATCH("~", CAT_BPCHAR),
+	MATCH("~*", CAT_BPCHAR),
+	MATCH("!~", CAT_BPCHAR),
+	MATCH("!~*", CAT_BPCHAR),
 	V("regexp_like", 2, B, k_match, T, T),
 	V("regexp_like", 3, B, k_match, T, T, T),
 	V("regexp_count", 2, CAT_INT4, k_count, T, T),

@@ -119,6 +119,9 @@ k_quote_literal(struct sql_row *r)
 	if (r->null[0])
 		return r->out_null = true;
 	struct cat_str t = cat_value_out(r->e->args[0]->type, r->a[0], r->env->arena);
+	if (r->e->args[0]->type == CAT_BPCHAR &&
+	    !cat_value_canonical(CAT_BPCHAR, t, &t, r->env->arena)) /* as a text */
+		return sql_oom(r->env->err);
 	if (r->e->args[0]->type == CAT_BOOL) /* as a cast says it */
 		t = r->a[0].i ? (struct cat_str){ "true", 4 } : (struct cat_str){ "false", 5 };
 	if (!sql_put_literal(&w, t))

@@ -7,7 +7,6 @@
 #include <types/numeric.h>
 
 #include <locale.h>
-#include <openssl/evp.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -587,22 +586,6 @@ k_reverse(struct sql_row *r)
 }
 
 static bool
-k_md5(struct sql_row *r)
-{
-	unsigned char sum[EVP_MAX_MD_SIZE];
-	unsigned n = 0;
-	char *p = room(r, 33);
-	if (p == NULL)
-		return false;
-	if (EVP_Digest(r->a[0].s.p, r->a[0].s.len, sum, &n, EVP_md5(), NULL) != 1 || n != 16)
-		return cat_error(r->env->err, "XX000", "MD5 is not available");
-	for (unsigned k = 0; k < 16; k++)
-		snprintf(p + 2 * k, 3, "%02x", sum[k]);
-	r->out.s = (struct cat_str){ p, 32 };
-	return true;
-}
-
-static bool
 k_chr(struct sql_row *r)
 {
 	int64_t c = r->a[0].i;
@@ -685,7 +668,7 @@ const struct sql_fn sql_fns_text[] = {
 	F("translate", 3, T, k_translate, T, T, T),
 	F("repeat", 2, T, k_repeat, T, I),
 	F("reverse", 1, T, k_reverse, T),
-	F("md5", 1, T, k_md5, T),
+	F("md5", 1, T, sql_md5, T),
 	F("chr", 1, T, k_chr, I),
 	F("ascii", 1, I, k_ascii, T),
 	F("to_hex", 1, T, k_to_hex, I),

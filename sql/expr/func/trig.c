@@ -28,8 +28,22 @@ FLOAT1(f_tan, isinf(x), tan(x))
 FLOAT1(f_atan, false, atan(x))
 /* by PostgreSQL's constant, so that the last digit is its */
 #define RADIANS_PER_DEGREE 0.0174532925199432957692
-FLOAT1(f_degrees, false, x / RADIANS_PER_DEGREE)
-FLOAT1(f_radians, false, x *RADIANS_PER_DEGREE)
+static bool
+f_degrees(struct sql_row *r)
+{
+	r->out.f = r->a[0].f / RADIANS_PER_DEGREE;
+	return !isinf(r->out.f) || isinf(r->a[0].f) ||
+	       cat_error(r->env->err, "22003", "value out of range: overflow");
+}
+
+static bool
+f_radians(struct sql_row *r)
+{
+	r->out.f = r->a[0].f * RADIANS_PER_DEGREE;
+	return r->out.f != 0 || r->a[0].f == 0 ||
+	       cat_error(r->env->err, "22003", "value out of range: underflow");
+}
+
 FLOAT1(f_asin, x<-1 || x> 1, asin(x))
 FLOAT1(f_acos, x<-1 || x> 1, acos(x))
 FLOAT1(f_sinh, false, sinh(x))
