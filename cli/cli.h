@@ -22,6 +22,9 @@ int cli_check(int argc, char **argv);   /* judges recorded histories */
  * this host.
  */
 const char *cli_storage_list(void);
+/* The process has been told to end: if it is still there after some 5 s, a signal handler ends it.
+ * May be called in a signal handler. */
+void cli_end_soon(void);
 /* Prints a string in JSON's quotes on stdout. */
 void cli_json_text(const char *s);
 

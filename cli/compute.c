@@ -312,6 +312,7 @@ cli_compute(int argc, char **argv)
 	    c.pg.socket_dir ? c.pg.socket_dir : "");
 	while (sigwait(&set, &sig) != 0)
 		continue;
+	cli_end_soon();
 	cn_metrics_close(metrics);
 	cn_pg_close(pg);
 	cn_close(cn);

@@ -1,5 +1,6 @@
 /* shell_input.c -- where the shell's text comes from: files and pipes in bounded pieces, terminals
  * through libedit. */
+#include "cli.h"
 #include "shell.h"
 
 #include <editline/readline.h>
@@ -30,16 +31,23 @@ void
 shell_running(struct cn_session *s)
 {
 	running = s;
+	/* A signal that came just before has found no session. */
+	if (s != NULL && ended)
+		cn_session_ends(s);
 }
 
 static void
 on_signal(int sig)
 {
 	shell_interrupted = 1;
-	if (sig != SIGINT)
+	if (sig != SIGINT) {
 		ended = 1;
+		cli_end_soon();
+	}
 	struct cn_session *s = running;
-	if (s != NULL)
+	if (s != NULL && sig != SIGINT)
+		cn_session_ends(s);
+	else if (s != NULL)
 		cn_cancel(s);
 	if (shell_reading) {
 		shell_reading = 0;

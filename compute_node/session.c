@@ -38,6 +38,7 @@ struct cn_session {
 	struct sql_session *sql;       /* baton */
 	_Atomic uint32_t baton;        /* a  enum baton */
 	_Atomic int cancel;            /* a */
+	_Atomic int ends;              /* a  every statement is cancelled */
 	atomic_bool posted;            /* a  the caller is done with co */
 	struct sql_progress scan;      /* a  the coroutine stores */
 	void (*look)(void *arg);       /* the caller's  NULL = none */
@@ -432,6 +433,14 @@ cn_cancel(struct cn_session *s)
 	atomic_store_explicit(&s->cancel, 1, memory_order_relaxed);
 }
 
+void
+cn_session_ends(struct cn_session *s)
+{
+	atomic_store(&s->ends, 1);
+	cn_ending(s->cn);
+	cn_cancel(s);
+}
+
 /* Makes the call the coroutine asked for. */
 static void
 deliver(struct cn_session *s, const struct sql_sink *k)
@@ -476,7 +485,7 @@ cn_exec(struct cn_session *s, const char *text, size_t len, const struct sql_sin
 	s->len = len;
 	s->sink = sink;
 	s->err = err;
-	atomic_store_explicit(&s->cancel, 0, memory_order_relaxed);
+	atomic_store_explicit(&s->cancel, atomic_load(&s->ends), memory_order_relaxed);
 	for (turn(s); s->event != EV_END; turn(s))
 		deliver(s, sink);
 	return s->ok;
@@ -495,7 +504,7 @@ cn_prepare(struct cn_session *s, const char *text, size_t len, struct sql_stmt *
 	s->sink = &none;
 	s->err = err;
 	s->stmt = NULL;
-	atomic_store_explicit(&s->cancel, 0, memory_order_relaxed);
+	atomic_store_explicit(&s->cancel, atomic_load(&s->ends), memory_order_relaxed);
 	turn(s);
 	*out = s->stmt;
 	return s->ok;
@@ -522,7 +531,7 @@ cn_run(struct cn_session *s, struct sql_stmt *st, const struct cat_datum *param,
 	s->sink = sink;
 	s->err = err;
 	s->running = true;
-	atomic_store_explicit(&s->cancel, 0, memory_order_relaxed);
+	atomic_store_explicit(&s->cancel, atomic_load(&s->ends), memory_order_relaxed);
 }
 
 enum cn_next

@@ -3,12 +3,21 @@
 
 #include <base/fault.h>
 
+bool
+txn_out_of_time(const struct txn *t)
+{
+	uint64_t by = atomic_load_explicit(&t->tw->db->end_by, memory_order_relaxed);
+	return __builtin_expect(by != 0, 0) && net_now_ns(t->tw->w) > by;
+}
+
 nam_status
 txn_free_locks(struct txn *t)
 {
 	nam_status worst = NAM_OK;
 	for (uint32_t i = 0; i < t->nwr;) {
 		uint32_t from = i;
+		if (i > 0 && txn_out_of_time(t))
+			return NAM_REFUSED;
 		txn_batch_open(t);
 		for (; i < t->nwr && t->batch.n + 1 < t->batch.cap; i++) {
 			struct txn_write *w = t->wr[i];

@@ -619,6 +619,10 @@ install(struct txn *t, const struct txn_limits *limits)
 		if (t->batch.n + 2 > t->batch.cap) {
 			broken |= txn_batch_flush(t) != NAM_OK;
 			txn_give_way(tw); /* there are so many writes that the answer waits */
+			if (wait && txn_out_of_time(t)) {
+				txn_leave(t); /* decided: the recoverer goes on */
+				return NAM_OK;
+			}
 		}
 		if (txn_writes(t->wr[i])) {
 			add_directory(t, t->wr[i]);

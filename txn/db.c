@@ -266,6 +266,12 @@ txn_worker_open(struct txn_db *db, struct net_worker *w, struct txn_worker **out
 	return NAM_OK;
 }
 
+void
+txn_ending(struct txn_db *db, uint64_t until_ns)
+{
+	atomic_store(&db->end_by, until_ns);
+}
+
 enum {
 	CLOSE_LOOK_NS = 100000, /* helpers look at `stopping` each few milliseconds */
 };
@@ -279,6 +285,10 @@ txn_worker_close(struct txn_worker *tw)
 	while (tw->open > 0)
 		net_back_off(tw->w, &pause);
 	tw->gc_end = net_now_ns(tw->w) + CLOSE_GC_NS;
+	/* The workers close one after the other. */
+	uint64_t by = atomic_load(&tw->db->end_by);
+	if (by != 0 && tw->gc_end > by)
+		tw->gc_end = by;
 	tw->gc_woke = 0;
 	tw->stopping = true;
 	while (tw->helpers > (tw->number == 0 ? 1 : 0) && !atomic_load(&tw->db->failed))

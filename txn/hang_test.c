@@ -239,6 +239,76 @@ test_parted(void **state)
 	assert_true(part_longest < (TIMEOUT_MS + MEND_MS + LEASE_MS + RECOVERY_MS) * (uint64_t)MS);
 }
 
+/* ---- it ends, and has no time left for what it does ---- */
+
+enum { ENDING_ROWS = 400 };
+
+struct ending {
+	struct fixture *fix;
+	bool commits, ended;
+	nam_status st;
+};
+
+static void
+ending_main(void *arg)
+{
+	struct ending *v = arg;
+	struct fixture *fix = v->fix;
+	struct nam_arena mine = fix->a;
+	struct txn *t;
+	nam_arena_init(&fix->a, 0);
+	assert_int_equal(txn_begin(fix->tw[HANGS], TXN_READ_COMMITTED, &t), NAM_OK);
+	for (uint64_t k = 0; k < ENDING_ROWS; k++)
+		assert_int_equal(set(fix, t, &fix->tab[HANGS], k, 7), NAM_OK);
+	txn_ending(fix->db[HANGS], 1);
+	if (v->commits)
+		v->st = txn_commit(t, NULL);
+	else
+		txn_abort(t);
+	nam_arena_fini(&fix->a);
+	fix->a = mine;
+	v->ended = true;
+}
+
+/* Rows of a transaction that it leaves behind are as it was told, and free, after a recovery. */
+static void
+ending(struct fixture *fix, bool commits)
+{
+	fill(fix, ENDING_ROWS, 1);
+	assert_true(write_and_see(fix, HANGS, 1) < MS);
+	struct ending v = { .fix = fix, .commits = commits };
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[HANGS]), ending_main, &v, 128 << 10));
+	while (!v.ended)
+		net_sleep(fix->w[0], 100000);
+	assert_int_equal(v.st, NAM_OK);
+	assert_non_null(fix->tw[HANGS]->left);
+	net_sleep(fix->w[0], (2 * LEASE_MS + RECOVERY_MS) * (uint64_t)MS);
+	struct txn *t = begin(fix, 0, TXN_READ_COMMITTED);
+	for (uint64_t k = 0; k < ENDING_ROWS; k++) {
+		assert_int_equal(value_of(fix, t, &fix->tab[0], k), commits ? 7 : 1);
+		assert_int_equal(set(fix, t, &fix->tab[0], k, 9), NAM_OK);
+	}
+	commit_all(t);
+	nam_arena_reset(&fix->a);
+}
+static void
+ending_commit(struct fixture *fix)
+{
+	ending(fix, true);
+}
+static void
+ending_abort(struct fixture *fix)
+{
+	ending(fix, false);
+}
+static void
+test_ending(void **state)
+{
+	(void)state;
+	run_some(3, ending_commit);
+	run_some(3, ending_abort);
+}
+
 int
 main(void)
 {
@@ -248,6 +318,7 @@ main(void)
 		cmocka_unit_test(test_slow),
 		cmocka_unit_test(test_alone),
 		cmocka_unit_test(test_parted),
+		cmocka_unit_test(test_ending),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -497,7 +497,7 @@ txn_orders_leave(struct txn *t)
 		if (still_locked(t, x->value))
 			e[n++] = (struct idx_tree_entry){ .tree = x->tree, .key = x->key, .value = x->value };
 		if (n == ENTRIES || i + 1 == t->nentries) {
-			out = take_out_all(t, e, n);
+			out = take_out_all(t, e, n) && !txn_out_of_time(t);
 			n = 0;
 		}
 	}

@@ -172,6 +172,7 @@ struct txn_db {
 	net_addr wanted;               /* a word of the cluster record: how often a process found
 				        * all nodes full */
 	_Atomic int failed;            /* the heartbeat cannot reach home any more */
+	_Atomic uint64_t end_by;       /* txn_ending; 0 = not said */
 	/* a  relaxed. doubt: a lock outside of transactions may still be held, behind a broken
 	 * connection; reached: a connection was replaced. While both are set, other processes may
 	 * wait for that lock until this process ends. */
@@ -934,6 +935,8 @@ void txn_marked(void *t);
 void txn_mark_and_wait(struct txn *t, unsigned note);
 
 /* abort.c */
+/* True if the process ends and has no time left: t is left to a recoverer. */
+bool txn_out_of_time(const struct txn *t);
 /* NAM_REFUSED: this process is fenced, and its recoverer frees them. Locks on a node that does not
  * answer for long stay. */
 nam_status txn_free_locks(struct txn *t);

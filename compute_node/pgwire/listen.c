@@ -818,6 +818,7 @@ cn_pg_close(struct cn_pg *pg)
 	uint64_t one = 1;
 	if (pg == NULL)
 		return;
+	cn_ending(pg->cn);
 	atomic_store(&pg->stopping, true);
 	(void)!write(pg->wake, &one, sizeof one);
 	pthread_join(pg->doorkeeper, NULL);

@@ -556,20 +556,25 @@ forbid(struct sql_exec *x, struct sql_foreign *f, const struct fk *k, const unio
 static bool
 deal(struct sql_exec *x, struct sql_foreign *f, struct fk *k, struct gone *g, bool last)
 {
+	bool ordered = false;
 	while (g != NULL) {
 		struct gone **part, *next;
 		bool updates = g->is != NULL;
 		enum cat_action action = (enum cat_action)(updates ? k->def->on_update : k->def->on_delete);
 		unsigned n = 0, most = k->def->keys == 1 ? SQL_FK_TOGETHER : SQL_FK_TOGETHER / 4;
-		/* Keys may follow one another in a ring, so these go together. */
-		if (updates && action == CAT_CASCADE)
-			for (most = 1, next = g; next->next != NULL; next = next->next)
-				most++;
+		if (updates && action == CAT_CASCADE && !last) {
+			if (!ordered && !sql_fk_order(x, f, k, &g))
+				return false;
+			most = most > g->ring ? most : g->ring;
+		}
+		ordered = updates;
 		nam_arena_reset(&f->scratch);
 		if ((part = nam_arena_take(&f->scratch, most * sizeof *part)) == NULL)
 			return sql_no_memory(x->err);
 		for (; g != NULL && n < most && (g->is != NULL) == updates; g = next) {
 			next = g->next;
+			if (n > 0 && n + g->ring > most)
+				break;
 			if (foreign_to_child(k, g->was))
 				continue;
 			if (!last && !forbid(x, f, k, g->was))
