@@ -378,12 +378,6 @@ fail:
 }
 
 void
-cn_ending(struct cn *cn)
-{
-	txn_ending(cn->db, nam_clock_ns() + CN_ENDING_NS);
-}
-
-void
 cn_close(struct cn *cn)
 {
 	if (cn == NULL)

@@ -137,8 +137,8 @@ enum cn_next cn_stop(struct cn_session *s);
 void cn_cancel(struct cn_session *s);
 /* cn_cancel, for the statements that follow as well: the process ends (cn_ending). */
 void cn_session_ends(struct cn_session *s);
-/* The process is about to end: a rollback that takes longer than CN_ENDING_NS from now on is left to
- * other processes, as after a crash. Any thread, also a signal handler. */
+/* The process is about to end: a rollback that takes longer than CN_ENDING_NS from now on is left
+ * to other processes, as after a crash. Any thread, also a signal handler. */
 #define CN_ENDING_NS UINT64_C(2000000000)
 void cn_ending(struct cn *cn);
 /* While the calling thread of cn_exec or cn_next waits, it calls look about every ms milliseconds,

@@ -1,6 +1,7 @@
 /* session.c -- a session: a coroutine on its worker, and a baton between it and the thread that
  * calls. */
 #include <base/assert.h>
+#include <base/clock.h>
 #include <compute_node/cn_internal.h>
 
 #include <limits.h>
@@ -431,6 +432,12 @@ void
 cn_cancel(struct cn_session *s)
 {
 	atomic_store_explicit(&s->cancel, 1, memory_order_relaxed);
+}
+
+void
+cn_ending(struct cn *cn)
+{
+	txn_ending(cn->db, nam_clock_ns() + CN_ENDING_NS);
 }
 
 void

@@ -4,7 +4,7 @@
 usage: tests/bulk.py [growth] [stop] [options]
 
   growth      a table of rows x kind of keys x length of values: COPY, INSERT ... SELECT, UPDATE, DELETE and their kin, each with its COMMIT.
-              The CPU time of the compute node and its storage node, in microseconds for each row. Wrong: a cell whose time grows faster than
+              The CPU time of the compute node and its storage node, in microseconds for each row, until their collectors have done too. Wrong: a cell whose time grows faster than
               n log n, with a half on top, from one number of rows to the next that took 0.2 s at least
   stop        statements and COMMITs of many rows are ended by a cancel request, statement_timeout and SIGTERM: each obeys within 5 s, is told
               57014 or 57P01, and leaves nothing of its rows; after SIGTERM the next compute node finds no lock
@@ -141,6 +141,19 @@ def cpu(h, c):
     return total / 1e9
 
 
+def settled(h, c, seconds=90):
+    """Waits until the collectors of what was before have nothing left to do. The CPU time by then."""
+    end = time.monotonic() + seconds
+    was = cpu(h, c)
+    while time.monotonic() < end:
+        time.sleep(0.1)
+        now = cpu(h, c)
+        if now - was < 0.015:
+            return now
+        was = now
+    return was
+
+
 def do(w, text):
     got = w.query(text)
     for kind, body in got:
@@ -173,14 +186,13 @@ def one_change(h, c, w, kind, length, n, change):
     made, dropped = create(kind, length)
     for text in made + before:
         do(w, text)
-    time.sleep(0.05)  # the collector of what was before
-    began = cpu(h, c)
+    began = settled(h, c)
     for text in counted:
         if text == "copy":
             copy_in(w, kind, length, n)
         else:
             do(w, text)
-    spent = cpu(h, c) - began
+    spent = settled(h, c) - began
     for text in dropped:
         do(w, text)
     return spent
@@ -205,6 +217,8 @@ def growth(h, c, o, figures):
                         w = wire.Wire(c.port, timeout=600)
                         for text in ["drop table if exists b", "drop table if exists p"]:
                             do(w, text)
+                        time.sleep(2)  # their memory goes back
+                        settled(h, c)
                         break
                 figures["growth"].append(cell)
                 judge(cell, o.slack, figures)

@@ -56,9 +56,9 @@ nam_status txn_db_open(
 /* Leaves the cluster cleanly. In a coroutine, when no transaction and no other txn_worker is
  * open. */
 void txn_db_close(struct net_worker *w, struct txn_db *db);
-/* The process is about to end: what takes longer than until until_ns (net_now_ns), a rollback or the
- * end of a commit that is decided, is left to a recoverer, as after a crash. Any thread, also in a
- * signal handler. */
+/* The process is about to end: what takes longer than until until_ns (net_now_ns), a rollback or
+ * the end of a commit that is decided, is left to a recoverer, as after a crash. Any thread, also
+ * in a signal handler. */
 void txn_ending(struct txn_db *db, uint64_t until_ns);
 struct tso *txn_db_oracle(struct txn_db *db);
 /* Words in remote memory for the rooms above, zero in a new cluster: i < 15. CAS them from 0. */

@@ -24,7 +24,7 @@ struct gone {
 	union cat_val *was;
 	union cat_val *is; /* NULL: the row is deleted; else its key now */
 	bool *null;
-	uint32_t ring; /* of a key that follows others: it is the first of so many in a ring; 0 = of none */
+	uint32_t ring; /* the first of so many in a ring of keys; 0 = it is not */
 };
 
 /* A foreign key that the statement has to do with. */
@@ -67,8 +67,8 @@ bool sql_fk_look_up(struct sql_exec *x, const struct fk *k, const union cat_val 
 size_t sql_fk_words(struct sql_exec *x, const struct cat_table *tab, const uint16_t *column, unsigned n,
     const union cat_val *v, struct nam_arena *arena);
 
-/* foreign_order.c: sets the changed keys at the beginning of a list in the order in which their rows
- * may follow them, some at a time; those of a ring stand together. */
+/* foreign_order.c: sets the changed keys at the beginning of a list in the order in which rows may
+ * follow them, some at a time; those of a ring stand together. */
 bool sql_fk_order(struct sql_exec *x, struct sql_foreign *f, const struct fk *k, struct gone **list);
 
 /* foreign_act.c: what k does, or asks, when keys g[0..n) have gone. */

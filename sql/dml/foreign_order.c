@@ -1,6 +1,6 @@
 /*
- * foreign_order.c -- the order in which ON UPDATE CASCADE follows keys, so that each row follows one
- * of them only.
+ * foreign_order.c -- the order in which ON UPDATE CASCADE follows keys, so that each row follows
+ * one of them only.
  *
  * Rows of a key go to what it is now, some keys with each statement. If key a has become what key b
  * was, b's rows go first: else those of a would go on with them. Keys that follow one another in a

@@ -271,8 +271,8 @@ long_ways(void **state)
 	says(&a, "update t set id = case id when 4 then 5 else 4 end where id in (4, 5)", "UPDATE 2");
 	says(&a, "select id, up from t where id in (3, 4, 5) or up in (4, 5, 6) order by id",
 	    "3|5;4|6;5|4; SELECT 3");
-	/* So many keys that they go with several statements, each becoming what the one behind it was;
-	 * between them rings. */
+	/* So many keys that they go with several statements, each becoming what the one behind it
+	 * was; between them rings. */
 	says(&a, "delete from t", "DELETE 600");
 	says(&a, "insert into t select i, i % 20000 + 1 from generate_series(1, 20000) i", "INSERT 0 20000");
 	says(&a, "update t set id = id + 1", "UPDATE 20000");
