@@ -483,7 +483,7 @@ name_conflict(struct txn *t)
 			return NAM_CONFLICT;
 		st = NAM_DUPLICATE;
 	}
-	return st;
+	return st == NAM_DUPLICATE && txn_is_overtaken(t) ? NAM_CONFLICT : st;
 }
 
 /* The commit stays decided, however the wait ends. */

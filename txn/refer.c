@@ -8,12 +8,16 @@
  * F2  A transaction that takes a key away first has the row locked and TXN_HOLDS_KEYS in the head
  *     of its intent. Then it looks for rows that refer to the key, at the newest versions, whatever
  *     its snapshot.
- * F3  What F1 finds locked by a transaction that holds keys, and what F2 finds locked by a
- *     transaction that commits (its head has entries), is waited for, and then is a conflict. Under
- *     any other lock, a collector's among them, the newest version counts.
+ * F3  What F1 finds locked by a transaction that holds keys and commits (its head has entries), and
+ *     what F2 finds locked by a transaction that commits, is waited for, and then is a conflict.
+ *     Under any other lock, a collector's among them, the newest version counts.
+ * F4  F2 looks when it commits, whatever its statements have seen. A statement that makes a row
+ *     refer to one that a holder of keys has locked waits for how that holder ends.
  *
  * Each side completes its own step before it looks for the other's. So of two that meet, one at
- * least sees the other, and gives way. F1 waits longer than F2: so one of them goes on.
+ * least sees the other, and gives way. F1 waits longer than F2: so one of them goes on. A holder of
+ * keys that does not commit yet will look behind the step of F1 (F4): so of an insert and a
+ * deletion in two blocks, the one that commits first stays.
  */
 #include "txn_internal.h"
 
@@ -33,10 +37,16 @@ enum {
 
 /* ---- a block, as another transaction leaves it ------------------------------------------ */
 
-/* *in_way: another transaction's lock on a block is one that F3 waits for. *again: it has ended
- * meanwhile. keys: F1 asks. */
+enum asker {
+	STATEMENT, /* of F4 */
+	RELIES,    /* F1 */
+	FORBIDS,   /* F2 */
+};
+
+/* *in_way: another transaction's lock on a block is one that F3, or a statement, waits for. *again:
+ * it has ended meanwhile. */
 static nam_status
-in_the_way(struct txn *t, net_addr at, uint64_t lock, bool keys, bool *in_way, bool *again)
+in_the_way(struct txn *t, net_addr at, uint64_t lock, enum asker who, bool *in_way, bool *again)
 {
 	struct txn_intent_head h;
 	uint64_t word;
@@ -48,7 +58,8 @@ in_the_way(struct txn *t, net_addr at, uint64_t lock, bool keys, bool *in_way, b
 	if (st != NAM_OK)
 		return st;
 	if (h.lock == lock) {
-		*in_way = keys ? (h.holds & TXN_HOLDS_KEYS) != 0 : h.n > 0;
+		*in_way =
+		    (who == FORBIDS || (h.holds & TXN_HOLDS_KEYS) != 0) && (who == STATEMENT || h.n > 0);
 		return NAM_OK;
 	}
 	/* The intent has no such word yet, so it will look after us; or the transaction has
@@ -62,18 +73,18 @@ in_the_way(struct txn *t, net_addr at, uint64_t lock, bool keys, bool *in_way, b
  * The newest version of a block, NULL = it has none. NAM_BUSY: a transaction is in the way.
  */
 static nam_status
-newest(struct txn *t, const struct txn_table_view *v, net_addr at, bool keys, struct rec_block *img,
+newest(struct txn *t, const struct txn_table_view *v, net_addr at, enum asker who, struct rec_block *img,
     const struct rec_slot **s)
 {
 	struct net_backoff pause = { .base_ns = LOOK_BASE_NS, .cap_ns = LOOK_CAP_NS };
-	const unsigned looks = keys ? RELY_LOOKS : FORBID_LOOKS;
+	const unsigned looks = who == RELIES ? RELY_LOOKS : FORBID_LOOKS;
 	uint64_t word = 0;
 	*s = NULL;
 	while (pause.tries < looks) {
 		bool in_way = false, again = false;
 		nam_status st = net_read1(t->tw->w, at, img, v->block_bytes, &t->counts);
 		if (st == NAM_OK && rec_is_locked(img) && img->word != t->lock)
-			st = in_the_way(t, at, img->word, keys, &in_way, &again);
+			st = in_the_way(t, at, img->word, who, &in_way, &again);
 		if (st == NAM_OK)
 			st = txn_go_on(t);
 		if (st != NAM_OK)
@@ -112,7 +123,7 @@ txn_rely(struct txn *t, struct txn_table *table, struct txn_row *row, int order)
 	if (order >= 0)
 		st = txn_order_key(t->tw, t, v, (unsigned)order, row->bytes, row->len, key, &has);
 	if (st == NAM_OK && t->iso == TXN_READ_COMMITTED && own == NULL && rec_is_locked(img))
-		st = in_the_way(t, row->at, img->word, true, &in_way, &again);
+		st = in_the_way(t, row->at, img->word, STATEMENT, &in_way, &again);
 	if (st == NAM_OK && in_way) {
 		/* How that transaction ends is seen under the lock. */
 		if ((st = txn_lock_now(t, table, row, true)) == NAM_OK && order >= 0)
@@ -148,7 +159,7 @@ still_there(struct txn *t, const struct txn_relied *r)
 	if (own != NULL && own->has == TXN_LOCKED)
 		return NAM_OK;
 	struct rec_block *img = nam_arena_take(&t->arena, v->block_bytes);
-	nam_status st = img != NULL ? newest(t, v, r->at, true, img, &s) : NAM_NOMEM;
+	nam_status st = img != NULL ? newest(t, v, r->at, RELIES, img, &s) : NAM_NOMEM;
 	if (st != NAM_OK)
 		return st == NAM_BUSY ? NAM_CONFLICT : st;
 	if (s == NULL || (s->meta & REC_DELETED) || img->ident != r->ident)
@@ -263,7 +274,7 @@ refers(struct look *l, const struct txn_forbids *f, net_addr at)
 	bool is;
 	if (own != NULL && txn_writes(own))
 		return NAM_OK;
-	nam_status st = newest(t, v, at, false, l->img, &s);
+	nam_status st = newest(t, v, at, FORBIDS, l->img, &s);
 	if (st != NAM_OK)
 		return st == NAM_BUSY ? NAM_CONFLICT : st;
 	if (s == NULL || s->cid <= f->seen_at || (s->meta & REC_DELETED))
@@ -438,7 +449,8 @@ txn_forbidden(struct txn *t)
 {
 	if (t->nforbids == t->nasked || t->iso != TXN_READ_COMMITTED)
 		return NAM_OK;
-	/* The rows are locked already. When this is known as well, no commit gets past. */
+	/* The rows are locked already. When this is known as well, no statement makes a row that
+	 * refers to them before t has ended; a row made by an earlier one is found at COMMIT. */
 	nam_status st = txn_ensure_lock(t);
 	if (st == NAM_OK)
 		st = txn_publish(t, 0);
@@ -463,9 +475,10 @@ txn_refer_check(struct txn *t, bool *guarded)
 		st = check_relied(t, guards);
 		*guarded |= guards;
 	}
-	if (st == NAM_OK && t->nforbids > 0 && !nam_fault(FK_UNASKED))
-		st = ask_forbidden(t);
-	return st;
+	if (nam_fault(FK_UNASKED))
+		return st;
+	t->nasked = 0; /* F4 */
+	return st == NAM_OK && t->nforbids > 0 ? ask_forbidden(t) : st;
 }
 
 void

@@ -552,6 +552,12 @@ struct txn_clash {
  */
 nam_status txn_unique(struct txn *t, struct txn_clash *clash);
 /*
+ * True if t is SERIALIZABLE and something that it has read has changed since: it cannot commit. A
+ * caller that has met a key twice then says so, instead of naming the key: a retry reads it. READs
+ * what COMMIT would READ to validate. In a coroutine.
+ */
+bool txn_is_overtaken(struct txn *t);
+/*
  * Makes the entries of rows that t shows, in an index that their table has got since they were
  * written. All transactions that know the table without the index have ended, and t began later.
  */

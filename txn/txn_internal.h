@@ -485,7 +485,7 @@ struct txn {
 	uint32_t nrelied, relied_cap;
 	struct txn_forbids *forbids;
 	uint32_t nforbids, forbids_cap;
-	uint32_t nasked; /* of so many no other transaction makes such a row before t has ended */
+	uint32_t nasked; /* for so many, rows that refer to them have been looked for */
 	struct txn_guard *guard;
 	uint32_t nguards, guard_cap;
 	uint32_t clock; /* marks so far */

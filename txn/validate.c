@@ -270,6 +270,12 @@ txn_validate(struct txn *t)
 	return st == NAM_OK && !same ? NAM_CONFLICT : st;
 }
 
+bool
+txn_is_overtaken(struct txn *t)
+{
+	return t->iso == TXN_SERIALIZABLE && txn_validates(t) && txn_validate(t) == NAM_CONFLICT;
+}
+
 /* ---- guards ---- */
 
 nam_status

@@ -299,6 +299,13 @@ may_draw(struct sql_session *s, const struct cat_table *tab, struct sql_drawn *d
 	return true;
 }
 
+/* A transaction that is read only steps temporary sequences alone. */
+static bool
+may_step(const struct sql_session *s, const struct cat_table *tab, const char *what, struct cat_err *err)
+{
+	return sql_path_is_temp(tab->path) || sql_may_write(s, what, err);
+}
+
 static struct sql_drawn *
 drawn(struct sql_session *s, uint32_t id, bool make)
 {
@@ -365,13 +372,11 @@ bool
 sql_nextval(struct sql_row *r)
 {
 	struct sql_session *s = r->env->session;
-	if (!sql_may_write(s, "nextval()", r->env->err))
-		return false;
 	const struct cat_table *tab = named(r, r->a[0].s);
 	struct sql_drawn *d = tab ? drawn(s, tab->store.id, true) : NULL;
 	if (tab != NULL && d == NULL)
 		return sql_no_memory(r->env->err);
-	if (d == NULL || !may_draw(s, tab, d, r->env->err))
+	if (d == NULL || !may_draw(s, tab, d, r->env->err) || !may_step(s, tab, "nextval()", r->env->err))
 		return false;
 	if (d->left > 0) {
 		d->left--;
@@ -416,7 +421,8 @@ sql_setval(struct sql_row *r, bool called)
 	int64_t v = r->a[1].i;
 	struct sql_session *s = r->env->session;
 	const struct cat_table *tab = named(r, r->a[0].s);
-	if (tab == NULL || !may_use(s, tab, CAT_MAY_UPDATE, r->env->err))
+	if (tab == NULL || !may_use(s, tab, CAT_MAY_UPDATE, r->env->err) ||
+	    !may_step(s, tab, "setval()", r->env->err))
 		return false;
 	const struct cat_sequence *q = &tab->seq;
 	if (v < q->min || v > q->max)

@@ -35,6 +35,8 @@ static bool
 exists(struct sql_exec *x, const struct cat_table *tab, const char *name, const uint16_t *key, unsigned keys,
     const union cat_val *v, const bool *null, struct nam_arena *arena)
 {
+	if (txn_is_overtaken(x->t))
+		return sql_status(x->err, NAM_CONFLICT, NULL);
 	cat_error(x->err, "23505", "duplicate key value violates unique constraint \"%s\"", name);
 	cat_error_about(x->err, cat_local(tab->path), NULL, name);
 	char *out = x->err->detail;

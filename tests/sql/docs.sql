@@ -363,6 +363,14 @@ SELECT nextval('sq'), nextval('sq'), nextval('sq'), currval('sq'), lastval();
 --> 3,5,1,1,1
 SELECT setval('sq', 5);
 --> 5
+BEGIN READ ONLY;
+SELECT setval('sq', 3);
+--! 25006
+ROLLBACK;
+BEGIN READ ONLY;
+SELECT nextval('sq');
+--! 25006
+ROLLBACK;
 SELECT nextval('sq');
 --> 1
 CREATE TABLE sqt (a int);

@@ -18,8 +18,9 @@ LEVELS = ("READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE")
 SILENT = 0.25  # seconds: a step without an answer waits for another session
 LOSES = ("40001", "40P01")
 
-SETUP = """DROP TABLE IF EXISTS t; CREATE TABLE t (k int PRIMARY KEY, v int NOT NULL);
+SETUP = """DROP TABLE IF EXISTS c, t; CREATE TABLE t (k int PRIMARY KEY, v int NOT NULL);
 INSERT INTO t VALUES (1, 10), (2, 20), (3, 30);"""
+CHILDREN = "CREATE TABLE c (k int PRIMARY KEY, v int REFERENCES t)"
 
 # name: [(session, statement)]. Every session begins at the level, and what is not ended at the end is committed, in the
 # order of the sessions.
@@ -82,6 +83,21 @@ CASES = {
                                               (1, "UPDATE t SET v = 60 WHERE k = 2"), (1, "COMMIT")],
     "own changes": [(1, "UPDATE t SET v = v + 1"), (1, "SELECT v FROM t ORDER BY k"), (2, "SELECT v FROM t ORDER BY k"),
                     (1, "DELETE FROM t WHERE k = 2"), (1, "SELECT k FROM t ORDER BY k"), (1, "COMMIT"), (2, "SELECT v FROM t ORDER BY k")],
+    "an insert behind a look": [(1, "SELECT count(*) FROM t WHERE k = 9"), (2, "SELECT count(*) FROM t WHERE k = 9"),
+                                (1, "INSERT INTO t VALUES (9, 1)"), (1, "COMMIT"), (2, "INSERT INTO t VALUES (9, 2)"), (2, "COMMIT")],
+    "an insert without a look": [(2, "SELECT v FROM t WHERE k = 1"), (1, "INSERT INTO t VALUES (9, 1)"), (1, "COMMIT"),
+                                 (2, "INSERT INTO t VALUES (9, 2)"), (2, "COMMIT")],
+    "two inserts behind looks": [(1, "SELECT count(*) FROM t WHERE k = 9"), (2, "SELECT count(*) FROM t WHERE k = 9"),
+                                 (1, "INSERT INTO t VALUES (9, 1)"), (2, "INSERT INTO t VALUES (9, 2)"), (1, "COMMIT"), (2, "COMMIT")],
+    "a parent goes beside a child that comes, and the child commits": [(1, "INSERT INTO c VALUES (1, 1)"), (2, "DELETE FROM t WHERE k = 1"),
+                                                                       (1, "COMMIT"), (2, "COMMIT")],
+    "a child comes beside a parent that goes": [(2, "DELETE FROM t WHERE k = 1"), (1, "INSERT INTO c VALUES (1, 1)"), (2, "COMMIT"), (1, "COMMIT")],
+    "a child comes beside a parent that goes and comes back": [(2, "DELETE FROM t WHERE k = 1"), (1, "INSERT INTO c VALUES (1, 1)"),
+                                                               (2, "ROLLBACK"), (1, "COMMIT")],
+    "a child goes back, its parent goes": [(1, "INSERT INTO c VALUES (1, 1)"), (2, "DELETE FROM t WHERE k = 1"), (1, "ROLLBACK"), (2, "COMMIT")],
+    "two children of one parent": [(1, "INSERT INTO c VALUES (1, 1)"), (2, "INSERT INTO c VALUES (2, 1)"), (2, "COMMIT"), (1, "COMMIT")],
+    "a child comes, another column of its parent changes": [(1, "INSERT INTO c VALUES (1, 1)"), (2, "UPDATE t SET v = 5 WHERE k = 1"),
+                                                            (2, "COMMIT"), (1, "COMMIT")],
     "long fork": [(1, "UPDATE t SET v = 1 WHERE k = 1"), (2, "UPDATE t SET v = 2 WHERE k = 2"), (1, "COMMIT"),
                   (3, "SELECT v FROM t WHERE k IN (1, 2) ORDER BY k"), (2, "COMMIT"), (3, "SELECT v FROM t WHERE k IN (1, 2) ORDER BY k")],
 }
@@ -89,10 +105,15 @@ CASES = {
 # (case, level): why the outcome differs.
 FIRST = "in the two stricter levels no row is locked before COMMIT: the first transaction that commits wins, not the first that updated"
 READ = "SERIALIZABLE lets no row that was read be changed by others before COMMIT; PostgreSQL fails only when two such edges meet"
+PARENT = "a row that refers to a parent does not lock it: the deletion does not wait, and ends with 40001 where PostgreSQL's gets 23503"
 DIFFERENT = {
     ("the second one commits first", "REPEATABLE READ"): FIRST,
     ("the second one commits first", "SERIALIZABLE"): FIRST,
     ("an update of a row that was only read", "SERIALIZABLE"): READ,
+    ("a child comes, another column of its parent changes", "SERIALIZABLE"): READ,
+    ("a parent goes beside a child that comes, and the child commits", "READ COMMITTED"): PARENT,
+    ("a parent goes beside a child that comes, and the child commits", "REPEATABLE READ"): PARENT,
+    ("a parent goes beside a child that comes, and the child commits", "SERIALIZABLE"): PARENT,
 }
 
 
@@ -139,6 +160,10 @@ def play(connect, steps, level):
     """What came of it: {session: (how it ended, its first SQLSTATE, what it read)}, and the table."""
     control = connect()
     control.query(SETUP)
+    tables = ["t"]
+    if any(" c " in sql for _, sql in steps):
+        control.query(CHILDREN)
+        tables.append("c")
     sessions = {n: Session(connect(), level) for n in sorted({n for n, _ in steps})}
     for n, sql in steps:
         sessions[n].queue.append(sql)
@@ -150,7 +175,7 @@ def play(connect, steps, level):
     end = time.monotonic() + 10 * house.SLOW
     while not all([s.go_on(SILENT) for s in sessions.values()]):
         check(time.monotonic() < end, "a session waits for ever:", [(n, s.waiting) for n, s in sessions.items()])
-    table = [tuple(int(v) for v in row(m[1])) for m in control.query("SELECT k, v FROM t ORDER BY k") if m[0] == "D"]
+    table = [tuple(int(v) for v in row(m[1])) for name in tables for m in control.query("SELECT k, v FROM %s ORDER BY k" % name) if m[0] == "D"]
     out = {n: (s.ended, s.lost, s.reads) for n, s in sessions.items()}
     for s in sessions.values():
         s.w.close()
