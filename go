@@ -33,7 +33,8 @@ usage: ./go VERB [arguments]
                  with the table
   soak  --life [PROOF...] [--json]
                  long tests of real processes under trouble, one after the other, with their figures: busy (ten
-                 minutes), death, memory, histories (ten minutes), sweep, resets, silence, leave, drop, value, asleep, again
+                 minutes), death, memory, histories (ten minutes), sweep, resets, silence, leave, drop, value, asleep, again, age,
+                 schema
   help           this text
 
 Missing Debian or Ubuntu packages are installed first (as root, or with sudo).
@@ -525,7 +526,7 @@ soak_index() {
 }
 
 # Those that are not the ten minutes of `busy`.
-life_short=(death memory sweep resets silence leave drop value asleep again)
+life_short=(death memory sweep resets silence leave drop value asleep again age schema)
 
 # soak_simulated MINUTES: fresh seeds on each core; their summaries can be added up.
 soak_simulated() {

@@ -8,11 +8,13 @@
 #include <net/secret.h>
 
 #include <getopt.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char usage[] =
@@ -255,6 +257,45 @@ join_cluster(struct compute *c, struct cn **out, struct nam_err *err)
 	return st;
 }
 
+/* This process's memory that is no mapped file, in KiB; 0 = not known. */
+static unsigned long
+memory_kib(void)
+{
+	char line[128];
+	unsigned long kib = 0;
+	FILE *f = fopen("/proc/self/status", "re");
+	while (f != NULL && kib == 0 && fgets(line, sizeof line, f) != NULL)
+		if (strncmp(line, "RssAnon:", 8) == 0)
+			kib = strtoul(line + 8, NULL, 10);
+	if (f != NULL)
+		fclose(f);
+	return kib;
+}
+
+/*
+ * Waits for one of the signals. Meanwhile memory that statements have freed goes back to the
+ * system: libc keeps it where other memory lies behind it. Only if the process has grown since,
+ * because libc walks its free memory for that.
+ */
+static int
+wait_for(const sigset_t *set)
+{
+	enum { EVERY_S = 5, MORE = 16 /* of its memory, a part */ };
+	const struct timespec every = { .tv_sec = EVERY_S };
+	unsigned long least = memory_kib();
+	int sig;
+	while ((sig = sigtimedwait(set, NULL, &every)) < 0) {
+		unsigned long now = memory_kib();
+		if (now > least + least / MORE) {
+			malloc_trim(0);
+			now = memory_kib();
+			least = now;
+		}
+		least = now < least ? now : least;
+	}
+	return sig;
+}
+
 int
 cli_compute(int argc, char **argv)
 {
@@ -310,8 +351,7 @@ cli_compute(int argc, char **argv)
 	fprintf(stderr, "compute node with %u workers, for clients of PostgreSQL at %s%s%s\nready\n",
 	    cn_workers(cn), cn_pg_address(pg), c.pg.socket_dir ? " and in " : "",
 	    c.pg.socket_dir ? c.pg.socket_dir : "");
-	while (sigwait(&set, &sig) != 0)
-		continue;
+	sig = wait_for(&set);
 	cli_end_soon();
 	cn_metrics_close(metrics);
 	cn_pg_close(pg);

@@ -269,7 +269,7 @@ static void
 count_start(struct count *c, struct model *m, void (*fn)(void *arg))
 {
 	struct model_config cfg = model_world(MODEL_GROW, 3);
-	const struct idx_tree_memory mem = { count_take, c };
+	const struct idx_tree_memory mem = { .take = count_take, .arg = c };
 	const struct idx_tree_options o = { .cache = c->cache };
 	cfg.parts = 1;
 	cfg.keys = 10;
@@ -437,7 +437,7 @@ static void
 choosing_co(void *arg)
 {
 	struct count *c = arg;
-	const struct idx_tree_memory mem = { count_take, c };
+	const struct idx_tree_memory mem = { .take = count_take, .arg = c };
 	const struct idx_tree_options o = { .cache = c->cache, .adaptive = true };
 	fill_tree(c, c->t[0], 0);
 	idx_tree_close(c->t[1]);
@@ -473,7 +473,7 @@ dropped_co(void *arg)
 {
 	struct count *c = arg;
 	struct net_worker *w = c->m->w[0][0];
-	const struct idx_tree_memory mem = { count_take, c };
+	const struct idx_tree_memory mem = { .take = count_take, .arg = c };
 	const struct idx_tree_part part = { .region = 1 };
 	const struct idx_tree_config cfg = { .words = 1, .parts = 1, .part = &part };
 	const uint64_t zeros[IDX_TREE_ANCHOR_BYTES / 8] = { 0 };

@@ -48,6 +48,9 @@ bool idx_tree_key(const void *bytes, size_t len, unsigned words, uint64_t *out);
 struct idx_tree_memory {
 	nam_status (*take)(void *arg, struct net_worker *w, unsigned region, net_addr *out);
 	void *arg;
+	/* NULL, or what is called when a partition has become large (idx_tree_large). Any thread;
+	 * it does not park. */
+	void (*has_grown)(void *arg);
 };
 
 /* ---- making one, and its end ----------------------------------------------------------- */
@@ -132,6 +135,8 @@ nam_status idx_tree_split(struct net_worker *w, struct idx_tree *t, const uint64
  * *key is a key of it.
  */
 bool idx_tree_large(struct idx_tree *t, uint64_t *key);
+/* Would idx_tree_large say so? */
+bool idx_tree_is_large(const struct idx_tree *t);
 /* The regions of all partitions, in order; room for IDX_TREE_PARTS. */
 nam_status idx_tree_regions(
     struct net_worker *w, struct idx_tree *t, unsigned *region, unsigned *n, struct net_counts *acct);

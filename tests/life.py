@@ -13,6 +13,10 @@ usage: tests/life.py PROOF [options]
               can use the memory
   drop        ten shells delete and update the rows of a table that another drops; the rows that its memory then holds are all read
   value       a value of 200 MB on a node that has only single extents free
+  age         a process makes and drops tables, indexes, constraints, roles, truncates, thousands of each: it works as fast as a fresh
+              one afterwards, and has no more memory
+  schema      changes of the schema beside writers, in two processes that are killed now and then: no error says that data is
+              damaged, and the table takes no more memory
   asleep      idle shells stall for 20 s beside a load that commits as fast as it can; they see a table made meanwhile
   again       one unique key is deleted and inserted a million times by one shell: no 40001, flat memory, as fast at the end as at the
               begin; also under a snapshot that stays open, after the writer was killed, by shells of one statement each
@@ -25,10 +29,12 @@ usage: tests/life.py PROOF [options]
   --rows N        leave: how many (default 1,000,000)
   --node-mb N     value: of the node (default 700)
   --value-mb N    value: of the value (default 200)
-  --share X       memory: this share of the full count of updates and so on (default 1)
+  --minutes N     schema: how long (default 10)
+  --kinds K,K     schema: only these changes: constraint, truncate, index, "unique index", "concurrent index", column, delete
+  --share X       memory, age: this share of the full count of updates and so on (default 1)
   --only NAME     memory: only this part of it
   --lease MS      of the cluster (default: the program's own; sweep: 500)
-  --seed N        of resets
+  --seed N        of resets and schema
   --json          the figures as one JSON object instead of the table
 
 Exit code 0: nothing is wrong; 1: something is wrong, and is printed; 2: it could not run. tests/process/test_life_*.py are the short forms.
@@ -45,6 +51,7 @@ import threading
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import aging
 import house
 from house import House, Proxy, check
 
@@ -876,11 +883,22 @@ def again(rounds=1000000, seconds=60.0, fabric="auto"):
                     f.wrong("a shell of one statement was told:", r.err.strip()[-300:])
         old.ok("COMMIT")
         house.same(old.value("SELECT count(*) FROM u WHERE email = 'a'"), "1", "rows with the key at the end")
+# ---- what was made and dropped (aging.py) ----
+
+def age(share=1.0):
+    f = Figures("age")
+    aging.age(f, share)
+    return f
+
+
+def schema(minutes=10.0, kinds=None, seed=1):
+    f = Figures("schema")
+    aging.schema(f, minutes, kinds, seed=seed)
     return f
 
 
 PROOFS = {"busy": busy, "memory": memory, "sweep": sweep, "resets": resets, "silence": silence, "leave": leave, "drop": drop,
-          "value": value, "asleep": asleep, "again": again}
+          "value": value, "asleep": asleep, "again": again, "age": age, "schema": schema}
 
 
 def settled_lines(text):
@@ -891,7 +909,7 @@ def settled_lines(text):
 def options(args):
     a = argparse.ArgumentParser(add_help=False, usage=__doc__.split("\n\n", 1)[1])
     a.add_argument("proof", nargs="?", choices=list(PROOFS))
-    for name, kind in (("seconds", float), ("table-mb", int), ("rows", int), ("node-mb", int), ("value-mb", int), ("every", float), ("rounds", int), ("share", float), ("lease", int), ("seed", int)):
+    for name, kind in (("seconds", float), ("table-mb", int), ("rows", int), ("node-mb", int), ("value-mb", int), ("every", float), ("rounds", int), ("share", float), ("minutes", float), ("kinds", str), ("lease", int), ("seed", int)):
         a.add_argument("--" + name, type=kind)
     a.add_argument("--fabric", choices=["auto", "shm", "tcp"])
     a.add_argument("--only", choices=list(PARTS))

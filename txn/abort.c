@@ -60,13 +60,14 @@ txn_junk_of_abort(struct txn *t)
 		if (w->late_at.bits && !w->late_linked)
 			txn_archive_give(tw, w->view, w->late_at);
 		if (w->late_at.bits && w->late_linked)
-			txn_junk_add(tw,
-			    (struct txn_junk){
-				.cid = w->expect, .kind = JUNK_ARCHIVE, .view = w->view, .at = w->late_at });
+			txn_junk_add(tw, (struct txn_junk){ .cid = w->expect,
+					     .kind = JUNK_ARCHIVE,
+					     .stock = w->view->stock,
+					     .at = w->late_at });
 		if (w->fresh && w->indexed)
-			txn_junk_of_undone(
-			    tw, (struct txn_junk){
-				    .kind = JUNK_EMPTY, .view = w->view, .at = w->at, .aux = w->ident });
+			txn_junk_of_undone(tw,
+			    (struct txn_junk){
+				.kind = JUNK_EMPTY, .stock = w->view->stock, .at = w->at, .aux = w->ident });
 		else if (w->fresh)
 			txn_block_give(tw, w->view, w->at, w->expect);
 	}

@@ -49,6 +49,13 @@ txn_stretch_push(struct txn_stretches *s, uint64_t at, uint64_t end)
 	return true;
 }
 
+/* The table, not the view alone. */
+static bool
+is_closed(const struct txn_table_view *v)
+{
+	return atomic_load_explicit(&v->stock->view, memory_order_relaxed) == NULL;
+}
+
 /* ---- the anchor, as last seen ---- */
 
 static void
@@ -64,13 +71,11 @@ make_void(struct txn_alloc *a)
 	a->old_known = false;
 }
 
+/* Those that are not listed have nothing at hand. */
 void
 txn_allocs_forget(struct txn_worker *tw)
 {
-	for (struct txn_table_view *v = atomic_load(&tw->db->views); v != NULL; v = v->next) {
-		struct txn_alloc *a = v->alloc[tw->number];
-		if (a == NULL)
-			continue;
+	for (struct txn_alloc *a = tw->allocs; a != NULL; a = a->next) {
 		make_void(a);
 		a->looked = false;
 	}
@@ -94,7 +99,7 @@ txn_sweeper_take(struct txn_worker *tw, net_addr anchor, uint64_t is, uint64_t *
 /* READs the anchor, and READs it again if `sweep` has changed: so the fields beside `sweep` are no
  * older than it. */
 static nam_status
-read_anchor(struct txn_worker *tw, struct txn_table_view *v, const struct txn_alloc *a, struct txn_anchor *an,
+read_anchor(struct txn_worker *tw, struct txn_stock *k, const struct txn_alloc *a, struct txn_anchor *an,
     uint64_t *deaths)
 {
 	struct net_op op[2];
@@ -103,12 +108,12 @@ read_anchor(struct txn_worker *tw, struct txn_table_view *v, const struct txn_al
 	bool sure = a->looked;
 	for (;;) {
 		net_batch_init(&b, tw->w, op, 2, NULL);
-		net_read(&b, v->anchor, an, sizeof *an);
+		net_read(&b, k->anchor, an, sizeof *an);
 		net_read(&b, tw->db->deaths, deaths, sizeof *deaths);
 		nam_status st = net_run(&b);
 		if (st != NAM_OK)
 			return st;
-		if (an->magic != TXN_ANCHOR_MAGIC || an->table != v->table)
+		if (an->magic != TXN_ANCHOR_MAGIC || an->table != k->table)
 			return NAM_ABSENT; /* dropped meanwhile */
 		if (sure && an->sweep == last)
 			return NAM_OK;
@@ -137,15 +142,22 @@ txn_may_sweep(struct txn_worker *tw)
 	return net_now_ns(tw->w) - tw->db->since_ns >= tso_lease_ns(tw->db->tso);
 }
 
+static void
+set_sweeper(struct txn_stock *k, uint64_t lock)
+{
+	atomic_store(&k->sweeper, lock);
+	txn_due_add(k, TXN_DUE_SWEEP);
+}
+
 /* taking: in a transaction, whose snapshot keeps the table. If a sweep is due and no process has
  * the lock, takes the lock. */
 static nam_status
-look(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, enum txn_taking taking)
+look(struct txn_worker *tw, struct txn_stock *k, struct txn_alloc *a, enum txn_taking taking)
 {
 	struct txn_db *db = tw->db;
 	struct txn_anchor an;
 	uint64_t noted = noted_so_far(db), deaths, lock;
-	nam_status st = read_anchor(tw, v, a, &an, &deaths);
+	nam_status st = read_anchor(tw, k, a, &an, &deaths);
 	if (st != NAM_OK)
 		return st;
 	/* Another coroutine may have READ the anchor later and have returned earlier. */
@@ -162,57 +174,84 @@ look(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, enum 
 	a->look_at = net_now_ns(tw->w) + LOOK_NS;
 	a->round = tw->round;
 	a->due = an.swept < deaths && !db->bystander;
-	atomic_store(&v->swept, an.swept);
+	atomic_store(&k->swept, an.swept);
 	if (taking)
 		a->due_at = a->look_at;
-	if (taking && a->due && atomic_load(&v->sweeper) == 0 && !tw->leaving &&
+	if (taking && a->due && atomic_load(&k->sweeper) == 0 && !tw->leaving &&
 	    (taking == TAKING_ALL || txn_may_sweep(tw))) {
-		if (txn_sweeper_take(tw, v->anchor, an.sweeper, &lock) == NAM_OK)
-			atomic_store(&v->sweeper, lock);
+		if (txn_sweeper_take(tw, k->anchor, an.sweeper, &lock) == NAM_OK)
+			set_sweeper(k, lock);
 	}
 	return NAM_OK;
 }
 
 static struct txn_alloc *
-alloc_of(struct txn_worker *tw, struct txn_table_view *v)
+alloc_of(struct txn_worker *tw, struct txn_stock *k)
 {
-	struct txn_alloc *a = v->alloc[tw->number];
+	struct txn_alloc *a = atomic_load_explicit(&k->alloc[tw->number], memory_order_relaxed);
 	if (a == NULL) {
-		a = calloc(1, sizeof *a);
-		if (a != NULL)
-			a->region = tw->rr; /* random: workers begin at different nodes */
-		v->alloc[tw->number] = a;
+		if ((a = calloc(1, sizeof *a)) == NULL)
+			return NULL;
+		a->stock = k;
+		a->region = tw->rr; /* random: workers begin at different nodes */
+		atomic_store(&k->alloc[tw->number], a);
+	}
+	if (!atomic_load_explicit(&a->listed, memory_order_relaxed)) {
+		a->prev = NULL;
+		a->next = tw->allocs;
+		if (a->next != NULL)
+			a->next->prev = a;
+		tw->allocs = a;
+		a->quiet = 0;
+		atomic_store(&a->listed, true);
 	}
 	return a;
+}
+
+struct txn_alloc *
+txn_alloc_of(struct txn_worker *tw, struct txn_stock *k)
+{
+	return alloc_of(tw, k);
+}
+
+void
+txn_alloc_unlist(struct txn_worker *tw, struct txn_alloc *a)
+{
+	*(a->prev != NULL ? &a->prev->next : &tw->allocs) = a->next;
+	if (a->next != NULL)
+		a->next->prev = a->prev;
+	make_void(a);
+	a->looked = false;
+	atomic_store(&a->listed, false); /* last: the stock may go now */
 }
 
 nam_status
 txn_alloc_ready(struct txn_worker *tw, struct txn_table_view *v, bool taking, struct txn_alloc **out)
 {
-	struct txn_alloc *a = alloc_of(tw, v);
+	struct txn_alloc *a = alloc_of(tw, v->stock);
 	*out = a;
 	if (a == NULL)
 		return NAM_NOMEM;
 	bool due = taking && a->due && net_now_ns(tw->w) >= a->due_at;
 	return a->looked && !due && a->noted == noted_so_far(tw->db)
 		   ? NAM_OK
-		   : look(tw, v, a, taking ? TAKING : TAKING_NOT);
+		   : look(tw, v->stock, a, taking ? TAKING : TAKING_NOT);
 }
 
 nam_status
-txn_alloc_look(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc **out)
+txn_alloc_look(struct txn_worker *tw, struct txn_stock *k, struct txn_alloc **out)
 {
-	struct txn_alloc *a = alloc_of(tw, v);
+	struct txn_alloc *a = alloc_of(tw, k);
 	*out = a;
-	return a == NULL ? NAM_NOMEM : look(tw, v, a, TAKING_NOT);
+	return a == NULL ? NAM_NOMEM : look(tw, k, a, TAKING_NOT);
 }
 
 void
-txn_alloc_sweep(struct txn_worker *tw, struct txn_table_view *v)
+txn_alloc_sweep(struct txn_worker *tw, struct txn_stock *k)
 {
-	struct txn_alloc *a = alloc_of(tw, v);
+	struct txn_alloc *a = alloc_of(tw, k);
 	if (a != NULL)
-		(void)look(tw, v, a, TAKING_ALL);
+		(void)look(tw, k, a, TAKING_ALL);
 }
 
 /* ---- what may be given back ---- */
@@ -241,9 +280,10 @@ know_old(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a)
 		return NAM_OK;
 	nam_status st = NAM_OK;
 	if (generation > 0)
-		st = txn_ledger_taken(v, tw->w, 0, 2 * generation - 1, &old, &nold, &cap);
+		st = txn_ledger_taken(v->stock, tw->w, 0, 2 * generation - 1, &old, &nold, &cap);
 	if (st == NAM_OK && generation > 0)
-		st = txn_ledger_taken(v, tw->w, 2 * generation - 1, 2 * generation, &amid, &namid, &amid_cap);
+		st = txn_ledger_taken(
+		    v->stock, tw->w, 2 * generation - 1, 2 * generation, &amid, &namid, &amid_cap);
 	if (st != NAM_OK || generation != txn_generation(a->sweep) || a->old_known) {
 		free(old);
 		free(amid);
@@ -313,17 +353,16 @@ is_found(
 }
 
 nam_status
-txn_may_give(struct txn_worker *tw, const struct txn_junk *j)
+txn_may_give(struct txn_worker *tw, struct txn_table_view *v, const struct txn_junk *j)
 {
-	struct txn_table_view *v = j->view;
 	struct txn_alloc *a;
 	nam_status st = txn_alloc_ready(tw, v, false, &a);
 	/* Once a round: the table may have been closed and given back before this round's pin was
 	 * taken. */
 	if (st == NAM_OK && a->round != tw->round && !nam_fault(DROP_UNWATCHED))
-		st = look(tw, v, a, TAKING_NOT);
+		st = look(tw, v->stock, a, TAKING_NOT);
 	if (st == NAM_OK && (a->sweep & 1) && net_now_ns(tw->w) >= a->look_at)
-		st = look(tw, v, a, TAKING_NOT);
+		st = look(tw, v->stock, a, TAKING_NOT);
 	if (st == NAM_GONE && txn_node_ended(tw, v->anchor))
 		return NAM_ABSENT;
 	if (st != NAM_OK)
@@ -464,7 +503,7 @@ adopt(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, enum
 	 * which leaves memory of the old generation to that sweep, and this sweep has already given
 	 * it out.
 	 */
-	nam_status st = (a->sweep & 1) ? look(tw, v, a, false) : NAM_OK;
+	nam_status st = (a->sweep & 1) ? look(tw, v->stock, a, false) : NAM_OK;
 	if (st != NAM_OK || (a->sweep & 1))
 		return st;
 	st = net_read1(w, v->anchor, &an, sizeof an, NULL);
@@ -647,10 +686,10 @@ txn_block_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at, ui
 void
 txn_block_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at, uint64_t word)
 {
-	struct txn_alloc *a = alloc_of(tw, v);
-	if (a == NULL || atomic_load_explicit(&v->dead, memory_order_relaxed) ||
+	struct txn_alloc *a = alloc_of(tw, v->stock);
+	if (a == NULL || is_closed(v) ||
 	    goes_to_collector(
-		tw, a, (struct txn_junk){ .kind = JUNK_BLOCK, .view = v, .at = at, .aux = word }))
+		tw, a, (struct txn_junk){ .kind = JUNK_BLOCK, .stock = v->stock, .at = at, .aux = word }))
 		return;
 	if (txn_free_push(&a->blocks, at.bits) && !txn_free_push(&a->blocks, word))
 		a->blocks.n--;
@@ -696,7 +735,7 @@ aux_cut(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, ui
 			st = st == NAM_ABSENT ? NAM_OK : st;
 		} else {
 			net_addr ext;
-			st = txn_extents_take(v, tw->w, 1, a->sweep, tw->rr++, true, &ext, NULL);
+			st = txn_extents_take(v->stock, tw->w, 1, a->sweep, tw->rr++, true, &ext, NULL);
 			/* If a sweep has begun meanwhile, that sweep finds the extent. */
 			if (st == NAM_OK && generation == txn_generation(a->sweep)) {
 				txn_stretch_push(&a->rest, a->aux.at, a->aux.end);
@@ -773,9 +812,9 @@ txn_archive_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at)
 void
 txn_archive_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at)
 {
-	struct txn_alloc *a = alloc_of(tw, v);
-	if (a != NULL && !atomic_load_explicit(&v->dead, memory_order_relaxed) &&
-	    !goes_to_collector(tw, a, (struct txn_junk){ .kind = JUNK_ARCHIVE, .view = v, .at = at }))
+	struct txn_alloc *a = alloc_of(tw, v->stock);
+	if (a != NULL && !is_closed(v) &&
+	    !goes_to_collector(tw, a, (struct txn_junk){ .kind = JUNK_ARCHIVE, .stock = v->stock, .at = at }))
 		txn_free_push(&a->archives, at.bits);
 }
 
@@ -814,9 +853,10 @@ txn_blob_take(struct txn_worker *tw, struct txn_table_view *v, uint32_t len, net
 void
 txn_blob_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at, uint32_t len)
 {
-	struct txn_alloc *a = alloc_of(tw, v);
-	if (a == NULL || atomic_load_explicit(&v->dead, memory_order_relaxed) ||
-	    goes_to_collector(tw, a, (struct txn_junk){ .kind = JUNK_BLOB, .view = v, .at = at, .len = len }))
+	struct txn_alloc *a = alloc_of(tw, v->stock);
+	if (a == NULL || is_closed(v) ||
+	    goes_to_collector(
+		tw, a, (struct txn_junk){ .kind = JUNK_BLOB, .stock = v->stock, .at = at, .len = len }))
 		return;
 	txn_free_push(&a->blob[blob_class(len)], at.bits);
 }

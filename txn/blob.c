@@ -67,8 +67,8 @@ txn_long_take(struct txn *t, struct txn_table_view *v, struct txn_new_blob *b)
 	}
 	struct txn_want want = { 0 };
 	a->takes++;
-	while (have < all && (st = txn_extents_take(v, tw->w, all - have, sweep, tw->rr++, false, at + have,
-				  entry + have)) == NAM_FULL)
+	while (have < all && (st = txn_extents_take(v->stock, tw->w, all - have, sweep, tw->rr++, false,
+				  at + have, entry + have)) == NAM_FULL)
 		if (!txn_want(tw, &want))
 			break;
 	struct txn_spread s = { .whose = b->len, .n = n, .entry = entry[0] };
@@ -85,7 +85,7 @@ txn_long_take(struct txn *t, struct txn_table_view *v, struct txn_new_blob *b)
 	 * back. */
 	for (unsigned i = 0; st != NAM_OK && i < have; i++) {
 		if (entry[i] != OF_TABLE)
-			txn_extents_give(v, tw->w, 1, &at[i], &entry[i], &more);
+			txn_extents_give(v->stock, tw->w, 1, &at[i], &entry[i], &more);
 		else if (generation == txn_generation(a->sweep)) /* else a sweep finds it */
 			txn_stretch_push(&a->rest, at[i].bits, at[i].bits + NET_EXTENT);
 	}
@@ -136,7 +136,7 @@ txn_long_give(struct txn_worker *tw, struct txn_table_view *v, net_addr root, ui
 {
 	struct txn_alloc *a;
 	struct txn_spread *s = NULL;
-	nam_status st = txn_alloc_look(tw, v, &a);
+	nam_status st = txn_alloc_look(tw, v->stock, &a);
 	if (st == NAM_OK && (a->sweep & 1))
 		return NAM_BUSY;
 	if (st == NAM_OK)
@@ -160,7 +160,7 @@ txn_long_give(struct txn_worker *tw, struct txn_table_view *v, net_addr root, ui
 			entry[n++] = (uint32_t)(word & TXN_LEDGER_WHOSE);
 		}
 		if (n == TXN_LEDGER_PART || (i == s->n && n > 0)) {
-			st = txn_extents_give(v, tw->w, n, at, entry, &given);
+			st = txn_extents_give(v->stock, tw->w, n, at, entry, &given);
 			n = 0;
 		}
 	}
@@ -180,7 +180,7 @@ txn_wholes_give(struct txn_worker *tw, struct txn_table_view *v, struct txn_allo
 	}
 	a->wholes = 0;
 	if (n > 0)
-		txn_extents_give(v, tw->w, n, at, entry, &given);
+		txn_extents_give(v->stock, tw->w, n, at, entry, &given);
 }
 
 void
@@ -192,9 +192,11 @@ txn_new_blob_give(struct txn *t, const struct txn_new_blob *b)
 	 * older than the horizon that the anchor had when the extents were taken.
 	 */
 	if (txn_blob_long(b->len))
-		txn_junk_add(t->tw,
-		    (struct txn_junk){
-			.cid = t->pin.at, .kind = JUNK_BLOB, .view = b->view, .at = b->at, .len = b->len });
+		txn_junk_add(t->tw, (struct txn_junk){ .cid = t->pin.at,
+					.kind = JUNK_BLOB,
+					.stock = b->view->stock,
+					.at = b->at,
+					.len = b->len });
 	else
 		txn_blob_give(t->tw, b->view, b->at, b->len);
 }

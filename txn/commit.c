@@ -392,7 +392,7 @@ junk_of_commit(struct txn *t)
 		struct txn_write *w = t->wr[i];
 		if (!txn_writes(w))
 			continue;
-		struct txn_junk j = { .cid = t->cid, .view = w->view };
+		struct txn_junk j = { .cid = t->cid, .stock = w->view->stock };
 		/* The next reader of this process finds the version at once. Inserted rows wait for
 		 * their first reader. */
 		if (w->kind == WR_UPDATE && w->view->has_key)

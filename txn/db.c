@@ -61,8 +61,7 @@ attach(void *arg, struct net_worker *w)
 	db->log = log;
 	atomic_store(&db->intents, 0);
 	atomic_store(&db->served, 0);
-	for (struct txn_table_view *v = atomic_load(&db->views); v != NULL; v = v->next)
-		txn_index_owner(v);
+	txn_stocks_owner(db);
 	return NAM_OK;
 }
 
@@ -82,6 +81,7 @@ txn_db_open(struct net_worker *w, const struct txn_config *cfg, struct txn_db **
 	}
 	/* All members are named (cluster.c), and a cluster's members never change. */
 	db->region_max = net_node(n, net_node_count(n) - 1)->region;
+	pthread_mutex_init(&db->lock, NULL);
 	db->net = n;
 	db->tick_us = cfg->tick_us ? cfg->tick_us : 2000;
 	db->order_cache = cfg->order_cache;
@@ -133,6 +133,7 @@ fail:
 		free(db->regions);
 		txn_local_close(db);
 		txn_turns_close(db);
+		pthread_mutex_destroy(&db->lock);
 	}
 	free(r);
 	free(db);
@@ -149,17 +150,8 @@ txn_db_close(struct net_worker *w, struct txn_db *db)
 	txn_known_close(db);
 	txn_local_close(db);
 	txn_turns_close(db);
-	for (struct txn_table_view *v = atomic_load(&db->views), *next; v != NULL; v = next) {
-		next = v->next;
-		if (v->index)
-			idx_hash_close(v->index);
-		txn_orders_close(v);
-		/* The collector of a worker that closed while home was not reachable may have
-		 * looked at a table since. */
-		for (unsigned i = 0; i < TXN_WORKERS_MAX; i++)
-			txn_alloc_free(v, i);
-		free(v);
-	}
+	txn_stocks_end(db);
+	pthread_mutex_destroy(&db->lock);
 	free(db->regions);
 	free(db);
 }
@@ -334,6 +326,7 @@ txn_worker_close(struct txn_worker *tw)
 	}
 	txn_intents_drop(tw);
 	txn_junk_drop(tw);
+	txn_allocs_drop(tw);
 	free(tw->junk[0].item);
 	free(tw->junk[1].item);
 	free(tw);

@@ -37,10 +37,21 @@ is_slow(const struct txn_junk *j)
 	       (j->kind == JUNK_BLOB && txn_blob_long(j->len));
 }
 
+/* The stock stays in memory as long as garbage names it. Only this worker writes its count. */
+static void
+count_junk(struct txn_alloc *a, int more)
+{
+	uint32_t n = atomic_load_explicit(&a->junk, memory_order_relaxed) + (uint32_t)more;
+	atomic_store_explicit(&a->junk, n, memory_order_release);
+}
+
 void
 txn_junk_add(struct txn_worker *tw, struct txn_junk j)
 {
 	struct txn_junk_queue *q = &tw->junk[is_slow(&j)];
+	struct txn_alloc *a = j.stock != NULL ? txn_alloc_of(tw, j.stock) : NULL;
+	if (j.stock != NULL && a == NULL)
+		return; /* as below */
 	if (q->n == q->cap) {
 		uint32_t cap = q->cap ? q->cap * 2 : 1024;
 		struct txn_junk *ring = malloc(cap * sizeof *ring);
@@ -54,6 +65,26 @@ txn_junk_add(struct txn_worker *tw, struct txn_junk j)
 		q->head = 0;
 	}
 	q->item[(q->head + q->n++) & (q->cap - 1)] = j;
+	if (a != NULL)
+		count_junk(a, 1);
+}
+
+/* Takes the queue's first piece. */
+static struct txn_junk
+junk_take(struct txn_junk_queue *q)
+{
+	struct txn_junk j = q->item[q->head];
+	q->head = (q->head + 1) & (q->cap - 1);
+	q->n--;
+	return j;
+}
+
+/* A piece that was taken is done with, or in the queue again. */
+static void
+junk_done(struct txn_worker *tw, const struct txn_junk *j)
+{
+	if (j->stock != NULL)
+		count_junk(atomic_load_explicit(&j->stock->alloc[tw->number], memory_order_relaxed), -1);
 }
 
 void
@@ -73,13 +104,13 @@ txn_collect_at_once(struct txn_db *db)
 void
 txn_junk_drop(struct txn_worker *tw)
 {
-	struct txn_junk_queue *q = &tw->junk[1];
-	for (uint32_t i = 0; i < q->n; i++) {
-		struct txn_junk *j = &q->item[(q->head + i) & (q->cap - 1)];
-		if (j->kind == JUNK_KEY)
-			free((void *)(uintptr_t)j->aux);
-	}
-	q->n = 0;
+	for (unsigned k = 0; k < 2; k++)
+		while (tw->junk[k].n > 0) {
+			struct txn_junk j = junk_take(&tw->junk[k]);
+			if (j.kind == JUNK_KEY)
+				free((void *)(uintptr_t)j.aux);
+			junk_done(tw, &j);
+		}
 }
 
 /* A dropped table still waits for its release: the table's number and its lock word tell whether
@@ -90,11 +121,10 @@ junk_forget(struct txn_worker *tw)
 	for (unsigned k = 0; k < 2; k++) {
 		struct txn_junk_queue *q = &tw->junk[k];
 		for (uint32_t n = q->n; n > 0; n--) {
-			struct txn_junk j = q->item[q->head];
-			q->head = (q->head + 1) & (q->cap - 1);
-			q->n--;
+			struct txn_junk j = junk_take(q);
 			if (j.kind == JUNK_KEY)
 				free((void *)(uintptr_t)j.aux);
+			junk_done(tw, &j);
 			if (j.kind == JUNK_TABLE || j.kind == JUNK_CLOSED)
 				txn_junk_add(
 				    tw, (struct txn_junk){
@@ -165,7 +195,7 @@ txn_cid_spend(struct txn_worker *tw, unsigned note, tso_cid *cid)
 	return NAM_OK;
 }
 
-/* The blobs that a deletion's payload names. The catalog may free the owner as soon as the table is
+/* The blobs that a deletion's payload names. The catalog may free the owner as soon as a view is
  * closed: closing waits for us. */
 static unsigned
 blobs_of(struct txn_table_view *v, const struct rec_slot *s, uint64_t cid, net_addr at, struct txn_blob *out)
@@ -173,10 +203,11 @@ blobs_of(struct txn_table_view *v, const struct rec_slot *s, uint64_t cid, net_a
 	unsigned n = 0;
 	if (v->blobs == NULL || !txn_rec_slot_whole(v, s, cid, at))
 		return 0;
-	atomic_fetch_add(&v->asking, 1);
-	if (!atomic_load(&v->dead))
-		n = v->blobs(&v->blob_table, s->payload, (uint32_t)s->meta, out, TXN_BLOBS_MAX);
-	atomic_fetch_sub(&v->asking, 1);
+	struct txn_table_view *now = txn_ask(v->stock);
+	if (now == NULL)
+		return 0;
+	n = now->blobs(&now->blob_table, s->payload, (uint32_t)s->meta, out, TXN_BLOBS_MAX);
+	txn_asked(now);
 	return n;
 }
 
@@ -195,9 +226,8 @@ unordered(struct txn_worker *tw, struct txn_table_view *v, const struct rec_slot
 
 /* Takes a block that holds only a deletion (or no version) out of the index and empties it. */
 static nam_status
-reclaim(struct txn_worker *tw, const struct txn_junk *j)
+reclaim(struct txn_worker *tw, struct txn_table_view *v, const struct txn_junk *j)
 {
-	struct txn_table_view *v = j->view;
 	struct net_worker *w = tw->w;
 	struct rec_block *img = malloc(v->block_bytes);
 	if (img == NULL)
@@ -287,12 +317,13 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 		for (unsigned i = 0; i < n; i++)
 			txn_junk_add(tw, (struct txn_junk){ .cid = cid,
 					     .kind = JUNK_BLOB,
-					     .view = v,
+					     .stock = v->stock,
 					     .at = blobs[i].at,
 					     .len = blobs[i].len,
 					     .aux = j->at.bits });
-		txn_junk_add(tw,
-		    (struct txn_junk){ .cid = cid, .kind = JUNK_BLOCK, .view = v, .at = j->at, .aux = cid });
+		txn_junk_add(
+		    tw, (struct txn_junk){
+			    .cid = cid, .kind = JUNK_BLOCK, .stock = v->stock, .at = j->at, .aux = cid });
 	}
 out:
 	free(img);
@@ -305,8 +336,10 @@ static nam_status
 collect(struct txn_worker *tw, struct txn_junk *j)
 {
 	nam_status st = NAM_OK;
-	bool over = j->view != NULL && atomic_load(&j->view->dead);
-	if (!over && j->view != NULL && (st = txn_may_give(tw, j)) != NAM_OK && st != NAM_ABSENT)
+	/* Of the definitions of today, whichever one the garbage arose under. */
+	struct txn_table_view *v = j->stock != NULL ? atomic_load(&j->stock->view) : NULL;
+	bool over = j->stock != NULL && v == NULL;
+	if (v != NULL && (st = txn_may_give(tw, v, j)) != NAM_OK && st != NAM_ABSENT)
 		return st;
 	if (over || st == NAM_ABSENT) {
 		if (j->kind == JUNK_KEY)
@@ -315,26 +348,26 @@ collect(struct txn_worker *tw, struct txn_junk *j)
 	}
 	switch (j->kind) {
 	case JUNK_ARCHIVE:
-		txn_archive_give(tw, j->view, j->at);
+		txn_archive_give(tw, v, j->at);
 		tw->stats.archives_freed++;
 		break;
 	case JUNK_BLOB:
 		if (!txn_blob_long(j->len))
-			txn_blob_give(tw, j->view, j->at, j->len);
-		else if ((st = txn_long_give(tw, j->view, j->at, j->len)) == NAM_BUSY)
+			txn_blob_give(tw, v, j->at, j->len);
+		else if ((st = txn_long_give(tw, v, j->at, j->len)) == NAM_BUSY)
 			return st;
 		tw->stats.blobs_freed++;
 		break;
 	case JUNK_BLOCK:
-		txn_block_give(tw, j->view, j->at, j->aux);
+		txn_block_give(tw, v, j->at, j->aux);
 		tw->stats.blocks_freed++;
 		break;
 	case JUNK_TOMB:
 	case JUNK_EMPTY:
-		st = reclaim(tw, j);
+		st = reclaim(tw, v, j);
 		break;
 	case JUNK_KEY:
-		st = txn_key_collect(tw, j);
+		st = txn_key_collect(tw, v, j);
 		break;
 	case JUNK_TABLE:
 	case JUNK_CLOSED:
@@ -378,15 +411,14 @@ round_of(struct txn_worker *tw, struct txn_junk_queue *q, unsigned most, bool id
 	most = most > turn ? most : turn;
 	most = q->n < most ? q->n : most;
 	while (did < most && ripe(tw, q, watermark, idle) && !out_of_time(tw)) {
-		struct txn_junk j = q->item[q->head];
-		q->head = (q->head + 1) & (q->cap - 1);
-		q->n--;
+		struct txn_junk j = junk_take(q), was = j;
 		did++;
 		tw->gc_moved = false;
 		if (collect(tw, &j) != NAM_OK)
 			txn_junk_add(tw, j); /* another time */
 		else
 			freed++;
+		junk_done(tw, &was);
 		freed += tw->gc_moved;
 		if (did >= turn)
 			txn_give_way(tw);
@@ -468,6 +500,7 @@ txn_gc(void *worker)
 		more = round_of_both(tw, &freed);
 		if (!tw->stopping)
 			txn_surplus(tw);
+		txn_stocks_tend(tw);
 		txn_doubts(tw);
 		if (tw->stopping && freed == 0)
 			last++;

@@ -298,9 +298,10 @@ blocks_back(struct txn *t, const struct txn_put *p, const uint8_t *of, const str
 		if (!asked || probe[k].status != NAM_OK)
 			txn_block_give(t->tw, v, probe[k].block, word[k]);
 		else if (txn_grow((void **)&t->gone, t->ngone, &t->gone_cap, sizeof *t->gone))
-			t->gone[t->ngone++] = (struct txn_junk){
-				.kind = JUNK_EMPTY, .view = v, .at = probe[k].block, .aux = probe[k].hash
-			};
+			t->gone[t->ngone++] = (struct txn_junk){ .kind = JUNK_EMPTY,
+				.stock = v->stock,
+				.at = probe[k].block,
+				.aux = probe[k].hash };
 	}
 }
 

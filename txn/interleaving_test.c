@@ -941,7 +941,7 @@ owners_of(struct fixture *fix, const struct txn_table *tab, uint64_t at)
 	unsigned n = txn_rec_newest(v, memory(fix, at)) != REC_NO_SLOT;
 	n += in_tree(fix, v, txn_list_at(an->free, generation), at);
 	for (unsigned p = 0; p < HOLDER; p++) {
-		const struct txn_alloc *a = tab[p].view->alloc[fix->tw[p]->number];
+		const struct txn_alloc *a = tab[p].view->stock->alloc[fix->tw[p]->number];
 		if (a == NULL || !a->looked || txn_generation(a->sweep) != generation)
 			continue;
 		for (uint32_t i = 0; i < a->blocks.n; i += 2)
@@ -1020,7 +1020,9 @@ collected_and_locked(struct fixture *fix, const struct txn_table *tab, net_addr 
 	uint64_t lock = empties(fix, tab, at, *(const uint64_t *)memory(fix, at.bits));
 	unlink_row(fix, tab, at);
 	assert_int_equal(txn_word_fresh(fix->tw[1], at, lock, 0, cid), NAM_OK);
-	struct txn_junk j = { .kind = JUNK_BLOCK, .view = tab->view, .at = at, .cid = *cid, .aux = *cid };
+	struct txn_junk j = {
+		.kind = JUNK_BLOCK, .stock = tab->view->stock, .at = at, .cid = *cid, .aux = *cid
+	};
 	txn_junk_add(fix->tw[1], j);
 	return lock_now(fix, at, *cid, txn_lock_word(tso_owner(o), tso_epoch(o), 5, 77));
 }

@@ -901,7 +901,8 @@ many_extents(struct fixture *fix)
 	assert_int_equal(txn_table_open(fix->db[0], &big), NAM_OK);
 	for (unsigned i = 0; i < TXN_LEDGER_INLINE + 100; i++) {
 		net_addr at;
-		assert_int_equal(txn_extents_take(big.view, fix->w[0], 1, 0, i, true, &at, NULL), NAM_OK);
+		assert_int_equal(
+		    txn_extents_take(big.view->stock, fix->w[0], 1, 0, i, true, &at, NULL), NAM_OK);
 	}
 	assert_true(extents_left(fix) < before - TXN_LEDGER_INLINE - 100);
 	assert_int_equal(txn_table_free(fix->tw[0], &big, 0), NAM_OK);

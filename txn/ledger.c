@@ -178,12 +178,12 @@ enter(struct ledger *l, unsigned k, const net_addr *place, const uint64_t *word,
 /* Enters extents into entries that have been emptied, as many as are found soon. The extents
  * entered are swapped to the front: *in. */
 static nam_status
-enter_holes(struct ledger *l, struct txn_table_view *v, uint64_t used, unsigned n, net_addr *at,
+enter_holes(struct ledger *l, struct txn_stock *stock, uint64_t used, unsigned n, net_addr *at,
     uint64_t *word, uint32_t *entry, unsigned *in, bool *none)
 {
 	uint64_t seen[LOOK], looked = 0;
 	nam_status st = NAM_OK;
-	uint64_t i = atomic_load_explicit(&v->holes_at, memory_order_relaxed);
+	uint64_t i = atomic_load_explicit(&stock->holes_at, memory_order_relaxed);
 	for (unsigned looks = 0; st == NAM_OK && *in < n && looks < LOOKS; looks++) {
 		unsigned k, want = 0;
 		net_addr place[PART];
@@ -218,24 +218,24 @@ enter_holes(struct ledger *l, struct txn_table_view *v, uint64_t used, unsigned 
 		looked += m;
 	}
 	*none = looked >= used && *in == 0;
-	atomic_store_explicit(&v->holes_at, i, memory_order_relaxed);
+	atomic_store_explicit(&stock->holes_at, i, memory_order_relaxed);
 	return st;
 }
 
 /* Enters n <= PART extents. NAM_GONE: some may be in. Another error: none is. */
 static nam_status
 enter_part(
-    struct txn_table_view *v, struct net_worker *w, unsigned n, uint64_t whose, net_addr *at, uint32_t *entry)
+    struct txn_stock *stock, struct net_worker *w, unsigned n, uint64_t whose, net_addr *at, uint32_t *entry)
 {
-	struct ledger l = ledger_of(v->db, w, v->anchor);
+	struct ledger l = ledger_of(stock->db, w, stock->anchor);
 	uint64_t word[PART], used, holes, sweep = 0;
 	unsigned in = 0;
 	struct net_op op[3];
 	struct net_batch b;
 	net_batch_init(&b, w, op, 3, NULL);
-	net_read(&b, net_plus(v->anchor, offsetof(struct txn_anchor, sweep)), &sweep, 8);
-	net_read(&b, net_plus(v->anchor, offsetof(struct txn_anchor, used)), &used, 8);
-	net_read(&b, net_plus(v->anchor, offsetof(struct txn_anchor, holes)), &holes, 8);
+	net_read(&b, net_plus(stock->anchor, offsetof(struct txn_anchor, sweep)), &sweep, 8);
+	net_read(&b, net_plus(stock->anchor, offsetof(struct txn_anchor, used)), &used, 8);
+	net_read(&b, net_plus(stock->anchor, offsetof(struct txn_anchor, holes)), &holes, 8);
 	nam_status st = net_run(&b);
 	/* Memory of a generation that is over belongs to a sweep, even if it is entered late. */
 	if (st == NAM_OK && (whose & TXN_LEDGER_INDEX) == 0 && txn_generation(sweep) == txn_generation(whose))
@@ -247,12 +247,12 @@ enter_part(
 	if (st == NAM_OK && holes <= used && holes > 0 && holes >= used / HOLES_WORTH) {
 		bool none;
 		uint64_t seen;
-		st = enter_holes(&l, v, used, n, at, word, entry, &in, &none);
+		st = enter_holes(&l, stock, used, n, at, word, entry, &in, &none);
 		if (st == NAM_OK && none)
-			st = net_cas1(w, net_plus(v->anchor, offsetof(struct txn_anchor, holes)), holes, 0,
-			    &seen, NULL);
+			st = net_cas1(w, net_plus(stock->anchor, offsetof(struct txn_anchor, holes)), holes,
+			    0, &seen, NULL);
 		else if (st == NAM_OK && in > 0)
-			st = net_faa1(w, net_plus(v->anchor, offsetof(struct txn_anchor, holes)),
+			st = net_faa1(w, net_plus(stock->anchor, offsetof(struct txn_anchor, holes)),
 			    -(uint64_t)in, &holes, NULL);
 	}
 	for (unsigned tries = 0; st == NAM_OK && in < n && tries < TRIES; tries++) {
@@ -260,7 +260,7 @@ enter_part(
 		bool done[PART] = { 0 };
 		uint64_t i;
 		unsigned k = n - in, from = in;
-		st = net_faa1(w, net_plus(v->anchor, offsetof(struct txn_anchor, used)), k, &i, NULL);
+		st = net_faa1(w, net_plus(stock->anchor, offsetof(struct txn_anchor, used)), k, &i, NULL);
 		for (unsigned m = 0; st == NAM_OK && m < k; m++)
 			st = place_of(&l, i + m, true, &place[m]);
 		if (st == NAM_OK)
@@ -287,7 +287,8 @@ enter_part(
 		if (out == NAM_OK)
 			out = net_cas1(w, place, word[m], 0, &seen, NULL);
 		if (out == NAM_OK)
-			net_faa1(w, net_plus(v->anchor, offsetof(struct txn_anchor, holes)), 1, &seen, NULL);
+			net_faa1(
+			    w, net_plus(stock->anchor, offsetof(struct txn_anchor, holes)), 1, &seen, NULL);
 		else
 			st = NAM_GONE;
 	}
@@ -295,7 +296,7 @@ enter_part(
 }
 
 nam_status
-txn_extents_take(struct txn_table_view *v, struct net_worker *w, unsigned n, uint64_t whose, unsigned start,
+txn_extents_take(struct txn_stock *stock, struct net_worker *w, unsigned n, uint64_t whose, unsigned start,
     bool zeros, net_addr *out, uint32_t *entry)
 {
 	nam_status st = NAM_OK;
@@ -303,14 +304,14 @@ txn_extents_take(struct txn_table_view *v, struct net_worker *w, unsigned n, uin
 	unsigned got = 0;
 	while (st == NAM_OK && got < n) {
 		unsigned k = n - got < PART ? n - got : PART;
-		st = txn_extents_any(v->db, w, k, start++, zeros, out + got);
-		if (st == NAM_FULL && v->vital) {
+		st = txn_extents_any(stock->db, w, k, start++, zeros, out + got);
+		if (st == NAM_FULL && stock->vital) {
 			k = 1;
-			st = txn_extent_kept(v->db, w, start, out + got);
+			st = txn_extent_kept(stock->db, w, start, out + got);
 		}
 		if (st != NAM_OK)
 			break;
-		st = enter_part(v, w, k, whose, out + got, entry != NULL ? entry + got : unasked);
+		st = enter_part(stock, w, k, whose, out + got, entry != NULL ? entry + got : unasked);
 		/* In doubt: an entry may be there, and then a sweep finds that extent. */
 		if (st != NAM_OK && st != NAM_GONE)
 			net_extents_give(w, k, out + got);
@@ -319,19 +320,19 @@ txn_extents_take(struct txn_table_view *v, struct net_worker *w, unsigned n, uin
 	}
 	unsigned given;
 	if (st != NAM_OK && got > 0)
-		txn_extents_give(v, w, got, out, entry, &given);
+		txn_extents_give(stock, w, got, out, entry, &given);
 	return st;
 }
 
 nam_status
 txn_extent_of_region(
-    struct txn_table_view *v, struct net_worker *w, unsigned region, uint64_t whose, net_addr *out)
+    struct txn_stock *stock, struct net_worker *w, unsigned region, uint64_t whose, net_addr *out)
 {
 	uint32_t unasked;
 	nam_status st = net_extent_take(w, region, 1, out);
 	if (st != NAM_OK)
 		return st;
-	st = enter_part(v, w, 1, whose, out, &unasked);
+	st = enter_part(stock, w, 1, whose, out, &unasked);
 	/* In doubt: an entry may be there, and then the table's release finds that extent. */
 	if (st != NAM_OK && st != NAM_GONE)
 		net_extent_give(w, *out);
@@ -434,10 +435,10 @@ give_part(struct ledger *l, unsigned n, const net_addr *at, const uint32_t *hint
 }
 
 nam_status
-txn_extents_give(struct txn_table_view *v, struct net_worker *w, unsigned n, const net_addr *at,
+txn_extents_give(struct txn_stock *stock, struct net_worker *w, unsigned n, const net_addr *at,
     const uint32_t *entry, unsigned *given)
 {
-	struct ledger l = ledger_of(v->db, w, v->anchor);
+	struct ledger l = ledger_of(stock->db, w, stock->anchor);
 	nam_status worst = NAM_OK;
 	*given = 0;
 	for (unsigned i = 0; i < n; i += PART) {
@@ -470,11 +471,11 @@ add_old(void *arg, uint32_t entry, uint64_t word)
 }
 
 nam_status
-txn_ledger_taken(struct txn_table_view *v, struct net_worker *w, uint64_t from, uint64_t to, uint64_t **old,
+txn_ledger_taken(struct txn_stock *stock, struct net_worker *w, uint64_t from, uint64_t to, uint64_t **old,
     uint32_t *n, uint32_t *cap)
 {
 	struct old o = { .from = from, .to = to, .item = old, .n = n, .cap = cap };
-	nam_status st = txn_ledger_walk(v->db, w, v->anchor, add_old, &o);
+	nam_status st = txn_ledger_walk(stock->db, w, stock->anchor, add_old, &o);
 	if (*n > 0)
 		qsort(*old, *n, sizeof **old, by_address);
 	return o.no_memory ? NAM_NOMEM : st;

@@ -65,7 +65,7 @@ look(struct fixture *fix)
 static void
 again(struct fixture *fix)
 {
-	struct txn_table_view *v = fix->tab[0].view;
+	struct txn_stock *v = fix->tab[0].view->stock;
 	struct net_worker *w = fix->w[0];
 	net_addr at[MANY];
 	uint32_t entry[MANY], wrong[MANY];
@@ -136,7 +136,7 @@ static void
 hand_main(void *arg)
 {
 	struct hand *h = arg;
-	struct txn_table_view *v = h->fix->tab[h->p].view;
+	struct txn_stock *v = h->fix->tab[h->p].view->stock;
 	struct net_worker *w = h->fix->w[h->p];
 	net_addr at[MANY];
 	uint32_t entry[MANY];

@@ -108,12 +108,12 @@ use_blobs(struct part *p, const struct rec_slot *x)
 	unsigned n = 0;
 	if (v->blobs == NULL)
 		return NAM_OK;
-	atomic_fetch_add(&v->asking, 1);
-	bool dead = atomic_load(&v->dead);
-	if (!dead)
-		n = v->blobs(&v->blob_table, x->payload, (uint32_t)x->meta, found, TXN_BLOBS_MAX);
-	atomic_fetch_sub(&v->asking, 1);
-	nam_status st = dead ? NAM_ABSENT : NAM_OK;
+	struct txn_table_view *now = txn_ask(v->stock);
+	if (now == NULL)
+		return NAM_ABSENT;
+	n = now->blobs(&now->blob_table, x->payload, (uint32_t)x->meta, found, TXN_BLOBS_MAX);
+	txn_asked(now);
+	nam_status st = NAM_OK;
 	for (unsigned i = 0; st == NAM_OK && i < n; i++)
 		st = use_blob(p, &found[i]);
 	return st;
@@ -178,7 +178,7 @@ block(struct part *p, const struct rec_block *there, net_addr at, bool old)
 	    rec_cid(img, newest) == x->cid)
 		st = add_junk(&p->found,
 		    (struct txn_junk){
-			.cid = x->cid, .kind = JUNK_TOMB, .view = v, .at = at, .aux = img->ident });
+			.cid = x->cid, .kind = JUNK_TOMB, .stock = v->stock, .at = at, .aux = img->ident });
 	return st;
 }
 
@@ -303,17 +303,20 @@ take_part(struct txn *t, struct txn_look *l)
 void
 txn_look_along(struct txn_worker *tw)
 {
-	for (struct txn_table_view *v = atomic_load(&tw->db->views); v != NULL; v = v->next) {
+	if (atomic_load_explicit(&tw->db->looks, memory_order_relaxed) == 0)
+		return;
+	for (struct txn_stock *k = NULL; (k = txn_due_next(tw->db, TXN_DUE_SWEEP, k)) != NULL;) {
 		struct txn *t;
-		if (atomic_load(&v->look) == NULL || txn_begin(tw, TXN_REPEATABLE_READ, &t) != NAM_OK)
+		tw->stats.looked_at++;
+		if (atomic_load(&k->look) == NULL || txn_begin(tw, TXN_REPEATABLE_READ, &t) != NAM_OK)
 			continue;
 		/* Counted first: the leader takes the look away, and then waits until no worker is
 		 * counted. */
-		atomic_fetch_add(&v->looking, 1);
-		struct txn_look *l = atomic_load(&v->look);
+		atomic_fetch_add(&k->looking, 1);
+		struct txn_look *l = atomic_load(&k->look);
 		if (l != NULL && atomic_load(&l->next) < l->extents)
 			take_part(t, l);
-		atomic_fetch_sub(&v->looking, 1);
+		atomic_fetch_sub(&k->looking, 1);
 		txn_abort(t);
 	}
 }
@@ -492,7 +495,7 @@ entries(struct txn *t, struct txn_look *l)
 	}
 	for (uint32_t i = 0; st == NAM_OK && i < f->empties; i++) {
 		struct txn_empty *e = &f->empty[i];
-		struct txn_junk j = { .view = l->v, .at = { e->at } };
+		struct txn_junk j = { .stock = l->v->stock, .at = { e->at } };
 		if (++p.turn % TURN_ENTRIES == 0)
 			txn_give_way(t->tw);
 		bool lone = e->entries == 0;
@@ -518,17 +521,23 @@ txn_look_at_all(struct txn *t, struct txn_look *l)
 	atomic_store(&l->horizon, t->pin.at); /* even if the table has no extent */
 	nam_status st = list_extents(t, l);
 	if (st == NAM_OK)
-		st = txn_ledger_taken(v, t->tw->w, 0, 2 * l->generation - 1, &l->old, &l->nold, &l->old_cap);
+		st = txn_ledger_taken(
+		    v->stock, t->tw->w, 0, 2 * l->generation - 1, &l->old, &l->nold, &l->old_cap);
 	if (st == NAM_OK && l->nold > 0 && (l->used = calloc(l->nold, sizeof *l->used)) == NULL)
 		st = NAM_NOMEM;
 	if (st != NAM_OK)
 		return st;
 	atomic_flag_clear(&l->adding);
-	if (l->extents >= LARGE)
-		atomic_store(&v->look, l);
+	if (l->extents >= LARGE) {
+		atomic_store(&v->stock->look, l);
+		atomic_fetch_add(&t->tw->db->looks, 1);
+	}
 	take_part(t, l);
-	atomic_store(&v->look, NULL);
-	while (atomic_load(&v->looking) > 0) {
+	if (l->extents >= LARGE) {
+		atomic_store(&v->stock->look, NULL);
+		atomic_fetch_sub(&t->tw->db->looks, 1);
+	}
+	while (atomic_load(&v->stock->looking) > 0) {
 		net_sleep(t->tw->w, WAIT_NS);
 		stop(l, txn_pin_move(t->tw, &t->pin));
 	}

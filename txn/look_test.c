@@ -125,7 +125,7 @@ free_bytes(struct fixture *fix)
 	uint64_t generation = txn_generation(anchor(fix)->sweep);
 	int64_t sum = listed(fix, txn_list_at(anchor(fix)->rest, generation));
 	for (unsigned p = 0; p < fix->procs; p++) {
-		const struct txn_alloc *a = fix->tab[p].view->alloc[fix->tw[p]->number];
+		const struct txn_alloc *a = fix->tab[p].view->stock->alloc[fix->tw[p]->number];
 		if (!lives(fix, p) || a == NULL || !a->looked || txn_generation(a->sweep) != generation)
 			continue;
 		sum += (int64_t)(a->aux.end - a->aux.at) + in_stretches(&a->rest) +

@@ -115,7 +115,7 @@ txn_rollback_to(struct txn *t, uint32_t mark)
 		 * block. */
 		if (w->indexed && txn_grow((void **)&t->gone, t->ngone, &t->gone_cap, sizeof *t->gone))
 			t->gone[t->ngone++] = (struct txn_junk){
-				.kind = JUNK_EMPTY, .view = w->view, .at = w->at, .aux = w->ident
+				.kind = JUNK_EMPTY, .stock = w->view->stock, .at = w->at, .aux = w->ident
 			};
 		else if (!w->indexed)
 			txn_block_give(t->tw, w->view, w->at, w->expect);

@@ -52,8 +52,8 @@ is_holder(const struct txn_table *t)
 nam_status
 txn_orders_create(struct txn_worker *tw, struct txn_table *t)
 {
-	struct txn_table_view v = { .db = tw->db, .anchor = t->anchor };
-	const struct idx_tree_memory mem = { tree_memory, &v };
+	struct txn_stock making = { .db = tw->db, .anchor = t->anchor };
+	const struct idx_tree_memory mem = { .take = tree_memory, .arg = &making };
 	nam_status st = NAM_OK;
 	for (unsigned i = 0; st == NAM_OK && i < t->orders; i++) {
 		const struct txn_order *o = &t->order[i];
@@ -72,53 +72,37 @@ txn_orders_create(struct txn_worker *tw, struct txn_table *t)
 	return st;
 }
 
-/* The tree of a holder as an earlier view has opened it, with what its cache knows; NULL = there is
- * none. Views last until the process leaves. */
-static struct idx_tree *
-opened(const struct txn_table_view *v)
+static void
+tree_has_grown(void *stock)
 {
-	for (const struct txn_table_view *o = atomic_load(&v->db->views); o != NULL; o = o->next)
-		if (o->anchor.bits == v->anchor.bits && o->table == v->table && o->orders > 0)
-			return o->tree[0];
-	return NULL;
+	txn_due_add(stock, TXN_DUE_PARTS);
 }
 
 nam_status
 txn_orders_open(struct txn_table_view *v, const struct txn_table *t)
 {
-	const struct idx_tree_memory mem = { tree_memory, v };
 	for (unsigned i = 0; i < t->orders; i++) {
 		const struct txn_order *o = &t->order[i];
 		struct idx_tree_options how = o->options;
 		if (v->db->order_cache > 0)
 			how.cache = (enum idx_tree_cache)(v->db->order_cache - 1);
+		if (is_holder(t))
+			how.id = t->tree;
 		v->order[i] = *o;
 		v->tree_name[i] = o->holder != NULL ? (uint64_t)o->holder->id << 8 | TXN_ORDERS_MAX
 						    : (uint64_t)t->id << 8 | i;
-		if (o->holder != NULL)
-			v->tree[i] = o->holder->view->tree[0];
-		else if (is_holder(t)) {
-			v->tree[i] = opened(v);
-			how.id = t->tree;
-		}
-		v->lent[i] = v->tree[i] != NULL;
-		if (v->tree[i] == NULL)
-			v->tree[i] = idx_tree_open(tree_at(t->anchor, i), o->words, &mem, &how);
-		if (v->tree[i] == NULL)
+		if (o->holder == NULL && i >= TXN_ORDERS)
+			return NAM_NOMEM;
+		struct txn_stock *owner = o->holder != NULL ? o->holder->view->stock : v->stock;
+		const struct idx_tree_memory mem = {
+			.take = tree_memory, .arg = owner, .has_grown = tree_has_grown
+		};
+		unsigned number = o->holder != NULL ? 0 : i;
+		if (!txn_stock_tree(v, i, owner, number, tree_at(owner->anchor, number), &mem, &how))
 			return NAM_NOMEM;
 		v->unique |= o->unique;
-		v->orders = i + 1;
 	}
 	return NAM_OK;
-}
-
-void
-txn_orders_close(struct txn_table_view *v)
-{
-	for (unsigned i = 0; i < v->orders; i++)
-		if (!v->lent[i])
-			idx_tree_close(v->tree[i]);
-	v->orders = 0;
 }
 
 /* Ends the trees of a table that is being released: no storage node writes to their memory
@@ -581,10 +565,11 @@ txn_key_junk(struct txn_worker *tw, struct txn_table_view *v, unsigned i, const 
 	struct txn_old_key *k = calloc(1, sizeof *k);
 	if (k == NULL)
 		return; /* the entry leads nowhere; a scan finds it */
-	k->order = i;
+	k->tree = v->tree_name[i];
 	memcpy(k->key, key, 8u * v->order[i].words);
 	txn_junk_add(
-	    tw, (struct txn_junk){ .cid = cid, .kind = JUNK_KEY, .view = v, .at = at, .aux = (uintptr_t)k });
+	    tw, (struct txn_junk){
+		    .cid = cid, .kind = JUNK_KEY, .stock = v->stock, .at = at, .aux = (uintptr_t)k });
 }
 
 /* The keys that t's rows have left: of versions that it replaced, also of a deletion. The entries
@@ -653,14 +638,21 @@ txn_key_needed(struct txn_worker *tw, struct txn_table_view *v, const struct rec
 }
 
 nam_status
-txn_key_collect(struct txn_worker *tw, struct txn_junk *j)
+txn_key_collect(struct txn_worker *tw, struct txn_table_view *v, struct txn_junk *j)
 {
-	struct txn_table_view *v = j->view;
 	struct txn_old_key *k = (struct txn_old_key *)(uintptr_t)j->aux;
-	struct rec_block *img = malloc(v->block_bytes);
-	struct idx_tree_entry e = { .tree = v->tree[k->order], .key = k->key, .value = j->at.bits };
+	struct idx_tree_entry e = { .key = k->key, .value = j->at.bits };
+	unsigned order = 0;
 	uint64_t seen, lock;
 	bool later = false;
+	while (order < v->orders && v->tree_name[order] != k->tree)
+		order++;
+	if (order == v->orders) { /* the index has been dropped */
+		free(k);
+		return NAM_OK;
+	}
+	e.tree = v->tree[order];
+	struct rec_block *img = malloc(v->block_bytes);
 	if (img == NULL)
 		return NAM_BUSY;
 	nam_status st = net_read1(tw->w, j->at, img, v->block_bytes, NULL);
@@ -673,7 +665,7 @@ txn_key_collect(struct txn_worker *tw, struct txn_junk *j)
 	if (newest != REC_NO_SLOT && rec_cid(img, newest) != img->word)
 		goto out; /* the READ met a commit */
 	st = NAM_OK;
-	if (!nam_fault(KEY_UNASKED) && txn_key_needed(tw, v, img, j->at, k->order, k->key, &later))
+	if (!nam_fault(KEY_UNASKED) && txn_key_needed(tw, v, img, j->at, order, k->key, &later))
 		goto out;
 	st = NAM_BUSY;
 	if (later)

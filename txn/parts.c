@@ -19,7 +19,7 @@ enum { SETTLE_TRIES = 8, SETTLE_NS = 20000000 };
 
 struct moving {
 	struct txn_worker *tw;
-	struct txn_table_view *v;
+	struct txn_stock *k; /* in use */
 	unsigned order;
 	uint64_t key[IDX_TREE_WORDS];
 };
@@ -30,7 +30,7 @@ target_of(struct moving *m, unsigned *out)
 {
 	struct txn_worker *tw = m->tw;
 	unsigned region[IDX_TREE_PARTS], n, fewest = UINT_MAX;
-	nam_status st = idx_tree_regions(tw->w, m->v->tree[m->order], region, &n, NULL);
+	nam_status st = idx_tree_regions(tw->w, m->k->tree[m->order], region, &n, NULL);
 	*out = 0;
 	for (unsigned i = 0; st == NAM_OK && i < tw->db->nregions; i++) {
 		unsigned r = tw->db->regions[i], has = 0;
@@ -46,11 +46,11 @@ target_of(struct moving *m, unsigned *out)
 
 /* The table is still the one that we have open; the caller has a pin. */
 static bool
-is_open(struct txn_worker *tw, const struct txn_table_view *v)
+is_open(struct txn_worker *tw, const struct txn_stock *k)
 {
 	struct txn_anchor a;
-	return !atomic_load(&v->dead) && net_read1(tw->w, v->anchor, &a, sizeof a, NULL) == NAM_OK &&
-	       a.magic == TXN_ANCHOR_MAGIC && a.table == v->table;
+	return atomic_load(&k->view) != NULL && net_read1(tw->w, k->anchor, &a, sizeof a, NULL) == NAM_OK &&
+	       a.magic == TXN_ANCHOR_MAGIC && a.table == k->table;
 }
 
 static void
@@ -58,12 +58,12 @@ move_half(void *arg)
 {
 	struct moving *m = arg;
 	struct txn_worker *tw = m->tw;
-	struct idx_tree *t = m->v->tree[m->order];
+	struct idx_tree *t = m->k->tree[m->order];
 	struct tso_pin pin;
 	unsigned region;
 	net_account_to(&tw->background);
 	nam_status st = tso_pin_now(tw->tso, &pin);
-	if (st == NAM_OK && is_open(tw, m->v)) {
+	if (st == NAM_OK && is_open(tw, m->k)) {
 		st = target_of(m, &region);
 		if (st == NAM_OK)
 			st = idx_tree_split(tw->w, t, m->key, region, &tw->keeper.ended, NULL);
@@ -78,30 +78,51 @@ move_half(void *arg)
 			txn_doubt(tw);
 	}
 	tso_unpin(tw->tso, &pin);
+	txn_stock_leave(m->k);
 	free(m);
 	tw->moving = false;
 	tw->helpers--;
 }
 
+/* Of this stock, which is in use. True: a coroutine has been started, and leaves the stock. */
+static bool
+start_moving(struct txn_worker *tw, struct txn_stock *k)
+{
+	uint64_t key[IDX_TREE_WORDS];
+	for (unsigned i = 0; i < TXN_ORDERS; i++) {
+		if (k->tree[i] == NULL || !idx_tree_large(k->tree[i], key))
+			continue;
+		struct moving *m = malloc(sizeof *m);
+		if (m == NULL)
+			continue;
+		*m = (struct moving){ .tw = tw, .k = k, .order = i };
+		memcpy(m->key, key, sizeof key);
+		tw->moving = nam_co_start(net_worker_sched(tw->w), move_half, m, 128 << 10) != NULL;
+		tw->helpers += tw->moving;
+		if (!tw->moving)
+			free(m);
+		return tw->moving;
+	}
+	txn_due_off(k, TXN_DUE_PARTS);
+	/* One may have grown since we looked. */
+	for (unsigned i = 0; i < TXN_ORDERS; i++)
+		if (k->tree[i] != NULL && idx_tree_is_large(k->tree[i]))
+			txn_due_add(k, TXN_DUE_PARTS);
+	return false;
+}
+
 void
 txn_parts_tend(struct txn_worker *tw)
 {
-	uint64_t key[IDX_TREE_WORDS];
-	if (tw->moving || tw->leaving)
+	struct txn_stock *k;
+	if (tw->moving || tw->leaving || (k = txn_due_next(tw->db, TXN_DUE_PARTS, NULL)) == NULL)
 		return;
-	for (struct txn_table_view *v = atomic_load(&tw->db->views); v != NULL; v = v->next)
-		for (unsigned i = 0; i < v->orders && !atomic_load(&v->dead); i++) {
-			struct moving *m = idx_tree_large(v->tree[i], key) ? malloc(sizeof *m) : NULL;
-			if (m == NULL)
-				continue;
-			*m = (struct moving){ .tw = tw, .v = v, .order = i };
-			memcpy(m->key, key, sizeof key);
-			tw->moving = nam_co_start(net_worker_sched(tw->w), move_half, m, 128 << 10) != NULL;
-			tw->helpers += tw->moving;
-			if (!tw->moving)
-				free(m);
-			return;
-		}
+	tw->stats.looked_at++;
+	if (atomic_load(&k->view) == NULL)
+		txn_due_off(k, TXN_DUE_PARTS);
+	else if (start_moving(tw, k))
+		return;
+	txn_stock_leave(k);
 }
 
 /* ---- the lock of a tree ---- */
@@ -113,27 +134,30 @@ our_word(struct txn_db *db)
 }
 
 void
-txn_parts_owner(struct txn_table_view *v)
+txn_parts_owner(struct txn_stock *k)
 {
-	for (unsigned i = 0; i < v->orders; i++)
-		idx_tree_set_owner(v->tree[i], our_word(v->db));
+	for (unsigned i = 0; i < TXN_ORDERS; i++)
+		if (k->tree[i] != NULL)
+			idx_tree_set_owner(k->tree[i], our_word(k->db));
 }
 
 nam_status
-txn_parts_recover(struct txn_worker *tw, struct txn_table_view *v, uint64_t dead)
+txn_parts_recover(struct txn_worker *tw, struct txn_stock *k, uint64_t dead)
 {
 	nam_status st = NAM_OK;
-	for (unsigned i = 0; st == NAM_OK && i < v->orders; i++) {
-		st = idx_tree_recover(tw->w, v->tree[i], dead, &tw->keeper.ended, NULL);
-		if (idx_tree_in_doubt(v->tree[i]))
+	for (unsigned i = 0; st == NAM_OK && i < TXN_ORDERS; i++) {
+		if (k->tree[i] == NULL)
+			continue;
+		st = idx_tree_recover(tw->w, k->tree[i], dead, &tw->keeper.ended, NULL);
+		if (idx_tree_in_doubt(k->tree[i]))
 			txn_doubt(tw);
 		/* A table that was dropped meanwhile has no tree to recover, whatever lies there. A
 		 * tree that is broken does not hold up the recovery of the others. */
-		if (st == NAM_CORRUPT && is_open(tw, v))
+		if (st == NAM_CORRUPT && is_open(tw, k))
 			nam_log(NAM_LOG_ERROR,
 			    "the ordered index %u of table %u is corrupt: what the process in owner slot %u "
 			    "left of it is not recovered; DROP INDEX and CREATE INDEX make it again",
-			    i, v->table, txn_lock_owner(dead));
+			    i, k->table, txn_lock_owner(dead));
 		if (st == NAM_ABSENT || st == NAM_REFUSED || st == NAM_CORRUPT)
 			st = NAM_OK;
 	}

@@ -41,7 +41,8 @@ enum {
 
 struct sweep {
 	struct txn_worker *tw;
-	struct txn_table_view *v;
+	struct txn_stock *k;         /* in use */
+	struct txn_table_view *v;    /* held; NULL: the table is closed here */
 	uint64_t before;             /* the horizon when it began */
 	uint64_t lock, word, deaths; /* lock 0 = the lock is not ours any more; word 0 = nothing has
 				      * changed yet */
@@ -52,7 +53,7 @@ struct sweep {
 static net_addr
 word_at(const struct sweep *s, size_t offset)
 {
-	return net_plus(s->v->anchor, offset);
+	return net_plus(s->k->anchor, offset);
 }
 
 /* ---- 1 ---- */
@@ -64,8 +65,8 @@ begin(struct sweep *s)
 		offsetof(struct txn_anchor, free), offsetof(struct txn_anchor, rest) };
 	struct net_worker *w = s->tw->w;
 	struct txn_anchor a;
-	nam_status st = net_read1(w, s->v->anchor, &a, sizeof a, NULL);
-	if (st == NAM_OK && (a.magic != TXN_ANCHOR_MAGIC || a.table != s->v->table || a.sweeper != s->lock)) {
+	nam_status st = net_read1(w, s->k->anchor, &a, sizeof a, NULL);
+	if (st == NAM_OK && (a.magic != TXN_ANCHOR_MAGIC || a.table != s->k->table || a.sweeper != s->lock)) {
 		s->lock = 0;
 		return NAM_ABSENT;
 	}
@@ -144,6 +145,14 @@ tell_anchor(struct sweep *s, uint64_t over, uint64_t h)
 	return net_run(&b);
 }
 
+/* The sweep is not this process's any more. A worker may take the lock again at once. */
+static void
+set_free(struct txn_stock *k)
+{
+	txn_due_off(k, TXN_DUE_SWEEP);
+	atomic_store(&k->sweeper, 0);
+}
+
 static void
 end(struct sweep *s)
 {
@@ -154,15 +163,15 @@ end(struct sweep *s)
 	if (atomic_load(&s->look.doubt))
 		s->lock = 0;
 	nam_status st = s->lock != 0 ? tell_anchor(s, over, h) : NAM_ABSENT;
-	while (st == NAM_GONE && txn_again(s->tw, s->v->anchor, &until) == NAM_OK) {
+	while (st == NAM_GONE && txn_again(s->tw, s->k->anchor, &until) == NAM_OK) {
 		st = net_read1(
 		    s->tw->w, word_at(s, offsetof(struct txn_anchor, sweeper)), &lock, sizeof lock, NULL);
 		if (st == NAM_OK && lock == s->lock)
 			st = tell_anchor(s, over, h);
 	}
-	atomic_store(&s->v->sweeper, 0);
+	set_free(s->k);
 	/* If the next sweep has begun already, it finds all this memory again. */
-	if (st == NAM_OK && s->st == NAM_OK && txn_alloc_look(s->tw, s->v, &a) == NAM_OK &&
+	if (st == NAM_OK && s->st == NAM_OK && txn_alloc_look(s->tw, s->k, &a) == NAM_OK &&
 	    a->sweep == over) {
 		keep_rest(s, a, over);
 		keep_junk(s, a, over, h);
@@ -171,7 +180,10 @@ end(struct sweep *s)
 		s->tw->stats.sweeps++;
 	}
 	txn_look_free(&s->look);
-	atomic_store(&s->v->sweeping, 0);
+	if (s->v != NULL)
+		atomic_fetch_sub(&s->v->held, 1);
+	atomic_store(&s->k->sweeping, 0);
+	txn_stock_leave(s->k);
 }
 
 /* ---- all of it ---- */
@@ -209,30 +221,56 @@ wait_for_all(struct txn_worker *tw, struct tso_pin *pin, struct txn **t)
 	return st;
 }
 
-/* Tables that this process is to sweep. A slot that was lost took its locks with it. */
+/* Tables that this process is to sweep. A slot that was lost took its locks with it. With a pin. */
 static unsigned
 due(struct txn_worker *tw, struct sweep *s)
 {
 	struct tso *tso = tw->db->tso;
 	unsigned n = 0;
-	for (struct txn_table_view *v = atomic_load(&tw->db->views); v != NULL && n < BATCH; v = v->next) {
-		uint64_t lock = atomic_load(&v->sweeper);
+	struct txn_stock *k = NULL;
+	while ((k = txn_due_next(tw->db, TXN_DUE_SWEEP, k)) != NULL) {
+		if (n == BATCH) {
+			txn_stock_leave(k);
+			break;
+		}
+		uint64_t lock = atomic_load(&k->sweeper);
 		unsigned nobody = 0;
-		if (lock == 0 || !atomic_compare_exchange_strong(&v->sweeping, &nobody, tw->number + 1))
+		if (lock == 0 || !atomic_compare_exchange_strong(&k->sweeping, &nobody, tw->number + 1))
 			continue;
 		/* Another worker may have finished the sweep meanwhile. */
-		if ((lock = atomic_load(&v->sweeper)) == 0) {
-			atomic_store(&v->sweeping, 0);
+		if ((lock = atomic_load(&k->sweeper)) == 0) {
+			atomic_store(&k->sweeping, 0);
 			continue;
 		}
 		if (txn_lock_owner(lock) != tso_owner(tso) || txn_lock_epoch(lock) != tso_epoch(tso)) {
-			atomic_store(&v->sweeper, 0);
-			atomic_store(&v->sweeping, 0);
+			set_free(k);
+			atomic_store(&k->sweeping, 0);
 			continue;
 		}
-		s[n++] = (struct sweep){ .tw = tw, .v = v, .lock = lock, .look = { .v = v } };
+		txn_stock_use(k);
+		struct txn_table_view *v = atomic_load(&k->view);
+		if (v != NULL)
+			atomic_fetch_add(&v->held, 1);
+		s[n++] = (struct sweep){ .tw = tw, .k = k, .v = v, .lock = lock, .look = { .v = v } };
 	}
 	return n;
+}
+
+/* Whether a table waits for a worker to sweep it. */
+static bool
+any_due(struct txn_worker *tw)
+{
+	bool any = false;
+	struct txn_stock *k = NULL;
+	while ((k = txn_due_next(tw->db, TXN_DUE_SWEEP, k)) != NULL) {
+		tw->stats.looked_at++;
+		any = atomic_load(&k->sweeping) == 0;
+		if (any) {
+			txn_stock_leave(k);
+			break;
+		}
+	}
+	return any;
 }
 
 static void
@@ -241,10 +279,7 @@ round_of(struct txn_worker *tw)
 	struct sweep s[BATCH];
 	struct tso_pin pin;
 	struct txn *t = NULL;
-	bool any = false;
-	for (struct txn_table_view *v = atomic_load(&tw->db->views); v != NULL && !any; v = v->next)
-		any = atomic_load(&v->sweeper) != 0 && atomic_load(&v->sweeping) == 0;
-	if (!any)
+	if (!any_due(tw))
 		return;
 	txn_reach(tw);
 	/* Pinned, the process keeps its slot, and so the locks. */
@@ -253,7 +288,7 @@ round_of(struct txn_worker *tw)
 		txn_at_hand(tw);
 	unsigned n = st == NAM_OK ? due(tw, s) : 0;
 	for (unsigned i = 0; i < n; i++)
-		s[i].st = atomic_load(&s[i].v->dead) || tw->leaving ? NAM_CANCELLED : begin(&s[i]);
+		s[i].st = s[i].v == NULL || tw->leaving ? NAM_CANCELLED : begin(&s[i]);
 	if (n > 0)
 		st = wait_for_all(tw, &pin, &t);
 	if (t != NULL)
@@ -285,10 +320,7 @@ give_up(struct txn_worker *tw)
 {
 	struct sweep s[BATCH];
 	struct tso_pin pin;
-	bool any = false;
-	for (struct txn_table_view *v = atomic_load(&tw->db->views); v != NULL && !any; v = v->next)
-		any = atomic_load(&v->sweeper) != 0;
-	if (!any)
+	if (atomic_load(&tw->db->dues[TXN_DUE_SWEEP]) == 0)
 		return; /* an idle process need not wake for this */
 	nam_status st = tso_pin_now(tw->tso, &pin);
 	for (unsigned n; st == NAM_OK && (n = due(tw, s)) > 0;)

@@ -352,7 +352,7 @@ handed_over(struct fixture *fix)
 	struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
 	assert_int_equal(insert_blob(t, &fix->tab[0], 500, BLOB), NAM_OK);
 	commit_all(t);
-	const struct txn_alloc *a = view->alloc[fix->tw[0]->number];
+	const struct txn_alloc *a = view->stock->alloc[fix->tw[0]->number];
 	unsigned region = 0;
 	while (region < TXN_CUTS - 1 && a->block[region].at == a->block[region].end)
 		region++;
@@ -361,7 +361,7 @@ handed_over(struct fixture *fix)
 	giver.early += an->sweep == 1 && (txn_list_at(an->rest, 1) | an->rest >> TXN_LIST_SHIFT) == 0;
 	assert_int_equal(tso_pin_now(fix->tw[0]->tso, &pin), NAM_OK);
 	assert_true(txn_hand_over(
-	    fix->tw[0], view, view->alloc[fix->tw[0]->number], net_now_ns(fix->w[0]) + LEASE_NS));
+	    fix->tw[0], view, view->stock->alloc[fix->tw[0]->number], net_now_ns(fix->w[0]) + LEASE_NS));
 	tso_unpin(fix->tw[0]->tso, &pin);
 	look_for(fix, rest, block);
 	least = at_nodes(fix);

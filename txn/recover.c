@@ -247,7 +247,7 @@ install_part(struct attempt *a, size_t from, unsigned n)
 	return a->batch.n > 0 ? net_run(&a->batch) : NAM_OK;
 }
 
-/* The table of a block, if it is open here. */
+/* The table of a block, if it is open here; we have a pin. */
 static struct txn_table_view *
 view_of(struct attempt *a, uint64_t block)
 {
@@ -255,9 +255,10 @@ view_of(struct attempt *a, uint64_t block)
 	net_addr at = { block & ~(uint64_t)(NET_EXTENT - 1) };
 	if (net_read1(a->tw->w, at, &ext, sizeof ext, NULL) != NAM_OK)
 		return NULL;
-	struct txn_table_view *v = atomic_load(&a->tw->db->views);
-	while (v != NULL && (v->table != ext.table || atomic_load(&v->dead)))
-		v = v->next;
+	struct txn_stock *k = txn_stock_of(a->tw->db, ext.table);
+	struct txn_table_view *v = k != NULL ? atomic_load(&k->view) : NULL;
+	if (k != NULL)
+		txn_stock_leave(k);
 	return v;
 }
 
@@ -272,7 +273,7 @@ take_over(struct attempt *a, const struct txn_intent_entry *e)
 	struct txn_table_view *v = view_of(a, e->at);
 	if (v == NULL)
 		return;
-	struct txn_junk j = { .cid = a->line.cid, .kind = JUNK_ARCHIVE, .view = v };
+	struct txn_junk j = { .cid = a->line.cid, .kind = JUNK_ARCHIVE, .stock = v->stock };
 	if (a->decided) {
 		for (unsigned k = 0; k < 2; k++)
 			if ((j.at.bits = k == 0 ? e->archive : e->late) != 0)
@@ -280,7 +281,7 @@ take_over(struct attempt *a, const struct txn_intent_entry *e)
 		if (deleted)
 			txn_junk_add(tw, (struct txn_junk){ .cid = a->line.cid,
 					     .kind = JUNK_TOMB,
-					     .view = v,
+					     .stock = v->stock,
 					     .at = { e->at },
 					     .aux = e->ident });
 		return;
@@ -295,7 +296,8 @@ take_over(struct attempt *a, const struct txn_intent_entry *e)
 		txn_archive_give(tw, v, j.at);
 	if (fresh && v->has_key)
 		txn_junk_add(
-		    tw, (struct txn_junk){ .kind = JUNK_EMPTY, .view = v, .at = { e->at }, .aux = e->ident });
+		    tw, (struct txn_junk){
+			    .kind = JUNK_EMPTY, .stock = v->stock, .at = { e->at }, .aux = e->ident });
 	else if (fresh)
 		txn_block_give(tw, v, (net_addr){ e->at }, e->expect);
 }
@@ -407,24 +409,30 @@ recover_indexes(struct txn_worker *tw, const struct tso_lapse *l)
 {
 	uint64_t dead = txn_lock_word(l->slot, l->epoch, TXN_INTENT_INDEX, 0);
 	nam_status st = NAM_OK;
-	for (struct txn_table_view *v = atomic_load(&tw->db->views); st == NAM_OK && v != NULL; v = v->next) {
+	struct txn_stock **all;
+	unsigned n;
+	if (!txn_stocks_open(tw->db, &all, &n))
+		return NAM_NOMEM;
+	for (unsigned i = 0; i < n; i++) {
+		struct txn_stock *k = all[i];
 		struct txn_anchor a;
-		if ((v->index == NULL && v->orders == 0) || atomic_load(&v->dead))
-			continue;
 		/* Under our pin: a table that is open now is not given back before we have
 		 * finished. */
-		st = net_read1(tw->w, v->anchor, &a, sizeof a, NULL);
-		if (st != NAM_OK || a.magic != TXN_ANCHOR_MAGIC || a.table != v->table)
-			continue;
-		st = txn_parts_recover(tw, v, dead);
-		if (st != NAM_OK || v->index == NULL)
-			continue;
-		st = idx_hash_recover(tw->w, v->index, dead, NULL);
-		txn_index_doubt(tw, v->index);
-		/* A table may be dropped meanwhile; then there is no index any more. */
-		if (st == NAM_ABSENT || st == NAM_CORRUPT)
-			st = NAM_OK;
+		if (st == NAM_OK && atomic_load(&k->view) != NULL &&
+		    net_read1(tw->w, k->anchor, &a, sizeof a, NULL) == NAM_OK &&
+		    a.magic == TXN_ANCHOR_MAGIC && a.table == k->table) {
+			st = txn_parts_recover(tw, k, dead);
+			if (st == NAM_OK && k->index != NULL) {
+				st = idx_hash_recover(tw->w, k->index, dead, NULL);
+				txn_index_doubt(tw, k->index);
+			}
+			/* A table may be dropped meanwhile; then there is no index any more. */
+			if (st == NAM_ABSENT || st == NAM_CORRUPT)
+				st = NAM_OK;
+		}
+		txn_stock_leave(k);
 	}
+	free(all);
 	return st;
 }
 

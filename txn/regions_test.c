@@ -138,7 +138,7 @@ scan_all(struct fixture *fix, unsigned p)
 static void
 from_node(struct fixture *fix, unsigned i)
 {
-	struct txn_alloc *a = fix->tab[0].view->alloc[fix->tw[0]->number];
+	struct txn_alloc *a = fix->tab[0].view->stock->alloc[fix->tw[0]->number];
 	if (a == NULL)
 		return;
 	memset(a->block, 0, sizeof a->block);

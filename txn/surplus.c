@@ -302,7 +302,7 @@ give_wholes(struct giving *g, uint64_t most)
 		s->n = kept;
 	/* Entries that are not found here are looked for again, a few at a time. */
 	if (all.n > 1)
-		(void)txn_ledger_walk(g->v->db, g->tw->w, g->v->anchor, place, &all);
+		(void)txn_ledger_walk(g->tw->db, g->tw->w, g->v->anchor, place, &all);
 	for (uint32_t i = 0; i < all.n; i += TXN_LEDGER_PART) {
 		unsigned n = all.n - i < TXN_LEDGER_PART ? all.n - i : TXN_LEDGER_PART;
 		if (out_of_time(g)) {
@@ -311,8 +311,8 @@ give_wholes(struct giving *g, uint64_t most)
 			break;
 		}
 		/* Extents in doubt stay in the ledger for a sweep, or are lost. */
-		if (txn_extents_give(
-			g->v, g->tw->w, n, all.at + i, all.n > 1 ? all.entry + i : NULL, &given) != NAM_OK)
+		if (txn_extents_give(g->v->stock, g->tw->w, n, all.at + i, all.n > 1 ? all.entry + i : NULL,
+			&given) != NAM_OK)
 			g->all = false;
 		sum += n;
 		txn_give_way(g->tw);
@@ -377,7 +377,7 @@ still_ours(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a,
 	bool was = a->looked;
 	nam_status st = NAM_OK;
 	if (was && !nam_fault(ALLOCATOR_UNLOCKED))
-		st = txn_alloc_look(tw, v, &a);
+		st = txn_alloc_look(tw, v->stock, &a);
 	*yes = st == NAM_OK && was && before == txn_generation(a->sweep);
 	return st == NAM_ABSENT ? NAM_OK : st; /* it goes back with the table */
 }
@@ -424,16 +424,25 @@ txn_hand_over(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc 
 }
 
 void
-txn_alloc_free(struct txn_table_view *v, unsigned worker)
+txn_alloc_free(struct txn_alloc *a)
 {
-	struct txn_alloc *a = v->alloc[worker];
 	if (a == NULL)
 		return;
 	discard(a);
 	free(a->old);
 	free(a->amid);
 	free(a);
-	v->alloc[worker] = NULL;
+}
+
+void
+txn_allocs_drop(struct txn_worker *tw)
+{
+	for (struct txn_alloc *a; (a = tw->allocs) != NULL;) {
+		struct txn_stock *k = a->stock;
+		tw->allocs = a->next;
+		atomic_store(&k->alloc[tw->number], NULL);
+		txn_alloc_free(a);
+	}
 }
 
 /*
@@ -451,13 +460,10 @@ txn_tables_hand_over(struct txn_worker *tw)
 	if (ok && !nam_fault(EXIT_UNPINNED))
 		txn_at_hand(tw);
 	uint64_t end = net_now_ns(tw->w) + HAND_OVER_NS;
-	for (struct txn_table_view *v = atomic_load(&tw->db->views); v != NULL; v = v->next) {
-		struct txn_alloc *a = v->alloc[tw->number];
-		if (a == NULL)
-			continue;
-		if (st == NAM_OK && !atomic_load(&v->dead))
+	for (struct txn_alloc *a = tw->allocs; st == NAM_OK && a != NULL; a = a->next) {
+		struct txn_table_view *v = atomic_load(&a->stock->view);
+		if (v != NULL)
 			ok = txn_hand_over(tw, v, a, end) && ok;
-		txn_alloc_free(v, tw->number);
 	}
 	if (!nam_fault(EXIT_UNPINNED))
 		tso_unpin(tw->tso, &pin);
@@ -467,9 +473,9 @@ txn_tables_hand_over(struct txn_worker *tw)
 /* ---- now and then: memory that is not used ---- */
 
 static uint64_t
-aux_bytes(const struct txn_table_view *v, const struct txn_alloc *a)
+aux_bytes(const struct txn_alloc *a)
 {
-	uint64_t sum = a->aux.end - a->aux.at + (uint64_t)a->archives.n * v->archive_bytes;
+	uint64_t sum = a->aux.end - a->aux.at + (uint64_t)a->archives.n * a->stock->archive_bytes;
 	for (unsigned c = 0; c < TXN_BLOB_CLASSES; c++)
 		sum += (uint64_t)a->blob[c].n << (6 + c);
 	for (uint32_t i = 0; i < a->rest.n; i++)
@@ -524,9 +530,9 @@ give_surplus(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *
  * memory.
  */
 static bool
-unused(const struct txn_table_view *v, struct txn_alloc *a, bool idle, uint64_t *bytes)
+unused(struct txn_alloc *a, bool idle, uint64_t *bytes)
 {
-	uint64_t now = aux_bytes(v, a);
+	uint64_t now = aux_bytes(a);
 	if (now < a->least)
 		a->least = now;
 	a->quiet = a->takes == a->takes_seen ? a->quiet + 1 : 0;
@@ -544,27 +550,46 @@ unused(const struct txn_table_view *v, struct txn_alloc *a, bool idle, uint64_t 
 	return *bytes >= SURPLUS && a->paused++ >= a->pause;
 }
 
+/* Whether a worker need not look at it any more: the table is closed here, or nothing was taken for
+ * a while and nothing is at hand. */
+static bool
+may_rest(const struct txn_alloc *a)
+{
+	if (atomic_load(&a->stock->view) == NULL)
+		return true;
+	return a->quiet >= QUIET && !anything(a);
+}
+
 static void
 look_for_unused(struct txn_worker *tw)
 {
 	struct tso_pin pin;
 	nam_status st = NAM_OK;
 	bool pinned = false, idle = tso_is_idle(tw->db->tso);
-	for (struct txn_table_view *v = atomic_load(&tw->db->views); v != NULL && st == NAM_OK; v = v->next) {
-		struct txn_alloc *a = v->alloc[tw->number];
+	/* Only this coroutine takes any off the list. */
+	for (struct txn_alloc *a = tw->allocs, *next; a != NULL && st == NAM_OK; a = next) {
 		uint64_t bytes;
-		if (a == NULL || !a->looked || atomic_load(&v->dead) || !unused(v, a, idle, &bytes))
+		tw->stats.looked_at++;
+		if (may_rest(a)) {
+			next = a->next;
+			txn_alloc_unlist(tw, a);
 			continue;
-		if (!pinned && !nam_fault(ALLOCATOR_UNLOCKED)) {
+		}
+		bool is = a->looked && unused(a, idle, &bytes);
+		if (!a->looked)
+			a->quiet++;
+		if (is && !pinned && !nam_fault(ALLOCATOR_UNLOCKED)) {
 			st = tso_pin_now(tw->tso, &pin);
 			pinned = true;
 			if (st == NAM_OK)
 				txn_at_hand(tw);
 		}
-		if (st == NAM_OK && bytes == UINT64_MAX)
+		struct txn_table_view *v = is ? atomic_load(&a->stock->view) : NULL;
+		if (v != NULL && st == NAM_OK && bytes == UINT64_MAX)
 			txn_hand_over(tw, v, a, net_now_ns(tw->w) + HAND_OVER_NS);
-		else if (st == NAM_OK)
+		else if (v != NULL && st == NAM_OK)
 			give_surplus(tw, v, a, bytes);
+		next = a->next;
 	}
 	if (pinned)
 		tso_unpin(tw->tso, &pin);
@@ -573,25 +598,51 @@ look_for_unused(struct txn_worker *tw)
 /* ---- memory that is wanted ---- */
 
 /*
- * With a pin. Hands over all that this worker has of any table. others: another process wants
- * memory. Several workers may have pieces of one extent: the later one joins its own to those on
- * the list. Also takes the sweep lock of tables whose sweep is due.
+ * With a pin. Hands over all that this worker has of any table; the list may change meanwhile.
+ * others: another process wants memory. Several workers may have pieces of one extent: the later
+ * one joins its own to those on the list.
  */
 static void
 hand_over_all(struct txn_worker *tw, bool others)
 {
 	uint64_t end = net_now_ns(tw->w) + HAND_OVER_NS;
-	for (struct txn_table_view *v = atomic_load(&tw->db->views); v != NULL; v = v->next) {
-		struct txn_alloc *a = v->alloc[tw->number];
-		if (atomic_load(&v->dead))
+	uint32_t n = 0;
+	for (struct txn_alloc *a = tw->allocs; a != NULL; a = a->next)
+		n++;
+	struct txn_alloc **all = calloc(n + 1, sizeof *all);
+	n = 0;
+	/* A table that is open now stays in memory while our pin stands. */
+	for (struct txn_alloc *a = tw->allocs; all != NULL && a != NULL; a = a->next)
+		if (atomic_load(&a->stock->view) != NULL)
+			all[n++] = a;
+	for (uint32_t i = 0; all != NULL && i < n; i++) {
+		struct txn_alloc *a = all[i];
+		struct txn_table_view *v = atomic_load(&a->stock->view);
+		if (v == NULL)
 			continue;
-		if (a != NULL && a->looked && others && txn_alloc_look(tw, v, &a) == NAM_OK)
+		if (a->looked && others && txn_alloc_look(tw, v->stock, &a) == NAM_OK)
 			txn_rests_gather(tw, v, a, end);
-		if (a != NULL && a->looked && anything(a))
+		if (a->looked && anything(a))
 			txn_hand_over(tw, v, a, end);
-		if (others)
-			txn_alloc_sweep(tw, v);
 	}
+	free(all);
+}
+
+/* With a pin. Takes the sweep lock of tables beside which `much` processes or more have died since
+ * they were swept. */
+static void
+sweep_due(struct txn_worker *tw, uint64_t deaths, uint64_t much)
+{
+	struct txn_stock **all;
+	unsigned n;
+	if (!txn_stocks_open(tw->db, &all, &n))
+		return;
+	for (unsigned i = 0; i < n; i++) {
+		if (atomic_load(&all[i]->swept) + much <= deaths && !tw->leaving)
+			txn_alloc_sweep(tw, all[i]);
+		txn_stock_leave(all[i]);
+	}
+	free(all);
 }
 
 bool
@@ -634,24 +685,13 @@ static void
 sweep_overdue(struct txn_worker *tw, uint64_t deaths)
 {
 	struct tso_pin pin;
-	nam_status st = NAM_OK;
-	bool pinned = false;
 	if (!txn_may_sweep(tw))
 		return;
-	for (struct txn_table_view *v = atomic_load(&tw->db->views); v != NULL && st == NAM_OK; v = v->next) {
-		if (atomic_load(&v->dead) || atomic_load(&v->swept) + DEATHS_MUCH > deaths)
-			continue;
-		if (!pinned) {
-			st = tso_pin_now(tw->tso, &pin);
-			pinned = true;
-			if (st == NAM_OK)
-				txn_at_hand(tw);
-		}
-		if (st == NAM_OK && !tw->leaving)
-			txn_alloc_sweep(tw, v);
+	if (tso_pin_now(tw->tso, &pin) == NAM_OK) {
+		txn_at_hand(tw);
+		sweep_due(tw, deaths, DEATHS_MUCH);
 	}
-	if (pinned)
-		tso_unpin(tw->tso, &pin);
+	tso_unpin(tw->tso, &pin);
 }
 
 static void
@@ -703,8 +743,10 @@ txn_surplus(struct txn_worker *tw)
 			uint64_t deaths = word[0], wanted = word[1];
 			tw->heard = noted;
 			look_after_tables(tw, deaths);
-			if (wanted != tw->wanted_seen && tw->wanted_known)
+			if (wanted != tw->wanted_seen && tw->wanted_known) {
 				hand_over_all(tw, true);
+				sweep_due(tw, deaths, 1);
+			}
 			tw->wanted_seen = wanted;
 			tw->wanted_known = true;
 		}

@@ -55,27 +55,6 @@ txn_row_room(uint16_t slots, uint32_t row_max)
 	return room <= TXN_ROW_MAX ? room : row_max;
 }
 
-static nam_status
-index_memory(void *arg, struct net_worker *w, net_addr *out)
-{
-	return txn_extents_take(
-	    arg, w, 1, TXN_LEDGER_INDEX, (unsigned)nam_rng_below(net_rng(w), 64), true, out, NULL);
-}
-
-static uint64_t
-index_now(void *arg, struct net_worker *w)
-{
-	(void)w;
-	return tso_stamp(((struct txn_table_view *)arg)->db->tso);
-}
-
-static bool
-index_passed(void *arg, struct net_worker *w, uint64_t stamp)
-{
-	(void)w;
-	return tso_passed(((struct txn_table_view *)arg)->db->tso, stamp);
-}
-
 /* ---- making, opening, closing ---- */
 
 nam_status
@@ -102,8 +81,10 @@ txn_table_create(struct txn_worker *tw, struct txn_table *t)
 	if (st == NAM_OK)
 		st = txn_tables_enter(tw, t->anchor);
 	if (st == NAM_OK && t->has_key) {
-		struct txn_table_view v = { .db = db, .anchor = t->anchor, .vital = t->vital };
-		struct idx_memory mem = { .take = index_memory, .arg = &v, .region_max = db->region_max };
+		struct txn_stock making = { .db = db, .anchor = t->anchor, .vital = t->vital };
+		struct idx_memory mem = {
+			.take = txn_index_memory, .arg = &making, .region_max = db->region_max
+		};
 		st = idx_hash_create(tw->w, net_plus(t->anchor, TXN_ANCHOR_INDEX), &mem);
 	}
 	if (st == NAM_OK)
@@ -117,17 +98,6 @@ nam_status
 txn_table_reserve(struct txn_worker *tw, struct txn_table *t, uint64_t rows)
 {
 	return t->view->index == NULL ? NAM_OK : idx_hash_reserve(tw->w, t->view->index, rows, NULL);
-}
-
-/* The resize lock names its owner as lock words do, so that a process which finds it held can tell
- * whether the owner is dead. No coroutine of this process uses the index when the slot changes. */
-void
-txn_index_owner(struct txn_table_view *v)
-{
-	if (v->index)
-		idx_hash_set_owner(v->index,
-		    txn_lock_word(tso_owner(v->db->tso), tso_epoch(v->db->tso), TXN_INTENT_INDEX, 0));
-	txn_parts_owner(v);
 }
 
 nam_status
@@ -145,42 +115,32 @@ txn_table_open(struct txn_db *db, struct txn_table *t)
 	v->blob_table = *t;
 	v->blob_table.view = v;
 	txn_view_sizes(v, t->slots, t->row_max);
-	v->memory = (struct idx_memory){ .take = index_memory, .arg = v, .region_max = db->region_max };
-	if (t->has_key &&
-	    (v->index = idx_hash_open(net_plus(t->anchor, TXN_ANCHOR_INDEX), &v->memory)) == NULL) {
+	if (txn_stock_enter(v) != NAM_OK) {
 		free(v);
 		return NAM_NOMEM;
 	}
 	if (txn_orders_open(v, t) != NAM_OK) {
-		txn_orders_close(v);
-		if (v->index)
-			idx_hash_close(v->index);
-		free(v);
+		txn_stock_back(v);
 		return NAM_NOMEM;
 	}
-	if (v->index) {
-		struct idx_reclaim r = { index_now, index_passed, v };
-		idx_hash_set_reclaim(v->index, &r);
-	}
-	txn_index_owner(v);
-	v->next = atomic_load(&db->views);
-	while (!atomic_compare_exchange_weak(&db->views, &v->next, v))
-		;
+	txn_stock_publish(v, t->guard.bits != 0);
 	t->view = v;
 	return NAM_OK;
+}
+
+void
+txn_table_settled(struct txn_table *t)
+{
+	if (t->view != NULL)
+		txn_stock_settle(t->view);
 }
 
 void
 txn_table_close(struct txn_db *db, struct txn_table *t)
 {
 	(void)db;
-	if (t->view) {
-		atomic_store(&t->view->dead, true); /* the view stays for garbage that still names
-						     * it */
-		while (atomic_load(&t->view->asking) > 0)
-			sched_yield(); /* the owner may be freed once we return; a callback never
-				        * parks */
-	}
+	if (t->view)
+		txn_stock_close(t->view);
 	t->view = NULL;
 }
 

@@ -185,8 +185,14 @@ void txn_on_gone(struct txn_db *db, nam_status (*gone)(void *arg, struct txn_wor
 /* This process, by a word that names no other; and whether one has ended and been recovered. */
 uint64_t txn_process(const struct txn_worker *tw);
 bool txn_process_ended(struct txn_worker *tw, uint64_t process);
-/* Opens/closes this process's view of it. open: no I/O. */
+/*
+ * Opens/closes this process's view of it. open: no I/O. Several definitions of one table may be
+ * open at a time. Collectors ask the newest one whose guard is known (guard is not 0 when it is
+ * opened, or txn_table_settled), because a definition without a guard may be one that is rolled
+ * back; if there is none, the newest.
+ */
 nam_status txn_table_open(struct txn_db *db, struct txn_table *t);
+void txn_table_settled(struct txn_table *t);
 void txn_table_close(struct txn_db *db, struct txn_table *t);
 /* Makes room in the index of an open table for so many rows in all, so that inserts do not wait
  * while it grows (idx_hash_reserve). In a coroutine. */
@@ -651,6 +657,7 @@ struct txn_stats {
 	uint64_t sweeps, blocks_found, bytes_found;
 	uint64_t extents_returned; /* given back because they were not used */
 	uint64_t parts_moved;      /* halves of large partitions of ordered indexes */
+	uint64_t looked_at;        /* tables that the turns of collectors and sweepers looked at */
 };
 void txn_worker_stats(const struct txn_worker *tw, struct txn_stats *out);
 

@@ -8,6 +8,7 @@
 #include <txn/spread_format.h>
 #include <txn/txn.h>
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 enum {
@@ -52,6 +53,10 @@ struct txn_whole {
 enum { TXN_CUTS = 4 };
 
 struct txn_alloc {
+	struct txn_stock *stock;
+	struct txn_alloc *prev, *next; /* in the worker's list */
+	atomic_bool listed;            /* a  it is there: memory at hand, or used a while ago */
+	_Atomic uint32_t junk;         /* a  relaxed: pieces of the worker's garbage that name it */
 	struct txn_stretch block[TXN_CUTS];
 	unsigned region;            /* of more nodes than that: how many extents were asked for */
 	struct txn_stretches spare; /* further stretches of blocks */
@@ -82,8 +87,18 @@ struct txn_alloc {
 };
 
 struct txn_look;
+struct txn_stock;
+/* Lists of stocks for which this process has something to do. */
+enum txn_due {
+	TXN_DUE_SWEEP, /* its `sweeper` is set */
+	TXN_DUE_PARTS, /* a tree of it has a partition that is large */
+	TXN_DUES
+};
+
+/* One definition of a table, as this process has it open. Those of one table share its stock. */
 struct txn_table_view {
 	struct txn_db *db;
+	struct txn_stock *stock;
 	uint32_t table;
 	net_addr anchor;
 	uint16_t slots;
@@ -94,10 +109,40 @@ struct txn_table_view {
 	uint32_t archive_bytes; /* a multiple of 64 */
 	uint32_t per_extent;
 	bool has_key;
-	bool vital;                /* may take from the reserve */
-	atomic_bool dead;          /* closed: no memory is freed into it any more */
-	atomic_int asking;         /* collectors inside the owner's callback: closing waits for
-				    * them */
+	bool vital;             /* may take from the reserve */
+	atomic_bool dead;       /* closed: its callbacks are not called any more */
+	atomic_int asking;      /* threads inside the owner's callback: closing waits for them */
+	_Atomic unsigned held;  /* sweeps that use it across pins */
+	struct idx_hash *index; /* the stock's */
+	unsigned orders;
+	bool unique;                              /* one of them is */
+	struct idx_tree *tree[TXN_ORDERS_MAX];    /* a stock's */
+	struct txn_stock *lender[TXN_ORDERS_MAX]; /* whose, if it is another table's; else NULL */
+	uint64_t tree_name[TXN_ORDERS_MAX];       /* of each; no other tree of the cluster has it */
+	struct txn_order order[TXN_ORDERS_MAX];   /* copies, which outlive the catalog's */
+	/* Copies of the descriptor's callback and of a descriptor to call it with, which outlive
+	 * the catalog's. */
+	unsigned (*blobs)(
+	    const struct txn_table *t, const void *row, uint32_t len, struct txn_blob *out, unsigned max);
+	struct txn_table blob_table;
+	/* db->lock's */
+	bool settled;                /* its definition is committed */
+	tso_cid closed;              /* above every snapshot of this process when it was closed */
+	struct txn_table_view *next; /* of its stock, newest first; of those that are closed */
+};
+
+/* What a process has of one table, whatever its definitions: memory at hand, a sweep, the index and
+ * the trees with what their caches know (stock.c). */
+struct txn_stock {
+	struct txn_db *db;
+	uint32_t table;
+	net_addr anchor;
+	uint32_t archive_bytes;
+	bool vital;
+	/* a  the view whose callbacks collectors and sweeps call: the newest that is settled, else
+	 * the newest; NULL = the table is closed here. Stays in memory while a pin of the process
+	 * stands under which it was loaded. */
+	_Atomic(struct txn_table_view *) view;
 	_Atomic uint64_t holes_at; /* a  relaxed: where in the ledger emptied entries are looked
 				    * for */
 	_Atomic uint64_t swept;    /* the anchor's `swept` when a worker last looked */
@@ -108,21 +153,17 @@ struct txn_table_view {
 	    look; /* the sweep's look at all blocks while other workers may take part in it; their
 		   * number */
 	_Atomic unsigned looking;
-	struct idx_hash *index;
-	struct idx_memory memory;
-	unsigned orders;
-	bool unique;               /* one of them is */
-	bool lent[TXN_ORDERS_MAX]; /* another view closes the tree */
-	struct idx_tree *tree[TXN_ORDERS_MAX];
-	uint64_t tree_name[TXN_ORDERS_MAX];     /* of each; no other tree of the cluster has it */
-	struct txn_order order[TXN_ORDERS_MAX]; /* copies, which outlive the catalog's */
-	/* Copies of the descriptor's callback and of a descriptor to call it with, which outlive
-	 * the catalog's. */
-	unsigned (*blobs)(
-	    const struct txn_table *t, const void *row, uint32_t len, struct txn_blob *out, unsigned max);
-	struct txn_table blob_table;
-	struct txn_alloc *alloc[TXN_WORKERS_MAX]; /* by worker; its thread only */
-	struct txn_table_view *next;              /* in the process's list */
+	struct idx_hash *index; /* i  NULL = none */
+	struct idx_tree *tree[TXN_ORDERS];
+	_Atomic(struct txn_alloc *) alloc[TXN_WORKERS_MAX]; /* by worker; its thread only, but for
+							     * txn_stock_unused */
+	/* db->lock's */
+	struct txn_table_view *views;  /* open, newest first */
+	unsigned uses;                 /* views, also those with its trees; lists; coroutines */
+	struct txn_stock *same;        /* in the table of stocks */
+	struct txn_stock *prev, *next; /* unused ones */
+	struct txn_stock *due[TXN_DUES];
+	bool is_due[TXN_DUES];
 };
 
 /* ---- intents ---- */
@@ -143,17 +184,26 @@ struct txn_db {
 	net_addr cluster; /* the cluster record */
 	net_addr log;     /* the log directory of our slot */
 	struct idx_ptrs *ptrs;
-	_Atomic(struct txn_known *) known;      /* NULL = not in use yet */
-	struct txn_local *local;                /* local.c's table */
-	struct txn_turn_place *turns;           /* turn.c's */
-	unsigned *regions, nregions;            /* up, rising */
-	unsigned region_max;                    /* the cluster's greatest */
-	struct net_set empty;                   /* nodes that came back without its memory */
-	_Atomic unsigned workers;               /* opened so far: worker numbers */
-	_Atomic unsigned intents;               /* pieces of intents handed out */
-	_Atomic unsigned served;                /* workers that have a piece */
-	_Atomic uint64_t chunk_asked;           /* a worker asks for the extent of this chunk */
-	_Atomic(struct txn_table_view *) views; /* all ever opened; freed at close */
+	_Atomic(struct txn_known *) known; /* NULL = not in use yet */
+	struct txn_local *local;           /* local.c's table */
+	struct txn_turn_place *turns;      /* turn.c's */
+	unsigned *regions, nregions;       /* up, rising */
+	unsigned region_max;               /* the cluster's greatest */
+	struct net_set empty;              /* nodes that came back without its memory */
+	_Atomic unsigned workers;          /* opened so far: worker numbers */
+	_Atomic unsigned intents;          /* pieces of intents handed out */
+	_Atomic unsigned served;           /* workers that have a piece */
+	_Atomic uint64_t chunk_asked;      /* a worker asks for the extent of this chunk */
+	/* Never held while a coroutine parks: all that says db->lock. */
+	pthread_mutex_t lock;
+	struct txn_stock **stock; /* by table: chains by `same` */
+	uint32_t stocks, stocks_cap;
+	struct txn_table_view *closed, **closed_end; /* by `closed`, the earliest first */
+	struct txn_stock *unused;                    /* no view is left */
+	struct txn_stock *due[TXN_DUES];
+	_Atomic unsigned dues[TXN_DUES]; /* a  how many; what a worker looks at in each turn */
+	_Atomic unsigned looks;          /* a  stocks with a look */
+	_Atomic unsigned left;           /* a  closed views and unused stocks */
 	uint32_t tick_us;
 	unsigned order_cache; /* as configured */
 	uint64_t since_ns;    /* when it was opened */
@@ -195,8 +245,8 @@ enum txn_junk_kind {
 struct txn_junk {
 	tso_cid cid;
 	enum txn_junk_kind kind;
-	uint32_t len; /* of a blob; TABLE, CLOSED: the table's number */
-	struct txn_table_view *view;
+	uint32_t len;            /* of a blob; TABLE, CLOSED: the table's number */
+	struct txn_stock *stock; /* NULL: TABLE, CLOSED */
 	net_addr at;
 	/* struct txn_old_key, to be freed (KEY), key hash (TOMB, EMPTY), word (BLOCK, EMPTY), our
 	 * lock in `sweeper` (TABLE, CLOSED), the block that named it (BLOB; 0 = none ever did). */
@@ -204,7 +254,7 @@ struct txn_junk {
 };
 
 struct txn_old_key {
-	unsigned order;
+	uint64_t tree; /* its name */
 	uint64_t key[IDX_TREE_WORDS];
 };
 
@@ -245,8 +295,9 @@ struct txn_worker {
 	bool has_piece;
 	/* pieces that are ours, and for which there was no memory */
 	uint64_t piece_kept[TXN_PIECES / 64];
-	unsigned joins; /* tso_joins of the slot that the intents and all memory at hand
+	unsigned joins;           /* tso_joins of the slot that the intents and all memory at hand
 				 * belong to */
+	struct txn_alloc *allocs; /* listed ones */
 	struct txn *txn_pool;
 	struct txn *left; /* ended with an outcome that this process does not know */
 	struct txn_keeper keeper;
@@ -631,9 +682,58 @@ nam_status txn_rec_fetch(struct txn *t, const struct txn_table_view *v, struct r
 /* table.c */
 /* How blocks of so many slots (0: two) and such rows lie in memory. */
 void txn_view_sizes(struct txn_table_view *v, unsigned slots, uint32_t row_max);
-void txn_index_owner(struct txn_table_view *v);
 /* Makes room for one more item behind n. False: no memory. */
 bool txn_grow(void **array, uint32_t n, uint32_t *cap, size_t item);
+
+/* stock.c */
+/* Enters a view that txn_table_open makes: v->stock, v->index. NAM_NOMEM. */
+nam_status txn_stock_enter(struct txn_table_view *v);
+/*
+ * Opens order i of a view in the making: tree `number` of `owner`, which is opened if no view has
+ * opened it yet. The view keeps the owner in use. False: no memory.
+ */
+bool txn_stock_tree(struct txn_table_view *v, unsigned i, struct txn_stock *owner, unsigned number,
+    net_addr anchor, const struct idx_tree_memory *mem, const struct idx_tree_options *how);
+/* Extents for the hash index of a stock. */
+nam_status txn_index_memory(void *stock, struct net_worker *w, net_addr *out);
+/* Takes a view out that was never published. */
+void txn_stock_back(struct txn_table_view *v);
+/* The view is complete: collectors may call its callbacks. */
+void txn_stock_publish(struct txn_table_view *v, bool settled);
+/* Closes it. It is freed by txn_stocks_tend. */
+void txn_stock_close(struct txn_table_view *v);
+void txn_stock_settle(struct txn_table_view *v);
+/* Uses it beyond the pin, from when it is known under a pin. */
+void txn_stock_use(struct txn_stock *k);
+void txn_stock_leave(struct txn_stock *k);
+/* The stock of a table, in use for the caller; NULL = it is not open here. */
+struct txn_stock *txn_stock_of(struct txn_db *db, uint32_t table);
+/* All whose tables are open here, each in use for the caller; free(*out). False: no memory. */
+bool txn_stocks_open(struct txn_db *db, struct txn_stock ***out, unsigned *n);
+/* Puts it onto a list, or takes it off. Any thread. */
+void txn_due_add(struct txn_stock *k, enum txn_due which);
+void txn_due_off(struct txn_stock *k, enum txn_due which);
+/* The first of a list behind `last` (NULL: of all), in use for the caller, who no longer uses
+ * `last`. */
+struct txn_stock *txn_due_next(struct txn_db *db, enum txn_due which, struct txn_stock *last);
+/*
+ * With a pin. The view to ask about rows: the callbacks of its owner may be called until
+ * txn_asked. NULL: the table is closed here.
+ */
+struct txn_table_view *txn_ask(struct txn_stock *k);
+static inline void
+txn_asked(struct txn_table_view *v)
+{
+	atomic_fetch_sub(&v->asking, 1);
+}
+/* In each turn of a collector: frees what no coroutine of the process can come to any more. */
+void txn_stocks_tend(struct txn_worker *tw);
+/* At txn_db_close. */
+void txn_stocks_end(struct txn_db *db);
+/* The words by which this process holds the locks of indexes; after its slot has become another. */
+void txn_stocks_owner(struct txn_db *db);
+/* How many stocks and views are in memory. */
+unsigned txn_stocks_kept(struct txn_db *db);
 
 /* ledger.c */
 /* One extent of any node's reserve, for operations that must succeed when all other memory is taken
@@ -647,8 +747,8 @@ nam_status txn_extents_any(
  * the anchor's `sweep` as the caller knows it. entry: receives where, or NULL. */
 /* One extent of a given region, which reads as zeros; it stands in the ledger. */
 nam_status txn_extent_of_region(
-    struct txn_table_view *v, struct net_worker *w, unsigned region, uint64_t whose, net_addr *out);
-nam_status txn_extents_take(struct txn_table_view *v, struct net_worker *w, unsigned n, uint64_t whose,
+    struct txn_stock *k, struct net_worker *w, unsigned region, uint64_t whose, net_addr *out);
+nam_status txn_extents_take(struct txn_stock *k, struct net_worker *w, unsigned n, uint64_t whose,
     unsigned start, bool zeros, net_addr *out, uint32_t *entry);
 /*
  * Takes extents out of the ledger and gives them back to their nodes. entry: where they may stand,
@@ -657,7 +757,7 @@ nam_status txn_extents_take(struct txn_table_view *v, struct net_worker *w, unsi
  * has the table's sweep lock). *given: how many went back; extents that are in no ledger stay as
  * they are.
  */
-nam_status txn_extents_give(struct txn_table_view *v, struct net_worker *w, unsigned n, const net_addr *at,
+nam_status txn_extents_give(struct txn_stock *k, struct net_worker *w, unsigned n, const net_addr *at,
     const uint32_t *entry, unsigned *given);
 /* Calls fn for every entry that is not empty, until it says false. Not a snapshot: a caller that
  * needs one keeps others away. */
@@ -665,7 +765,7 @@ nam_status txn_ledger_walk(struct txn_db *db, struct net_worker *w, net_addr anc
     bool (*fn)(void *arg, uint32_t entry, uint64_t word), void *arg);
 /* Extents of archives and blobs that were taken when `sweep` was in [from, to), in the order of
  * addresses; added to *old. */
-nam_status txn_ledger_taken(struct txn_table_view *v, struct net_worker *w, uint64_t from, uint64_t to,
+nam_status txn_ledger_taken(struct txn_stock *k, struct net_worker *w, uint64_t from, uint64_t to,
     uint64_t **old, uint32_t *n, uint32_t *cap);
 /*
  * Gives the extents of a ledger back, *left of them at most, and in the end its pages. NAM_BUSY:
@@ -695,9 +795,13 @@ void txn_blob_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at,
  * under way or the anchor cannot be read. NAM_ABSENT: never, because the sweep has it or the table
  * is gone. In a round of the collector, with its pin.
  */
-nam_status txn_may_give(struct txn_worker *tw, const struct txn_junk *j);
+nam_status txn_may_give(struct txn_worker *tw, struct txn_table_view *v, const struct txn_junk *j);
+/* The worker's part of a table's memory, listed. NULL: no memory. */
+struct txn_alloc *txn_alloc_of(struct txn_worker *tw, struct txn_stock *k);
+/* Takes it off the worker's list; what it has at hand is void. */
+void txn_alloc_unlist(struct txn_worker *tw, struct txn_alloc *a);
 /* The worker's part of a table's memory, after a look at the anchor. */
-nam_status txn_alloc_look(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc **out);
+nam_status txn_alloc_look(struct txn_worker *tw, struct txn_stock *k, struct txn_alloc **out);
 /* Takes the table's sweep lock; the word there is `is`: 0, or the lock of a process that has ended.
  * NAM_BUSY: another process has it. */
 nam_status txn_sweeper_take(struct txn_worker *tw, net_addr anchor, uint64_t is, uint64_t *lock);
@@ -716,7 +820,7 @@ void txn_rests_gather(struct txn_worker *tw, struct txn_table_view *v, struct tx
 /* True if this process has been a member for as long as a sweep may take. */
 bool txn_may_sweep(struct txn_worker *tw);
 /* Takes the table's sweep lock if a sweep is due and the lock is free. With a pin. */
-void txn_alloc_sweep(struct txn_worker *tw, struct txn_table_view *v);
+void txn_alloc_sweep(struct txn_worker *tw, struct txn_stock *k);
 /* False: no memory for the list; the piece is lost until the next sweep. */
 bool txn_free_push(struct txn_free *f, uint64_t x);
 /* Takes the next cell of the tree, and puts its branches back into it. NAM_ABSENT: a sweep has
@@ -767,8 +871,8 @@ void txn_known_close(struct txn_db *db);
 /* True if no other row may have the key of this one. */
 bool txn_order_strict(struct txn_table_view *v, unsigned k, const struct rec_slot *row);
 nam_status txn_orders_create(struct txn_worker *tw, struct txn_table *t);
+/* v is in its stock; on an error the trees opened so far are there. */
 nam_status txn_orders_open(struct txn_table_view *v, const struct txn_table *t);
-void txn_orders_close(struct txn_table_view *v);
 nam_status txn_orders_drop(struct txn_worker *tw, net_addr anchor);
 /* The key of a row, for a caller that may outlive the table's descriptor. t: NULL, or whose blobs
  * may not be written yet. *has false: no entry. NAM_BUSY: the table is closed here. */
@@ -794,7 +898,7 @@ void txn_key_junk(struct txn_worker *tw, struct txn_table_view *v, unsigned i, c
 bool txn_key_needed(struct txn_worker *tw, struct txn_table_view *v, const struct rec_block *img, net_addr at,
     unsigned order, const uint64_t *key, bool *later);
 /* NAM_BUSY: later; else the junk is done with. */
-nam_status txn_key_collect(struct txn_worker *tw, struct txn_junk *j);
+nam_status txn_key_collect(struct txn_worker *tw, struct txn_table_view *v, struct txn_junk *j);
 /* Removes the entries of a deleted row, whose block the collector has locked. Not OK: the lock has
  * to stay. */
 nam_status txn_orders_take_out(
@@ -816,9 +920,9 @@ nam_status txn_keyed_each(struct txn *t, struct txn_table_view *v, unsigned orde
 /* Half of a large partition moves, if there is one: in another coroutine. */
 void txn_parts_tend(struct txn_worker *tw);
 /* The word by which this process holds the locks of the table's trees. */
-void txn_parts_owner(struct txn_table_view *v);
+void txn_parts_owner(struct txn_stock *k);
 /* Moves of a dead process are brought to their end. The caller has a pin. */
-nam_status txn_parts_recover(struct txn_worker *tw, struct txn_table_view *v, uint64_t dead);
+nam_status txn_parts_recover(struct txn_worker *tw, struct txn_stock *k, uint64_t dead);
 /* The same if the process that holds a tree's lock is dead and recovered. */
 void txn_parts_unstick(struct txn_worker *tw, struct idx_tree *t);
 void txn_parts_unstick_at(struct txn_worker *tw, net_addr anchor);
@@ -828,7 +932,9 @@ void txn_parts_unstick_at(struct txn_worker *tw, net_addr anchor);
  * pin: it takes its own. */
 bool txn_tables_hand_over(struct txn_worker *tw);
 /* Frees the record of a table's memory that one worker keeps. No coroutine uses it any more. */
-void txn_alloc_free(struct txn_table_view *v, unsigned worker);
+void txn_alloc_free(struct txn_alloc *a);
+/* Those that the worker has listed; it closes. */
+void txn_allocs_drop(struct txn_worker *tw);
 /* Gives all that a worker has of a table to its node or onto the table's lists. With a pin, until
  * `end` at the longest. False: not all. */
 bool txn_hand_over(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, uint64_t end);

@@ -191,6 +191,14 @@ note_large(struct idx_tree *t, const struct view *v)
 	memcpy(t->large_key, v->pub.low, sizeof t->large_key);
 	atomic_store(&t->large, true);
 	pthread_mutex_unlock(&t->lock);
+	if (t->mem.has_grown != NULL)
+		t->mem.has_grown(t->mem.arg);
+}
+
+bool
+idx_tree_is_large(const struct idx_tree *t)
+{
+	return atomic_load(&t->large);
 }
 
 bool
