@@ -703,6 +703,15 @@ cat_version(struct cat *c, struct txn *t)
 	return version;
 }
 
+bool
+cat_changed_since(struct cat *c, struct txn_worker *tw, tso_cid snapshot)
+{
+	struct txn *t;
+	if (txn_begin(tw, TXN_REPEATABLE_READ, &t) == NAM_OK)
+		txn_abort(t);
+	return tso_noted(c->oracle) > snapshot;
+}
+
 /* ---- opening ------------------------------------------------------------------- */
 
 nam_status

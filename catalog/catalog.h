@@ -98,6 +98,7 @@ struct cat_index {
 	 * the key unique and leads to single keys; this one leads to ranges of them. */
 	bool primary;
 	bool valid;     /* false: it is being built. Writers make its entries, no plan uses it */
+	bool hidden;    /* while it is not valid: of a plain CREATE INDEX, which shows it when it is done */
 	uint64_t maker; /* while it is not valid: the process that builds it (txn_process) */
 	bool whole;     /* its words hold every key; set by cat_index_layout */
 	unsigned words; /* likewise */
@@ -242,6 +243,9 @@ nam_status cat_schema_hold(struct cat *c, struct txn *t, const struct cat_table 
 /* Rises with every change this process has noticed: plans made before must be made again. If two
  * statements of t begin with equal versions, they see one catalog. */
 uint64_t cat_version(struct cat *c, struct txn *t);
+/* True if a commit after that snapshot has changed the catalog, as far as a snapshot taken now
+ * shows. In a coroutine. */
+bool cat_changed_since(struct cat *c, struct txn_worker *tw, tso_cid snapshot);
 
 /*
  * How many rows a table has, as far as this process knows: a full scan sets the count, bulk changes

@@ -57,7 +57,7 @@ cat_index_text(const struct cat_index *ix, struct nam_arena *arena)
 	    (unsigned long long)ix->store.anchor.bits, (unsigned long long)ix->store.tree,
 	    (unsigned long long)ix->maker, ix->words,
 	    ix->unique | ix->nulls_equal << 1 | ix->constraint << 2 | ix->valid << 3 | ix->whole << 4 |
-		ix->primary << 5,
+		ix->primary << 5 | ix->hidden << 6,
 	    ix->keys);
 	for (unsigned k = 0; text != NULL && k < ix->keys; k++)
 		text = nam_arena_printf(arena, "%s %u:%u", text, ix->key[k].column,
@@ -91,6 +91,7 @@ cat_index_read(const struct cat_table *t, const char *text, struct cat_index *ix
 	ix->valid = flags & 8;
 	ix->whole = flags & 16;
 	ix->primary = flags & 32;
+	ix->hidden = flags & 64;
 	for (unsigned k = 0; k < keys; k++) {
 		text += skip;
 		if (sscanf(text, " %u:%u%n", &column, &how, &skip) != 2 || column >= t->columns)

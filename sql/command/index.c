@@ -415,6 +415,7 @@ sql_index_define(struct sql_session *s, const struct ast_stmt *ast, bool valid, 
 	    !sql_index_name(s, tab, ast->index, NULL, 0, ix.name, err))
 		return false;
 	ix.valid = valid;
+	ix.hidden = !valid && !ast->concurrently;
 	ix.maker = valid ? 0 : txn_process(s->cfg.tw);
 	s->ddl = true;
 	nam_status st = cat_hold(s->cfg.cat, s->t, tab);
@@ -484,6 +485,7 @@ sql_index_validate(struct sql_session *s, const char *name, struct nam_arena *ar
 	if ((def.index = nam_arena_copy(arena, tab->index, tab->indexes * sizeof *def.index)) == NULL)
 		return sql_no_memory(err);
 	def.index[i].valid = true;
+	def.index[i].hidden = false;
 	def.index[i].maker = 0;
 	s->ddl = true;
 	nam_status st = cat_describe(s->cfg.cat, s->t, tab, &def);

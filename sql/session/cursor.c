@@ -597,6 +597,7 @@ sql_cursor_fetch(struct sql_cursor *c, uint64_t rows, const struct sql_sink *sin
 	bool ok = forward(c, rows == 0 ? UINT64_MAX : rows, true, sink, got, err);
 	*end = ok && (rows == 0 || *got < rows);
 	if (!ok) {
+		sql_judge_damage(s, 0, err);
 		broke(c);
 		sql_abort(s);
 	}
@@ -718,6 +719,8 @@ sql_cursor_stmt(struct sql_session *s, const struct sql_stmt *st, const struct c
 		snprintf(
 		    tag, sizeof tag, "%s %llu", ast->fetch.move ? "MOVE" : "FETCH", (unsigned long long)got);
 	}
+	if (!ok)
+		sql_judge_damage(s, 0, err);
 	if (!ok)
 		sql_abort(s);
 	else if ((alone && s->t != NULL) || (s->block == SQL_IMPLICIT && last))

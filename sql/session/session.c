@@ -102,10 +102,25 @@ ended(struct sql_session *s, struct cat_overlay *changed, tso_cid cid)
 	s->t = NULL;
 }
 
+void
+sql_judge_damage(struct sql_session *s, tso_cid snapshot, struct cat_err *err)
+{
+	if (strcmp(err->sqlstate, "XX001") != 0)
+		return;
+	if (snapshot == 0 && s->t != NULL)
+		snapshot = txn_snapshot(s->t);
+	if (snapshot == 0 || !cat_changed_since(s->cfg.cat, s->cfg.tw, snapshot))
+		return;
+	sql_err_clear(err);
+	cat_error(err, "40001", "could not serialize access due to a concurrent change of the schema");
+	snprintf(err->hint, sizeof err->hint, "Run the transaction again.");
+}
+
 bool
 sql_commit(struct sql_session *s, struct cat_err *err)
 {
 	struct txn *t = s->t;
+	tso_cid snapshot = t != NULL ? txn_snapshot(t) : 0;
 	tso_cid cid = 0;
 	nam_status st = NAM_OK;
 	bool upserts = s->upserts;
@@ -139,7 +154,11 @@ sql_commit(struct sql_session *s, struct cat_err *err)
 	 * that row. */
 	if (st == NAM_DUPLICATE && upserts)
 		st = NAM_CONFLICT;
-	return st == NAM_OK || sql_status(err, st, NULL);
+	if (st == NAM_OK)
+		return true;
+	sql_status(err, st, NULL);
+	sql_judge_damage(s, snapshot, err);
+	return false;
 }
 
 void
@@ -388,10 +407,12 @@ plain(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *s
 		bool ok = sql_begin_statement(s, err) &&
 			  (named ? sql_named(s, st, tag, sizeof tag, err)
 				 : sql_utility(s, ast, sink, tag, sizeof tag, &rows, err));
-		if (!ok)
+		if (!ok) {
+			sql_judge_damage(s, 0, err);
 			sql_abort(s);
-		else if (alone || (s->block == SQL_IMPLICIT && last))
+		} else if (alone || (s->block == SQL_IMPLICIT && last)) {
 			ok = sql_commit(s, err);
+		}
 		if (ok)
 			break;
 		/* txn waits for locks no longer than the statement may take: then it was that

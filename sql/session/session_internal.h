@@ -48,6 +48,12 @@ void sql_roll_back(struct sql_session *s);
 void sql_count_retry(struct sql_session *s);
 /* The statement failed: the block is failed, or the implicit transaction gone. */
 void sql_abort(struct sql_session *s);
+/*
+ * A statement or a commit at that snapshot (0: of the open transaction) has failed. If it met damage
+ * (XX001), and the catalog has been changed since, then what it met may be of a table or an index
+ * that was dropped, truncated, or made again meanwhile: it lost a race, 40001.
+ */
+void sql_judge_damage(struct sql_session *s, tso_cid snapshot, struct cat_err *err);
 
 /* The limits of the statement that runs, for the transaction that is open. */
 void sql_renew_limits(struct sql_session *s);

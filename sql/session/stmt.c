@@ -365,6 +365,8 @@ sql_stmt_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum 
 	for (unsigned tries = 0;; tries++) {
 		s->stmt_mark = 0;
 		bool ok = execute(s, st, param, n, sink, err, &rows, &begun);
+		if (!ok)
+			sql_judge_damage(s, 0, err);
 		if (!ok && s->stmt_mark != 0 && tries < SQL_RETRIES && once_more(s, err))
 			continue;
 		/* A step has changed rows: such a statement runs again from its beginning only. */

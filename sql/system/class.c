@@ -82,11 +82,22 @@ indexes_of(struct sql_rows *r, const struct cat_table *t, const struct relation 
 		ix.hash = false;
 	}
 	for (unsigned k = 0; k < t->indexes; k++) {
+		if (t->index[k].hidden)
+			continue;
 		ix.oid = sql_oid_of(&t->index[k].store);
 		ix.name = t->index[k].name;
 		ix.columns = t->index[k].keys + t->index[k].includes;
 		relation(r, &ix);
 	}
+}
+
+static bool
+shows_index(const struct cat_table *t)
+{
+	bool any = false;
+	for (unsigned k = 0; k < t->indexes; k++)
+		any |= !t->index[k].hidden;
+	return any;
 }
 
 static bool
@@ -103,7 +114,7 @@ class_rows(struct sql_rows *r)
 			.kind = kind_of(t),
 			.columns = t->kind == CAT_SEQUENCE ? 3 : t->columns,
 			.checks = t->checks,
-			.indexed = t->keys > 0 || t->indexes > 0,
+			.indexed = t->keys > 0 || shows_index(t),
 			.refers = t->foreigns > 0 || t->referrers > 0,
 			.system = t->system,
 			.tab = t,
@@ -254,6 +265,8 @@ attribute_rows(struct sql_rows *r)
 			columns_of_index(r, sql_oid_of_key(t), t, t->key, t->keys);
 		for (unsigned k = 0; k < t->indexes; k++) {
 			uint16_t column[2 * CAT_KEY_MAX];
+			if (t->index[k].hidden)
+				continue;
 			unsigned n = index_columns(&t->index[k], column);
 			columns_of_index(r, sql_oid_of(&t->index[k].store), t, column, n);
 		}
@@ -359,6 +372,8 @@ index_rows(struct sql_rows *r)
 			key_index(r, t);
 		for (unsigned n = 0; t->kind == CAT_TABLE && n < t->indexes; n++) {
 			const struct cat_index *ix = &t->index[n];
+			if (ix->hidden)
+				continue;
 			struct index x = { .oid = sql_oid_of(&ix->store),
 				.table = sql_oid_of(&t->store),
 				.keys = ix->keys,

@@ -63,7 +63,7 @@ sql_constraint_at(
 	}
 	n -= t->foreigns;
 	for (unsigned i = 0; i < t->indexes; i++) {
-		if (!t->index[i].constraint || t->index[i].primary || n-- > 0)
+		if (!t->index[i].constraint || t->index[i].primary || t->index[i].hidden || n-- > 0)
 			continue;
 		out->kind = 'u';
 		out->k = i;
@@ -178,7 +178,7 @@ sql_system_at(const struct sql_system *s, uint32_t oid, struct sql_found *out)
 		if (sql_key_by_hash(t) && sql_oid_of_key(t) == oid)
 			return found_key(s, t, out);
 		for (unsigned k = 0; k < t->indexes; k++)
-			if (sql_oid_of(&t->index[k].store) == oid) {
+			if (sql_oid_of(&t->index[k].store) == oid && !t->index[k].hidden) {
 				found(s, t, out);
 				out->index = &t->index[k];
 				out->name = out->index->name;
@@ -208,7 +208,7 @@ at_path(const struct sql_system *s, const char *path, struct sql_found *out)
 		if (t->kind != CAT_TABLE || !cat_same_schema(t->path, path))
 			continue;
 		for (unsigned k = 0; k < t->indexes; k++)
-			if (strcmp(t->index[k].name, cat_local(path)) == 0) {
+			if (strcmp(t->index[k].name, cat_local(path)) == 0 && !t->index[k].hidden) {
 				found(s, t, out);
 				out->index = &t->index[k];
 				out->name = out->index->name;

@@ -165,9 +165,85 @@ builds(void **state)
 	test_client_close(&t);
 }
 
+/* ---- what other sessions see of it ---- */
+
+static const char *creates;
+static atomic_bool built;
+
+/* It never succeeds: there are rows of one key. */
+static void *
+builder(void *arg)
+{
+	struct test_client *t = arg;
+	for (unsigned i = 0; i < 12; i++) {
+		if (starts_with(ask(t, creates), "ERROR 23505"))
+			continue;
+		fprintf(stderr, "%s\n", t->text);
+		atomic_fetch_add(&bad, 1);
+	}
+	atomic_store(&built, true);
+	return NULL;
+}
+
+/* How often an index was shown while that was under way. */
+static unsigned
+sights(const char *create, const char *look)
+{
+	struct test_client a, b;
+	pthread_t id;
+	unsigned seen = 0;
+	test_client_open(&a, &e, 0);
+	test_client_open(&b, &e, 1);
+	creates = create;
+	atomic_store(&built, false);
+	assert_int_equal(pthread_create(&id, NULL, builder, &a), 0);
+	while (!atomic_load(&built))
+		seen += !starts_with(ask(&b, look), "0");
+	pthread_join(id, NULL);
+	test_client_close(&a);
+	test_client_close(&b);
+	return seen;
+}
+
+static void
+shows(void **state)
+{
+	(void)state;
+	struct test_client t;
+	atomic_store(&bad, 0);
+	test_client_open(&t, &e, 0);
+	ask(&t, "create table sh (id int primary key, a int)");
+	ask(&t, "insert into sh select i, i % 9000 from generate_series(1, 10000) i");
+	static const char *const looks[] = {
+		"select count(*) from pg_indexes where indexname = 'shx'",
+		"select count(*) from pg_class where relname = 'shx'",
+		"select count(*) from pg_index i join pg_class c on c.oid = indrelid where relname = 'sh' "
+		"and not "
+		"indisprimary",
+		"select count(*) from pg_attribute a left join pg_class c on c.oid = attrelid where c.oid is "
+		"null",
+	};
+	for (unsigned i = 0; i < sizeof looks / sizeof *looks; i++)
+		assert_int_equal(sights("create unique index shx on sh (a)", looks[i]), 0);
+	/* As PostgreSQL's, one that is built concurrently is shown: it is not valid yet. */
+	assert_true(
+	    sights("create unique index concurrently shx on sh (a)",
+		"select count(*) from pg_index i join pg_class c on c.oid = indexrelid where relname = "
+		"'shx' and not indisvalid") > 0);
+	expect(&t, "delete from sh where id > 9000", "DELETE 1000");
+	expect(&t, "create unique index shx on sh (a)", "CREATE INDEX");
+	expect(&t, looks[0], "1; SELECT 1");
+	expect(&t, looks[1], "1; SELECT 1");
+	expect(&t,
+	    "select indisvalid from pg_index i join pg_class c on c.oid = indexrelid where relname = 'shx'",
+	    "t; SELECT 1");
+	assert_int_equal(atomic_load(&bad), 0);
+	test_client_close(&t);
+}
+
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(builds) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(builds), cmocka_unit_test(shows) };
 	return cmocka_run_group_tests(tests, cluster_setup, cluster_teardown);
 }
