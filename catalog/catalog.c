@@ -430,7 +430,7 @@ reload(struct cat *c, struct txn_worker *tw, struct txn *t, const struct txn_lim
 			 * other thread knows it yet. */
 			e->def.store.guard = def->store.guard;
 			e->def.store.guard_word = def->store.guard_word;
-			txn_table_settled(&e->def.store);
+			txn_table_settled(&e->def.store, true);
 		}
 		shot_add(s, e);
 		if (def->kind == CAT_ENUM_TYPE && !cat_enum_learn(def->number, def->generation,

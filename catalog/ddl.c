@@ -518,6 +518,7 @@ cat_decided(struct cat *c, struct txn_worker *tw, struct cat_overlay *o, tso_cid
 		struct cat_entry *e = x->entry;
 		if (x->drop)
 			continue;
+		txn_table_settled(&e->def.store, cid != 0 && !cat_overlay_drops(o, e));
 		if (cid != 0 && !cat_overlay_drops(o, e)) {
 			e->born = cid;
 			e->fresh = true;

@@ -330,6 +330,13 @@ out:
 	return st;
 }
 
+/* True if the callbacks of a definition are asked. */
+static bool
+is_of_rows(const struct txn_junk *j)
+{
+	return j->kind == JUNK_TOMB || j->kind == JUNK_EMPTY || j->kind == JUNK_KEY;
+}
+
 /* Frees one piece of junk whose CID the watermark has reached. With a pin. Not OK: *j is due at
  * another time. */
 static nam_status
@@ -339,6 +346,8 @@ collect(struct txn_worker *tw, struct txn_junk *j)
 	/* Of the definitions of today, whichever one the garbage arose under. */
 	struct txn_table_view *v = j->stock != NULL ? atomic_load(&j->stock->view) : NULL;
 	bool over = j->stock != NULL && v == NULL;
+	if (v != NULL && is_of_rows(j) && atomic_load(&j->stock->changing))
+		return NAM_BUSY;
 	if (v != NULL && (st = txn_may_give(tw, v, j)) != NAM_OK && st != NAM_ABSENT)
 		return st;
 	if (over || st == NAM_ABSENT) {

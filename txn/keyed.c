@@ -59,9 +59,9 @@ leads_nowhere(struct keyed *k, const struct rec_block *img, net_addr at, unsigne
 	if (cid > tw->calm || (cid & REC_LOCK) || tw->junk[1].n > JUNK_MAX || told_lately(tw, at))
 		return;
 	if (n != REC_NO_SLOT && (rec_slot_of(k->v, img, n)->meta & REC_DELETED))
-		txn_junk_add(
-		    tw, (struct txn_junk){
-			    .cid = cid, .kind = JUNK_TOMB, .stock = k->v->stock, .at = at, .aux = img->ident });
+		txn_junk_add(tw,
+		    (struct txn_junk){
+			.cid = cid, .kind = JUNK_TOMB, .stock = k->v->stock, .at = at, .aux = img->ident });
 	else if (!txn_key_needed(tw, k->v, img, at, k->order, k->key, &later) && !later)
 		txn_key_junk(tw, k->v, k->order, k->key, at, cid);
 }

@@ -244,14 +244,18 @@ txn_stock_back(struct txn_table_view *v)
 	pthread_mutex_unlock(&db->lock);
 }
 
-/* The view that collectors ask. */
+/* The view that collectors ask: the newest that is committed, else the newest. */
 static void
 choose_locked(struct txn_stock *k)
 {
-	struct txn_table_view *v = k->views;
-	while (v != NULL && !v->settled)
+	struct txn_table_view *newest = k->views, *v;
+	while (newest != NULL && newest->undone)
+		newest = newest->next;
+	for (v = newest; v != NULL && (!v->settled || v->undone);)
 		v = v->next;
-	atomic_store(&k->view, v != NULL ? v : k->views);
+	v = v != NULL ? v : newest != NULL ? newest : k->views;
+	atomic_store(&k->changing, newest != NULL && v != newest);
+	atomic_store(&k->view, v);
 }
 
 void
@@ -267,11 +271,12 @@ txn_stock_publish(struct txn_table_view *v, bool settled)
 }
 
 void
-txn_stock_settle(struct txn_table_view *v)
+txn_stock_settle(struct txn_table_view *v, bool committed)
 {
 	struct txn_stock *k = v->stock;
 	pthread_mutex_lock(&k->db->lock);
-	v->settled = true;
+	v->settled = committed;
+	v->undone = !committed;
 	choose_locked(k);
 	pthread_mutex_unlock(&k->db->lock);
 }

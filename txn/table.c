@@ -129,10 +129,10 @@ txn_table_open(struct txn_db *db, struct txn_table *t)
 }
 
 void
-txn_table_settled(struct txn_table *t)
+txn_table_settled(struct txn_table *t, bool committed)
 {
 	if (t->view != NULL)
-		txn_stock_settle(t->view);
+		txn_stock_settle(t->view, committed);
 }
 
 void

@@ -187,12 +187,13 @@ uint64_t txn_process(const struct txn_worker *tw);
 bool txn_process_ended(struct txn_worker *tw, uint64_t process);
 /*
  * Opens/closes this process's view of it. open: no I/O. Several definitions of one table may be
- * open at a time. Collectors ask the newest one whose guard is known (guard is not 0 when it is
- * opened, or txn_table_settled), because a definition without a guard may be one that is rolled
- * back; if there is none, the newest.
+ * open at a time. A definition is settled if its guard is not 0 when it is opened, or by
+ * txn_table_settled: the transaction that made it has committed, or was undone. Collectors ask the
+ * newest one that is committed, if there is none the newest; what a newer one that is not settled
+ * may have left waits.
  */
 nam_status txn_table_open(struct txn_db *db, struct txn_table *t);
-void txn_table_settled(struct txn_table *t);
+void txn_table_settled(struct txn_table *t, bool committed);
 void txn_table_close(struct txn_db *db, struct txn_table *t);
 /* Makes room in the index of an open table for so many rows in all, so that inserts do not wait
  * while it grows (idx_hash_reserve). In a coroutine. */

@@ -126,7 +126,7 @@ struct txn_table_view {
 	    const struct txn_table *t, const void *row, uint32_t len, struct txn_blob *out, unsigned max);
 	struct txn_table blob_table;
 	/* db->lock's */
-	bool settled;                /* its definition is committed */
+	bool settled, undone;        /* its definition is committed, or never will be */
 	tso_cid closed;              /* above every snapshot of this process when it was closed */
 	struct txn_table_view *next; /* of its stock, newest first; of those that are closed */
 };
@@ -143,6 +143,9 @@ struct txn_stock {
 	 * the newest; NULL = the table is closed here. Stays in memory while a pin of the process
 	 * stands under which it was loaded. */
 	_Atomic(struct txn_table_view *) view;
+	/* a  a transaction of this process has changed the definition and has not ended: there may
+	 * be rows that only the new one understands. */
+	atomic_bool changing;
 	_Atomic uint64_t holes_at; /* a  relaxed: where in the ledger emptied entries are looked
 				    * for */
 	_Atomic uint64_t swept;    /* the anchor's `swept` when a worker last looked */
@@ -702,7 +705,7 @@ void txn_stock_back(struct txn_table_view *v);
 void txn_stock_publish(struct txn_table_view *v, bool settled);
 /* Closes it. It is freed by txn_stocks_tend. */
 void txn_stock_close(struct txn_table_view *v);
-void txn_stock_settle(struct txn_table_view *v);
+void txn_stock_settle(struct txn_table_view *v, bool committed);
 /* Uses it beyond the pin, from when it is known under a pin. */
 void txn_stock_use(struct txn_stock *k);
 void txn_stock_leave(struct txn_stock *k);
