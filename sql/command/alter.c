@@ -420,12 +420,91 @@ schema_stays(
 	return sql_makes_in(s, schema, 0, err);
 }
 
+/* A view, or a sequence, gets another name. */
+static bool
+rename_other(
+    struct sql_session *s, const struct ast_stmt *ast, const struct cat_table *tab, struct cat_err *err)
+{
+	const char *to = ast->alter[0].to;
+	const struct cat_table *there = NULL;
+	bool read = false;
+	char path[CAT_PATH_MAX + 1];
+	if (strlen(to) > CAT_NAME_MAX)
+		return cat_error(err, "42622", "identifier \"%.80s\" is too long", to);
+	if (tab->system)
+		return cat_error(
+		    err, "42501", "permission denied: \"%s\" is a system catalog", cat_local(tab->path));
+	if (!sql_must_own(s, tab, err))
+		return false;
+	s->ddl = true;
+	if (!schema_stays(s, ast, tab, err))
+		return false;
+	cat_beside(tab->path, to, path);
+	nam_status st = cat_find(s->cfg.cat, s->t, path, &there);
+	if (st != NAM_OK)
+		return sql_status(err, st, NULL);
+	if (there != NULL)
+		return cat_error(err, "42P07", "relation \"%s\" already exists", to);
+	if (!sql_type_is_taken(s, path, true, err) || !sql_has_dependents(s, tab, &read, err))
+		return false;
+	if (read)
+		return cat_error(err, "0A000", "renaming what a view reads is not supported yet");
+	if (tab->kind == CAT_SEQUENCE && sql_sequence_in_use(s, tab, err)) {
+		if (strcmp(err->sqlstate, "2BP01") != 0)
+			return false;
+		sql_err_clear(err);
+		return cat_error(
+		    err, "0A000", "renaming a sequence that a default reads is not supported yet");
+	}
+	struct cat_table def = *tab;
+	memcpy(def.path, path, sizeof def.path);
+	st = cat_grant_as(s->cfg.cat, s->t, tab, &def);
+	return st == NAM_OK || sql_status(err, st, tab);
+}
+
+/* ALTER ... RENAME TO of something that is no table. *done false: it is one, or there is none. */
+static bool
+rename_any(struct sql_session *s, const struct ast_stmt *ast, const struct cat_table *tab,
+    const struct sql_sink *sink, bool *done, struct cat_err *err)
+{
+	enum ast_renames what = ast->alter[0].renames;
+	const struct cat_table *keyed = NULL;
+	nam_status st = tab == NULL ? sql_key_find(s, ast->table.name, &keyed) : NAM_OK;
+	*done = keyed != NULL || (tab != NULL && (tab->kind != CAT_TABLE || what != AST_RENAMES_ANY));
+	if (st != NAM_OK)
+		return sql_status(err, st, NULL);
+	if (!*done)
+		return true;
+	if (what != AST_RENAMES_ANY &&
+	    (tab == NULL || tab->kind != (what == AST_RENAMES_VIEW ? CAT_VIEW : CAT_SEQUENCE)))
+		return cat_error(err, "42809", "\"%s\" is not a %s", cat_local(ast->table.name),
+		    what == AST_RENAMES_VIEW ? "view" : "sequence");
+	if (tab == NULL || tab->kind == CAT_INDEX) {
+		const char *names[] = { ast->table.name, ast->alter[0].to };
+		const struct ast_stmt index = { .kind = AST_RENAME_INDEX, .names = names, .nnames = 2 };
+		return sql_rename_index(s, &index, sink, err);
+	}
+	if (tab->kind == CAT_VIEW || tab->kind == CAT_SEQUENCE)
+		return rename_other(s, ast, tab, err);
+	return cat_error(err, "42809", "\"%s\" is not a table", cat_local(tab->path));
+}
+
 bool
 sql_alter_table(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
     struct nam_arena *arena, struct cat_err *err)
 {
 	const struct cat_table *tab;
 	nam_status st;
+	if (ast->alters == 1 && ast->alter[0].kind == AST_RENAME_TABLE) {
+		bool done;
+		st = cat_find(s->cfg.cat, s->t, ast->table.name, &tab);
+		if (st != NAM_OK)
+			return sql_status(err, st, NULL);
+		if (!rename_any(s, ast, tab, sink, &done, err))
+			return false;
+		if (done)
+			return true;
+	}
 	if (!sql_alter_find(s, ast, sink, &tab, err))
 		return false;
 	if (tab == NULL)

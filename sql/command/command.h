@@ -116,6 +116,8 @@ bool sql_make_as(struct sql_session *s, struct cat_table *def, int position, str
 /* The columns that a PRIMARY KEY names become def's key. */
 bool sql_key_columns(struct cat_table *def, const struct ast_stmt *ast, struct cat_err *err);
 /* The name of a CHECK constraint that def does not have yet. */
+/* True if a constraint of the table has that name. */
+bool sql_constraint_is(const struct cat_table *def, const char *name);
 bool sql_check_name(struct cat_table *def, const struct ast_check *k, char out[CAT_NAME_MAX + 1],
     struct nam_arena *arena, struct cat_err *err);
 
@@ -165,6 +167,9 @@ bool sql_create_index(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
 bool sql_drop_index(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
+/* True if a column's default draws from the sequence, so it cannot be dropped (2BP01), or if that
+ * cannot be told (*err says why). */
+bool sql_sequence_in_use(struct sql_session *s, const struct cat_table *seq, struct cat_err *err);
 bool sql_rename_index(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
 

@@ -55,17 +55,29 @@ columns_in(const struct ast_expr *e, const char **name)
 }
 
 bool
+sql_constraint_is(const struct cat_table *def, const char *name)
+{
+	char key[CAT_NAME_MAX + 8];
+	bool is = def->keys > 0 && strcmp(cat_key_name(def, key), name) == 0;
+	for (unsigned i = 0; i < def->foreigns; i++)
+		is |= strcmp(def->foreign[i].name, name) == 0;
+	for (unsigned i = 0; i < def->checks; i++)
+		is |= strcmp(def->check[i].name, name) == 0;
+	for (unsigned i = 0; i < def->indexes; i++)
+		is |= def->index[i].constraint && strcmp(def->index[i].name, name) == 0;
+	return is;
+}
+
+bool
 sql_check_name(struct cat_table *def, const struct ast_check *k, char out[CAT_NAME_MAX + 1],
     struct nam_arena *arena, struct cat_err *err)
 {
 	const char *column = NULL;
 	char *name = NULL;
 	if (k->name != NULL) {
-		for (unsigned i = 0; i < def->checks; i++)
-			if (strcmp(def->check[i].name, k->name) == 0)
-				return cat_error(err, "42710",
-				    "constraint \"%s\" for relation \"%s\" already exists", k->name,
-				    cat_local(def->path));
+		if (sql_constraint_is(def, k->name))
+			return cat_error(err, "42710", "constraint \"%s\" for relation \"%s\" already exists",
+			    k->name, cat_local(def->path));
 		snprintf(out, CAT_NAME_MAX + 1, "%s", k->name);
 		return true;
 	}
@@ -78,10 +90,7 @@ sql_check_name(struct cat_table *def, const struct ast_check *k, char out[CAT_NA
 			name = nam_arena_printf(arena, "%s%u", name, n);
 		if (name == NULL)
 			return sql_no_memory(err);
-		bool taken = false;
-		for (unsigned i = 0; i < def->checks; i++)
-			taken |= strcmp(def->check[i].name, name) == 0;
-		if (!taken)
+		if (!sql_constraint_is(def, name))
 			break;
 	}
 	snprintf(out, CAT_NAME_MAX + 1, "%s", name);

@@ -62,7 +62,7 @@ comparable(const struct cat_table *child, const uint16_t *from, const struct cat
 static bool
 name_it(const struct cat_table *def, const struct ast_foreign *a, struct cat_foreign *k, struct cat_err *err)
 {
-	char all[CAT_NAME_MAX + 1] = "", key[CAT_NAME_MAX + 8], label[16];
+	char all[CAT_NAME_MAX + 1] = "", label[16];
 	size_t at = 0;
 	if (a->name != NULL && strlen(a->name) > CAT_NAME_MAX)
 		return cat_error(err, "42622", "identifier \"%.80s\" is too long", a->name);
@@ -76,13 +76,7 @@ name_it(const struct cat_table *def, const struct ast_foreign *a, struct cat_for
 			snprintf(k->name, sizeof k->name, "%s", a->name);
 		else
 			sql_make_name(cat_local(def->path), all, label, k->name);
-		bool taken = def->keys > 0 && strcmp(cat_key_name(def, key), k->name) == 0;
-		for (unsigned i = 0; i < def->foreigns; i++)
-			taken |= strcmp(def->foreign[i].name, k->name) == 0;
-		for (unsigned i = 0; i < def->checks; i++)
-			taken |= strcmp(def->check[i].name, k->name) == 0;
-		for (unsigned i = 0; i < def->indexes; i++)
-			taken |= def->index[i].constraint && strcmp(def->index[i].name, k->name) == 0;
+		bool taken = sql_constraint_is(def, k->name);
 		if (!taken)
 			return true;
 		if (a->name != NULL)

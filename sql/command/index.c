@@ -122,7 +122,17 @@ sql_index_name(struct sql_session *s, const struct cat_table *def, const struct 
 	size_t at = 0;
 	if (a->name != NULL) {
 		snprintf(out, CAT_NAME_MAX + 1, "%s", a->name);
-		return true;
+		char key[CAT_NAME_MAX + 8];
+		bool other = false; /* those of indexes are relations, too */
+		if (def->keys > 0 && strcmp(cat_key_name(def, key), out) == 0)
+			return cat_error(err, "42P07", "relation \"%s\" already exists", out);
+		for (unsigned i = 0; a->constraint && i < def->checks; i++)
+			other |= strcmp(def->check[i].name, out) == 0;
+		for (unsigned i = 0; a->constraint && i < def->foreigns; i++)
+			other |= strcmp(def->foreign[i].name, out) == 0;
+		return !other ||
+		       cat_error(err, "42710", "constraint \"%s\" for relation \"%s\" already exists", out,
+			   cat_local(def->path));
 	}
 	for (unsigned k = 0; k < a->keys; k++)
 		add_word(word, n++, a->key[k].name);
@@ -590,8 +600,12 @@ sql_rename_index(
 			st = sql_key_find(s, ast->names[0], &keyed);
 		if (st != NAM_OK)
 			return sql_status(err, st, NULL);
-		if (there != NULL)
-			return cat_error(err, "42809", "\"%s\" is not an index", cat_local(ast->names[0]));
+		if (there != NULL) { /* as PostgreSQL: any relation's name is changed */
+			struct ast_alter to = { .kind = AST_RENAME_TABLE, .to = ast->names[1] };
+			struct ast_stmt any = { .kind = AST_ALTER_TABLE, .alter = &to, .alters = 1 };
+			any.table.name = ast->names[0];
+			return sql_alter_table(s, &any, sink, sql_arena(s, 0), err);
+		}
 		if (keyed != NULL && !sql_must_own(s, keyed, err))
 			return false;
 		if (keyed != NULL)

@@ -127,9 +127,8 @@ sql_create_sequence(
 	return sql_make_sequence(s, ast->table.name, ast->seq, owner, err);
 }
 
-/* True if a column's default draws from it. Then it cannot be dropped. */
-static bool
-in_use(struct sql_session *s, const struct cat_table *seq, struct cat_err *err)
+bool
+sql_sequence_in_use(struct sql_session *s, const struct cat_table *seq, struct cat_err *err)
 {
 	const struct cat_table **list;
 	unsigned n;
@@ -197,7 +196,7 @@ sql_drop_sequence(
 			return cat_error(err, "42809", "\"%s\" is not a sequence", cat_local(tab->path));
 		if (!ast->whoever && !sql_may_drop(s, tab, err))
 			return false;
-		if (in_use(s, tab, err)) {
+		if (sql_sequence_in_use(s, tab, err)) {
 			if (ast->cascade)
 				return cat_error(
 				    err, "0A000", "DROP SEQUENCE ... CASCADE is not supported yet");

@@ -3,18 +3,42 @@
 #include <sql/common/user_type.h>
 
 bool
-sql_type_named(struct cat *c, struct txn *t, enum cat_type type, const char *name, bool schema, int position,
-    enum cat_type *out, const struct cat_table **def, struct cat_err *err)
+sql_schema_is(struct cat *c, struct txn *t, const char *name, int position, struct cat_err *err)
+{
+	static const char *const always[] = { CAT_PUBLIC_SCHEMA, "pg_catalog", "information_schema",
+		"pg_temp", "pg_toast" };
+	const struct cat_table *there = NULL;
+	for (unsigned i = 0; i < sizeof always / sizeof *always; i++)
+		if (strcmp(name, always[i]) == 0)
+			return true;
+	if (c == NULL)
+		return true;
+	nam_status st = cat_schema_find(c, t, name, &there);
+	if (st != NAM_OK)
+		return sql_status(err, st, NULL);
+	if (there == NULL) {
+		cat_error(err, "3F000", "schema \"%.63s\" does not exist", name);
+		err->position = position;
+	}
+	return there != NULL;
+}
+
+bool
+sql_type_named(struct cat *c, struct txn *t, enum cat_type type, const char *name, const char *schema,
+    int position, enum cat_type *out, const struct cat_table **def, struct cat_err *err)
 {
 	const struct cat_table *is = NULL;
 	char path[CAT_PATH_MAX + 1];
 	cat_path(CAT_PUBLIC_SCHEMA, name, path);
-	nam_status st = c != NULL ? cat_type_named(c, t, path, &is) : NAM_OK;
+	bool elsewhere = schema != NULL && strcmp(schema, CAT_PUBLIC_SCHEMA) != 0;
+	if (elsewhere && !sql_schema_is(c, t, schema, position, err))
+		return false;
+	nam_status st = c != NULL && !elsewhere ? cat_type_named(c, t, path, &is) : NAM_OK;
 	if (st != NAM_OK)
 		return sql_status(err, st, NULL);
 	if (is == NULL) {
-		cat_error(err, "42704", "type \"%s%s%s\" does not exist", schema ? "public." : "", name,
-		    cat_type_is_array(type) ? "[]" : "");
+		cat_error(err, "42704", "type \"%s%s%s%s\" does not exist", schema ? schema : "",
+		    schema ? "." : "", name, cat_type_is_array(type) ? "[]" : "");
 		err->position = position;
 		return false;
 	}

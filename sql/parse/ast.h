@@ -50,7 +50,7 @@ struct ast_window;
 struct ast_named {
 	const char *name;
 	int position;
-	bool schema; /* written with one */
+	const char *schema; /* written before it, but for pg_catalog; NULL = none */
 };
 
 enum ast_sub { AST_SUB_SCALAR, AST_SUB_EXISTS, AST_SUB_ANY, AST_SUB_ALL, AST_SUB_ARRAY };
@@ -66,7 +66,9 @@ struct ast_expr {
 	int64_t i;
 	const struct ast_named *named; /* AST_CAST */
 	const char *text, *qual;       /* qual of an AST_FUNC: its column's name, or NULL */
-	const char *schema;            /* AST_COLUMN, AST_STAR: of qual, or NULL */
+	/* AST_COLUMN, AST_STAR: of qual, or NULL. AST_FUNC, AST_WINDOW: written before it and part
+	 * of text, but for pg_catalog: no function is there. */
+	const char *schema;
 	struct ast_expr **args;
 	struct ast_window *over; /* AST_WINDOW */
 	enum ast_sub sub;
@@ -368,8 +370,12 @@ enum ast_key_kind { AST_KEY_UNSAID, AST_KEY_DEFAULT, AST_KEY_HASH, AST_KEY_ORDER
 /* convert_ddl.c: what a word says, AST_KEY_UNSAID = nothing. */
 enum ast_key_kind sql_key_kind(const char *word);
 
+/* What ALTER ... RENAME TO says that it renames: TABLE is any relation. */
+enum ast_renames { AST_RENAMES_ANY, AST_RENAMES_VIEW, AST_RENAMES_SEQUENCE };
+
 struct ast_alter {
 	enum ast_alter_kind kind;
+	enum ast_renames renames;
 	const char *name, *to;
 	struct ast_expr *e;
 	const char *text;

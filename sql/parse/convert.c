@@ -84,6 +84,15 @@ function(struct sql_convert *c, const PgQuery__RangeFunction *r, struct ast_tabl
 		return false;
 	if (f->kind != AST_FUNC)
 		return sql_convert_no(c, "this kind of function in FROM is", f->position - 1);
+	if (f->schema != NULL) { /* the two that are always there have no such functions */
+		bool there = strcmp(f->schema, "public") == 0 || strcmp(f->schema, "information_schema") == 0;
+		if (there)
+			cat_error(c->err, "42883", "function %s does not exist", f->text);
+		else
+			cat_error(c->err, "3F000", "schema \"%.63s\" does not exist", f->schema);
+		c->err->position = f->position;
+		return false;
+	}
 	out->func = f;
 	out->name = out->alias = f->text;
 	out->position = f->position;

@@ -138,8 +138,15 @@ sequence(struct sql_convert *c, PgQuery__Node *const *list, size_t n, struct ast
 		} else if (strcmp(name, "owned_by") == 0 && d->arg != NULL &&
 			   d->arg->node_case == PG_QUERY__NODE__NODE_LIST) {
 			const PgQuery__List *l = d->arg->list;
-			if (l->n_items == 1)
-				continue; /* NONE */
+			const char *none = l->n_items == 1 ? sql_convert_word(l->items[0]) : NULL;
+			if (none != NULL && strcmp(none, "none") == 0)
+				continue;
+			if (l->n_items == 1) {
+				cat_error(c->err, "42601", "invalid OWNED BY option");
+				snprintf(c->err->hint, sizeof c->err->hint,
+				    "Specify OWNED BY table.column or OWNED BY NONE.");
+				return false;
+			}
 			q->owner = sql_convert_str(c, sql_convert_word(l->items[l->n_items - 2]));
 			q->owner_column = sql_convert_str(c, sql_convert_word(l->items[l->n_items - 1]));
 			if (l->n_items > 2 && (q->owner_in = sql_convert_str(
@@ -274,6 +281,21 @@ sql_convert_collated(struct sql_convert *c, const PgQuery__CollateClause *k, enu
 	return false;
 }
 
+/* COMPRESSION of a column: namdb compresses nothing, so the method has only to be one. */
+static bool
+compression(struct sql_convert *c, const char *method, enum cat_type type)
+{
+	static const enum cat_type fixed[] = { CAT_BOOL, CAT_INT2, CAT_INT4, CAT_INT8, CAT_FLOAT4, CAT_FLOAT8,
+		CAT_DATE, CAT_TIME, CAT_TIMESTAMP, CAT_TIMESTAMPTZ, CAT_INTERVAL, CAT_UUID, CAT_NAME,
+		CAT_OID };
+	for (unsigned i = 0; i < sizeof fixed / sizeof *fixed; i++)
+		if (type == fixed[i])
+			return cat_error(c->err, "0A000", "column data type %s does not support compression",
+			    cat_type_name(type));
+	return strcmp(method, "default") == 0 || strcmp(method, "pglz") == 0 || strcmp(method, "lz4") == 0 ||
+	       cat_error(c->err, "22023", "invalid compression method \"%.63s\"", method);
+}
+
 static bool
 element(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *st)
 {
@@ -291,6 +313,8 @@ element(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *st)
 	if (!serial(c, d->type_name, col) ||
 	    (col->seq == NULL && !sql_convert_type(c, d->type_name, &col->type, &col->typmod, &col->named)) ||
 	    !sql_convert_collated(c, d->coll_clause, col->type))
+		return false;
+	if (d->compression != NULL && d->compression[0] != 0 && !compression(c, d->compression, col->type))
 		return false;
 	for (size_t i = 0; i < d->n_constraints; i++)
 		if (d->constraints[i]->node_case == PG_QUERY__NODE__NODE_CONSTRAINT &&
@@ -700,7 +724,9 @@ rename_(struct sql_convert *c, const PgQuery__RenameStmt *s, struct ast_stmt *st
 	st->if_exists = s->missing_ok;
 	if (s->rename_type == PG_QUERY__OBJECT_TYPE__OBJECT_SCHEMA)
 		return sql_convert_no(c, "renaming a schema is", -1);
-	bool table = s->rename_type == PG_QUERY__OBJECT_TYPE__OBJECT_TABLE;
+	bool view = s->rename_type == PG_QUERY__OBJECT_TYPE__OBJECT_VIEW;
+	bool sequence = s->rename_type == PG_QUERY__OBJECT_TYPE__OBJECT_SEQUENCE;
+	bool table = s->rename_type == PG_QUERY__OBJECT_TYPE__OBJECT_TABLE || view || sequence;
 	if (!table && (s->rename_type != PG_QUERY__OBJECT_TYPE__OBJECT_COLUMN ||
 			  s->relation_type != PG_QUERY__OBJECT_TYPE__OBJECT_TABLE))
 		return sql_convert_no(c, "renaming anything but tables and their columns is", -1);
@@ -709,6 +735,7 @@ rename_(struct sql_convert *c, const PgQuery__RenameStmt *s, struct ast_stmt *st
 		return false;
 	struct ast_alter *to = &st->alter[st->alters++];
 	to->kind = table ? AST_RENAME_TABLE : AST_RENAME_COLUMN;
+	to->renames = view ? AST_RENAMES_VIEW : sequence ? AST_RENAMES_SEQUENCE : AST_RENAMES_ANY;
 	return (table || (to->name = sql_convert_str(c, s->subname)) != NULL) &&
 	       (to->to = sql_convert_str(c, s->newname)) != NULL;
 }

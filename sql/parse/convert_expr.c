@@ -225,6 +225,14 @@ element_type(struct sql_convert *c, const PgQuery__TypeName *t, enum cat_type *t
 		return sql_convert_no(c, "SETOF and %TYPE are", t->location);
 	const char *schema = t->n_names == 2 ? sql_convert_word(t->names[0]) : NULL;
 	bool in_public = schema != NULL && strcmp(schema, "public") == 0;
+	bool nowhere = schema != NULL && !in_public && strcmp(schema, "pg_catalog") != 0;
+	if (nowhere) {
+		*type = CAT_NAMED;
+		*named = (struct ast_named){ .name = sql_convert_str(c, name),
+			.position = t->location >= 0 ? t->location + 1 : 0,
+			.schema = sql_convert_str(c, schema) };
+		return named->name != NULL && named->schema != NULL;
+	}
 	*type = in_public ? CAT_UNKNOWN : cat_type_find(name);
 	if (*type == CAT_UNKNOWN) {
 		if (!in_public && sql_postgres_has(sql_postgres_types, name)) {
@@ -246,7 +254,7 @@ element_type(struct sql_convert *c, const PgQuery__TypeName *t, enum cat_type *t
 			return false;
 		}
 		*type = CAT_NAMED;
-		*named = (struct ast_named){ sql_convert_str(c, name), at, in_public };
+		*named = (struct ast_named){ sql_convert_str(c, name), at, in_public ? "public" : NULL };
 		return named->name != NULL;
 	}
 	if (t->n_typmods == 0) {
@@ -544,6 +552,12 @@ func(struct sql_convert *c, const PgQuery__FuncCall *f)
 		return no(c, "VARIADIC is", at);
 	struct ast_expr *e = sql_convert_node(c, AST_FUNC, at, 0);
 	if (e == NULL || (e->text = sql_convert_str(c, name)) == NULL)
+		return NULL;
+	const char *schema = f->n_funcname == 2 ? sql_convert_word(f->funcname[0]) : NULL;
+	bool helper = schema != NULL && strcmp(schema, "information_schema") == 0 && name[0] == '_';
+	if (schema != NULL && strcmp(schema, "pg_catalog") != 0 && !helper &&
+	    ((e->schema = sql_convert_str(c, schema)) == NULL ||
+		(e->text = nam_arena_printf(c->arena, "%.63s.%.63s", schema, name)) == NULL))
 		return NULL;
 	e->star = f->agg_star;
 	e->distinct = f->agg_distinct;

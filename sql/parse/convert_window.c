@@ -220,6 +220,7 @@ sql_convert_over(struct sql_convert *c, struct ast_expr *f, const PgQuery__FuncC
 	if (e == NULL)
 		return NULL;
 	e->text = f->text;
+	e->schema = f->schema;
 	e->star = f->star;
 	e->distinct = f->distinct;
 	*e->over = *def->over;

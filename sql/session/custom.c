@@ -37,7 +37,8 @@ value_of(const struct sql_custom *c)
 bool
 sql_custom_is(const char *name)
 {
-	return strchr(name, '.') != NULL;
+	static const char ours[] = "namdb.";
+	return strchr(name, '.') != NULL && strncasecmp(name, ours, sizeof ours - 1) != 0;
 }
 
 static bool
@@ -55,7 +56,6 @@ is_part(const char *p, size_t n)
 static bool
 good_name(const char *name, struct cat_err *err)
 {
-	static const char ours[] = "namdb.";
 	const char *p = name;
 	bool ok = true;
 	while (ok) {
@@ -65,13 +65,11 @@ good_name(const char *name, struct cat_err *err)
 			break;
 		p += n + 1;
 	}
-	bool reserved = strncasecmp(name, ours, sizeof ours - 1) == 0;
-	if (ok && !reserved)
+	if (ok)
 		return true;
 	cat_error(err, "42602", "invalid configuration parameter name \"%.63s\"", name);
 	snprintf(err->detail, sizeof err->detail,
-	    ok ? "\"namdb\" is a reserved prefix."
-	       : "Custom parameter names must be two or more simple identifiers separated by dots.");
+	    "Custom parameter names must be two or more simple identifiers separated by dots.");
 	return false;
 }
 

@@ -146,7 +146,7 @@ const struct sql_stmt *sql_named_find(struct sql_session *s, const char *name);
 
 /* ---- role.c ---- */
 /* ---- custom.c ---- */
-/* True if only a program can mean something by the setting: its name has a dot. */
+/* True if only a program can mean something by the setting: its name has a dot, and is not ours. */
 bool sql_custom_is(const char *name);
 /* value NULL = it has none. False: 42602, 53200. */
 bool sql_custom_set(struct sql_session *s, struct sql_settings *set, const char *name, const char *value,

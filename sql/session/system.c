@@ -305,12 +305,21 @@ view_of(struct sql_row *r)
 	struct sql_found f;
 	if (!sql_system_open(&s))
 		return false;
-	if (!sql_system_at(&s, (uint32_t)r->a[0].i, &f))
+	uint32_t oid = (uint32_t)r->a[0].i;
+	if (r->e->args[0]->type == CAT_TEXT) { /* its name */
+		if (!named(r, CAT_REGCLASS, r->a[0].s, &oid))
+			return false;
+		if (oid == 0)
+			return nothing(r, CAT_REGCLASS, r->a[0].s);
+	}
+	if (!sql_system_at(&s, oid, &f))
 		return text(r, NULL);
 	const char *query = f.catalog                          ? f.catalog->view
 			    : f.tab && f.tab->kind == CAT_VIEW ? f.tab->view
 							       : NULL;
-	const char *def = query ? nam_arena_printf(s.a, " %s;", query) : "Not a view";
+	if (query == NULL)
+		return text(r, NULL);
+	const char *def = nam_arena_printf(s.a, " %s;", query);
 	return def ? text(r, def) : sql_oom(s.err);
 }
 

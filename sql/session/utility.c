@@ -353,7 +353,11 @@ utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink
 		snprintf(tag, max, "DROP VIEW");
 		return sql_drop_relations(s, ast, CAT_VIEW, sink, err);
 	case AST_ALTER_TABLE:
-		snprintf(tag, max, "ALTER TABLE");
+		snprintf(tag, max, "ALTER %s",
+		    ast->alters != 1                                ? "TABLE"
+		    : ast->alter[0].renames == AST_RENAMES_VIEW     ? "VIEW"
+		    : ast->alter[0].renames == AST_RENAMES_SEQUENCE ? "SEQUENCE"
+								    : "TABLE");
 		return sql_alter_table(s, ast, sink, s->arena[0], err);
 	case AST_CREATE_DOMAIN:
 	case AST_ALTER_DOMAIN:

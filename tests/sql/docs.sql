@@ -356,6 +356,14 @@ SELECT a, c FROM au ORDER BY a, c;
 --> 9,0
 --> ,1
 --= tests/e2e/beside_test.c 40001
+CREATE VIEW atv AS SELECT 1 AS a;
+ALTER VIEW atv RENAME TO atw;
+SELECT a FROM atw;
+--> 1
+CREATE SEQUENCE ats;
+ALTER SEQUENCE ats RENAME TO atq;
+SELECT nextval('atq');
+--> 1
 
 -- [sequence] pg
 CREATE SEQUENCE IF NOT EXISTS sq AS smallint START 3 INCREMENT 2 MINVALUE 1 MAXVALUE 6 CACHE 1 CYCLE;
@@ -2140,6 +2148,20 @@ SHOW wal_level;
 --pg> *
 SET nosuch = 1;
 --! 42704
+SET myapp.x = 'a';
+SHOW myapp.x;
+--> a
+BEGIN;
+SET LOCAL myapp.y = 'b';
+COMMIT;
+SELECT current_setting('myapp.y') = '', set_config('myapp.x', 'c', false);
+--> t,c
+RESET myapp.x;
+SET "my.bad-name" = 1;
+--! 42602
+SET namdb.nosuch = 1;
+--! 42704
+--pg> *
 
 -- [statistics] namdb
 CREATE TABLE st (a int PRIMARY KEY, b text);

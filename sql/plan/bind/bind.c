@@ -758,6 +758,16 @@ func_param(const char *name)
 	return strncmp(name, "regexp_", 7) == 0 ? CAT_TEXT : CAT_FLOAT8;
 }
 
+/* A function of a schema that has none. */
+static struct sql_expr *
+elsewhere(struct bind *b, const struct ast_expr *e)
+{
+	struct sql_expr **a;
+	if (sql_schema_is(b->in->cat, b->in->t, e->schema, e->position, b->err) && sql_bind_args(b, e, &a))
+		sql_bind_no_function(b, e, a, e->nargs);
+	return NULL;
+}
+
 static struct sql_expr *
 func(struct bind *b, const struct ast_expr *e)
 {
@@ -1013,7 +1023,7 @@ sql_bind_expr(struct bind *b, const struct ast_expr *e)
 		out = op(b, e);
 		break;
 	case AST_FUNC:
-		out = func(b, e);
+		out = e->schema != NULL ? elsewhere(b, e) : func(b, e);
 		break;
 	case AST_CAST:
 		out = cast(b, e);
@@ -1028,7 +1038,7 @@ sql_bind_expr(struct bind *b, const struct ast_expr *e)
 		out = sql_bind_any(b, e);
 		break;
 	case AST_WINDOW:
-		return sql_bind_window(b, e);
+		return e->schema != NULL ? elsewhere(b, e) : sql_bind_window(b, e);
 	case AST_DEFAULT:
 		sql_bind_fail(b, e->position, "42601", "DEFAULT is not allowed in this context");
 		return NULL;
