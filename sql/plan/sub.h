@@ -52,6 +52,6 @@ struct sql_sub {
 	struct sql_run_sub *run; /* exec/state.h */
 };
 
-enum { SQL_SUB_KEYS = 128, SQL_SUB_LEVELS = 32 };
+enum { SQL_SUB_KEYS = 64, SQL_SUB_LEVELS = 32 };
 
 #endif

@@ -340,3 +340,8 @@ select k from m where sum(a) filter (where x.y) > 1
 -- equal names of an outer query
 select k from m where exists (select k, k from nt order by k)
 select (select m.a from nt group by m.a order by m.a limit 1), (select k from nt group by k having k > 0 limit 1) from m order by 1
+-- groups that are merged columns
+select x.k, (select max(z.a) from nt z where z.a = x.k) from (m full join (values (1)) v(k) using (k)) as x group by x.k
+select x.k, (select max(z.a) from nt z where z.a = x.k) from (m join (values (1)) v(k) using (k)) as x group by x.k
+select k, (select max(z.a) from nt z where z.a = k) from m left join (values (1)) v(k) using (k) group by k order by 1
+select k, (select sum(k) from nt z) from m full join (values (1)) v(k) using (k) group by k order by 1

@@ -978,6 +978,19 @@ group_key(struct bind *b, unsigned g, int position)
 	return x;
 }
 
+/* True for a merged column of a FULL JOIN. A group of that is no column, so subqueries do not
+ * see it: PostgreSQL 15 refuses them. */
+static bool
+is_computed(struct bind *b, const struct ast_expr *e)
+{
+	unsigned t, c;
+	struct cat_err keep = *b->err;
+	bool is = e->kind == AST_COLUMN && b->joins.mergeds > 0 && sql_bind_locate(b, e, &t, &c) &&
+		  sql_bind_merged(b, t) != NULL;
+	*b->err = keep;
+	return is;
+}
+
 struct sql_expr *
 sql_bind_expr(struct bind *b, const struct ast_expr *e)
 {
@@ -985,7 +998,7 @@ sql_bind_expr(struct bind *b, const struct ast_expr *e)
 		sql_bind_fail(b, e->position, "54001", "statement too complex");
 		return NULL;
 	}
-	if (b->agg.grouped && !b->agg.inside)
+	if (b->agg.grouped && !b->agg.inside && !(b->around.asked && is_computed(b, e)))
 		for (unsigned g = 0; g < b->agg.groups; g++)
 			if (sql_bind_same(b, b->agg.group[g], e))
 				return group_key(b, g, e->position);

@@ -56,9 +56,13 @@ set_columns(struct bind *b, const struct ast_stmt *st, struct query *k)
 			s->value[i] = b->plan->rules ? b->plan->rules->dflt[s->set[i]] : NULL;
 			continue;
 		}
-		if (sql_bind_has_agg(b, st->set[i].e))
-			return sql_bind_fail(b, st->set[i].e->position, "42803",
-			    "aggregate functions are not allowed in UPDATE");
+		if (sql_bind_has_agg(b, st->set[i].e)) {
+			b->agg.not_in = "UPDATE";
+			if (sql_bind_expr(b, st->set[i].e) != NULL)
+				sql_bind_fail(b, st->set[i].e->position, "42803",
+				    "aggregate functions are not allowed in UPDATE");
+			return sql_bind_where_first(b, st, true);
+		}
 		if (!ask_for(b, k, st->set[i].e, s->set[i], b->from.width + i))
 			return false;
 	}
