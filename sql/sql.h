@@ -190,6 +190,10 @@ bool sql_execute(
 bool sql_prepare(struct sql_session *s, const char *text, size_t len, const enum cat_type *types, unsigned n,
     struct sql_stmt **out, struct cat_err *err);
 unsigned sql_stmt_params(const struct sql_stmt *st, const enum cat_type **types);
+/* PostgreSQL's number of parameter i's type: a varchar's, or a domain's, if its place says so. */
+uint32_t sql_stmt_param_oid(const struct sql_stmt *st, unsigned i);
+/* The type in which values of such a parameter are given. */
+enum cat_type sql_param_sent(enum cat_type type);
 /* Columns of the statement's result, as of its current plan. 0 columns and NULL = it returns no
  * rows. Valid until the next sql_run of st. */
 unsigned sql_stmt_columns(const struct sql_stmt *st, const struct sql_column **columns);

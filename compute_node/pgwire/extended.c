@@ -178,6 +178,19 @@ the_portal(struct cn_pg_conn *c, const char *name, struct cat_err *err)
 
 /* ---- Bind -------------------------------------------------------------------------------- */
 
+/* A value of regclass or its kin: its text, of a binary oid too. The plan looks it up. */
+static bool
+name_in(int format, struct cat_str in, struct cat_datum *d, struct nam_arena *a, struct cat_err *err)
+{
+	d->type = CAT_TEXT;
+	if (format == 0)
+		return cn_pg_text_in(CAT_TEXT, in, &d->v, a, err);
+	if (!cn_pg_binary_in(CAT_OID, in, &d->v, a, err))
+		return false;
+	d->v.s = cat_value_out(CAT_OID, d->v, a);
+	return true;
+}
+
 static bool
 parameters(struct cn_pg_portal *p, const struct cn_pg_bind *m, struct cat_err *err)
 {
@@ -201,7 +214,7 @@ parameters(struct cn_pg_portal *p, const struct cn_pg_bind *m, struct cat_err *e
 		struct cat_datum *d = &p->param[i];
 		uint32_t len = cn_pg_get32(&r);
 		int format = cn_pg_format(&m->in, i);
-		*d = (struct cat_datum){ .type = type[i], .null = len == UINT32_MAX };
+		*d = (struct cat_datum){ .type = sql_param_sent(type[i]), .null = len == UINT32_MAX };
 		if (format < 0)
 			return cat_error(err, "22023", "unsupported format code in a bind message");
 		if (d->null) {
@@ -210,6 +223,11 @@ parameters(struct cn_pg_portal *p, const struct cn_pg_bind *m, struct cat_err *e
 			continue;
 		}
 		struct cat_str in = { cn_pg_get_bytes(&r, len), len };
+		if (cat_type_is_reg(type[i])) {
+			if (!name_in(format, in, d, &p->arena, err))
+				return false;
+			continue;
+		}
 		/* This process may not know a label before the statement runs. */
 		bool label = cat_type_is_enum(cat_type_element(type[i])), array = cat_type_is_array(type[i]);
 		if (label)
@@ -335,7 +353,7 @@ cn_pg_describe(struct cn_pg_conn *c, const char *body, size_t n)
 	cn_pg_begin(&c->out, 't');
 	cn_pg_put16(&c->out, (uint16_t)params);
 	for (unsigned i = 0; i < params; i++)
-		cn_pg_put32(&c->out, cn_pg_oid(type[i], -1));
+		cn_pg_put32(&c->out, sql_stmt_param_oid(st, i));
 	cn_pg_end(&c->out);
 	describe_columns(c, st, NULL);
 }

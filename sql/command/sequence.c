@@ -215,6 +215,40 @@ sql_drop_sequence(
 
 /* ---- nextval, currval, setval, lastval ------------------------------------------------- */
 
+static bool
+is_number(struct cat_str text)
+{
+	uint32_t n = 0;
+	while (n < text.len && text.p[n] >= '0' && text.p[n] <= '9')
+		n++;
+	return n > 0 && n == text.len;
+}
+
+/* The sequence of that oid. */
+static const struct cat_table *
+numbered(struct sql_session *s, struct cat_str text, struct cat_err *err)
+{
+	const struct cat_table **list, *found = NULL;
+	char path[CAT_PATH_MAX + 1] = "";
+	struct nam_arena arena;
+	union cat_val oid;
+	unsigned n = 0;
+	nam_arena_init(&arena, 0);
+	bool ok = cat_value_in(CAT_OID, -1, text, &oid, &arena, err);
+	nam_status st = ok ? cat_list(s->cfg.cat, s->t, &list, &n, &arena) : NAM_OK;
+	ok = ok && (st == NAM_OK || sql_status(err, st, NULL));
+	for (unsigned i = 0; ok && i < n; i++)
+		if (list[i]->kind == CAT_SEQUENCE && SQL_FIRST_OID + list[i]->store.id == oid.i)
+			snprintf(path, sizeof path, "%s", list[i]->path);
+	nam_arena_fini(&arena);
+	st = ok && path[0] != 0 ? cat_find(s->cfg.cat, s->t, path, &found) : NAM_OK;
+	ok = ok && (st == NAM_OK || sql_status(err, st, NULL));
+	if (ok && found == NULL)
+		cat_error(err, "42P01", "relation with OID %.*s is not a sequence, or does not exist",
+		    (int)text.len, text.p);
+	return found;
+}
+
 /* The sequence a text names: folded to lower case unless in quotes. */
 static const struct cat_table *
 named(struct sql_row *r, struct cat_str text)
@@ -224,6 +258,8 @@ named(struct sql_row *r, struct cat_str text)
 	const struct sql_looking in = sql_looking(s);
 	char schema[CAT_NAME_MAX + 1], name[CAT_NAME_MAX + 1], path[CAT_PATH_MAX + 1];
 	const struct cat_table *tab;
+	if (is_number(text))
+		return numbered(s, text, err);
 	if (!sql_path_parse(text, schema, name)) {
 		cat_error(err, "42602", "invalid name syntax");
 		return NULL;

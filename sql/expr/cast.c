@@ -220,15 +220,24 @@ struct sql_expr *
 sql_reg_literal(struct nam_arena *a, struct sql_expr *e, enum cat_type to, struct cat_err *err)
 {
 	struct sql_expr *text = e;
-	if (e->kind == SQL_PARAM)
+	if (e->kind == SQL_PARAM) {
 		e->type = CAT_TEXT;
-	else
+		e->told = to;
+	} else {
 		text =
 		    sql_expr_const(a, (struct cat_datum){ .type = CAT_TEXT, .v = e->value.v }, e->position);
+	}
 	struct sql_expr *c = text ? sql_expr_call(a, &fn_text_to_reg, &text, 1, e->position, err) : NULL;
 	if (c != NULL)
 		c->type = to;
 	return c;
+}
+
+struct sql_expr *
+sql_reg_text(struct sql_expr *e)
+{
+	return e->kind == SQL_CALL && e->fn == &fn_text_to_reg && e->args[0]->type == CAT_TEXT ? e->args[0]
+											       : e;
 }
 
 struct sql_expr *

@@ -405,6 +405,9 @@ sql_expr_unify(struct nam_arena *a, struct sql_expr **e, unsigned n, const char 
 		t = e[k]->type;
 		varchar = cat_type_is_varchar(t, e[k]->typmod);
 	}
+	for (unsigned k = 0; k < n && varchar; k++) /* where the binder finds it */
+		if (e[k]->kind == SQL_PARAM && e[k]->type == CAT_UNKNOWN)
+			e[k]->typmod = CAT_VARCHAR;
 	if (!unify(a, e, n, what, err))
 		return false;
 	for (unsigned k = 0; k < n; k++)
@@ -476,6 +479,20 @@ common_domain(enum sql_expr_kind kind, struct sql_expr *const *arg, unsigned n)
 	return domain;
 }
 
+/* x IN (y, z) has their common type, which may be varchar; x IN (y) is x = y. */
+static void
+name_params(struct sql_expr *const *arg, unsigned n)
+{
+	unsigned known = 0;
+	while (known < n && arg[known]->type == CAT_UNKNOWN)
+		known++;
+	if (n < 3 || known == n || !cat_type_is_varchar(arg[known]->type, arg[known]->typmod))
+		return;
+	for (unsigned k = 0; k < n; k++)
+		if (arg[k]->kind == SQL_PARAM && arg[k]->type == CAT_UNKNOWN)
+			arg[k]->typmod = CAT_VARCHAR;
+}
+
 struct sql_expr *
 sql_expr_make(struct nam_arena *a, enum sql_expr_kind kind, struct sql_expr **in, unsigned n, bool negate,
     int position, struct cat_err *err)
@@ -532,6 +549,7 @@ sql_expr_make(struct nam_arena *a, enum sql_expr_kind kind, struct sql_expr **in
 	default: {
 		NAM_ASSERT(kind == SQL_IN && n >= 2);
 		struct cat_err no = { .sqlstate = "" };
+		name_params(args, n);
 		bool common = !chars_beside_text(in, n) && unify(a, args, n, "IN", &no);
 		if (common && cat_type_is_ordered(args[0]->type))
 			break;

@@ -38,7 +38,9 @@ struct sql_expr {
 	int position;   /* 1-based character in the statement, 0 = none; for error messages */
 	uint16_t nargs;
 	bool negate;
-	unsigned index; /* SQL_COLUMN, SQL_PARAM */
+	bool vague;         /* SQL_PARAM: a place took it that gives no type */
+	unsigned index;     /* SQL_COLUMN, SQL_PARAM */
+	enum cat_type told; /* SQL_PARAM: as clients see it, if it is not type */
 	struct sql_expr **args;
 	const struct sql_fn *fn;
 	const struct sql_expr
@@ -131,6 +133,17 @@ bool sql_array_of(enum cat_type element, enum cat_type *out, struct cat_err *err
  * argument k; UNKNOWN = not known. */
 bool sql_array_function(const char *name);
 enum cat_type sql_array_param(const char *name, const struct sql_expr *const *args, unsigned n, unsigned k);
+/*
+ * settle.c: gives the untyped arguments of a call the types that PostgreSQL's candidates give.
+ * An argument for which PostgreSQL takes any type stays untyped. False with 42883, 42725, 42804.
+ */
+bool sql_settle_func(struct nam_arena *a, const char *name, struct sql_expr **args, unsigned n, int position,
+    struct cat_err *err);
+bool sql_settle_op(struct nam_arena *a, const char *op, struct sql_expr **args, unsigned n, int position,
+    struct cat_err *err);
+/* Only the types, of both sides of an operator. */
+bool sql_settle_types(
+    const char *op, const enum cat_type type[2], enum cat_type to[2], int position, struct cat_err *err);
 /* Brings n expressions to one common type (CASE branches, IN lists, VALUES columns, join keys). */
 bool sql_expr_unify(
     struct nam_arena *a, struct sql_expr **e, unsigned n, const char *what, struct cat_err *err);

@@ -124,6 +124,8 @@ struct sql_expr *sql_moment(struct nam_arena *a, struct sql_expr *e, enum cat_ty
 /* cast.c: an untyped constant or parameter as regclass or one of its kin. */
 struct sql_expr *sql_reg_literal(
     struct nam_arena *a, struct sql_expr *e, enum cat_type to, struct cat_err *err);
+/* The text that a call makes a regclass of; any other expression as it is. */
+struct sql_expr *sql_reg_text(struct sql_expr *e);
 /* e as type `to`; the caller knows that it may. NULL = bad literal. */
 struct sql_expr *sql_expr_coerce(struct nam_arena *a, struct sql_expr *e, enum cat_type to,
     enum sql_cast_level level, struct cat_err *err);

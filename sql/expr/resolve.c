@@ -296,6 +296,8 @@ sql_expr_op(struct nam_arena *a, const char *op, struct sql_expr *left, struct s
 		op = "<>";
 	struct sql_expr *args[2] = { left ? left : right, right };
 	unsigned n = left ? 2 : 1;
+	if (!sql_settle_op(a, op, args, n, position, err))
+		return NULL;
 	if (n == 2 && !as_char(a, op, args, err))
 		return NULL;
 	if (n == 2 && !as_date(a, &op, args)) {
@@ -366,6 +368,13 @@ null_if(struct nam_arena *a, struct sql_expr **args, int position, struct cat_er
 	return sql_expr_make(a, SQL_CASE, three, 3, false, position, err);
 }
 
+/* Those that find a sequence by its name faster than a regclass of that name is made. */
+static bool
+takes_sequence(const char *name)
+{
+	return strcmp(name, "nextval") == 0 || strcmp(name, "currval") == 0 || strcmp(name, "setval") == 0;
+}
+
 struct sql_expr *
 sql_expr_func(struct nam_arena *a, const char *name, struct sql_expr **in, unsigned n, int position,
     struct cat_err *err)
@@ -376,11 +385,8 @@ sql_expr_func(struct nam_arena *a, const char *name, struct sql_expr **in, unsig
 		sql_oom(err);
 		return NULL;
 	}
-	for (unsigned k = 0; k < n; k++) {
-		args[k] = in[k];
-		if (k < SQL_FN_ARGS)
-			type[k] = in[k]->type;
-	}
+	if (n > 0)
+		memcpy(args, in, n * sizeof *args);
 	if (n > 0 && (strcmp(name, "greatest") == 0 || strcmp(name, "least") == 0))
 		return extreme(a, name[0] == 'g', args, n, position, err);
 	if (n > 0 && strcmp(name, "coalesce") == 0)
@@ -388,6 +394,12 @@ sql_expr_func(struct nam_arena *a, const char *name, struct sql_expr **in, unsig
 	if (n == 2 && strcmp(name, "nullif") == 0)
 		return null_if(a, args, position, err);
 	bool ambiguous, no_such;
+	if (!sql_settle_func(a, name, args, n, position, err))
+		return NULL;
+	if (n > 0 && takes_sequence(name))
+		args[0] = sql_reg_text(args[0]);
+	for (unsigned k = 0; k < n && k < SQL_FN_ARGS; k++)
+		type[k] = args[k]->type;
 	if (sql_array_function(name)) {
 		struct sql_expr *e = sql_array_call(a, name, args, n, position, &no_such, err);
 		if (e != NULL || !no_such)
@@ -402,6 +414,9 @@ sql_expr_func(struct nam_arena *a, const char *name, struct sql_expr **in, unsig
 	}
 	/* pg_typeof tells that a literal is untyped */
 	bool bare = f != NULL && strcmp(name, "pg_typeof") == 0 && args[0]->kind == SQL_CONST;
+	for (unsigned k = 0; f != NULL && f->flags & SQL_FN_ANY && k < n; k++)
+		if (args[k]->kind == SQL_PARAM && args[k]->type == CAT_UNKNOWN)
+			args[k]->vague = true;
 	if (f != NULL && f->flags & SQL_FN_ANY && !bare) {
 		for (unsigned k = 0; k < n; k++)
 			if ((args[k] = sql_expr_default_type(a, args[k], err)) == NULL)

@@ -592,8 +592,11 @@ sql_plan_one(const struct ast_stmt *st, const struct sql_bind_in *in, struct cat
 		b->err = err;
 		b->in = in;
 		b->plan = p;
-		ok = (p->param = sql_bind_take(b, p->params * sizeof *p->param)) != NULL;
+		ok = (p->param = sql_bind_take(b, p->params * sizeof *p->param)) != NULL &&
+		     (p->param_as = sql_bind_take(b, p->params * sizeof *p->param_as)) != NULL;
 	}
+	for (unsigned i = 0; ok && i < p->params; i++)
+		p->param_as[i].typmod = -1;
 	for (unsigned i = 0; ok && i < in->ntypes && i < p->params; i++)
 		p->param[i] = in->types[i];
 	ok = ok && sql_bind_steps(b, in->steps) && sql_bind_with(b, st->with, NULL);
@@ -613,9 +616,7 @@ sql_plan_one(const struct ast_stmt *st, const struct sql_bind_in *in, struct cat
 		}
 	ok = ok && sql_bind_with_done(b, st->with, p->root) && sql_plan_prune_columns(b, p) &&
 	     sql_plan_prune_output(b, p);
-	for (unsigned i = 0; ok && !in->part && i < p->params; i++)
-		if (p->param[i] == CAT_UNKNOWN)
-			ok = cat_error(err, "42P18", "could not determine data type of parameter $%u", i + 1);
+	ok = ok && sql_bind_params_settled(b);
 	ok = ok && (in->who == NULL || in->defines_view || allowed(st, in, p, err));
 	if (ok && p->outers > 0)
 		ok = (p->outer = sql_bind_take(b, p->outers * sizeof *p->outer)) != NULL;

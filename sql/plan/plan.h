@@ -239,6 +239,12 @@ struct sql_bound_domain {
 	struct sql_bound_domain *next;
 };
 
+/* What the type of a parameter is called: varchar (CAT_VARCHAR), or a domain. */
+struct sql_param_as {
+	int32_t typmod;
+	uint32_t domain;
+};
+
 struct sql_plan {
 	struct nam_arena arena;
 	struct sql_bound_domain *domain;
@@ -263,13 +269,17 @@ struct sql_plan {
 	struct sql_column *column; /* the answer's; NULL = no rows come */
 	unsigned columns;
 	enum cat_type *param;
+	struct sql_param_as *param_as; /* likewise for each */
 	unsigned params;
+	unsigned vague, torn;    /* 1 + a parameter without a type somewhere; with two of them */
+	enum cat_type torn_type; /* the other one */
+	int32_t torn_typmod;
 	bool uses_now;
 	bool momentary;                 /* its rows are of its planning: it serves one run */
 	bool locks;                     /* FOR UPDATE somewhere */
 	bool named;                     /* EXPLAIN gave its tables different names */
 	unsigned guesses;               /* made for HINTs while binding */
-	struct bind_named *names_of;     /* names found while binding (bind/scope.h) */
+	struct bind_named *names_of;    /* names found while binding (bind/scope.h) */
 	struct sql_fragment *fragments; /* fragment.h */
 	struct sql_sub *subs;
 	struct cat_datum *outer; /* what subqueries see of the outer rows */

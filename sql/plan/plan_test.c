@@ -193,10 +193,10 @@ parameters(void **state)
 	is("select coalesce($1, 1), case when $2 then $3 else 1.5 end",
 	    "project one $integer $boolean $numeric");
 	is("select 1 from item limit $1 offset $2", "limit project scan:item/0 $bigint $bigint");
-	is("select 1 from item where since + $1 > since", "project scan?:item/1 $integer");
-	is("select $1 = $2", "42P18@8");
-	is("select - $1", "42P18@10");
-	is("select sum($1) from item", "42P18@12");
+	is("select 1 from item where since + $1 > since", "42725@32");
+	is("select $1 = $2", "project one $text $text");
+	is("select - $1", "42725@8");
+	is("select sum($1) from item", "42725@8");
 	is("select $2", "42P18@0");
 }
 

@@ -84,6 +84,15 @@ sql_stmt_params(const struct sql_stmt *st, const enum cat_type **types)
 	return st->params;
 }
 
+uint32_t
+sql_stmt_param_oid(const struct sql_stmt *st, unsigned i)
+{
+	const struct sql_param_as *as = st->plan != NULL ? &st->plan->param_as[i] : NULL;
+	if (as != NULL && as->domain != 0)
+		return SQL_FIRST_OID + as->domain;
+	return cat_type_oid(st->types[i], as != NULL ? as->typmod : -1);
+}
+
 /* A number of the settings that plans depend on. */
 static uint64_t
 planned_by(const struct sql_session *s, const char *path)
@@ -227,6 +236,13 @@ sql_stmt_columns(const struct sql_stmt *st, const struct sql_column **columns)
 	return st->plan->columns;
 }
 
+/* regclass and its kin go into a plan as texts, which it looks up. */
+enum cat_type
+sql_param_sent(enum cat_type type)
+{
+	return cat_type_is_reg(type) ? CAT_TEXT : type;
+}
+
 /* ---- running --------------------------------------------------------------------------- */
 
 const struct cat_datum *
@@ -238,13 +254,13 @@ sql_stmt_convert(struct sql_stmt *st, const struct cat_datum *param, unsigned n,
 	}
 	bool same = true;
 	for (unsigned i = 0; i < st->params && same; i++)
-		same = param[i].type == st->types[i];
+		same = param[i].type == sql_param_sent(st->types[i]);
 	if (same)
 		return param ? param : st->param;
 	nam_arena_reset(&st->fixed);
 	for (unsigned i = 0; i < st->params; i++) {
 		struct cat_datum *d = &st->param[i];
-		enum cat_type want = st->types[i], have = param[i].type;
+		enum cat_type want = sql_param_sent(st->types[i]), have = param[i].type;
 		*d = param[i];
 		d->type = want;
 		if (d->null || have == want) {
@@ -256,6 +272,10 @@ sql_stmt_convert(struct sql_stmt *st, const struct cat_datum *param, unsigned n,
 		if (ints && cat_int_fits(want, d->v.i))
 			continue;
 		/* anything else by way of its text */
+		if (cat_type_is_reg(have) && want == CAT_TEXT) {
+			d->v.i = cat_reg_oid(d->v.s.p, d->v.s.len);
+			have = CAT_OID;
+		}
 		struct cat_str s =
 		    have == CAT_UNKNOWN || have == CAT_TEXT ? d->v.s : cat_value_out(have, d->v, &st->fixed);
 		if (!cat_value_in(want, -1, s, &d->v, &st->fixed, err))

@@ -218,7 +218,10 @@ reg_find(struct sql_row *r, bool maybe)
 	uint32_t oid;
 	if (is_text(name, "-") && !maybe)
 		return reg(r, 0);
-	if (name.len > 0 && name.p[0] >= '0' && name.p[0] <= '9' && !maybe) {
+	uint32_t digits = 0;
+	while (digits < name.len && name.p[digits] >= '0' && name.p[digits] <= '9')
+		digits++;
+	if (name.len > 0 && digits == name.len && !maybe) {
 		if (!cat_value_in(CAT_OID, -1, name, &number, r->env->arena, r->env->err))
 			return false;
 		return reg(r, (uint32_t)number.i);

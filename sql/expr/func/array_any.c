@@ -165,23 +165,17 @@ sql_expr_any(struct nam_arena *a, const char *op, struct sql_expr *x, struct sql
 	bool compares = false;
 	for (unsigned k = 0; k < sizeof plain / sizeof *plain; k++)
 		compares |= strcmp(op, plain[k]) == 0;
-	if (x->type == CAT_UNKNOWN && compares && cat_type_is_array(array->type))
-		x = sql_expr_coerce(a, x, cat_type_element(array->type), SQL_CAST_IMPLICIT, err);
-	else
-		x = sql_expr_default_type(a, x, err);
-	if (x == NULL)
-		return NULL;
-	if (array->type == CAT_UNKNOWN) {
-		/* an untyped literal: of x's type, or of what the operator wants beside a text */
-		enum cat_type type;
-		if (!sql_array_of(
-			cat_type_category(x->type) == 'S' && !compares ? CAT_TEXT : x->type, &type, err))
-			return NULL;
-		if ((array = sql_expr_coerce(a, array, type, SQL_CAST_IMPLICIT, err)) == NULL)
-			return NULL;
-	}
-	if (!cat_type_is_array(array->type))
+	if (array->type != CAT_UNKNOWN && !cat_type_is_array(array->type))
 		return wrong(err, position, "array on right side") ? x : NULL;
+	enum cat_type of[2] = { x->type, cat_type_element(array->type) }, to[2], type;
+	if (!sql_settle_types(op, of, to, position, err))
+		return NULL;
+	if (x->type == CAT_UNKNOWN && (x = sql_expr_coerce(a, x, to[0], SQL_CAST_IMPLICIT, err)) == NULL)
+		return NULL;
+	if (array->type == CAT_UNKNOWN &&
+	    (!sql_array_of(to[1], &type, err) ||
+		(array = sql_expr_coerce(a, array, type, SQL_CAST_IMPLICIT, err)) == NULL))
+		return NULL;
 	enum cat_type l = x->type, r = cat_type_element(array->type);
 	const int32_t typmod[2] = { x->typmod, array->typmod };
 	struct sql_expr *each = each_of(a, op, &l, &r, typmod, position, err);

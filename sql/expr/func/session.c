@@ -291,16 +291,32 @@ no_host(struct sql_row *r)
 	return cat_error(r->env->err, "0A000", "sequences are not supported here yet");
 }
 
+/* The sequence that a call is about: a text, or the name in a regclass. */
+static bool
+of_sequence(struct sql_row *r, bool (*ask)(struct sql_row *))
+{
+	union cat_val a[3];
+	struct sql_row named = *r;
+	memcpy(a, r->a, r->n * sizeof *a);
+	if (r->e->args[0]->type == CAT_REGCLASS)
+		a[0].s =
+		    (struct cat_str){ a[0].s.p + sizeof(uint32_t), a[0].s.len - (uint32_t)sizeof(uint32_t) };
+	named.a = a;
+	bool ok = ask(&named);
+	r->out = named.out;
+	return ok;
+}
+
 static bool
 k_nextval(struct sql_row *r)
 {
-	return r->env->host ? r->env->host->nextval(r) : no_host(r);
+	return r->env->host ? of_sequence(r, r->env->host->nextval) : no_host(r);
 }
 
 static bool
 k_currval(struct sql_row *r)
 {
-	return r->env->host ? r->env->host->currval(r) : no_host(r);
+	return r->env->host ? of_sequence(r, r->env->host->currval) : no_host(r);
 }
 
 static bool
@@ -312,9 +328,15 @@ k_lastval(struct sql_row *r)
 }
 
 static bool
+set(struct sql_row *r)
+{
+	return r->env->host->setval(r, r->n < 3 || r->a[2].i != 0);
+}
+
+static bool
 k_setval(struct sql_row *r)
 {
-	return r->env->host ? r->env->host->setval(r, r->n < 3 || r->a[2].i != 0) : no_host(r);
+	return r->env->host ? of_sequence(r, set) : no_host(r);
 }
 
 enum { EACH = SQL_FN_VOLATILE | SQL_FN_EACH };
@@ -363,6 +385,10 @@ const struct sql_fn sql_fns_session[] = {
 	F("lastval", EACH, 0, CAT_INT8, k_lastval, 0),
 	F("setval", EACH, 2, CAT_INT8, k_setval, T, CAT_INT8),
 	F("setval", EACH, 3, CAT_INT8, k_setval, T, CAT_INT8, CAT_BOOL),
+	F("nextval", EACH, 1, CAT_INT8, k_nextval, CAT_REGCLASS),
+	F("currval", EACH, 1, CAT_INT8, k_currval, CAT_REGCLASS),
+	F("setval", EACH, 2, CAT_INT8, k_setval, CAT_REGCLASS, CAT_INT8),
+	F("setval", EACH, 3, CAT_INT8, k_setval, CAT_REGCLASS, CAT_INT8, CAT_BOOL),
 	{ NULL, 0, 0, { 0 }, 0, NULL, NULL },
 };
 

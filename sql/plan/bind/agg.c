@@ -52,6 +52,23 @@ text(struct bind *b, struct sql_expr **e)
 	return *e != NULL;
 }
 
+/*
+ * The untyped arguments of a call of that name. What PostgreSQL takes of any type stays a text, and
+ * a parameter is none then.
+ */
+bool
+sql_bind_settle(struct bind *b, const char *name, struct sql_expr **arg, unsigned n, int position)
+{
+	struct sql_expr **was = nam_arena_copy(b->a, arg, (n + 1) * sizeof *was);
+	if (was == NULL)
+		return cat_error(b->err, "53200", "out of memory");
+	bool ok = sql_settle_func(b->a, name, arg, n, position, b->err);
+	for (unsigned k = 0; k < n; k++)
+		was[k]->vague |= was[k]->kind == SQL_PARAM && was[k]->type == CAT_UNKNOWN;
+	sql_bind_learn_all(b, was, n);
+	return ok;
+}
+
 static bool
 arguments(struct bind *b, const struct ast_expr *e, struct sql_agg *g, struct sql_expr **arg, unsigned n)
 {
@@ -63,14 +80,8 @@ arguments(struct bind *b, const struct ast_expr *e, struct sql_agg *g, struct sq
 	}
 	bool strings = g->kind == SQL_STRING_AGG;
 	bool json = g->kind == SQL_JSON_AGG || g->kind == SQL_JSON_OBJECT_AGG;
-	for (unsigned k = 0; k < n; k++) {
-		sql_bind_fix_param(b, arg[k],
-		    g->kind == SQL_COUNT || strings || json             ? CAT_TEXT
-		    : g->kind == SQL_BOOL_AND || g->kind == SQL_BOOL_OR ? CAT_BOOL
-									: CAT_UNKNOWN);
-		if (!sql_bind_param_known(b, arg[k]))
-			return false;
-	}
+	if (!sql_bind_settle(b, e->text, arg, n, e->position))
+		return false;
 	if (strings) {
 		for (unsigned k = 0; k < n; k++)
 			if (arg[k]->type != CAT_UNKNOWN && cat_type_category(arg[k]->type) != 'S')
@@ -91,7 +102,10 @@ arguments(struct bind *b, const struct ast_expr *e, struct sql_agg *g, struct sq
 		arg[0]->type = CAT_JSONB; /* what they make is put in order at the end */
 	if (g->kind == SQL_ARRAY_AGG && arg[0]->type == CAT_UNKNOWN)
 		return sql_agg_type(g->kind, CAT_UNKNOWN, &g->type, e->position, b->err);
-	if ((g->kind == SQL_BOOL_AND || g->kind == SQL_BOOL_OR) && arg[0]->type == CAT_UNKNOWN)
+	if ((g->kind == SQL_MIN || g->kind == SQL_MAX) &&
+	    (arg[0]->type == CAT_NAME || arg[0]->type == CAT_CHAR))
+		arg[0] = sql_expr_cast(b->a, arg[0], CAT_TEXT, -1, arg[0]->position, b->err);
+	else if ((g->kind == SQL_BOOL_AND || g->kind == SQL_BOOL_OR) && arg[0]->type == CAT_UNKNOWN)
 		arg[0] = sql_expr_cast(b->a, arg[0], CAT_BOOL, -1, arg[0]->position, b->err);
 	else
 		arg[0] = sql_expr_default_type(b->a, arg[0], b->err);

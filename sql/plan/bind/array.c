@@ -6,9 +6,11 @@ struct sql_expr *
 sql_bind_array(struct bind *b, const struct ast_expr *e)
 {
 	struct sql_expr **arg;
-	if (!sql_bind_args(b, e, &arg) || (e->nargs > 0 && !sql_bind_params_like(b, arg, e->nargs, CAT_TEXT)))
+	if (!sql_bind_args(b, e, &arg))
 		return NULL;
-	return sql_expr_array(b->a, arg, e->nargs, e->position, b->err);
+	struct sql_expr *x = sql_expr_array(b->a, arg, e->nargs, e->position, b->err);
+	sql_bind_learn_all(b, arg, e->nargs);
+	return x;
 }
 
 struct sql_expr *
@@ -25,8 +27,9 @@ sql_bind_array_as(struct bind *b, const struct ast_expr *e, enum cat_type type, 
 	}
 	enum cat_type elem = cat_type_element(type);
 	for (unsigned i = 0; i < e->nargs; i++) {
-		if ((arg[i] = sql_bind_expr_as(b, e->args[i], elem)) == NULL)
+		if ((arg[i] = sql_bind_expr(b, e->args[i])) == NULL)
 			return NULL;
+		sql_bind_fix_param_as(b, arg[i], elem, typmod, 0);
 		if (cat_type_is_array(arg[i]->type)) {
 			sql_bind_fail(b, e->args[i]->position, "0A000",
 			    "arrays of more than one dimension are not supported yet");
@@ -59,15 +62,8 @@ sql_bind_any(struct bind *b, const struct ast_expr *e)
 	struct sql_expr *x = sql_bind_expr(b, e->args[0]), *array = x ? sql_bind_expr(b, e->args[1]) : NULL;
 	if (array == NULL)
 		return NULL;
-	if (cat_type_is_array(array->type))
-		sql_bind_fix_param(b, x, cat_type_element(array->type));
-	sql_bind_fix_param(b, x, CAT_TEXT);
-	if (array->kind == SQL_PARAM && array->type == CAT_UNKNOWN) {
-		enum cat_type type,
-		    of = sql_bind_beside(e->text, x->type == CAT_UNKNOWN ? CAT_TEXT : x->type);
-		if (!sql_array_of(of, &type, b->err))
-			return NULL;
-		sql_bind_fix_param(b, array, type);
-	}
-	return sql_expr_any(b->a, e->text, x, array, e->negate, e->position, b->err);
+	struct sql_expr *any = sql_expr_any(b->a, e->text, x, array, e->negate, e->position, b->err);
+	sql_bind_learn(b, x);
+	sql_bind_learn(b, array);
+	return any;
 }

@@ -528,48 +528,86 @@ sql_bind_speaks_of_table(const struct bind *b, const struct sql_expr *e)
 
 /* ---- parameters ------------------------------------------------------------------ */
 
-void
-sql_bind_fix_param(struct bind *b, struct sql_expr *e, enum cat_type type)
-{
-	if (e == NULL || e->kind != SQL_PARAM || e->type != CAT_UNKNOWN || type == CAT_UNKNOWN)
-		return;
-	enum cat_type *p = &b->plan->param[e->index];
-	if (*p == CAT_UNKNOWN)
-		*p = type;
-	e->type = *p;
-}
-
 static bool
 open_param(const struct sql_expr *e)
 {
 	return e->kind == SQL_PARAM && e->type == CAT_UNKNOWN;
 }
 
-bool
-sql_bind_param_known(struct bind *b, struct sql_expr *e)
+void
+sql_bind_learn(struct bind *b, const struct sql_expr *e)
 {
-	if (!open_param(e))
-		return true;
-	sql_bind_fix_param(b, e, b->plan->param[e->index]);
-	if (e->type != CAT_UNKNOWN)
-		return true;
-	return sql_bind_fail(
-	    b, e->position, "42P18", "could not determine data type of parameter $%u", e->index + 1);
+	if (e == NULL || e->kind != SQL_PARAM)
+		return;
+	struct sql_plan *p = b->plan;
+	if (e->vague)
+		p->vague = p->vague ? p->vague : e->index + 1;
+	enum cat_type type = e->told != CAT_UNKNOWN ? e->told : e->type, *is = &p->param[e->index];
+	struct sql_param_as *as = &p->param_as[e->index];
+	bool varchar = cat_type_is_varchar(type, e->typmod);
+	if (type == CAT_UNKNOWN || e->vague)
+		return;
+	if (*is == CAT_UNKNOWN) {
+		*is = type;
+		*as = (struct sql_param_as){ varchar ? CAT_VARCHAR : -1, 0 };
+	} else if ((*is != type || cat_type_is_varchar(*is, as->typmod) != varchar) && p->torn == 0) {
+		p->torn = e->index + 1;
+		p->torn_type = type;
+		p->torn_typmod = varchar ? CAT_VARCHAR : -1;
+	}
+}
+
+void
+sql_bind_learn_all(struct bind *b, struct sql_expr *const *e, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		sql_bind_learn(b, e[i]);
+}
+
+/* The maker that follows types what is regclass or one of its kin: those come as texts. */
+void
+sql_bind_fix_param(struct bind *b, struct sql_expr *e, enum cat_type type)
+{
+	if (e == NULL || !open_param(e) || type == CAT_UNKNOWN || cat_type_is_reg(type))
+		return;
+	e->type = type;
+	sql_bind_learn(b, e);
+}
+
+void
+sql_bind_fix_param_as(struct bind *b, struct sql_expr *e, enum cat_type type, int32_t typmod, uint32_t domain)
+{
+	if (e == NULL || !open_param(e))
+		return;
+	bool first = b->plan->param[e->index] == CAT_UNKNOWN;
+	if (cat_type_is_varchar(type, typmod))
+		e->typmod = CAT_VARCHAR;
+	sql_bind_fix_param(b, e, type);
+	if (first)
+		b->plan->param_as[e->index].domain = domain;
 }
 
 bool
-sql_bind_params_like(struct bind *b, struct sql_expr **e, unsigned n, enum cat_type otherwise)
+sql_bind_params_settled(struct bind *b)
 {
-	enum cat_type type = CAT_UNKNOWN;
-	for (unsigned i = 0; i < n && type == CAT_UNKNOWN; i++)
-		type = e[i]->type;
-	if (type == CAT_UNKNOWN)
-		type = otherwise;
-	for (unsigned i = 0; i < n; i++) {
-		sql_bind_fix_param(b, e[i], type);
-		if (!sql_bind_param_known(b, e[i]))
-			return false;
+	struct sql_plan *p = b->plan;
+	char is[CAT_TYPE_TEXT], other[CAT_TYPE_TEXT];
+	if (p->torn != 0) {
+		unsigned k = p->torn - 1;
+		cat_error(b->err, "42P08", "inconsistent types deduced for parameter $%u", p->torn);
+		snprintf(b->err->detail, sizeof b->err->detail, "%s versus %s",
+		    cat_type_full(p->param[k], p->param_as[k].typmod, is),
+		    cat_type_full(p->torn_type, p->torn_typmod, other));
+		return false;
 	}
+	bool known = p->vague != 0 && p->param[p->vague - 1] != CAT_UNKNOWN;
+	if (p->vague != 0)
+		return cat_error(b->err, known ? "42P08" : "42P18",
+		    "could not determine data type of parameter $%u", p->vague);
+	for (unsigned i = 0; !b->in->part && i < p->params; i++)
+		if (p->param[i] == CAT_UNKNOWN)
+			return cat_error(
+			    b->err, "42P18", "could not determine data type of parameter $%u", i + 1);
 	return true;
 }
 
@@ -688,44 +726,6 @@ sql_bind_args(struct bind *b, const struct ast_expr *e, struct sql_expr ***out)
 	return true;
 }
 
-static bool
-is_like(const char *op)
-{
-	return strcmp(op, "||") == 0 || strcmp(op, "~~") == 0 || strcmp(op, "!~~") == 0 ||
-	       strcmp(op, "~~*") == 0 || strcmp(op, "!~~*") == 0;
-}
-
-enum cat_type
-sql_bind_beside(const char *op, enum cat_type other)
-{
-	if (cat_type_is_array(other))
-		return other;
-	if (is_like(op))
-		return CAT_TEXT;
-	if (other == CAT_DATE && strcmp(op, "+") == 0)
-		return CAT_INT4;
-	if ((other == CAT_TIMESTAMP || other == CAT_TIMESTAMPTZ || other == CAT_TIME) && strcmp(op, "+") == 0)
-		return CAT_INTERVAL;
-	if (other == CAT_INTERVAL && (strcmp(op, "*") == 0 || strcmp(op, "/") == 0))
-		return CAT_FLOAT8;
-	return other;
-}
-
-static bool
-op_params(struct bind *b, const char *op, struct sql_expr *l, struct sql_expr *r)
-{
-	if (open_param(l))
-		sql_bind_fix_param(b, l, sql_bind_beside(op, r->type));
-	if (open_param(r))
-		sql_bind_fix_param(b, r, sql_bind_beside(op, l->type));
-	/* a parameter beside an untyped literal: both text */
-	if (open_param(l) && !open_param(r))
-		sql_bind_fix_param(b, l, CAT_TEXT);
-	if (open_param(r) && !open_param(l))
-		sql_bind_fix_param(b, r, CAT_TEXT);
-	return sql_bind_param_known(b, l) && sql_bind_param_known(b, r);
-}
-
 static struct sql_expr *
 op(struct bind *b, const struct ast_expr *e)
 {
@@ -740,22 +740,10 @@ op(struct bind *b, const struct ast_expr *e)
 	struct sql_expr *r = e->nargs == 2 && l == NULL ? NULL : sql_bind_expr(b, e->args[e->nargs - 1]);
 	if (r == NULL)
 		return NULL;
-	if (l != NULL ? !op_params(b, e->text, l, r) : !sql_bind_param_known(b, r))
-		return NULL;
-	return sql_expr_op(b->a, e->text, l, r, e->position, b->err);
-}
-
-static enum cat_type
-func_param(const char *name)
-{
-	static const char *const of_text[] = { "lower", "upper", "length", "char_length", "character_length",
-		"substring", "substr", "btrim", "ltrim", "rtrim", "trim", "position", "strpos", "replace",
-		"concat", "left", "right", "md5", "reverse", "octet_length", "starts_with", "lpad", "rpad",
-		"string_to_array" };
-	for (unsigned i = 0; i < sizeof of_text / sizeof *of_text; i++)
-		if (strcmp(name, of_text[i]) == 0)
-			return CAT_TEXT;
-	return strncmp(name, "regexp_", 7) == 0 ? CAT_TEXT : CAT_FLOAT8;
+	struct sql_expr *x = sql_expr_op(b->a, e->text, l, r, e->position, b->err);
+	sql_bind_learn(b, l);
+	sql_bind_learn(b, r);
+	return x;
 }
 
 /* A function of a schema that has none. */
@@ -801,38 +789,25 @@ func(struct bind *b, const struct ast_expr *e)
 		return NULL;
 	if (e->nargs == 1 && a[0]->domain != 0 && strcmp(e->text, "pg_typeof") == 0)
 		return sql_bind_domain_name(b, a, e->position);
-	enum cat_type want = func_param(e->text);
-	bool array = sql_array_function(e->text);
-	for (unsigned i = 0; array && i < e->nargs; i++) {
-		sql_bind_fix_param(
-		    b, a[i], sql_array_param(e->text, (const struct sql_expr *const *)a, e->nargs, i));
-		if (!sql_bind_param_known(b, a[i]))
-			return NULL;
-	}
-	for (unsigned i = 0; !array && i < e->nargs; i++) {
-		/* substring's and left's numbers */
-		sql_bind_fix_param(b, a[i],
-		    want == CAT_TEXT && i > 0 && strcmp(e->text, "replace") != 0 &&
-			    strcmp(e->text, "concat") != 0 && strcmp(e->text, "position") != 0 &&
-			    strcmp(e->text, "strpos") != 0 && strcmp(e->text, "string_to_array") != 0 &&
-			    strncmp(e->text, "regexp_", 7) != 0
-			? CAT_INT4
-			: want);
-	}
 	if (e->nargs == 0 || strcmp(e->text, "age") == 0)
 		b->plan->uses_now = true;
+	bool open = e->nargs == 1 && open_param(a[0]);
 	struct sql_expr *x = sql_expr_func(b->a, e->text, a, e->nargs, e->position, b->err);
+	sql_bind_learn_all(b, a, e->nargs);
 	/* mood('ok'): a cast */
 	const struct cat_table *type = NULL;
 	char path[CAT_PATH_MAX + 1];
 	cat_path(CAT_PUBLIC_SCHEMA, e->text, path);
-	if (x != NULL || e->nargs != 1 || b->in->cat == NULL || strcmp(b->err->sqlstate, "42883") != 0 ||
+	if (x != NULL || open || e->nargs != 1 || b->in->cat == NULL ||
+	    strcmp(b->err->sqlstate, "42883") != 0 ||
 	    cat_type_named(b->in->cat, b->in->t, path, &type) != NAM_OK || type == NULL)
 		return x;
 	if (type->kind == CAT_DOMAIN)
 		return sql_bind_domain_call(b, a[0], type, e->position);
 	b->plan->enum_called = true;
-	return sql_expr_cast(b->a, a[0], cat_type_of(type), -1, e->position, b->err);
+	x = sql_expr_cast(b->a, a[0], cat_type_of(type), -1, e->position, b->err);
+	sql_bind_learn(b, a[0]);
+	return x;
 }
 
 /*
@@ -862,11 +837,47 @@ null_if(struct bind *b, const struct ast_expr *e, struct sql_expr **arg)
 	return arg[1] != NULL && arg[2] != NULL;
 }
 
+/* IS NULL takes a parameter without giving it a type. */
+static void
+vague(struct sql_expr *e)
+{
+	e->vague |= open_param(e);
+}
+
+/* x IS DISTINCT FROM y, as sql_convert_distinct writes it. */
+static bool
+is_distinct_test(const struct ast_expr *e)
+{
+	return e->kind == AST_CASE && e->nargs == 5 && e->args[0]->kind == AST_IS_NULL &&
+	       e->args[4]->kind == AST_OP && e->args[4]->nargs == 2 &&
+	       e->args[4]->args[0] == e->args[0]->args[0];
+}
+
+/* Arguments one after the other, as PostgreSQL types them: what is a condition, at once. */
+static bool
+operands(struct bind *b, const struct ast_expr *e, struct sql_expr ***out)
+{
+	bool logic = e->kind == AST_AND || e->kind == AST_OR || e->kind == AST_NOT;
+	if ((*out = sql_bind_take(b, e->nargs * sizeof **out)) == NULL)
+		return false;
+	/* the comparison says what x and y are, IS NULL does not */
+	if (is_distinct_test(e) && ((*out)[4] = sql_bind_expr(b, e->args[4])) == NULL)
+		return false;
+	for (unsigned i = 0; i < e->nargs; i++) {
+		bool condition = logic || (e->kind == AST_CASE && i % 2 == 0 && i + 1 < e->nargs);
+		if ((*out)[i] == NULL && ((*out)[i] = sql_bind_expr(b, e->args[i])) == NULL)
+			return false;
+		if (condition)
+			sql_bind_fix_param(b, (*out)[i], CAT_BOOL);
+	}
+	return true;
+}
+
 static struct sql_expr *
 many(struct bind *b, const struct ast_expr *e)
 {
 	struct sql_expr **a;
-	if (!sql_bind_args(b, e, &a))
+	if (!operands(b, e, &a))
 		return NULL;
 	enum sql_expr_kind kind;
 	switch (e->kind) {
@@ -874,56 +885,41 @@ many(struct bind *b, const struct ast_expr *e)
 	case AST_OR:
 	case AST_NOT:
 		kind = e->kind == AST_AND ? SQL_AND : e->kind == AST_OR ? SQL_OR : SQL_NOT;
-		for (unsigned i = 0; i < e->nargs; i++)
-			sql_bind_fix_param(b, a[i], CAT_BOOL);
 		if (e->nargs == 1 && e->kind != AST_NOT)
 			return a[0];
 		break;
 	case AST_IS_NULL:
 		kind = SQL_IS_NULL;
-		sql_bind_fix_param(b, a[0], CAT_TEXT);
+		vague(a[0]);
 		break;
 	case AST_CASE:
 		kind = SQL_CASE;
-		for (unsigned i = 0; i + 1 < e->nargs; i += 2)
-			sql_bind_fix_param(b, a[i], CAT_BOOL);
-		{
-			/* results: 1, 3, ..., and the last */
-			enum cat_type type = CAT_UNKNOWN;
-			for (unsigned i = 1; i < e->nargs && type == CAT_UNKNOWN; i += 2)
-				type = a[i]->type;
-			if (type == CAT_UNKNOWN)
-				type = a[e->nargs - 1]->type;
-			if (type == CAT_UNKNOWN)
-				type = CAT_TEXT;
-			for (unsigned i = 1; i < e->nargs; i += 2)
-				sql_bind_fix_param(b, a[i], type);
-			sql_bind_fix_param(b, a[e->nargs - 1], type);
-		}
 		if (e->text != NULL && e->nargs == 3 && strcmp(e->text, "nullif") == 0 && !null_if(b, e, a))
 			return NULL;
 		break;
 	case AST_COALESCE:
 		kind = SQL_COALESCE;
-		if (!sql_bind_params_like(b, a, e->nargs, CAT_TEXT))
-			return NULL;
 		break;
 	default:
 		kind = SQL_IN;
-		if (!sql_bind_params_like(b, a, e->nargs, CAT_TEXT))
-			return NULL;
 	}
-	for (unsigned i = 0; i < e->nargs; i++)
-		if (!sql_bind_param_known(b, a[i]))
-			return NULL;
-	return sql_expr_make(b->a, kind, a, e->nargs, e->negate, e->position, b->err);
+	struct sql_expr *x = sql_expr_make(b->a, kind, a, e->nargs, e->negate, e->position, b->err);
+	sql_bind_learn_all(b, a, e->nargs);
+	return x;
 }
 
 static struct sql_expr *
 param(struct bind *b, const struct ast_expr *e)
 {
 	unsigned i = (unsigned)e->i - 1;
-	return sql_expr_param(b->a, i, b->plan->param[i], e->position);
+	enum cat_type type = b->plan->param[i];
+	const struct sql_param_as *as = &b->plan->param_as[i];
+	bool reg = cat_type_is_reg(type);
+	struct sql_expr *x = sql_expr_param(b->a, i, reg ? CAT_UNKNOWN : type, e->position);
+	if (x == NULL || reg)
+		return x != NULL ? sql_expr_cast(b->a, x, type, -1, e->position, b->err) : NULL;
+	x->typmod = type != CAT_UNKNOWN ? as->typmod : -1;
+	return as->domain != 0 ? sql_bind_of_domain(b, x, as->domain) : x;
 }
 
 /* Texts have that order anyway. */
@@ -957,8 +953,12 @@ cast(struct bind *b, const struct ast_expr *e)
 		return sql_bind_to_domain(b, x, domain, e->position);
 	if (x == NULL || (e->args[0]->kind == AST_ARRAY && cat_type_is_array(type)))
 		return x;
-	sql_bind_fix_param(b, x, type);
+	struct sql_expr *was = x;
+	bool open = open_param(was);
 	x = sql_expr_cast(b->a, x, type, typmod, e->position, b->err);
+	if (open && cat_type_is_varchar(type, typmod))
+		was->typmod = CAT_VARCHAR;
+	sql_bind_learn(b, was);
 	if (x != NULL && x->domain != 0) { /* its values are not the domain's any more */
 		if ((x = nam_arena_copy(b->a, x, sizeof *x)) == NULL)
 			sql_bind_fail(b, 0, "53200", "out of memory");
@@ -1096,8 +1096,10 @@ sql_bind_cond_eq(struct bind *b, const struct ast_expr *l, const struct ast_expr
 {
 	struct sql_expr *x, *y, *e;
 	if ((x = sql_bind_expr(b, l)) == NULL || (y = sql_bind_expr(b, r)) == NULL ||
-	    !op_params(b, "=", x, y) || (e = sql_expr_op(b->a, "=", x, y, position, b->err)) == NULL)
+	    (e = sql_expr_op(b->a, "=", x, y, position, b->err)) == NULL)
 		return false;
+	sql_bind_learn(b, x);
+	sql_bind_learn(b, y);
 	struct sql_expr *pair[2] = { x, y };
 	struct cat_err ignored;
 	if (e->kind == SQL_CALL && e->nargs == 2) {
@@ -1129,7 +1131,7 @@ static bool
 cond_in(struct bind *b, const struct ast_expr *e)
 {
 	struct bind_cond c = { .ins = e->nargs, .home = b->where.home };
-	if (!sql_bind_args(b, e, &c.in) || !sql_bind_params_like(b, c.in, e->nargs, CAT_TEXT))
+	if (!sql_bind_args(b, e, &c.in))
 		return false;
 	c.uin = sql_bind_take(b, e->nargs * sizeof *c.uin);
 	struct sql_expr **own = sql_bind_take(b, e->nargs * sizeof *own);
@@ -1139,6 +1141,7 @@ cond_in(struct bind *b, const struct ast_expr *e)
 	memcpy(own, c.in, e->nargs * sizeof *own);
 	if ((c.e = sql_expr_make(b->a, SQL_IN, own, e->nargs, false, e->position, b->err)) == NULL)
 		return false;
+	sql_bind_learn_all(b, c.in, e->nargs);
 	struct cat_err ignored;
 	if (!sql_expr_unify(b->a, c.uin, e->nargs, "IN", &ignored))
 		c.uin = NULL;

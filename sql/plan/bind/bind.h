@@ -222,6 +222,7 @@ struct bind_answer {
 	struct sql_column *column;
 	unsigned columns;
 	bool where_first;  /* mistakes of WHERE are told before those of the select list */
+	bool *bare;        /* the items of the select list that are parameters without a type */
 	bool keep_unknown; /* literals and parameters of the select list without a type keep none */
 	struct bind_query *query;
 	struct sql_expr **output; /* after sql_bind_select_begin: the select list */
@@ -321,8 +322,19 @@ struct sql_expr *sql_bind_expr(struct bind *b, const struct ast_expr *e);
  * is. */
 struct sql_expr *sql_bind_expr_as(struct bind *b, const struct ast_expr *e, enum cat_type type);
 void sql_bind_fix_param(struct bind *b, struct sql_expr *e, enum cat_type type);
-/* An untyped parameter takes the type it has elsewhere; 42P18 when there is none. */
-bool sql_bind_param_known(struct bind *b, struct sql_expr *e);
+/* Likewise; a varchar, and of a domain (0 = none), if the place is that. */
+void sql_bind_fix_param_as(
+    struct bind *b, struct sql_expr *e, enum cat_type type, int32_t typmod, uint32_t domain);
+/* If e is a parameter, the statement has it with e's type now; two types are 42P08 in the end. For
+ * what a maker typed. */
+void sql_bind_learn(struct bind *b, const struct sql_expr *e);
+/* The untyped arguments of a call get the types of PostgreSQL's choice (sql_settle_func). */
+bool sql_bind_settle(struct bind *b, const char *name, struct sql_expr **arg, unsigned n, int position);
+void sql_bind_learn_all(struct bind *b, struct sql_expr *const *e, unsigned n);
+/* False with 42P08 or 42P18 if a parameter has two types, or none. */
+bool sql_bind_params_settled(struct bind *b);
+/* params.c: types of parameters in the select list, before WHERE. */
+bool sql_bind_list_params(struct bind *b, const struct ast_select *q);
 /* The type that a statement says: CAT_NAMED is looked up. 42704. Of a domain, its base type; NULL
  * in *domain: it is none. */
 bool sql_bind_type(struct bind *b, enum cat_type type, const struct ast_named *named, enum cat_type *out,
@@ -330,6 +342,8 @@ bool sql_bind_type(struct bind *b, enum cat_type type, const struct ast_named *n
 /* domain.c: a domain's constraints; x, already of its base type, as one of it; x under a cast to
  * it; NULL = error. */
 const struct sql_domain *sql_bind_domain(struct bind *b, uint32_t id);
+/* A parameter whose type is that domain. */
+struct sql_expr *sql_bind_of_domain(struct bind *b, struct sql_expr *x, uint32_t id);
 struct sql_expr *sql_bind_in_domain(struct bind *b, struct sql_expr *x, uint32_t id);
 struct sql_expr *sql_bind_to_domain(
     struct bind *b, struct sql_expr *x, const struct cat_table *dom, int position);
@@ -345,10 +359,6 @@ struct sql_expr *sql_bind_domain_name(struct bind *b, struct sql_expr **arg, int
 struct sql_expr *sql_bind_domain_default(struct bind *b, const struct cat_column *col, const char **text);
 /* The arguments of e, bound. */
 bool sql_bind_args(struct bind *b, const struct ast_expr *e, struct sql_expr ***out);
-/* Untyped parameters among siblings take the type of the first sibling that has one. */
-bool sql_bind_params_like(struct bind *b, struct sql_expr **e, unsigned n, enum cat_type otherwise);
-/* The type of a parameter beside an operand of that type. */
-enum cat_type sql_bind_beside(const char *op, enum cat_type other);
 /* array.c. _as: ARRAY[...] under a cast. */
 struct sql_expr *sql_bind_array(struct bind *b, const struct ast_expr *e);
 struct sql_expr *sql_bind_array_as(

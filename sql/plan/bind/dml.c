@@ -147,12 +147,13 @@ struct sql_expr *
 sql_bind_assigned(struct bind *b, struct sql_expr *x, unsigned c, int position)
 {
 	const struct cat_column *col = &b->plan->tab->column[c];
-	sql_bind_fix_param(b, x, col->type);
+	sql_bind_fix_param_as(b, x, col->type, col->typmod, col->domain);
 	if (x == NULL)
 		return NULL;
 	enum cat_type is = x->type;
 	uint32_t of = x->domain;
 	struct sql_expr *e = sql_expr_assign(b->a, x, col->type, col->typmod, col->name, position, b->err);
+	sql_bind_learn(b, x);
 	if (e == NULL && col->domain != 0 && strcmp(b->err->sqlstate, "42804") == 0)
 		sql_bind_not_assigned(b, col, is);
 	if (e == NULL && b->err->position == 0)
@@ -203,13 +204,15 @@ sets_of(struct bind *b, const struct ast_target *set, unsigned n, struct sql_set
 			    "Column \"%s\" is an identity column defined as GENERATED ALWAYS.", name);
 			return false;
 		}
-		if (set[i].e->kind == AST_DEFAULT) {
+		if (set[i].e->kind == AST_DEFAULT)
 			out->value[i] = b->plan->rules ? b->plan->rules->dflt[out->set[i]] : NULL;
-			continue;
-		}
-		out->value[i] =
-		    sql_bind_assigned(b, sql_bind_expr(b, set[i].e), out->set[i], set[i].e->position);
-		if (out->value[i] == NULL)
+		else if ((out->value[i] = sql_bind_expr(b, set[i].e)) == NULL)
+			return false;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		int at = set[i].e->position;
+		if (set[i].e->kind != AST_DEFAULT &&
+		    (out->value[i] = sql_bind_assigned(b, out->value[i], out->set[i], at)) == NULL)
 			return false;
 	}
 	return true;
@@ -318,6 +321,29 @@ conflict(struct bind *b, const struct ast_stmt *st)
 	return ok;
 }
 
+/* Row r of VALUES. All expressions come before the first is given its column's type. */
+static bool
+row_of(struct bind *b, const struct ast_stmt *st, unsigned r, const uint16_t *map, struct sql_expr **value)
+{
+	const struct ast_select *q = st->select;
+	struct ast_expr *const *e = q->values + (size_t)r * q->cols;
+	struct sql_expr **x = sql_bind_take(b, (q->cols + 1) * sizeof *x);
+	if (x == NULL)
+		return false;
+	for (unsigned i = 0; i < q->cols; i++) {
+		bool dflt = e[i]->kind == AST_DEFAULT;
+		if (!dflt && !identity(b, st, map[i], &dflt))
+			return false;
+		if (!dflt && (x[i] = sql_bind_expr(b, e[i])) == NULL)
+			return false;
+	}
+	for (unsigned i = 0; i < q->cols; i++)
+		if (x[i] != NULL &&
+		    (value[map[i]] = sql_bind_assigned(b, x[i], map[i], e[i]->position)) == NULL)
+			return false;
+	return true;
+}
+
 bool
 sql_bind_insert(struct bind *b, const struct ast_stmt *st)
 {
@@ -342,19 +368,8 @@ sql_bind_insert(struct bind *b, const struct ast_stmt *st)
 		for (unsigned r = 0; p->rules != NULL && r < q->rows; r++)
 			memcpy(p->value + (size_t)r * columns, p->rules->dflt, columns * sizeof *p->value);
 		for (unsigned r = 0; r < q->rows; r++)
-			for (unsigned i = 0; i < q->cols; i++) {
-				const struct ast_expr *e = q->values[(size_t)r * q->cols + i];
-				bool dflt = e->kind == AST_DEFAULT;
-				if (!dflt && !identity(b, st, map[i], &dflt))
-					return false;
-				if (dflt)
-					continue;
-				struct sql_expr *x =
-				    sql_bind_assigned(b, sql_bind_expr(b, e), map[i], e->position);
-				if (x == NULL)
-					return false;
-				p->value[(size_t)r * columns + map[i]] = x;
-			}
+			if (!row_of(b, st, r, map, p->value + (size_t)r * columns))
+				return false;
 		b->from.hi = 1;
 		return conflict(b, st) && sql_bind_returning(b, st);
 	}
@@ -405,12 +420,10 @@ sql_bind_where_first(struct bind *b, const struct ast_stmt *st, bool set)
 	return false;
 }
 
-/* The rows that an UPDATE or DELETE means. */
+/* The rows that an UPDATE or DELETE means, by the condition that is bound. */
 static bool
-victims(struct bind *b, const struct ast_expr *where, bool all_columns)
+victims(struct bind *b, bool all_columns)
 {
-	if (!condition(b, where, &b->plan->recheck))
-		return false;
 	if (all_columns)
 		memset(b->from.table[0]->used, 1, b->plan->tab->columns);
 	if ((b->plan->root = sql_plan_from(b)) == NULL)
@@ -426,13 +439,10 @@ sql_bind_update(struct bind *b, const struct ast_stmt *st)
 {
 	if (st->from != NULL)
 		return sql_bind_dml_from(b, st);
-	if (!sql_bind_target(b, &st->table) || !sql_bind_rules(b, b->plan->tab, &b->plan->rules))
-		return false;
-	if (!sets_of(b, st->set, st->sets, &b->plan->sets))
-		return sql_bind_where_first(b, st, true);
-	if (!sql_bind_returning(b, st))
-		return sql_bind_where_first(b, st, false);
-	return victims(b, st->where, true);
+	/* SET comes last: so PostgreSQL gives types to parameters */
+	return sql_bind_target(b, &st->table) && sql_bind_rules(b, b->plan->tab, &b->plan->rules) &&
+	       condition(b, st->where, &b->plan->recheck) && sql_bind_returning(b, st) &&
+	       sets_of(b, st->set, st->sets, &b->plan->sets) && victims(b, true);
 }
 
 bool
@@ -440,9 +450,6 @@ sql_bind_delete(struct bind *b, const struct ast_stmt *st)
 {
 	if (st->from != NULL)
 		return sql_bind_dml_from(b, st);
-	if (!sql_bind_target(b, &st->table))
-		return false;
-	if (!sql_bind_returning(b, st))
-		return sql_bind_where_first(b, st, false);
-	return victims(b, st->where, false);
+	return sql_bind_target(b, &st->table) && condition(b, st->where, &b->plan->recheck) &&
+	       sql_bind_returning(b, st) && victims(b, false);
 }

@@ -100,6 +100,14 @@ sql_bind_in_domain(struct bind *b, struct sql_expr *x, uint32_t id)
 }
 
 struct sql_expr *
+sql_bind_of_domain(struct bind *b, struct sql_expr *x, uint32_t id)
+{
+	if ((x = sql_bind_in_domain(b, x, id)) != NULL)
+		x->domain = id;
+	return x;
+}
+
+struct sql_expr *
 sql_bind_to_domain(struct bind *b, struct sql_expr *x, const struct cat_table *dom, int position)
 {
 	const struct cat_column *base = &dom->column[0];
@@ -111,10 +119,12 @@ sql_bind_to_domain(struct bind *b, struct sql_expr *x, const struct cat_table *d
 		*u = (struct sql_use){ dom->path, 0, b->plan->use };
 		b->plan->use = u;
 	}
-	sql_bind_fix_param(b, x, base->type);
+	sql_bind_fix_param_as(b, x, base->type, base->typmod, id);
 	if (x->domain == id)
 		return x;
+	struct sql_expr *was = x;
 	x = sql_expr_cast(b->a, x, base->type, base->typmod, position, b->err);
+	sql_bind_learn(b, was);
 	const struct sql_domain *d = x != NULL ? sql_bind_domain(b, id) : NULL;
 	return d != NULL ? sql_expr_domain(b->a, x, d, b->err) : NULL;
 }

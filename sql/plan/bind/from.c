@@ -110,8 +110,10 @@ bool
 sql_bind_series(struct bind *b, const struct ast_expr *f, struct sql_expr **e, enum cat_type *type)
 {
 	for (unsigned i = 0; i < f->nargs; i++)
-		if ((e[i] = sql_bind_expr_as(b, f->args[i], CAT_INT4)) == NULL)
+		if ((e[i] = sql_bind_expr(b, f->args[i])) == NULL)
 			return false;
+	if (!sql_bind_settle(b, f->text, e, f->nargs, f->position))
+		return false;
 	bool ok = f->nargs == 2 || f->nargs == 3;
 	*type = series_type(e, f->nargs);
 	bool times = *type == CAT_TIMESTAMP || *type == CAT_TIMESTAMPTZ;

@@ -467,6 +467,8 @@ sql_bind_from(struct bind *b, const struct ast_select *q)
 	b->from.lo = 0;
 	b->from.hi = b->from.tables;
 	b->where.home = 0;
+	if (!sql_bind_list_params(b, q))
+		return false;
 	b->agg.not_in = "WHERE";
 	if (q->where != NULL && !sql_bind_conds(b, q->where))
 		return !b->answer.where_first && sql_bind_told_first(b, q, false);

@@ -29,7 +29,7 @@ match(struct bind *b, const struct ast_cte *c, struct bind *in, unsigned i, cons
 {
 	struct sql_column *col = &self->column[i];
 	struct sql_expr *x = in->answer.output[i];
-	sql_bind_fix_param(b, x, col->type);
+	sql_bind_fix_param_as(b, x, col->type, col->typmod, 0);
 	enum cat_type type = x->type;
 	struct sql_expr *pair[2] = { sql_expr_column(b->a, i, col->type, col->typmod, 0), x };
 	if (type != CAT_UNKNOWN)

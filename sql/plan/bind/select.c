@@ -541,23 +541,22 @@ values(struct bind *b, const struct ast_select *q, struct bind_list *l, struct b
 {
 	struct sql_expr **e = sql_bind_take(b, (size_t)q->rows * q->cols * sizeof *e);
 	struct sql_expr **col = sql_bind_take(b, q->rows * sizeof *col);
+	struct sql_expr **raw = sql_bind_take(b, q->rows * sizeof *raw);
 	struct sql_op_values *n = sql_new_values(b, NULL, q->cols);
-	if (e == NULL || col == NULL || n == NULL)
+	if (e == NULL || col == NULL || raw == NULL || n == NULL)
 		return NULL;
 	b->agg.not_in = "VALUES";
+	for (size_t k = 0; k < (size_t)q->rows * q->cols; k++)
+		if ((e[k] = sql_bind_expr(b, q->values[k])) == NULL)
+			return NULL;
 	for (unsigned c = 0; c < q->cols; c++) {
-		enum cat_type type = CAT_UNKNOWN;
-		for (unsigned r = 0; r < q->rows; r++) {
-			if ((col[r] = sql_bind_expr(b, q->values[(size_t)r * q->cols + c])) == NULL)
-				return NULL;
-			if (type == CAT_UNKNOWN)
-				type = col[r]->type;
-		}
 		for (unsigned r = 0; r < q->rows; r++)
-			sql_bind_fix_param(b, col[r], type == CAT_UNKNOWN ? CAT_TEXT : type);
+			col[r] = e[(size_t)r * q->cols + c];
+		memcpy(raw, col, q->rows * sizeof *raw);
 		if (q->rows > 1 ? !sql_expr_unify(b->a, col, q->rows, "VALUES", b->err)
 				: (col[0] = settled(b, col[0])) == NULL)
 			return NULL;
+		sql_bind_learn_all(b, raw, q->rows);
 		for (unsigned r = 0; r < q->rows; r++)
 			if ((e[(size_t)r * q->cols + c] = settled(b, col[r])) == NULL)
 				return NULL;
@@ -679,6 +678,17 @@ forget_list(struct bind *b, const struct ast_select *q, struct bind_out *o, unsi
 	return true;
 }
 
+/* An item of the select list. A parameter by itself gets no type by what comes later. */
+static struct sql_expr *
+list_item(struct bind *b, const struct ast_select *q, const struct ast_expr *e)
+{
+	bool bare = false;
+	for (unsigned i = 0; e->kind == AST_PARAM && b->answer.bare != NULL && i < q->targets; i++)
+		bare |= q->target[i].e == e && b->answer.bare[i];
+	return bare ? sql_expr_param(b->a, (unsigned)e->i - 1, CAT_UNKNOWN, e->position)
+		    : sql_bind_expr(b, e);
+}
+
 bool
 sql_bind_select_begin(struct bind *b, const struct ast_select *q)
 {
@@ -722,7 +732,7 @@ sql_bind_select_begin(struct bind *b, const struct ast_select *q)
 			while (g < named && (q->gsets == 0 || of[g] != i))
 				g++;
 			const struct ast_expr *item = w->l.t[i].e;
-			struct sql_expr *e = g == named ? sql_bind_expr(b, item)
+			struct sql_expr *e = g == named ? list_item(b, q, item)
 							: sql_expr_column(b->a, g, b->agg.key[g]->type,
 							      b->agg.key[g]->typmod, item->position);
 			b->win.ok = false;
@@ -730,9 +740,11 @@ sql_bind_select_begin(struct bind *b, const struct ast_select *q)
 				return false;
 			if (e != NULL && e->type == CAT_UNKNOWN && i < b->answer.into_maps && !q->distinct) {
 				const struct cat_column *c = &b->answer.into->column[b->answer.into_map[i]];
-				sql_bind_fix_param(b, e, c->type);
+				struct sql_expr *was = e;
+				sql_bind_fix_param_as(b, e, c->type, c->typmod, c->domain);
 				e = sql_expr_assign(
 				    b->a, e, c->type, c->typmod, c->name, w->l.t[i].e->position, b->err);
+				sql_bind_learn(b, was);
 			}
 			if (e == NULL || e->type != CAT_UNKNOWN || !b->answer.keep_unknown)
 				e = settled(b, e);

@@ -92,9 +92,10 @@ match(struct bind *b, struct sql_column *col, struct bind *left, struct bind_bra
 	enum cat_type lt = l ? l->type : col[i].type, rt = x->type;
 	int32_t ltm = l ? l->typmod : col[i].typmod;
 	if (l != NULL)
-		sql_bind_fix_param(b, l, rt == CAT_UNKNOWN ? CAT_TEXT : rt);
-	sql_bind_fix_param(b, x, lt == CAT_UNKNOWN ? CAT_TEXT : lt);
+		sql_bind_fix_param_as(b, l, rt == CAT_UNKNOWN ? CAT_TEXT : rt, x->typmod, 0);
+	sql_bind_fix_param_as(b, x, lt == CAT_UNKNOWN ? CAT_TEXT : lt, ltm, 0);
 	lt = l ? l->type : lt;
+	ltm = l ? l->typmod : ltm;
 	rt = x->type;
 	struct sql_expr *pair[2] = { l, x };
 	uint32_t ldomain = l ? l->domain : col[i].domain;

@@ -350,7 +350,10 @@ comparison(struct bind *b, struct sql_sub *s, const struct ast_expr *e, struct s
 		unsigned slot;
 		if (r == NULL)
 			return NULL;
-		sql_bind_fix_param(b, l, col[i].type);
+		enum cat_type of[2] = { l->type, r->type }, to[2];
+		if (l->type == CAT_UNKNOWN && !sql_settle_types(e->text, of, to, e->position, b->err))
+			return NULL;
+		sql_bind_fix_param(b, l, l->type == CAT_UNKNOWN ? to[0] : l->type);
 		if (l->kind != SQL_CONST) {
 			if (!has_slot(s, l, &slot) && !slot_of(b, s, l, &slot))
 				return NULL;

@@ -21,7 +21,7 @@ array_of(struct bind *b, const struct ast_expr *f, unsigned k, enum cat_type *ty
 	b->srf.call = &call;
 	struct sql_expr *x = sql_bind_expr(b, s->array ? &call : f->args[k]);
 	b->srf.call = NULL;
-	if (x == NULL || !sql_bind_param_known(b, x) || (x = sql_vector_open(b->a, x, b->err)) == NULL)
+	if (x == NULL || (x = sql_vector_open(b->a, x, b->err)) == NULL)
 		return NULL;
 	if (x->type == CAT_UNKNOWN) {
 		sql_bind_fail(b, f->position, "42725", "function %s(unknown) is not unique", f->text);

@@ -164,7 +164,8 @@ offset_of(
 	bool grouped = b->agg.grouped;
 	b->from.lo = b->from.hi = 0;
 	b->agg.grouped = false;
-	struct sql_expr *x = sql_bind_expr_as(b, e, type);
+	struct sql_expr *x = sql_bind_expr(b, e);
+	sql_bind_fix_param(b, x, mode == AST_FRAME_RANGE && cat_type_is_int(key) ? key : type);
 	b->from.lo = lo;
 	b->from.hi = hi;
 	b->agg.grouped = grouped;
@@ -241,6 +242,10 @@ agg_call_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f, stru
 			return false;
 	if (f->agg != SQL_ARRAY_AGG && (arg[0] = sql_expr_default_type(b->a, arg[0], b->err)) == NULL)
 		return false;
+	if ((f->agg == SQL_MIN || f->agg == SQL_MAX) &&
+	    (arg[0]->type == CAT_NAME || arg[0]->type == CAT_CHAR) &&
+	    (arg[0] = sql_expr_cast(b->a, arg[0], CAT_TEXT, -1, arg[0]->position, b->err)) == NULL)
+		return false;
 	f->arg_type = arg[0]->type;
 	if (f->agg == SQL_ARRAY_AGG || cat_type_is_array(f->arg_type))
 		f->typmod = cat_type_loose(f->arg_type, arg[0]->typmod);
@@ -261,14 +266,11 @@ call_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f)
 	if (arg == NULL)
 		return false;
 	for (unsigned k = 0; k < n; k++) {
-		bool number = (f->kind == SQL_WIN_NTILE && win) || (win && k == 1);
-		arg[k] = sql_bind_expr(b, e->args[k]);
-		if (k == 2 && win)
-			sql_bind_fix_param(b, arg[k], arg[0]->type);
-		sql_bind_fix_param(b, arg[k], number ? CAT_INT4 : CAT_TEXT);
-		if (arg[k] == NULL)
+		if ((arg[k] = sql_bind_expr(b, e->args[k])) == NULL)
 			return false;
 	}
+	if ((agg || win) && !sql_bind_settle(b, e->text, arg, n, e->position))
+		return false;
 	if (!agg && !win && sql_postgres_has(sql_postgres_aggregates, e->text))
 		return sql_bind_fail(b, e->position, "0A000", "aggregate %s is not supported yet", e->text);
 	if (!agg && !win) {
