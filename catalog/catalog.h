@@ -98,7 +98,7 @@ struct cat_index {
 	 * the key unique and leads to single keys; this one leads to ranges of them. */
 	bool primary;
 	bool valid;     /* false: it is being built. Writers make its entries, no plan uses it */
-	bool hidden;    /* while it is not valid: of a plain CREATE INDEX, which shows it when it is done */
+	bool hidden;    /* while it is not valid: of a plain CREATE INDEX, shown at its end */
 	uint64_t maker; /* while it is not valid: the process that builds it (txn_process) */
 	bool whole;     /* its words hold every key; set by cat_index_layout */
 	unsigned words; /* likewise */

@@ -883,6 +883,9 @@ def again(rounds=1000000, seconds=60.0, fabric="auto"):
                     f.wrong("a shell of one statement was told:", r.err.strip()[-300:])
         old.ok("COMMIT")
         house.same(old.value("SELECT count(*) FROM u WHERE email = 'a'"), "1", "rows with the key at the end")
+    return f
+
+
 # ---- what was made and dropped (aging.py) ----
 
 def age(share=1.0):

@@ -185,7 +185,9 @@ client_final(
 	return true;
 }
 
-static bool
+/* Its buffers are not on the stack while the role is read: an idle session keeps the pages of its
+ * stack. */
+__attribute__((noinline)) static bool
 scram(struct cn_pg_conn *c, const struct secret *s)
 {
 	static const char mechanisms[] = "SCRAM-SHA-256\0";

@@ -318,8 +318,8 @@ find(struct round *r, unsigned a, const uint16_t *now, unsigned m, struct txn_ro
 			if ((there[i] = nam_arena_copy(r->arena, row, sizeof *row)) == NULL)
 				st = NAM_NOMEM;
 		} else if (one != NAM_OK && one != NAM_ABSENT) {
-			/* Two rows of one key: the index became unique after t's snapshot, which shows
-			 * rows of before. */
+			/* Two rows of one key: the index became unique after t's snapshot, which
+			 * shows rows of before. */
 			st = one == NAM_DUPLICATE ? NAM_CONFLICT : one;
 		}
 	}

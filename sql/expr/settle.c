@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-enum { ARGS_MAX = 8, SIGNATURES_MAX = 96 };
+enum { ARGS_MAX = 8, SIGNATURES_MAX = 96, WANTS_MAX = 2 * SIGNATURES_MAX };
 
 /* A parameter of a signature. */
 enum poly {
@@ -35,12 +35,19 @@ struct want {
 	int32_t type; /* enum cat_type; UNKNOWN: polymorphic, or namdb has no such type */
 };
 struct search {
-	struct want of[SIGNATURES_MAX][ARGS_MAX];
+	struct want of[WANTS_MAX];    /* n for each signature: the stack of a session stays small */
 	uint8_t kept[SIGNATURES_MAX]; /* those still in question */
 	unsigned count, n;
 	enum cat_type type[ARGS_MAX];
 	bool varchar[ARGS_MAX];
 };
+
+/* The parameters of signature i. */
+static struct want *
+signature(struct search *s, unsigned i)
+{
+	return &s->of[i * s->n];
+}
 
 static bool
 is_word(const struct want *w, const char *word)
@@ -236,7 +243,7 @@ keep(struct search *s, unsigned (*score)(const struct want *, const struct searc
 {
 	unsigned best = 0, m = 0;
 	for (unsigned j = 0; j < s->count; j++) {
-		unsigned v = score(s->of[s->kept[j]], s);
+		unsigned v = score(signature(s, s->kept[j]), s);
 		if (v > best) {
 			best = v;
 			m = 0;
@@ -274,7 +281,7 @@ category_of(const struct search *s, unsigned k, bool *preferred)
 	char category = 0;
 	bool conflict = false;
 	for (unsigned j = 0; j < s->count; j++) {
-		const struct want *w = &s->of[s->kept[j]][k];
+		const struct want *w = &s->of[s->kept[j] * s->n + k];
 		if (category == 0 || (w->category != category && w->category == 'S')) {
 			category = w->category;
 			*preferred = w->preferred;
@@ -298,7 +305,7 @@ by_category(struct search *s)
 		if (s->type[k] == CAT_UNKNOWN && (category[k] = category_of(s, k, &preferred[k])) == 0)
 			return;
 	for (unsigned j = 0; j < s->count; j++) {
-		const struct want *w = s->of[s->kept[j]];
+		const struct want *w = signature(s, s->kept[j]);
 		bool fits = true;
 		for (unsigned k = 0; k < s->n; k++)
 			if (s->type[k] == CAT_UNKNOWN)
@@ -328,7 +335,7 @@ by_company(struct search *s)
 	for (unsigned k = 0; k < s->n; k++)
 		all[k] = t;
 	for (unsigned j = 0; j < s->count && found < 2; j++)
-		if (takes(s->of[s->kept[j]], all, s->n)) {
+		if (takes(signature(s, s->kept[j]), all, s->n)) {
 			which = s->kept[j];
 			found++;
 		}
@@ -343,8 +350,8 @@ static void
 choose(struct search *s, const char *p)
 {
 	unsigned all = 0;
-	for (; *p == '(' && all < SIGNATURES_MAX; p = strchr(p, ')') + 1)
-		if (read_signature(p, s->n, s->of[all]) && takes(s->of[all], s->type, s->n))
+	for (; *p == '(' && all < SIGNATURES_MAX && (all + 1) * s->n <= WANTS_MAX; p = strchr(p, ')') + 1)
+		if (read_signature(p, s->n, signature(s, all)) && takes(signature(s, all), s->type, s->n))
 			s->kept[s->count++] = (uint8_t)all++;
 	if (s->count > 1)
 		keep(s, exact);
@@ -425,7 +432,7 @@ first_is_varchar(const struct search *s, const struct want *w)
 static bool
 decide(struct search *s, enum cat_type *to, bool *varchar, int position, struct cat_err *err)
 {
-	const struct want *w = s->of[s->kept[0]];
+	const struct want *w = signature(s, s->kept[0]);
 	struct meaning m;
 	agree(w, s->type, s->n, &m);
 	for (unsigned k = 0; k < s->n; k++) {

@@ -50,8 +50,8 @@ void sql_count_retry(struct sql_session *s);
 void sql_abort(struct sql_session *s);
 /*
  * A statement or a commit at that snapshot (0: of the open transaction) has failed. If it met
- * damage (XX001), and the catalog has been changed since, then what it met may be of a table or an index
- * that was dropped, truncated, or made again meanwhile: it lost a race, 40001.
+ * damage (XX001), and the catalog has been changed since, then what it met may be of a table or an
+ * index that was dropped, truncated, or made again meanwhile: it lost a race, 40001.
  */
 void sql_judge_damage(struct sql_session *s, tso_cid snapshot, struct cat_err *err);
 

@@ -34,7 +34,7 @@ def test_costs():
                      "costs of the network (shm), in ns: trip "):
             contains(text, word)
         # They are measured, nothing of the cluster changes: it has not even been made.
-        same([n["peers"] for n in h.status().values()], [1, 1])
+        house.until(lambda: [n["peers"] for n in h.status().values()] == [1, 1], 5, "the doctors have left")
 
         gone = house.run("doctor", "--storage", "127.0.0.1:1", "--secret-file", h.secret, env=h.env)
         same(gone.rc, 1)

@@ -15,6 +15,7 @@ enum { NODES_MOST = 1500 };
 struct branch {
 	const struct ast_expr **part;
 	unsigned parts;
+	unsigned met; /* take_out: the part that it is about */
 };
 
 /* Nodes of e, counted as often as they are said; stops at NODES_MOST. */
@@ -123,17 +124,16 @@ said_in(struct bind *b, const struct branch *of, const struct ast_expr *e)
 static bool
 take_out(struct bind *b, struct branch *br, unsigned n, unsigned part, bool *out)
 {
-	unsigned at[NODES_MOST];
 	*out = true;
 	for (unsigned i = 0; i < n; i++) {
-		at[i] = said_in(b, &br[i], br[0].part[part]);
-		if (at[i] == br[i].parts)
+		br[i].met = said_in(b, &br[i], br[0].part[part]);
+		if (br[i].met == br[i].parts)
 			return *out = false;
 		*out &= br[i].parts > 1;
 	}
 	for (unsigned i = 0; *out && i < n; i++) {
 		br[i].parts--;
-		for (unsigned k = at[i]; k < br[i].parts; k++)
+		for (unsigned k = br[i].met; k < br[i].parts; k++)
 			br[i].part[k] = br[i].part[k + 1];
 	}
 	return true;
@@ -165,11 +165,14 @@ sql_bind_or_common(struct bind *b, const struct ast_expr *e)
 	unsigned n = 0, nodes = b->nest.nodes, commons = 0, branches = count(e, AST_OR);
 	struct branch *br = sql_bind_take(b, branches * sizeof *br);
 	const struct ast_expr **rest = sql_bind_take(b, branches * sizeof *rest);
-	const struct ast_expr *common[NODES_MOST];
 	if (br == NULL || rest == NULL || !take_branches(b, br, &n, e))
 		return NULL;
 	if (n < 2)
 		return e;
+	/* Not on the stack: conditions nest. */
+	const struct ast_expr **common = sql_bind_take(b, (br[0].parts + 1) * sizeof *common);
+	if (common == NULL)
+		return NULL;
 	bool out, changed = false;
 	for (unsigned k = 0; k < br[0].parts; k += !out) {
 		const struct ast_expr *p = br[0].part[k];
