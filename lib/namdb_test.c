@@ -308,7 +308,10 @@ enums_of_two_clusters(void **state)
 		run(db[i], sql);
 	}
 	for (unsigned i = 0; i < 2; i++) {
-		namdb_stmt *st = prepared(db[i], "INSERT INTO t VALUES ($1, ARRAY[$1]) RETURNING k");
+		namdb_stmt *st;
+		/* by itself, ARRAY[$1] is an array of texts */
+		fails(db[i], namdb_prepare(db[i], "INSERT INTO t VALUES ($1, ARRAY[$1])", &st), "42P08");
+		st = prepared(db[i], "INSERT INTO t VALUES ($1, ARRAY[$1]::kind[]) RETURNING k");
 		assert_int_equal(namdb_bind_text(st, 1, labels[i][1], -1), NAMDB_OK);
 		assert_int_equal(namdb_step(st), NAMDB_ROW);
 		assert_string_equal(namdb_column_text(st, 0), labels[i][1]);

@@ -541,6 +541,7 @@ missing(struct sql_alter *a, const struct sql_plan *p, unsigned c)
 		a->rewrite = true;
 		return true;
 	}
+	a->s->x.env.arena = a->arena;
 	if (!sql_eval_one(e, &a->s->x.env, &d))
 		return false;
 	if (d.null)

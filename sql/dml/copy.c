@@ -170,6 +170,7 @@ take_row(struct copy *c, struct cat_str line, unsigned k)
 		cat_error(x->err, "22P04", "extra data after last expected column");
 		return at_line(c);
 	}
+	x->env.arena = c->arena;
 	for (unsigned i = 0; i < n; i++)
 		if (!put_field(c, i, k))
 			return false;
@@ -177,7 +178,6 @@ take_row(struct copy *c, struct cat_str line, unsigned k)
 		cat_error(x->err, "22P04", "missing data for column \"%s\"", c->tab->column[c->map[n]].name);
 		return at_line(c);
 	}
-	x->env.arena = c->arena;
 	for (unsigned i = 0; i < c->tab->columns; i++) {
 		const struct sql_expr *d = c->given[i] || x->rules == NULL ? NULL : x->rules->dflt[i];
 		if (d != NULL && !sql_dml_value(x, d, &c->b.col[i], k))

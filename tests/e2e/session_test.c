@@ -399,7 +399,8 @@ prepared_body(const struct cn_place *place, void *arg)
 	struct sum sum = { 0 };
 	struct sql_sink sink = { .arg = &sum, .rows = sum_rows, .done = sum_done };
 	struct sql_session_config cfg = { .tw = place->txn, .cat = place->cat, .parser = place->parser };
-	struct sql_stmt *ins = NULL, *sel = NULL, *upd = NULL, *in = NULL, *bad = NULL, *lim = NULL;
+	struct sql_stmt *ins = NULL, *sel = NULL, *upd = NULL, *in = NULL, *bad = NULL, *lim = NULL,
+			*eq = NULL;
 	const enum cat_type *type;
 	const struct sql_column *col;
 	if (sql_session_open(&cfg, &s) != NAM_OK)
@@ -417,7 +418,9 @@ prepared_body(const struct cn_place *place, void *arg)
 	CHECK(prepare(s, "select v from pp where id in ($1, $2, $1)", &in, &err));
 	CHECK(prepare(s, "select v from pp order by v desc limit $1 offset $2", &lim, &err));
 	CHECK(sql_stmt_params(lim, &type) == 2 && type[0] == CAT_INT8);
-	CHECK(!prepare(s, "select $1 = $2", &bad, &err) && strcmp(err.sqlstate, "42P18") == 0);
+	CHECK(prepare(s, "select $1 = $2", &eq, &err));
+	CHECK(sql_stmt_params(eq, &type) == 2 && type[0] == CAT_TEXT && type[1] == CAT_TEXT);
+	CHECK(!prepare(s, "select $1 is null", &bad, &err) && strcmp(err.sqlstate, "42P18") == 0);
 	CHECK(!prepare(s, "select 1; select 2", &bad, &err) && strcmp(err.sqlstate, "42601") == 0);
 	struct cat_datum d[4] = { { .type = CAT_INT4 }, { .type = CAT_INT4 }, { .type = CAT_TEXT },
 		{ .type = CAT_UNKNOWN } };
@@ -479,6 +482,7 @@ out:
 	sql_stmt_close(upd);
 	sql_stmt_close(in);
 	sql_stmt_close(lim);
+	sql_stmt_close(eq);
 	sql_session_close(s);
 end:
 	p->done = 1;

@@ -37,7 +37,7 @@ def value(sql):
 
 def test_psql_statements():
     r = psql("-c", "SELECT 1 AS one, 'zwei' AS two", "-c", "SELECT NULL, true").ok()
-    same(r.out, " one | two  \n-----+------\n   1 | zwei\n(1 row)\n\n ?column? | bool \n----------+------\n          | t\n(1 row)\n\n")
+    same(r.out, " one | two  \n-----+------\n   1 | zwei\n(1 row)\n\n ?column? | ?column? \n----------+----------\n          | t\n(1 row)\n\n")
     r = psql("-v", "VERBOSITY=verbose", "-c", "SELECT *\nFROM nowhere").fails(1)
     same(r.err, "ERROR:  42P01: relation \"nowhere\" does not exist\nLINE 2: FROM nowhere\n             ^\n")
     r = psql("-c", "CREATE TABLE h (name text)", "-c", "SELECT nam FROM h").fails(1)

@@ -873,26 +873,26 @@ SELECT * FROM ex;
 SET namdb.costs = 'standard';
 SET namdb.cost_value = '1us';
 EXPLAIN SELECT x FROM (VALUES (1), (2)) v (x);
---> Project  (cost=4.00 rows=2 width=4)
--->   -> Subquery Scan on v  (cost=2.00 rows=2 width=4)
--->     -> Values  (cost=2.00 rows=2 width=4)
+--> Project  (cost=0.00..4.00 rows=2 width=4)
+-->   -> Subquery Scan on v  (cost=0.00..2.00 rows=2 width=4)
+-->     -> Values  (cost=0.00..2.00 rows=2 width=4)
 --> "Estimated Time: network 0.00 us, memory 0.00 us, CPU 4.00 us"
 SET namdb.cost_hash_near = 100;
 EXPLAIN (VERBOSE, SUMMARY OFF) SELECT x FROM (VALUES (1), (2)) v (x) JOIN (VALUES (3)) w (y) ON x = y;
---> Project  (cost=13.80 rows=2 width=4)
+--> Project  (cost=1.00..13.80 rows=2 width=4)
 -->   Output: x
 --> "  Cost: network 0.00 us, memory 0.00 us, CPU 2.00 us"
--->   -> Hash Join  (cost=11.80 rows=2 width=8)
+-->   -> Hash Join  (cost=1.00..11.80 rows=2 width=8)
 -->        Hash Cond: (v.column1 = w.column1)
 -->        Algorithm: hash table of the second input
 --> "       Cost: network 0.00 us, memory 0.30 us, CPU 8.50 us"
--->     -> Subquery Scan on v  (cost=2.00 rows=2 width=4)
+-->     -> Subquery Scan on v  (cost=0.00..2.00 rows=2 width=4)
 --> "         Cost: network 0.00 us, memory 0.00 us, CPU 0.00 us"
--->       -> Values  (cost=2.00 rows=2 width=4)
+-->       -> Values  (cost=0.00..2.00 rows=2 width=4)
 --> "           Cost: network 0.00 us, memory 0.00 us, CPU 2.00 us"
--->     -> Subquery Scan on w  (cost=1.00 rows=1 width=4)
+-->     -> Subquery Scan on w  (cost=0.00..1.00 rows=1 width=4)
 --> "         Cost: network 0.00 us, memory 0.00 us, CPU 0.00 us"
--->       -> Values  (cost=1.00 rows=1 width=4)
+-->       -> Values  (cost=0.00..1.00 rows=1 width=4)
 --> "           Cost: network 0.00 us, memory 0.00 us, CPU 1.00 us"
 EXPLAIN (ANALYZE, VERBOSE) SELECT 1;
 --> *
