@@ -67,8 +67,8 @@ one_of_two(void **state)
 			assert_string_equal(wait_for(&l), insert_absent);
 			says(&b, "rollback", "ROLLBACK");
 		} else if (locks) {
-			/* The row is not committed yet, so the deletion does not see it: the one that
-			 * commits first stays. */
+			/* The row is not committed yet, so the deletion does not see it: the one
+			 * that commits first stays. */
 			says(&b, "insert into c values (1, 1)", "INSERT 0 1");
 			says(&a, "delete from p where id = 1", "DELETE 1");
 			says(&b, "commit", "COMMIT");
