@@ -189,7 +189,7 @@ check(struct job *j, const struct cn_place *place, struct sql_session *s, unsign
 		j->waited_ms += strtod(strchr(p, ':') + 1, NULL);
 	bool least = operators > 0;
 	bool locks = iso[0] == 0 || strcmp(iso, "read committed") == 0; /* else the commit does */
-	/* a block has inserted the row itself, which then is at hand: its lookup may need no verb */
+	/* a row that the block has inserted may be found without a verb */
 	bool at_hand = iso[0] != 0 && strcmp(asked[i].text, "delete from b where k = 100") == 0;
 	for (unsigned k = 0; k < 4; k++)
 		least &= (k == 2 && !locks) || at_hand || exclusive.n[k] >= asked[i].least[k];
