@@ -954,7 +954,6 @@ sn_shards_open(
 		return nam_fail(err, NAM_INVALID, "%u services on %u shards: at most %d on %d", cfg->services,
 		    count, NET_SERVICES, SHARDS_MAX);
 	uint64_t bytes = net_pool_bytes(local->size, cfg->ring_bytes);
-	bytes = (bytes + NET_EXTENT - 1) / NET_EXTENT * NET_EXTENT;
 	if (super->bump + bytes > local->size)
 		return nam_fail(err, NAM_FULL, "%llu KiB for message rings are more than the region has",
 		    (unsigned long long)bytes >> 10);

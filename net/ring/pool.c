@@ -1,6 +1,7 @@
 /* pool.c -- the memory of a storage node's message rings (pool.h). */
 #include <base/assert.h>
 #include <base/fault.h>
+#include <net/region_format.h>
 #include <net/ring/pool.h>
 
 #include <stdlib.h>
@@ -20,7 +21,9 @@ net_pool_bytes(uint64_t region, uint64_t wished)
 	uint64_t bytes = wished;
 	if (bytes == 0)
 		bytes = region / NET_POOL_PART < NET_POOL_MAX ? region / NET_POOL_PART : NET_POOL_MAX;
-	return bytes > NET_POOL_MIN ? bytes : NET_POOL_MIN;
+	if (bytes < NET_POOL_MIN)
+		bytes = NET_POOL_MIN;
+	return (bytes + NET_EXTENT - 1) / NET_EXTENT * NET_EXTENT;
 }
 
 bool

@@ -58,7 +58,7 @@ struct net_pool {
 /* False: no memory. */
 bool net_pool_open(struct net_pool *p, uint64_t bytes);
 void net_pool_close(struct net_pool *p);
-/* The bytes of a pool for a region of that size; wished: 0 = the usual part. */
+/* The bytes of a pool for a region of that size, whole extents; wished: 0 = the usual part. */
 uint64_t net_pool_bytes(uint64_t region, uint64_t wished);
 
 void net_pool_join(struct net_pool *p, struct net_pool_member *m);

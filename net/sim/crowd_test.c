@@ -8,6 +8,7 @@
  */
 #include <base/assert.h>
 #include <base/fault.h>
+#include <net/region_format.h>
 #include <net/ring/pool.h>
 #include <net/ring/service.h>
 #include <net/sim/sim.h>
@@ -189,6 +190,47 @@ crowds(void **state)
 			fail_msg("seed %" PRIu64, seed);
 }
 
+/* Calls, which takes memory for rings, and takes extents afterwards. */
+static void
+taker(void *arg)
+{
+	struct net_worker *w = arg;
+	char ask[8] = "extent", answer[8];
+	uint32_t got = 0;
+	net_addr at[2];
+	unsigned taken;
+	assert_int_equal(
+	    net_call(w, 1, NET_SERVICE_ECHO, ask, sizeof ask, answer, sizeof answer, &got), NAM_OK);
+	assert_int_equal(net_extents_take(w, 1, 1, true, &at[0], &taken), NAM_OK);
+	assert_int_equal(net_extent_take(w, 1, 2, &at[1]), NAM_OK);
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(net_offset_of(at[i]) % NET_EXTENT, 0);
+}
+
+/* Regions of any size: the memory for rings is whole extents, and so is what lies behind it. */
+static void
+extents_behind_rings(void **state)
+{
+	(void)state;
+	for (uint64_t mib = 1; mib < 8192; mib += 7)
+		assert_int_equal(net_pool_bytes(mib << 20, 0) % NET_EXTENT, 0);
+	for (uint64_t mib = 16; mib <= 21; mib++) {
+		const struct net_sim_config cfg = { .seed = mib, .nodes = 1, .region_bytes = mib << 20 };
+		struct net_sim *sim;
+		struct net *net;
+		struct net_worker *w;
+		assert_int_equal(net_sim_open(&sim, &cfg), NAM_OK);
+		assert_int_equal(net_sim_serve(sim, 1, &echo, 1), NAM_OK);
+		assert_int_equal(net_sim_attach(sim, &net), NAM_OK);
+		assert_int_equal(net_worker_open(net, &w, NULL), NAM_OK);
+		nam_co_start(net_worker_sched(w), taker, w, 0);
+		assert_true(net_sim_run(sim, NULL, NULL));
+		net_worker_close(w);
+		net_close(net);
+		net_sim_close(sim);
+	}
+}
+
 /* ---- the pool alone --------------------------------------------------------------------- */
 
 enum { MEMBERS = 70, SECOND = 1000000000 };
@@ -308,6 +350,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_hundred_processes),
 		cmocka_unit_test(crowds),
+		cmocka_unit_test(extents_behind_rings),
 		cmocka_unit_test(shares),
 		cmocka_unit_test(twins),
 	};
