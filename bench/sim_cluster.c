@@ -33,6 +33,7 @@ struct machine {
 	struct cn_place *place; /* of each thread */
 	struct client *client;
 	unsigned threads, clients;
+	bool begun; /* its side */
 };
 
 struct cluster {
@@ -88,6 +89,7 @@ join(struct cluster *c, struct machine *m)
 		if (!good(c, txn_worker_open(m->db, m->place[i].net, &m->place[i].txn), "a worker"))
 			return;
 	c->u->begin(c->side[k], c->p, k, c->counts);
+	m->begun = true;
 	if (k == 0) {
 		good(c, c->u->prepare(c->side[0], &m->place[0]), "making the tables");
 		return;
@@ -107,7 +109,7 @@ static void
 leave(struct cluster *c, struct machine *m)
 {
 	struct txn_table *all[BENCH_SIM_TABLES];
-	unsigned n = c->u->tables(c->side[m - c->machine], all);
+	unsigned n = m->begun ? c->u->tables(c->side[m - c->machine], all) : 0;
 	for (unsigned i = m->threads; i-- > 0;)
 		if (m->place[i].txn != NULL)
 			txn_worker_close(m->place[i].txn);
