@@ -49,7 +49,7 @@ sql_agg_type(enum sql_agg_kind k, enum cat_type arg, enum cat_type *out, int pos
 	static const char *const name[] = { "count", "count", "sum", "avg", "min", "max", "bool_and",
 		"bool_or", "bit_and", "bit_or", "bit_xor", "var_pop", "var_samp", "stddev_pop", "stddev_samp",
 		"string_agg", "array_agg", "json_agg", "json_object_agg" };
-	bool number = cat_type_category(arg) == 'N';
+	bool number = cat_type_category(arg) == 'N' && arg != CAT_OID && !cat_type_is_reg(arg);
 	if (k == SQL_COUNT || k == SQL_COUNT_STAR) {
 		*out = CAT_INT8;
 		return true;

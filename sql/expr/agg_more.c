@@ -46,7 +46,7 @@ sql_agg_more_type(enum sql_agg_kind k, enum cat_type arg, enum cat_type *out)
 		return arg == CAT_TEXT;
 	default:
 		*out = cat_type_is_float(arg) ? CAT_FLOAT8 : CAT_NUMERIC;
-		return cat_type_category(arg) == 'N';
+		return cat_type_category(arg) == 'N' && arg != CAT_OID && !cat_type_is_reg(arg);
 	}
 }
 
