@@ -59,9 +59,11 @@ text(struct bind *b, struct sql_expr **e)
 bool
 sql_bind_settle(struct bind *b, const char *name, struct sql_expr **arg, unsigned n, int position)
 {
-	struct sql_expr **was = nam_arena_copy(b->a, arg, (n + 1) * sizeof *was);
+	struct sql_expr **was = nam_arena_take(b->a, (n + 1) * sizeof *was);
 	if (was == NULL)
 		return cat_error(b->err, "53200", "out of memory");
+	if (n > 0)
+		memcpy(was, arg, n * sizeof *was);
 	bool ok = sql_settle_func(b->a, name, arg, n, position, b->err);
 	for (unsigned k = 0; k < n; k++)
 		was[k]->vague |= was[k]->kind == SQL_PARAM && was[k]->type == CAT_UNKNOWN;
