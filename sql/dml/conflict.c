@@ -70,8 +70,13 @@ add(struct sql_seen *s, const struct key *k, bool copy)
 	if (to->bytes.p != NULL)
 		return true;
 	*to = *k;
-	if (copy && (to->bytes.p = nam_arena_copy(s->arena, k->bytes.p, k->bytes.len + 1)) == NULL)
-		return false;
+	if (copy) {
+		char *own = nam_arena_take(s->arena, k->bytes.len + 1);
+		if (own == NULL)
+			return false;
+		memcpy(own, k->bytes.p, k->bytes.len);
+		to->bytes.p = own;
+	}
 	s->n++;
 	return true;
 }
