@@ -473,12 +473,13 @@ begin(struct search *s, const enum cat_type *type, unsigned n)
 	bool open = false;
 	s->count = 0;
 	s->n = n;
+	if (n > ARGS_MAX)
+		return false;
 	for (unsigned k = 0; k < n; k++)
 		open |= type[k] == CAT_UNKNOWN;
 	memset(s->varchar, 0, sizeof s->varchar);
-	if (open && n <= ARGS_MAX)
-		memcpy(s->type, type, n * sizeof *type);
-	return open && n <= ARGS_MAX;
+	memcpy(s->type, type, n * sizeof *type);
+	return open;
 }
 
 static bool
