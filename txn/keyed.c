@@ -30,7 +30,7 @@ enum {
 struct keyed {
 	struct txn *t;
 	struct txn_table_view *v;
-	unsigned order, most;
+	unsigned order;
 	const uint64_t *key;
 	txn_keyed_fn *fn;
 	void *arg;
@@ -133,7 +133,6 @@ txn_keyed_each(struct txn *t, struct txn_table_view *v, unsigned order, const ui
 		k->t = t;
 		k->v = v;
 		k->order = order;
-		k->most = most;
 		k->key = key;
 		k->fn = fn;
 		k->arg = arg;
