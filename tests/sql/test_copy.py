@@ -10,6 +10,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import test_foreign
 import test_postgres
 import peer  # noqa: F401 (the path to house)
 import house
@@ -104,15 +105,7 @@ def of_postgres(texts, files):
 
 
 def of_namdb(texts):
-    lines = []
-    for n, t in enumerate(texts):
-        lines += ["\\echo %s%d" % (MARK, n), t + " ;"]
-    p = subprocess.run([house.NAMDB, "demo", "--empty", "--nodes", "1", "--csv", "-q"],
-                       input=("\n".join(lines) + "\n").encode(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                       timeout=300 * house.SLOW, env=house.clean_env())
-    out = p.stdout.decode("utf-8", "replace")
-    house.no_sanitizer_report(out)
-    return [answer(x) for x in test_postgres.pieces(out, len(texts))]
+    return [answer(x) for x in test_foreign.said_by_namdb(texts)]
 
 
 def test_copy():

@@ -53,7 +53,8 @@ def of_postgres(texts):
         pg.close()
 
 
-def of_namdb(texts):
+def said_by_namdb(texts):
+    """What namdb says to each text."""
     lines = []
     for n, t in enumerate(texts):
         lines += ["\\echo %s%d" % (MARK, n), t + " ;"]
@@ -62,7 +63,11 @@ def of_namdb(texts):
                        timeout=300 * house.SLOW, env=house.clean_env())
     out = p.stdout.decode("utf-8", "replace")
     house.no_sanitizer_report(out)
-    return [answer(part, "", " ORDER BY " in t) for t, part in zip(texts, test_postgres.pieces(out, len(texts)))]
+    return test_postgres.pieces(out, len(texts))
+
+
+def of_namdb(texts):
+    return [answer(part, "", " ORDER BY " in t) for t, part in zip(texts, said_by_namdb(texts))]
 
 
 # Answers that differ on purpose: the part of the statement, and the SQLSTATE that namdb gives.
