@@ -169,7 +169,8 @@ def told(s):
 
 def test_crowds():
     with House(nodes=1, size="128m") as h:
-        c = Compute(h)
+        # Places for all of them: nothing is refused here.
+        c = Compute(h, "--pg-sessions", str(5 * N))
         all_served(c.port, 2 * N if N < 2000 else N, "alone")
         silent = [connect(c.port) for _ in range(N)]
         all_served(c.port, N, "beside silent ones")
