@@ -130,6 +130,7 @@ net_add_node(struct net *n, const struct net_provider *p, const struct net_node_
 		return nam_fail(err, NAM_NOMEM, "no memory for a node");
 	node->info = *info;
 	atomic_init(&node->info.lost, false);
+	atomic_init(&node->info.replaced, false);
 	node->p = p;
 	node->control_fd = -1;
 	node->life_fd = -1;
@@ -261,10 +262,34 @@ net_membership_why(const struct net *n)
 }
 
 void
+net_node_set_replaced(struct net_node *node)
+{
+	atomic_store(&node->info.replaced, true);
+}
+
+void
 net_declare_lost(struct net *n, unsigned region)
 {
 	if (region < NET_REGIONS && n->by_region[region] != NULL)
 		net_node_set_lost(n->by_region[region]);
+}
+
+void
+net_declare_replaced(struct net *n, unsigned region)
+{
+	if (region < NET_REGIONS && n->by_region[region] != NULL)
+		net_node_set_replaced(n->by_region[region]);
+	net_declare_lost(n, region);
+}
+
+struct net_set
+net_replaced(const struct net *n)
+{
+	struct net_set set = { { 0 } };
+	for (unsigned i = 0; i < n->count; i++)
+		if (atomic_load(&n->node[i]->info.replaced))
+			net_set_add(&set, n->node[i]->info.region);
+	return set;
 }
 
 /* ---- workers ---------------------------------------------------------------- */

@@ -170,15 +170,21 @@ struct net_node_info {
 	uint64_t incarnation;
 	char name[128];    /* as the user wrote it */
 	_Atomic bool lost; /* the connection broke, or it was declared lost */
+	/* A node with other memory was met at its address: this proves that its process has ended. A
+	 * refused connection does not: a firewall may refuse for a node that lives. */
+	_Atomic bool replaced;
 };
 /* The nodes, ordered by region id. The one with the lowest id is `home`. */
 unsigned net_node_count(const struct net *n);
 const struct net_node_info *net_node(const struct net *n, unsigned i);
 /* The node of a region, or NULL. */
 const struct net_node_info *net_node_of(const struct net *n, unsigned region);
-/* From now on every operation on that region ends with NAM_GONE (e.g. because it came back empty).
- * Any thread. */
+/* From now on every operation on that region ends with NAM_GONE. Any thread. */
 void net_declare_lost(struct net *n, unsigned region);
+/* Likewise; and the node counts as replaced, because it came back empty. */
+void net_declare_replaced(struct net *n, unsigned region);
+/* The nodes whose memory is known to have ended. It never shrinks. Any thread. */
+struct net_set net_replaced(const struct net *n);
 
 /* ---- identity, fencing, membership ----------------------------------------- */
 

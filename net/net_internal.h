@@ -268,6 +268,8 @@ net_node_lost(const struct net_node *node)
 	return atomic_load_explicit(&node->info.lost, memory_order_relaxed);
 }
 void net_node_set_lost(struct net_node *node);
+/* Any thread. */
+void net_node_set_replaced(struct net_node *node);
 
 static inline unsigned
 net_out(const struct net_worker *w)

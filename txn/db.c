@@ -29,7 +29,7 @@ find_empty(struct net *n, const struct txn_roster *r, struct net_set *empty, str
 		const struct net_node_info *info = net_node_of(n, (unsigned)r->node[i].region);
 		if (info->incarnation == r->node[i].incarnation)
 			continue;
-		net_declare_lost(n, info->region);
+		net_declare_replaced(n, info->region);
 		net_set_add(empty, info->region);
 		nam_fail(err, NAM_OK,
 		    "storage node %u (%s) came back empty: what lay there is lost, statements that "

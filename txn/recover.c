@@ -11,6 +11,7 @@
 
 #include <base/log.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,15 +30,25 @@ enum {
 #define WHAT_MINE   (UINT64_C(1) << 40)
 #define WHAT_LINKED (UINT64_C(1) << 41)
 
+/*
+ * A node that was replaced has lost its memory for all processes. What an attempt had there decides
+ * nothing and is left out: a row there is neither still locked nor freed, and an archive there is
+ * not linked, because its version still lies in its slot. The rest of the attempt is finished or
+ * undone as a whole. If the intent itself lay there, no process can tell how its attempt was to
+ * end: the owner's other attempts are recovered, and its slot stays sealed, with a line that says
+ * why. A node that only does not answer may live: then nothing is left out, and the recovery waits.
+ */
+
 /* One attempt being recovered. */
 struct attempt {
 	struct txn_worker *tw;
 	net_addr intent;
 	struct txn_commit_line line;
 	struct txn_intent_head head;
-	struct txn_intent_entry
-	    *entry; /* NULL = the write set is not whole, so nothing is decided or listed */
-	bool valid; /* the commit line is this attempt's */
+	struct txn_intent_entry *entry; /* NULL = the write set is not whole: nothing is decided */
+	unsigned unread;                /* if part of the write set lay on a replaced node: which */
+	struct net_set lost;            /* nodes that were replaced when its recovery began */
+	bool valid;                     /* the commit line is this attempt's */
 	bool decided;
 	uint64_t locked; /* listed blocks still locked by it */
 	/* of the part being looked at */
@@ -71,6 +82,12 @@ entry_sane(const struct txn_intent_entry *e)
 	       ((e->what >> 16) & 0xffff) <= TXN_ROW_MAX && (e->expect & REC_LOCK) == 0;
 }
 
+static bool
+is_lost(struct attempt *a, uint64_t at)
+{
+	return at != 0 && net_set_has(&a->lost, net_region_of((net_addr){ at }));
+}
+
 /* READs entries that do not fit the intent. NAM_ABSENT: they are not there. */
 static nam_status
 read_spread(struct attempt *a, uint64_t bytes)
@@ -80,6 +97,10 @@ read_spread(struct attempt *a, uint64_t bytes)
 	net_addr root = { a->head.more };
 	struct net_batch *b = &a->batch;
 	unsigned n = txn_spread_n(bytes);
+	if (is_lost(a, root.bits)) {
+		a->unread = net_region_of(root);
+		return NAM_GONE;
+	}
 	nam_status st = txn_spread_read(a->tw->w, root, a->head.lock, &s, &list);
 	if (st == NAM_OK && s.n != n)
 		st = NAM_ABSENT;
@@ -88,6 +109,11 @@ read_spread(struct attempt *a, uint64_t bytes)
 		net_addr at = i == 0 ? net_plus(root, txn_spread_begin(n))
 				     : (net_addr){ txn_ledger_extent(list[i - 1]) };
 		uint32_t part = txn_spread_piece(bytes, n, i, &from);
+		if (is_lost(a, at.bits)) {
+			a->unread = net_region_of(at);
+			st = NAM_GONE;
+			break;
+		}
 		net_read(b, at, (char *)a->entry + from, part);
 		if (b->n == b->cap || i == n)
 			st = net_run(b);
@@ -132,23 +158,24 @@ read_entries(struct attempt *a)
 static nam_status
 read_part(struct attempt *a, size_t from, unsigned n, bool deep)
 {
-	nam_status st = NAM_OK;
 	net_batch_init(&a->batch, a->tw->w, a->op, 3 * PART, NULL);
 	for (unsigned i = 0; i < n; i++) {
 		const struct txn_intent_entry *e = &a->entry[from + i];
 		net_addr at = { e->at };
 		shape_of(a, e);
+		a->block[i].word = 0; /* no lock */
+		if (is_lost(a, e->at))
+			continue;
 		net_read(&a->batch, at, &a->block[i], rec_head_bytes(a->shape.slots));
 		if (deep)
 			net_read(&a->batch,
 			    net_plus(at, a->shape.head_bytes + target_of(e) * a->shape.slot_bytes),
 			    a->slot[i], (uint32_t)sizeof(struct rec_slot) + TXN_PAD(a->shape.row_max));
-		if (e->archive != 0)
+		if (e->archive != 0 && !is_lost(a, e->archive))
 			net_read(&a->batch, (net_addr){ e->archive }, a->archive[i],
 			    (uint32_t)sizeof(struct rec_archive) + (deep ? TXN_PAD(a->shape.row_max) : 0));
 	}
-	st = net_run(&a->batch);
-	return st;
+	return a->batch.n > 0 ? net_run(&a->batch) : NAM_OK;
 }
 
 /* I2: true if version and archive of this entry are as they were to be written. */
@@ -160,7 +187,7 @@ entry_whole(struct attempt *a, const struct txn_intent_entry *e, unsigned i)
 	if (!txn_rec_slot_whole(&a->shape, s, a->line.cid, (net_addr){ e->at }) ||
 	    (s->meta & REC_DELETED) != (e->what & TXN_WHAT_DELETED))
 		return false;
-	if (e->archive == 0)
+	if (e->archive == 0 || is_lost(a, e->archive))
 		return true;
 	const struct rec_archive *r = (const void *)a->archive[i];
 	uint32_t len = (uint32_t)r->meta;
@@ -183,7 +210,7 @@ decide(struct attempt *a)
 			a->locked += mine;
 			if (a->valid && whole && !left && mine)
 				whole = entry_whole(a, &a->entry[from + i], i);
-			left = left || !mine;
+			left = left || (!mine && !is_lost(a, a->entry[from + i].at));
 		}
 	}
 	a->decided = a->valid && (left || whole);
@@ -201,7 +228,7 @@ directory_of(struct attempt *a, const struct txn_intent_entry *e, unsigned i, st
 	img->ident = e->ident;
 	if (e->late != 0)
 		img->link = e->late;
-	if (a->decided && e->archive != 0) {
+	if (a->decided && e->archive != 0 && !is_lost(a, e->archive)) {
 		const struct rec_archive *r = (const void *)a->archive[i];
 		for (unsigned k = 0; k < n; k++)
 			if (rec_cid(img, k) == r->cid)
@@ -314,17 +341,23 @@ forget(struct attempt *a, bool unfinished)
 	nam_status st =
 	    net_write1(a->tw->w, net_plus(a->intent, 64), a->head.more != 0 ? &h : &none, sizeof none, NULL);
 	for (size_t i = 0; st == NAM_OK && a->entry != NULL && unfinished && i < a->head.n; i++)
-		take_over(a, &a->entry[i]);
+		if (!is_lost(a, a->entry[i].at))
+			take_over(a, &a->entry[i]);
 	if (st == NAM_OK && a->head.more != 0)
 		st = txn_spread_give(a->tw, a->intent, a->head.lock, (net_addr){ a->head.more });
 	return st;
 }
 
+/* Its write set may lie on more nodes than its head. */
 static nam_status
-recover_attempt(struct attempt *a)
+recover_attempt(struct attempt *a, unsigned *lost)
 {
 	static const struct txn_commit_line none;
 	nam_status st = read_entries(a);
+	if (st == NAM_GONE && a->unread != 0) {
+		*lost = a->unread;
+		return NAM_OK;
+	}
 	if (st != NAM_OK)
 		return st;
 	if (a->entry == NULL) /* only locks of it were written; a process that meets one frees it */
@@ -354,16 +387,22 @@ recover_attempt(struct attempt *a)
 
 /* ---- all of an owner ---- */
 
-/* The 16 intents of one extent of its log. */
+/* The 16 intents of one extent of its log. lost: of the nodes that were replaced, gets the one with
+ * an intent, or with the rest of one. */
 static nam_status
-recover_chunk(struct txn_worker *tw, const struct tso_lapse *l, net_addr chunk)
+recover_chunk(struct txn_worker *tw, const struct tso_lapse *l, net_addr chunk, unsigned *lost)
 {
 	struct net_op op[TXN_INTENTS_A_CHUNK];
 	struct net_batch b;
+	struct net_set replaced = net_replaced(net_worker_net(tw->w));
 	struct {
 		struct txn_commit_line line;
 		struct txn_intent_head head;
 	} lines[TXN_INTENTS_A_CHUNK];
+	if (net_set_has(&replaced, net_region_of(chunk))) {
+		*lost = net_region_of(chunk);
+		return NAM_OK;
+	}
 	net_batch_init(&b, tw->w, op, TXN_INTENTS_A_CHUNK, NULL);
 	for (unsigned i = 0; i < TXN_INTENTS_A_CHUNK; i++)
 		net_read(&b, net_plus(chunk, i * TXN_INTENT_BYTES), &lines[i], sizeof lines[i]);
@@ -377,10 +416,11 @@ recover_chunk(struct txn_worker *tw, const struct tso_lapse *l, net_addr chunk)
 		if (a == NULL)
 			return NAM_NOMEM;
 		a->tw = tw;
+		a->lost = replaced;
 		a->intent = net_plus(chunk, i * TXN_INTENT_BYTES);
 		a->line = lines[i].line;
 		a->head = lines[i].head;
-		st = recover_attempt(a);
+		st = recover_attempt(a, lost);
 		free(a->entry);
 		free(a);
 	}
@@ -388,17 +428,26 @@ recover_chunk(struct txn_worker *tw, const struct tso_lapse *l, net_addr chunk)
 }
 
 static nam_status
-recover_log(struct txn_worker *tw, const struct tso_lapse *l)
+recover_log(struct txn_worker *tw, const struct tso_lapse *l, struct nam_err *err)
 {
 	net_addr log;
 	uint64_t chunk[TXN_CHUNKS];
+	unsigned lost = 0;
+	struct net_set replaced = net_replaced(net_worker_net(tw->w));
 	nam_status st = net_read1(tw->w, tso_log_at(tw->db->tso, l->slot), &log.bits, sizeof log.bits, NULL);
 	if (st != NAM_OK || log.bits == 0)
 		return st;
-	st = net_read1(tw->w, log, chunk, sizeof chunk, NULL);
-	for (unsigned i = 0; st == NAM_OK && i < TXN_CHUNKS; i++)
+	if (net_set_has(&replaced, net_region_of(log)))
+		lost = net_region_of(log);
+	else
+		st = net_read1(tw->w, log, chunk, sizeof chunk, NULL);
+	for (unsigned i = 0; st == NAM_OK && lost == 0 && i < TXN_CHUNKS; i++)
 		if (chunk[i] != 0)
-			st = recover_chunk(tw, l, (net_addr){ chunk[i] });
+			st = recover_chunk(tw, l, (net_addr){ chunk[i] }, &lost);
+	if (st == NAM_OK && lost != 0)
+		return nam_fail(err, NAM_GONE,
+		    "storage node %u came back without the intents that tell how its commits were to end",
+		    lost);
 	return st;
 }
 
@@ -410,6 +459,7 @@ recover_indexes(struct txn_worker *tw, const struct tso_lapse *l)
 	uint64_t dead = txn_lock_word(l->slot, l->epoch, TXN_INTENT_INDEX, 0);
 	nam_status st = NAM_OK;
 	struct txn_stock **all;
+	struct net_set replaced = net_replaced(net_worker_net(tw->w));
 	unsigned n;
 	if (!txn_stocks_open(tw->db, &all, &n))
 		return NAM_NOMEM;
@@ -426,6 +476,9 @@ recover_indexes(struct txn_worker *tw, const struct tso_lapse *l)
 				st = idx_hash_recover(tw->w, k->index, dead, NULL);
 				txn_index_doubt(tw, k->index);
 			}
+			/* A part of it may be lost; a process that needs it frees the lock. */
+			if (st == NAM_GONE && !net_set_none(&replaced))
+				st = NAM_OK;
 			/* A table may be dropped meanwhile; then there is no index any more. */
 			if (st == NAM_ABSENT || st == NAM_CORRUPT)
 				st = NAM_OK;
@@ -444,7 +497,7 @@ recover_owner(struct txn_worker *tw, const struct tso_lapse *l, struct nam_err *
 	if (st != NAM_OK)
 		return st;
 	uint64_t sealed = net_now_ns(tw->w), deaths;
-	st = recover_log(tw, l);
+	st = recover_log(tw, l, err);
 	if (st == NAM_OK)
 		st = recover_indexes(tw, l);
 	nam_status (*gone)(void *, struct txn_worker *) = atomic_load(&tw->db->gone);
@@ -541,7 +594,8 @@ not_recovered(struct txn_worker *tw, struct unrecovered *u, const struct tso_lap
 	u->next_ns = now + u->pause_ns;
 	if (now - u->since_ns >= TELL_NS)
 		tso_unrecovered(tw->db->tso, l->slot, l->epoch, why);
-	if (u->warned || atomic_load(&tw->db->failed))
+	/* A broken connection is soon a new one, or one to a node that has ended. */
+	if (u->warned || atomic_load(&tw->db->failed) || (err->text[0] == 0 && now - u->since_ns < AGAIN_NS))
 		return;
 	u->warned = true;
 	nam_log(NAM_LOG_WARN,

@@ -500,10 +500,105 @@ test_crash_of_recoverers(void **state)
 	assert_true(all_seen.before > 100 && all_seen.after > 100);
 }
 
+/* ---- an empty node takes the place of one, and the process dies in the middle of a commit ---- */
+
+enum { LOST_ROWS = 12 };
+static struct {
+	unsigned node;
+	uint64_t verb;
+	/* how often */
+	unsigned with_rows, before, after, stuck;
+} loss;
+
+static void
+loser_main(void *arg)
+{
+	struct victim *v = arg;
+	struct fixture *fix = v->fix;
+	struct txn *t;
+	if ((v->st = txn_begin(fix->tw[DEAD], TXN_REPEATABLE_READ, &t)) != NAM_OK) {
+		v->ended = true;
+		return;
+	}
+	for (uint64_t k = 0; k < LOST_ROWS && v->st == NAM_OK; k++)
+		v->st = set(fix, t, &fix->tab[DEAD], k, NEW);
+	if (v->st == NAM_OK)
+		v->st = txn_commit(t, NULL);
+	else
+		txn_abort(t);
+	v->ended = true;
+}
+
+/* The rows of nodes that live are all as before or all as after it, and none stays locked. */
+static void
+lost(struct fixture *fix)
+{
+	struct victim v = { .fix = fix };
+	struct txn_row row[LOST_ROWS];
+	struct row r;
+	fill(fix, LOST_ROWS, OLD);
+	warm_up(fix);
+	struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
+	bool with_row = false;
+	for (uint64_t k = 0; k < LOST_ROWS; k++) {
+		assert_int_equal(get(fix, t, &fix->tab[0], k, &row[k], &r), NAM_OK);
+		with_row = with_row || net_region_of(row[k].at) == loss.node;
+	}
+	txn_abort(t);
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[DEAD]), loser_main, &v, 128 << 10));
+	net_sim_crash_at(fix->sim, fix->net[DEAD], net_sim_verbs(fix->net[DEAD]) + loss.verb);
+	while (!net_sim_crashed(fix->net[DEAD]) && !v.ended)
+		net_sleep(fix->w[0], 10000);
+	net_sim_replace_node(fix->sim, loss.node);
+	if (!net_sim_crashed(fix->net[DEAD]))
+		net_sim_crash(fix->sim, fix->net[DEAD]);
+	unsigned done = 0;
+	for (unsigned i = 0; i < 60 && done == 0; i++) {
+		net_sleep(fix->w[0], LEASE_NS / 4);
+		for (unsigned p = 0; p < fix->procs; p++) {
+			struct txn_stats st;
+			txn_worker_stats(fix->tw[p], &st);
+			done += p != DEAD && st.recovered > 0;
+		}
+	}
+	net_sim_bury(fix->sim, fix->net[DEAD]);
+	if (done == 0) { /* its intents lay there as well */
+		loss.stuck++;
+		return;
+	}
+	unsigned is_old = 0, is_new = 0;
+	for (uint64_t k = 0; k < LOST_ROWS; k++) {
+		uint64_t word;
+		if (net_region_of(row[k].at) == loss.node)
+			continue;
+		assert_int_equal(net_read1(fix->w[0], row[k].at, &word, sizeof word, NULL), NAM_OK);
+		bool locked = (word & REC_LOCK) != 0;
+		is_old += locked || word == row[k].cid;
+		is_new += !locked && word != row[k].cid;
+	}
+	assert_true(is_old == 0 || is_new == 0);
+	loss.with_rows += with_row;
+	loss.before += is_old > 0;
+	loss.after += is_new > 0;
+}
+
+static void
+test_lost_node(void **state)
+{
+	(void)state;
+	for (loss.node = 2; loss.node <= 3; loss.node++)
+		for (loss.verb = 4; loss.verb < 120; loss.verb += 3)
+			run(3, 2 + (unsigned)loss.verb % 3, loss.verb, lost);
+	printf("a node lost: %u undone, %u finished, %u with rows there, %u with intents there\n",
+	    loss.before, loss.after, loss.with_rows, loss.stuck);
+	assert_true(loss.before > 0 && loss.after > 0 && loss.with_rows > 0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lost_node),
 		cmocka_unit_test(test_stopped_at_every_moment),
 		cmocka_unit_test(test_crash_at_every_verb),
 		cmocka_unit_test(test_half_installed),

@@ -193,7 +193,30 @@ test_claims(void **state)
 		run_wrapping(3, 2, seed, 64, claims);
 }
 
-/* ---- a node is lost, then a process dies in the middle of a commit ---- */
+/* ---- a node does not answer, then a process dies in the middle of a commit ---- */
+
+/* An empty node has taken its place: there is nothing to fence on it, and the others go on. */
+static void
+node_is_replaced(struct fixture *fix)
+{
+	struct holder h;
+	struct txn *t;
+	fill(fix, 2, 1);
+	hold(fix, &h);
+	net_sim_replace_node(fix->sim, 3);
+	net_sim_crash(fix->sim, fix->net[HELD]);
+	tso_answered(fix->db[0]->tso, h.cid);
+	nam_status st = NAM_STUCK;
+	for (unsigned tries = 0; tries < 20 && st != NAM_OK; tries++)
+		st = txn_begin(fix->tw[0], TXN_READ_COMMITTED, &t);
+	assert_int_equal(st, NAM_OK);
+	txn_abort(t);
+	net_sim_bury(fix->sim, fix->net[HELD]);
+	while (!h.ended) {
+		h.let_go = true;
+		net_sleep(fix->w[0], 100000);
+	}
+}
 
 static void
 nobody_can(struct fixture *fix)
@@ -237,6 +260,13 @@ test_nobody_can(void **state)
 	run_some(3, nobody_can);
 }
 
+static void
+test_node_is_replaced(void **state)
+{
+	(void)state;
+	run_some(3, node_is_replaced);
+}
+
 int
 main(void)
 {
@@ -245,6 +275,7 @@ main(void)
 		cmocka_unit_test(test_slow_commit),
 		cmocka_unit_test(test_claims),
 		cmocka_unit_test(test_nobody_can),
+		cmocka_unit_test(test_node_is_replaced),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

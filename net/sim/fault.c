@@ -136,6 +136,14 @@ net_sim_lose_node(struct net_sim *s, unsigned region)
 			net_sim_qp_break(s, qp, 0, false, 1 + nam_rng_below(&s->rng, 20 * s->cfg.latency_ns));
 }
 
+void
+net_sim_replace_node(struct net_sim *s, unsigned region)
+{
+	net_sim_lose_node(s, region);
+	if (region > 0 && region < NET_REGIONS && s->node[region].down)
+		s->node[region].replaced = true;
+}
+
 /* ---- processes ------------------------------------------------------------------- */
 
 void

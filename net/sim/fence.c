@@ -30,7 +30,7 @@ static bool
 unreachable(const struct sim_fence *f, const struct sim_node *node)
 {
 	const struct sim_proc *p = f->timeout.worker->proc;
-	return node->down || net_set_has(&p->parted, node->region);
+	return (node->down && !node->replaced) || net_set_has(&p->parted, node->region);
 }
 
 static void
@@ -41,6 +41,8 @@ leg_answered(struct net_sim *s, struct sim_call *c)
 	if (unreachable(f, leg->node))
 		return;
 	(void)s;
+	if (leg->node->replaced)
+		net_declare_replaced(f->timeout.worker->proc->net, leg->node->region);
 	f->left--;
 	if (f->timeout.co != NULL) {
 		net_sim_touch(f->timeout.worker);

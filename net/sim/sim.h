@@ -177,5 +177,7 @@ void net_sim_part(struct net_sim *sim, struct net *n, unsigned region, uint64_t 
 void net_sim_heal(struct net_sim *sim, struct net *n, unsigned region);
 /* The storage node and its memory are gone for all processes, for ever. */
 void net_sim_lose_node(struct net_sim *sim, unsigned region);
+/* Likewise, and an empty node takes its place: it answers fences, and has none of the memory. */
+void net_sim_replace_node(struct net_sim *sim, unsigned region);
 
 #endif

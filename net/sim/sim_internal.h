@@ -192,7 +192,7 @@ net_sim_runs(const struct sim_proc *p)
 
 struct sim_node {
 	unsigned region;
-	bool down;
+	bool down, replaced;
 	char *mem;
 	uint64_t size;
 	uint64_t verb_free;         /* when the next verb may start */

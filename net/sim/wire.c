@@ -770,6 +770,8 @@ wire_open(struct net_endpoint *ep, struct nam_err *err)
 	struct sim_node *node = ep->node->priv;
 	if (net_set_has(&sw->proc->fenced, node->region))
 		return nam_fail(err, NAM_REFUSED, "%s has fenced this process", ep->node->info.name);
+	if (node->replaced)
+		net_node_set_replaced(ep->node);
 	if (sw->proc->dead || node->down)
 		return nam_fail(err, NAM_GONE, "%s is not there any more", ep->node->info.name);
 	if (net_set_has(&sw->proc->parted, node->region))
