@@ -170,7 +170,7 @@ struct net_node_info {
 	uint64_t incarnation;
 	char name[128];    /* as the user wrote it */
 	_Atomic bool lost; /* the connection broke, or it was declared lost */
-	/* A node with other memory was met at its address: this proves that its process has ended. A
+	/* A node with other memory was met at its address: so its process has ended. A
 	 * refused connection does not: a firewall may refuse for a node that lives. */
 	_Atomic bool replaced;
 };
