@@ -637,9 +637,11 @@ block_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at, uint64
 	struct txn_alloc *a;
 	bool adopted = false;
 	nam_status st = txn_alloc_ready(tw, v, true, &a);
-	if (st != NAM_OK || (st = used_block(tw, v, a, at, word)) != NAM_ABSENT)
+	if (st != NAM_OK)
 		return st;
 	a->takes++;
+	if ((st = used_block(tw, v, a, at, word)) != NAM_ABSENT)
+		return st;
 	st = NAM_FULL;
 	for (unsigned i = 0; i < db->nregions; i++) {
 		unsigned turn = tw->rr++, cuts = db->nregions < TXN_CUTS ? db->nregions : TXN_CUTS;

@@ -158,6 +158,7 @@ stock_new(const struct txn_table_view *v)
 	k->table = v->table;
 	k->anchor = v->anchor;
 	k->archive_bytes = v->archive_bytes;
+	k->block_bytes = v->block_bytes;
 	k->vital = v->vital;
 	if (!v->has_key)
 		return k;

@@ -2,7 +2,7 @@
  * the process, and nothing behind of the table's memory; a turn looks at what is due. */
 #include <txn/testing/fixture.h>
 
-enum { COMINGS = 300, LIVING = 200, CHANGES = 200, KEYS = 20 };
+enum { COMINGS = 300, LIVING = 200, CHANGES = 200, KEYS = 20, ROUNDS = 60, ROWS = 400 };
 
 /* Time for collectors, with a commit now and then: else the watermark stands still. */
 static void
@@ -160,6 +160,45 @@ test_definitions_follow_each_other(void **state)
 	run_lab(1, 2, 3, 64 << 20, 1 << 16, change);
 }
 
+/* Rows are inserted by one process and deleted by another, which also has their old versions. What
+ * the one gathers the other uses again. */
+static void
+one_way(struct fixture *fix)
+{
+	uint64_t used = 0;
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ), *old;
+		for (uint64_t k = 0; k < ROWS; k++)
+			assert_int_equal(insert(t, &fix->tab[0], k, 1), NAM_OK);
+		commit_all(t);
+		net_sleep(fix->w[0], 10000000);
+		old = begin(fix, 0, TXN_REPEATABLE_READ);
+		for (unsigned n = 0; n < 3; n++) {
+			t = begin(fix, n % 2, TXN_REPEATABLE_READ);
+			for (uint64_t k = 0; k < ROWS; k++)
+				assert_int_equal(set(fix, t, &fix->tab[n % 2], k, 2), NAM_OK);
+			commit_all(t);
+			net_sleep(fix->w[0], 10000000);
+		}
+		commit_all(old);
+		t = begin(fix, 1, TXN_REPEATABLE_READ);
+		for (uint64_t k = 0; k < ROWS; k++)
+			assert_int_equal(del(fix, t, &fix->tab[1], k), NAM_OK);
+		commit_all(t);
+		net_sleep(fix->w[0], 400000000);
+		if (i == ROUNDS / 4)
+			used = in_use(fix);
+	}
+	assert_in_range(in_use(fix), used, used + 8);
+}
+
+static void
+test_rows_come_here_and_go_there(void **state)
+{
+	(void)state;
+	run_lab(2, 2, 3, 64 << 20, 1 << 16, one_way);
+}
+
 int
 main(void)
 {
@@ -167,6 +206,7 @@ main(void)
 		cmocka_unit_test(test_tables_come_and_go),
 		cmocka_unit_test(test_tables_that_live),
 		cmocka_unit_test(test_definitions_follow_each_other),
+		cmocka_unit_test(test_rows_come_here_and_go_there),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

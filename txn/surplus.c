@@ -9,7 +9,8 @@
  *                             and each collector hears of it
  *   when it takes nothing     all, after a while
  *   when it had more than it took for a second
- *                             the difference, as far as it lies in whole extents
+ *                             the difference. Rows may come at one worker and go at another, so
+ *                             that one has ever more at hand and the other takes ever new memory
  *   when it has swept         all memory found
  *
  * Memory that is to be handed over is first taken out of the worker's memory: other coroutines go
@@ -36,12 +37,13 @@ enum {
 	SAMPLES = 10, /* samples of a window */
 	QUIET = 100,  /* so many samples without a take: all is handed over */
 	DEATHS_MUCH = 8,
-	PAUSE_MOST = 64, /* so many windows, if no whole extents are found */
+	BLOCKS_MOST = 64 * PORTION, /* in a window */
+	PAUSE_MOST = 64,            /* so many windows, if no whole extents are found */
 	WANT_NS = 200000000,
 	WANT_PAUSE_NS = 1000000000,
 	LOOK_AGAIN_NS = 5000000,
 };
-#define SURPLUS (4 * (uint64_t)NET_EXTENT)
+#define SURPLUS ((uint64_t)NET_EXTENT)
 
 /* A hand-over under way. */
 struct giving {
@@ -369,6 +371,22 @@ take_out(struct txn_alloc *a, struct txn_alloc *m, bool all)
 	a->wholes = 0;
 }
 
+/* Moves the n emptied blocks that a has had for the longest to m. */
+static void
+take_blocks_out(struct txn_alloc *a, struct txn_alloc *m, uint32_t n)
+{
+	n = n < BLOCKS_MOST ? n : BLOCKS_MOST;
+	n = 2 * n < a->blocks.n ? 2 * n : a->blocks.n;
+	for (uint32_t i = 0; i + 1 < n; i += 2)
+		if (!txn_free_push(&m->blocks, a->blocks.item[i]) ||
+		    !txn_free_push(&m->blocks, a->blocks.item[i + 1])) {
+			m->blocks.n &= ~1u;
+			n = i;
+		}
+	memmove(a->blocks.item, a->blocks.item + n, (a->blocks.n - n) * sizeof *a->blocks.item);
+	a->blocks.n -= n;
+}
+
 /* With a pin: *yes = the memory that a has at hand is still ours to give. */
 static nam_status
 still_ours(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, bool *yes)
@@ -495,46 +513,95 @@ anything(const struct txn_alloc *a)
 	return n > 0;
 }
 
-/* So many bytes were not used for a while. */
+/* Puts stretches of m->rest on the table's list, about so many bytes of them, the longest: they are
+ * of use to more. m->rest is in order of length. */
 static void
-give_surplus(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, uint64_t bytes)
+give_rests(struct giving *g, uint64_t bytes)
+{
+	struct txn_alloc *m = g->m;
+	struct txn_free items = { 0 };
+	uint32_t from = m->rest.n;
+	for (uint64_t sum = 0; from > 0 && sum < bytes; sum += m->rest.item[from].end - m->rest.item[from].at)
+		from--;
+	/* The longest last: the list is taken from its end. */
+	for (uint32_t i = from; i < m->rest.n; i++) {
+		struct txn_stretch x = m->rest.item[i];
+		if (!txn_free_push(&items, x.at) || !txn_free_push(&items, x.end - x.at))
+			break;
+	}
+	m->rest.n = from;
+	(void)tree_give(g, offsetof(struct txn_anchor, rest), 0, &items, &m->rest_tree);
+	for (uint32_t i = 0; i + 1 < items.n; i += 2)
+		txn_stretch_push(&m->rest, items.item[i], items.item[i] + items.item[i + 1]);
+	free(items.item);
+}
+
+/* Gives so many bytes of m back: whole extents to their nodes, and for the rest other stretches to
+ * the list. */
+static void
+give_stretches(struct giving *g, struct txn_alloc *a, uint64_t bytes)
+{
+	struct txn_stretches *rest = &g->m->rest;
+	join(g);
+	unsigned n = give_wholes(g, bytes / NET_EXTENT);
+	a->pause = n > 0 ? 0 : a->pause == 0 ? 1 : a->pause < PAUSE_MOST ? 2 * a->pause : PAUSE_MOST;
+	a->paused = 0;
+	g->tw->stats.extents_returned += n;
+	/* The longest last: those are looked at first. */
+	if (rest->n > 1)
+		qsort_r(rest->item, rest->n, sizeof *rest->item, by_length, g);
+	if (bytes >= n * (uint64_t)NET_EXTENT + SURPLUS)
+		give_rests(g, bytes - n * (uint64_t)NET_EXTENT);
+}
+
+/* So many bytes for archives and blobs were not used for a while, and so many emptied blocks. */
+static void
+give_surplus(
+    struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, uint64_t bytes, uint32_t blocks)
 {
 	struct txn_alloc m;
 	bool yes;
 	if (still_ours(tw, v, a, &yes) != NAM_OK || !yes || (a->sweep & 1))
 		return;
-	take_out(a, &m, false);
+	if (bytes > 0)
+		take_out(a, &m, false);
+	else
+		m = (struct txn_alloc){ .looked = true, .sweep = a->sweep };
+	take_blocks_out(a, &m, blocks);
 	struct giving g = { .tw = tw,
 		.v = v,
 		.m = &m,
 		.generation = txn_generation(m.sweep),
 		.end = net_now_ns(tw->w) + HAND_OVER_NS,
 		.all = true };
-	join(&g);
-	unsigned n = give_wholes(&g, bytes / NET_EXTENT);
-	a->pause = n > 0 ? 0 : a->pause == 0 ? 1 : a->pause < PAUSE_MOST ? 2 * a->pause : PAUSE_MOST;
-	a->paused = 0;
-	tw->stats.extents_returned += n;
-	/* The longest last: those are looked at first. */
-	if (m.rest.n > 1)
-		qsort_r(m.rest.item, m.rest.n, sizeof *m.rest.item, by_length, &g);
-	if (g.generation == txn_generation(a->sweep))
+	(void)tree_give(&g, offsetof(struct txn_anchor, free), v->head_bytes, &m.blocks, &m.block_tree);
+	if (bytes > 0)
+		give_stretches(&g, a, bytes);
+	if (g.generation == txn_generation(a->sweep)) {
 		for (uint32_t i = 0; i < m.rest.n; i++)
 			txn_stretch_push(&a->rest, m.rest.item[i].at, m.rest.item[i].end);
+		for (uint32_t i = 0; i + 1 < m.blocks.n; i += 2)
+			if (txn_free_push(&a->blocks, m.blocks.item[i]) &&
+			    !txn_free_push(&a->blocks, m.blocks.item[i + 1]))
+				a->blocks.n--;
+	}
 	discard(&m);
 }
 
 /*
  * True if a worker's memory of one table is unused. *bytes: how many for archives and blobs,
- * UINT64_MAX = all memory. idle: so is this process, and it does not hear whether another one wants
- * memory.
+ * UINT64_MAX = all memory; *blocks: emptied ones. idle: so is this process, and it does not hear
+ * whether another one wants memory.
  */
 static bool
-unused(struct txn_alloc *a, bool idle, uint64_t *bytes)
+unused(struct txn_alloc *a, bool idle, uint64_t *bytes, uint32_t *blocks)
 {
 	uint64_t now = aux_bytes(a);
+	uint32_t emptied = a->blocks.n / 2;
 	if (now < a->least)
 		a->least = now;
+	if (emptied < a->least_blocks)
+		a->least_blocks = emptied;
 	a->quiet = a->takes == a->takes_seen ? a->quiet + 1 : 0;
 	a->takes_seen = a->takes;
 	if (a->quiet >= QUIET && anything(a)) {
@@ -545,9 +612,15 @@ unused(struct txn_alloc *a, bool idle, uint64_t *bytes)
 	if (++a->samples < SAMPLES && !idle)
 		return false;
 	*bytes = idle ? now : a->least;
+	*blocks = idle ? emptied : a->least_blocks;
 	a->samples = 0;
 	a->least = now;
-	return *bytes >= SURPLUS && a->paused++ >= a->pause;
+	a->least_blocks = emptied;
+	if (*bytes < SURPLUS || a->paused++ < a->pause)
+		*bytes = 0;
+	if ((uint64_t)*blocks * a->stock->block_bytes < SURPLUS)
+		*blocks = 0;
+	return *bytes > 0 || *blocks > 0;
 }
 
 /* Whether a worker need not look at it any more: the table is closed here, or nothing was taken for
@@ -569,13 +642,14 @@ look_for_unused(struct txn_worker *tw)
 	/* Only this coroutine takes any off the list. */
 	for (struct txn_alloc *a = tw->allocs, *next; a != NULL && st == NAM_OK; a = next) {
 		uint64_t bytes;
+		uint32_t blocks;
 		tw->stats.looked_at++;
 		if (may_rest(a)) {
 			next = a->next;
 			txn_alloc_unlist(tw, a);
 			continue;
 		}
-		bool is = a->looked && unused(a, idle, &bytes);
+		bool is = a->looked && unused(a, idle, &bytes, &blocks);
 		if (!a->looked)
 			a->quiet++;
 		if (is && !pinned && !nam_fault(ALLOCATOR_UNLOCKED)) {
@@ -588,7 +662,7 @@ look_for_unused(struct txn_worker *tw)
 		if (v != NULL && st == NAM_OK && bytes == UINT64_MAX)
 			txn_hand_over(tw, v, a, net_now_ns(tw->w) + HAND_OVER_NS);
 		else if (v != NULL && st == NAM_OK)
-			give_surplus(tw, v, a, bytes);
+			give_surplus(tw, v, a, bytes, blocks);
 		next = a->next;
 	}
 	if (pinned)

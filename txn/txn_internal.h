@@ -77,6 +77,7 @@ struct txn_alloc {
 	uint64_t round;   /* the collector's round in which it looked last */
 	/* surplus.c: how much was taken, and the least that was left at hand */
 	uint64_t takes, takes_seen, least;
+	uint32_t least_blocks;
 	unsigned samples, quiet, pause, paused;
 	bool due;
 	/* Extents for archives and blobs, rising: those of earlier generations, and those taken
@@ -137,7 +138,7 @@ struct txn_stock {
 	struct txn_db *db;
 	uint32_t table;
 	net_addr anchor;
-	uint32_t archive_bytes;
+	uint32_t archive_bytes, block_bytes;
 	bool vital;
 	/* a  the view whose callbacks collectors and sweeps call: the newest that is settled, else
 	 * the newest; NULL = the table is closed here. Stays in memory while a pin of the process
