@@ -58,6 +58,7 @@
 	X(KEYED_UNLOCKED, "keyed-unlocked", "K1", "keyed_test", 0, "a block that a transaction has locked is taken for one without the key") \
 	X(KNOWN_UNASKED, "known-unasked", "O4", "order_test", 0, "a process believes what it knew of an entry, whatever the word of its block") \
 	X(LEAVES_UNSEEN, "leaves-unseen", "O1", "order_test", 0, "a SERIALIZABLE commit does not look at the leaves again that it has READ") \
+	X(LEAVES_UNJUDGED, "leaves-unjudged", "O1", "order_test", 0, "a SERIALIZABLE commit takes what has come into a leaf for what has gone") \
 	X(FK_UNLOCKED, "fk-unlocked", "F1", "refer_test", 0, "a commit does not look again at the rows that its rows refer to") \
 	X(FK_UNASKED, "fk-unasked", "F2", "refer_test", 0, "a commit that takes a key away does not look again for rows that refer to it") \
 	X(ANY_SLOT, "any-slot", "H", "hash_twin_test", 0, "an insert takes any free slot of the bucket") \

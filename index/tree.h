@@ -193,9 +193,15 @@ struct idx_leaf {
 	net_addr at;
 	uint64_t check;
 };
+/* right changes if the leaf splits: what it gives up goes to a new leaf there (B3). */
+struct idx_seen {
+	struct idx_leaf leaf;
+	uint64_t right, id;    /* of the node; id 0 = a message told the leaf, and not these */
+	struct idx_tree *tree; /* borrowed */
+};
 /* Zeroed at first. Calls that are given one add the leaves that prove their answers. */
 struct idx_leaves {
-	struct idx_leaf *leaf;
+	struct idx_seen *leaf;
 	uint32_t n, cap;
 	uint32_t *slot;       /* numbers of leaves, plus 1, by their addresses: open addressing */
 	uint32_t slots, used; /* slots: a power of two, or 0 */
@@ -210,6 +216,18 @@ void idx_leaves_free(struct idx_leaves *l);
  */
 nam_status idx_leaves_same(
     struct net_worker *w, const struct idx_leaves *l, bool *same, struct net_counts *acct);
+/* Likewise, from leaf number *from on: *from becomes the number of the first one that has changed,
+ * or l->n. */
+nam_status idx_leaves_changed(
+    struct net_worker *w, const struct idx_leaves *l, uint32_t *from, struct net_counts *acct);
+/*
+ * READs a leaf again that has changed. *there: it still has the fences that it had, so each entry
+ * that has come to the places it proved is among value[0 .. *n), IDX_LEAF_MOST of them at most.
+ * False: it has split or is no leaf of the tree any more, or it could not be READ whole.
+ */
+enum { IDX_LEAF_MOST = 16 };
+nam_status idx_leaf_now(struct net_worker *w, const struct idx_seen *leaf, uint64_t *value, unsigned *n,
+    bool *there, struct net_counts *acct);
 
 /* ---- lookup ---------------------------------------------------------------------------- */
 

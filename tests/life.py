@@ -816,7 +816,7 @@ PASS_ON = {
     "on conflict": "DELETE FROM u WHERE email = 'a'; INSERT INTO u VALUES (%(i)d, 'a') ON CONFLICT (email) DO UPDATE SET id = -1;\n",
     "block": "BEGIN; DELETE FROM u WHERE email = 'a'; INSERT INTO u VALUES (%(i)d, 'a'); COMMIT;\n",
 }
-LEVELS = ["read committed", "repeatable read"]
+LEVELS = ["read committed", "repeatable read", "serializable"]
 
 
 def passes_on(f, what, shell, way, first, n):
@@ -857,7 +857,7 @@ def again(rounds=1000000, seconds=60.0, fabric="auto"):
         for level in LEVELS:
             s.ok("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL " + level)
             for way in PASS_ON:
-                at = passes_on(f, level, s, way, at, 30)
+                at = passes_on(f, level, s, way, at, 100)
         s.ok("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL read committed")
         # A snapshot stays open.
         old = h.shell(fabric=fabric)

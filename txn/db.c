@@ -315,6 +315,7 @@ txn_worker_close(struct txn_worker *tw)
 		free(t->read);
 		free(t->absent);
 		free(t->scanned);
+		free(t->ranged);
 		free(t->relied);
 		free(t->forbids);
 		free(t->entry);

@@ -434,6 +434,33 @@ both_insert(struct fixture *fix, enum txn_iso iso, uint64_t at)
 	return won + (txn_commit(b, NULL) == NAM_OK);
 }
 
+/* Collectors take entries of dead rows out of a leaf between a look and its commit: no row has
+ * come. */
+static void
+entries_go(struct fixture *fix)
+{
+	struct txn *b = begin(fix, 1, TXN_REPEATABLE_READ), *a;
+	bool same = true;
+	for (uint64_t k = 0; k < 4; k++)
+		assert_int_equal(insert(b, &fix->tab[1], 2000 + k, 600 + (int64_t)k), NAM_OK);
+	assert_int_equal(txn_commit(b, NULL), NAM_OK);
+	b = begin(fix, 1, TXN_REPEATABLE_READ);
+	for (uint64_t k = 0; k < 4; k++)
+		assert_int_equal(del(fix, b, &fix->tab[1], 2000 + k), NAM_OK);
+	assert_int_equal(txn_commit(b, NULL), NAM_OK);
+	/* The other process's commits are seen after a while. */
+	net_sleep(fix->w[0], 1000000);
+	a = begin(fix, 0, TXN_SERIALIZABLE);
+	assert_true(free_of(a, &fix->tab[0], 600, 609));
+	for (unsigned i = 0; i < 1000 && same; i++) {
+		net_sleep(fix->w[0], 1000000);
+		assert_int_equal(idx_leaves_same(fix->w[0], &a->leaves, &same, NULL), NAM_OK);
+	}
+	assert_false(same);
+	assert_int_equal(insert(a, &fix->tab[0], 2010, 605), NAM_OK);
+	assert_int_equal(txn_commit(a, NULL), NAM_OK);
+}
+
 static void
 phantoms(struct fixture *fix)
 {
@@ -455,6 +482,7 @@ phantoms(struct fixture *fix)
 	for (uint64_t k = 0; k < 30; k++)
 		assert_int_equal(insert(a, &fix->tab[0], 1000 + k, 400 + (int64_t)k), NAM_OK);
 	assert_int_equal(txn_commit(a, NULL), NAM_OK);
+	entries_go(fix);
 }
 
 static void
@@ -907,6 +935,7 @@ test_twins(void **state)
 		{ NAM_FAULT_ENTRY_UNLOCKED, toggles, 20 },
 		{ NAM_FAULT_KNOWN_UNASKED, many, 30 },
 		{ NAM_FAULT_LEAVES_UNSEEN, phantoms, 1 },
+		{ NAM_FAULT_LEAVES_UNJUDGED, phantoms, 1 },
 	};
 	unsigned missed = 0;
 	die_at = 0;

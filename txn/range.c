@@ -159,10 +159,21 @@ show(struct txn *t, const struct entry *e, struct nam_arena *arena, struct txn_r
 	return NAM_OK;
 }
 
-static struct idx_leaves *
-leaves_of(struct txn *t)
+/* Where a look at the table's ordered indexes adds the leaves that prove its answer. */
+static nam_status
+leaves_of(struct txn *t, struct txn_table *table, struct idx_leaves **out)
 {
-	return t->iso == TXN_SERIALIZABLE ? &t->leaves : NULL;
+	*out = NULL;
+	if (t->iso != TXN_SERIALIZABLE)
+		return NAM_OK;
+	*out = &t->leaves;
+	for (uint32_t i = t->nranged; i > 0; i--)
+		if (t->ranged[i - 1] == table)
+			return NAM_OK;
+	if (!txn_grow((void **)&t->ranged, t->nranged, &t->ranged_cap, sizeof *t->ranged))
+		return NAM_NOMEM;
+	t->ranged[t->nranged++] = table;
+	return NAM_OK;
 }
 
 /* ---- by key ---- */
@@ -281,9 +292,12 @@ seek_chunk(struct txn *t, struct txn_seek *s, unsigned n, struct nam_arena *aren
 		struct txn_table_view *v = s[i].table->view;
 		if (v == NULL || s[i].order >= v->orders)
 			return NAM_INVALID;
-		probe[i] = (struct idx_tree_probe){
-			.tree = v->tree[s[i].order], .key = s[i].key, .leaves = leaves_of(t)
-		};
+		struct idx_leaves *leaves;
+		nam_status st = leaves_of(t, s[i].table, &leaves);
+		if (st != NAM_OK)
+			return st;
+		probe[i] =
+		    (struct idx_tree_probe){ .tree = v->tree[s[i].order], .key = s[i].key, .leaves = leaves };
 		s[i].all = NULL;
 		s[i].rows = 0;
 	}
@@ -378,9 +392,11 @@ txn_range_open(struct txn *t, struct txn_table *table, unsigned order, const str
 	r->descending = range->descending;
 	r->chunk = range->expect > 0 && range->expect < CHUNK ? range->expect : CHUNK;
 	nam_arena_init(&r->arena, 0);
-	r->scan = idx_tree_scan_open(v->tree[order], range, leaves_of(t));
+	struct idx_leaves *leaves;
+	nam_status st = leaves_of(t, table, &leaves);
+	r->scan = st == NAM_OK ? idx_tree_scan_open(v->tree[order], range, leaves) : NULL;
 	t->looks.ranges++;
-	nam_status st = r->scan != NULL ? txn_own_range_open(t, v, order, range, &r->own) : NAM_NOMEM;
+	st = r->scan != NULL ? txn_own_range_open(t, v, order, range, &r->own) : NAM_NOMEM;
 	if (st != NAM_OK) {
 		txn_range_close(r);
 		return st;
@@ -507,11 +523,11 @@ add_blocks(struct txn_blocks *b, const uint64_t *at, unsigned n, struct nam_aren
 }
 
 static nam_status
-blocks_of_range(struct txn *t, struct idx_tree *tree, const struct idx_tree_range *range,
-    struct txn_blocks *out, struct nam_arena *arena)
+blocks_of_range(struct txn *t, struct idx_tree *tree, struct idx_leaves *leaves,
+    const struct idx_tree_range *range, struct txn_blocks *out, struct nam_arena *arena)
 {
 	uint64_t value[CHUNK_MAX];
-	struct idx_tree_scan *scan = idx_tree_scan_open(tree, range, leaves_of(t));
+	struct idx_tree_scan *scan = idx_tree_scan_open(tree, range, leaves);
 	nam_status st = scan != NULL ? NAM_OK : NAM_NOMEM;
 	t->looks.ranges++;
 	for (unsigned n = 1; st == NAM_OK && n > 0;) {
@@ -536,18 +552,18 @@ is_key(const struct idx_tree_range *range, unsigned words)
 
 /* Ranges of one key each. */
 static nam_status
-blocks_of_keys(struct txn *t, struct idx_tree *tree, const struct idx_tree_range *range, unsigned n,
-    struct txn_blocks *out, struct nam_arena *arena)
+blocks_of_keys(struct txn *t, struct idx_tree *tree, struct idx_leaves *leaves,
+    const struct idx_tree_range *range, unsigned n, struct txn_blocks *out, struct nam_arena *arena)
 {
 	struct idx_tree_probe *p = nam_arena_take(arena, n * sizeof *p);
 	if (p == NULL)
 		return NAM_NOMEM;
 	for (unsigned i = 0; i < n; i++)
-		p[i] = (struct idx_tree_probe){ .tree = tree, .key = range[i].low, .leaves = leaves_of(t) };
+		p[i] = (struct idx_tree_probe){ .tree = tree, .key = range[i].low, .leaves = leaves };
 	nam_status st = look_up(t, p, n, arena);
 	for (unsigned i = 0; st == NAM_OK && i < n; i++) {
 		if (p[i].status == NAM_FULL)
-			st = blocks_of_range(t, tree, &range[i], out, arena);
+			st = blocks_of_range(t, tree, leaves, &range[i], out, arena);
 		else if (p[i].status == NAM_OK)
 			st = add_blocks(out, p[i].hit, p[i].hits, arena);
 		else if (p[i].status != NAM_ABSENT)
@@ -566,12 +582,14 @@ txn_range_blocks(struct txn *t, struct txn_table *table, unsigned order, const s
 		return NAM_UNSUPPORTED;
 	if (v == NULL || order >= v->orders)
 		return NAM_INVALID;
+	struct idx_leaves *leaves;
+	st = leaves_of(t, table, &leaves);
 	for (unsigned i = 0, keys; st == NAM_OK && i < n; i += keys + (keys == 0)) {
 		for (keys = 0; i + keys < n && keys < CHUNK_MAX; keys++)
 			if (!is_key(&range[i + keys], v->order[order].words))
 				break;
-		st = keys > 0 ? blocks_of_keys(t, v->tree[order], range + i, keys, out, arena)
-			      : blocks_of_range(t, v->tree[order], &range[i], out, arena);
+		st = keys > 0 ? blocks_of_keys(t, v->tree[order], leaves, range + i, keys, out, arena)
+			      : blocks_of_range(t, v->tree[order], leaves, &range[i], out, arena);
 	}
 	return st;
 }

@@ -73,7 +73,7 @@ txn_recycle(struct txn *t)
 	t->nentries = 0;
 	if (t->nunchecked + t->nclaims > 0)
 		txn_claims_end(t);
-	t->nwr = t->nblobs = t->nreads = t->nabsent = t->nscanned = t->nguards = 0;
+	t->nwr = t->nblobs = t->nreads = t->nabsent = t->nscanned = t->nranged = t->nguards = 0;
 	t->nrelied = t->nforbids = t->nasked = 0;
 	txn_own_end(t);
 	t->note = 0;

@@ -49,16 +49,19 @@ look_again(struct txn *t, nam_status st, uint64_t lock, struct net_backoff *paus
 /*
  * *yes: the block, whose word was READ before, has no version. What t met there was at or below its
  * snapshot, so it was a deletion, or no version either: the collector empties nothing else. t has a
- * pin below the CID that the collector left, so the block is not used again before t ends.
+ * pin below the CID that the collector left, so the block is not used again before t ends. If the
+ * word has changed since, another look tells: *word is the new one.
  */
 static nam_status
-has_been_emptied(struct txn *t, net_addr at, uint64_t word, bool *yes)
+has_been_emptied(struct txn *t, net_addr at, uint64_t *word, bool *yes)
 {
 	struct rec_block img;
 	nam_status st = net_read1(t->tw->w, at, &img, sizeof img, &t->counts);
 	/* of two slots or more, and no sum */
-	*yes = st == NAM_OK && img.word == word &&
+	*yes = st == NAM_OK && img.word == *word &&
 	       (img.ident | img.link | img.cid[0] | img.cid[1] | img.cid[2]) == 0;
+	if (st == NAM_OK)
+		*word = img.word;
 	return st;
 }
 
@@ -71,21 +74,27 @@ judge_read(struct txn *t, const struct txn_read_mark *r, uint64_t word)
 	uint64_t until = 0;
 	nam_status st = NAM_OK;
 	bool none = false;
-	if (r->newest > t->pin.at && (own == NULL || own->has != TXN_LOCKED)) {
-		/* It was newer than our snapshot when we met it. */
-		txn_cover(t, r->newest); /* else the retry would conflict again: `stale-retry` */
-		return NAM_CONFLICT;
-	}
 	if (own != NULL && own->has == TXN_LOCKED && word == t->lock)
 		return NAM_OK;
-	/* A collector that takes an entry out leaves the word as it was. */
-	while (st == NAM_OK && (word & REC_LOCK) && look_again(t, NAM_BUSY, word, &pause, &until))
-		st = net_read1(t->tw->w, r->at, &word, sizeof word, &t->counts);
-	if (st == NAM_OK && word != r->newest && !(word & REC_LOCK))
-		st = has_been_emptied(t, r->at, word, &none);
-	if (st != NAM_OK || none || word == r->newest)
+	/* When we met it, it was newer than our snapshot, or the collector had just emptied it. */
+	bool newer = r->newest > t->pin.at && (own == NULL || own->has != TXN_LOCKED);
+	/* A collector that takes an entry out leaves the word as it was. It may lock the block
+	 * again, for the next entry, after it has emptied it. */
+	for (uint64_t before = 0; st == NAM_OK && (newer || word != r->newest) && word != before && !none;) {
+		before = word;
+		if (!(word & REC_LOCK)) {
+			st = has_been_emptied(t, r->at, &word, &none);
+		} else if (look_again(t, NAM_BUSY, word, &pause, &until)) {
+			st = net_read1(t->tw->w, r->at, &word, sizeof word, &t->counts);
+			before = 0;
+		}
+	}
+	if (st != NAM_OK || none || (!newer && word == r->newest))
 		return st;
-	if (word & REC_LOCK) /* so that the caller's retry does not meet this lock once more */
+	if (newer)
+		txn_cover(t, r->newest); /* else the retry would conflict again: `stale-retry` */
+	/* A lock: so that the caller's retry does not meet it once more. */
+	if (word & REC_LOCK)
 		txn_unlock_dead(t->tw, r->at, word);
 	else
 		txn_cover(t, word);
@@ -250,6 +259,66 @@ validate_scans(struct txn *t)
 	return st == NAM_BUSY ? NAM_CONFLICT : st;
 }
 
+/* The table that has the tree among its ordered indexes; t has looked there. */
+static const struct txn_table_view *
+view_of_tree(const struct txn *t, const struct idx_tree *tree)
+{
+	for (uint32_t i = 0; i < t->nranged; i++) {
+		const struct txn_table_view *v = t->ranged[i]->view;
+		for (unsigned o = 0; v != NULL && o < v->orders; o++)
+			if (v->tree[o] == tree)
+				return v;
+	}
+	return NULL;
+}
+
+/*
+ * A leaf has changed since t looked. Each block that t met there is in its read set, so only an
+ * entry that has come matters: a row that another transaction has inserted or moved there is newer
+ * than our snapshot, or locked. Entries that have gone led to rows that were deleted before our
+ * snapshot, as our pin holds all others back, or were inserted and never committed.
+ */
+static nam_status
+leaf_news(struct txn *t, const struct idx_seen *leaf, uint64_t *lock)
+{
+	const struct txn_table_view *v = view_of_tree(t, leaf->tree);
+	uint64_t value[IDX_LEAF_MOST];
+	unsigned n;
+	bool there;
+	nam_status st = idx_leaf_now(t->tw->w, leaf, value, &n, &there, &t->counts);
+	if (st != NAM_OK || !there || v == NULL || nam_fault(LEAVES_UNJUDGED))
+		return st == NAM_OK && (!there || v == NULL) ? NAM_CONFLICT : st;
+	struct rec_block img[IDX_LEAF_MOST];
+	net_batch_init(&t->batch, t->tw->w, t->op, TXN_OPS, &t->counts);
+	for (unsigned i = 0; i < n; i++)
+		net_read(&t->batch, (net_addr){ value[i] }, &img[i], rec_head_bytes(v->slots));
+	st = n > 0 ? net_run(&t->batch) : NAM_OK;
+	for (unsigned i = 0; st == NAM_OK && i < n; i++)
+		st = judge_block(t, v, &img[i], (net_addr){ value[i] }, lock);
+	return st;
+}
+static_assert((int)IDX_LEAF_MOST <= (int)TXN_OPS, "a leaf's blocks in one doorbell");
+
+static nam_status
+validate_leaves(struct txn *t)
+{
+	nam_status st = NAM_OK;
+	uint64_t lock = 0;
+	for (uint32_t i = 0; st == NAM_OK; i++) {
+		struct net_backoff pause = { .base_ns = COLLECTOR_NS, .cap_ns = COLLECTOR_NS };
+		uint64_t until = 0;
+		st = idx_leaves_changed(t->tw->w, &t->leaves, &i, &t->counts);
+		if (st != NAM_OK || i == t->leaves.n)
+			return st;
+		do
+			st = leaf_news(t, &t->leaves.leaf[i], &lock);
+		while (look_again(t, st, lock, &pause, &until));
+		if (st == NAM_OK)
+			st = txn_between(t);
+	}
+	return st == NAM_BUSY ? NAM_CONFLICT : st;
+}
+
 bool
 txn_validates(const struct txn *t)
 {
@@ -264,10 +333,9 @@ txn_validate(struct txn *t)
 		st = validate_absent(t);
 	if (st == NAM_OK)
 		st = validate_scans(t);
-	bool same = true;
 	if (st == NAM_OK && t->leaves.n > 0 && !nam_fault(LEAVES_UNSEEN))
-		st = idx_leaves_same(t->tw->w, &t->leaves, &same, &t->counts);
-	return st == NAM_OK && !same ? NAM_CONFLICT : st;
+		st = validate_leaves(t);
+	return st;
 }
 
 bool

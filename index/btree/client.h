@@ -198,6 +198,8 @@ uint64_t idx_inner_bytes(const struct idx_inner *c);
 /* The slots of a leaf's entries in order of their places. Returns how many. */
 unsigned idx_leaf_sort(const struct idx_node *n, unsigned w, uint8_t *slot);
 
-nam_status idx_leaves_add(struct idx_leaves *l, net_addr at, uint64_t check);
+nam_status idx_leaves_add(struct idx_leaves *l, const struct idx_seen *leaf);
+/* A leaf that was READ whole. */
+nam_status idx_leaves_saw(struct idx_leaves *l, struct idx_tree *t, net_addr at, const struct idx_node *n);
 
 #endif

@@ -371,7 +371,7 @@ answer(struct idx_tree_probe *p, const struct idx_node *n, net_addr at, unsigned
 	} else {
 		gather(p, n, w);
 	}
-	if (p->hits > IDX_HITS_MAX || idx_leaves_add(p->leaves, at, n->check) != NAM_OK) {
+	if (p->hits > IDX_HITS_MAX || idx_leaves_saw(p->leaves, p->tree, at, n) != NAM_OK) {
 		p->hits = 0;
 		return false;
 	}
@@ -444,7 +444,7 @@ found(void *arg, struct seek *s, unsigned i, const struct idx_node *n, net_addr 
 	gather(p, n, w);
 	if (p->leaf.at.bits == 0)
 		p->leaf = (struct idx_leaf){ at, n->check };
-	nam_status st = idx_leaves_add(p->leaves, at, n->check);
+	nam_status st = idx_leaves_saw(p->leaves, p->tree, at, n);
 	if (st != NAM_OK) {
 		s->status = st;
 		return true;
@@ -481,7 +481,8 @@ answered(struct idx_tree_probe *p, const uint64_t *at, unsigned left)
 	at += 1 + told;
 	p->status = NAM_OK;
 	for (unsigned i = 0; i < leaves && p->status == NAM_OK; i++)
-		p->status = idx_leaves_add(p->leaves, (net_addr){ at[2 * i] }, at[2 * i + 1]);
+		p->status =
+		    idx_leaves_add(p->leaves, &(struct idx_seen){ .leaf = { { at[2 * i] }, at[2 * i + 1] } });
 	if (leaves > 0)
 		p->leaf = (struct idx_leaf){ { at[0] }, at[1] };
 	return 1 + told + 2 * leaves;

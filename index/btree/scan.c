@@ -106,7 +106,7 @@ take(struct idx_tree_scan *s, const struct idx_node *n, net_addr at, nam_status 
 		here = s->descending ? !idx_below(n, place, place[w], w) : !idx_beyond(n, place, place[w], w);
 	if (!here)
 		return false;
-	*st = idx_leaves_add(s->leaves, at, n->check);
+	*st = idx_leaves_saw(s->leaves, s->t, at, n);
 	/* Fences stay where they are, but for a tree that was dropped and made again meanwhile. */
 	memcpy(s->descending ? s->high : s->low, s->at, 8 * (size_t)(w + 1));
 	memcpy(&s->leaf, n, 8 * (size_t)idx_node_words(w, true));
@@ -282,7 +282,8 @@ ask(struct net_worker *w, struct idx_tree_scan *s)
 				: idx_place_order(s->at, s->at[words], s->high, s->high[words], words) >= 0;
 		}
 		for (unsigned i = 0; i < leaves && st == NAM_OK; i++)
-			st = idx_leaves_add(s->leaves, (net_addr){ e[2 * i] }, e[2 * i + 1]);
+			st = idx_leaves_add(
+			    s->leaves, &(struct idx_seen){ .leaf = { { e[2 * i] }, e[2 * i + 1] } });
 	}
 	idx_ask_free(&a);
 	return st;

@@ -296,7 +296,7 @@ leaf_slots(struct idx_leaves *l)
 	l->slots = slots;
 	l->used = l->n;
 	for (uint32_t k = 0; k < l->n; k++) {
-		uint32_t i = (uint32_t)nam_mix(l->leaf[k].at.bits) & (slots - 1);
+		uint32_t i = (uint32_t)nam_mix(l->leaf[k].leaf.at.bits) & (slots - 1);
 		while (slot[i] != 0)
 			i = (i + 1) & (slots - 1);
 		slot[i] = k + 1;
@@ -311,7 +311,7 @@ leaf_slot(const struct idx_leaves *l, const struct idx_leaf *leaf)
 {
 	uint32_t mask = l->slots - 1, i = (uint32_t)nam_mix(leaf->at.bits) & mask;
 	for (; l->slot[i] != 0; i = (i + 1) & mask) {
-		const struct idx_leaf *k = &l->leaf[l->slot[i] - 1];
+		const struct idx_leaf *k = &l->leaf[l->slot[i] - 1].leaf;
 		if (k->at.bits == leaf->at.bits && k->check == leaf->check)
 			break;
 	}
@@ -323,31 +323,41 @@ leaf_enter(struct idx_leaves *l, uint32_t k)
 {
 	if ((l->used + 1) * UINT64_C(2) > l->slots)
 		return leaf_slots(l); /* which enters all */
-	uint32_t *to = leaf_slot(l, &l->leaf[k]);
+	uint32_t *to = leaf_slot(l, &l->leaf[k].leaf);
 	l->used += *to == 0;
 	*to = k + 1;
 	return true;
 }
 
 nam_status
-idx_leaves_add(struct idx_leaves *l, net_addr at, uint64_t check)
+idx_leaves_add(struct idx_leaves *l, const struct idx_seen *leaf)
 {
-	const struct idx_leaf leaf = { at, check };
-	if (l == NULL || (l->slots > 0 && *leaf_slot(l, &leaf) != 0))
+	if (l == NULL || (l->slots > 0 && *leaf_slot(l, &leaf->leaf) != 0))
 		return NAM_OK;
 	if (l->n == l->cap) {
 		uint32_t cap = l->cap == 0 ? 16 : 2 * l->cap;
-		struct idx_leaf *more = realloc(l->leaf, cap * sizeof *more);
+		struct idx_seen *more = realloc(l->leaf, cap * sizeof *more);
 		if (more == NULL)
 			return NAM_NOMEM;
 		l->leaf = more;
 		l->cap = cap;
 	}
-	l->leaf[l->n++] = leaf;
+	l->leaf[l->n++] = *leaf;
 	if (leaf_enter(l, l->n - 1))
 		return NAM_OK;
 	l->n--;
 	return NAM_NOMEM;
+}
+
+nam_status
+idx_leaves_saw(struct idx_leaves *l, struct idx_tree *t, net_addr at, const struct idx_node *n)
+{
+	if (l == NULL)
+		return NAM_OK;
+	const struct idx_seen leaf = {
+		.leaf = { at, n->check }, .right = n->right, .id = n->tree, .tree = t
+	};
+	return idx_leaves_add(l, &leaf);
 }
 
 void
@@ -379,30 +389,77 @@ idx_leaves_change(struct idx_leaves *l, const struct idx_leaf_change *c)
 	uint32_t k = *leaf_slot(l, &c->before);
 	if (k == 0)
 		return NAM_OK;
-	l->leaf[k - 1] = c->after;
+	struct idx_seen *leaf = &l->leaf[k - 1], sibling = *leaf;
+	leaf->leaf = c->after;
+	sibling.leaf = c->sibling;
+	if (sibling.leaf.at.bits != 0)
+		leaf->right = sibling.leaf.at.bits;
 	if (!leaf_enter(l, k - 1))
 		return NAM_NOMEM;
-	return c->sibling.at.bits != 0 ? idx_leaves_add(l, c->sibling.at, c->sibling.check) : NAM_OK;
+	return sibling.leaf.at.bits != 0 ? idx_leaves_add(l, &sibling) : NAM_OK;
 }
 
 nam_status
-idx_leaves_same(struct net_worker *w, const struct idx_leaves *l, bool *same, struct net_counts *acct)
+idx_leaves_changed(struct net_worker *w, const struct idx_leaves *l, uint32_t *from, struct net_counts *acct)
 {
 	enum { OPS = 64 };
 	struct net_op ops[OPS];
 	uint64_t now[OPS];
 	struct net_batch b;
-	*same = true;
-	for (uint32_t i = 0; i < l->n && *same; i += OPS) {
-		uint32_t n = l->n - i < OPS ? l->n - i : OPS;
+	for (; *from < l->n; *from += OPS) {
+		uint32_t n = l->n - *from < OPS ? l->n - *from : OPS;
 		net_batch_init(&b, w, ops, OPS, acct);
 		for (uint32_t k = 0; k < n; k++)
-			net_read(&b, l->leaf[i + k].at, &now[k], 8);
+			net_read(&b, l->leaf[*from + k].leaf.at, &now[k], 8);
 		nam_status st = net_run(&b);
 		if (st != NAM_OK)
 			return st;
 		for (uint32_t k = 0; k < n; k++)
-			*same &= now[k] == l->leaf[i + k].check;
+			if (now[k] != l->leaf[*from + k].leaf.check) {
+				*from += k;
+				return NAM_OK;
+			}
+	}
+	*from = l->n;
+	return NAM_OK;
+}
+
+nam_status
+idx_leaves_same(struct net_worker *w, const struct idx_leaves *l, bool *same, struct net_counts *acct)
+{
+	uint32_t at = 0;
+	nam_status st = idx_leaves_changed(w, l, &at, acct);
+	*same = at == l->n;
+	return st;
+}
+
+static_assert((int)IDX_LEAF_MOST >= (int)IDX_NODE_SLOTS, "a caller has room for a leaf");
+
+nam_status
+idx_leaf_now(struct net_worker *w, const struct idx_seen *leaf, uint64_t *value, unsigned *n, bool *there,
+    struct net_counts *acct)
+{
+	enum { TRIES = 16, BASE_NS = 1000, CAP_NS = 100000 };
+	struct net_backoff pause = { .base_ns = BASE_NS, .cap_ns = CAP_NS };
+	struct idx_node node;
+	*there = false;
+	*n = 0;
+	if (leaf->id == 0)
+		return NAM_OK;
+	unsigned words = leaf->tree->words;
+	for (unsigned i = 0; i < TRIES; i++) {
+		nam_status st = net_read1(w, leaf->leaf.at, &node, 8 * idx_node_words(words, true), acct);
+		if (st != NAM_OK)
+			return st;
+		if (idx_node_sound(&node, leaf->id, words, true)) {
+			*there = node.right == leaf->right;
+			*n = idx_meta_count(node.meta);
+			memcpy(value, idx_at(&node, idx_node_value(words, 0)), 8 * (size_t)*n);
+			return NAM_OK;
+		}
+		if (node.tree != leaf->id || idx_node_ended(&node, leaf->id))
+			return NAM_OK;
+		net_back_off(w, &pause);
 	}
 	return NAM_OK;
 }
