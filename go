@@ -33,7 +33,7 @@ usage: ./go VERB [arguments]
                  with the table
   soak  --life [PROOF...] [--json]
                  long tests of real processes under trouble, one after the other, with their figures: busy (ten
-                 minutes), death, memory, histories (ten minutes), sweep, resets, silence, leave, drop, value, asleep, again, age,
+                 minutes), death, memory, histories (ten minutes), sweep, resets, silence, leave, drop, value, asleep, again, age, names,
                  schema
   help           this text
 
@@ -526,7 +526,7 @@ soak_index() {
 }
 
 # Those that are not the ten minutes of `busy`.
-life_short=(death memory sweep resets silence leave drop value asleep again age schema)
+life_short=(death memory sweep resets silence leave drop value asleep again age names schema)
 
 # soak_simulated MINUTES: fresh seeds on each core; their summaries can be added up.
 soak_simulated() {

@@ -274,22 +274,24 @@ memory_kib(void)
 
 /*
  * Waits for one of the signals. Meanwhile memory that statements have freed goes back to the
- * system: libc keeps it where other memory lies behind it. Only if the process has grown since,
- * because libc walks its free memory for that.
+ * system: libc keeps it where other memory lies behind it. Only if the process has grown since, or
+ * has freed much, also a while after it has grown: libc walks its free memory for that.
  */
 static int
 wait_for(const sigset_t *set)
 {
 	enum { EVERY_S = 5, MORE = 16 /* of its memory, a part */ };
 	const struct timespec every = { .tv_sec = EVERY_S };
-	unsigned long least = memory_kib();
+	unsigned long least = memory_kib(), kept = mallinfo2().fordblks >> 10;
 	int sig;
 	while ((sig = sigtimedwait(set, NULL, &every)) < 0) {
-		unsigned long now = memory_kib();
-		if (now > least + least / MORE) {
+		unsigned long now = memory_kib(), unused = mallinfo2().fordblks >> 10;
+		kept = unused < kept ? unused : kept;
+		if (now > least + least / MORE || unused > kept + now / MORE) {
 			malloc_trim(0);
 			now = memory_kib();
 			least = now;
+			kept = mallinfo2().fordblks >> 10;
 		}
 		least = now < least ? now : least;
 	}

@@ -2,6 +2,8 @@
 
 age      changes of the schema, thousands of each kind, in one process; then its statements on another table, turn by turn with those of
          a fresh process; what an idle second costs each; the memory of both
+names    thousands of prepared statements in one session, by PREPARE and by message: the last ones cost what the first ones do, and what
+         all of them took goes back when they are gone
 schema   writers at three levels beside sessions that make and drop constraints and indexes of their table and truncate it, in two
          processes, of which one is killed now and then: no error of class XX or 58, the table stays small, the writers stay as fast
 """
@@ -11,7 +13,7 @@ import threading
 import time
 
 import house
-from house import Compute, House, check
+from house import Compute, House, check, same
 from wire import Wire, error, texts
 
 # What is done, and undone; {} is a number.
@@ -87,8 +89,8 @@ def grow_old(w, share):
     return n
 
 
-def age(f, share=1.0, slower=1.05, fatter=1.2, idle=0.03, rest=15):
-    """slower: an old process may need so many times a fresh one's CPU time; fatter: and its memory; idle: so much more of a core
+def age(f, share=1.0, slower=1.05, fatter=1.2, idle=0.03, rest=25):
+    """rest: seconds in which memory goes back. slower: an old process may need so many times a fresh one's CPU time; fatter: and its memory; idle: so much more of a core
     while it has nothing to do."""
     with House(nodes=1, size="1g", lease_ms=None) as h:
         old = Compute(h, "--workers", "2")
@@ -117,6 +119,42 @@ def age(f, share=1.0, slower=1.05, fatter=1.2, idle=0.03, rest=15):
             f.wrong("an idle old process takes %.3f of a core, a fresh one %.3f" % (f["idle"]["old"], f["idle"]["fresh"]))
         if f["memory_mib"]["old"] > fatter * f["memory_mib"]["fresh"]:
             f.wrong("the old process has %.1f MiB, a fresh one %.1f" % (f["memory_mib"]["old"], f["memory_mib"]["fresh"]))
+
+
+# ---- many prepared statements ---------------------------------------------------------------
+
+def names(f, n=100000, dearer=2.0, fatter=1.2, rest=25):
+    """dearer: the last tenth of the statements may need so many times the first tenth's CPU time; fatter: the process afterwards so
+    many times the memory it had with the first hundred. Texts that were parsed are forgotten after ten seconds."""
+    with House(nodes=1, size="256m", lease_ms=None) as h:
+        p = Compute(h, "--workers", "2")
+        w = Wire(p.port, timeout=300)
+        ask(w, "CREATE TABLE named (id integer PRIMARY KEY, b text)")
+        took, cpu, early = [], p.cpu(), 0
+        for i in range(n):
+            text = "SELECT b FROM named WHERE id = $1 AND b <> 'x%d'" % i
+            if i % 2 == 0:
+                ask(w, "PREPARE p%d AS %s" % (i, text))
+            else:
+                w.raw(w.parse(text, "p%d" % i) + w.message("S"))
+                bad = [m for m in w.until_ready() if m[0] == "E"]
+                check(not bad, "statement %d:" % i, error(bad) if bad else "")
+            if i == 100:
+                early = own_memory(p)
+            if (i + 1) % (n // 10) == 0:
+                took.append(p.cpu() - cpu)
+                cpu = p.cpu()
+        same(len(texts(ask(w, "EXECUTE p%d(1)" % (n - 2)))), 0, "rows of the last statement")
+        f["cpu_s"] = {"first tenth": took[0], "last tenth": took[-1]}
+        full = own_memory(p)
+        ask(w, "DEALLOCATE ALL")
+        time.sleep(rest)
+        f["memory_mib"] = {"of a hundred": early / (1 << 20), "of all": full / (1 << 20), "afterwards": own_memory(p) / (1 << 20)}
+        if took[-1] > dearer * took[0]:
+            f.wrong("the first tenth of the statements needs %.2f s, the last %.2f" % (took[0], took[-1]))
+        if own_memory(p) > fatter * early:
+            f.wrong("the process had %.1f MiB with a hundred statements, and has %.1f when they are gone" % (
+                early / (1 << 20), own_memory(p) / (1 << 20)))
 
 
 # ---- changes of the schema beside writers --------------------------------------------------

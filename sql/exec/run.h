@@ -62,7 +62,7 @@ struct sql_session {
 	struct sql_savepoint *save;               /* of the block, oldest first */
 	unsigned saves, save_cap;
 	bool save_lost;             /* a failure after DDL took the whole transaction */
-	struct sql_named *named;    /* PREPARE */
+	struct sql_names *named;    /* PREPARE; NULL = none so far */
 	struct sql_cursor *cursors; /* open ones, newest first */
 	uint32_t stmt_mark;         /* where the running statement began, 0 = not marked */
 	bool more;                  /* sql_run leaves the implicit transaction open */

@@ -1,6 +1,6 @@
 /*
  * parse.c -- the parser's thread: PostgreSQL's grammar on a stack it cannot overflow, and a cache
- * of its answers.
+ * of its answers. The cache forgets what is not used for a while, so it costs what is in use.
  *
  * libpg_query has no depth check of its own: every term of 1+1+1+... costs it
  * up to 2.7 KiB of stack, then it dies. So no coroutine and no ordinary thread
@@ -14,6 +14,7 @@
 #include <sql/parse/convert.h>
 #include <sql/parse/parse.h>
 
+#include <errno.h>
 #include <pg_query.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -21,6 +22,7 @@
 #include <stdlib.h>
 #include <strings.h>
 #include <sys/mman.h>
+#include <time.h>
 
 enum {
 	TEXT_MAX = 1 << 20,
@@ -32,6 +34,9 @@ enum {
 	LEVELS_MAX = 4000,    /* parentheses; the grammar itself stops at 5,000 to 10,000 */
 	CACHE_SLOTS = 1024,
 	CACHE_TEXT_MAX = 16 << 10,
+	PARSED_CHUNK = 4 << 10,
+	CACHE_BYTES = 8 << 20,
+	CACHE_AGE_S = 5, /* after one to two of these without a use a text is forgotten */
 };
 #define STACK_BYTES ((size_t)HEIGHT_MAX * FRAME_MAX)
 #define STACK_WARM  ((size_t)1 << 20) /* what stays touched between two statements */
@@ -55,6 +60,10 @@ struct sql_parser {
 	bool stop;
 	bool blocks; /* a coroutine that parses blocks its thread meanwhile */
 	struct sql_parsed *cache[CACHE_SLOTS];
+	bool used[CACHE_SLOTS]; /* since the cache was looked at last */
+	unsigned kept, hand;    /* texts in the cache; where bytes are looked for */
+	size_t bytes;           /* about, of these */
+	time_t aged;
 	char *stack;
 	size_t max_bytes;
 };
@@ -307,7 +316,7 @@ parse(const char *text, size_t len, uint64_t hash, struct cat_err *err)
 		cat_error(err, "53200", "out of memory while parsing");
 		return NULL;
 	}
-	nam_arena_init(&p->arena, 4 << 10);
+	nam_arena_init(&p->arena, PARSED_CHUNK);
 	p->refs = 1;
 	p->hash = hash;
 	p->len = len;
@@ -374,14 +383,87 @@ give_stack_back(struct sql_parser *p)
 	madvise(p->stack, STACK_BYTES - STACK_WARM, MADV_DONTNEED);
 }
 
+static time_t
+now_s(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_REALTIME_COARSE, &t); /* the condition's clock */
+	return t.tv_sec;
+}
+
+static size_t
+bytes_of(const struct sql_parsed *c)
+{
+	return sizeof *c + (c->arena.used > PARSED_CHUNK ? c->arena.used : PARSED_CHUNK);
+}
+
+/* Empties a slot of the cache. The caller drops what it returns. Under mu. */
+static struct sql_parsed *
+cache_take_out(struct sql_parser *p, unsigned slot)
+{
+	struct sql_parsed *c = p->cache[slot];
+	if (c == NULL)
+		return NULL;
+	p->cache[slot] = NULL;
+	p->kept--;
+	p->bytes -= bytes_of(c);
+	return c;
+}
+
+/* Under mu. */
+static void
+cache_put(struct sql_parser *p, struct sql_parsed *c)
+{
+	unsigned slot = c->hash % CACHE_SLOTS;
+	sql_parsed_drop(cache_take_out(p, slot));
+	for (; p->kept > 0 && p->bytes + bytes_of(c) > CACHE_BYTES; p->hand++)
+		sql_parsed_drop(cache_take_out(p, p->hand % CACHE_SLOTS));
+	p->cache[slot] = sql_parsed_hold(c);
+	p->used[slot] = true;
+	p->kept++;
+	p->bytes += bytes_of(c);
+}
+
+/* Forgets the texts that were not used since the last look. With mu, which is free meanwhile. */
+static void
+cache_age(struct sql_parser *p)
+{
+	struct sql_parsed *out[CACHE_SLOTS];
+	unsigned n = 0;
+	for (unsigned i = 0; i < CACHE_SLOTS; i++) {
+		if (!p->used[i] && p->cache[i] != NULL)
+			out[n++] = cache_take_out(p, i);
+		p->used[i] = false;
+	}
+	p->aged = now_s();
+	pthread_mutex_unlock(&p->mu);
+	while (n > 0)
+		sql_parsed_drop(out[--n]);
+	pthread_mutex_lock(&p->mu);
+}
+
+/* Waits for a request, or for the end. Under mu. */
+static void
+wait_for_work(struct sql_parser *p)
+{
+	while (p->first == NULL && !p->stop) {
+		struct timespec until = { .tv_sec = p->aged + CACHE_AGE_S };
+		if (p->kept == 0)
+			pthread_cond_wait(&p->work, &p->mu);
+		else if (pthread_cond_timedwait(&p->work, &p->mu, &until) == ETIMEDOUT)
+			cache_age(p);
+	}
+	if (p->kept > 0 && now_s() >= p->aged + CACHE_AGE_S)
+		cache_age(p);
+}
+
 static void *
 run(void *arg)
 {
 	struct sql_parser *p = arg;
 	pthread_mutex_lock(&p->mu);
 	while (true) {
-		while (p->first == NULL && !p->stop)
-			pthread_cond_wait(&p->work, &p->mu);
+		wait_for_work(p);
 		struct request *r = p->first;
 		if (r == NULL)
 			break;
@@ -392,10 +474,10 @@ run(void *arg)
 		if (r->len > 32 << 10)
 			give_stack_back(p);
 		pthread_mutex_lock(&p->mu);
-		if (r->out != NULL && r->len <= CACHE_TEXT_MAX) {
-			struct sql_parsed **slot = &p->cache[r->hash % CACHE_SLOTS];
-			sql_parsed_drop(*slot);
-			*slot = sql_parsed_hold(r->out);
+		if (r->out != NULL && r->len <= CACHE_TEXT_MAX && bytes_of(r->out) <= CACHE_BYTES) {
+			if (p->kept == 0)
+				p->aged = now_s();
+			cache_put(p, r->out);
 		}
 		struct nam_co *co = r->co;
 		/* r and co live until we unlock */
@@ -474,10 +556,12 @@ cached(struct sql_parser *p, const char *text, size_t len, uint64_t hash)
 		return NULL;
 	pthread_mutex_lock(&p->mu);
 	struct sql_parsed *c = p->cache[hash % CACHE_SLOTS];
-	if (c != NULL && c->hash == hash && c->len == len && memcmp(c->text, text, len) == 0)
+	if (c != NULL && c->hash == hash && c->len == len && memcmp(c->text, text, len) == 0) {
 		sql_parsed_hold(c);
-	else
+		p->used[hash % CACHE_SLOTS] = true;
+	} else {
 		c = NULL;
+	}
 	pthread_mutex_unlock(&p->mu);
 	return c;
 }

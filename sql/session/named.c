@@ -4,15 +4,16 @@
  * A failed transaction does not take them back. What EXECUTE gives is cast to the
  * parameters' types by a query of its own.
  */
+#include <base/hash.h>
 #include <sql/session/session_internal.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NAMED_MAX = 10000 };
+enum { NAMED_MAX = 200000, CHAINS_FIRST = 64 };
 
 struct sql_named {
-	struct sql_named *next;
+	struct sql_named *next; /* of its chain */
 	char name[CAT_NAME_MAX + 1];
 	struct sql_stmt *st;
 	const struct ast_stmt *as; /* the PREPARE, which lives as long as st; NULL = it has none */
@@ -20,24 +21,47 @@ struct sql_named {
 	struct cat_datum *given;
 };
 
+/* Of one session, by name. */
+struct sql_names {
+	struct sql_named **chain;
+	uint32_t chains, n; /* a power of two; names */
+};
+
 static struct sql_named **
-find(struct sql_session *s, const char *name, struct cat_err *err)
+chain_of(const struct sql_names *k, const char *name)
+{
+	return &k->chain[nam_hash(name, strlen(name), 0) & (k->chains - 1)];
+}
+
+/* Where the name stands; NULL: nowhere. */
+static struct sql_named **
+place_of(struct sql_session *s, const char *name, struct cat_err *err)
 {
 	char cut[CAT_NAME_MAX + 1];
 	snprintf(cut, sizeof cut, "%s", name);
-	struct sql_named **at = &s->named;
-	while (*at != NULL && strcmp((*at)->name, cut) != 0)
+	struct sql_named **at = s->named != NULL ? chain_of(s->named, cut) : NULL;
+	while (at != NULL && *at != NULL && strcmp((*at)->name, cut) != 0)
 		at = &(*at)->next;
-	if (*at == NULL && err != NULL)
+	if (at != NULL && *at != NULL)
+		return at;
+	if (err != NULL)
 		cat_error(err, "26000", "prepared statement \"%s\" does not exist", cut);
-	return at;
+	return NULL;
+}
+
+static struct sql_named *
+find(struct sql_session *s, const char *name, struct cat_err *err)
+{
+	struct sql_named **at = place_of(s, name, err);
+	return at != NULL ? *at : NULL;
 }
 
 static void
-forget(struct sql_named **at)
+forget(struct sql_session *s, struct sql_named **at)
 {
 	struct sql_named *p = *at;
 	*at = p->next;
+	s->named->n--;
 	sql_stmt_close(p->st);
 	nam_arena_fini(&p->args);
 	free(p);
@@ -46,30 +70,60 @@ forget(struct sql_named **at)
 void
 sql_forget_named(struct sql_session *s)
 {
-	while (s->named != NULL)
-		forget(&s->named);
+	struct sql_names *k = s->named;
+	if (k == NULL)
+		return;
+	for (uint32_t i = 0; i < k->chains; i++)
+		while (k->chain[i] != NULL)
+			forget(s, &k->chain[i]);
+	free(k->chain);
+	free(k);
+	s->named = NULL;
+}
+
+/* Makes room for one name more. */
+static bool
+names_grow(struct sql_session *s)
+{
+	struct sql_names *k = s->named;
+	if (k == NULL && (k = s->named = calloc(1, sizeof *k)) == NULL)
+		return false;
+	if (k->n < k->chains)
+		return true;
+	struct sql_names now = { .chains = k->chains != 0 ? 2 * k->chains : CHAINS_FIRST, .n = k->n };
+	if ((now.chain = calloc(now.chains, sizeof(struct sql_named *))) == NULL)
+		return false;
+	for (uint32_t i = 0; i < k->chains; i++)
+		for (struct sql_named *p = k->chain[i], *next; p != NULL; p = next) {
+			struct sql_named **to = chain_of(&now, p->name);
+			next = p->next;
+			p->next = *to;
+			*to = p;
+		}
+	free(k->chain);
+	*k = now;
+	return true;
 }
 
 /* A new name without its statement; NULL: *err says why. */
 static struct sql_named *
 room_for(struct sql_session *s, const char *name, struct cat_err *err)
 {
-	unsigned n = 0;
-	for (struct sql_named *p = s->named; p != NULL; p = p->next)
-		n++;
 	struct sql_named *p = NULL;
-	if (*find(s, name, NULL) != NULL)
+	if (find(s, name, NULL) != NULL)
 		cat_error(err, "42P05", "prepared statement \"%.63s\" already exists", name);
-	else if (n >= NAMED_MAX)
+	else if (s->named != NULL && s->named->n >= NAMED_MAX)
 		cat_error(err, "53200", "more than %d prepared statements", NAMED_MAX);
-	else if ((p = calloc(1, sizeof *p)) == NULL)
+	else if (!names_grow(s) || (p = calloc(1, sizeof *p)) == NULL)
 		sql_no_memory(err);
 	if (p == NULL)
 		return NULL;
 	snprintf(p->name, sizeof p->name, "%s", name);
 	nam_arena_init(&p->args, 1 << 10);
-	p->next = s->named;
-	s->named = p;
+	struct sql_named **to = chain_of(s->named, p->name);
+	p->next = *to;
+	*to = p;
+	s->named->n++;
 	return p;
 }
 
@@ -106,7 +160,7 @@ prepare(struct sql_session *s, const struct sql_stmt *st, struct cat_err *err)
 		p->st->described = true;
 		return true;
 	}
-	forget(&s->named);
+	forget(s, place_of(s, p->name, NULL));
 	return false;
 }
 
@@ -125,7 +179,7 @@ sql_stmt_name(struct sql_session *s, const char *name, struct sql_stmt *st, stru
 struct sql_stmt *
 sql_stmt_named(struct sql_session *s, const char *name, struct cat_err *err)
 {
-	struct sql_named *p = *find(s, name, err);
+	struct sql_named *p = find(s, name, err);
 	return p != NULL ? p->st : NULL;
 }
 
@@ -138,9 +192,9 @@ sql_named_find(struct sql_session *s, const char *name)
 void
 sql_stmt_unname(struct sql_session *s, const char *name)
 {
-	struct sql_named **at = find(s, name, NULL);
-	if (*at != NULL)
-		forget(at);
+	struct sql_named **at = place_of(s, name, NULL);
+	if (at != NULL)
+		forget(s, at);
 }
 
 static bool
@@ -223,7 +277,7 @@ bool
 sql_named_execute(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *sink,
     struct cat_err *err, bool last)
 {
-	struct sql_named *p = *find(s, st->ast->var, err);
+	struct sql_named *p = find(s, st->ast->var, err);
 	if (p == NULL || (st->ast->nargs > 0 && !sql_begin_statement(s, err)) ||
 	    !arguments(s, p, st->ast, err)) {
 		sql_abort(s);
@@ -239,7 +293,7 @@ bool
 sql_named_plan(struct sql_session *s, const struct ast_stmt *ast, struct sql_plan **plan,
     const struct cat_datum **given, unsigned *n, struct cat_err *err)
 {
-	struct sql_named *p = *find(s, ast->var, err);
+	struct sql_named *p = find(s, ast->var, err);
 	if (p == NULL || !arguments(s, p, ast, err))
 		return false;
 	if (!sql_has_plan(p->st->ast))
@@ -265,9 +319,9 @@ sql_named(struct sql_session *s, const struct sql_stmt *st, char *tag, size_t ma
 		sql_forget_named(s);
 		return true;
 	}
-	struct sql_named **at = find(s, ast->var, err);
-	if (*at == NULL)
+	struct sql_named **at = place_of(s, ast->var, err);
+	if (at == NULL)
 		return false;
-	forget(at);
+	forget(s, at);
 	return true;
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Much is made and dropped in a process, also beside writers: it does not slow down, and nothing stays. The long forms are tests/life.py age, schema."""
+"""Much is made and dropped in a process, also beside writers: it does not slow down, and nothing stays. The long forms are tests/life.py age, names, schema."""
 import os
 import sys
 
@@ -18,7 +18,14 @@ def judge(f):
 def test_much_is_made_and_dropped():
     # Wide bounds: other work on this machine must not fail it. What it is about costs three times as much, and half a core.
     f = life.Figures("age")
-    aging.age(f, share=0.1 if house.SLOW == 1 else 0.02, slower=1.7, fatter=2.2, idle=0.25, rest=6)
+    aging.age(f, share=0.1 if house.SLOW == 1 else 0.02, slower=1.7, fatter=1.3 if house.SLOW == 1 else 2.2, idle=0.25,
+              rest=22 if house.SLOW == 1 else 6)
+    judge(f)
+
+
+def test_many_statements_are_prepared():
+    f = life.Figures("names")
+    aging.names(f, n=11000 if house.SLOW == 1 else 1000, dearer=4.0, fatter=1.2 if house.SLOW == 1 else 9.0, rest=22 if house.SLOW == 1 else 2)
     judge(f)
 
 
