@@ -1,6 +1,7 @@
 /* number.c -- PostgreSQL's numbers for types and typmods, and types by those numbers. */
 #include <types/enum.h>
 #include <types/interval.h>
+#include <types/void.h>
 
 #include <stdio.h>
 
@@ -40,7 +41,7 @@ static const struct {
 	[CAT_OIDV] = { 26, 30, 4 },
 };
 
-enum { VARCHAR = 1043, VARCHAR_ARRAY = 1015, HEADER = 4, FULL_PRECISION = 0xffff };
+enum { VARCHAR = 1043, VARCHAR_ARRAY = 1015, OID_VOID = 2278, HEADER = 4, FULL_PRECISION = 0xffff };
 
 uint32_t
 cat_type_oid(enum cat_type t, int32_t typmod)
@@ -48,6 +49,8 @@ cat_type_oid(enum cat_type t, int32_t typmod)
 	enum cat_type e = cat_type_element(t);
 	if (cat_type_is_varchar(t, typmod))
 		return cat_type_is_array(t) ? VARCHAR_ARRAY : VARCHAR;
+	if (t == CAT_TEXT && typmod == CAT_VOID)
+		return OID_VOID;
 	if (cat_type_id(t) != 0)
 		return (cat_type_is_array(t) ? CAT_OID_ARRAYS : 0) + CAT_OID_MADE +
 		       cat_enum_id(cat_type_id(t));

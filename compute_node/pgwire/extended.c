@@ -210,6 +210,8 @@ parameters(struct cn_pg_portal *p, const struct cn_pg_bind *m, struct cat_err *e
 	if (p->param == NULL || copy == NULL)
 		return cat_error(err, "53200", "out of memory");
 	struct cn_pg_reader r = cn_pg_reader(copy, bytes);
+	/* the statement looks names up, and tells the first parameter that is wrong */
+	bool names = false;
 	for (unsigned i = 0; i < want; i++) {
 		struct cat_datum *d = &p->param[i];
 		uint32_t len = cn_pg_get32(&r);
@@ -224,6 +226,7 @@ parameters(struct cn_pg_portal *p, const struct cn_pg_bind *m, struct cat_err *e
 		}
 		struct cat_str in = { cn_pg_get_bytes(&r, len), len };
 		if (cat_type_is_reg(type[i])) {
+			names = true;
 			if (!name_in(format, in, d, &p->arena, err))
 				return false;
 			continue;
@@ -239,6 +242,11 @@ parameters(struct cn_pg_portal *p, const struct cn_pg_bind *m, struct cat_err *e
 		}
 		if (!(format == 0 ? cn_pg_text_in(d->type, in, &d->v, &p->arena, err)
 				  : cn_pg_binary_in(d->type, in, &d->v, &p->arena, err))) {
+			if (names && format == 0 && in.p != NULL) {
+				*err = (struct cat_err){ 0 };
+				*d = (struct cat_datum){ .type = CAT_UNKNOWN, .v.s = in };
+				continue;
+			}
 			if (err->detail[0] == 0 && strcmp(err->sqlstate, "22P03") == 0)
 				snprintf(err->detail, sizeof err->detail, "It is the value of parameter $%u.",
 				    i + 1);

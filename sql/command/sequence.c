@@ -249,6 +249,19 @@ numbered(struct sql_session *s, struct cat_str text, struct cat_err *err)
 	return found;
 }
 
+/* True if a text that names no relation of the catalog names one of the system's. */
+static bool
+is_systems(struct sql_row *r, struct cat_str text)
+{
+	struct cat_err ignored;
+	struct sql_env env = *r->env;
+	struct cat_datum d = { .v.s = text };
+	env.err = &ignored;
+	struct sql_expr *e = sql_expr_const(env.arena, d, 0);
+	e = e != NULL ? sql_expr_cast(env.arena, e, CAT_REGCLASS, -1, 0, &ignored) : NULL;
+	return e != NULL && sql_eval_one(e, &env, &d);
+}
+
 /* The sequence a text names: folded to lower case unless in quotes. */
 static const struct cat_table *
 named(struct sql_row *r, struct cat_str text)
@@ -264,11 +277,14 @@ named(struct sql_row *r, struct cat_str text)
 		cat_error(err, "42602", "invalid name syntax");
 		return NULL;
 	}
-	if (schema[0] != 0 && !sql_schema_of_names(&in, schema, &tab, false, err))
+	bool systems = strcmp(schema, "pg_catalog") == 0 || strcmp(schema, "information_schema") == 0;
+	if (!systems && schema[0] != 0 && !sql_schema_of_names(&in, schema, &tab, false, err))
 		return NULL;
 	if (!sql_path_find(&in, schema[0] ? schema : NULL, name, &tab, err))
 		return NULL;
-	if (tab == NULL) {
+	if (tab == NULL && is_systems(r, text)) {
+		cat_error(err, "42809", "\"%s\" is not a sequence", name);
+	} else if (tab == NULL) {
 		sql_path_nowhere(schema[0] ? schema : NULL, name, path);
 		cat_error(err, "42P01", "relation \"%s\" does not exist", sql_path_shown(path));
 		sql_guess_relation(s->cfg.cat, s->t, path, r->env->arena, err);

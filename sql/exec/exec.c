@@ -691,14 +691,6 @@ sql_row_count(struct sql_exec *x, const struct sql_node *n, const struct sql_lim
 	*left = UINT64_MAX;
 	*skip = 0;
 	x->env.arena = x->arena[n->arena];
-	if (most->limit != NULL) {
-		if (!sql_eval_one(most->limit, &x->env, &d))
-			return false;
-		if (!d.null && d.v.i < 0)
-			return cat_error(x->err, "2201W", "LIMIT must not be negative");
-		if (!d.null)
-			*left = (uint64_t)d.v.i;
-	}
 	if (most->offset != NULL) {
 		if (!sql_eval_one(most->offset, &x->env, &d))
 			return false;
@@ -706,6 +698,14 @@ sql_row_count(struct sql_exec *x, const struct sql_node *n, const struct sql_lim
 			return cat_error(x->err, "2201X", "OFFSET must not be negative");
 		if (!d.null)
 			*skip = (uint64_t)d.v.i;
+	}
+	if (most->limit != NULL) {
+		if (!sql_eval_one(most->limit, &x->env, &d))
+			return false;
+		if (!d.null && d.v.i < 0)
+			return cat_error(x->err, "2201W", "LIMIT must not be negative");
+		if (!d.null)
+			*left = (uint64_t)d.v.i;
 	}
 	return true;
 }

@@ -440,6 +440,13 @@ want_bool(struct nam_arena *a, struct sql_expr **e, const char *what, struct cat
 	return *e != NULL;
 }
 
+static struct sql_expr *
+two_types(const struct sql_expr *param, struct cat_err *err)
+{
+	cat_error(err, "42P08", "inconsistent types deduced for parameter $%u", param->index + 1);
+	return fail(err, param->position);
+}
+
 /* x IN (...) whose members have no common type with x: one comparison each. */
 static struct sql_expr *
 in_pairs(
@@ -448,10 +455,19 @@ in_pairs(
 	struct sql_expr **eq = nam_arena_take(a, n * sizeof *eq);
 	if (eq == NULL)
 		return no_memory(err);
-	for (unsigned k = 1; k < n; k++)
-		if ((eq[k - 1] = sql_expr_op(a, negate ? "<>" : "=", args[0], args[k], position, err)) ==
-		    NULL)
+	bool open = args[0]->kind == SQL_PARAM && args[0]->type == CAT_UNKNOWN;
+	for (unsigned k = 1; k < n; k++) {
+		/* each comparison says what an untyped parameter is */
+		struct sql_expr *x = open && k > 1 ? nam_arena_copy(a, args[0], sizeof *x) : args[0];
+		if (x == NULL)
+			return no_memory(err);
+		if (x != args[0])
+			x->type = CAT_UNKNOWN;
+		if ((eq[k - 1] = sql_expr_op(a, negate ? "<>" : "=", x, args[k], position, err)) == NULL)
 			return NULL;
+		if (x->type != args[0]->type)
+			return two_types(x, err);
+	}
 	return n == 2 ? eq[0] : sql_expr_make(a, negate ? SQL_AND : SQL_OR, eq, n - 1, false, position, err);
 }
 
@@ -467,18 +483,6 @@ chars_beside_text(struct sql_expr *const *arg, unsigned n)
 	return is;
 }
 
-/* The domain that all results of a CASE or COALESCE are of. */
-static uint32_t
-common_domain(enum sql_expr_kind kind, struct sql_expr *const *arg, unsigned n)
-{
-	uint32_t domain = arg[n - 1]->domain;
-	if (kind != SQL_CASE && kind != SQL_COALESCE)
-		return 0;
-	for (unsigned k = kind == SQL_CASE; k + 1 < n; k += kind == SQL_CASE ? 2 : 1)
-		domain = arg[k]->domain == domain ? domain : 0;
-	return domain;
-}
-
 /* x IN (y, z) has their common type, which may be varchar; x IN (y) is x = y. */
 static void
 name_params(struct sql_expr *const *arg, unsigned n)
@@ -491,6 +495,65 @@ name_params(struct sql_expr *const *arg, unsigned n)
 	for (unsigned k = 0; k < n; k++)
 		if (arg[k]->kind == SQL_PARAM && arg[k]->type == CAT_UNKNOWN)
 			arg[k]->typmod = CAT_VARCHAR;
+}
+
+/*
+ * x IN (...) with untyped parameters, as PostgreSQL types them: the members without columns have a
+ * common type with x, if there are several; each other one is compared with x by itself.
+ */
+static struct sql_expr *
+in_parts(
+    struct nam_arena *a, struct sql_expr **args, unsigned n, bool negate, int position, struct cat_err *err)
+{
+	struct sql_expr **one = nam_arena_take(a, n * sizeof *one),
+			**part = nam_arena_take(a, n * sizeof *part);
+	struct sql_expr x = *args[0];
+	struct cat_err no = { .sqlstate = "" };
+	unsigned m = 0, parts = 0;
+	if (one == NULL || part == NULL)
+		return no_memory(err);
+	for (unsigned k = 0; k < n; k++)
+		if (k == 0 || !args[k]->rows)
+			one[m++] = args[k];
+	bool arrays = false; /* there are no arrays of them */
+	for (unsigned k = 0; k < m; k++)
+		arrays |= cat_type_is_array(one[k]->type);
+	name_params(one, m);
+	if (m < 3 || arrays || !unify(a, one, m, "IN", &no)) {
+		if (no.sqlstate[0] != 0 && strcmp(no.sqlstate, "42804") != 0 &&
+		    strcmp(no.sqlstate, "42846") != 0) {
+			*err = no;
+			return NULL;
+		}
+		return in_pairs(a, args, n, negate, position, err);
+	}
+	if ((part[parts++] = sql_expr_make(a, SQL_IN, one, m, negate, position, err)) == NULL)
+		return NULL;
+	for (unsigned k = 1; k < n; k++) {
+		if (!args[k]->rows)
+			continue;
+		struct sql_expr *pair[2] = { nam_arena_copy(a, &x, sizeof x), args[k] };
+		if (pair[0] == NULL)
+			return no_memory(err);
+		if ((part[parts++] = in_pairs(a, pair, 2, negate, position, err)) == NULL)
+			return NULL;
+		if (x.type == CAT_UNKNOWN && x.kind == SQL_PARAM && pair[0]->type != args[0]->type)
+			return two_types(&x, err);
+	}
+	return parts == 1 ? part[0]
+			  : sql_expr_make(a, negate ? SQL_AND : SQL_OR, part, parts, false, position, err);
+}
+
+/* The domain that all results of a CASE or COALESCE are of. */
+static uint32_t
+common_domain(enum sql_expr_kind kind, struct sql_expr *const *arg, unsigned n)
+{
+	uint32_t domain = arg[n - 1]->domain;
+	if (kind != SQL_CASE && kind != SQL_COALESCE)
+		return 0;
+	for (unsigned k = kind == SQL_CASE; k + 1 < n; k += kind == SQL_CASE ? 2 : 1)
+		domain = arg[k]->domain == domain ? domain : 0;
+	return domain;
 }
 
 struct sql_expr *
@@ -549,7 +612,9 @@ sql_expr_make(struct nam_arena *a, enum sql_expr_kind kind, struct sql_expr **in
 	default: {
 		NAM_ASSERT(kind == SQL_IN && n >= 2);
 		struct cat_err no = { .sqlstate = "" };
-		name_params(args, n);
+		for (unsigned k = 0; k < n; k++)
+			if (args[k]->kind == SQL_PARAM && args[k]->type == CAT_UNKNOWN)
+				return in_parts(a, args, n, negate, position, err);
 		bool common = !chars_beside_text(in, n) && unify(a, args, n, "IN", &no);
 		if (common && cat_type_is_ordered(args[0]->type))
 			break;

@@ -3,6 +3,7 @@
 #include <sql/compat/postgres.h>
 #include <sql/expr/func/array.h>
 #include <types/datetime.h>
+#include <types/void.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -235,6 +236,8 @@ call(struct nam_arena *a, const struct sql_fn *f, struct sql_expr **args, unsign
 	struct sql_expr *e = sql_expr_call(a, f, args, n, position, err);
 	if (e != NULL && cat_type_element(f->ret) == CAT_ENUM)
 		e->type = cat_type_is_array(f->ret) ? cat_type_array_of(label) : label;
+	if (e != NULL && strcmp(f->name, "setseed") == 0)
+		e->typmod = CAT_VOID;
 	if (e != NULL && f->flags & SQL_FN_REGEX)
 		sql_regex_prepare(a, e);
 	return sql_expr_fold(a, e);

@@ -466,6 +466,32 @@ give(struct nam_arena *a, struct sql_expr **args, unsigned n, const enum cat_typ
 	return true;
 }
 
+static bool
+is_element(const struct want *w)
+{
+	return w->poly == ELEMENT || w->poly == NONARRAY || w->poly == COMPATIBLE ||
+	       w->poly == COMPATIBLE_NONARRAY;
+}
+
+/* Untyped parameters beside values of one domain are of that domain, where any type will do. */
+static void
+give_domain(const struct search *s, struct sql_expr **args)
+{
+	const struct want *w = &s->of[s->kept[0] * s->n];
+	uint32_t domain = 0;
+	bool first = true, one = true;
+	for (unsigned k = 0; k < s->n; k++) {
+		if (w[k].poly == PLAIN || w[k].poly == ANY || s->type[k] == CAT_UNKNOWN)
+			continue;
+		one &= first || args[k]->domain == domain;
+		domain = args[k]->domain;
+		first = false;
+	}
+	for (unsigned k = 0; one && domain != 0 && k < s->n; k++)
+		if (s->type[k] == CAT_UNKNOWN && args[k]->kind == SQL_PARAM && is_element(&w[k]))
+			args[k]->domain = domain;
+}
+
 /* False: no argument is untyped, or there are too many of them. */
 static bool
 begin(struct search *s, const enum cat_type *type, unsigned n)
@@ -550,5 +576,6 @@ sql_settle_func(struct nam_arena *a, const char *name, struct sql_expr **args, u
 	choose(&s, p);
 	if (s.count != 1)
 		return none(&s, name, false, position, err);
+	give_domain(&s, args);
 	return decide(&s, to, varchar, position, err) && give(a, args, n, to, varchar, err);
 }

@@ -36,6 +36,8 @@ enum ast_kind {
 	AST_ARRAY,   /* ARRAY[args] */
 	AST_INDEX,   /* args[0][args[1]], args[0][args[1]:args[2]]; i: AST_INDEX_* */
 	AST_COLLATE, /* args[0] COLLATE one of those that compare bytes */
+	AST_AS,      /* args[0], of that type if it has none; text: it must be of it, here */
+	AST_ROWS,    /* args[0], a comparison of rows; args[1..]: what they consist of, in order */
 	AST_ANY,     /* args[0] text ANY (args[1]), an array; negate: ALL */
 	AST_SUB,     /* a subquery: select, sub; args: what ANY and ALL compare, by operator text */
 };

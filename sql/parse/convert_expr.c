@@ -88,6 +88,18 @@ node2(struct sql_convert *c, enum ast_kind kind, int location, struct ast_expr *
 	return e;
 }
 
+/* a, of that type if it has none; words: it must be of it, there. */
+static struct ast_expr *
+of_type(struct sql_convert *c, enum cat_type type, const char *words, struct ast_expr *a)
+{
+	struct ast_expr *e = node1(c, AST_AS, a->position - 1, a);
+	if (e != NULL) {
+		e->type = type;
+		e->text = words;
+	}
+	return e;
+}
+
 static struct ast_expr *
 op2(struct sql_convert *c, const char *op, int location, struct ast_expr *a, struct ast_expr *b)
 {
@@ -426,9 +438,15 @@ a_expr(struct sql_convert *c, const PgQuery__AExpr *x)
 		return NULL;
 	switch (x->kind) {
 	case PG_QUERY__A__EXPR__KIND__AEXPR_DISTINCT:
-		return sql_convert_distinct(c, at, l, r, true);
-	case PG_QUERY__A__EXPR__KIND__AEXPR_NOT_DISTINCT:
-		return sql_convert_distinct(c, at, l, r, false);
+	case PG_QUERY__A__EXPR__KIND__AEXPR_NOT_DISTINCT: {
+		bool differs = x->kind == PG_QUERY__A__EXPR__KIND__AEXPR_DISTINCT;
+		if (l->kind != AST_NULL && r->kind != AST_NULL)
+			return sql_convert_distinct(c, at, l, r, differs);
+		struct ast_expr *e = node1(c, AST_IS_NULL, at, r->kind == AST_NULL ? l : r);
+		if (e != NULL)
+			e->negate = differs;
+		return e;
+	}
 	case PG_QUERY__A__EXPR__KIND__AEXPR_NULLIF: {
 		struct ast_expr *e = sql_convert_node(c, AST_CASE, at, 3);
 		if (e == NULL || (e->args[0] = op2(c, "=", at, l, r)) == NULL ||
@@ -577,6 +595,11 @@ case_expr(struct sql_convert *c, const PgQuery__CaseExpr *x)
 	struct ast_expr *arg = x->arg ? sql_convert_expr(c, x->arg) : NULL;
 	if (x->arg != NULL && arg == NULL)
 		return NULL;
+	/* the comparisons do not say what it is */
+	bool bare =
+	    arg != NULL && (arg->kind == AST_PARAM || arg->kind == AST_STRING || arg->kind == AST_NULL);
+	if (bare && (arg = of_type(c, CAT_TEXT, NULL, arg)) == NULL)
+		return NULL;
 	struct ast_expr *e = sql_convert_node(c, AST_CASE, at, (unsigned)x->n_args * 2 + 1);
 	if (e == NULL)
 		return NULL;
@@ -599,8 +622,14 @@ static struct ast_expr *
 bool_test(struct sql_convert *c, const PgQuery__BooleanTest *b)
 {
 	int at = b->location;
+	static const char *const words[] = { [PG_QUERY__BOOL_TEST_TYPE__IS_TRUE] = "IS TRUE",
+		[PG_QUERY__BOOL_TEST_TYPE__IS_NOT_TRUE] = "IS NOT TRUE",
+		[PG_QUERY__BOOL_TEST_TYPE__IS_FALSE] = "IS FALSE",
+		[PG_QUERY__BOOL_TEST_TYPE__IS_NOT_FALSE] = "IS NOT FALSE",
+		[PG_QUERY__BOOL_TEST_TYPE__IS_UNKNOWN] = "IS UNKNOWN",
+		[PG_QUERY__BOOL_TEST_TYPE__IS_NOT_UNKNOWN] = "IS NOT UNKNOWN" };
 	struct ast_expr *a = sql_convert_expr(c, b->arg), *e;
-	if (a == NULL)
+	if (a == NULL || (a = of_type(c, CAT_BOOL, words[b->booltesttype], a)) == NULL)
 		return NULL;
 	bool value, negate;
 	switch (b->booltesttype) {

@@ -119,23 +119,50 @@ compare(struct sql_convert *c, const char *op, int at, const struct row *l, cons
 	return NULL;
 }
 
+/*
+ * The comparison e of rows. If a parameter is one of their values, they are written beside it: all
+ * of them come before the first is given the type of its partner.
+ */
+static struct ast_expr *
+with_values(struct sql_convert *c, struct ast_expr *e, const struct row *row, unsigned rows)
+{
+	unsigned n = 1;
+	bool params = false;
+	for (unsigned k = 0; k < rows; k++)
+		for (unsigned i = 0; i < row[k].n; i++, n++)
+			params |= row[k].e[i]->kind == AST_PARAM;
+	struct ast_expr *all = e != NULL && params ? sql_convert_node(c, AST_ROWS, e->position - 1, n) : e;
+	if (all == NULL || !params)
+		return all;
+	all->args[0] = e;
+	n = 1;
+	for (unsigned k = 0; k < rows; k++)
+		for (unsigned i = 0; i < row[k].n; i++)
+			all->args[n++] = row[k].e[i];
+	return all;
+}
+
 /* x IN (y, z): any of =; NOT IN: none of them. */
 static struct ast_expr *
 in_list(struct sql_convert *c, const PgQuery__AExpr *x, const struct row *l, bool negate)
 {
 	const PgQuery__List *list = x->rexpr->list;
 	struct ast_expr *e = sql_convert_node(c, AST_OR, x->location, (unsigned)list->n_items);
-	for (size_t k = 0; e != NULL && k < list->n_items; k++) {
-		struct row r;
+	struct row *r = sql_convert_take(c, (list->n_items + 1) * sizeof *r);
+	if (e == NULL || r == NULL)
+		return NULL;
+	r[0] = *l;
+	for (size_t k = 0; k < list->n_items; k++) {
 		if (!is_row(list->items[k]))
 			return fail(c, "42883", x->location, "operator does not exist: record = scalar");
-		if (!take_row(c, list->items[k]->row_expr, &r) ||
-		    (e->args[k] = compare(c, "=", x->location, l, &r)) == NULL)
+		if (!take_row(c, list->items[k]->row_expr, &r[k + 1]) ||
+		    (e->args[k] = compare(c, "=", x->location, l, &r[k + 1])) == NULL)
 			return NULL;
 	}
-	if (e != NULL && e->nargs == 1)
+	if (e->nargs == 1)
 		e = e->args[0];
-	return negate ? sql_convert_1(c, AST_NOT, x->location, e) : e;
+	e = with_values(c, e, r, (unsigned)list->n_items + 1);
+	return e != NULL && negate ? sql_convert_1(c, AST_NOT, x->location, e) : e;
 }
 
 /* Pair by pair. */
@@ -161,8 +188,11 @@ between(struct sql_convert *c, const PgQuery__AExpr *x, const struct row *l, boo
 		return fail(c, "42883", at, "operator does not exist: record >= scalar");
 	if (!take_row(c, list->items[0]->row_expr, &lo) || !take_row(c, list->items[1]->row_expr, &hi))
 		return NULL;
+	struct row low[2] = { *l, lo }, high[2] = { *l, hi };
 	struct ast_expr *from = compare(c, inside ? ">=" : "<", at, l, &lo);
 	struct ast_expr *to = from ? compare(c, inside ? "<=" : ">", at, l, &hi) : NULL;
+	from = with_values(c, from, low, 2);
+	to = with_values(c, to, high, 2);
 	return sql_convert_2(c, inside ? AST_AND : AST_OR, at, from, to);
 }
 
@@ -175,7 +205,7 @@ sql_convert_is_row(const PgQuery__AExpr *x)
 struct ast_expr *
 sql_convert_row_expr(struct sql_convert *c, const PgQuery__AExpr *x, const char *op)
 {
-	struct row l, r;
+	struct row row[2];
 	char text[100];
 	bool list = x->rexpr != NULL && x->rexpr->node_case == PG_QUERY__NODE__NODE_LIST;
 	if (!is_row(x->lexpr) || (!list && !is_row(x->rexpr))) {
@@ -183,21 +213,21 @@ sql_convert_row_expr(struct sql_convert *c, const PgQuery__AExpr *x, const char 
 		    is_row(x->lexpr) ? "record" : "scalar", op, is_row(x->rexpr) ? "record" : "scalar");
 		return fail(c, "42883", x->location, text);
 	}
-	if (!take_row(c, x->lexpr->row_expr, &l) || (!list && !take_row(c, x->rexpr->row_expr, &r)))
+	if (!take_row(c, x->lexpr->row_expr, &row[0]) || (!list && !take_row(c, x->rexpr->row_expr, &row[1])))
 		return NULL;
 	switch (x->kind) {
 	case PG_QUERY__A__EXPR__KIND__AEXPR_OP:
-		return compare(c, op, x->location, &l, &r);
+		return with_values(c, compare(c, op, x->location, &row[0], &row[1]), row, 2);
 	case PG_QUERY__A__EXPR__KIND__AEXPR_IN:
-		return in_list(c, x, &l, strcmp(op, "<>") == 0);
+		return in_list(c, x, &row[0], strcmp(op, "<>") == 0);
 	case PG_QUERY__A__EXPR__KIND__AEXPR_DISTINCT:
-		return distinct(c, x->location, &l, &r, true);
+		return with_values(c, distinct(c, x->location, &row[0], &row[1], true), row, 2);
 	case PG_QUERY__A__EXPR__KIND__AEXPR_NOT_DISTINCT:
-		return distinct(c, x->location, &l, &r, false);
+		return with_values(c, distinct(c, x->location, &row[0], &row[1], false), row, 2);
 	case PG_QUERY__A__EXPR__KIND__AEXPR_BETWEEN:
-		return between(c, x, &l, true);
+		return between(c, x, &row[0], true);
 	case PG_QUERY__A__EXPR__KIND__AEXPR_NOT_BETWEEN:
-		return between(c, x, &l, false);
+		return between(c, x, &row[0], false);
 	default:
 		sql_convert_no(c, "this use of a row value is", x->location);
 		return NULL;

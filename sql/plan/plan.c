@@ -617,7 +617,8 @@ sql_plan_one(const struct ast_stmt *st, const struct sql_bind_in *in, struct cat
 	ok = ok && sql_bind_with_done(b, st->with, p->root) && sql_plan_prune_columns(b, p) &&
 	     sql_plan_prune_output(b, p);
 	/* a parameter of two types was found before whatever else is wrong */
-	ok = (ok || (p->torn != 0 && err->sqlstate[0] != 0)) && sql_bind_params_settled(b) && ok;
+	bool at_end = p->torn_typmod == BIND_TORN_AT_END;
+	ok = (ok || (p->torn != 0 && !at_end && err->sqlstate[0] != 0)) && sql_bind_params_settled(b) && ok;
 	ok = ok && (in->who == NULL || in->defines_view || allowed(st, in, p, err));
 	if (ok && p->outers > 0)
 		ok = (p->outer = sql_bind_take(b, p->outers * sizeof *p->outer)) != NULL;

@@ -212,7 +212,7 @@ take(void *arg, const struct sql_batch_view *b)
 	return true;
 }
 
-/* SELECT CAST(argument AS the parameter's type), ... */
+/* SELECT CAST(argument AS the parameter's type), ...: with the casts of an assignment. */
 static bool
 arguments(struct sql_session *s, struct sql_named *p, const struct ast_stmt *ast, struct cat_err *err)
 {
@@ -236,6 +236,7 @@ arguments(struct sql_session *s, struct sql_named *p, const struct ast_stmt *ast
 			.nargs = 1,
 			.type = type[i],
 			.typmod = -1,
+			.i = i + 1,
 			.args = &ast->args[i] };
 		/* a type by its name: it may be a domain */
 		if (p->as != NULL && i < p->as->ntypes && cat_type_element(p->as->types[i]) == CAT_NAMED) {

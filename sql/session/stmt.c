@@ -245,6 +245,63 @@ sql_param_sent(enum cat_type type)
 
 /* ---- running --------------------------------------------------------------------------- */
 
+/* True for the name of a table or sequence. */
+static bool
+is_relation(struct sql_session *s, struct cat_str text, struct cat_err *err)
+{
+	const struct sql_looking in = sql_looking(s);
+	char schema[CAT_NAME_MAX + 1], name[CAT_NAME_MAX + 1];
+	const struct cat_table *tab = NULL;
+	bool is = sql_path_parse(text, schema, name) &&
+		  sql_path_find(&in, schema[0] ? schema : NULL, name, &tab, err) && tab != NULL;
+	sql_err_clear(err);
+	return is;
+}
+
+/* A name that regclass or one of its kin does not know is told before later parameters, and whether
+ * the parameter is used or not. */
+static bool
+names_are_known(struct sql_stmt *st, const struct cat_datum *param, unsigned n, struct cat_err *err)
+{
+	struct sql_env env = { .arena = &st->fixed, .err = err, .session = st->s, .host = st->s->host };
+	for (unsigned i = 0; i < n; i++) {
+		struct cat_datum name = { .v = param[i].v }, out;
+		if (!cat_type_is_reg(st->types[i]) || param[i].null ||
+		    (param[i].type != CAT_TEXT && param[i].type != CAT_UNKNOWN) ||
+		    (st->types[i] == CAT_REGCLASS && is_relation(st->s, name.v.s, err)))
+			continue;
+		struct sql_expr *e = sql_expr_const(&st->fixed, name, 0);
+		if (e == NULL)
+			return sql_no_memory(err);
+		if ((e = sql_expr_cast(&st->fixed, e, st->types[i], -1, 0, err)) == NULL ||
+		    !sql_eval_one(e, &env, &out))
+			return false;
+	}
+	return true;
+}
+
+/* A parameter of a domain is one of its values, whether it is used or not. */
+static bool
+domains_hold(struct sql_session *s, struct sql_plan *p, const struct cat_datum *given, struct cat_err *err)
+{
+	for (unsigned i = 0; i < p->params; i++) {
+		const struct sql_bound_domain *k = p->param_as[i].domain != 0 ? p->domain : NULL;
+		while (k != NULL && k->d.id != p->param_as[i].domain)
+			k = k->next;
+		if (k == NULL || (k->d.checks == 0 && !k->d.not_null))
+			continue;
+		struct nam_arena *a = sql_arena(s, 0);
+		struct sql_expr *e = a ? sql_expr_const(a, given[i], 0) : NULL;
+		struct cat_datum out;
+		if (e == NULL)
+			return sql_no_memory(err);
+		s->x.env.arena = a;
+		if ((e = sql_expr_domain(a, e, &k->d, err)) == NULL || !sql_eval_one(e, &s->x.env, &out))
+			return false;
+	}
+	return true;
+}
+
 const struct cat_datum *
 sql_stmt_convert(struct sql_stmt *st, const struct cat_datum *param, unsigned n, struct cat_err *err)
 {
@@ -278,8 +335,12 @@ sql_stmt_convert(struct sql_stmt *st, const struct cat_datum *param, unsigned n,
 		}
 		struct cat_str s =
 		    have == CAT_UNKNOWN || have == CAT_TEXT ? d->v.s : cat_value_out(have, d->v, &st->fixed);
-		if (!cat_value_in(want, -1, s, &d->v, &st->fixed, err))
+		struct cat_err why = { 0 };
+		if (!cat_value_in(want, -1, s, &d->v, &st->fixed, &why)) {
+			if (names_are_known(st, param, i, err))
+				*err = why;
 			return NULL;
+		}
 	}
 	return st->param;
 }
@@ -314,13 +375,15 @@ execute(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *para
 		return false;
 	struct sql_plan *p = st->plan;
 	const struct cat_datum *given = sql_stmt_convert(st, param, n, err);
-	if (given == NULL)
+	if (given == NULL || !names_are_known(st, given, st->params, err))
 		return false;
 	for (unsigned i = 0; i < p->arenas; i++)
 		if (s->arena[i]->used > 0)
 			nam_arena_reset(s->arena[i]);
 	sql_take_now(s, p);
 	sql_prepare_exec(s, sink, err);
+	if (!domains_hold(s, p, given, err))
+		return false;
 	if (p->kind == AST_TRUNCATE) {
 		nam_status held = cat_hold(s->cfg.cat, s->t, p->tab);
 		if (held != NAM_OK && held != NAM_GONE) /* data on a lost node may go as well */

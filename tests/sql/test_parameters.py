@@ -7,7 +7,6 @@ NAM_QUERIES (300) statements of seed NAM_SEED (1). What namdb says it cannot do 
 import collections
 import os
 import random
-import re
 import struct
 import sys
 
@@ -20,16 +19,34 @@ from test_postgres import Postgres
 from wire import Wire
 
 
-# Where an answer may differ, and why: (statement, reason).
-UNLIKE = [
-    (r"union|intersect|except", "a column of json is refused when a set is made of it, not before"),
-    (r"nextval|currval|setval", "a relation that is no sequence"),
-    (r"\(i, t\)|overlaps|\) [=<] \(|\) in \(\(", "a parameter twice in rows that are compared"),
-    (r" as b from pt|select .*, i, ", "two errors of one select list: which of them comes first"),
-    (r"(lag|lead)\(", "a parameter of a domain by its company"),
-    (r"insert into pu", "a parameter twice in one row, once of a domain"),
-    (r"limit .* offset", "both are negative"), (r"setseed|[ (]\+ |collate|\+ iv", "void; unary plus; COLLATE of a parameter"),
-    (r"case .* when", "CASE x WHEN y WHEN z"),
+# Statements that were typed in another way once: parameters that are met twice, in rows, IN, CASE, FILTER, VALUES; the order in which
+# mistakes are told; domains by company. With values: they are run as well.
+CASES = [
+    ("select i from pt where (i, t) = ($1, $1)",), ("select i from pt where (i, t) in (($1, $1))",), ("select ($1, $1) < (i, t) from pt",),
+    ("select (i, t) is distinct from ($1, $1) from pt",), ("select ($1, i) between (t, 1) and ($1, 2) from pt",),
+    ("select i from pt where ($1, t) = ('a'::text, $1 + 1)",), ("select i from pt where (i, t) = ($1, $2)", "1", "abc"),
+    ("select i from pt where (i, s) in (($1, $2), ($3, $1)) order by i", "1", "2", "2"), ("select ($1, $2) overlaps (ts, iv) from pt",),
+    ("select $1 not in (5, '\\x61'::bytea)",), ("select $1 in (time '10:00', 'c'::char(3))",), ("select $1 not in (array[1,2], $2)",),
+    ("select $1 in (n2, $2) from pt",), ("select $1 in (n2, 1, 2.5) from pt order by i", "1"), ("select n in ($1, $2, i) from pt order by i", "1", "2"),
+    ("select case $1 when 3000000000 then ts end from pt",), ("select case $1 when 'a' then 1 when t then 2 end from pt order by i", "abc"),
+    ("select case 'abc' when i then 1 end from pt",), ("select case null when 1 then 2 end",),
+    ("select case when i then 'c'::char(3) else ($1 ?| date '2020-01-01') end from pt",), ("select not $1 and i from pt",),
+    ("select string_agg($1, $2) filter (where $2) from pt",), ("select min($1) filter (where $1) from pt",),
+    ("select sum(i) filter (where $1) from pt", "t"), ("select $1 is unknown", None), ("select 'abc' is unknown",), ("select 2.5 is not true",),
+    ("select i is unknown from pt",), ("select $1 is not false", "f"), ("select $1 is not distinct from null from pt",),
+    ("select null is distinct from $1",), ("select i from pt where v is distinct from null order by i",), ("select $1 collate \"C\" < t from pt order by i", "b"),
+    ("select ($1 collate \"C\") + i from pt order by i", "5"), ("select '7' collate \"C\" = i from pt order by i",), ("select i collate \"C\" from pt",),
+    ("insert into pu values ($1, $2, $3, $4, $5, $6, $3) returning *",), ("insert into pu (k, dm) values (9, $1), ($2, $2)",),
+    ("update pu set v = $1, dt = $1 where k = 1",), ("update pu set x = $1, t = $1 || 'a' where k = 1",),
+    ("select $1 intersect select '{\"a\":1}'::json",), ("select $1 except select j from pt",), ("select $1 union all select j from pt order by 1",),
+    ("select lag(dm, $1, $2) over (order by i) from pt", "1", "5"), ("select lead($1, 1, dt) over (order by i) from pt", "x"),
+    ("select lag(dm, $1, $1) over (order by i) from pt",), ("select lag(dm, 1, $1) over (order by i) from pt where i > 9", "-1"), ("select i from pt order by i limit $1 offset $2", "-3", "-3"),
+    ("update pu set dm = $1 where k = 99", "-1"), ("select $1::posint from pt where i > 9", "0"), ("select nextval($1)", "pg_class"),
+    ("select currval($1)", "information_schema.tables"), ("select setval($1, $2)", "nix", "abc"), ("select setval($1, $2)", "nix", None),
+    ("select setval($1, $2)", "abc", "nix"), ("select i from pt where $1::regclass = o", "nix"), ("select setseed($1)", "0.5"),
+    ("select iv::int[] as a, $1 #> 1 as b from pt",), ("select mood(2.5 ? true) as a, $1 ->> $1 as b",), ("select mood('\\x61'::bytea) + $1",),
+    ("select $1, nm ?& i from pt where n = $1",), ("select $1 from pt where n = $1",),
+    ("select $1, exists (select 1 from pu where pu.k = 'c'::char(3)) from pt where f = $1",),
 ]
 
 
@@ -125,11 +142,30 @@ def differs(ours, theirs):
         return "unsupported"
     for what, k in (("parameters", 0), ("state", 3), ("columns", 1)):
         if ours[k] != theirs[k]:
-            return what
+            # docs/SQL.md: constants are computed when a row needs them, PostgreSQL's planner may do it before
+            return "constants" if what == "state" and ours[2] == [] and theirs[3][:2] == "22" else what
     x, y = ours[2], theirs[2]
     if x is not None and sorted(map(repr, x)) != sorted(map(repr, y)):
         return "rows"
     return ""
+
+
+def test_cases():
+    pg = Postgres()
+    try:
+        with House(nodes=1, size="128m") as h:
+            c = Compute(h)
+            ours, theirs = Asked(Wire(c.port)), Asked(Wire(5432, host=pg.dir, user="judge", database="postgres"))
+            wrong = []
+            for text, *values in CASES:
+                x, y = ours.describe(text), theirs.describe(text)
+                if not differs(x, y) and not y[3] and len(y[0]) == len(values):
+                    x, y = ours.run(text, values), theirs.run(text, values)
+                if differs(x, y):
+                    wrong.append("%s  %r\n    ours   %r\n    theirs %r" % (text, values, x, y))
+            check(not wrong, "%d of %d differ:\n%s" % (len(wrong), len(CASES), "\n".join(wrong)))
+    finally:
+        pg.close()
 
 
 def test_random():
@@ -150,15 +186,15 @@ def test_random():
                     values = maker.values(y[0])
                     x, y = ours.run(text, values), theirs.run(text, values)
                     what = differs(x, y)
-                if what and any(re.search(pattern, text) for pattern, _ in UNLIKE):
-                    what = "unlike"
                 counts[what or ("equal, " + ("an error" if y[3] else "an answer"))] += 1
-                if what and what not in ("unsupported", "unlike"):
+                if what and what not in ("unsupported", "constants"):
                     wrong.append("%s: %s  %r\n    ours   %r\n    theirs %r" % (what, text, values, x, y))
                 elif what == "unsupported" and os.environ.get("NAM_UNSUPPORTED"):
                     print("0A000: %s: %s" % (text, x[4]))
             print("  ", dict(counts))
             shown = wrong if os.environ.get("NAM_DIFFS") else wrong[:10]
+            check(counts["constants"] * 200 <= many, "too many of them fail in PostgreSQL's planner only")
+            check(counts["constants"] * 200 <= many, "too many of them fail in PostgreSQL's planner only")
             check(not wrong, "%d of %d differ:\n%s" % (len(wrong), many, "\n".join(shown)))
     finally:
         pg.close()

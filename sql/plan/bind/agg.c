@@ -68,6 +68,9 @@ sql_bind_settle(struct bind *b, const char *name, struct sql_expr **arg, unsigne
 	for (unsigned k = 0; k < n; k++)
 		was[k]->vague |= was[k]->kind == SQL_PARAM && was[k]->type == CAT_UNKNOWN;
 	sql_bind_learn_all(b, was, n);
+	for (unsigned k = 0; ok && k < n; k++)
+		if (was[k]->kind == SQL_PARAM && was[k]->domain != 0)
+			ok = (arg[k] = sql_bind_of_domain(b, arg[k], was[k]->domain)) != NULL;
 	return ok;
 }
 
@@ -246,11 +249,12 @@ call(struct bind *b, const struct ast_expr *e, struct sql_agg *g)
 		if ((arg[k] = e->args[k]->kind == AST_STAR ? whole_row(b, e->args[k], g, e->distinct)
 							   : sql_bind_expr(b, e->args[k])) == NULL)
 			return false;
-	if (!arguments(b, e, g, arg, n))
+	/* FILTER comes before the arguments get their types */
+	if (e->agg != NULL && e->agg->filter && !filter(b, e->args[e->nargs - 1], g))
 		return false;
-	if (g->arg != NULL && (e->distinct || (e->agg && e->agg->orders > 0)) && !later(b, e, g))
-		return false;
-	return e->agg == NULL || !e->agg->filter || filter(b, e->args[e->nargs - 1], g);
+	return arguments(b, e, g, arg, n) &&
+	       (g->arg == NULL || (!e->distinct && (e->agg == NULL || e->agg->orders == 0)) ||
+		   later(b, e, g));
 }
 
 /* A mistake in an argument is told before that of the place where the call stands. */

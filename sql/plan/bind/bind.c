@@ -4,6 +4,7 @@
 #include <sql/common/path.h>
 #include <sql/common/user_type.h>
 #include <sql/compat/postgres.h>
+#include <sql/expr/expr_internal.h>
 #include <sql/plan/bind/bind.h>
 
 #include <stdarg.h>
@@ -549,8 +550,10 @@ sql_bind_learn(struct bind *b, const struct sql_expr *e)
 		return;
 	if (*is == CAT_UNKNOWN) {
 		*is = type;
-		*as = (struct sql_param_as){ varchar ? CAT_VARCHAR : -1, 0 };
-	} else if ((*is != type || cat_type_is_varchar(*is, as->typmod) != varchar) && p->torn == 0) {
+		*as = (struct sql_param_as){ varchar ? CAT_VARCHAR : -1, e->domain };
+	} else if ((*is != type || cat_type_is_varchar(*is, as->typmod) != varchar ||
+		       (e->domain != 0 && e->domain != as->domain)) &&
+		   (p->torn == 0 || p->torn_typmod == BIND_TORN_AT_END)) {
 		p->torn = e->index + 1;
 		p->torn_type = type;
 		p->torn_typmod = varchar ? CAT_VARCHAR : -1;
@@ -579,7 +582,13 @@ sql_bind_fix_param_as(struct bind *b, struct sql_expr *e, enum cat_type type, in
 {
 	if (e == NULL || !open_param(e))
 		return;
-	bool first = b->plan->param[e->index] == CAT_UNKNOWN;
+	struct sql_plan *p = b->plan;
+	bool first = p->param[e->index] == CAT_UNKNOWN;
+	if (!first && p->param_as[e->index].domain != domain && p->torn == 0) {
+		p->torn = e->index + 1;
+		p->torn_type = type;
+		p->torn_typmod = typmod;
+	}
 	if (cat_type_is_varchar(type, typmod))
 		e->typmod = CAT_VARCHAR;
 	sql_bind_fix_param(b, e, type);
@@ -597,7 +606,8 @@ sql_bind_params_settled(struct bind *b)
 		cat_error(b->err, "42P08", "inconsistent types deduced for parameter $%u", p->torn);
 		snprintf(b->err->detail, sizeof b->err->detail, "%s versus %s",
 		    cat_type_full(p->param[k], p->param_as[k].typmod, is),
-		    cat_type_full(p->torn_type, p->torn_typmod, other));
+		    cat_type_full(
+			p->torn_type, p->torn_typmod == BIND_TORN_AT_END ? -1 : p->torn_typmod, other));
 		return false;
 	}
 	bool known = p->vague != 0 && p->param[p->vague - 1] != CAT_UNKNOWN;
@@ -794,6 +804,9 @@ func(struct bind *b, const struct ast_expr *e)
 	bool open = e->nargs == 1 && open_param(a[0]);
 	struct sql_expr *x = sql_expr_func(b->a, e->text, a, e->nargs, e->position, b->err);
 	sql_bind_learn_all(b, a, e->nargs);
+	for (unsigned k = 0; x != NULL && k < e->nargs; k++) /* its values are looked at */
+		if (a[k]->kind == SQL_PARAM && a[k]->domain != 0 && sql_bind_domain(b, a[k]->domain) == NULL)
+			return NULL;
 	/* mood('ok'): a cast */
 	const struct cat_table *type = NULL;
 	char path[CAT_PATH_MAX + 1];
@@ -804,8 +817,11 @@ func(struct bind *b, const struct ast_expr *e)
 		return x;
 	if (type->kind == CAT_DOMAIN)
 		return sql_bind_domain_call(b, a[0], type, e->position);
+	const struct cat_err none = *b->err;
 	b->plan->enum_called = true;
 	x = sql_expr_cast(b->a, a[0], cat_type_of(type), -1, e->position, b->err);
+	if (x == NULL && strcmp(b->err->sqlstate, "42846") == 0)
+		*b->err = none;
 	sql_bind_learn(b, a[0]);
 	return x;
 }
@@ -853,6 +869,23 @@ is_distinct_test(const struct ast_expr *e)
 	       e->args[4]->args[0] == e->args[0]->args[0];
 }
 
+static bool
+is_of(struct bind *b, const struct sql_expr *x, enum cat_type type, const char *what)
+{
+	return x->type == type || x->type == CAT_UNKNOWN ||
+	       sql_bind_fail(b, x->position, "42804", "argument of %s must be type %s, not type %s", what,
+		   cat_type_name(type), cat_type_name(x->type));
+}
+
+static const char *
+condition_of(const struct ast_expr *e)
+{
+	return e->kind == AST_CASE  ? "CASE/WHEN"
+	       : e->kind == AST_AND ? "AND"
+	       : e->kind == AST_OR  ? "OR"
+				    : "NOT";
+}
+
 /* Arguments one after the other, as PostgreSQL types them: what is a condition, at once. */
 static bool
 operands(struct bind *b, const struct ast_expr *e, struct sql_expr ***out)
@@ -867,8 +900,11 @@ operands(struct bind *b, const struct ast_expr *e, struct sql_expr ***out)
 		bool condition = logic || (e->kind == AST_CASE && i % 2 == 0 && i + 1 < e->nargs);
 		if ((*out)[i] == NULL && ((*out)[i] = sql_bind_expr(b, e->args[i])) == NULL)
 			return false;
-		if (condition)
-			sql_bind_fix_param(b, (*out)[i], CAT_BOOL);
+		if (!condition)
+			continue;
+		sql_bind_fix_param(b, (*out)[i], CAT_BOOL);
+		if (!is_of(b, (*out)[i], CAT_BOOL, condition_of(e)))
+			return false;
 	}
 	return true;
 }
@@ -912,7 +948,7 @@ static struct sql_expr *
 param(struct bind *b, const struct ast_expr *e)
 {
 	unsigned i = (unsigned)e->i - 1;
-	enum cat_type type = b->plan->param[i];
+	enum cat_type type = sql_bind_is_held(b, e) ? CAT_UNKNOWN : b->plan->param[i];
 	const struct sql_param_as *as = &b->plan->param_as[i];
 	bool reg = cat_type_is_reg(type);
 	struct sql_expr *x = sql_expr_param(b->a, i, reg ? CAT_UNKNOWN : type, e->position);
@@ -922,18 +958,52 @@ param(struct bind *b, const struct ast_expr *e)
 	return as->domain != 0 ? sql_bind_of_domain(b, x, as->domain) : x;
 }
 
-/* Texts have that order anyway. */
+/* Texts have that order anyway. What has no type gets one by what is around it. */
 static struct sql_expr *
 collate(struct bind *b, const struct ast_expr *e)
 {
-	struct sql_expr *x = sql_bind_expr_as(b, e->args[0], CAT_TEXT);
-	if (x == NULL || (x = sql_expr_default_type(b->a, x, b->err)) == NULL)
-		return NULL;
+	const struct ast_expr *of = e->args[0];
+	struct sql_expr *x = sql_bind_expr(b, of);
+	bool param = of->kind == AST_PARAM &&
+		     ((unsigned)of->i > b->in->ntypes || b->in->types[of->i - 1] == CAT_UNKNOWN);
+	if (x == NULL || x->type == CAT_UNKNOWN || param)
+		return x;
 	if (cat_type_category(cat_type_element(x->type)) == 'S')
 		return x;
 	sql_bind_fail(
 	    b, e->position, "42804", "collations are not supported by type %s", cat_type_name(x->type));
 	return NULL;
+}
+
+static struct sql_expr *
+as(struct bind *b, const struct ast_expr *e)
+{
+	struct sql_expr *x = sql_bind_expr_as(b, e->args[0], e->type);
+	if (x == NULL || (e->text != NULL && !is_of(b, x, e->type, e->text)))
+		return NULL;
+	return x->type == CAT_UNKNOWN ? sql_expr_cast(b->a, x, e->type, -1, x->position, b->err) : x;
+}
+
+static struct sql_expr *
+rows(struct bind *b, const struct ast_expr *e)
+{
+	struct bind_held held;
+	struct sql_expr *x =
+	    sql_bind_hold(b, &held, e->args + 1, e->nargs - 1) ? sql_bind_expr(b, e->args[0]) : NULL;
+	sql_bind_let_go(b, &held);
+	return x;
+}
+
+/* EXECUTE assigns its arguments to the parameters. */
+static bool
+may_be_argument(struct bind *b, const struct ast_expr *e, const struct sql_expr *x, enum cat_type type)
+{
+	const struct sql_fn *fn;
+	return e->i == 0 || x->type == type || x->type == CAT_UNKNOWN ||
+	       sql_cast_find(x->type, type, SQL_CAST_ASSIGN, &fn) ||
+	       sql_bind_fail(b, e->position, "42804",
+		   "parameter $%d of type %s cannot be coerced to the expected type %s", (int)e->i,
+		   cat_type_name(x->type), cat_type_name(type));
 }
 
 static struct sql_expr *
@@ -949,6 +1019,8 @@ cast(struct bind *b, const struct ast_expr *e)
 		x = sql_bind_array_as(b, e->args[0], type, typmod);
 	else
 		x = sql_bind_expr(b, e->args[0]);
+	if (x != NULL && !may_be_argument(b, e, x, type))
+		return NULL;
 	if (x != NULL && domain != NULL)
 		return sql_bind_to_domain(b, x, domain, e->position);
 	if (x == NULL || (e->args[0]->kind == AST_ARRAY && cat_type_is_array(type)))
@@ -1025,6 +1097,10 @@ sql_bind_expr(struct bind *b, const struct ast_expr *e)
 		return column(b, e);
 	case AST_COLLATE:
 		return collate(b, e);
+	case AST_AS:
+		return as(b, e);
+	case AST_ROWS:
+		return rows(b, e);
 	case AST_STAR:
 		sql_bind_fail(b, e->position, e->qual ? "0A000" : "42601",
 		    e->qual ? "whole-row references are not supported yet" : "a star is not allowed here");
@@ -1188,6 +1264,12 @@ sql_bind_conds(struct bind *b, const struct ast_expr *e)
 			if (!sql_bind_conds(b, e->args[i]))
 				return false;
 		return true;
+	}
+	if (e->kind == AST_ROWS) {
+		struct bind_held held;
+		bool ok = sql_bind_hold(b, &held, e->args + 1, e->nargs - 1) && sql_bind_conds(b, e->args[0]);
+		sql_bind_let_go(b, &held);
+		return ok;
 	}
 	if (b->agg.not_in != NULL && strcmp(b->agg.not_in, "WHERE") == 0)
 		b->where.compared = compared(e);

@@ -270,6 +270,19 @@ struct bind_wish {
 };
 
 /* A query that is being bound. */
+/* torn_typmod of a parameter that stands by itself in a select list, which makes it a text when all
+ * else is bound. */
+enum { BIND_TORN_AT_END = -2 };
+
+/* Values of rows that are compared. open: it was a parameter without a type when all of them came,
+ * so each comparison may still say what it is. */
+struct bind_held {
+	struct ast_expr *const *e;
+	bool *open;
+	unsigned n;
+	const struct bind_held *up;
+};
+
 struct bind {
 	struct nam_arena *a;
 	struct nam_arena *scratch; /* gone when the plan is made */
@@ -277,6 +290,7 @@ struct bind {
 	const struct sql_bind_in *in;
 	struct sql_plan *plan;
 	struct bind_nest nest;
+	const struct bind_held *held; /* innermost first; NULL: no rows are compared */
 	struct bind_around around;
 	struct bind_from from;
 	struct bind_where where;
@@ -335,6 +349,11 @@ void sql_bind_learn_all(struct bind *b, struct sql_expr *const *e, unsigned n);
 bool sql_bind_params_settled(struct bind *b);
 /* params.c: types of parameters in the select list, before WHERE. */
 bool sql_bind_list_params(struct bind *b, const struct ast_select *q);
+/* Values of rows, from here until sql_bind_let_go, which also follows a failure. */
+bool sql_bind_hold(struct bind *b, struct bind_held *held, struct ast_expr *const *e, unsigned n);
+void sql_bind_let_go(struct bind *b, const struct bind_held *held);
+/* True if e is a value of such a row, and its parameter had no type. */
+bool sql_bind_is_held(const struct bind *b, const struct ast_expr *e);
 /* The type that a statement says: CAT_NAMED is looked up. 42704. Of a domain, its base type; NULL
  * in *domain: it is none. */
 bool sql_bind_type(struct bind *b, enum cat_type type, const struct ast_named *named, enum cat_type *out,

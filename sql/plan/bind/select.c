@@ -344,7 +344,10 @@ out_push(struct bind *b, struct bind_out *o, struct sql_expr *e)
 static struct sql_expr *
 settled(struct bind *b, struct sql_expr *e)
 {
+	bool torn = b->plan->torn != 0;
 	sql_bind_fix_param(b, e, CAT_TEXT);
+	if (!torn && b->plan->torn != 0)
+		b->plan->torn_typmod = BIND_TORN_AT_END;
 	return e ? sql_expr_default_type(b->a, e, b->err) : NULL;
 }
 

@@ -105,6 +105,9 @@ match(struct bind *b, struct sql_column *col, struct bind *left, struct bind_bra
 		pair[1] = sql_expr_column(b->a, i, rt, x->typmod, x->position);
 	if (pair[0] == NULL || pair[1] == NULL || !sql_expr_unify(b->a, pair, 2, what, b->err))
 		return false;
+	if (!(r->op->op == AST_UNION && r->op->all) &&
+	    !sql_bind_ordered(b, pair[0]->type, "equality", x->position))
+		return false;
 	col[i].type = pair[0]->type;
 	/* a cast of a column to varchar, or to text, is one of its name only */
 	col[i].typmod = sql_expr_typmod(pair, 2);
