@@ -62,6 +62,13 @@ struct sql_peers {
 	void (*totals)(void *arg, struct sql_stats *out);
 };
 
+/* A cursor or a portal, as pg_cursors shows it; the time as above. */
+struct sql_cursor_shown {
+	const char *name, *text;
+	size_t len; /* of the text */
+	bool hold, scroll;
+	int64_t made_us;
+};
 /* How far the scan of the running statement has come: parts or rows of its table. Its coroutine
  * writes; any thread reads, perhaps a little late. all 0 = it is not known. */
 struct sql_progress {
@@ -199,6 +206,10 @@ enum cat_type sql_param_sent(enum cat_type type);
 unsigned sql_stmt_columns(const struct sql_stmt *st, const struct sql_column **columns);
 bool sql_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
     const struct sql_sink *sink, struct cat_err *err);
+/* What is said of it when it returns no more rows. */
+const char *sql_stmt_nothing(const struct sql_stmt *st);
+/* True if it may run in a failed transaction block. */
+bool sql_stmt_ends(const struct sql_stmt *st);
 /* The text it was made of, as a client sent it. Valid as long as st. */
 const char *sql_stmt_text(const struct sql_stmt *st, size_t *len);
 /* Gives back what sql_prepare or sql_stmt_hold gave; the last one ends the statement. Before
@@ -209,20 +220,31 @@ struct sql_stmt *sql_stmt_hold(struct sql_stmt *st);
 /*
  * A query's rows piece by piece, without keeping them: its plan stays open between two fetches. If
  * another statement runs meanwhile, the rest of the rows comes to memory. It ends with its
- * transaction; the struct lives until sql_cursor_close, which is called before sql_session_close.
+ * transaction, or by CLOSE; the struct lives until sql_cursor_close, which is called before
+ * sql_session_close.
  */
 struct sql_cursor;
-/* True if sql_cursor_open takes the statement: a query that locks nothing. */
-bool sql_stmt_streams(const struct sql_stmt *st);
-bool sql_cursor_open(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
-    struct sql_cursor **out, struct cat_err *err);
+/*
+ * A portal: a statement with its parameters, which are borrowed until sql_cursor_close. Under its
+ * name, "" = none, FETCH, MOVE and CLOSE know it as they know DECLARE's cursors. A query's rows are
+ * those of this moment; any other statement runs at the first fetch, or by sql_run. 42P03: the name
+ * is taken.
+ */
+bool sql_portal_open(struct sql_session *s, const char *name, struct sql_stmt *st,
+    const struct cat_datum *param, unsigned n, struct sql_cursor **out, struct cat_err *err);
+/* Its transaction has ended, or CLOSE was called. */
+bool sql_cursor_dead(const struct sql_cursor *c);
+/* Around the one sql_run of a portal's statement that returns no rows. */
+void sql_cursor_busy(struct sql_cursor *c, bool busy);
 /* The next rows, 0 = all. *got: how many there were; *end: there are no more. Calls only the sink's
- * rows. */
+ * rows and notice. */
 bool sql_cursor_fetch(struct sql_cursor *c, uint64_t rows, const struct sql_sink *sink, uint64_t *got,
     bool *end, struct cat_err *err);
+/* What the statement's tag says of so many rows. */
+void sql_cursor_tag(const struct sql_cursor *c, uint64_t rows, char *out, size_t max);
 void sql_cursor_close(struct sql_cursor *c); /* NULL: nothing */
-/* One that DECLARE made; NULL = there is none. Valid until the next statement. sql_cursor_close
- * ends it. */
+/* A cursor or a portal; NULL = there is none. Valid until the next statement. sql_cursor_close
+ * ends one that DECLARE made. */
 struct sql_cursor *sql_cursor_named(const struct sql_session *s, const char *name);
 unsigned sql_cursor_columns(const struct sql_cursor *c, const struct sql_column **columns);
 

@@ -101,14 +101,10 @@ reset_portal(struct cn_pg_portal *p)
 	p->stmt = NULL;
 	if (p->arena.used > 0)
 		nam_arena_reset(&p->arena);
-	cn_pg_out_empty(&p->held, 0);
-	p->held.failed = false;
 	p->param = NULL;
 	p->format = NULL;
 	p->params = p->columns = 0;
 	p->ran = p->returns = false;
-	p->fetched = 0;
-	p->tag[0] = 0;
 }
 
 static struct cn_pg_portal **
@@ -149,7 +145,10 @@ new_portal(struct cn_pg_conn *c, const char *name, struct cat_err *err)
 		reset_portal(&c->portal);
 		return &c->portal;
 	}
-	if (*find_portal(c, name) != NULL) {
+	struct cn_pg_portal **was = find_portal(c, name);
+	if (*was != NULL && sql_cursor_dead((*was)->cursor))
+		drop_portal(was);
+	else if (*was != NULL) {
 		cat_error(err, "42P03", "cursor \"%.63s\" already exists", name);
 		return NULL;
 	}
@@ -169,7 +168,13 @@ static struct cn_pg_portal *
 the_portal(struct cn_pg_conn *c, const char *name, struct cat_err *err)
 {
 	struct cn_pg_portal *p = name[0] ? *find_portal(c, name) : &c->portal;
-	if (p == NULL || p->stmt == NULL) {
+	bool dead = p != NULL && p->cursor != NULL && sql_cursor_dead(p->cursor);
+	if (dead && sql_session_state(c->sql) == 'E') { /* it ends with the block */
+		cat_error(err, "25P02",
+		    "current transaction is aborted, commands ignored until end of transaction block");
+		return NULL;
+	}
+	if (p == NULL || p->stmt == NULL || dead) {
 		cat_error(err, "34000", "portal \"%.63s\" does not exist", name);
 		return NULL;
 	}
@@ -280,6 +285,15 @@ result_formats(struct cn_pg_portal *p, const struct cn_pg_bind *m, struct cat_er
 	return true;
 }
 
+/* The portal as sql knows it, until its transaction ends. */
+static bool
+open_cursor(struct cn_pg_conn *c, struct cn_pg_portal *p, struct cat_err *err)
+{
+	sql_session_more(c->sql, true); /* until Sync, whether or not it has come */
+	atomic_store_explicit(&c->cancel, cn_pg_ordered(c), memory_order_relaxed);
+	return sql_portal_open(c->sql, p->name, p->stmt, p->param, p->params, &p->cursor, err);
+}
+
 void
 cn_pg_bind(struct cn_pg_conn *c, const char *body, size_t n)
 {
@@ -290,10 +304,16 @@ cn_pg_bind(struct cn_pg_conn *c, const char *body, size_t n)
 		return;
 	}
 	struct sql_stmt *st = find_stmt(c, m.name, &err);
+	if (st != NULL && sql_session_state(c->sql) == 'E' && !sql_stmt_ends(st)) {
+		cat_error(&err, "25P02",
+		    "current transaction is aborted, commands ignored until end of transaction block");
+		st = NULL;
+	}
 	struct cn_pg_portal *p = st ? new_portal(c, m.portal, &err) : NULL;
 	if (p != NULL) {
 		p->stmt = sql_stmt_hold(st);
-		if (parameters(p, &m, &err) && result_formats(p, &m, &err)) {
+		if (parameters(p, &m, &err) && result_formats(p, &m, &err) &&
+		    (p == &c->portal || open_cursor(c, p, &err))) {
 			plain(c, '2');
 			return;
 		}
@@ -307,13 +327,20 @@ cn_pg_bind(struct cn_pg_conn *c, const char *body, size_t n)
 
 /* ---- Describe, Close ------------------------------------------------------------------------ */
 
-/* A cursor of DECLARE is a portal as well. True if there is one by that name. */
+/* The cursor that DECLARE made under that name: it is a portal as well. NULL = there is none. */
+static struct sql_cursor *
+declared(struct cn_pg_conn *c, const char *name)
+{
+	struct cn_pg_portal *p = name[0] ? *find_portal(c, name) : &c->portal;
+	return p == NULL || (name[0] && sql_cursor_dead(p->cursor)) ? sql_cursor_named(c->sql, name) : NULL;
+}
+
+/* True if there is one. */
 static bool
 describe_cursor(struct cn_pg_conn *c, const char *name)
 {
 	const struct sql_column *col;
-	const struct sql_cursor *cur =
-	    name[0] && *find_portal(c, name) == NULL ? sql_cursor_named(c->sql, name) : NULL;
+	const struct sql_cursor *cur = declared(c, name);
 	if (cur == NULL)
 		return false;
 	unsigned n = sql_cursor_columns(cur, &col);
@@ -378,10 +405,9 @@ cn_pg_close_named(struct cn_pg_conn *c, const char *body, size_t n)
 		reset_portal(&c->portal);
 	} else if (m.what == 'P') {
 		struct cn_pg_portal **at = find_portal(c, m.name);
+		sql_cursor_close(declared(c, m.name));
 		if (*at != NULL)
 			drop_portal(at);
-		else
-			sql_cursor_close(sql_cursor_named(c->sql, m.name));
 	} else if (m.name[0] == 0) {
 		sql_stmt_close(c->unnamed);
 		c->unnamed = NULL;
@@ -396,12 +422,12 @@ cn_pg_close_named(struct cn_pg_conn *c, const char *body, size_t n)
 static bool
 from_cursor(struct cn_pg_conn *c, struct sql_cursor *cur, uint32_t rows, struct cat_err *err)
 {
-	char tag[40];
+	char tag[80];
 	uint64_t got;
 	bool end;
 	if (!sql_cursor_fetch(cur, rows, &c->sink, &got, &end, err))
 		return false;
-	snprintf(tag, sizeof tag, "SELECT %llu", (unsigned long long)got);
+	sql_cursor_tag(cur, got, tag, sizeof tag);
 	if (end)
 		cn_pg_complete(&c->out, tag);
 	else
@@ -419,73 +445,36 @@ execute_cursor(struct cn_pg_conn *c, struct sql_cursor *cur, uint32_t rows)
 		fail(c, &err);
 }
 
-/* Rows of a query that one Execute fetches at a time. */
+/* So many rows of a portal, 0 = all that are left. */
 static bool
-stream(struct cn_pg_conn *c, struct cn_pg_portal *p, uint32_t rows, struct cat_err *err)
+fetch(struct cn_pg_conn *c, struct cn_pg_portal *p, uint32_t rows, struct cat_err *err)
 {
 	cn_pg_reply_to(c, &c->out, p->format, false);
-	if (p->cursor == NULL) {
-		sql_session_more(c->sql, true); /* until Sync, whether or not it has come */
-		p->ran = p->returns = true;
-		if (!sql_cursor_open(c->sql, p->stmt, p->param, p->params, &p->cursor, err))
-			return false;
-	}
+	if (p->cursor == NULL && !open_cursor(c, p, err))
+		return false;
 	return from_cursor(c, p->cursor, rows, err);
 }
 
-/* Rows of another statement that one Execute fetches at a time are kept until they are asked for:
- * the statement itself runs to its end first. */
-static void
-fetch(struct cn_pg_conn *c, struct cn_pg_portal *p, uint32_t rows)
-{
-	struct cn_pg_out *h = &p->held;
-	uint32_t sent = 0;
-	char tag[32];
-	while ((rows == 0 || sent < rows) && h->at < h->len) {
-		struct cn_pg_reader r = cn_pg_reader(h->p + h->at + 1, 4);
-		size_t n = (size_t)cn_pg_get32(&r) + 1;
-		cn_pg_put(&c->out, h->p + h->at, n);
-		h->at += n;
-		sent++;
-		if (!cn_pg_flush_much(c))
-			return;
-	}
-	p->fetched += sent;
-	if (rows > 0 && sent == rows) {
-		plain(c, 's');
-		return;
-	}
-	cn_pg_out_empty(h, 0);
-	if (strncmp(p->tag, "SELECT ", 7) == 0) {
-		snprintf(tag, sizeof tag, "SELECT %u", sent);
-		cn_pg_complete(&c->out, tag);
-	} else {
-		cn_pg_complete(&c->out, p->tag);
-	}
-}
-
+/* The statement as a whole. */
 static bool
-run(struct cn_pg_conn *c, struct cn_pg_portal *p, bool hold, struct cat_err *err)
+run(struct cn_pg_conn *c, struct cn_pg_portal *p, struct cat_err *err)
 {
 	/* If Sync is what comes next, the statement ends its implicit transaction itself. */
 	bool sync = c->in_end - c->in_at >= 5 && c->in[c->in_at] == 'S';
-	cn_pg_reply_to(c, hold ? &p->held : &c->out, p->format, false);
-	c->reply.tag = hold ? p->tag : NULL;
+	cn_pg_reply_to(c, &c->out, p->format, false);
 	sql_session_more(c->sql, !sync);
 	p->ran = true;
 	p->returns = p->columns > 0;
 	size_t len;
 	const char *text = sql_stmt_text(p->stmt, &len);
 	cn_pg_activity_run(c, text, len);
+	if (p->cursor != NULL)
+		sql_cursor_busy(p->cursor, true);
 	bool ok = sql_run(c->sql, p->stmt, p->param, p->params, &c->sink, err);
 	cn_pg_activity_ran(c);
 	cn_pg_unkeep(c);
-	if (p->held.failed && (!ok || hold)) {
-		cat_error(err, "53200", "out of memory");
-		snprintf(err->detail, sizeof err->detail,
-		    "Rows of a portal that are fetched piece by piece are kept in memory.");
-		return false;
-	}
+	if (p->cursor != NULL)
+		sql_cursor_busy(p->cursor, false);
 	return ok;
 }
 
@@ -498,34 +487,23 @@ cn_pg_execute(struct cn_pg_conn *c, const char *body, size_t n)
 		malformed(c);
 		return;
 	}
+	struct sql_cursor *cursor = declared(c, m.portal);
+	if (cursor != NULL) {
+		execute_cursor(c, cursor, m.rows);
+		return;
+	}
 	struct cn_pg_portal *p = the_portal(c, m.portal, &err);
-	struct sql_cursor *declared = p == NULL ? sql_cursor_named(c->sql, m.portal) : NULL;
-	if (declared != NULL) {
-		execute_cursor(c, declared, m.rows);
-		return;
-	}
-	if (p == NULL) {
+	bool ok = p != NULL;
+	if (ok && p->ran && !p->returns)
+		ok = cat_error(&err, "55000", "portal \"%.63s\" cannot be run", m.portal);
+	else if (ok && p->ran)
+		cn_pg_complete(&c->out, sql_stmt_nothing(p->stmt));
+	else if (ok && p->columns > 0 && (p->cursor != NULL || m.rows > 0))
+		ok = fetch(c, p, m.rows, &err);
+	else if (ok)
+		ok = run(c, p, &err);
+	if (!ok)
 		fail(c, &err);
-		return;
-	}
-	if (p->ran && !p->returns) {
-		cat_error(&err, "55000", "portal \"%.63s\" cannot be run", m.portal);
-		fail(c, &err);
-		return;
-	}
-	bool hold = m.rows > 0 && p->columns > 0;
-	if (p->cursor != NULL || (hold && !p->ran && sql_stmt_streams(p->stmt))) {
-		if (!stream(c, p, m.rows, &err))
-			fail(c, &err);
-	} else if (p->ran) {
-		if (p->tag[0] == 0)
-			snprintf(p->tag, sizeof p->tag, "SELECT 0");
-		fetch(c, p, m.rows);
-	} else if (!run(c, p, hold, &err)) {
-		fail(c, &err);
-	} else if (hold) {
-		fetch(c, p, m.rows);
-	}
 }
 
 void

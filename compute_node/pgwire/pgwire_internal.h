@@ -97,13 +97,9 @@ struct cn_pg_portal {
 	unsigned params;
 	uint8_t *format; /* of each column, 1 = binary; NULL = all are text */
 	unsigned columns;
-	bool ran;                  /* its statement has been run */
+	bool ran;                  /* its statement has been run, by one Execute */
 	bool returns;              /* rows */
-	struct sql_cursor *cursor; /* of a query that is fetched piece by piece */
-	struct cn_pg_out held;     /* rows of another statement that no Execute has
-				    * fetched, as messages */
-	uint64_t fetched;
-	char tag[64]; /* of the statement */
+	struct sql_cursor *cursor; /* NULL = none yet, of one without a name */
 };
 
 /* Where the rows of the running statement go. */
@@ -112,7 +108,6 @@ struct cn_pg_reply {
 	const uint8_t *format; /* NULL = text */
 	bool describe;         /* RowDescription goes before them */
 	bool tagged;           /* a statement has ended */
-	char *tag;             /* CommandComplete's text goes here; NULL = to the client */
 	bool copy_failed;      /* the client has ended COPY with CopyFail, or by nonsense */
 	bool copying;          /* CopyIn has begun and not ended */
 	bool copy_out;

@@ -85,9 +85,7 @@ on_done(void *arg, const char *tag, uint64_t rows)
 		c->look = true; /* SET, RESET, ROLLBACK, DISCARD */
 	cn_pg_copy_end(c);
 	r->tagged = true;
-	if (r->tag != NULL) {
-		snprintf(r->tag, sizeof c->portal.tag, "%s", tag);
-	} else if (tag[0] == 0) {
+	if (tag[0] == 0) {
 		cn_pg_begin(&c->out, 'I');
 		cn_pg_end(&c->out);
 	} else {
@@ -123,7 +121,6 @@ cn_pg_reply_to(struct cn_pg_conn *c, struct cn_pg_out *to, const uint8_t *format
 	c->reply.describe = describe;
 	c->reply.tagged = c->reply.cut = c->reply.doubt = false;
 	c->reply.copy_failed = c->reply.copying = c->reply.copy_out = false;
-	c->reply.tag = NULL;
 	/* A request to cancel what ran before means nothing now. */
 	atomic_store_explicit(&c->cancel, cn_pg_ordered(c), memory_order_relaxed);
 }

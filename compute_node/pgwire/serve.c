@@ -198,7 +198,6 @@ leave(struct cn_pg_conn *c)
 	at->fds--;
 	cn_pg_drop_portals(c);
 	nam_arena_fini(&c->portal.arena);
-	cn_pg_out_fini(&c->portal.held);
 	sql_stmt_close(c->unnamed);
 	sql_session_close(c->sql);
 	nam_arena_fini(&c->values);

@@ -321,13 +321,17 @@ struct sql_bind_in {
 	unsigned hints;
 	const struct sql_costs *costs; /* NULL = the standard ones; cost.h */
 	const struct sql_peers *peers; /* NULL = none are known */
-	bool may_change;               /* the caller runs the steps of a plan */
-	bool part;                     /* it is a step: other parts may know types of parameters */
-	const struct sql_step *steps;  /* earlier ones */
-	const struct sql_who *who;     /* the statement's role; NULL = no right is checked */
-	bool defines_view;             /* rights on relations are asked when the view is read */
-	const char *search;            /* the text of search_path; NULL = public */
-	uint64_t join_order;           /* 0 = the best one; else dice with that seed, for tests */
+	/* Calls fn for each cursor of the session; NULL = none are known. */
+	void (*cursors)(
+	    const struct sql_session *s, bool (*fn)(void *to, const struct sql_cursor_shown *c), void *to);
+	const struct sql_session *session; /* the first argument of cursors */
+	bool may_change;                   /* the caller runs the steps of a plan */
+	bool part;                         /* a step: other parts may know its parameters */
+	const struct sql_step *steps;      /* earlier ones */
+	const struct sql_who *who;         /* the statement's role; NULL = no right is checked */
+	bool defines_view;                 /* rights on relations are asked when the view is read */
+	const char *search;                /* the text of search_path; NULL = public */
+	uint64_t join_order;               /* 0 = the best one; else dice, for tests */
 };
 
 /* Binds and plans SELECT, INSERT, UPDATE, DELETE, TRUNCATE. NULL = error in *err (position in

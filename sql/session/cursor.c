@@ -2,12 +2,17 @@
  * cursor.c -- queries whose rows are fetched piece by piece: DECLARE, FETCH, MOVE, CLOSE, and the
  * portals of a face.
  *
+ * Cursors and portals share their names: FETCH knows a portal, and a face's Execute knows a cursor.
+ * A portal of a query opens its plan at once, so that its rows are those of that moment. A portal
+ * of any other statement that returns rows runs it at the first fetch, and has all rows in memory.
+ *
  * A cursor keeps its plan open between two fetches, so that it needs no memory for its rows. All
  * statements of a session run in one sql_exec, one transaction, with one snapshot at a time. So
  * before any other statement begins, an open cursor brings the rest of its rows to memory
  * (sql_cursors_keep): no later statement of the transaction changes what the cursor returns. A
  * SCROLL cursor brings all of them there at its first fetch; WITH HOLD brings the rest at COMMIT.
  */
+#include <base/clock.h>
 #include <sql/exec/rowset.h>
 #include <sql/session/session_internal.h>
 
@@ -19,14 +24,24 @@ enum { CURSORS_MAX = 1000 };
 struct sql_cursor {
 	struct sql_cursor *next; /* of the session's; unlinked once it is dead */
 	struct sql_session *s;
-	char name[CAT_NAME_MAX + 1]; /* "" = a face's portal */
-	struct sql_stmt *st;         /* its own, so is the plan */
-	struct sql_exec x;           /* the session's, as it stood after the last fetch */
-	bool running;                /* its plan has more rows, and is open */
+	char name[CAT_NAME_MAX + 1];   /* "" = a face's portal without a name */
+	bool face;                     /* a face's portal: it frees the struct */
+	struct sql_stmt *st;           /* its own, so is the plan; not that of a face's `later` */
+	const struct sql_parsed *text; /* what pg_cursors shows: as long as st */
+	int64_t made_us;
+	struct sql_exec x; /* the session's, as it stood after the last fetch */
+	bool running;      /* its plan has more rows, and is open */
 	bool scroll, hold;
-	bool outlives;          /* it was committed, and lives on */
-	bool dead;              /* its transaction has ended, or it failed */
-	bool broken;            /* its plan failed: it has no more rows to give */
+	bool outlives;                 /* it was committed, and lives on */
+	bool dead;                     /* its transaction has ended, or it failed */
+	bool broken;                   /* its plan failed: it has no more rows to give */
+	bool later;                    /* the first fetch runs its statement */
+	const struct cat_datum *given; /* with these parameters, the face's */
+	unsigned ngiven;
+	bool busy;                 /* its statement runs: what it has must stay */
+	char tag[64];              /* of a statement that a fetch has run; "" = a query */
+	struct sql_column *column; /* likewise; NULL = the plan's */
+	unsigned columns;
 	unsigned saves;         /* savepoints there were when it was made */
 	int rows;               /* of the operator's current batch */
 	int at;                 /* of them are fetched */
@@ -154,11 +169,15 @@ unlink_cursor(struct sql_cursor *c)
 		}
 }
 
-/* Its rows and its plan go. A named one goes altogether; a portal's owner has yet to close it. */
+/* Its rows and its plan go. DECLARE's goes altogether; a portal's owner has yet to close it. While
+ * its statement runs it only ceases to be known. */
 static void
 die(struct sql_cursor *c)
 {
 	unlink_cursor(c);
+	c->dead = true;
+	if (c->busy)
+		return;
 	end_plan(c);
 	sql_stmt_close(c->st);
 	c->st = NULL;
@@ -166,8 +185,7 @@ die(struct sql_cursor *c)
 	nam_arena_fini(&c->fixed);
 	nam_arena_fini(&c->kept);
 	nam_arena_fini(&c->batch);
-	c->dead = true;
-	if (c->name[0] != 0)
+	if (!c->face)
 		free(c);
 }
 
@@ -176,7 +194,7 @@ sql_cursor_close(struct sql_cursor *c)
 {
 	if (c == NULL)
 		return;
-	if (c->name[0] != 0) {
+	if (!c->face) {
 		die(c);
 		return;
 	}
@@ -264,7 +282,7 @@ sql_cursors_close_named(struct sql_session *s)
 {
 	for (struct sql_cursor *c = s->cursors, *next; c != NULL; c = next) {
 		next = c->next;
-		if (c->name[0] != 0)
+		if (c->name[0] != 0 && !c->busy)
 			die(c);
 	}
 }
@@ -325,10 +343,9 @@ open_plan(struct sql_cursor *c, const struct cat_datum *param, unsigned n, struc
 	}
 }
 
-/* A cursor for a statement of its own. Takes st. */
+/* A cursor for st, which it takes, also when there is no memory for it: NULL. */
 static struct sql_cursor *
-make(struct sql_session *s, struct sql_stmt *st, const char *name, const struct cat_datum *param, unsigned n,
-    bool scroll, bool hold, struct cat_err *err)
+new_cursor(struct sql_session *s, struct sql_stmt *st, const char *name, struct cat_err *err)
 {
 	unsigned count = 0;
 	for (struct sql_cursor *k = s->cursors; k != NULL; k = k->next)
@@ -342,49 +359,174 @@ make(struct sql_session *s, struct sql_stmt *st, const char *name, const struct 
 	snprintf(c->name, sizeof c->name, "%s", name);
 	c->s = s;
 	c->st = st;
-	c->scroll = scroll;
-	c->hold = hold;
+	c->text = st->parsed;
+	c->made_us = nam_clock_wall_us() - INT64_C(946684800000000);
 	c->saves = s->saves;
 	nam_arena_init(&c->fixed, 1 << 10);
 	nam_arena_init(&c->kept, 0);
 	nam_arena_init(&c->batch, 0);
 	c->kept.limit = (size_t)4 << 30;
 	nam_arena_charge(&c->kept, &s->budget);
-	if (open_plan(c, param, n, err)) {
-		c->next = s->cursors; /* only now: no other statement has to keep its rows */
-		s->cursors = c;
-		return c;
-	}
-	c->name[0] = 0;
+	return c;
+}
+
+static struct sql_cursor *
+link_cursor(struct sql_cursor *c)
+{
+	c->next = c->s->cursors;
+	return c->s->cursors = c;
+}
+
+/* A cursor for a query of its own. Takes st. */
+static struct sql_cursor *
+make(struct sql_session *s, struct sql_stmt *st, const char *name, const struct cat_datum *param, unsigned n,
+    bool scroll, bool hold, struct cat_err *err)
+{
+	struct sql_cursor *c = new_cursor(s, st, name, err);
+	if (c == NULL)
+		return NULL;
+	c->scroll = scroll;
+	c->hold = hold;
+	if (open_plan(c, param, n, err))
+		return link_cursor(c); /* only now: no other statement has to keep its rows */
+	c->face = false;
 	sql_cursor_close(c);
 	return NULL;
 }
 
-bool
-sql_stmt_streams(const struct sql_stmt *st)
+/* True if its rows can come from an open plan. */
+static bool
+is_query(const struct sql_stmt *st)
 {
-	return st->ast->kind == AST_SELECT && st->plan != NULL && !st->plan->locks && st->plan->steps == NULL;
+	return st->ast->kind == AST_SELECT && st->plan != NULL && st->plan->steps == NULL;
 }
 
 bool
-sql_cursor_open(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
-    struct sql_cursor **out, struct cat_err *err)
+sql_portal_open(struct sql_session *s, const char *name, struct sql_stmt *st, const struct cat_datum *param,
+    unsigned n, struct sql_cursor **out, struct cat_err *err)
 {
 	sql_err_clear(err);
 	sql_clock_start(s);
 	*out = NULL;
-	if (s->block == SQL_FAILED)
+	if (s->block == SQL_FAILED && !sql_may_end(st->ast->kind))
 		return cat_error(err, "25P02",
 		    "current transaction is aborted, commands ignored until end of transaction block");
-	struct sql_stmt *own =
-	    sql_stmt_new(s, sql_parsed_hold(st->parsed), st->ast, st->types, st->params, err);
-	if (own != NULL)
-		*out = make(s, own, "", param, n, false, false, err);
+	if (name[0] != 0 && find(s, name, NULL) != NULL) {
+		cat_error(err, "42P03", "cursor \"%.63s\" already exists", name);
+	} else if (is_query(st)) {
+		struct sql_stmt *own =
+		    sql_stmt_new(s, sql_parsed_hold(st->parsed), st->ast, st->types, st->params, err);
+		if (own != NULL)
+			*out = make(s, own, name, param, n, false, false, err);
+	} else if ((*out = new_cursor(s, sql_stmt_hold(st), name, err)) != NULL) {
+		(*out)->later = true;
+		(*out)->given = param;
+		(*out)->ngiven = n;
+		link_cursor(*out);
+	}
 	if (*out == NULL) {
 		sql_err_place(err, st->parsed->text, st->parsed->len);
 		sql_abort(s);
+		return false;
 	}
-	return *out != NULL;
+	(*out)->face = true;
+	return true;
+}
+
+bool
+sql_cursor_dead(const struct sql_cursor *c)
+{
+	return c->dead;
+}
+
+void
+sql_cursor_busy(struct sql_cursor *c, bool busy)
+{
+	c->busy = busy;
+	c->broken = true; /* such a statement runs once */
+	if (!busy && c->dead)
+		die(c);
+}
+
+/* ---- statements that a fetch runs ----------------------------------------------------------- */
+
+/* Where the rows of such a statement go. */
+struct collecting {
+	struct sql_cursor *c;
+	const struct sql_sink *client;
+	bool full;
+};
+
+static bool
+collect_columns(void *arg, const struct sql_column *col, unsigned n)
+{
+	struct collecting *w = arg;
+	struct sql_cursor *c = w->c;
+	enum cat_type *type = nam_arena_take(&c->fixed, (n + 1) * sizeof *type);
+	c->column = nam_arena_copy(&c->fixed, col, n * sizeof *col);
+	c->columns = n;
+	for (unsigned k = 0; type != NULL && k < n; k++)
+		type[k] = col[k].type;
+	c->rs = type != NULL && c->column != NULL ? sql_rowset_open(&c->kept, type, n) : NULL;
+	w->full = c->rs == NULL;
+	return !w->full;
+}
+
+static bool
+collect_rows(void *arg, const struct sql_batch_view *b)
+{
+	struct collecting *w = arg;
+	struct sql_rowset *rs = w->c->rs;
+	const struct cat_vec **col = nam_arena_take(&w->c->batch, (b->cols + 1) * sizeof *col);
+	uint16_t *sel = nam_arena_take(&w->c->batch, (b->n + 1) * sizeof *sel);
+	for (unsigned k = 0; col != NULL && k < b->cols; k++)
+		col[k] = &b->col[k];
+	for (unsigned k = 0; sel != NULL && k < b->n; k++)
+		sel[k] = (uint16_t)k;
+	w->full = col == NULL || sel == NULL || rs == NULL || !sql_rowset_add(rs, col, sel, b->n);
+	nam_arena_reset(&w->c->batch);
+	return !w->full;
+}
+
+static bool
+collect_tag(void *arg, const char *tag, uint64_t rows)
+{
+	struct collecting *w = arg;
+	(void)rows;
+	snprintf(w->c->tag, sizeof w->c->tag, "%s", tag);
+	return true;
+}
+
+static void
+pass_notice(void *arg, const char *severity, const char *sqlstate, const char *text)
+{
+	const struct collecting *w = arg;
+	if (w->client->notice != NULL)
+		w->client->notice(w->client->arg, severity, sqlstate, text);
+}
+
+/* Runs the statement, inside the transaction that is open. */
+static bool
+run_now(struct sql_cursor *c, const struct sql_sink *client, struct cat_err *err)
+{
+	struct collecting w = { .c = c, .client = client };
+	const struct sql_sink sink = { .arg = &w,
+		.begin = collect_columns,
+		.rows = collect_rows,
+		.done = collect_tag,
+		.notice = pass_notice };
+	const struct sql_column *col;
+	if (sql_stmt_columns(c->st, &col) == 0)
+		return cat_error(err, "XX000", "unsupported portal strategy");
+	c->later = false;
+	c->busy = true;
+	bool ok = sql_stmt_one(c->s, c->st, c->given, c->ngiven, &sink, err, false);
+	c->busy = false;
+	if (w.full)
+		ok = sql_no_memory(err);
+	if (c->dead)
+		die(c);
+	return ok && (c->rs != NULL || cat_error(err, "55000", "portal \"%s\" cannot be run", c->name));
 }
 
 /* ---- fetching ------------------------------------------------------------------------------ */
@@ -416,7 +558,7 @@ recall(struct sql_cursor *c, uint64_t from, uint64_t n, bool back, bool send, co
     struct cat_err *err)
 {
 	uint32_t row[CAT_BATCH];
-	unsigned cols = c->st->plan->columns, m = n < CAT_BATCH ? (unsigned)n : CAT_BATCH;
+	unsigned cols = c->rs->cols, m = n < CAT_BATCH ? (unsigned)n : CAT_BATCH;
 	uint64_t have = back ? from + 1 - c->first : c->rs->rows - (from - c->first);
 	if (have < m)
 		m = (unsigned)have;
@@ -442,6 +584,8 @@ forward(struct sql_cursor *c, uint64_t n, bool send, const struct sql_sink *sink
     struct cat_err *err)
 {
 	*got = 0;
+	if (c->later && !run_now(c, sink, err))
+		return false;
 	if (c->scroll && c->rs == NULL && !keep(c, err))
 		return false;
 	while (!c->at_end && *got < n) {
@@ -589,11 +733,11 @@ sql_cursor_fetch(struct sql_cursor *c, uint64_t rows, const struct sql_sink *sin
 		return cat_error(err, "25P02",
 		    "current transaction is aborted, commands ignored until end of transaction block");
 	if (c->dead)
-		return cat_error(err, "34000", "portal does not exist");
+		return cat_error(err, "34000", "portal \"%s\" does not exist", c->name);
 	sql_clock_start(s);
 	renew(c);
-	if (c->broken)
-		return cat_error(err, "55000", "portal cannot be run");
+	if (c->broken || c->busy)
+		return cat_error(err, "55000", "portal \"%s\" cannot be run", c->name);
 	bool ok = forward(c, rows == 0 ? UINT64_MAX : rows, true, sink, got, err);
 	*end = ok && (rows == 0 || *got < rows);
 	if (!ok) {
@@ -664,6 +808,8 @@ close_named(struct sql_session *s, const struct ast_stmt *ast, struct cat_err *e
 		return true;
 	}
 	struct sql_cursor *c = find(s, ast->var, err);
+	if (c != NULL && c->busy)
+		return cat_error(err, "24000", "cannot drop active portal \"%s\"", c->name);
 	if (c != NULL)
 		die(c);
 	return c != NULL;
@@ -676,11 +822,12 @@ fetch_named(struct sql_session *s, const struct ast_stmt *ast, const struct sql_
 	struct sql_cursor *c = find(s, ast->var, err);
 	if (c == NULL)
 		return false;
-	const struct sql_plan *p = c->st->plan;
-	if (c->broken)
+	if (c->broken || c->busy)
 		return cat_error(err, "55000", "portal \"%s\" cannot be run", c->name);
 	renew(c);
-	if (!ast->fetch.move && sink->begin != NULL && !sink->begin(sink->arg, p->column, p->columns))
+	const struct sql_column *col;
+	unsigned cols = sql_cursor_columns(c, &col);
+	if (!ast->fetch.move && sink->begin != NULL && !sink->begin(sink->arg, col, cols))
 		return cat_error(err, "57014", "canceling statement due to user request");
 	if (fetch(c, &ast->fetch, sink, got, err))
 		return true;
@@ -696,8 +843,39 @@ sql_cursor_named(const struct sql_session *s, const char *name)
 unsigned
 sql_cursor_columns(const struct sql_cursor *c, const struct sql_column **columns)
 {
-	*columns = c->st->plan->column;
-	return c->st->plan->columns;
+	if (c->column == NULL)
+		return sql_stmt_columns(c->st, columns);
+	*columns = c->column;
+	return c->columns;
+}
+
+void
+sql_cursor_tag(const struct sql_cursor *c, uint64_t rows, char *out, size_t max)
+{
+	size_t n = strlen(c->tag);
+	while (n > 0 && c->tag[n - 1] >= '0' && c->tag[n - 1] <= '9')
+		n--;
+	if (n > 0 && c->tag[n] == 0)
+		snprintf(out, max, "%s", c->tag);
+	else
+		snprintf(out, max, "%.*s%llu", n > 0 ? (int)n : 7, n > 0 ? c->tag : "SELECT ",
+		    (unsigned long long)rows);
+}
+
+void
+sql_cursors_each(
+    const struct sql_session *s, bool (*fn)(void *to, const struct sql_cursor_shown *c), void *to)
+{
+	bool more = true;
+	for (const struct sql_cursor *c = s->cursors; c != NULL && more; c = c->next) {
+		const struct sql_cursor_shown shown = { .name = c->name,
+			.text = c->text->text,
+			.len = c->text->len,
+			.hold = c->hold,
+			.scroll = c->scroll,
+			.made_us = c->made_us };
+		more = fn(to, &shown);
+	}
 }
 
 bool

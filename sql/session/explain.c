@@ -25,6 +25,8 @@ plan(struct sql_session *s, struct subject *j, struct cat_err *err)
 		return sql_named_plan(s, ast, &j->plan, &j->given, &j->ngiven, err);
 	struct sql_bind_in in = { .cat = s->cfg.cat,
 		.peers = s->cfg.peers,
+		.cursors = sql_cursors_each,
+		.session = s,
 		.who = sql_who(s),
 		.search = sql_search_text(s, s->search),
 		.t = s->t,

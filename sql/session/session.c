@@ -448,8 +448,8 @@ plain(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *s
 	return cat_error(err, "57014", "canceling statement due to user request");
 }
 
-static bool
-one(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
+bool
+sql_stmt_one(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
     const struct sql_sink *sink, struct cat_err *err, bool last)
 {
 	const struct ast_stmt *ast = st->ast;
@@ -513,7 +513,7 @@ sql_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *para
     const struct sql_sink *sink, struct cat_err *err)
 {
 	sql_err_clear(err);
-	bool ok = one(s, st, param, n, sink, err, !s->more);
+	bool ok = sql_stmt_one(s, st, param, n, sink, err, !s->more);
 	if (!ok)
 		sql_err_place(err, st->parsed->text, st->parsed->len);
 	return ok;
@@ -563,7 +563,7 @@ several(struct sql_session *s, struct sql_parsed *p, const struct sql_sink *sink
 		if (s->block == SQL_IDLE && !last)
 			open_block(s, SQL_IMPLICIT); /* after a COMMIT in the middle */
 		struct sql_stmt *st = sql_stmt_new(s, sql_parsed_hold(p), p->stmt[i], NULL, 0, err);
-		bool ok = st != NULL && one(s, st, NULL, 0, sink, err, last);
+		bool ok = st != NULL && sql_stmt_one(s, st, NULL, 0, sink, err, last);
 		sql_stmt_close(st);
 		if (ok)
 			continue;
@@ -607,7 +607,7 @@ sql_execute(
 		ok = cat_error(err, "42P02", "there is no parameter $%u", st->ast->params);
 		sql_abort(s);
 	} else {
-		ok = one(s, st, NULL, 0, sink, err, true);
+		ok = sql_stmt_one(s, st, NULL, 0, sink, err, true);
 	}
 	if (!ok)
 		sql_err_place(err, text, len);

@@ -58,6 +58,10 @@ void sql_judge_damage(struct sql_session *s, tso_cid snapshot, struct cat_err *e
 /* The limits of the statement that runs, for the transaction that is open. */
 void sql_renew_limits(struct sql_session *s);
 
+/* One statement of any kind. last: as of sql_stmt_run. */
+bool sql_stmt_one(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
+    const struct sql_sink *sink, struct cat_err *err, bool last);
+
 /* ---- stmt.c ---- */
 /* Parameters in the types the plan wants. NULL: *err says why not. */
 const struct cat_datum *sql_stmt_convert(
@@ -97,7 +101,10 @@ void sql_cursors_end(struct sql_session *s, bool committed);
 void sql_cursors_back_to(struct sql_session *s, unsigned saves);
 void sql_cursors_released(struct sql_session *s, unsigned saves);
 void sql_cursors_forget(struct sql_session *s);
-/* Those of DECLARE. */
+/* Calls fn for each, until it returns false: for pg_cursors. */
+void sql_cursors_each(
+    const struct sql_session *s, bool (*fn)(void *to, const struct sql_cursor_shown *c), void *to);
+/* Those that have a name. */
 void sql_cursors_close_named(struct sql_session *s);
 /* DECLARE: the types of its query's parameters, inside a transaction. */
 bool sql_declare_types(struct sql_session *s, struct sql_stmt *st, struct cat_err *err);

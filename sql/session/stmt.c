@@ -70,6 +70,33 @@ sql_stmt_hold(struct sql_stmt *st)
 	return st;
 }
 
+bool
+sql_stmt_ends(const struct sql_stmt *st)
+{
+	return sql_may_end(st->ast->kind);
+}
+
+const char *
+sql_stmt_nothing(const struct sql_stmt *st)
+{
+	switch (st->ast->kind) {
+	case AST_INSERT:
+		return "INSERT 0 0";
+	case AST_UPDATE:
+		return "UPDATE 0";
+	case AST_DELETE:
+		return "DELETE 0";
+	case AST_SHOW:
+		return "SHOW";
+	case AST_EXPLAIN:
+		return "EXPLAIN";
+	case AST_FETCH:
+		return "FETCH 0";
+	default:
+		return "SELECT 0";
+	}
+}
+
 const char *
 sql_stmt_text(const struct sql_stmt *st, size_t *len)
 {
@@ -134,6 +161,8 @@ sql_stmt_plan(struct sql_session *s, struct sql_stmt *st, struct cat_err *err)
 		.ntypes = st->ngiven,
 		.costs = costs,
 		.peers = s->cfg.peers,
+		.cursors = sql_cursors_each,
+		.session = s,
 		.may_change = true,
 		.who = sql_who(s),
 		.search = path,

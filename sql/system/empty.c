@@ -1,5 +1,5 @@
 /* empty.c -- system catalogs of what namdb does not have: their columns are PostgreSQL's, and
- * they have no rows. */
+ * they have no rows. Those of pg_cursors come from plan/bind/activity.c. */
 #include <sql/system/rows.h>
 
 #define EMPTY(name, oid, columns)                                                                            \

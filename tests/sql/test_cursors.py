@@ -227,6 +227,79 @@ def walk(ours, theirs):
             w.query("COMMIT")
 
 
+W = Wire
+PORTALS = [  # texts; or messages, with a Sync behind them
+    "CREATE TABLE po (a int PRIMARY KEY, b text); INSERT INTO po SELECT g, 'v' || g FROM generate_series(1, 20) g",
+    [W.parse("SELECT a, b FROM po ORDER BY a", "q"), W.parse("INSERT INTO po VALUES ($1, 'n'), ($1 + 1, 'm'), ($1 + 2, 'l') RETURNING a", "i"),
+     W.parse("INSERT INTO po VALUES ($1, 'x')", "n"), W.parse("UPDATE po SET b = b || '!' WHERE a <= $1 RETURNING *", "u"), W.parse("SHOW datestyle", "sh"),
+     W.parse("FETCH 3 FROM p", "f"), W.parse("COMMIT", "c"), W.parse("", "nothing"), W.parse("SELECT count(*) FROM po WHERE a > $1", "k"),
+     W.parse("CLOSE ALL", "all"), W.parse("CLOSE me", "cme"), W.parse("FETCH me", "fme"), W.parse("SELECT a FROM po ORDER BY a FOR UPDATE", "l")],
+    # a portal and FETCH, by turns
+    "BEGIN", [W.bind([], "q", "p"), W.execute("p", 2)], "FETCH 2 FROM p", [W.execute("p", 1)], "MOVE 3 IN p", [W.execute("p", 2), W.describe("P", "p")],
+    "FETCH 0 FROM p", "SAVEPOINT s", "FETCH BACKWARD 1 FROM p", "ROLLBACK TO s", "FETCH ALL p", "ROLLBACK TO s", [W.execute("p", 1)], "ROLLBACK",
+    "FETCH p", [W.execute("p")], [W.bind([], "q", "p")], "FETCH p", "MOVE p", "CLOSE p", [W.close_of("P", "p")],
+    # names are taken
+    "BEGIN", [W.bind([], "q", "p")], [W.bind([], "q", "p")], "ROLLBACK", "BEGIN", [W.bind([], "q", "p")], "DECLARE p CURSOR FOR SELECT 1", "ROLLBACK",
+    "BEGIN", "DECLARE p CURSOR FOR SELECT 1", [W.bind([], "q", "p")], "ROLLBACK", "BEGIN", [W.bind([], "q", "p")], "CLOSE p", [W.execute("p")], "ROLLBACK",
+    "BEGIN", [W.bind([], "q", "p")], "CLOSE p", [W.bind([], "q", "p"), W.execute("p", 1)], "CLOSE ALL", "FETCH p", "ROLLBACK",
+    "BEGIN", [W.bind([], "q", "p")], "CLOSE p", "DECLARE p CURSOR FOR SELECT 7", [W.describe("P", "p"), W.execute("p")], [W.close_of("P", "p")], "FETCH p", "ROLLBACK",
+    # rows of the moment of Bind; by Execute or by FETCH
+    "BEGIN", [W.bind([], "q", "p"), W.bind([100], "n", ""), W.execute("")], "MOVE ALL p", [W.bind([99], "k", "z")], "DELETE FROM po WHERE a = 100", "FETCH z", "COMMIT",
+    [W.bind([], "q", "p"), W.bind([101], "n", "w"), W.execute("w"), W.execute("p")], "DELETE FROM po WHERE a > 20",
+    # other statements than queries
+    "BEGIN", [W.bind([30], "i", "r"), W.execute("r", 2), W.execute("r", 2), W.execute("r", 2)], "FETCH r", "ROLLBACK",
+    "BEGIN", [W.bind([30], "i", "r")], "SELECT count(*) FROM po", "FETCH r", "SELECT count(*) FROM po", [W.execute("r")], "MOVE ALL r", "COMMIT", "DELETE FROM po WHERE a > 20",
+    "BEGIN", [W.bind([1], "i", "r")], "SAVEPOINT s", "FETCH r", "ROLLBACK TO s", "FETCH r", [W.execute("r")], "ROLLBACK",
+    "BEGIN", [W.bind([3], "u", "r"), W.execute("r")], "FETCH r", [W.execute("r")], "ROLLBACK", "BEGIN", [W.bind([], "sh", "r")], "MOVE 1 r", [W.execute("r")], "ROLLBACK",
+    "BEGIN", [W.bind([], "sh", "r")], "FETCH 5 r", "ROLLBACK", "BEGIN", [W.bind([], "q", "p"), W.bind([], "f", "r"), W.execute("r", 2)], "FETCH r", "FETCH p", [W.execute("r", 2)], "ROLLBACK",
+    "BEGIN", [W.bind([50], "n", "r")], "FETCH r", "ROLLBACK", "BEGIN", [W.bind([50], "n", "r"), W.execute("r")], "FETCH r", "ROLLBACK", "BEGIN", [W.bind([50], "n", "r"), W.execute("r"), W.execute("r")], "ROLLBACK",
+    "BEGIN", [W.bind([], "nothing", "r"), W.execute("r")], "ROLLBACK", "BEGIN", [W.bind([], "l", "r"), W.execute("r", 2)], "FETCH 2 r", "COMMIT",
+    # without a name
+    [W.bind([30], "i"), W.execute("", 2), W.execute("", 2), W.execute("", 2)], "DELETE FROM po WHERE a > 20", [W.bind([30], "i"), W.execute(), W.execute()], "DELETE FROM po WHERE a > 20",
+    [W.bind([2], "u"), W.execute("", 1), W.execute("", 9), W.execute("")], [W.bind([], "sh"), W.execute("", 1), W.execute("", 1)], [W.bind([], "q"), W.execute("", 3), W.execute("", 30), W.execute()],
+    [W.bind([], "q"), W.execute("", 20), W.execute("", 2)], [W.bind([50], "n"), W.execute(), W.execute()], "DELETE FROM po WHERE a > 20",
+    # the end of a transaction, of a savepoint, of a portal by itself
+    [W.bind([], "q", "p"), W.bind([], "c", "end"), W.execute("p", 1), W.execute("end"), W.execute("p", 1)], [W.bind([], "c", "end"), W.execute("end"), W.execute("end")],
+    [W.bind([], "q", "p"), W.execute("p", 1)], [W.execute("p", 1)], "BEGIN", "SAVEPOINT s", [W.bind([], "q", "p"), W.bind([40], "i", "r")], "ROLLBACK TO s", "FETCH p", "ROLLBACK",
+    "BEGIN", "SAVEPOINT s", [W.bind([], "q", "p")], "RELEASE s", "FETCH p", "SELECT 1/0", "FETCH p", [W.execute("p")], [W.bind([], "q", "p2")], [W.bind([], "c", "end"), W.execute("end")], "FETCH p",
+    "BEGIN", [W.bind([], "all", "me"), W.bind([], "q", "p"), W.execute("me"), W.execute("p")], "ROLLBACK", "BEGIN", [W.bind([], "cme", "me"), W.execute("me")], "ROLLBACK",
+    "BEGIN", [W.bind([], "fme", "me"), W.execute("me")], "ROLLBACK", "BEGIN", [W.bind([], "q", "p"), W.bind([], "all", "me"), W.execute("me"), W.execute("p")], "ROLLBACK",
+    # formats are Execute's own
+    "BEGIN", [W.bind([], "q", "p", results=[1]), W.execute("p", 1)], "FETCH p", [W.execute("p", 1)], "COMMIT",
+    # what is shown
+    "BEGIN", [W.bind([], "q", "p"), W.bind([60], "i", "r"), W.bind([], "c", "o")], "DECLARE d NO SCROLL CURSOR FOR SELECT 1", "DECLARE h NO SCROLL CURSOR WITH HOLD FOR SELECT 2",
+    "SELECT name, statement, is_holdable, is_binary, is_scrollable, creation_time BETWEEN now() - interval '1 min' AND now() + interval '1 min' FROM pg_cursors WHERE statement !~ 'now' ORDER BY 1", "FETCH r", "CLOSE p",
+    "SELECT name FROM pg_catalog.pg_cursors WHERE name > '' ORDER BY 1", "COMMIT", "SELECT name, is_holdable FROM pg_cursors", "CLOSE h", "SELECT count(*) FROM pg_cursors WHERE name > ''",
+    "DROP TABLE po"]
+
+
+def seen(w, step):
+    if isinstance(step, str):
+        return answer(w, step)
+    w.raw(b"".join(step) + w.SYNC)
+    got = w.until_ready()
+    return [(k, row(b) if k == "D" else b[:-1].decode() if k == "C" else (fields(b)["C"], fields(b)["M"]) if k == "E" else None)
+            for k, b in got if k in "DCETsnI123"], w.state
+
+
+def test_portals_beside_postgres():
+    """Portals of Bind are cursors: FETCH, MOVE and CLOSE know them, Execute goes on where FETCH has left off."""
+    with House(nodes=1, size="256m") as h:
+        c, pg = Compute(h), Postgres()
+        try:
+            ours, theirs = Wire(c.port), Wire(5432, host=pg.dir, user="judge", database="postgres")
+            wrong = []
+            for k, step in enumerate(PORTALS):
+                got, want = (str(seen(w, step)) for w in (ours, theirs))
+                if got != want:
+                    wrong.append("%d %s\n   namdb      %s\n   PostgreSQL %s" % (k, step, got[:600], want[:600]))
+            check(not wrong, "%d answers differ:\n%s" % (len(wrong), "\n".join(wrong)))
+        finally:
+            pg.close()
+        ours.close()
+        c.terminate()
+
+
 def few_more(c, before, what):
     """A sanitizer keeps freed memory for a while, so it says nothing."""
     if not house.SANITIZE:

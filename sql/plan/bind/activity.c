@@ -1,5 +1,5 @@
 /* activity.c -- PostgreSQL's statistics views in FROM: what the sessions of this process do
- * (pg_stat_activity), and what they did (pg_stat_database).
+ * (pg_stat_activity), what they did (pg_stat_database), what this one has open (pg_cursors).
  *
  * Their rows are made when a statement that names one is bound, so a plan of such a statement
  * serves one run (momentary). Other processes of the cluster have sessions of their own, which are
@@ -29,6 +29,10 @@ static const struct sql_column activity_columns[] = { COLUMN("datid", INT8), COL
 
 static const struct sql_column database_columns[] = { COLUMN("datid", INT8), COLUMN("datname", TEXT),
 	COLUMN("numbackends", INT4), COLUMN("xact_commit", INT8), COLUMN("xact_rollback", INT8) };
+
+static const struct sql_column cursors_columns[] = { COLUMN("name", TEXT), COLUMN("statement", TEXT),
+	COLUMN("is_holdable", BOOL), COLUMN("is_binary", BOOL), COLUMN("is_scrollable", BOOL),
+	COLUMN("creation_time", TIMESTAMPTZ) };
 
 struct rows {
 	struct bind_rows out;
@@ -65,11 +69,17 @@ nones(struct rows *r, unsigned n)
 
 /* Of a text that does not last. */
 static bool
-words(struct rows *r, const char *s)
+copied(struct rows *r, const char *s, size_t len)
 {
-	char *copy = nam_arena_str(r->out.b->a, s, strlen(s));
+	char *copy = nam_arena_str(r->out.b->a, s, len);
 	return copy != NULL ? sql_bind_put_text(&r->out, copy)
 			    : cat_error(r->out.b->err, "53200", "out of memory");
+}
+
+static bool
+words(struct rows *r, const char *s)
+{
+	return copied(r, s, strlen(s));
 }
 
 static bool
@@ -104,35 +114,59 @@ count_session(void *arg, const struct sql_activity *a)
 }
 
 static bool
-activity_rows(struct rows *r, const struct sql_peers *peers)
+cursor_row(void *arg, const struct sql_cursor_shown *c)
 {
+	struct rows *r = arg;
+	return r->ok = words(r, c->name) && copied(r, c->text, c->len) && put(r, c->hold) && put(r, false) &&
+		       put(r, c->scroll) && when(r, c->made_us);
+}
+
+static bool
+cursors_rows(struct rows *r)
+{
+	const struct sql_bind_in *in = r->out.b->in;
 	r->ok = true;
+	if (in->cursors != NULL)
+		in->cursors(in->session, cursor_row, r);
+	return r->ok;
+}
+
+static bool
+activity_rows(struct rows *r)
+{
+	const struct sql_peers *peers = r->out.b->in->peers;
+	r->ok = true;
+	if (peers == NULL)
+		return true;
 	peers->each(peers->arg, session_row, r);
 	return r->ok;
 }
 
 static bool
-database_rows(struct rows *r, const struct sql_peers *peers)
+database_rows(struct rows *r)
 {
+	const struct sql_peers *peers = r->out.b->in->peers;
 	struct sql_stats sum;
+	if (peers == NULL)
+		return true;
 	peers->totals(peers->arg, &sum);
 	peers->each(peers->arg, count_session, r);
 	return put(r, DATABASE_OID) && sql_bind_put_text(&r->out, DATABASE) && put(r, r->sessions) &&
 	       put(r, (int64_t)sum.commits) && put(r, (int64_t)sum.rollbacks);
 }
 
-#define VIEW(part)                                                                                           \
+#define VIEW(view, part)                                                                                     \
 	{                                                                                                    \
-		"pg_stat_" #part, part##_columns, sizeof part##_columns / sizeof *part##_columns,            \
-		    part##_rows                                                                              \
+		view, part##_columns, sizeof part##_columns / sizeof *part##_columns, part##_rows            \
 	}
 
 static const struct view {
 	const char *name;
 	const struct sql_column *column;
 	unsigned columns;
-	bool (*rows)(struct rows *r, const struct sql_peers *peers);
-} views[] = { VIEW(activity), VIEW(database) };
+	bool (*rows)(struct rows *r);
+} views[] = { VIEW("pg_stat_activity", activity), VIEW("pg_stat_database", database),
+	VIEW("pg_cursors", cursors) };
 
 bool
 sql_bind_add_activity(struct bind *b, const struct ast_table *t, bool *ok)
@@ -144,7 +178,6 @@ sql_bind_add_activity(struct bind *b, const struct ast_table *t, bool *ok)
 		return false;
 	struct rows r = { .out = { .b = b, .column = is->column, .cols = is->columns } };
 	b->plan->momentary = true;
-	*ok = sql_bind_only_read(b, t) && (b->in->peers == NULL || is->rows(&r, b->in->peers)) &&
-	      sql_bind_add_rows(&r.out, t);
+	*ok = sql_bind_only_read(b, t) && is->rows(&r) && sql_bind_add_rows(&r.out, t);
 	return true;
 }

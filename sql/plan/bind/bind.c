@@ -212,7 +212,7 @@ sql_bind_add_table(struct bind *b, const struct ast_table *t)
 	/* The system's catalogs come before all but temporary relations. */
 	bool hides = tab != NULL && strncmp(t->name, "pg_", 3) == 0 && !sql_path_is_temp(tab->path);
 	if (bare && (tab == NULL || t->system || b->plan->in_system > 0 || hides) &&
-	    (sql_bind_add_system(b, t, &ok) || (!t->information && sql_bind_add_activity(b, t, &ok))))
+	    ((!t->information && sql_bind_add_activity(b, t, &ok)) || sql_bind_add_system(b, t, &ok)))
 		return ok;
 	if (bare && !sql_bind_system_known(b, t, tab))
 		return false;
