@@ -1,11 +1,16 @@
-/* log.c -- one write per line, so that lines of several threads do not mix. */
+/* log.c -- one write per line, so that lines of several threads do not mix; none of them waits. */
 #include <base/log.h>
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { FROM_ENVIRONMENT = -1 };
@@ -34,6 +39,77 @@ level(void)
 	return atomic_load(&level_max);
 }
 
+/* ---- a stderr that nobody reads ------------------------------------------------------------ */
+
+enum way { UNKNOWN, PLAIN, SOCKET, OPENED };
+
+static _Atomic int way;
+static _Atomic int opened; /* of OPENED: a descriptor of its own, which does not block */
+static _Atomic uint64_t dropped, told;
+
+/* How lines go out. A pipe or a terminal is opened once more: not to block is a property of what
+ * was opened, and others may have stderr too. */
+static enum way
+find_way(void)
+{
+	struct stat is;
+	int now = atomic_load(&way);
+	if (now != UNKNOWN)
+		return (enum way)now;
+	int fd = -1;
+	enum way to = PLAIN;
+	if (fstat(2, &is) == 0 && S_ISSOCK(is.st_mode)) {
+		to = SOCKET;
+	} else if (fstat(2, &is) == 0 && (S_ISFIFO(is.st_mode) || isatty(2))) {
+		fd = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+		to = fd >= 0 ? OPENED : PLAIN;
+	}
+	if (fd >= 0)
+		atomic_store(&opened, fd);
+	now = UNKNOWN;
+	if (!atomic_compare_exchange_strong(&way, &now, (int)to))
+		return (enum way)now; /* another thread was first: one descriptor more is open */
+	return to;
+}
+
+/* True if the line went out as a whole. */
+static bool
+put_line(const char *line, size_t len)
+{
+	ssize_t n;
+	switch (find_way()) {
+	case SOCKET:
+		n = send(2, line, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+		break;
+	case OPENED:
+		n = write(atomic_load(&opened), line, len);
+		break;
+	default:
+		n = write(2, line, len);
+	}
+	return n >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
+}
+
+uint64_t
+nam_log_dropped(void)
+{
+	return atomic_load(&dropped);
+}
+
+/* Before a line: how many were dropped since that was last told. */
+static void
+tell_dropped(void)
+{
+	char line[120];
+	uint64_t all = atomic_load(&dropped), was = atomic_load(&told);
+	if (all == was)
+		return;
+	int n = snprintf(line, sizeof line, "namdb: %llu lines of the log were dropped: nothing read them\n",
+	    (unsigned long long)(all - was));
+	if (put_line(line, (size_t)n))
+		atomic_store(&told, all);
+}
+
 void
 nam_log(enum nam_log_level at, const char *fmt, ...)
 {
@@ -48,6 +124,7 @@ nam_log(enum nam_log_level at, const char *fmt, ...)
 	if (len > sizeof line - 2)
 		len = sizeof line - 2;
 	line[len++] = '\n';
-	ssize_t ignored = write(2, line, len);
-	(void)ignored;
+	tell_dropped();
+	if (!put_line(line, len))
+		atomic_fetch_add(&dropped, 1);
 }

@@ -5,6 +5,8 @@
 #ifndef NAM_CLI_CLI_H
 #define NAM_CLI_CLI_H
 
+#include <stdbool.h>
+
 #define NAMDB_VERSION "0.1.0"
 
 int cli_demo(int argc, char **argv); /* storage nodes as children, sample data, the shell */
@@ -25,6 +27,16 @@ const char *cli_storage_list(void);
 /* The process has been told to end: if it is still there after some 5 s, a signal handler ends it.
  * May be called in a signal handler. */
 void cli_end_soon(void);
+/*
+ * --log-level: a word, or a file with one, whose name has a '/' in it. False: it is neither, or the
+ * file has none. The text is borrowed for ever. cli_log_level_again reads the file again.
+ */
+bool cli_log_level(const char *word_or_file);
+void cli_log_level_again(void);
+/* SIGHUP ends no daemon: threads that start after cli_hup_block do not get it, and one that
+ * cli_hup_open starts reads the level again. False: there is no such thread. */
+void cli_hup_block(void);
+bool cli_hup_open(void);
 /* Prints a string in JSON's quotes on stdout. */
 void cli_json_text(const char *s);
 

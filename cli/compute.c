@@ -31,8 +31,10 @@ static const char usage[] =
     "                      always do (default trust)\n"
     "  --pg-sessions N     most sessions at once (default 4096)\n"
     "  --pg-message S      longest message of a client (default 64m)\n"
-    "  --metrics [HOST:]PORT  answers Prometheus at http://HOST:PORT/metrics (HOST: default 127.0.0.1)\n"
-    "  --log-level L       lines on stderr: error, warn, info, debug (default $NAMDB_LOG, else warn)\n"
+    "  --metrics [HOST:]PORT  answers Prometheus at http://HOST:PORT/metrics (HOST: default 127.0.0.1);\n"
+    "                      /health there is 200 while clients are served, else 503 and the reason\n"
+    "  --log-level L       lines on stderr: error, warn, info, debug, or a file with one of these words,\n"
+    "                      with a / in its name (default $NAMDB_LOG, else warn)\n"
     "  --log-slow MS       logs statements that take so long: log_min_duration_statement of new sessions\n"
     "  --storage LIST      storage nodes, comma-separated (default $NAMDB_STORAGE, else 127.0.0.1:7411)\n"
     "  --fabric F          auto, shm, verbs or tcp (default auto)\n"
@@ -48,6 +50,7 @@ static const char usage[] =
     "  --help              this text\n"
     "\n"
     "SIGTERM or SIGINT ends it: each session is told so (57P01), open transactions are rolled back.\n"
+    "SIGHUP reads the certificate, its key and the file of --log-level again; new sessions use them.\n"
     "A client names a role that is there. A new cluster has one, namdb, a superuser that stays; if no role\n"
     "has ever been made, the first client that is trusted under another name becomes a superuser of that\n"
     "name. Passwords are those of roles: CREATE USER name PASSWORD '...' in namdb sql, or over the socket.\n"
@@ -108,18 +111,6 @@ take_metrics(struct compute *c, const char *at)
 	c->metrics.listen = c->metrics_at;
 }
 
-static bool
-take_level(const char *word)
-{
-	static const char *const name[] = { "error", "warn", "info", "debug" };
-	for (unsigned i = 0; i < sizeof name / sizeof *name; i++)
-		if (strcmp(word, name[i]) == 0) {
-			nam_log_level_set((enum nam_log_level)i);
-			return true;
-		}
-	return false;
-}
-
 /* One option. NULL, or what is wrong with it. */
 static const char *
 take(struct compute *c, int o)
@@ -161,8 +152,9 @@ take(struct compute *c, int o)
 		take_metrics(c, optarg);
 		break;
 	case 'L':
-		if (!take_level(optarg))
-			return "--log-level is error, warn, info or debug";
+		if (!cli_log_level(optarg))
+			return "--log-level is error, warn, info, debug, or a file with one of them "
+			       "(DIR/FILE)";
 		break;
 	case 'W':
 		if (!nam_number(optarg, 0, INT32_MAX, &n))
@@ -272,19 +264,33 @@ memory_kib(void)
 	return kib;
 }
 
+/* SIGHUP: what can be read again is. What cannot stays as it was. */
+static void
+reload(struct cn_pg *pg)
+{
+	struct nam_err err;
+	cli_log_level_again();
+	if (cn_pg_reload(pg, &err) != NAM_OK)
+		nam_log(NAM_LOG_ERROR, "SIGHUP: %s; the certificate stays as it was", err.text);
+	else
+		nam_log(NAM_LOG_INFO, "SIGHUP: the certificate and the log's level are read again");
+}
+
 /*
- * Waits for one of the signals. Meanwhile memory that statements have freed goes back to the
- * system: libc keeps it where other memory lies behind it. Only if the process has grown since, or
- * has freed much, also a while after it has grown: libc walks its free memory for that.
+ * Waits for one of the signals but SIGHUP. Meanwhile memory that statements have freed goes back to
+ * the system: libc keeps it where other memory lies behind it. Only if the process has grown since,
+ * or has freed much, also a while after it has grown: libc walks its free memory for that.
  */
 static int
-wait_for(const sigset_t *set)
+wait_for(const sigset_t *set, struct cn_pg *pg)
 {
 	enum { EVERY_S = 5, MORE = 16 /* of its memory, a part */ };
 	const struct timespec every = { .tv_sec = EVERY_S };
 	unsigned long least = memory_kib(), kept = mallinfo2().fordblks >> 10;
 	int sig;
-	while ((sig = sigtimedwait(set, NULL, &every)) < 0) {
+	while ((sig = sigtimedwait(set, NULL, &every)) < 0 || sig == SIGHUP) {
+		if (sig == SIGHUP)
+			reload(pg);
 		unsigned long now = memory_kib(), unused = mallinfo2().fordblks >> 10;
 		kept = unused < kept ? unused : kept;
 		if (now > least + least / MORE || unused > kept + now / MORE) {
@@ -313,6 +319,7 @@ cli_compute(int argc, char **argv)
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGUSR1); /* on_end's */
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
@@ -353,7 +360,7 @@ cli_compute(int argc, char **argv)
 	fprintf(stderr, "compute node with %u workers, for clients of PostgreSQL at %s%s%s\nready\n",
 	    cn_workers(cn), cn_pg_address(pg), c.pg.socket_dir ? " and in " : "",
 	    c.pg.socket_dir ? c.pg.socket_dir : "");
-	sig = wait_for(&set);
+	sig = wait_for(&set, pg);
 	cli_end_soon();
 	cn_metrics_close(metrics);
 	cn_pg_close(pg);

@@ -35,9 +35,12 @@ static const char usage[] =
     "  --peers N           most connections at once (default 16384, or what the descriptors allow)\n"
     "  --loops N           threads that serve tcp workers, 1..64 (default: one per core, at most 16);\n"
     "                      for the busiest of them as many threads again come and go, up to 64\n"
+    "  --log-level L       lines on stderr: error, warn, info, debug, or a file with one of these words,\n"
+    "                      with a / in its name (default $NAMDB_LOG, else warn)\n"
     "  --help              this text\n"
     "\n"
-    "The data lives as long as this process. SIGTERM or SIGINT ends it.\n"
+    "The data lives as long as this process. SIGTERM or SIGINT ends it; SIGHUP reads the file of\n"
+    "--log-level again.\n"
     "Peers prove that they know the secret. Data is not encrypted: listen on a trusted network only.\n";
 
 /* What rooms above register to run on storage nodes: echo, and the trees of index/. */
@@ -87,6 +90,7 @@ static const struct option known[] = {
 	{ "loops", required_argument, NULL, 'L' },
 	{ "rings", required_argument, NULL, 'R' },
 	{ "shards", required_argument, NULL, 'S' },
+	{ "log-level", required_argument, NULL, 'W' },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };
@@ -167,6 +171,12 @@ options(int argc, char **argv, struct storage_config *c)
 				return complain(2, "--shards wants a number from 1 to 16");
 			c->serve.shards = (unsigned)n;
 			break;
+		case 'W':
+			if (!cli_log_level(optarg))
+				return complain(2,
+				    "--log-level is error, warn, info, debug, or a file with one of them "
+				    "(DIR/FILE)");
+			break;
 		case 'h':
 			fputs(usage, stdout);
 			return 0;
@@ -225,6 +235,10 @@ cli_storage(int argc, char **argv)
 	int code = options(argc, argv, &c);
 	if (code >= 0)
 		return code;
+	/* A terminal that closes must not take the data with it. */
+	cli_hup_block();
+	if (!cli_hup_open())
+		return complain(1, "cannot start a thread: raise the limit on processes (ulimit -u)");
 	struct nam_err err;
 	uint8_t secret[NET_SECRET_LEN];
 	size_t secret_len;

@@ -60,4 +60,12 @@ struct cn {
 	struct cn_worker worker[];
 };
 
+/* cn_enter until that time of net's, 0 = it may take long. */
+bool cn_enter_by(struct cn *cn, const struct cn_place *place, const char *user, bool claims,
+    _Atomic int *cancel, uint64_t until_ns, struct cat_role *role, bool *found, struct cat_err *err);
+
+/* health.c: true if clients are served now; else why not. Waits up to 2 s. Any thread but a
+ * worker's. */
+bool cn_serves(struct cn *cn, char *why, size_t max);
+
 #endif

@@ -36,7 +36,14 @@ bool
 cn_enter(struct cn *cn, const struct cn_place *place, const char *user, bool claims, _Atomic int *cancel,
     struct cat_role *role, bool *found, struct cat_err *err)
 {
-	const struct txn_limits limits = { .cancel = cancel };
+	return cn_enter_by(cn, place, user, claims, cancel, 0, role, found, err);
+}
+
+bool
+cn_enter_by(struct cn *cn, const struct cn_place *place, const char *user, bool claims, _Atomic int *cancel,
+    uint64_t until_ns, struct cat_role *role, bool *found, struct cat_err *err)
+{
+	const struct txn_limits limits = { .cancel = cancel, .until_ns = until_ns };
 	nam_status st = NAM_CONFLICT;
 	for (int i = 0; i < TRIES; i++) {
 		st = enter_once(place, user, claims, &limits, role);
@@ -50,6 +57,11 @@ cn_enter(struct cn *cn, const struct cn_place *place, const char *user, bool cla
 	*err = (struct cat_err){ 0 };
 	cat_error(err, "58030", "cannot read the roles: %s", nam_status_text(st));
 	cn_reason(cn, place, false, false, err);
+	char why[sizeof err->detail];
+	snprintf(why, sizeof why, "%.140s%s%.150s", err->text, err->detail[0] ? ". " : "", err->detail);
+	*err = (struct cat_err){ 0 };
+	cat_error(err, "57P03", "the database system is not accepting connections");
+	snprintf(err->detail, sizeof err->detail, "%s", why);
 	return false;
 }
 

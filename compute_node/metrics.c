@@ -1,6 +1,7 @@
 /* metrics.c -- the thread that answers Prometheus, and the figures of the process itself. */
 #include <base/clock.h>
 #include <base/crowd.h>
+#include <base/log.h>
 #include <compute_node/cn_internal.h>
 #include <compute_node/metrics.h>
 #include <net/remote.h>
@@ -236,6 +237,11 @@ process_lines(struct cn *cn, struct cn_lines *out)
 	    "# HELP namdb_watermark_cid No live snapshot of the cluster is older.\n"
 	    "# TYPE namdb_watermark_cid counter\nnamdb_watermark_cid %llu\n",
 	    (unsigned long long)q->prefix, (unsigned long long)q->watermark);
+	cn_line(out,
+	    "# HELP namdb_log_lines_dropped_total Lines of the log that were dropped because nothing read "
+	    "them.\n"
+	    "# TYPE namdb_log_lines_dropped_total counter\nnamdb_log_lines_dropped_total %llu\n",
+	    (unsigned long long)nam_log_dropped());
 	verb_lines(q, out);
 	node_lines(q, out);
 	pthread_mutex_unlock(&q->lock);
@@ -285,12 +291,25 @@ asks_for(const char *request, const char *path)
 }
 
 static char *
+health(struct cn_metrics *m, size_t *len)
+{
+	char why[400], line[402];
+	if (cn_serves(m->cn, why, sizeof why))
+		return answer_text("200 OK", "clients are served\n", len);
+	snprintf(line, sizeof line, "%s\n", why);
+	return answer_text("503 Service Unavailable", line, len);
+}
+
+static char *
 make_answer(struct cn_metrics *m, const char *request, size_t *len)
 {
 	if (strncmp(request, "GET ", 4) != 0)
 		return answer_text("405 Method Not Allowed", "GET only\n", len);
+	if (asks_for(request, "/health"))
+		return health(m, len);
 	if (!asks_for(request, "/metrics"))
-		return answer_text("404 Not Found", "the figures are at /metrics\n", len);
+		return answer_text(
+		    "404 Not Found", "the figures are at /metrics, the state at /health\n", len);
 	struct cn_lines out = { 0 };
 	process_lines(m->cn, &out);
 	if (m->cfg.more != NULL)

@@ -276,11 +276,11 @@ first_message(struct cn_pg_conn *c, size_t n)
 		return false;
 	case CN_PG_WANTS_TLS:
 		/* What has come behind the request did not come under TLS. */
-		if (c->pg->tls != NULL && c->in_end - c->in_at > 4 + n) {
+		if (c->pg->cfg.cert != NULL && c->in_end - c->in_at > 4 + n) {
 			refuse(c, "08P01", "received unencrypted data after SSL request");
 			return false;
 		}
-		if (c->pg->tls != NULL) {
+		if (c->pg->cfg.cert != NULL) {
 			c->in_at += 4 + n;
 			c->wants_tls = true;
 			say(c, "S", 1);
@@ -830,10 +830,27 @@ cn_pg_close(struct cn_pg *pg)
 	release(pg);
 }
 
+nam_status
+cn_pg_reload(struct cn_pg *pg, struct nam_err *err)
+{
+	struct ssl_ctx_st *new, *old;
+	if (pg->cfg.cert == NULL)
+		return NAM_OK;
+	nam_status st = cn_pg_tls_open(&new, pg->cfg.cert, pg->cfg.key, err);
+	if (st != NAM_OK)
+		return st;
+	pthread_mutex_lock(&pg->lock);
+	old = pg->tls;
+	pg->tls = new;
+	pthread_mutex_unlock(&pg->lock);
+	cn_pg_tls_close(old); /* sessions that have it hold it */
+	return NAM_OK;
+}
+
 bool
 cn_pg_in_the_clear(const struct cn_pg *pg)
 {
-	return pg->open && pg->tls == NULL;
+	return pg->open && pg->cfg.cert == NULL;
 }
 
 bool

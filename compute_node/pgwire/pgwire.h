@@ -32,6 +32,9 @@ struct cn_pg_config {
  * err says what to do. Borrows cn; copies cfg.
  */
 nam_status cn_pg_open(struct cn_pg **out, struct cn *cn, const struct cn_pg_config *cfg, struct nam_err *err);
+/* Reads the certificate and its key again, for clients that come from now on. If it fails, *err
+ * says why, and the old ones stay. On the thread that closes pg. */
+nam_status cn_pg_reload(struct cn_pg *pg, struct nam_err *err);
 /* Ends every session with 57P01, rolls back open transactions, waits until all have ended. Before
  * cn_close. */
 void cn_pg_close(struct cn_pg *pg);

@@ -192,7 +192,7 @@ struct cn_pg {
 	int epoll, wake;            /* the doorkeeper's */
 	int spare;                  /* the doorkeeper's: makes room to refuse a client */
 	unsigned thin_to;           /* the doorkeeper's: so many strangers may stay */
-	struct ssl_ctx_st *tls;     /* i  NULL = none */
+	struct ssl_ctx_st *tls;     /* l  NULL = none; SIGHUP brings another one */
 	unsigned char mock_key[32]; /* i */
 	atomic_bool stopping;
 	pthread_mutex_t lock;

@@ -85,7 +85,9 @@ bool
 cn_pg_tls_begin(struct cn_pg_conn *c)
 {
 	unsigned events = 0;
+	pthread_mutex_lock(&c->pg->lock);
 	c->tls = SSL_new(c->pg->tls);
+	pthread_mutex_unlock(&c->pg->lock);
 	if (c->tls == NULL || SSL_set_fd(c->tls, c->fd) != 1)
 		return false;
 	for (;;) {
