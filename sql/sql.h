@@ -154,6 +154,10 @@ struct sql_column {
 	enum cat_type type;
 	int32_t typmod;
 	uint32_t domain; /* id of the domain that its values are of; 0 = none */
+	/* The relation whose column it is, as pg_class knows it, and the column's number there; 0 =
+	 * it is computed. */
+	uint32_t table;
+	uint16_t number;
 };
 
 /* Rows of a result: n rows in col[0..cols). */

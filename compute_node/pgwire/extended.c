@@ -449,10 +449,13 @@ execute_cursor(struct cn_pg_conn *c, struct sql_cursor *cur, uint32_t rows)
 static bool
 fetch(struct cn_pg_conn *c, struct cn_pg_portal *p, uint32_t rows, struct cat_err *err)
 {
+	size_t len;
+	const char *text = sql_stmt_text(p->stmt, &len);
 	cn_pg_reply_to(c, &c->out, p->format, false);
-	if (p->cursor == NULL && !open_cursor(c, p, err))
-		return false;
-	return from_cursor(c, p->cursor, rows, err);
+	cn_pg_activity_run(c, text, len);
+	bool ok = (p->cursor != NULL || open_cursor(c, p, err)) && from_cursor(c, p->cursor, rows, err);
+	cn_pg_activity_ran(c);
+	return ok;
 }
 
 /* The statement as a whole. */

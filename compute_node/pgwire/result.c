@@ -12,8 +12,8 @@ cn_pg_row_description(struct cn_pg_out *o, const struct sql_column *col, unsigne
 	for (unsigned k = 0; k < n; k++) {
 		int32_t typmod = col[k].typmod;
 		cn_pg_puts(o, col[k].name);
-		cn_pg_put32(o, 0); /* its table, and its number there: not told */
-		cn_pg_put16(o, 0);
+		cn_pg_put32(o, col[k].table);
+		cn_pg_put16(o, col[k].number);
 		cn_pg_put32(o, cn_pg_oid(col[k].type, typmod));
 		cn_pg_put16(o, (uint16_t)cn_pg_size(col[k].type));
 		cn_pg_put32(o, (uint32_t)cn_pg_typmod(col[k].type, typmod));

@@ -6,6 +6,7 @@
 #include <sql/compat/postgres.h>
 #include <sql/expr/expr_internal.h>
 #include <sql/plan/bind/bind.h>
+#include <sql/system/system.h>
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -134,7 +135,53 @@ sql_bind_add_source(struct bind *b, const struct ast_table *t, struct sql_node *
 		tab->column[i].domain = column[i].domain;
 		memcpy(tab->column[i].name, column[i].name, sizeof tab->column[i].name);
 	}
-	return add(b, t, tab, sub);
+	if (!add(b, t, tab, sub))
+		return false;
+	b->from.table[b->from.tables - 1]->made = column;
+	return true;
+}
+
+bool
+sql_bind_made_by(struct bind *b, uint32_t oid)
+{
+	struct bind_table *t = b->from.table[b->from.tables - 1];
+	struct sql_column *column = sql_bind_take(b, t->tab->columns * sizeof *column);
+	if (column == NULL)
+		return false;
+	for (unsigned i = 0; i < t->tab->columns; i++) {
+		column[i].table = oid;
+		column[i].number = (uint16_t)(i + 1);
+	}
+	t->made = column;
+	return true;
+}
+
+void
+sql_bind_origin(struct bind *b, const struct ast_expr *e, struct sql_column *out)
+{
+	unsigned k, c;
+	bool cast = e != NULL && e->kind == AST_CAST && e->nargs == 1;
+	if (cast)
+		e = e->args[0];
+	if (e == NULL || e->kind != AST_COLUMN)
+		return;
+	struct cat_err keep = *b->err;
+	bool here = sql_bind_locate(b, e, &k, &c);
+	*b->err = keep;
+	/* A cast to the type that the column has does nothing. */
+	if (here && cast) {
+		const struct cat_column *of =
+		    sql_bind_merged(b, k) == NULL ? &b->from.table[k]->tab->column[c] : NULL;
+		here = of != NULL && of->type == out->type && of->typmod == out->typmod &&
+		       of->domain == out->domain;
+	}
+	if (here && sql_bind_merged(b, k) != NULL) {
+		sql_bind_origin(b, sql_bind_merged(b, k)->e, out);
+	} else if (here) {
+		const struct bind_table *t = b->from.table[k];
+		out->table = t->made != NULL ? t->made[c].table : sql_oid_of(&t->tab->store);
+		out->number = t->made != NULL ? t->made[c].number : (uint16_t)(c + 1);
+	}
 }
 
 bool

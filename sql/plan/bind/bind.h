@@ -23,6 +23,7 @@ struct bind_table {
 	uint8_t *used;   /* per column */
 	uint8_t *hidden; /* per column: merged into another one by USING */
 	bool view;
+	const struct sql_column *made; /* of what made tab's columns; NULL = the catalog has them */
 	/*
 	 * A query in FROM that is no operand of its own, because its tables are operands
 	 * (pull_up.c): the `flats` before it, whose names are hidden (within). Its columns are
@@ -434,6 +435,10 @@ bool sql_bind_find_column(
     struct bind *b, const char *qual, const char *name, int position, unsigned *table, unsigned *column);
 /* sql_bind_locate: or the item of FROM of that name whose rows are values. _column: columns
  * alone. */
+/* The last item of FROM is a relation of that number, whatever made its rows. */
+bool sql_bind_made_by(struct bind *b, uint32_t oid);
+/* The relation whose column an item of a select list is, if it is a column and nothing else. */
+void sql_bind_origin(struct bind *b, const struct ast_expr *e, struct sql_column *out);
 bool sql_bind_locate(struct bind *b, const struct ast_expr *e, unsigned *table, unsigned *column);
 bool sql_bind_locate_column(struct bind *b, const struct ast_expr *e, unsigned *table, unsigned *column);
 /* The item of FROM that is seen and has that name; b->from.tables: none. */

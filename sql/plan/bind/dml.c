@@ -35,6 +35,7 @@ returns(struct bind *b, const struct ast_expr *e, const char *name, unsigned *n)
 	to->type = x->type;
 	to->typmod = x->typmod;
 	to->domain = x->domain;
+	sql_bind_origin(b, e, to);
 	snprintf(to->name, sizeof to->name, "%s", name);
 	return true;
 }

@@ -57,6 +57,8 @@ match(struct bind *b, const struct ast_cte *c, struct bind *in, unsigned i, cons
 	col->domain = col->domain == x->domain ? col->domain : 0;
 	col->type = pair[0]->type;
 	col->typmod = typmod;
+	col->table = 0;
+	col->number = 0;
 	if (type != CAT_UNKNOWN)
 		return pair[1];
 	in->answer.output[i] = pair[1];

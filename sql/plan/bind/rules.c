@@ -3,6 +3,7 @@
 #include <sql/common/error.h>
 #include <sql/parse/parse.h>
 #include <sql/plan/bind/bind.h>
+#include <sql/system/system.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,7 +81,7 @@ sql_bind_add_view(struct bind *b, const struct ast_table *t, const struct cat_ta
 	if (!sql_bind_add_query(b, as, child))
 		return false;
 	b->from.table[b->from.tables - 1]->view = true;
-	return true;
+	return sql_bind_made_by(b, sql_oid_of(&view->store));
 }
 
 struct bind *

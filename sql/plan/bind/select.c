@@ -535,6 +535,7 @@ answer_columns(struct bind *b, const struct bind_list *l, const struct bind_out 
 		c->type = o->e[i]->type;
 		c->typmod = o->e[i]->typmod;
 		c->domain = o->e[i]->domain;
+		sql_bind_origin(b, l->t[i].e, c);
 	}
 	return true;
 }

@@ -31,7 +31,8 @@ rows(struct bind *b, const struct ast_table *t, const struct sql_relation *is)
 		return false;
 	r.column = column;
 	b->plan->momentary |= is->again;
-	return sql_system_open(&s) && sql_relation_rows(is, &s, put, &r) && sql_bind_add_rows(&r, t);
+	return sql_system_open(&s) && sql_relation_rows(is, &s, put, &r) && sql_bind_add_rows(&r, t) &&
+	       sql_bind_made_by(b, is->oid);
 }
 
 /* True if the view's query gives a column that name. */
@@ -84,7 +85,7 @@ view(struct bind *b, const struct ast_table *t, const struct sql_relation *is)
 	bool ok = sql_bind_child_query(b, child, st->select);
 	b->plan->in_system--;
 	b->plan->in_view--;
-	return ok && sql_bind_add_query(b, t, child);
+	return ok && sql_bind_add_query(b, t, child) && sql_bind_made_by(b, is->oid);
 }
 
 bool
