@@ -253,14 +253,23 @@ def cancel(port, w):
 
 def begins(kind, length, n):
     """(name, statements before, the one that is stopped). All of it is one block."""
-    return [
+    out = [
         ("insert", [], fill(kind, length, n)),
         ("commit of inserts", [fill(kind, length, n)], "commit"),
         ("commit of updates", ["update b set k = k + %d" % (4 * n) if kind != "foreign" else "update b set k = (k + 1) % 1000"], "commit"),
         ("update", [], "update b set v = %s" % value(length, "id + 1")),
         ("delete", [], "delete from b"),
         ("rollback", [fill(kind, length, n, since=2 * n)], "rollback"),
+        ("create index", [], "create index b_new on b (v)" if LENGTHS[length] <= 1000 else "create index b_new on b (k, id)"),
+        ("alter table", [], "alter table b alter column k type text using (k::text)"),
     ]
+    if kind in ("hash", "ordered", "several"):
+        out.append(("move keys", [], "update b set id = id + %d" % (4 * n)))
+        out.append(("upsert", [], fill(kind, length, n, since=n // 2) + " on conflict (id) do update set v = excluded.v"))
+    if kind == "foreign":
+        out.append(("cascade", ["insert into p select generate_series(1000, %d)" % n], "delete from p"))
+        out.append(("check", ["create table q (k bigint)", "insert into q select k from b"], "alter table q add foreign key (k) references p"))
+    return out
 
 
 def counts(w, n):
@@ -333,7 +342,7 @@ def stop(h, o, figures):
                     for part in o.parts:
                         w = wire.Wire(c.port, timeout=600)
                         do(w, "truncate b")
-                        if begin[0] in ("commit of updates", "update", "delete"):
+                        if begin[0] not in ("insert", "commit of inserts", "rollback"):
                             do(w, fill(kind, length, n))
                         was = counts(w, n)
                         w.close()

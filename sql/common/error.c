@@ -17,9 +17,11 @@ static const struct {
 	[NAM_DEADLOCK] = { "40P01", "deadlock detected", "Run the transaction again." },
 	[NAM_TIMEOUT] = { "55P03", "canceling statement due to lock timeout", "" },
 	[NAM_FULL] = { "53100", "region full: the storage nodes have no memory left for this",
-	    "Start another storage node, or drop or delete what is not needed." },
+	    "Start another storage node, or drop or delete what is not needed: its memory comes back when no "
+	    "open transaction can see it." },
 	[NAM_NOMEM] = { "53200", "out of memory in the compute node",
-	    "Use smaller statements or transactions." },
+	    "A transaction keeps the rows that it changes until it ends: change fewer of them in one, or "
+	    "raise namdb.statement_memory, or namdb.process_memory of all sessions together." },
 	[NAM_GONE] = { "58030", "a storage node or its memory is gone",
 	    "See the storage nodes with: namdb status." },
 	[NAM_REFUSED] = { "08004", "the storage node refused the request", "" },

@@ -417,7 +417,7 @@ list_uniques(struct round *r)
 static bool
 settle(struct round *r)
 {
-	if (r->change.moved != NULL && !sql_dml_settle(&r->change, r->arena))
+	if (!sql_dml_settle(&r->change))
 		return false;
 	r->change.moved = NULL;
 	r->change.last = &r->change.moved;

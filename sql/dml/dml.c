@@ -710,16 +710,52 @@ change_scanned(struct sql_change *c)
 	return true;
 }
 
-bool
-sql_dml_settle(struct sql_change *c, struct nam_arena *arena)
+/* Inserts rows from *m on, as many as are inserted together. If a row cannot be, those before it
+ * come first: the first that fails says why. */
+static bool
+settle_some(struct sql_change *c, struct sql_moved **m, struct nam_arena *arena)
 {
-	for (struct sql_moved *m = c->moved; m != NULL; m = m->next) {
-		struct txn_put q;
-		if (!put_of(c->x, c->p->tab, &m->r, c->sets->set, c->sets->sets, &q, arena) ||
-		    !sql_dml_insert(c->x, c->p->tab, &q, &m->r, 1, arena))
-			return false;
+	struct sql_exec *x = c->x;
+	const struct cat_table *tab = c->p->tab;
+	struct txn_put *q = nam_arena_take(arena, SQL_INSERT_ROWS * sizeof *q);
+	struct sql_row *r = nam_arena_take(arena, SQL_INSERT_ROWS * sizeof *r);
+	struct cat_err why;
+	unsigned n = 0;
+	bool good = true;
+	if (q == NULL || r == NULL)
+		return sql_no_memory(x->err);
+	for (; good && *m != NULL && n < SQL_INSERT_ROWS; *m = (*m)->next) {
+		r[n] = (*m)->r;
+		good = put_of(x, tab, &r[n], c->sets->set, c->sets->sets, &q[n], arena);
+		n += good;
 	}
-	return true;
+	if (!good) {
+		why = *x->err;
+		*x->err = (struct cat_err){ 0 };
+	}
+	if (n > 0 && !sql_dml_insert(x, tab, q, r, n, arena))
+		return false;
+	if (!good)
+		*x->err = why;
+	return good;
+}
+
+bool
+sql_dml_settle(struct sql_change *c)
+{
+	struct nam_arena arena;
+	struct sql_moved *m = c->moved;
+	bool ok = true;
+	if (m == NULL)
+		return true;
+	nam_arena_init(&arena, 0);
+	nam_arena_charge(&arena, c->x->arena[c->p->arena_base]->budget);
+	while (ok && m != NULL) {
+		nam_arena_reset(&arena);
+		ok = sql_go_on(c->x) && settle_some(c, &m, &arena);
+	}
+	nam_arena_fini(&arena);
+	return ok;
 }
 
 static bool
@@ -746,7 +782,7 @@ change_rows(struct sql_exec *x, struct sql_plan *p, uint64_t *count)
 		ok = change_scanned(&c);
 	}
 	nam_arena_reset(arena);
-	ok = ok && sql_dml_settle(&c, arena) && (p->tab->indexes == 0 || sql_dml_unique(x, arena, NULL));
+	ok = ok && sql_dml_settle(&c) && (p->tab->indexes == 0 || sql_dml_unique(x, arena, NULL));
 	*count = c.count;
 	return ok;
 }

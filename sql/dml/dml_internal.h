@@ -56,7 +56,7 @@ bool sql_dml_update(struct sql_change *c, const struct sql_batch *b, const struc
     const uint16_t *live, unsigned n, struct sql_batch *nb, struct nam_arena *arena);
 bool sql_dml_delete(struct sql_change *c, const struct txn_row *rows, const uint16_t *live, unsigned n);
 /* Inserts the rows that moved. */
-bool sql_dml_settle(struct sql_change *c, struct nam_arena *arena);
+bool sql_dml_settle(struct sql_change *c);
 
 /* conflict.c: INSERT ... ON CONFLICT, for one batch of rows of all columns. count: rows inserted or
  * updated. */

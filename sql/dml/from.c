@@ -185,5 +185,5 @@ sql_dml_from(struct sql_exec *x, struct sql_plan *p, uint64_t *count)
 	}
 	nam_arena_reset(f.arena);
 	*count = f.c.count;
-	return sql_dml_settle(&f.c, f.arena) && (p->tab->indexes == 0 || sql_dml_unique(x, f.arena, NULL));
+	return sql_dml_settle(&f.c) && (p->tab->indexes == 0 || sql_dml_unique(x, f.arena, NULL));
 }
