@@ -279,6 +279,7 @@ struct sql_plan {
 	bool locks;                     /* FOR UPDATE somewhere */
 	bool named;                     /* EXPLAIN gave its tables different names */
 	unsigned guesses;               /* made for HINTs while binding */
+	const char *unknown_column;     /* the last one that binding did not find; borrowed */
 	struct bind_named *names_of;    /* names found while binding (bind/scope.h) */
 	struct sql_fragment *fragments; /* fragment.h */
 	struct sql_sub *subs;

@@ -27,10 +27,35 @@ hidden_by_alias(struct bind *b, const char *qual)
 	return false;
 }
 
+/* PostgreSQL looks for a column that is missing in each relation that the query or one around it
+ * reads. So it may meet two of that name in one. */
+static bool
+is_ambiguous(struct bind *b, const char *name)
+{
+	for (const struct bind *p = b; p != NULL; p = p->around.up)
+		for (unsigned k = 0; k < p->from.tables; k++) {
+			const struct bind_table *t = p->from.table[k];
+			unsigned n = 0;
+			for (unsigned c = 0; !t->within && c < t->tab->columns; c++)
+				n += !t->hidden[c] && strcmp(sql_bind_column_name(t, c), name) == 0;
+			if (n > 1)
+				return true;
+		}
+	return false;
+}
+
 void
 sql_bind_guess_column(struct bind *b, const struct ast_expr *e)
 {
 	struct sql_guess g;
+	if (strcmp(b->err->sqlstate, "42703") == 0 && e->text != NULL) {
+		b->plan->unknown_column = e->text;
+		if (is_ambiguous(b, e->text)) {
+			sql_bind_fail(
+			    b, e->position, "42702", "column reference \"%s\" is ambiguous", e->text);
+			return;
+		}
+	}
 	bool missing = strcmp(b->err->sqlstate, "42P01") == 0;
 	if ((!missing && strcmp(b->err->sqlstate, "42703") != 0) || e->text == NULL ||
 	    b->plan->guesses++ >= GUESSES_MAX)

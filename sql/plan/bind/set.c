@@ -1,6 +1,7 @@
 /* set.c -- UNION, INTERSECT, EXCEPT: from left to right, each pair of columns brought to one
  * type. */
 #include <sql/plan/bind/bind.h>
+#include <sql/plan/bind/scope.h>
 
 static const char *
 name_of(enum ast_setop op)
@@ -152,6 +153,29 @@ combine(struct bind *b, struct so_far *s, const struct ast_set *op, struct sql_n
 	return true;
 }
 
+/* A branch is bound where the relations are seen that are made of those before it. A column that it
+ * misses is ambiguous if one of them has two of its name (guess.c). False. */
+static bool
+missed(struct bind *b, const struct ast_select *q, unsigned before)
+{
+	const struct bind_seen at = { .b = b, .cte = b->nest.cte };
+	const struct cat_err was = *b->err;
+	const char *name = b->plan->unknown_column;
+	bool is = false;
+	if (strcmp(was.sqlstate, "42703") != 0 || name == NULL)
+		return false;
+	for (unsigned k = 0; k < before; k++) {
+		const struct bind_names *names = sql_bind_query_names(&at, q->set[k].q);
+		unsigned n = 0;
+		for (unsigned i = 0; i < names->n; i++)
+			n += strcmp(names->name[i], name) == 0;
+		is |= n > 1;
+	}
+	*b->err = was;
+	return is ? sql_bind_fail(b, was.position, "42702", "column reference \"%s\" is ambiguous", name)
+		  : false;
+}
+
 struct bind_set *
 sql_bind_set(struct bind *b, const struct ast_select *q, struct sql_column **column, unsigned *columns)
 {
@@ -172,6 +196,8 @@ sql_bind_set(struct bind *b, const struct ast_select *q, struct sql_column **col
 		if (next == NULL) {
 			if (first->agg.ungrouped != NULL) /* told when its query ends */
 				*b->err = *first->agg.ungrouped;
+			else
+				(void)missed(b, q, k);
 			return NULL;
 		}
 		if (next->answer.columns != s->cols) {
