@@ -243,6 +243,7 @@ struct sql_bound_domain {
 struct sql_param_as {
 	int32_t typmod;
 	uint32_t domain;
+	bool vague; /* it stands somewhere without a type */
 };
 
 struct sql_plan {

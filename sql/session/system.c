@@ -515,10 +515,12 @@ table_right(struct sql_row *r)
 	bool there = by_name ? sql_system_named(&s, r->a[at].s, &f, &oid, &ok) : sql_system_at(&s, oid, &f);
 	if (!ok)
 		return false;
-	if (!there)
-		return by_name ? nothing(r, CAT_REGCLASS, r->a[at].s) : text(r, NULL);
+	if (by_name && !there)
+		return nothing(r, CAT_REGCLASS, r->a[at].s);
 	if (!rights(r->a[at + 1].s, words, &which, &granting, s.err))
 		return false;
+	if (!there)
+		return text(r, NULL);
 	if (f.tab == NULL || f.tab->system) { /* every role may read a system catalog */
 		r->out.i = (which & READS) != 0;
 		return true;
@@ -541,9 +543,9 @@ database_right(struct sql_row *r)
 		return false;
 	if (r->e->args[at]->type == CAT_TEXT && !is_text(r->a[at].s, SQL_DATABASE))
 		return no_database(r, r->a[at].s);
-	if (r->e->args[at]->type == CAT_OID && r->a[at].i != SQL_OID_DATABASE)
-		return text(r, NULL);
 	bool ok = rights(r->a[at + 1].s, words, &which, &granting, r->env->err);
+	if (ok && r->e->args[at]->type == CAT_OID && r->a[at].i != SQL_OID_DATABASE)
+		return text(r, NULL);
 	r->out.i = (which & ~1u) != 0 || (who.super && (which | granting) != 0);
 	return ok;
 }
@@ -571,10 +573,12 @@ schema_right(struct sql_row *r)
 			known = true;
 			its = def;
 		}
-	if (!known)
-		return by_name ? nothing(r, CAT_REGNAMESPACE, r->a[at].s) : text(r, NULL);
+	if (!known && by_name)
+		return nothing(r, CAT_REGNAMESPACE, r->a[at].s);
 	if (!rights(r->a[at + 1].s, words, &which, &granting, r->env->err))
 		return false;
+	if (!known)
+		return text(r, NULL);
 	if (its != NULL) {
 		uint16_t asked =
 		    (granting & USAGE ? CAT_MAY_USE : 0) | (granting & CREATE ? CAT_MAY_CREATE : 0);

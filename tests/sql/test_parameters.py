@@ -22,6 +22,9 @@ from wire import Wire
 # Statements that were typed in another way once: parameters that are met twice, in rows, IN, CASE, FILTER, VALUES; the order in which
 # mistakes are told; domains by company. With values: they are run as well.
 CASES = [
+    ("select has_table_privilege(1::oid, $1)", "nix"), ("select has_schema_privilege(1::oid, $1)", "nix"), ("select + time '10:00'",),
+    ("select + interval '1 day'",), ("select row($1, $2) is null from pt where s = $2",),
+    ("select ($1 is not distinct from 1)::text, (b is true)::text, (i is distinct from 1)::int::text from pt order by i", "1"),
     ("select i from pt where (i, t) = ($1, $1)",), ("select i from pt where (i, t) in (($1, $1))",), ("select ($1, $1) < (i, t) from pt",),
     ("select (i, t) is distinct from ($1, $1) from pt",), ("select ($1, i) between (t, 1) and ($1, 2) from pt",),
     ("select i from pt where ($1, t) = ('a'::text, $1 + 1)",), ("select i from pt where (i, t) = ($1, $2)", "1", "abc"),

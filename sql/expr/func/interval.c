@@ -48,13 +48,6 @@ k_neg(struct sql_row *r)
 }
 
 static bool
-k_plus(struct sql_row *r)
-{
-	r->out = r->a[0];
-	return true;
-}
-
-static bool
 k_times(struct sql_row *r)
 {
 	struct cat_interval v;
@@ -388,7 +381,6 @@ const struct sql_fn sql_fns_interval[] = {
 	OP("+", IV, IV, IV, k_add),
 	OP("-", IV, IV, IV, k_sub),
 	{ "-", SQL_FN_OP, 1, { IV }, IV, NULL, k_neg },
-	{ "+", SQL_FN_OP, 1, { IV }, IV, NULL, k_plus },
 	OP("*", IV, F8, IV, k_times),
 	OP("*", F8, IV, IV, k_times_left),
 	OP("/", IV, F8, IV, k_divided),

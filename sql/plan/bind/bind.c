@@ -588,8 +588,10 @@ sql_bind_learn(struct bind *b, const struct sql_expr *e)
 	if (e == NULL || e->kind != SQL_PARAM)
 		return;
 	struct sql_plan *p = b->plan;
-	if (e->vague)
+	if (e->vague) {
 		p->vague = p->vague ? p->vague : e->index + 1;
+		p->param_as[e->index].vague = true;
+	}
 	enum cat_type type = e->told != CAT_UNKNOWN ? e->told : e->type, *is = &p->param[e->index];
 	struct sql_param_as *as = &p->param_as[e->index];
 	bool varchar = cat_type_is_varchar(type, e->typmod);
@@ -597,7 +599,7 @@ sql_bind_learn(struct bind *b, const struct sql_expr *e)
 		return;
 	if (*is == CAT_UNKNOWN) {
 		*is = type;
-		*as = (struct sql_param_as){ varchar ? CAT_VARCHAR : -1, e->domain };
+		*as = (struct sql_param_as){ varchar ? CAT_VARCHAR : -1, e->domain, as->vague };
 	} else if ((*is != type || cat_type_is_varchar(*is, as->typmod) != varchar ||
 		       (e->domain != 0 && e->domain != as->domain)) &&
 		   (p->torn == 0 || p->torn_typmod == BIND_TORN_AT_END)) {
@@ -657,6 +659,10 @@ sql_bind_params_settled(struct bind *b)
 			p->torn_type, p->torn_typmod == BIND_TORN_AT_END ? -1 : p->torn_typmod, other));
 		return false;
 	}
+	/* A type from elsewhere is told before none at all. */
+	for (unsigned i = 0; p->vague != 0 && p->param[p->vague - 1] == CAT_UNKNOWN && i < p->params; i++)
+		if (p->param_as[i].vague && p->param[i] != CAT_UNKNOWN)
+			p->vague = i + 1;
 	bool known = p->vague != 0 && p->param[p->vague - 1] != CAT_UNKNOWN;
 	if (p->vague != 0)
 		return cat_error(b->err, known ? "42P08" : "42P18",

@@ -407,14 +407,17 @@ name_in(const struct bind_seen *at, const struct ast_expr *e, int *strength)
 	case AST_WINDOW:
 		return e->text;
 	case AST_CASE:
-		if (e->text != NULL)
+		if (e->text != NULL) {
+			*strength = *e->text == '?' ? 0 : 2; /* IS DISTINCT FROM */
 			return e->text;
+		}
 		inner = name_in(at, e->args[e->nargs - 1], strength);
 		if (*strength == 2)
 			return inner;
 		*strength = 1;
 		return "case";
 	case AST_COALESCE:
+		*strength = e->text && *e->text == '?' ? 0 : 2; /* IS TRUE */
 		return e->text ? e->text : "coalesce";
 	case AST_ARRAY:
 		return "array";
