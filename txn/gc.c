@@ -24,6 +24,7 @@ enum {
 	GC_SLOW_SHARE = 16,
 	GC_WAKE_NS = 1500000000,
 	GC_MUCH = 256,
+	GC_STUCK = 256, /* pieces that could not be freed end a turn */
 	TURN_NS = 100000
 };
 
@@ -65,6 +66,7 @@ txn_junk_add(struct txn_worker *tw, struct txn_junk j)
 		q->head = 0;
 	}
 	q->item[(q->head + q->n++) & (q->cap - 1)] = j;
+	txn_garbage_tell(tw);
 	if (a != NULL)
 		count_junk(a, 1);
 }
@@ -419,7 +421,9 @@ round_of(struct txn_worker *tw, struct txn_junk_queue *q, unsigned most, bool id
 	unsigned turn = q->n / (q == &tw->junk[0] ? GC_SHARE : GC_SLOW_SHARE);
 	most = most > turn ? most : turn;
 	most = q->n < most ? q->n : most;
-	while (did < most && ripe(tw, q, watermark, idle) && !out_of_time(tw)) {
+	/* A transaction of many rows may hold the locks of all that is in the queue, for as long as
+	 * it lasts: then a turn does not try the whole share. */
+	while (did < most && did < freed + GC_STUCK && ripe(tw, q, watermark, idle) && !out_of_time(tw)) {
 		struct txn_junk j = junk_take(q), was = j;
 		did++;
 		tw->gc_moved = false;
@@ -485,6 +489,7 @@ round_of_both(struct txn_worker *tw, unsigned *freed)
 		more = n >= GC_SLOW_PER_ROUND || quick >= GC_PER_ROUND;
 	}
 	tso_unpin(tw->tso, &pin);
+	txn_garbage_tell(tw);
 	return more;
 }
 

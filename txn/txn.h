@@ -280,6 +280,17 @@ void txn_set_cluster_visible(struct txn *t, bool on);
 nam_status txn_commit(struct txn *t, tso_cid *cid);
 void txn_abort(struct txn *t);
 
+/* Pieces of garbage that the process's collectors have before them. */
+uint64_t txn_garbage(struct txn_worker *tw);
+/* The storage nodes have less empty memory than used. READs their state. */
+bool txn_is_crowded(struct txn_worker *tw);
+/*
+ * NAM_FULL, and the transaction has been rolled back; the caller has no other one open. Waits while
+ * garbage goes and memory comes back to the nodes. True: another try may find memory. False:
+ * nothing came back, or the limits say that the time is over.
+ */
+bool txn_await(struct txn_worker *tw, const struct txn_limits *l);
+
 /*
  * A savepoint: txn_rollback_to may go back to it any number of times. It costs nothing, and is
  * never 0. txn_rollback_to undoes all writes since the mark (0 = since the beginning), and frees

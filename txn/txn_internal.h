@@ -227,6 +227,7 @@ struct txn_db {
 				        * all nodes full */
 	_Atomic int failed;            /* the heartbeat cannot reach home any more */
 	_Atomic uint64_t end_by;       /* txn_ending; 0 = not said */
+	_Atomic uint32_t garbage[TXN_WORKERS_MAX]; /* a  relaxed: pieces in each worker's queues */
 	/* a  relaxed. doubt: a lock outside of transactions may still be held, behind a broken
 	 * connection; reached: a connection was replaced. While both are set, other processes may
 	 * wait for that lock until this process ends. */
@@ -322,6 +323,8 @@ struct txn_worker {
 	 * others */
 	bool wants, wanted_known;
 	uint64_t starved_until, sample_at, heard, wanted_seen;
+	/* await.c: until when no session waits, unless there is more garbage than this */
+	uint64_t in_vain_until, in_vain_garbage;
 	uint64_t turned; /* when a long piece of work last yielded */
 	/* turn.c: coroutines that wait for their turn */
 	struct txn_turn_wait *turn_waits;
@@ -951,6 +954,10 @@ struct txn_want {
 	bool asked;
 };
 bool txn_want(struct txn_worker *tw, struct txn_want *want);
+/* await.c: so much of the nodes' memory that has come back is worth another try. */
+#define TXN_CAME_BACK (16 * (uint64_t)NET_EXTENT)
+/* How much garbage the other workers of the process see in this one's queues. */
+void txn_garbage_tell(struct txn_worker *tw);
 /* In the collector, between its rounds: gives unused memory back, asks other processes for memory
  * and hears their requests. */
 void txn_surplus(struct txn_worker *tw);

@@ -93,6 +93,37 @@ sql_count_retry(struct sql_session *s)
 		sql_stat_add(&s->cfg.stats->retries, 1);
 }
 
+/* ---- memory of the storage nodes that is about to come back ---- */
+
+bool
+sql_is_first(const struct sql_session *s)
+{
+	return s->t == NULL && s->block != SQL_FAILED && s->saves == 0 && s->cursors == NULL;
+}
+
+bool
+sql_room_again(struct sql_session *s, unsigned tries, const struct cat_err *err)
+{
+	enum { TRIES = 2 };
+	if (strcmp(err->sqlstate, "53100") != 0 || s->x.sent > 0 || tries >= TRIES)
+		return false;
+	if (s->t != NULL)
+		sql_roll_back(s);
+	struct txn_limits l = limits(s);
+	if (!txn_await(s->cfg.tw, &l))
+		return false;
+	sql_count_retry(s);
+	return true;
+}
+
+void
+sql_room_before(struct sql_session *s)
+{
+	struct txn_limits l = limits(s);
+	if (txn_garbage(s->cfg.tw) > 0 && txn_is_crowded(s->cfg.tw))
+		(void)txn_await(s->cfg.tw, &l);
+}
+
 static void
 ended(struct sql_session *s, struct cat_overlay *changed, tso_cid cid)
 {
@@ -393,6 +424,8 @@ plain(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *s
 	bool named = ast->kind == AST_PREPARE || ast->kind == AST_DEALLOCATE;
 	char tag[64];
 	uint64_t rows = 0;
+	bool first = sql_is_first(s), copies = ast->kind == AST_COPY && !ast->copy.to;
+	unsigned full = 0;
 	if (ast->kind == AST_CREATE_INDEX && s->block == SQL_IDLE) {
 		snprintf(tag, sizeof tag, "CREATE INDEX");
 		return sql_index_online(s, ast, sink, err) &&
@@ -404,9 +437,15 @@ plain(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *s
 		uint64_t began = net_now_ns(s->net), whole = s->now.statement_timeout_ms * UINT64_C(1000000);
 		tag[0] = 0;
 		rows = 0;
+		if (first && copies)
+			sql_room_before(s); /* its rows come once */
 		bool ok = sql_begin_statement(s, err) &&
 			  (named ? sql_named(s, st, tag, sizeof tag, err)
 				 : sql_utility(s, ast, sink, tag, sizeof tag, &rows, err));
+		if (!ok && first && !copies && sql_room_again(s, full++, err)) {
+			sql_err_clear(err);
+			continue;
+		}
 		if (!ok) {
 			sql_judge_damage(s, 0, err);
 			sql_abort(s);
@@ -415,6 +454,10 @@ plain(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *s
 		}
 		if (ok)
 			break;
+		if (alone && !copies && sql_room_again(s, full++, err)) {
+			sql_err_clear(err);
+			continue;
+		}
 		/* txn waits for locks no longer than the statement may take: then it was that
 		 * limit. */
 		if (strcmp(err->sqlstate, "55P03") == 0 && whole != 0 && net_now_ns(s->net) - began >= whole)

@@ -46,6 +46,15 @@ bool sql_commit(struct sql_session *s, struct cat_err *err);
 void sql_roll_back(struct sql_session *s);
 /* A statement that lost a race runs again. */
 void sql_count_retry(struct sql_session *s);
+/* The next statement begins a transaction, and nothing of its block is lost if that begins
+ * again. */
+bool sql_is_first(const struct sql_session *s);
+/* The statement, a first one, has failed: rolls it back and waits, if it may find memory in
+ * another try. */
+bool sql_room_again(struct sql_session *s, unsigned tries, const struct cat_err *err);
+/* Before a statement that cannot begin again: waits for memory that comes back, if there is
+ * little. */
+void sql_room_before(struct sql_session *s);
 /* The statement failed: the block is failed, or the implicit transaction gone. */
 void sql_abort(struct sql_session *s);
 /*

@@ -473,12 +473,17 @@ sql_stmt_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum 
 {
 	uint64_t rows = 0;
 	bool begun = false;
-	bool alone = s->block == SQL_IDLE;
+	bool alone = s->block == SQL_IDLE, first = sql_is_first(s);
+	unsigned full = 0;
 	for (unsigned tries = 0;; tries++) {
 		s->stmt_mark = 0;
 		bool ok = execute(s, st, param, n, sink, err, &rows, &begun);
 		if (!ok)
 			sql_judge_damage(s, 0, err);
+		if (!ok && first && sql_room_again(s, full++, err)) {
+			sql_err_clear(err);
+			continue;
+		}
 		if (!ok && s->stmt_mark != 0 && tries < SQL_RETRIES && once_more(s, err))
 			continue;
 		/* A step has changed rows: such a statement runs again from its beginning only. */
@@ -495,6 +500,10 @@ sql_stmt_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum 
 			ok = sql_commit(s, err);
 		if (ok)
 			break;
+		if (alone && sql_room_again(s, full++, err)) {
+			sql_err_clear(err);
+			continue;
+		}
 		/* If a statement outside a transaction block lost a race and its client has seen no
 		 * row of it, it runs again. */
 		if (!alone || tries == SQL_RETRIES || s->x.sent > 0 || s->now.iso != TXN_READ_COMMITTED ||

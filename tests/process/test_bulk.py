@@ -63,5 +63,112 @@ def test_moved_keys_are_inserted_together():
         c.terminate()
 
 
+# ---- memory ----
+
+ROWS = 60000
+
+
+def used(h):
+    return h.status()[1]["in_use"]
+
+
+def sizes(kind, length, rows):
+    """Memory of a node without the table, and what the table takes, in bytes."""
+    with House(1, size="400m") as h:
+        c = house.Compute(h)
+        w = wire.Wire(c.port, timeout=60)
+        bulk.do(w, "create table other (id bigint primary key)")
+        was = used(h)
+        for text in bulk.create(kind, length)[0] + [bulk.fill(kind, length, rows)]:
+            bulk.do(w, text)
+        now = used(h)
+        w.close()
+        c.terminate()
+        return was, now - was
+
+
+def comes_back(kind, length, change, tables=1.5, rows=ROWS, rounds=4, made=True):
+    """A node that holds so many tables like this one: the change, again and again, always finds memory."""
+    base, table = sizes(kind, length, rows)
+    with House(1, size="%dk" % ((base + tables * table) // 1024 + 1024)) as h:
+        c = house.Compute(h)
+        w = wire.Wire(c.port, timeout=120)
+        if made:
+            for text in bulk.create(kind, length)[0]:
+                bulk.do(w, text)
+        for i in range(rounds):
+            change(w, i)
+        w.close()
+        c.terminate()
+
+
+def filled(kind, length, before):
+    def change(w, i):
+        for text in (before, bulk.fill(kind, length, ROWS)):
+            bulk.do(w, text)
+        same(wire.texts(bulk.do(w, "select count(*) from b")), [(str(ROWS),)])
+    return change
+
+
+def test_memory_of_dropped_tables():
+    for kind, length in (("second", "text"), ("hash", "short"), ("none", "long")):
+        made, dropped = bulk.create(kind, length)
+        rows = ROWS if length != "long" else 10000
+
+        def change(w, i):
+            for text in made:
+                bulk.do(w, text)
+            bulk.do(w, bulk.fill(kind, length, rows))
+            for text in dropped:
+                bulk.do(w, text)
+        comes_back(kind, length, change, rows=rows, made=False)
+
+
+def test_memory_of_dropped_tables_by_copy():
+    made, dropped = bulk.create("second", "text")
+
+    def change(w, i):
+        for text in made:
+            bulk.do(w, text)
+        bulk.copy_in(w, "second", "text", ROWS)
+        for text in dropped:
+            bulk.do(w, text)
+    comes_back("second", "text", change, made=False)
+
+
+def test_memory_of_truncate():
+    comes_back("second", "text", filled("second", "text", "truncate b"))
+
+
+def test_memory_of_deleted_rows():
+    comes_back("second", "text", filled("second", "text", "delete from b"))
+
+
+def test_memory_of_first_statements_in_blocks():
+    def change(w, i):
+        for text in ["truncate b", "begin", bulk.fill("hash", "text", ROWS), "commit"]:
+            bulk.do(w, text)
+        same(wire.texts(bulk.do(w, "select count(*) from b")), [(str(ROWS),)])
+    comes_back("hash", "text", change)
+
+
+def test_memory_of_cancelled_copy():
+    def change(w, i):
+        w.send("Q", b"copy b from stdin\0")
+        w.until("G", "E")
+        w.send("d", b"".join(b"%d\t%d\t%s\n" % (k, k % 1000, b"x%07d" % k * 13) for k in range(ROWS)))
+        w.send("f", b"no\0")
+        same([wire.fields(b)["C"] for k, b in w.until_ready() if k == "E"], ["57014"])
+    comes_back("second", "text", change)
+
+
+def test_memory_of_updates():
+    def change(w, i):
+        if i == 0:
+            bulk.do(w, bulk.fill("second", "text", ROWS))
+        bulk.do(w, "update b set k = k + 1000, v = %s" % bulk.value("text", "id + %d" % i))
+    comes_back("second", "text", change, tables=3.5)
+
+
 if __name__ == "__main__":
     house.main()
