@@ -68,11 +68,17 @@ sql_prepare_exec(struct sql_session *s, const struct sql_sink *sink, struct cat_
 		.go_on_arg = x };
 }
 
+void
+sql_start_now(struct sql_session *s)
+{
+	s->now_us = nam_clock_wall_us() - INT64_C(946684800000000);
+}
+
 int64_t
 sql_now_us(struct sql_session *s)
 {
 	if (s->now_us == 0)
-		s->now_us = nam_clock_wall_us() - INT64_C(946684800000000);
+		sql_start_now(s);
 	return s->now_us;
 }
 

@@ -127,6 +127,8 @@ struct nam_arena *sql_arena(struct sql_session *s, unsigned i);
 void sql_prepare_exec(struct sql_session *s, const struct sql_sink *sink, struct cat_err *err);
 /* now() of the transaction, microseconds since 2000-01-01. */
 int64_t sql_now_us(struct sql_session *s);
+/* The transaction begins now. */
+void sql_start_now(struct sql_session *s);
 /* now() of the transaction, if the plan asks for it: before sql_prepare_exec. */
 void sql_take_now(struct sql_session *s, const struct sql_plan *p);
 /* False, with 25006 in *err: the transaction is READ ONLY. what: the statement's name. */

@@ -260,6 +260,8 @@ struct sql_host {
 	bool (*signal)(struct sql_session *s, int32_t pid, bool end, bool *done, struct cat_err *err);
 	/* pg_backend_pid's. */
 	int32_t (*pid)(struct sql_session *s);
+	/* pg_sleep: parks for so many seconds, or until the statement is to end: false, *err. */
+	bool (*sleep)(struct sql_session *s, double seconds, struct cat_err *err);
 };
 struct sql_env {
 	struct sql_session *session; /* NULL while constants are folded; so are host and dice */

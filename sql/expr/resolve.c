@@ -236,7 +236,7 @@ call(struct nam_arena *a, const struct sql_fn *f, struct sql_expr **args, unsign
 	struct sql_expr *e = sql_expr_call(a, f, args, n, position, err);
 	if (e != NULL && cat_type_element(f->ret) == CAT_ENUM)
 		e->type = cat_type_is_array(f->ret) ? cat_type_array_of(label) : label;
-	if (e != NULL && strcmp(f->name, "setseed") == 0)
+	if (e != NULL && (strcmp(f->name, "setseed") == 0 || strncmp(f->name, "pg_sleep", 8) == 0))
 		e->typmod = CAT_VOID;
 	if (e != NULL && f->flags & SQL_FN_REGEX)
 		sql_regex_prepare(a, e);

@@ -40,7 +40,11 @@ begin(struct sql_session *s, const struct txn_limits *l, struct cat_err *err)
 		s->t = NULL;
 		return sql_status(err, st, NULL);
 	}
-	s->now_us = 0;
+	/* A block's is that of its BEGIN. Of a single statement it is taken if it is asked for. */
+	if (s->block == SQL_IDLE)
+		s->now_us = 0;
+	else if (s->block != SQL_BLOCK)
+		sql_start_now(s);
 	if (s->now.cluster)
 		txn_set_cluster_visible(s->t, true);
 	return true;
@@ -351,6 +355,8 @@ do_begin(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sin
 		s->block = SQL_BLOCK; /* what the text has done so far belongs to it */
 	else
 		open_block(s, SQL_BLOCK);
+	if (s->t == NULL)
+		sql_start_now(s);
 	if (ast->iso != AST_ISO_NONE) {
 		if (s->t != NULL && iso_of(ast->iso) != s->iso)
 			return cat_error(
@@ -686,10 +692,25 @@ signal_session(struct sql_session *s, int32_t pid_, bool end, bool *done, struct
 	return true;
 }
 
+static bool
+sleep_for(struct sql_session *s, double seconds, struct cat_err *err)
+{
+	enum { LOOK_NS = 5000000 };
+	uint64_t began = net_now_ns(s->net), ns = seconds < 9e9 ? (uint64_t)(seconds * 1e9) : INT64_MAX, gone;
+	s->x.err = err;
+	while ((gone = net_now_ns(s->net) - began) < ns) {
+		if (!sql_go_on(&s->x))
+			return false;
+		net_sleep(s->net, ns - gone < LOOK_NS ? ns - gone : LOOK_NS);
+	}
+	return true;
+}
+
 static const struct sql_host host = { .known = sql_setting_known,
 	.setting = sql_setting,
 	.pid = pid,
 	.signal = signal_session,
+	.sleep = sleep_for,
 	.set = sql_set_config,
 	.now_us = sql_now_us,
 	.nextval = sql_nextval,

@@ -10,7 +10,8 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import house
-from house import House, check, contains, same, until
+from house import Compute, House, check, contains, same, until
+from wire import Wire, error, fields, texts
 
 
 def interrupted(shell, sql, slow=3):
@@ -24,6 +25,42 @@ def interrupted(shell, sql, slow=3):
     except subprocess.TimeoutExpired:
         raise AssertionError("^C does not end it: " + sql)
     contains((shell.rest + shell.p.stdout.read()).decode(), "57014", "user request")
+
+
+def test_sleeps():
+    """pg_sleep parks: the worker serves others, and cancel and statement_timeout end it. now() is the time of BEGIN."""
+    with House(nodes=1) as h:
+        c = Compute(h, "--workers", "1")
+        w, other = Wire(c.port), Wire(c.port)
+
+        def took(sql):
+            began = time.monotonic()
+            got = w.query(sql)
+            return time.monotonic() - began, got
+        for sql, rows, least in (("SELECT pg_sleep(0.2)", [("",)], 0.2), ("SELECT pg_sleep_for('200 ms')", [("",)], 0.2),
+                                 ("SELECT pg_sleep_until(clock_timestamp() + interval '0.2 s')", [("",)], 0.19), ("SELECT pg_sleep(-1)", [("",)], 0),
+                                 ("SELECT pg_sleep('nan')", [("",)], 0), ("SELECT pg_sleep(NULL)", [(None,)], 0),
+                                 ("SELECT pg_sleep(0.1), g FROM generate_series(1, 2) g", [("", "1"), ("", "2")], 0.2)):
+            seconds, got = took(sql)
+            same(texts(got), rows, sql)
+            check(seconds >= least, sql, seconds)
+        w.query("SET statement_timeout = 200")
+        same(error(w.query("SELECT pg_sleep(1000)"))["C"], "57014")
+        w.query("SET statement_timeout = 0")
+        w.send("Q", b"SELECT pg_sleep(1000)\0")
+        same(texts(other.query("SELECT 1")), [("1",)], "beside one that sleeps")
+        until(lambda: texts(other.query("SELECT pg_cancel_backend(%d)" % w.pid)) == [("t",)] and
+              select.select([w.s], [], [], 0.1)[0], 10, "the cancel request ends it")
+        same([fields(b)["C"] for k, b in w.until_ready() if k == "E"], ["57014"])
+        w.query("BEGIN")
+        time.sleep(0.3)
+        same(texts(w.query("SELECT clock_timestamp() - now() >= interval '0.25 s'")), [("t",)], "now() of a block")
+        was = texts(w.query("SELECT now()"))
+        same(texts(w.query("SELECT pg_sleep(0.01), now()"))[0][1], was[0][0], "and it stays")
+        w.query("COMMIT")
+        same(texts(w.query("SELECT pg_sleep(0.2); SELECT clock_timestamp() - now() >= interval '0.15 s'"))[1], ("t",), "of a text")
+        w.close()
+        other.close()
 
 
 def test_alter_table_at_statement_timeout():

@@ -1712,6 +1712,8 @@ SELECT make_timestamp(2024, 2, 29, 12, 34, 56.5), make_timestamptz(2024, 2, 29, 
 --> 2024-02-29 12:34:56.5,2024-02-29 00:00:00+00,3 days,1 year 2 mons
 SELECT date_bin('15 minutes', timestamp '2020-02-11 15:44:17', timestamp '2001-01-01'), clock_timestamp() >= now(), length(timeofday()) > 30;
 --> 2020-02-11 15:30:00,t,t
+SELECT pg_sleep(0.01), pg_sleep_for('1 ms'), pg_sleep_until(now()), pg_sleep(-1);
+--> "","","",""
 SELECT (date '2024-01-01', date '2024-02-01') OVERLAPS (date '2024-01-15', interval '1 day');
 --> t
 SELECT age(timestamp '2024-03-01', timestamp '2023-01-31'), date_part('year', date '2024-02-29'), date_trunc('month', timestamp '2024-02-29 10:00');

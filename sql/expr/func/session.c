@@ -2,6 +2,8 @@
 #include <base/clock.h>
 #include <sql/expr/expr_internal.h>
 #include <types/array.h>
+#include <types/datetime.h>
+#include <types/interval.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -71,6 +73,31 @@ k_clock(struct sql_row *r)
 {
 	r->out.i = nam_clock_wall_us() - EPOCH_US;
 	return true;
+}
+
+/* A NaN sleeps as little as a time that has passed. */
+static bool
+k_sleep(struct sql_row *r)
+{
+	r->out.s = (struct cat_str){ "", 0 };
+	return !(r->a[0].f > 0) || r->env->host->sleep(r->env->session, r->a[0].f, r->env->err);
+}
+
+static bool
+k_sleep_for(struct sql_row *r)
+{
+	struct cat_interval v = cat_interval_load(r->a[0].s);
+	double us = (double)v.us + ((double)v.days + 30.0 * (double)v.months) * (double)CAT_US_PER_DAY;
+	r->out.s = (struct cat_str){ "", 0 };
+	return !(us > 0) || r->env->host->sleep(r->env->session, us / 1e6, r->env->err);
+}
+
+static bool
+k_sleep_until(struct sql_row *r)
+{
+	double us = (double)r->a[0].i - (double)(nam_clock_wall_us() - EPOCH_US);
+	r->out.s = (struct cat_str){ "", 0 };
+	return !(us > 0) || r->env->host->sleep(r->env->session, us / 1e6, r->env->err);
 }
 
 static bool
@@ -351,6 +378,9 @@ const struct sql_fn sql_fns_session[] = {
 	F("random", EACH, 0, CAT_FLOAT8, k_random, 0),
 	F("setseed", EACH, 1, T, k_setseed, CAT_FLOAT8),
 	F("clock_timestamp", EACH, 0, CAT_TIMESTAMPTZ, k_clock, 0),
+	F("pg_sleep", EACH, 1, T, k_sleep, CAT_FLOAT8),
+	F("pg_sleep_for", EACH, 1, T, k_sleep_for, CAT_INTERVAL),
+	F("pg_sleep_until", EACH, 1, T, k_sleep_until, CAT_TIMESTAMPTZ),
 	F("timeofday", EACH, 0, T, k_timeofday, 0),
 	F("current_user", SQL_FN_VOLATILE, 0, CAT_NAME, k_user, 0),
 	F("current_role", SQL_FN_VOLATILE, 0, CAT_NAME, k_user, 0),
