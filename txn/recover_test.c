@@ -6,6 +6,7 @@
  * small steps: from then on no verb of it executes, wherever its verbs are. Its coroutines go on,
  * as those of a fenced process do.
  */
+#include <base/log.h>
 #include <txn/testing/fixture.h>
 
 enum { DEAD = 1, OLD = 10, NEW = 20, LEASE_NS = 100000000 };
@@ -597,6 +598,7 @@ test_lost_node(void **state)
 int
 main(void)
 {
+	nam_log_level_set(NAM_LOG_ERROR); /* lost intents are told, once for each run */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lost_node),
 		cmocka_unit_test(test_stopped_at_every_moment),

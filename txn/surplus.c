@@ -383,6 +383,8 @@ take_blocks_out(struct txn_alloc *a, struct txn_alloc *m, uint32_t n)
 			m->blocks.n &= ~1u;
 			n = i;
 		}
+	if (n == 0)
+		return;
 	memmove(a->blocks.item, a->blocks.item + n, (a->blocks.n - n) * sizeof *a->blocks.item);
 	a->blocks.n -= n;
 }
