@@ -529,10 +529,10 @@ struct txn {
 	uint32_t nabsent, absent_cap;
 	struct txn_table **scanned;
 	uint32_t nscanned, scanned_cap;
-	struct idx_leaves leaves; /* SERIALIZABLE: of ordered indexes, as they were READ ... */
+	struct idx_leaves leaves;  /* SERIALIZABLE: of ordered indexes, as they were READ ... */
 	struct txn_table **ranged; /* ... and their tables */
 	uint32_t nranged, ranged_cap;
-	struct txn_entry *entry;  /* that this commit has made */
+	struct txn_entry *entry; /* that this commit has made */
 	uint32_t nentries, entries_cap;
 	net_addr *unchecked; /* rows of tables with unique orders, written since txn_unique */
 	uint32_t nunchecked, unchecked_cap;
