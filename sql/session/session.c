@@ -697,13 +697,15 @@ sleep_for(struct sql_session *s, double seconds, struct cat_err *err)
 {
 	enum { LOOK_NS = 5000000 };
 	uint64_t began = net_now_ns(s->net), ns = seconds < 9e9 ? (uint64_t)(seconds * 1e9) : INT64_MAX, gone;
+	struct cat_err *was = s->x.err; /* err may not outlive the call */
+	bool ok = true;
 	s->x.err = err;
-	while ((gone = net_now_ns(s->net) - began) < ns) {
-		if (!sql_go_on(&s->x))
-			return false;
+	while (ok && (gone = net_now_ns(s->net) - began) < ns) {
 		net_sleep(s->net, ns - gone < LOOK_NS ? ns - gone : LOOK_NS);
+		ok = sql_go_on(&s->x);
 	}
-	return true;
+	s->x.err = was;
+	return ok;
 }
 
 static const struct sql_host host = { .known = sql_setting_known,
