@@ -66,7 +66,6 @@ txn_junk_add(struct txn_worker *tw, struct txn_junk j)
 		q->head = 0;
 	}
 	q->item[(q->head + q->n++) & (q->cap - 1)] = j;
-	txn_garbage_tell(tw);
 	if (a != NULL)
 		count_junk(a, 1);
 }
