@@ -7,9 +7,9 @@
 #ifndef NAM_BASE_LOG_H
 #define NAM_BASE_LOG_H
 
-enum nam_log_level { NAM_LOG_ERROR, NAM_LOG_WARN, NAM_LOG_INFO, NAM_LOG_DEBUG };
-
 #include <stdint.h>
+
+enum nam_log_level { NAM_LOG_ERROR, NAM_LOG_WARN, NAM_LOG_INFO, NAM_LOG_DEBUG };
 
 /* Lines above the level are dropped. Default: the value of NAMDB_LOG (error, warn, info, debug),
  * else NAM_LOG_WARN. */

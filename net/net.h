@@ -170,8 +170,8 @@ struct net_node_info {
 	uint64_t incarnation;
 	char name[128];    /* as the user wrote it */
 	_Atomic bool lost; /* the connection broke, or it was declared lost */
-	/* A node with other memory was met at its address: so its process has ended. A
-	 * refused connection does not: a firewall may refuse for a node that lives. */
+	/* A node with other memory was met at its address, which proves that its process has
+	 * ended. A refused connection proves nothing: a firewall may refuse for a living node. */
 	_Atomic bool replaced;
 };
 /* The nodes, ordered by region id. The one with the lowest id is `home`. */
