@@ -4,6 +4,7 @@
 #include <base/log.h>
 #include <compute_node/cn_internal.h>
 #include <compute_node/metrics.h>
+#include <compute_node/question.h>
 #include <net/remote.h>
 
 #include <errno.h>
@@ -72,11 +73,8 @@ cn_line(struct cn_lines *out, const char *fmt, ...)
 
 /* ---- asking the workers -------------------------------------------------------------------- */
 
-/* One question to all workers. Each holds it, so that one that answers late still finds it. */
 struct question {
-	pthread_mutex_t lock;
-	pthread_cond_t answered;
-	unsigned refs, open;
+	struct cn_question q;
 	struct net *net;
 	struct net_counts counts;
 	bool *usage_ok; /* of each storage node */
@@ -85,15 +83,9 @@ struct question {
 };
 
 static void
-drop(struct question *q)
+end(struct cn_question *of)
 {
-	pthread_mutex_lock(&q->lock);
-	bool last = --q->refs == 0;
-	pthread_mutex_unlock(&q->lock);
-	if (!last)
-		return;
-	pthread_mutex_destroy(&q->lock);
-	pthread_cond_destroy(&q->answered);
+	struct question *q = (void *)of;
 	free(q->usage_ok);
 	free(q->usage);
 	free(q);
@@ -110,21 +102,18 @@ answer(const struct cn_place *place, void *arg)
 	for (unsigned i = 0; place->worker == 0 && i < nodes; i++) {
 		struct net_usage u;
 		bool ok = net_region_usage(place->net, net_node(q->net, i)->region, &u) == NAM_OK;
-		pthread_mutex_lock(&q->lock);
+		pthread_mutex_lock(&q->q.lock);
 		if (ok)
 			q->usage[i] = u;
 		q->usage_ok[i] = ok;
-		pthread_mutex_unlock(&q->lock);
+		pthread_mutex_unlock(&q->q.lock);
 	}
 	net_worker_counts(place->net, 0, &mine);
-	pthread_mutex_lock(&q->lock);
+	pthread_mutex_lock(&q->q.lock);
 	net_counts_add(&q->counts, &mine);
 	q->prefix = tso_prefix(tso);
 	q->watermark = tso_watermark(tso);
-	q->open--;
-	pthread_cond_signal(&q->answered);
-	pthread_mutex_unlock(&q->lock);
-	drop(q);
+	cn_question_answer(&q->q);
 }
 
 /* Waits for the answers, not for ever. NULL: no memory. */
@@ -138,32 +127,16 @@ ask(struct cn *cn)
 	q->net = cn->net;
 	q->usage = calloc(nodes + 1, sizeof *q->usage);
 	q->usage_ok = calloc(nodes + 1, sizeof *q->usage_ok);
-	pthread_condattr_t by_clock;
-	pthread_condattr_init(&by_clock);
-	pthread_condattr_setclock(&by_clock, CLOCK_MONOTONIC);
-	pthread_mutex_init(&q->lock, NULL);
-	pthread_cond_init(&q->answered, &by_clock);
-	pthread_condattr_destroy(&by_clock);
-	q->refs = 1;
+	cn_question_init(&q->q, end);
 	if (q->usage == NULL || q->usage_ok == NULL) {
-		drop(q);
+		cn_question_drop(&q->q);
 		return NULL;
 	}
-	pthread_mutex_lock(&q->lock);
-	for (unsigned i = 0; i < cn->workers; i++) {
-		q->refs++;
-		q->open++;
-		if (cn_start(cn, i, answer, q, 0) != NAM_OK) {
-			q->refs--;
-			q->open--;
-		}
-	}
-	struct timespec until;
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += WORKER_MS / 1000;
-	while (q->open > 0 && pthread_cond_timedwait(&q->answered, &q->lock, &until) == 0)
-		continue;
-	pthread_mutex_unlock(&q->lock);
+	pthread_mutex_lock(&q->q.lock);
+	for (unsigned i = 0; i < cn->workers; i++)
+		(void)cn_question_ask(cn, i, &q->q, answer);
+	cn_question_wait(&q->q, WORKER_MS, NULL);
+	pthread_mutex_unlock(&q->q.lock);
 	return q;
 }
 
@@ -221,12 +194,12 @@ process_lines(struct cn *cn, struct cn_lines *out)
 		out->failed = true;
 		return;
 	}
-	pthread_mutex_lock(&q->lock);
+	pthread_mutex_lock(&q->q.lock);
 	cn_line(out,
 	    "# HELP namdb_workers Worker threads.\n# TYPE namdb_workers gauge\nnamdb_workers %u\n"
 	    "# HELP namdb_workers_silent Workers that did not answer in time; they are missing in the sums.\n"
 	    "# TYPE namdb_workers_silent gauge\nnamdb_workers_silent %u\n",
-	    cn->workers, q->open);
+	    cn->workers, q->q.open);
 	cn_line(out,
 	    "# HELP namdb_member Whether the process is a member of its cluster.\n"
 	    "# TYPE namdb_member gauge\nnamdb_member %d\n",
@@ -244,8 +217,8 @@ process_lines(struct cn *cn, struct cn_lines *out)
 	    (unsigned long long)nam_log_dropped());
 	verb_lines(q, out);
 	node_lines(q, out);
-	pthread_mutex_unlock(&q->lock);
-	drop(q);
+	pthread_mutex_unlock(&q->q.lock);
+	cn_question_drop(&q->q);
 }
 
 /* ---- HTTP --------------------------------------------------------------------------------- */
