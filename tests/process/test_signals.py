@@ -90,7 +90,7 @@ def test_health():
         same(asked(port, "/else")[0], 404)
         node = h.nodes[0].p
         node.send_signal(signal.SIGSTOP)
-        same(asked(port)[0], 503)
+        until(lambda: asked(port)[0] == 503, 20, "a storage node hangs")
         node.send_signal(signal.SIGCONT)
         until(lambda: asked(port)[0] == 200, 20, "it serves again")
         w = Wire(c.port)
