@@ -455,11 +455,18 @@ cat_interval_trunc(struct cat_str name, struct cat_interval v, struct cat_interv
 }
 
 bool
-cat_date_trunc(struct cat_str name, int64_t v, int64_t *out, struct cat_err *err)
+cat_date_part_is_long(struct cat_str name)
+{
+	enum part p = part_find(name);
+	return p >= P_DAY && p <= P_MILLENNIUM;
+}
+
+bool
+cat_date_trunc(enum cat_type type, struct cat_str name, int64_t v, int64_t *out, struct cat_err *err)
 {
 	enum part p = part_find(name);
 	if (p == P_NONE || p > P_MILLENNIUM)
-		return bad_part(name, false, "timestamp without time zone", err);
+		return bad_part(name, false, cat_type_name(type), err);
 	*out = v;
 	if (cat_time_infinite(v))
 		return true;

@@ -63,7 +63,10 @@ bool cat_extract_interval(
     struct cat_interval v, struct cat_str part, struct cat_part *out, struct cat_err *err);
 bool cat_interval_trunc(
     struct cat_str part, struct cat_interval v, struct cat_interval *out, struct cat_err *err);
-bool cat_date_trunc(struct cat_str part, int64_t us, int64_t *out, struct cat_err *err);
+/* type: CAT_TIMESTAMP or CAT_TIMESTAMPTZ, for the words of an error */
+bool cat_date_trunc(enum cat_type type, struct cat_str part, int64_t us, int64_t *out, struct cat_err *err);
+/* True if the part is longer than an hour, so that a zone's clock decides where it begins. */
+bool cat_date_part_is_long(struct cat_str part);
 
 /* types/zone.c: is it the name of a zone that PostgreSQL has and namdb has not (CET, Europe/Paris)?
  * Is it POSIX's letters and digits (CET-1)? */

@@ -42,8 +42,8 @@ sql_agg_more_type(enum sql_agg_kind k, enum cat_type arg, enum cat_type *out)
 		*out = arg;
 		return arg == CAT_JSON || arg == CAT_JSONB;
 	case SQL_STRING_AGG:
-		*out = CAT_TEXT;
-		return arg == CAT_TEXT;
+		*out = arg;
+		return arg == CAT_TEXT || arg == CAT_BYTEA;
 	default:
 		*out = cat_type_is_float(arg) ? CAT_FLOAT8 : CAT_NUMERIC;
 		return cat_type_category(arg) == 'N' && arg != CAT_OID && !cat_type_is_reg(arg);

@@ -72,7 +72,7 @@ extern const struct sql_fn sql_fns_number[], sql_fns_compare[], sql_fns_text[], 
     sql_fns_array[];
 extern const struct sql_fn sql_fns_string[], sql_fns_math[], sql_fns_session[], sql_fns_enum[],
     sql_fns_datefmt[], sql_fns_datescan[], sql_fns_numfmt[], sql_fns_when[], sql_fns_json_make[],
-    sql_fns_system[];
+    sql_fns_system[], sql_fns_like[], sql_fns_encoding[], sql_fns_size[];
 /* The t-th of them, NULL = there are no more. (resolve.c) */
 const struct sql_fn *sql_fn_table(unsigned t);
 
@@ -197,7 +197,8 @@ enum { SQL_WORK_PIECE = 64 << 10 }; /* less than this need not be told by itself
 /* func/binary.c: md5() of a text or bytes. */
 bool sql_md5(struct sql_row *r);
 /* func/like.c */
-bool sql_like(struct cat_str text, struct cat_str pattern, bool *out, struct cat_err *err);
+/* bytes: _ is one byte, not one character */
+bool sql_like(struct cat_str text, struct cat_str pattern, bool bytes, bool *out, struct cat_err *err);
 /* func/text.c: characters */
 uint32_t sql_utf8_get(struct cat_str s, uint32_t *k); /* the one at byte *k; *k: behind it */
 unsigned sql_utf8_put(uint32_t c, char *to);          /* bytes: 1 to 4 */

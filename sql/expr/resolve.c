@@ -143,7 +143,8 @@ stringy(enum cat_type t)
 static const struct sql_fn *const tables[] = { sql_fns_compare, sql_fns_number, sql_fns_text, sql_fns_date,
 	sql_fns_interval, sql_fns_binary, sql_fns_regex, sql_fns_json, sql_fns_jsonb, sql_fns_trig,
 	sql_fns_array, sql_fns_string, sql_fns_math, sql_fns_session, sql_fns_datefmt, sql_fns_datescan,
-	sql_fns_numfmt, sql_fns_when, sql_fns_json_make, sql_fns_system, sql_fns_enum };
+	sql_fns_numfmt, sql_fns_when, sql_fns_json_make, sql_fns_system, sql_fns_enum, sql_fns_like,
+	sql_fns_encoding, sql_fns_size };
 
 const struct sql_fn *
 sql_fn_table(unsigned t)
@@ -226,6 +227,9 @@ call(struct nam_arena *a, const struct sql_fn *f, struct sql_expr **args, unsign
 	for (unsigned k = 0; k < n && !(f->flags & SQL_FN_ANY); k++)
 		if (f->arg[k] == CAT_ENUM && cat_type_is_enum(args[k]->type))
 			label = args[k]->type;
+	if (n > 0 && f->flags & SQL_FN_TEXT1 &&
+	    (args[0] = sql_expr_coerce(a, args[0], CAT_TEXT, SQL_CAST_IMPLICIT, err)) == NULL)
+		return NULL;
 	for (unsigned k = 0; k < n; k++) {
 		if (f->flags & SQL_FN_ANY)
 			continue;

@@ -376,6 +376,23 @@ beside(const char *p, enum cat_type type)
 	return false;
 }
 
+/* No type has arrays of arrays for elements. */
+static bool
+no_array_of(enum cat_type array, int position, struct cat_err *err)
+{
+	cat_error(err, "42704", "could not find array type for data type %s", cat_type_name(array));
+	err->position = position;
+	return false;
+}
+
+/* True if an array parameter's elements would be arrays. */
+static bool
+nests(const struct want *w, const struct meaning *m)
+{
+	return (w->poly == ARRAY && cat_type_is_array(m->element)) ||
+	       (w->poly == COMPATIBLE_ARRAY && cat_type_is_array(m->compatible));
+}
+
 /* The type of an untyped argument for which that parameter was chosen; UNKNOWN: it keeps none. */
 static enum cat_type
 meant(const struct want *w, const struct meaning *m)
@@ -440,6 +457,8 @@ decide(struct search *s, enum cat_type *to, bool *varchar, int position, struct 
 		varchar[k] = is_word(&w[k], "varchar") || (w[k].poly != PLAIN && first_is_varchar(s, w));
 		if (to[k] != CAT_UNKNOWN || w[k].poly == ANY)
 			continue;
+		if (nests(&w[k], &m))
+			return no_array_of(w[k].poly == ARRAY ? m.element : m.compatible, position, err);
 		if (w[k].poly == PLAIN)
 			return lacks_type(&w[k], err, position);
 		cat_error(

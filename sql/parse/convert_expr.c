@@ -490,13 +490,14 @@ a_expr(struct sql_convert *c, const PgQuery__AExpr *x)
 	return op2(c, name, at, l, r);
 }
 
-/* x LIKE y ESCAPE z comes as x ~~ like_escape(y, z): y with z's replaced by backslashes. */
+/* x LIKE y ESCAPE z comes as x ~~ pg_catalog.like_escape(y, z): of constants, y with z's replaced
+ * by backslashes. */
 static struct ast_expr *
 like_escape(struct sql_convert *c, struct ast_expr *e)
 {
 	const struct ast_expr *y = e->args[0], *z = e->args[1];
-	if (e->nargs != 2 || y->kind != AST_STRING || z->kind != AST_STRING)
-		return no(c, "LIKE ... ESCAPE with anything but constants is", e->position - 1);
+	if (y->kind != AST_STRING || z->kind != AST_STRING)
+		return e;
 	size_t zlen = z->len;
 	unsigned chars = 0;
 	for (size_t i = 0; i < zlen; i++)
@@ -585,7 +586,7 @@ func(struct sql_convert *c, const PgQuery__FuncCall *f)
 		return NULL;
 	if (f->over != NULL)
 		return sql_convert_over(c, e, f);
-	return strcmp(name, "like_escape") == 0 && e->nargs == 2 ? like_escape(c, e) : e;
+	return schema != NULL && strcmp(name, "like_escape") == 0 && e->nargs == 2 ? like_escape(c, e) : e;
 }
 
 static struct ast_expr *

@@ -271,6 +271,42 @@ const struct sql_relation sql_relations_type[] = {
 	{ NULL, 0, NULL, NULL, NULL, SQL_IN_CATALOG, false },
 };
 
+/*
+ * A type with a typmod of which cat_type_full() has no words: times have it as their precision, and
+ * types without typmods of their own show it as PostgreSQL does. NULL: the type's full words will
+ * do.
+ */
+static const char *
+with_typmod(struct nam_arena *a, enum cat_type t, uint32_t oid, int32_t typmod)
+{
+	enum cat_type each = cat_type_element(t);
+	const char *end = cat_type_is_array(t) ? "[]" : "", *name = cat_type_said(each, -1);
+	const char *zone = strchr(name, ' ');
+	switch (each) {
+	case CAT_BOOL:
+	case CAT_INT2:
+	case CAT_INT4:
+	case CAT_INT8:
+	case CAT_FLOAT4:
+	case CAT_FLOAT8:
+	case CAT_NUMERIC:
+	case CAT_BPCHAR:
+	case CAT_INTERVAL:
+		return NULL;
+	case CAT_TEXT:
+		if (cat_type_oid(t, -1) != oid)
+			return NULL; /* varchar */
+		break;
+	case CAT_TIME:
+	case CAT_TIMESTAMP:
+	case CAT_TIMESTAMPTZ:
+		return nam_arena_printf(a, "%.*s(%d)%s%s", (int)(zone - name), name, (int)typmod, zone, end);
+	default:
+		break;
+	}
+	return nam_arena_printf(a, "%s(%d)%s", name, (int)typmod, end);
+}
+
 const char *
 sql_system_type(struct nam_arena *a, uint32_t oid, int32_t typmod)
 {
@@ -287,6 +323,9 @@ sql_system_type(struct nam_arena *a, uint32_t oid, int32_t typmod)
 	/* bpchar without a length, as typmods go: character */
 	if (cat_type_element(t) == CAT_BPCHAR && own < 0)
 		return cat_type_is_array(t) ? "character[]" : "character";
+	const char *shown = typmod >= 0 ? with_typmod(a, t, oid, typmod) : NULL;
+	if (shown != NULL)
+		return shown;
 	cat_type_full(t, own, full);
 	return nam_arena_str(a, full, strlen(full));
 }

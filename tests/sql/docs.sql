@@ -1867,6 +1867,8 @@ SELECT json_agg(a ORDER BY a), json_object_agg(a, a * 2 ORDER BY a) FROM (VALUES
 --> "[1, 2]","{ ""1"" : 2, ""2"" : 4 }"
 SELECT num_nulls(1, NULL), num_nonnulls(1, NULL), pg_typeof(1.5), pg_size_pretty(123456789::bigint);
 --> 1,1,numeric,118 MB
+SELECT pg_size_bytes('1.5 MB'), pg_size_pretty(1572864.5), convert('\xc3bc', 'UTF8', 'UTF8'), width_bucket(5, ARRAY[1, 5, 9]);
+--> 1572864,1536 kB,\xc3bc,2
 SELECT encode('\x00ff'::bytea, 'base64'), decode('AP8=', 'base64'), encode('\x00ff'::bytea, 'escape'), convert_from('\xc3bc', 'UTF8'), convert_to('ü', 'UTF8');
 --> AP8=,\x00ff,\000\377,ü,\xc3bc
 SELECT get_bit('\x12'::bytea, 1), set_bit('\x12'::bytea, 0, 1), bit_count('\x12ff'::bytea), length(sha224('a')), length(sha384('a'));

@@ -50,6 +50,17 @@ CASES = [
     ("select iv::int[] as a, $1 #> 1 as b from pt",), ("select mood(2.5 ? true) as a, $1 ->> $1 as b",), ("select mood('\\x61'::bytea) + $1",),
     ("select $1, nm ?& i from pt where n = $1",), ("select $1 from pt where n = $1",),
     ("select $1, exists (select 1 from pu where pu.k = 'c'::char(3)) from pt where f = $1",),
+    ("select pg_size_pretty(octet_length($1)) from pt",), ("select pg_size_pretty($1)", "12345"), ("select concat_ws(true, o, nm) from pt",),
+    ("select concat_ws($1, c, f) from pt order by i", "-"), ("select concat_ws(ts, $1) from pt",), ("select array_replace($1, $2, array['a','b'])",),
+    ("select array_remove($1, array[1,2])",), ("select array_append($1, ai) from pt",), ("select array_fill(array[1], $1)",),
+    ("select i from pt where t like $1 escape $2 order by i", "a#%", "#"), ("select $1 like $2 escape $3 from pt where w = $2", "a", "b", "c"),
+    ("select i from pt where y like $1 order by i", "a%"), ("select y like $1 escape $2 from pt order by i", "a%", "#"),
+    ("select json_agg($1) over (order by i) from pt", "1"), ("select jsonb_object_agg($1, m) over (order by i) from pt", "k"),
+    ("select width_bucket($1, array[1,2])", "2"), ("select width_bucket(n, $1) from pt order by i", "{1,2}"), ("select width_bucket(m, array[m, $1]) from pt", "ok"),
+    ("select sum(tm) + $1, avg(tm) from pt", "1 day"), ("select string_agg(ch, $1) from pt", ","), ("select string_agg($1, y) from pt", "\\x61"),
+    ("select date_trunc($1, tz, $2) from pt order by i", "day", "Europe/Rome"), ("select date_trunc('day', $1, nm) from pt",),
+    ("select convert_to($1, $2)", "a", "nix"), ("select convert_from($1, nm) from pt",), ("select format_type($1, $2)", "26", "0"),
+    ("select format(c, $1) from pt order by i", "x"),
 ]
 
 

@@ -353,6 +353,7 @@ static const struct shape shapes[] = {
 	{ "percentile_disc", "fA", 'E', FN("percentile_disc", sql_array_k_percentile, 0) },
 	{ "percentile_disc", "FA", 'A', FN("percentile_disc", sql_array_k_percentiles, 0) },
 	{ "mode", "A", 'E', FN("mode", sql_array_k_mode, 0) },
+	{ "width_bucket", "EA", 'i', FN("width_bucket", sql_array_k_bucket, 0) },
 	{ "array_fill", "EI", 'A', FN("array_fill", sql_array_k_fill, SQL_FN_NULLS) },
 	{ "array_fill", "EII", 'A', FN("array_fill", sql_array_k_fill, SQL_FN_NULLS) },
 };
@@ -479,6 +480,12 @@ sql_array_call(struct nam_arena *a, const char *name, struct sql_expr **args, un
 	enum cat_type elem;
 	int32_t typmod;
 	*none = true;
+	if (s != NULL && s->ret == 'A' && strchr(s->args, 'A') == NULL && cat_type_is_array(args[0]->type)) {
+		*none = false; /* elements alone say what the array would be */
+		cat_error(
+		    err, "42704", "could not find array type for data type %s", cat_type_name(args[0]->type));
+		return fail(err, position);
+	}
 	for (unsigned k = 0; k < n; k++)
 		if ((args[k] = sql_vector_open(a, args[k], err)) == NULL)
 			return NULL;
@@ -504,8 +511,10 @@ sql_array_call(struct nam_arena *a, const char *name, struct sql_expr **args, un
 		type = elem;
 	else if (s->ret != 'A')
 		type = fixed_type(s->ret);
-	else if (!sql_array_of(elem, &type, err))
+	else if (cat_type_is_array(elem)) {
+		cat_error(err, "42704", "could not find array type for data type %s", cat_type_name(elem));
 		return fail(err, position);
+	}
 	if (!bring(a, s->args, args, n, elem, err))
 		return NULL;
 	struct sql_expr *e = typed_call(a, s->fn, args, n, type, position, err);

@@ -377,3 +377,29 @@ const struct sql_fn sql_fns_array[] = {
 	{ "string_to_array", SQL_FN_NULLS, 3, { T, T, T }, CAT_ARRAY | T, NULL, k_from_string },
 	{ 0 },
 };
+
+/* width_bucket(value, thresholds): how many of the sorted thresholds are not above the value. */
+bool
+sql_array_k_bucket(struct sql_row *r)
+{
+	struct sql_elements x;
+	enum cat_type elem = cat_type_element(r->e->args[1]->type);
+	if (!cat_type_is_ordered(elem))
+		return cat_error(r->env->err, "42883", "could not identify a comparison function for type %s",
+		    cat_type_name(elem));
+	if (!sql_array_load(r->env, r->e->args[1]->type, r->a[1].s, 0, &x))
+		return false;
+	for (uint32_t k = 0; k < x.a.n; k++)
+		if (x.null[k])
+			return cat_error(r->env->err, "22004", "thresholds array must not contain NULLs");
+	uint32_t lo = 0, hi = x.a.n;
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (cat_value_cmp(elem, r->a[0], x.v[mid]) < 0)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	r->out.i = lo;
+	return true;
+}

@@ -413,31 +413,6 @@ k_overlay(struct sql_row *r)
 	return true;
 }
 
-static bool
-utf8_only(struct sql_row *r, unsigned at)
-{
-	struct cat_str s = r->a[at].s;
-	if (is(s, "utf8") || is(s, "utf-8") || is(s, "unicode"))
-		return true;
-	return cat_error(r->env->err, "0A000", "encoding \"%.*s\" is not supported yet",
-	    (int)(s.len > 60 ? 60 : s.len), s.p);
-}
-
-static bool
-k_convert_from(struct sql_row *r)
-{
-	if (!utf8_only(r, 1))
-		return false;
-	return cat_value_in(CAT_TEXT, -1, r->a[0].s, &r->out, r->env->arena, r->env->err);
-}
-
-static bool
-k_convert_to(struct sql_row *r)
-{
-	r->out.s = r->a[0].s;
-	return utf8_only(r, 1);
-}
-
 /* ---- uuid -------------------------------------------------------------------------- */
 
 static bool
@@ -484,8 +459,6 @@ const struct sql_fn sql_fns_binary[] = {
 	F("rtrim", 2, B, k_rtrim, B, B),
 	F("overlay", 3, B, k_overlay, B, B, I),
 	F("overlay", 4, B, k_overlay, B, B, I, I),
-	F("convert_from", 2, CAT_TEXT, k_convert_from, B, CAT_TEXT),
-	F("convert_to", 2, B, k_convert_to, CAT_TEXT, CAT_TEXT),
 	{ "gen_random_uuid", SQL_FN_VOLATILE | SQL_FN_EACH, 0, { 0 }, U, NULL, k_new_uuid },
 	{ 0 },
 };

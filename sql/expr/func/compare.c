@@ -136,7 +136,7 @@ like(struct sql_frame *f, bool negate)
 	const uint8_t *null = f->out->null;
 	int64_t *o = f->out->i;
 	struct cat_str w;
-	bool left, right;
+	bool left, right, bytes = f->e->args[0]->type == CAT_BYTEA;
 	if (a[1].mask == 0 && simple_pattern(a[1].s[0], &w, &left, &right)) {
 		SQL_EACH(f, o[k] = simple_match(a[0].s[k & a[0].mask], w, left, right) != negate);
 		return true;
@@ -144,7 +144,7 @@ like(struct sql_frame *f, bool negate)
 	uint64_t work = 0;
 	SQL_EACH(
 	    f, struct cat_str x = a[0].s[k & a[0].mask]; bool hit = false;
-	    if (!null[k] && !sql_like(x, a[1].s[k & a[1].mask], &hit, f->env->err)) return false;
+	    if (!null[k] && !sql_like(x, a[1].s[k & a[1].mask], bytes, &hit, f->env->err)) return false;
 	    o[k] = hit != negate; if ((work += x.len) >= SQL_WORK_PIECE) {
 		    if (!sql_work(f->env, work))
 			    return false;
@@ -172,7 +172,7 @@ ilike(struct sql_row *r, bool negate)
 	bool hit;
 	if (!sql_case(r->a[0].s, false, &x, r->env->arena) || !sql_case(r->a[1].s, false, &p, r->env->arena))
 		return sql_oom(r->env->err);
-	if (!sql_like(x, p, &hit, r->env->err))
+	if (!sql_like(x, p, false, &hit, r->env->err))
 		return false;
 	r->out.i = hit != negate;
 	return true;
@@ -248,6 +248,8 @@ const struct sql_fn sql_fns_compare[] = {
 	ALL(">=", i_ge, f_ge, t_ge, n_ge, c_ge),
 	{ "~~", SQL_FN_OP, 2, { CAT_TEXT, CAT_TEXT }, CAT_BOOL, k_like, NULL },
 	{ "!~~", SQL_FN_OP, 2, { CAT_TEXT, CAT_TEXT }, CAT_BOOL, k_not_like, NULL },
+	{ "~~", SQL_FN_OP, 2, { CAT_BYTEA, CAT_BYTEA }, CAT_BOOL, k_like, NULL },
+	{ "!~~", SQL_FN_OP, 2, { CAT_BYTEA, CAT_BYTEA }, CAT_BOOL, k_not_like, NULL },
 	/* patterns meet the blanks of char(n), too */
 	{ "~~", SQL_FN_OP, 2, { CAT_BPCHAR, CAT_TEXT }, CAT_BOOL, k_like, NULL },
 	{ "!~~", SQL_FN_OP, 2, { CAT_BPCHAR, CAT_TEXT }, CAT_BOOL, k_not_like, NULL },

@@ -131,8 +131,8 @@ static bool
 k_date_trunc(struct sql_row *r)
 {
 	if (of_zone(r))
-		return no_zone(r, CAT_TIMESTAMP);
-	return cat_date_trunc(r->a[0].s, r->a[1].i, &r->out.i, r->env->err);
+		return no_zone(r, r->e->type);
+	return cat_date_trunc(r->e->type, r->a[0].s, r->a[1].i, &r->out.i, r->env->err);
 }
 
 static bool

@@ -354,6 +354,24 @@ k_zone_of_tz(struct sql_row *r)
 	return shift(r, v, z != NULL && !cat_time_infinite(v) ? cat_zone_local(z, v) - v : east);
 }
 
+/* date_trunc(part, instant, zone): by the zone's clock. */
+static bool
+k_trunc_in_zone(struct sql_row *r)
+{
+	int64_t east, v = r->a[1].i, local, cut;
+	const struct cat_zone *z;
+	if (cat_time_infinite(v))
+		return cat_date_trunc(CAT_TIMESTAMPTZ, r->a[0].s, v, &r->out.i, r->env->err);
+	if (!zone_of(r->a[2].s, &east, &z, r->env->err))
+		return false;
+	local = z != NULL ? cat_zone_local(z, v) : v + east;
+	if (!cat_date_trunc(CAT_TIMESTAMPTZ, r->a[0].s, local, &cut, r->env->err))
+		return false;
+	/* an hour that the clock shows twice begins in the one that v is in */
+	r->out.i = z != NULL && cat_date_part_is_long(r->a[0].s) ? cat_zone_utc(z, cut) : cut - (local - v);
+	return cat_timestamp_valid(r->out.i) || cat_error(r->env->err, "22008", "timestamp out of range");
+}
+
 static bool
 k_span_of_ts(struct sql_row *r)
 {
@@ -421,6 +439,7 @@ const struct sql_fn sql_fns_interval[] = {
 	{ "age", SQL_FN_VOLATILE, 1, { TS }, IV, NULL, k_age_now },
 	{ "age", SQL_FN_VOLATILE, 1, { TZ }, IV, NULL, k_age_now },
 	F("make_time", 3, T, k_make_time, CAT_INT4, CAT_INT4, F8),
+	F("date_trunc", 3, TZ, k_trunc_in_zone, CAT_TEXT, TZ, CAT_TEXT),
 	F("timezone", 2, TZ, k_zone_of_ts, CAT_TEXT, TS),
 	F("timezone", 2, TS, k_zone_of_tz, CAT_TEXT, TZ),
 	F("timezone", 2, TZ, k_span_of_ts, IV, TS),

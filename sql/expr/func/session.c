@@ -290,26 +290,6 @@ k_set_config(struct sql_row *r)
 	return kept ? said(r, kept) : sql_oom(env->err);
 }
 
-/* "10 MB": the largest unit that leaves at least five digits away, rounded. */
-static bool
-k_size_pretty(struct sql_row *r)
-{
-	static const char *const unit[] = { "bytes", "kB", "MB", "GB", "TB", "PB" };
-	int64_t v = r->a[0].i;
-	unsigned u = 0;
-	char *p = nam_arena_take(r->env->arena, 40);
-	if (p == NULL)
-		return sql_oom(r->env->err);
-	/* beyond bytes v counts halves of the unit, so that rounding is to the nearest */
-	for (; u < 5 && (v < 0 ? 0 - (uint64_t)v : (uint64_t)v) >= (u == 0 ? 10240u : 20479u); u++)
-		v /= u == 0 ? 512 : 1024;
-	if (u > 0)
-		v = (v + (v < 0 ? -1 : 1)) / 2;
-	int n = snprintf(p, 40, "%lld %s", (long long)v, unit[u]);
-	r->out.s = (struct cat_str){ p, (uint32_t)n };
-	return true;
-}
-
 /* ---- sequences ------------------------------------------------------------------------------- */
 
 static bool
@@ -409,7 +389,6 @@ const struct sql_fn sql_fns_session[] = {
 	F("pg_settings.choices", SQL_FN_VOLATILE, 0, TS, k_settings, 0),
 	F("pg_settings.boot_val", SQL_FN_VOLATILE, 0, TS, k_settings, 0),
 	F("set_config", EACH | SQL_FN_NULLS, 3, T, k_set_config, T, T, CAT_BOOL),
-	F("pg_size_pretty", 0, 1, T, k_size_pretty, CAT_INT8),
 	F("nextval", EACH, 1, CAT_INT8, k_nextval, T),
 	F("currval", EACH, 1, CAT_INT8, k_currval, T),
 	F("lastval", EACH, 0, CAT_INT8, k_lastval, 0),

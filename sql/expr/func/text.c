@@ -674,6 +674,6 @@ const struct sql_fn sql_fns_text[] = {
 	F("to_hex", 1, T, k_to_hex, I),
 	F("to_hex", 1, T, k_to_hex, CAT_INT8),
 	{ "concat", SQL_FN_ANY | SQL_FN_NULLS, 1, { 0 }, T, NULL, k_concat },
-	{ "concat_ws", SQL_FN_ANY | SQL_FN_NULLS, 2, { 0 }, T, NULL, k_concat_ws },
+	{ "concat_ws", SQL_FN_ANY | SQL_FN_NULLS | SQL_FN_TEXT1, 2, { 0 }, T, NULL, k_concat_ws },
 	{ 0 },
 };

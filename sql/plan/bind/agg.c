@@ -74,6 +74,38 @@ sql_bind_settle(struct bind *b, const char *name, struct sql_expr **arg, unsigne
 	return ok;
 }
 
+/* Both are bytes, or both become texts. */
+static bool
+strings(struct bind *b, const struct ast_expr *e, struct sql_expr **arg, unsigned n)
+{
+	bool bytes = n == 2 && arg[0]->type == CAT_BYTEA && arg[1]->type == CAT_BYTEA;
+	for (unsigned k = 0; k < n && !bytes; k++)
+		if (arg[k]->type != CAT_UNKNOWN && arg[k]->type != CAT_CHAR &&
+		    cat_type_category(arg[k]->type) != 'S')
+			return sql_bind_no_function(b, e, arg, n);
+	if (n != 2)
+		return sql_bind_no_function(b, e, arg, n);
+	return bytes || (text(b, &arg[0]) && text(b, &arg[1]));
+}
+
+bool
+sql_bind_agg_cast(
+    struct bind *b, const struct ast_expr *e, enum sql_agg_kind kind, struct sql_expr **arg, unsigned n)
+{
+	if (kind == SQL_STRING_AGG)
+		return strings(b, e, arg, n);
+	enum cat_type to = CAT_UNKNOWN;
+	if (n != 1)
+		return true;
+	if ((kind == SQL_SUM || kind == SQL_AVG) && arg[0]->type == CAT_TIME)
+		to = CAT_INTERVAL;
+	else if ((kind == SQL_MIN || kind == SQL_MAX) &&
+		 (arg[0]->type == CAT_NAME || arg[0]->type == CAT_CHAR))
+		to = CAT_TEXT;
+	return to == CAT_UNKNOWN ||
+	       (arg[0] = sql_expr_cast(b->a, arg[0], to, -1, arg[0]->position, b->err)) != NULL;
+}
+
 static bool
 arguments(struct bind *b, const struct ast_expr *e, struct sql_agg *g, struct sql_expr **arg, unsigned n)
 {
@@ -83,22 +115,15 @@ arguments(struct bind *b, const struct ast_expr *e, struct sql_agg *g, struct sq
 		g->kind = SQL_COUNT_STAR;
 		return true;
 	}
-	bool strings = g->kind == SQL_STRING_AGG;
 	bool json = g->kind == SQL_JSON_AGG || g->kind == SQL_JSON_OBJECT_AGG;
 	if (!sql_bind_settle(b, e->text, arg, n, e->position))
 		return false;
-	if (strings) {
-		for (unsigned k = 0; k < n; k++)
-			if (arg[k]->type != CAT_UNKNOWN && cat_type_category(arg[k]->type) != 'S')
-				return sql_bind_no_function(b, e, arg, n);
-		if (n != 2)
-			return sql_bind_no_function(b, e, arg, n);
-		if (!text(b, &arg[0]) || !text(b, &arg[1]))
-			return false;
+	if (!sql_bind_agg_cast(b, e, g->kind, arg, n))
+		return false;
+	if (g->kind == SQL_STRING_AGG)
 		g->separator = arg[1];
-	} else if (n != (g->kind == SQL_JSON_OBJECT_AGG ? 2 : 1)) {
+	else if (n != (g->kind == SQL_JSON_OBJECT_AGG ? 2 : 1))
 		return sql_bind_no_function(b, e, arg, n);
-	}
 	if (json && e->distinct)
 		return sql_bind_fail(b, e->position, "0A000", "DISTINCT of %s is not supported yet", e->text);
 	if (json && (arg[0] = sql_expr_json_row(b->a, g->kind, arg, e->position, b->err)) == NULL)
@@ -107,10 +132,7 @@ arguments(struct bind *b, const struct ast_expr *e, struct sql_agg *g, struct sq
 		arg[0]->type = CAT_JSONB; /* what they make is put in order at the end */
 	if (g->kind == SQL_ARRAY_AGG && arg[0]->type == CAT_UNKNOWN)
 		return sql_agg_type(g->kind, CAT_UNKNOWN, &g->type, e->position, b->err);
-	if ((g->kind == SQL_MIN || g->kind == SQL_MAX) &&
-	    (arg[0]->type == CAT_NAME || arg[0]->type == CAT_CHAR))
-		arg[0] = sql_expr_cast(b->a, arg[0], CAT_TEXT, -1, arg[0]->position, b->err);
-	else if ((g->kind == SQL_BOOL_AND || g->kind == SQL_BOOL_OR) && arg[0]->type == CAT_UNKNOWN)
+	if ((g->kind == SQL_BOOL_AND || g->kind == SQL_BOOL_OR) && arg[0]->type == CAT_UNKNOWN)
 		arg[0] = sql_expr_cast(b->a, arg[0], CAT_BOOL, -1, arg[0]->position, b->err);
 	else
 		arg[0] = sql_expr_default_type(b->a, arg[0], b->err);

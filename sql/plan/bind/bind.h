@@ -551,6 +551,10 @@ bool sql_bind_add_source(struct bind *b, const struct ast_table *t, struct sql_n
 bool sql_bind_no_function(struct bind *b, const struct ast_expr *e, struct sql_expr *const *arg, unsigned n);
 struct sql_expr *sql_bind_aggregate(struct bind *b, const struct ast_expr *e, enum sql_agg_kind kind);
 bool sql_bind_same_agg(const struct ast_agg *x, const struct ast_agg *y);
+/* The arguments of an aggregate in the types that it takes: texts or bytes of string_agg, a time as
+ * an interval of sum. */
+bool sql_bind_agg_cast(
+    struct bind *b, const struct ast_expr *e, enum sql_agg_kind kind, struct sql_expr **arg, unsigned n);
 
 /*
  * group.c: the grouping sets of q, whose expression k is group leaf[k]; then the operator below

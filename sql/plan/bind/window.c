@@ -231,20 +231,19 @@ agg_call_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f, stru
 		f->agg = SQL_COUNT_STAR;
 		return true;
 	}
-	bool strings = f->agg == SQL_STRING_AGG;
-	if (n != (strings ? 2 : 1))
+	bool pair = f->agg == SQL_STRING_AGG || f->agg == SQL_JSON_OBJECT_AGG;
+	if (n != (pair ? 2 : 1))
 		return sql_bind_no_function(b, e, arg, n);
-	for (unsigned k = 0; strings && k < n; k++)
-		if (arg[k]->type != CAT_UNKNOWN && cat_type_category(arg[k]->type) != 'S')
-			return sql_bind_no_function(b, e, arg, n);
-		else if (arg[k]->type != CAT_TEXT && (arg[k] = sql_expr_cast(b->a, arg[k], CAT_TEXT, -1,
-							  arg[k]->position, b->err)) == NULL)
-			return false;
-	if (f->agg != SQL_ARRAY_AGG && (arg[0] = sql_expr_default_type(b->a, arg[0], b->err)) == NULL)
+	if (!sql_bind_agg_cast(b, e, f->agg, arg, n))
 		return false;
-	if ((f->agg == SQL_MIN || f->agg == SQL_MAX) &&
-	    (arg[0]->type == CAT_NAME || arg[0]->type == CAT_CHAR) &&
-	    (arg[0] = sql_expr_cast(b->a, arg[0], CAT_TEXT, -1, arg[0]->position, b->err)) == NULL)
+	if (f->agg == SQL_JSON_AGG || f->agg == SQL_JSON_OBJECT_AGG) {
+		if ((arg[0] = sql_expr_json_row(b->a, f->agg, arg, e->position, b->err)) == NULL)
+			return false;
+		if (strncmp(e->text, "jsonb", 5) == 0)
+			arg[0]->type = CAT_JSONB; /* as in an aggregate without a window */
+		n = 1;
+	}
+	if (f->agg != SQL_ARRAY_AGG && (arg[0] = sql_expr_default_type(b->a, arg[0], b->err)) == NULL)
 		return false;
 	f->arg_type = arg[0]->type;
 	if (f->agg == SQL_ARRAY_AGG || cat_type_is_array(f->arg_type))
@@ -283,9 +282,6 @@ call_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f)
 	if (e->distinct)
 		return sql_bind_fail(
 		    b, e->position, "0A000", "DISTINCT is not implemented for window functions");
-	if (agg && (f->agg == SQL_JSON_AGG || f->agg == SQL_JSON_OBJECT_AGG))
-		return sql_bind_fail(
-		    b, e->position, "0A000", "%s over a window is not supported yet", e->text);
 	if (agg)
 		return agg_call_of(b, e, f, arg, n);
 	if (n < least || n > most)
