@@ -71,7 +71,9 @@ sql_prepare_exec(struct sql_session *s, const struct sql_sink *sink, struct cat_
 void
 sql_start_now(struct sql_session *s)
 {
-	s->now_us = nam_clock_wall_us() - INT64_C(946684800000000);
+	s->now_us = s->statement_us;
+	if (s->now_us == 0) /* a transaction of the session's own */
+		s->now_us = nam_clock_wall_us() - INT64_C(946684800000000);
 }
 
 int64_t

@@ -68,6 +68,7 @@ struct sql_session {
 	bool more;                  /* sql_run leaves the implicit transaction open */
 	bool upserts;               /* the transaction has an ON CONFLICT in it */
 	int64_t now_us;             /* start of t; 0 = not yet asked for */
+	int64_t statement_us;       /* when the statement came in; 0 = none did */
 	uint64_t deadline_ns;       /* of the statement, 0 = none */
 	struct nam_budget budget;   /* of the arenas and of t, part of the process's */
 	struct nam_arena **arena;
@@ -127,7 +128,7 @@ struct nam_arena *sql_arena(struct sql_session *s, unsigned i);
 void sql_prepare_exec(struct sql_session *s, const struct sql_sink *sink, struct cat_err *err);
 /* now() of the transaction, microseconds since 2000-01-01. */
 int64_t sql_now_us(struct sql_session *s);
-/* The transaction begins now. */
+/* The transaction begins: with the statement that came in. */
 void sql_start_now(struct sql_session *s);
 /* now() of the transaction, if the plan asks for it: before sql_prepare_exec. */
 void sql_take_now(struct sql_session *s, const struct sql_plan *p);

@@ -17,7 +17,12 @@ static const struct {
 	{ "variance", SQL_VAR_SAMP }, { "stddev_pop", SQL_STDDEV_POP }, { "stddev_samp", SQL_STDDEV_SAMP },
 	{ "stddev", SQL_STDDEV_SAMP }, { "string_agg", SQL_STRING_AGG }, { "array_agg", SQL_ARRAY_AGG },
 	{ "json_agg", SQL_JSON_AGG }, { "jsonb_agg", SQL_JSON_AGG },
-	{ "jsonb_object_agg", SQL_JSON_OBJECT_AGG }, { "json_object_agg", SQL_JSON_OBJECT_AGG } };
+	{ "jsonb_object_agg", SQL_JSON_OBJECT_AGG }, { "json_object_agg", SQL_JSON_OBJECT_AGG },
+	{ "corr", SQL_CORR }, { "covar_pop", SQL_COVAR_POP }, { "covar_samp", SQL_COVAR_SAMP },
+	{ "regr_avgx", SQL_REGR_AVGX }, { "regr_avgy", SQL_REGR_AVGY }, { "regr_count", SQL_REGR_COUNT },
+	{ "regr_intercept", SQL_REGR_INTERCEPT }, { "regr_r2", SQL_REGR_R2 },
+	{ "regr_slope", SQL_REGR_SLOPE }, { "regr_sxx", SQL_REGR_SXX }, { "regr_sxy", SQL_REGR_SXY },
+	{ "regr_syy", SQL_REGR_SYY } };
 
 bool
 sql_agg_find(const char *name, enum sql_agg_kind *out)
@@ -48,7 +53,9 @@ sql_agg_type(enum sql_agg_kind k, enum cat_type arg, enum cat_type *out, int pos
 {
 	static const char *const name[] = { "count", "count", "sum", "avg", "min", "max", "bool_and",
 		"bool_or", "bit_and", "bit_or", "bit_xor", "var_pop", "var_samp", "stddev_pop", "stddev_samp",
-		"string_agg", "array_agg", "json_agg", "json_object_agg" };
+		"string_agg", "array_agg", "json_agg", "json_object_agg", "corr", "covar_pop", "covar_samp",
+		"regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx",
+		"regr_sxy", "regr_syy" };
 	bool number = cat_type_category(arg) == 'N' && arg != CAT_OID && !cat_type_is_reg(arg);
 	if (k == SQL_COUNT || k == SQL_COUNT_STAR) {
 		*out = CAT_INT8;

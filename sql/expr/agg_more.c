@@ -44,6 +44,20 @@ sql_agg_more_type(enum sql_agg_kind k, enum cat_type arg, enum cat_type *out)
 	case SQL_STRING_AGG:
 		*out = arg;
 		return arg == CAT_TEXT || arg == CAT_BYTEA;
+	case SQL_CORR:
+	case SQL_COVAR_POP:
+	case SQL_COVAR_SAMP:
+	case SQL_REGR_AVGX:
+	case SQL_REGR_AVGY:
+	case SQL_REGR_COUNT:
+	case SQL_REGR_INTERCEPT:
+	case SQL_REGR_R2:
+	case SQL_REGR_SLOPE:
+	case SQL_REGR_SXX:
+	case SQL_REGR_SXY:
+	case SQL_REGR_SYY:
+		*out = k == SQL_REGR_COUNT ? CAT_INT8 : CAT_FLOAT8;
+		return arg == CAT_BYTEA;
 	default:
 		*out = cat_type_is_float(arg) ? CAT_FLOAT8 : CAT_NUMERIC;
 		return cat_type_category(arg) == 'N' && arg != CAT_OID && !cat_type_is_reg(arg);
@@ -154,7 +168,7 @@ bool
 sql_agg_more_add(enum sql_agg_kind kind, enum cat_type type, const struct cat_vec *arg, const uint16_t *sel,
     unsigned n, void *const *state, unsigned step, struct nam_arena *arena, struct cat_err *err)
 {
-	bool spread = kind >= SQL_VAR_POP && kind <= SQL_STDDEV_SAMP;
+	bool spread = kind >= SQL_VAR_POP && kind <= SQL_STDDEV_SAMP, pair = sql_agg_is_pair(kind);
 	if (spread && !cat_type_is_float(type))
 		return exact_add(type, arg, sel, n, state, step, arena, err);
 	for (unsigned j = 0; j < n; j++) {
@@ -171,6 +185,10 @@ sql_agg_more_add(enum sql_agg_kind kind, enum cat_type type, const struct cat_ve
 			continue;
 		}
 		if (arg->null[k])
+			continue;
+		if (pair && !sql_agg_pair_add(state[j & step], arg->s[k], arena, err))
+			return false;
+		if (pair)
 			continue;
 		if (!spread)
 			bits_add(kind, state[j & step], arg->i[k]);
@@ -251,6 +269,10 @@ sql_agg_more_result(enum sql_agg_kind kind, enum cat_type type, const void *stat
 	const struct spread *f = state;
 	const struct sql_sums *s;
 	bool sample = kind == SQL_VAR_SAMP || kind == SQL_STDDEV_SAMP;
+	if (sql_agg_is_pair(kind)) {
+		sql_agg_pair_result(kind, state, out);
+		return true;
+	}
 	switch (kind) {
 	case SQL_STRING_AGG:
 		out->null = !j->seen;

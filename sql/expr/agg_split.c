@@ -26,7 +26,7 @@ sql_agg_splits(enum sql_agg_kind k, enum cat_type arg)
 	case SQL_JSON_OBJECT_AGG:
 		return false;
 	default:
-		return true;
+		return !sql_agg_is_pair(k);
 	}
 }
 

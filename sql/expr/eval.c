@@ -61,9 +61,9 @@ one_call(const struct sql_expr *e, const struct sql_env *env, struct cat_datum *
 		return true;
 	}
 	if (e->fn->vec) {
-		uint8_t out_null = 0, nulls[SQL_ARGS_INLINE];
-		struct sql_arg arg[SQL_ARGS_INLINE];
-		NAM_ASSERT(n <= SQL_ARGS_INLINE);
+		uint8_t out_null = 0, nulls[SQL_FN_ARGS];
+		struct sql_arg arg[SQL_FN_ARGS];
+		NAM_ASSERT(n <= SQL_FN_ARGS);
 		for (unsigned k = 0; k < n; k++) {
 			nulls[k] = d[k].null;
 			arg[k] = arg_of(&d[k], &nulls[k], ~0u);

@@ -256,6 +256,8 @@ struct sql_host {
 	/* When the session's transaction began, microseconds since 2000-01-01; the first to ask
 	 * sets it. */
 	int64_t (*now_us)(struct sql_session *s);
+	/* When the statement came in, likewise. */
+	int64_t (*statement_us)(struct sql_session *s);
 	/* pg_cancel_backend; end: pg_terminate_backend. *done: there is such a session. */
 	bool (*signal)(struct sql_session *s, int32_t pid, bool end, bool *done, struct cat_err *err);
 	/* pg_backend_pid's. */
@@ -325,7 +327,25 @@ enum sql_agg_kind {
 	SQL_ARRAY_AGG,
 	SQL_JSON_AGG,        /* over sql_expr_json_row */
 	SQL_JSON_OBJECT_AGG, /* likewise */
+	SQL_CORR,            /* from here on: over sql_expr_pair_row (agg_pair.c) */
+	SQL_COVAR_POP,
+	SQL_COVAR_SAMP,
+	SQL_REGR_AVGX,
+	SQL_REGR_AVGY,
+	SQL_REGR_COUNT,
+	SQL_REGR_INTERCEPT,
+	SQL_REGR_R2,
+	SQL_REGR_SLOPE,
+	SQL_REGR_SXX,
+	SQL_REGR_SXY,
+	SQL_REGR_SYY,
 };
+/* True if it takes two doubles, as one value that sql_expr_pair_row makes. */
+static inline bool
+sql_agg_is_pair(enum sql_agg_kind k)
+{
+	return k >= SQL_CORR;
+}
 /* True if the aggregate does not skip NULLs. */
 static inline bool
 sql_agg_takes_nulls(enum sql_agg_kind k)
@@ -339,6 +359,9 @@ const char *sql_agg_name(unsigned k);
 /* What json_agg(x), or json_object_agg(k, v), makes of one row. */
 struct sql_expr *sql_expr_json_row(
     struct nam_arena *a, enum sql_agg_kind k, struct sql_expr **args, int position, struct cat_err *err);
+/* The two arguments of sql_agg_is_pair's as one value; NULL if one is. */
+struct sql_expr *sql_expr_pair_row(
+    struct nam_arena *a, struct sql_expr **args, int position, struct cat_err *err);
 /* The type of its result over an argument type (sum(int4) = int8, sum(int8) = numeric, avg(int) =
  * numeric ...); 42883 when it does not exist. */
 bool sql_agg_type(

@@ -72,7 +72,7 @@ extern const struct sql_fn sql_fns_number[], sql_fns_compare[], sql_fns_text[], 
     sql_fns_array[];
 extern const struct sql_fn sql_fns_string[], sql_fns_math[], sql_fns_session[], sql_fns_enum[],
     sql_fns_datefmt[], sql_fns_datescan[], sql_fns_numfmt[], sql_fns_when[], sql_fns_json_make[],
-    sql_fns_system[], sql_fns_like[], sql_fns_encoding[], sql_fns_size[];
+    sql_fns_system[], sql_fns_like[], sql_fns_encoding[], sql_fns_size[], sql_fns_json_turn[];
 /* The t-th of them, NULL = there are no more. (resolve.c) */
 const struct sql_fn *sql_fn_table(unsigned t);
 
@@ -151,6 +151,10 @@ bool sql_agg_more_add(enum sql_agg_kind kind, enum cat_type type, const struct c
 bool sql_agg_more_result(enum sql_agg_kind kind, enum cat_type type, const void *state, struct cat_datum *out,
     struct nam_arena *arena, struct cat_err *err);
 
+/* agg_pair.c: state is SQL_AGG_BYTES. */
+bool sql_agg_pair_add(void *state, struct cat_str row, struct nam_arena *arena, struct cat_err *err);
+void sql_agg_pair_result(enum sql_agg_kind kind, const void *state, struct cat_datum *out);
+
 static inline bool
 sql_oom(struct cat_err *err)
 {
@@ -194,6 +198,8 @@ sql_work(const struct sql_env *env, uint64_t bytes)
 }
 enum { SQL_WORK_PIECE = 64 << 10 }; /* less than this need not be told by itself */
 
+/* func/interval.c: the instant at which a zone's clock shows that; +02 is east. */
+bool sql_zone_instant(const struct sql_row *r, struct cat_str zone, int64_t local, int64_t *out);
 /* func/binary.c: md5() of a text or bytes. */
 bool sql_md5(struct sql_row *r);
 /* func/like.c */

@@ -144,7 +144,7 @@ static const struct sql_fn *const tables[] = { sql_fns_compare, sql_fns_number, 
 	sql_fns_interval, sql_fns_binary, sql_fns_regex, sql_fns_json, sql_fns_jsonb, sql_fns_trig,
 	sql_fns_array, sql_fns_string, sql_fns_math, sql_fns_session, sql_fns_datefmt, sql_fns_datescan,
 	sql_fns_numfmt, sql_fns_when, sql_fns_json_make, sql_fns_system, sql_fns_enum, sql_fns_like,
-	sql_fns_encoding, sql_fns_size };
+	sql_fns_encoding, sql_fns_size, sql_fns_json_turn };
 
 const struct sql_fn *
 sql_fn_table(unsigned t)
@@ -419,8 +419,9 @@ sql_expr_func(struct nam_arena *a, const char *name, struct sql_expr **in, unsig
 		    err, "42804", "could not determine polymorphic type because input has type unknown");
 		return NULL;
 	}
-	/* pg_typeof tells that a literal is untyped */
-	bool bare = f != NULL && strcmp(name, "pg_typeof") == 0 && args[0]->kind == SQL_CONST;
+	/* these tell that a literal is untyped */
+	bool bare = f != NULL && n == 1 && args[0]->kind == SQL_CONST &&
+		    (strcmp(name, "pg_typeof") == 0 || strcmp(name, "pg_column_size") == 0);
 	for (unsigned k = 0; f != NULL && f->flags & SQL_FN_ANY && k < n; k++)
 		if (args[k]->kind == SQL_PARAM && args[k]->type == CAT_UNKNOWN)
 			args[k]->vague = true;

@@ -16,6 +16,7 @@ void
 sql_clock_start(struct sql_session *s)
 {
 	uint64_t most = s->now.statement_timeout_ms * UINT64_C(1000000);
+	s->statement_us = nam_clock_wall_us() - (int64_t)PG_EPOCH_S * 1000000;
 	s->deadline_ns = most == 0 ? 0 : net_now_ns(s->net) + most;
 }
 
@@ -708,6 +709,12 @@ sleep_for(struct sql_session *s, double seconds, struct cat_err *err)
 	return ok;
 }
 
+static int64_t
+statement_us(struct sql_session *s)
+{
+	return s->statement_us;
+}
+
 static const struct sql_host host = { .known = sql_setting_known,
 	.setting = sql_setting,
 	.pid = pid,
@@ -715,6 +722,7 @@ static const struct sql_host host = { .known = sql_setting_known,
 	.sleep = sleep_for,
 	.set = sql_set_config,
 	.now_us = sql_now_us,
+	.statement_us = statement_us,
 	.nextval = sql_nextval,
 	.currval = sql_currval,
 	.lastval = sql_lastval,

@@ -455,8 +455,8 @@ no_database(struct sql_row *r, struct cat_str name)
 	    (int)(name.len < 200 ? name.len : 200), name.p);
 }
 
-/* Whose rights has_..._privilege tells: those of its first argument of three, or of the current
- * role. */
+/* Whose rights has_..._privilege tells: those of its first argument, if it has them all, or of the
+ * current role. */
 static bool
 whose(struct sql_row *r, struct sql_who *who)
 {
@@ -464,7 +464,7 @@ whose(struct sql_row *r, struct sql_who *who)
 	const char *name = "";
 	char buf[CAT_NAME_MAX + 1];
 	*who = *sql_who(s);
-	if (r->n < 3)
+	if (r->n < (strcmp(r->e->fn->name, "has_column_privilege") == 0 ? 4u : 3u))
 		return true;
 	if (r->e->args[0]->type == CAT_OID) {
 		if (!name_at(r, CAT_REGROLE, (uint32_t)r->a[0].i, &name))
@@ -495,18 +495,49 @@ may_grant(struct sql_row *r, const struct sql_who *who, const struct cat_table *
 	return true;
 }
 
+/*
+ * The column that has_column_privilege asks about, by its name or number. *there: there is one; a
+ * name of none is an error. f NULL: there is no such table.
+ */
+static bool
+has_column(struct sql_row *r, const struct sql_found *f, bool *there)
+{
+	static const char *const systems[] = { "ctid", "xmin", "cmin", "xmax", "cmax", "tableoid" };
+	unsigned at = r->n - 2;
+	const struct cat_table *t = f != NULL ? f->tab : NULL;
+	*there = f != NULL;
+	if (t == NULL)
+		return true;
+	if (r->e->args[at]->type != CAT_TEXT) {
+		int64_t k = r->a[at].i;
+		*there = k != 0 && k >= -(int64_t)(sizeof systems / sizeof *systems) && k <= t->columns;
+		return true;
+	}
+	struct cat_str name = r->a[at].s;
+	for (unsigned k = 0; k < t->columns; k++)
+		if (is_text(name, t->column[k].name))
+			return true;
+	for (unsigned k = 0; k < sizeof systems / sizeof *systems; k++)
+		if (is_text(name, systems[k]))
+			return true;
+	return cat_error(r->env->err, "42703", "column \"%.*s\" of relation \"%s\" does not exist",
+	    (int)(name.len < 63 ? name.len : 63), name.p, f->name);
+}
+
 static bool
 table_right(struct sql_row *r)
 {
 	static const char *const words[] = { "INSERT", "SELECT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES",
 		"TRIGGER", "USAGE", "RULE", NULL };
+	static const char *const of_columns[] = { "INSERT", "SELECT", "UPDATE", "", "", "REFERENCES", NULL };
 	enum { READS = CAT_MAY_SELECT | CAT_MAY_USE, ALL = (CAT_MAY_USE << 1) - 1 };
 	struct sql_who who;
 	if (!whose(r, &who))
 		return false;
 	struct sql_system s = system_of(r);
-	unsigned at = r->n - 2, which, granting;
-	bool by_name = r->e->args[at]->type == CAT_TEXT, ok = true, grants = false;
+	bool of_column = strcmp(r->e->fn->name, "has_column_privilege") == 0;
+	unsigned at = r->n - 2 - of_column, which, granting;
+	bool by_name = r->e->args[at]->type == CAT_TEXT, ok = true, grants = false, column = true;
 	struct sql_found f;
 	uint16_t have = 0;
 	uint32_t oid = by_name ? 0 : (uint32_t)r->a[at].i;
@@ -517,9 +548,11 @@ table_right(struct sql_row *r)
 		return false;
 	if (by_name && !there)
 		return nothing(r, CAT_REGCLASS, r->a[at].s);
-	if (!rights(r->a[at + 1].s, words, &which, &granting, s.err))
+	if (of_column && !has_column(r, there ? &f : NULL, &column))
 		return false;
-	if (!there)
+	if (!rights(r->a[r->n - 1].s, of_column ? of_columns : words, &which, &granting, s.err))
+		return false;
+	if (!there || !column)
 		return text(r, NULL);
 	if (f.tab == NULL || f.tab->system) { /* every role may read a system catalog */
 		r->out.i = (which & READS) != 0;

@@ -39,9 +39,10 @@ has_signature(const char *name)
 static unsigned
 fixed_forms(enum sql_agg_kind k)
 {
-	return k == SQL_COUNT || k == SQL_STRING_AGG                                 ? 2
-	       : k == SQL_JSON_AGG || k == SQL_JSON_OBJECT_AGG || k == SQL_ARRAY_AGG ? 1
-										     : 0;
+	return k == SQL_COUNT || k == SQL_STRING_AGG ? 2
+	       : k == SQL_JSON_AGG || k == SQL_JSON_OBJECT_AGG || k == SQL_ARRAY_AGG || sql_agg_is_pair(k)
+		   ? 1
+		   : 0;
 }
 
 static bool
@@ -158,9 +159,18 @@ aggregate_words(const struct one *o, struct sql_signed *out)
 		out->result = "anyarray";
 		out->arguments = "anynonarray";
 		break;
-	default:
+	case SQL_REGR_COUNT:
+		out->result = "bigint";
+		out->arguments = "double precision, double precision";
+		break;
+	case SQL_JSON_AGG:
+	case SQL_JSON_OBJECT_AGG:
 		out->result = "json";
 		out->arguments = o->kind == SQL_JSON_AGG ? "anyelement" : "\"any\", \"any\"";
+		break;
+	default:
+		out->result = "double precision";
+		out->arguments = "double precision, double precision";
 	}
 }
 

@@ -1135,6 +1135,10 @@ SELECT generate_series(3, 1, -1);
 --> 1
 
 -- [aggregates] pg
+SELECT corr(y, x), covar_pop(y, x), covar_samp(y, x), regr_count(y, x), regr_slope(y, x), regr_intercept(y, x), regr_r2(y, x) FROM (VALUES (1, 1), (3, 2), (5, 3)) AS v (y, x);
+--> 1,1.3333333333333333,2,3,2,-1,1
+SELECT regr_avgx(y, x), regr_avgy(y, x), regr_sxx(y, x), regr_sxy(y, x), regr_syy(y, x) FROM (VALUES (1, 1), (3, 2), (5, 3)) AS v (y, x);
+--> 2,3,2,4,8
 SELECT (SELECT sum(v.a) FROM (VALUES (1)) AS w (b)) FROM (VALUES (2), (3)) AS v (a);
 --> 5
 CREATE TABLE ag (g int, v int, t text);
@@ -1690,6 +1694,8 @@ SELECT sqrt(-1);
 --! 2201F
 
 -- [functions-text] pg
+SELECT parse_ident('Public."My Table".a'), regexp_substr('a1b22', '[0-9]+', 1, 2), regexp_replace('aaa', 'a', 'b', 2, 1);
+--> "{public,""My Table"",a}",22,aba
 SELECT quote_ident('a b'), format('%I = %L [%5s]', 'select', 'it''s', 7), unistr('d\0061t\+000061');
 --> """a b""","""select"" = 'it''s' [    7]",data
 SELECT length('öl'), char_length('öl'), character_length('öl'), octet_length('öl'), bit_length('öl'), lower('ÖL'), upper('öl'), initcap('two words');
@@ -1710,8 +1716,8 @@ SELECT regexp_count('abcabc', 'b'), regexp_instr('abcabc', 'c'), regexp_like('ab
 -- [functions-date] pg
 SELECT make_timestamp(2024, 2, 29, 12, 34, 56.5), make_timestamptz(2024, 2, 29, 0, 0, 0), make_interval(days => 3), make_interval(1, 2);
 --> 2024-02-29 12:34:56.5,2024-02-29 00:00:00+00,3 days,1 year 2 mons
-SELECT date_bin('15 minutes', timestamp '2020-02-11 15:44:17', timestamp '2001-01-01'), clock_timestamp() >= now(), length(timeofday()) > 30;
---> 2020-02-11 15:30:00,t,t
+SELECT date_bin('15 minutes', timestamp '2020-02-11 15:44:17', timestamp '2001-01-01'), clock_timestamp() >= now(), length(timeofday()) > 30, statement_timestamp() <= clock_timestamp();
+--> 2020-02-11 15:30:00,t,t,t
 SELECT pg_sleep(0.01), pg_sleep_for('1 ms'), pg_sleep_until(now()), pg_sleep(-1);
 --> "","","",""
 SELECT (date '2024-01-01', date '2024-02-01') OVERLAPS (date '2024-01-15', interval '1 day');
@@ -1821,6 +1827,8 @@ DROP ROLE docs_seer;
 -- [functions-right] namdb
 SELECT has_table_privilege('pg_class', 'select'), has_table_privilege('pg_class', 'insert'), has_any_column_privilege('pg_class', 'select');
 --> t,f,t
+SELECT has_column_privilege('pg_class', 'relname', 'select'), has_column_privilege('pg_class', 'relname', 'update');
+--> t,f
 CREATE SEQUENCE righted;
 SELECT has_sequence_privilege('righted', 'usage, update'), has_database_privilege('namdb', 'CREATE, TEMP'), has_schema_privilege('public', 'create'), has_schema_privilege('pg_catalog', 'create');
 --> t,t,t,f
@@ -1867,6 +1875,10 @@ SELECT json_agg(a ORDER BY a), json_object_agg(a, a * 2 ORDER BY a) FROM (VALUES
 --> "[1, 2]","{ ""1"" : 2, ""2"" : 4 }"
 SELECT num_nulls(1, NULL), num_nonnulls(1, NULL), pg_typeof(1.5), pg_size_pretty(123456789::bigint);
 --> 1,1,numeric,118 MB
+SELECT json_object('{a,1,b,NULL}'), jsonb_object(ARRAY['a'], ARRAY['1']), array_to_json(ARRAY[1, 2]), json_strip_nulls('{"a": null, "b": 1}');
+--> "{""a"" : ""1"", ""b"" : null}","{""a"": ""1""}","[1,2]","{""b"":1}"
+SELECT pg_column_size(1), pg_column_size('abc'::text), pg_column_size(1.5), pg_column_size(ARRAY[1, 2]);
+--> 4,7,10,32
 SELECT pg_size_bytes('1.5 MB'), pg_size_pretty(1572864.5), convert('\xc3bc', 'UTF8', 'UTF8'), width_bucket(5, ARRAY[1, 5, 9]);
 --> 1572864,1536 kB,\xc3bc,2
 SELECT encode('\x00ff'::bytea, 'base64'), decode('AP8=', 'base64'), encode('\x00ff'::bytea, 'escape'), convert_from('\xc3bc', 'UTF8'), convert_to('ü', 'UTF8');

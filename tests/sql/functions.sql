@@ -100,3 +100,107 @@ SELECT a FROM fy WHERE y LIKE 'a_c' ORDER BY a
 SELECT a, json_agg(t) OVER (ORDER BY a ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING), jsonb_object_agg(a, t) OVER (ORDER BY a ROWS 1 PRECEDING) FROM fy ORDER BY a
 SELECT a, json_agg(t) OVER (ORDER BY a ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING EXCLUDE CURRENT ROW) FROM fy ORDER BY a
 SELECT string_agg(y, '-'::bytea ORDER BY a), string_agg(DISTINCT y, ''::bytea) FROM fy
+-- functions over types that are here: of dates and zones, regular expressions, rights, json, regression, names, sizes
+SELECT make_timestamptz(2013, 7, 15, 8, 15, 23.5), make_timestamptz(2013, 7, 15, 8, 15, 23.5, 'Europe/Rome'), make_timestamptz(2014, 12, 10, 10, 10, 10, '+01:30'), make_timestamptz(2014, 12, 10, 10, 10, 10, 'UTC')
+SELECT make_timestamptz(1973, 07, 15, 08, 15, 55.33, '+2'), make_timestamptz(1973, 07, 15, 08, 15, 55.33, '-2')
+SELECT make_timestamptz(1910, 12, 24, 0, 0, 0, 'Nehwon/Lankhmar')
+SELECT make_timestamptz(2014, 12, 10, 0, 0, 0, '+16')
+SELECT make_timestamptz(2014, 12, 10, 0, 0, 0, '-16')
+SELECT make_timestamptz(2014, 13, 10, 0, 0, 0, 'UTC')
+SELECT make_timestamptz(2014, 12, 10, 0, 0, 0, null)
+SELECT make_timestamptz(2014, 12, 10, 0, 0, 0, '2')
+SELECT regexp_instr('abcabcabc', 'a.c', 1, 3, 1, 'i', 0), regexp_substr('abcabc', 'B(c)', 1, 2, 'i', 1), regexp_count('aaa','a'), regexp_like('A','a','i')
+SELECT regexp_instr('abc','b',0)
+SELECT has_column_privilege('hc', 'a', 'select'), has_column_privilege('hc'::regclass, 1::smallint, 'select'), has_column_privilege('hc', 1::smallint, 'insert, update')
+SELECT has_column_privilege('hc', 'nix', 'select')
+SELECT has_column_privilege('nix', 'a', 'select')
+SELECT has_column_privilege('hc', 99::smallint, 'select')
+SELECT has_column_privilege('hc', 'a', 'nix')
+SELECT has_column_privilege(current_user, 'hc', 'a', 'select'), has_column_privilege(current_user, 'hc'::regclass::oid, 'b', 'references')
+SELECT has_column_privilege('nobody9', 'hc', 'a', 'select')
+SELECT has_column_privilege(1::oid, 1::smallint, 'select')
+SELECT has_column_privilege('hc', 'a', 'select with grant option')
+SELECT has_column_privilege('hc', 'ctid', 'select')
+SELECT has_column_privilege('hc', 'a', 'delete')
+SELECT json_strip_nulls('{"a":null,"b":[1,null,{"c":null}]}'), json_strip_nulls('null'), json_strip_nulls('{ "a" : {"b":null}, "d" : "x\u0041" }'),json_strip_nulls('[1, 2.50,  "a\/b"]')
+SELECT json_strip_nulls('{')
+SELECT json_object('{a,1,b,2,3,NULL,"d e f","a b c"}'), json_object('{}'), json_object('{a,b,c}','{1,null,3}')
+SELECT json_object('{a}')
+SELECT json_object('{a,null}'), json_object('{a,b}','{}')
+SELECT json_object('{null,b}')
+SELECT json_object('{a,b}', '{1}')
+SELECT jsonb_object('{a,1,b,2,3,NULL,"d e f","a b c"}'), jsonb_object('{}'), jsonb_object('{a,b,c}','{1,null,3}'), jsonb_object('{a,1,a,2}')
+SELECT jsonb_object('{null,b}')
+SELECT corr(b,c), covar_pop(b,c), covar_samp(b,c), regr_avgx(b,c), regr_avgy(b,c), regr_count(b,c), regr_intercept(b,c), regr_r2(b,c), regr_slope(b,c), regr_sxx(b,c), regr_sxy(b,c), regr_syy(b,c) from f2
+SELECT corr(b,c), covar_pop(b,c), covar_samp(b,c), regr_avgx(b,c), regr_avgy(b,c), regr_count(b,c), regr_intercept(b,c), regr_r2(b,c), regr_slope(b,c), regr_sxx(b,c), regr_sxy(b,c), regr_syy(b,c) from f2 where a = 1
+SELECT corr(b,c), covar_pop(b,c), covar_samp(b,c), regr_avgx(b,c), regr_avgy(b,c), regr_count(b,c), regr_intercept(b,c), regr_r2(b,c), regr_slope(b,c), regr_sxx(b,c), regr_sxy(b,c), regr_syy(b,c) from f2 where false
+SELECT corr(b,1), regr_r2(b,1), regr_r2(1,b), regr_slope(b,1), regr_intercept(1,b), corr(1,1) from f2
+SELECT array_to_json(array[1,2,null]), array_to_json('{a,b}'::text[]), array_to_json('{1,2}'::int[], true), array_to_json(null::int[]), array_to_json(array[true]), array_to_json('{}'::int[]), array_to_json(array['{"a":1}'::json])
+SELECT array_to_json(1)
+SELECT parse_ident('a.b."C d"'), parse_ident('  Abc . "x""y"'), parse_ident('a.b[', false)
+SELECT parse_ident('a..b')
+SELECT parse_ident('1a')
+SELECT parse_ident('a.b[')
+SELECT parse_ident('')
+SELECT parse_ident('"a')
+SELECT parse_ident('"".a')
+SELECT parse_ident('.a')
+SELECT parse_ident('a.')
+SELECT parse_ident(' a ')
+SELECT parse_ident('foo.bar baz')
+SELECT parse_ident('foo$1._x')
+SELECT parse_ident('äb.c')
+SELECT pg_column_size(1), pg_column_size(1::bigint), pg_column_size('abc'::text), pg_column_size(1.5), pg_column_size(null::int), pg_column_size(now()), pg_column_size(true), pg_column_size('1 day'::interval), pg_column_size('\x61'::bytea)
+SELECT pg_column_size('abc'), pg_column_size(12345678.9::numeric), pg_column_size(0::numeric), pg_column_size('NaN'::numeric), pg_column_size(array[1,2]), pg_column_size('a'::name), pg_column_size('a'::"char"), pg_column_size('c'::char(5)), pg_column_size(gen_random_uuid())
+SELECT to_json(array[1,2]), to_jsonb(array[1,null]), json_build_object('a', array[1,2]), json_agg(array[1,2]), to_json(array['{"a":1}'::jsonb])
+SELECT corr(b), a from f2
+SELECT corr(b,c,c) from f2
+SELECT corr('x'::text, c) from f2
+SELECT corr('1', c) from f2
+SELECT regr_count(*) from f2
+SELECT corr(b, c) over (order by a), regr_count(b,c) over (order by a rows 1 preceding), covar_pop(a, b) filter (where a > 1) over (order by a) from f2 order by a
+SELECT regr_slope(b, c order by a), regr_slope(b, c) filter (where b > 1) from f2
+SELECT regr_sxx(x, y), regr_sxy(x, y) from (values (1e300::float8, 'inf'::float8), (2, 3)) v(x,y)
+SELECT regr_sxx(x, y), regr_sxy(x, y) from (values (1e300::float8, 1e300), (-1e300, -1e300)) v(x,y)
+SELECT regr_sxx(x, y) from (values ('nan'::float8, 'nan'::float8), (2, 3)) v(x,y)
+SELECT a % 2, corr(b, a), regr_intercept(b, a) from f2 group by a % 2 order by 1
+SELECT corr(a, a::numeric), covar_samp(a::smallint, b::real) from f2
+SELECT to_json(array[1.5, null]), to_jsonb(array['a','b"']), json_build_object('x', array[true,false]), jsonb_agg(array[1]), to_json('{}'::int[]), json_build_array(array[now()] = array[now()], array['2020-01-01'::date])
+SELECT json_build_object(array[1], 2)
+SELECT array_to_json(array['x','y'], true), array_to_json(array[1,2], null)
+SELECT json_strip_nulls('"abc"'), json_strip_nulls('  [ ] '), json_strip_nulls('{"a":{"b":{"c":null}},"a":2}'), json_strip_nulls('[1e5, -0.0, true , false]')
+SELECT json_strip_nulls('"\ud83d"')
+SELECT json_object(null::text[]), json_object('{a}', null), json_object('{"",1}'), json_object('{"q\"",1}')
+SELECT make_timestamptz(2020,3,29,2,30,0,'Europe/Rome'), make_timestamptz(2020,10,25,2,30,0,'Europe/Rome'), make_timestamptz(2020,1,1,0,0,0,'+0530'), make_timestamptz(2020,1,1,0,0,0,'-05:30:15')
+SELECT make_timestamptz(2020,1,1,0,0,0,'+99')
+SELECT make_timestamptz(2020,1,1,0,0,0,'+05:70')
+SELECT make_timestamptz(2020,1,1,0,0,0,'nix')
+SELECT has_column_privilege('pg_class', 'relname', 'select'), has_column_privilege('pg_class', 'relname', 'insert') is null
+SELECT regexp_instr('abcabcabc', 'a.c'), regexp_instr('abcabcabc', 'a.c', 2), regexp_instr('abcabcabc', 'a.c', 1, 3), regexp_instr('abcabcabc', 'a.c', 1, 4), regexp_instr('abcabcabc', 'A.C', 1, 2, 0, 'i'), regexp_instr('1234567890', '(123)(4(56)(78))', 1, 1, 0, 'i', 2), regexp_instr('1234567890', '(123)(4(56)(78))', 1, 1, 1, 'i', 5), regexp_instr('foo', NULL), regexp_instr('äbcäbc', 'b', 3, 1, 1)
+SELECT regexp_instr('abcabcabc', 'a.c', 0, 1)
+SELECT regexp_instr('abcabcabc', 'a.c', 1, 0)
+SELECT regexp_instr('abcabcabc', 'a.c', 1, 1, 2)
+SELECT regexp_instr('abcabcabc', 'a.c', 1, 1, 0, 'g')
+SELECT regexp_instr('abcabcabc', 'a.c', 1, 1, 0, '', -1)
+SELECT regexp_substr('abcabcabc', 'a.c', 1, 2), regexp_substr('abcabcabc', 'a.c', 9), regexp_substr('abcabcabc', 'a.c', 20), regexp_substr('1234567890', '(123)(4(56)(78))', 1, 1, 'i', 4), regexp_substr('1234567890', '(123)(4(56)(78))', 1, 1, 'i', 5), regexp_substr('1234567890','1|(x)', 1,1,'',1)
+SELECT regexp_substr('abc','b',-1)
+SELECT regexp_substr('abc','b',1,1,'g')
+SELECT regexp_substr('abc','b',1,1,'',-1)
+SELECT regexp_count('123123123123123', '\d{3}', 1), regexp_count('123123123123', '33', 3), regexp_count('ABCABCABCABC', 'Abc', 1, 'i'), regexp_count('aaa','',2),regexp_count('abc','x',9)
+SELECT regexp_count('123123123123', '33', 0)
+SELECT regexp_count('abc','b',1,'g')
+SELECT regexp_replace('A PostgreSQL function', 'A|e|i|o|u', 'X', 1), regexp_replace('A PostgreSQL function', 'a|e|i|o|u', 'X', 1, 0), regexp_replace('A PostgreSQL function', 'a|e|i|o|u', 'X', 1, 2, 'i'), regexp_replace('A PostgreSQL function', 'a|e|i|o|u', 'X', 1, 9, 'i'), regexp_replace('A PostgreSQL function', 'a|e|i|o|u', 'X', 7, 0, 'i'), regexp_replace('A PostgreSQL function', 'a|e|i|o|u', 'X', 1, 1, 'g'), regexp_replace('abab','a','x','g')
+SELECT regexp_replace('A PostgreSQL function', 'a|e|i|o|u', 'X', -1, 0, 'i')
+SELECT regexp_replace('A PostgreSQL function', 'a|e|i|o|u', 'X', 1, -1, 'i')
+SELECT regexp_replace('abc', 'b', 'X', '1')
+SELECT regexp_replace('aaa', 'a', 'b', 2, 2), regexp_replace('aaa', '', '-', 2, 0), regexp_replace('aaa', '$', '-', 5, 0)
+SELECT pg_column_size(100000::numeric), pg_column_size(0.0001), pg_column_size(-12345.6789), pg_column_size(1e100::numeric), pg_column_size(123456789012345678901234567890.5), pg_column_size(array['a','bcd',null]), pg_column_size('{}'::int[]), pg_column_size(array[true,false]), pg_column_size(array[1.5,2]), pg_column_size(array[1::smallint]), pg_column_size('a'::char(3)), pg_column_size('{"a":1}'::json),pg_column_size(array['x'::name]), pg_column_size(array[1::bigint,null])
+SELECT pg_column_size(a), pg_column_size(b), pg_column_size(n), pg_column_size(t), pg_column_size(y) FROM fy ORDER BY a
+-- the time of a statement
+SELECT now() = statement_timestamp(), clock_timestamp() >= statement_timestamp()
+BEGIN
+SELECT pg_sleep(0.02)
+SELECT statement_timestamp() - now() >= '20 ms', statement_timestamp() <= clock_timestamp()
+COMMIT
+SELECT (SELECT pg_sleep(0.03)) IS NOT NULL, clock_timestamp() - statement_timestamp() >= '30 ms', now() = statement_timestamp()
+SELECT count(DISTINCT statement_timestamp()) FROM generate_series(1, 5000)

@@ -15,6 +15,9 @@ SETUP = [
     "CREATE TABLE fy (a int, b float8, c float8, n numeric, t text, y bytea)",
     "INSERT INTO fy VALUES (1, 1, 2, 1.5, 'abc', 'abc'), (2, 2, 4.5, 2.5, 'a%c', 'a%c'), (3, 4, 5, NULL, 'x_z', 'x_z'), (4, NULL, 1, 7, NULL, NULL), "
     "(5, 8, NULL, 8, '', '')",
+    "CREATE TABLE hc (a int, b text)",
+    "CREATE TABLE f2 (a int, b float8, c float8)",
+    "INSERT INTO f2 VALUES (1, 1, 2), (2, 2, 4.5), (3, 4, 5), (4, NULL, 1), (5, 8, NULL), (6, 1e3, -4)",
 ]
 
 

@@ -320,7 +320,7 @@ static const struct sql_fn fn_prepend = {
  * ---------------------------------------------------------------------------- */
 
 /* What a function takes and answers: A an array, E an element of its type, i an integer, t text, b
- * a boolean, I integers, f a double, F doubles. */
+ * a boolean, I integers, f a double, F doubles, j json. */
 struct shape {
 	const char *name, *args;
 	char ret;
@@ -353,6 +353,8 @@ static const struct shape shapes[] = {
 	{ "percentile_disc", "fA", 'E', FN("percentile_disc", sql_array_k_percentile, 0) },
 	{ "percentile_disc", "FA", 'A', FN("percentile_disc", sql_array_k_percentiles, 0) },
 	{ "mode", "A", 'E', FN("mode", sql_array_k_mode, 0) },
+	{ "array_to_json", "A", 'j', FN("array_to_json", sql_array_k_to_json, 0) },
+	{ "array_to_json", "Ab", 'j', FN("array_to_json", sql_array_k_to_json, 0) },
 	{ "width_bucket", "EA", 'i', FN("width_bucket", sql_array_k_bucket, 0) },
 	{ "array_fill", "EI", 'A', FN("array_fill", sql_array_k_fill, SQL_FN_NULLS) },
 	{ "array_fill", "EII", 'A', FN("array_fill", sql_array_k_fill, SQL_FN_NULLS) },
@@ -370,6 +372,8 @@ fixed_type(char c)
 		return CAT_BOOL;
 	case 'f':
 		return CAT_FLOAT8;
+	case 'j':
+		return CAT_JSON;
 	default:
 		return cat_type_array_of(c == 'F' ? CAT_FLOAT8 : CAT_INT4);
 	}

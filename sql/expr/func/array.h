@@ -50,6 +50,8 @@ struct sql_expr *sql_array_op(struct nam_arena *a, const char *op, struct sql_ex
 sql_row_fn sql_array_k_bound, sql_array_k_dims, sql_array_k_remove, sql_array_k_replace, sql_array_k_position,
     sql_array_k_positions, sql_array_k_to_string, sql_array_k_trim, sql_array_k_fill, sql_array_k_bucket,
     sql_array_k_subscripts;
+/* json_turn.c */
+sql_row_fn sql_array_k_to_json;
 /* percentile.c */
 sql_row_fn sql_array_k_percentile, sql_array_k_percentiles, sql_array_k_mode;
 

@@ -203,7 +203,6 @@ const struct sql_fn sql_fns_date[] = {
 	NOW("current_timestamp"),
 	{ "localtimestamp", SQL_FN_VOLATILE, 0, { 0 }, TS, NULL, k_now },
 	NOW("transaction_timestamp"),
-	NOW("statement_timestamp"),
 	{ "current_date", SQL_FN_VOLATILE, 0, { 0 }, D, NULL, k_today },
 	{ 0 },
 };

@@ -8,6 +8,7 @@
 #include <types/tzfile.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -322,6 +323,45 @@ zone_of(struct cat_str s, int64_t *us, const struct cat_zone **named, struct cat
 		    (int)(s.len > 60 ? 60 : s.len), s.p);
 	return cat_error(
 	    err, "22023", "time zone \"%.*s\" not recognized", (int)(s.len > 60 ? 60 : s.len), s.p);
+}
+
+bool
+sql_zone_instant(const struct sql_row *r, struct cat_str zone, int64_t local, int64_t *out)
+{
+	struct cat_err *err = r->env->err;
+	const struct cat_zone *z = NULL;
+	unsigned part[3] = { 0 }, n = 0, digits = 0;
+	int64_t east;
+	if (zone.len > 0 && zone.p[0] >= '0' && zone.p[0] <= '9') {
+		snprintf(err->hint, sizeof err->hint,
+		    "Numeric time zones must have \"-\" or \"+\" as first character.");
+		return cat_error(err, "22023", "invalid input syntax for type numeric time zone: \"%.*s\"",
+		    (int)zone.len, zone.p);
+	}
+	bool sign = zone.len > 1 && (zone.p[0] == '+' || zone.p[0] == '-') && zone.len < 10;
+	for (uint32_t k = 1; sign && k < zone.len; k++) {
+		char c = zone.p[k];
+		sign = (c == ':' && digits > 0 && n < 2) || (c >= '0' && c <= '9');
+		n += c == ':';
+		digits = c == ':' ? 0 : digits + 1;
+		if (sign && c != ':')
+			part[n] = part[n] * 10 + (unsigned)(c - '0');
+	}
+	if (sign && n == 0 && digits > 2) { /* hhmm */
+		part[1] = part[0] % 100;
+		part[0] /= 100;
+	}
+	if (sign && (part[0] > 15 || part[1] > 59 || part[2] > 59))
+		return cat_error(
+		    err, "22023", "numeric time zone \"%.*s\" out of range", (int)zone.len, zone.p);
+	if (sign) {
+		east = ((int64_t)part[0] * 60 + part[1]) * 60 + part[2];
+		east *= zone.p[0] == '+' ? 1000000 : -1000000;
+	} else if (!zone_of(zone, &east, &z, err)) {
+		return false;
+	}
+	*out = z != NULL ? cat_zone_utc(z, local) : local - east;
+	return cat_timestamp_valid(*out) || cat_error(err, "22008", "timestamp out of range");
 }
 
 static bool

@@ -1,6 +1,7 @@
 /* json_make.c -- json made of values: to_json, json_build_object, json_build_array; the parts of
  * json_agg. */
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/func/array.h>
+#include <sql/expr/func/json.h>
 #include <types/datetime.h>
 #include <types/jsonb.h>
 #include <types/numeric.h>
@@ -15,8 +16,8 @@ put(struct sql_writer *w, const char *s)
 	return sql_put(w, s, strlen(s));
 }
 
-static bool
-put_string(struct sql_writer *w, struct cat_str s)
+bool
+sql_json_put_string(struct sql_writer *w, struct cat_str s)
 {
 	if (!sql_put_char(w, '"'))
 		return false;
@@ -76,11 +77,23 @@ put_json(struct sql_writer *w, enum cat_type type, union cat_val v, bool null)
 	if (type == CAT_TIMESTAMP || type == CAT_TIMESTAMPTZ)
 		return put_time(w, type, v.i);
 	if (type == CAT_TEXT || type == CAT_BPCHAR)
-		return put_string(w, v.s);
+		return sql_json_put_string(w, v.s);
 	if (cat_type_is_array(type))
-		return cat_error(w->env->err, "0A000", "json of arrays is not supported yet");
+		return sql_json_put_array(w, type, v.s, ",");
 	struct cat_str t = cat_value_out(type, v, a);
-	return plain ? sql_put_str(w, t) : put_string(w, t);
+	return plain ? sql_put_str(w, t) : sql_json_put_string(w, t);
+}
+
+bool
+sql_json_put_array(struct sql_writer *w, enum cat_type type, struct cat_str array, const char *between)
+{
+	struct sql_elements x;
+	if (!sql_array_load(w->env, type, array, 0, &x) || !sql_put_char(w, '['))
+		return false;
+	for (uint32_t k = 0; k < x.a.n; k++)
+		if ((k > 0 && !put(w, between)) || !put_json(w, x.a.elem, x.v[k], x.null[k]))
+			return false;
+	return sql_put_char(w, ']');
 }
 
 static bool
@@ -93,7 +106,7 @@ put_key(struct sql_writer *w, enum cat_type type, union cat_val v)
 		return put(w, v.i ? "\"true\"" : "\"false\"");
 	if (type == CAT_TIMESTAMP || type == CAT_TIMESTAMPTZ)
 		return put_time(w, type, v.i);
-	return put_string(w, cat_value_out(type, v, w->env->arena));
+	return sql_json_put_string(w, cat_value_out(type, v, w->env->arena));
 }
 
 static bool

@@ -57,11 +57,36 @@ read_flags(struct cat_str s, const char *fn, bool may_all, struct flags *f, stru
 	return true;
 }
 
-/* The argument with the flags: behind the pattern, or behind the replacement. */
+/* The arguments of a function behind text and pattern, by their letters: r replacement, s start, n
+ * which match, e end option, f flags, g group. */
+static const char *
+form_of(const struct sql_expr *e)
+{
+	static const struct {
+		const char *name, *form;
+	} forms[] = { { "regexp_replace", "rsnf" }, { "regexp_count", "sf" }, { "regexp_instr", "snefg" },
+		{ "regexp_substr", "snfg" } };
+	if (strcmp(e->fn->name, "regexp_replace") == 0 && e->nargs == 4 && e->args[3]->type == CAT_TEXT)
+		return "rf";
+	for (unsigned k = 0; k < sizeof forms / sizeof *forms; k++)
+		if (strcmp(forms[k].name, e->fn->name) == 0)
+			return forms[k].form;
+	return "f";
+}
+
+/* The argument of that letter; e's number of arguments: it has none. */
+static unsigned
+place_of(const struct sql_expr *e, char letter)
+{
+	const char *form = form_of(e), *at = strchr(form, letter);
+	unsigned k = at != NULL ? 2 + (unsigned)(at - form) : e->nargs;
+	return k < e->nargs ? k : e->nargs;
+}
+
 static unsigned
 flags_at(const struct sql_expr *e)
 {
-	return strcmp(e->fn->name, "regexp_replace") == 0 ? 3 : 2;
+	return place_of(e, 'f');
 }
 
 static bool
@@ -104,6 +129,52 @@ struct machine {
 	bool has;
 	struct sql_regex_run *run;
 };
+
+/* What the arguments of a row say beside text, pattern and flags. */
+struct asked {
+	uint32_t from; /* byte of the text where the search begins; beyond its end: nowhere */
+	int64_t which; /* the match, from 1 on; 0: all */
+	bool end;      /* where it ends, not where it begins */
+	unsigned group;
+};
+
+static bool
+bad_value(struct sql_frame *f, const char *what, int64_t v)
+{
+	return cat_error(
+	    f->env->err, "22023", "invalid value for parameter \"%s\": %lld", what, (long long)v);
+}
+
+static bool
+number_of(
+    struct sql_frame *f, unsigned k, char letter, const char *what, int64_t least, int64_t most, int64_t *v)
+{
+	unsigned at = place_of(f->e, letter);
+	if (at == f->e->nargs)
+		return true;
+	*v = f->arg[at].i[k & f->arg[at].mask];
+	return (*v >= least && *v <= most) || bad_value(f, what, *v);
+}
+
+static bool
+ask(struct sql_frame *f, unsigned k, struct asked *a)
+{
+	int64_t start = 1, end = 0, group = 0;
+	struct cat_str s = f->arg[0].s[k & f->arg[0].mask];
+	a->which = 1;
+	if (!number_of(f, k, 's', "start", 1, INT32_MAX, &start) ||
+	    !number_of(f, k, 'n', "n", f->e->fn->name[7] == 'r' ? 0 : 1, INT32_MAX, &a->which) ||
+	    !number_of(f, k, 'e', "endoption", 0, 1, &end) ||
+	    !number_of(f, k, 'g', "subexpr", 0, INT32_MAX, &group))
+		return false;
+	a->end = end != 0;
+	a->group = group < SQL_REGEX_GROUPS ? (unsigned)group : SQL_REGEX_GROUPS;
+	for (a->from = 0; start > 1 && a->from < s.len; start--)
+		sql_utf8_get(s, &a->from);
+	if (start > 1)
+		a->from = s.len + 1;
+	return true;
+}
 
 static bool
 same_text(struct cat_str a, struct cat_str b)
@@ -167,33 +238,6 @@ k_match(struct sql_frame *f)
 	return complete(&m);
 }
 
-static bool
-k_substr(struct sql_frame *f)
-{
-	struct machine m = { .frame = f };
-	/* substring gives the first group, if there is one; regexp_substr the whole */
-	bool inner = f->e->fn->name[0] == 's';
-	struct cat_str *o = f->out->s;
-	struct sql_regex_span span[SQL_REGEX_GROUPS];
-	SQL_EACH(
-	    f,
-	    if (f->out->null[k]) {
-		    o[k] = (struct cat_str){ "", 0 };
-	    } else {
-		    struct cat_str s = f->arg[0].s[k & f->arg[0].mask];
-		    if (!machine_for(&m, k))
-			    return false;
-		    o[k] = (struct cat_str){ "", 0 };
-		    unsigned g = inner && m.p->re.groups > 1;
-		    if (!sql_regex_find(m.run, &m.p->re, s, 0, span) || span[g].from < 0 || span[g].to < 0)
-			    f->out->null[k] = 1;
-		    else
-			    o[k] =
-				(struct cat_str){ s.p + span[g].from, (uint32_t)(span[g].to - span[g].from) };
-	    });
-	return complete(&m);
-}
-
 /* Where to look on after a match; beyond the end: nowhere. */
 static uint32_t
 behind(struct cat_str s, const struct sql_regex_span *m)
@@ -207,22 +251,78 @@ behind(struct cat_str s, const struct sql_regex_span *m)
 	return at;
 }
 
+/* The match that is asked for. False: there are not so many. */
+static bool
+find_asked(struct machine *m, struct cat_str s, const struct asked *a, struct sql_regex_span *span)
+{
+	uint32_t at = a->from;
+	for (int64_t n = 1; at <= s.len && sql_regex_find(m->run, &m->p->re, s, at, span); n++) {
+		if (n == a->which)
+			return true;
+		at = behind(s, span);
+	}
+	return false;
+}
+
+/* The group asked for; false: the pattern has not so many, or it took no part. */
+static bool
+group_of(const struct machine *m, unsigned g, const struct sql_regex_span *span)
+{
+	return g < m->p->re.groups && g < SQL_REGEX_GROUPS && span[g].from >= 0 && span[g].to >= 0;
+}
+
+/* substring gives the first group, if there is one; regexp_substr the one asked for. */
+static bool
+k_substr(struct sql_frame *f)
+{
+	struct machine m = { .frame = f };
+	bool inner = f->e->fn->name[0] == 's';
+	struct cat_str *o = f->out->s;
+	struct sql_regex_span span[SQL_REGEX_GROUPS];
+	struct asked a;
+	SQL_EACH(
+	    f, o[k] = (struct cat_str){ "", 0 }; if (!f->out->null[k]) {
+		    struct cat_str s = f->arg[0].s[k & f->arg[0].mask];
+		    if (!ask(f, k, &a) || !machine_for(&m, k))
+			    return false;
+		    unsigned g = inner ? m.p->re.groups > 1 : a.group;
+		    if (!find_asked(&m, s, &a, span) || !group_of(&m, g, span))
+			    f->out->null[k] = 1;
+		    else
+			    o[k] =
+				(struct cat_str){ s.p + span[g].from, (uint32_t)(span[g].to - span[g].from) };
+	    });
+	return complete(&m);
+}
+
 static bool
 k_count(struct sql_frame *f)
 {
 	struct machine m = { .frame = f };
 	struct sql_regex_span span[SQL_REGEX_GROUPS];
+	struct asked a;
 	int64_t *o = f->out->i;
 	SQL_EACH(
 	    f, if (!f->out->null[k]) {
 		    struct cat_str s = f->arg[0].s[k & f->arg[0].mask];
-		    if (!machine_for(&m, k))
+		    if (!ask(f, k, &a) || !machine_for(&m, k))
 			    return false;
 		    o[k] = 0;
-		    for (uint32_t at = 0; at <= s.len && sql_regex_find(m.run, &m.p->re, s, at, span); o[k]++)
+		    for (uint32_t at = a.from; at <= s.len && sql_regex_find(m.run, &m.p->re, s, at, span);
+			 o[k]++)
 			    at = behind(s, span);
 	    });
 	return complete(&m);
+}
+
+/* Which character of the text is at the byte, from 1 on. */
+static int64_t
+place(struct cat_str s, int32_t byte)
+{
+	int64_t n = 1;
+	for (int32_t j = 0; j < byte; j++)
+		n += ((uint8_t)s.p[j] & 0xc0) != 0x80;
+	return n;
 }
 
 static bool
@@ -230,16 +330,16 @@ k_instr(struct sql_frame *f)
 {
 	struct machine m = { .frame = f };
 	struct sql_regex_span span[SQL_REGEX_GROUPS];
+	struct asked a;
 	int64_t *o = f->out->i;
 	SQL_EACH(
 	    f, if (!f->out->null[k]) {
 		    struct cat_str s = f->arg[0].s[k & f->arg[0].mask];
-		    if (!machine_for(&m, k))
+		    if (!ask(f, k, &a) || !machine_for(&m, k))
 			    return false;
-		    o[k] = sql_regex_find(m.run, &m.p->re, s, 0, span);
-		    if (o[k] == 1)
-			    for (int32_t j = 0; j < span[0].from; j++)
-				    o[k] += ((uint8_t)s.p[j] & 0xc0) != 0x80;
+		    o[k] = 0;
+		    if (find_asked(&m, s, &a, span) && group_of(&m, a.group, span))
+			    o[k] = place(s, a.end ? span[a.group].to : span[a.group].from);
 	    });
 	return complete(&m);
 }
@@ -273,20 +373,25 @@ put_replacement(struct sql_writer *w, struct cat_str by, struct cat_str s, const
 }
 
 static bool
-replace(struct machine *m, struct cat_str s, struct cat_str by, struct cat_str *out)
+replace(struct machine *m, struct cat_str s, struct cat_str by, const struct asked *a, struct cat_str *out)
 {
 	struct sql_writer w = { .p = "", .env = m->frame->env };
 	struct sql_regex_span span[SQL_REGEX_GROUPS];
 	uint32_t done = 0;
-	bool any = false;
-	for (uint32_t at = 0; at <= s.len && sql_regex_find(m->run, &m->p->re, s, at, span);) {
+	int64_t n = 0;
+	bool any = false, all = a->which == 0;
+	for (uint32_t at = a->from; at <= s.len && sql_regex_find(m->run, &m->p->re, s, at, span);) {
+		if (!all && ++n < a->which) {
+			at = behind(s, span);
+			continue;
+		}
 		any = true;
 		if (!sql_put(&w, s.p + done, (uint32_t)span[0].from - done) ||
 		    !put_replacement(&w, by, s, span))
 			return false;
 		done = (uint32_t)span[0].to;
 		at = behind(s, span);
-		if (!m->p->f.all)
+		if (!all)
 			break;
 	}
 	if (any && !sql_put(&w, s.p + done, s.len - done))
@@ -300,13 +405,18 @@ k_replace(struct sql_frame *f)
 {
 	struct machine m = { .frame = f };
 	struct cat_str *o = f->out->s;
+	struct asked a;
 	SQL_EACH(
 	    f,
 	    if (f->out->null[k]) {
 		    o[k] = (struct cat_str){ "", 0 };
 	    } else {
-		    if (!machine_for(&m, k) ||
-			!replace(&m, f->arg[0].s[k & f->arg[0].mask], f->arg[2].s[k & f->arg[2].mask], &o[k]))
+		    if (!ask(f, k, &a) || !machine_for(&m, k))
+			    return false;
+		    if (m.p->f.all && place_of(f->e, 'n') == f->e->nargs)
+			    a.which = 0; /* the flag g counts where the match is not told */
+		    if (!replace(
+			    &m, f->arg[0].s[k & f->arg[0].mask], f->arg[2].s[k & f->arg[2].mask], &a, &o[k]))
 			    return false;
 	    });
 	return complete(&m);
@@ -581,6 +691,7 @@ k_all(struct sql_frame *f)
 
 #define T CAT_TEXT
 #define B CAT_BOOL
+#define I CAT_INT4
 #define A (CAT_ARRAY | CAT_TEXT)
 #define MATCH(op, type)                                                                                      \
 	{                                                                                                    \
@@ -603,9 +714,20 @@ const struct sql_fn sql_fns_regex[] = {
 	MATCH("!~*", CAT_BPCHAR),
 	V("regexp_like", 2, B, k_match, T, T),
 	V("regexp_like", 3, B, k_match, T, T, T),
-	V("regexp_count", 2, CAT_INT4, k_count, T, T),
-	V("regexp_instr", 2, CAT_INT4, k_instr, T, T),
+	V("regexp_count", 2, I, k_count, T, T),
+	V("regexp_count", 3, I, k_count, T, T, I),
+	V("regexp_count", 4, I, k_count, T, T, I, T),
+	V("regexp_instr", 2, I, k_instr, T, T),
+	V("regexp_instr", 3, I, k_instr, T, T, I),
+	V("regexp_instr", 4, I, k_instr, T, T, I, I),
+	V("regexp_instr", 5, I, k_instr, T, T, I, I, I),
+	V("regexp_instr", 6, I, k_instr, T, T, I, I, I, T),
+	V("regexp_instr", 7, I, k_instr, T, T, I, I, I, T, I),
 	V("regexp_substr", 2, T, k_substr, T, T),
+	V("regexp_substr", 3, T, k_substr, T, T, I),
+	V("regexp_substr", 4, T, k_substr, T, T, I, I),
+	V("regexp_substr", 5, T, k_substr, T, T, I, I, T),
+	V("regexp_substr", 6, T, k_substr, T, T, I, I, T, I),
 	V("substring", 2, T, k_substr, T, T),
 	V("regexp_match", 2, A, k_groups, T, T),
 	V("regexp_match", 3, A, k_groups, T, T, T),
@@ -615,6 +737,9 @@ const struct sql_fn sql_fns_regex[] = {
 	V("regexp_split_to_array", 3, A, k_all, T, T, T),
 	V("regexp_replace", 3, T, k_replace, T, T, T),
 	V("regexp_replace", 4, T, k_replace, T, T, T, T),
+	V("regexp_replace", 4, T, k_replace, T, T, T, I),
+	V("regexp_replace", 5, T, k_replace, T, T, T, I, I),
+	V("regexp_replace", 6, T, k_replace, T, T, T, I, I, T),
 	{ "substring", 0, 3, { T, T, T }, T, NULL, k_substring_similar },
 	{ "similar_to_escape", 0, 1, { T }, T, NULL, k_similar },
 	{ "similar_to_escape", 0, 2, { T, T }, T, NULL, k_similar },

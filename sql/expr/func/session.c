@@ -75,6 +75,13 @@ k_clock(struct sql_row *r)
 	return true;
 }
 
+static bool
+k_statement(struct sql_row *r)
+{
+	r->out.i = r->env->host != NULL ? r->env->host->statement_us(r->env->session) : r->env->now_us;
+	return true;
+}
+
 /* A NaN sleeps as little as a time that has passed. */
 static bool
 k_sleep(struct sql_row *r)
@@ -358,6 +365,7 @@ const struct sql_fn sql_fns_session[] = {
 	F("random", EACH, 0, CAT_FLOAT8, k_random, 0),
 	F("setseed", EACH, 1, T, k_setseed, CAT_FLOAT8),
 	F("clock_timestamp", EACH, 0, CAT_TIMESTAMPTZ, k_clock, 0),
+	F("statement_timestamp", EACH, 0, CAT_TIMESTAMPTZ, k_statement, 0),
 	F("pg_sleep", EACH, 1, T, k_sleep, CAT_FLOAT8),
 	F("pg_sleep_for", EACH, 1, T, k_sleep_for, CAT_INTERVAL),
 	F("pg_sleep_until", EACH, 1, T, k_sleep_until, CAT_TIMESTAMPTZ),

@@ -1,5 +1,6 @@
-/* string.c -- format() and quoting; Unicode escapes; counting NULLs. */
+/* string.c -- format(), quoting and parse_ident(); Unicode escapes; counting NULLs. */
 #include <sql/expr/func/table.h>
+#include <types/array.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -406,6 +407,99 @@ k_unistr(struct sql_row *r)
 	return true;
 }
 
+/* ---- parse_ident ----------------------------------------------------------------------- */
+
+static bool
+no_ident(struct sql_row *r, const char *detail)
+{
+	struct cat_err *err = r->env->err;
+	struct cat_str s = r->a[0].s;
+	cat_error(err, "22023", "string is not a valid identifier: \"%.*s\"",
+	    (int)(s.len > 200 ? 200 : s.len), s.p);
+	snprintf(err->detail, sizeof err->detail, "%s", detail);
+	return false;
+}
+
+static bool
+is_blank(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static bool
+begins_ident(char c)
+{
+	return c == '_' || (unsigned char)c >= 0x80 || ((c | 32) >= 'a' && (c | 32) <= 'z');
+}
+
+static bool
+goes_on_ident(char c)
+{
+	return begins_ident(c) || (c >= '0' && c <= '9') || c == '$';
+}
+
+/* One name at *k: in double quotes, or in small letters. *found: there is one. */
+static bool
+one_ident(struct sql_row *r, uint32_t *k, struct sql_writer *w, bool *found)
+{
+	struct cat_str s = r->a[0].s;
+	uint32_t at = *k;
+	bool quoted = at < s.len && s.p[at] == '"';
+	*w = (struct sql_writer){ .env = r->env };
+	*found = quoted || (at < s.len && begins_ident(s.p[at]));
+	for (; !quoted && *found && at < s.len && goes_on_ident(s.p[at]); at++) {
+		char c = s.p[at];
+		if (!sql_put_char(w, c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c))
+			return false;
+	}
+	for (at += quoted; quoted; at++) {
+		if (at >= s.len)
+			return no_ident(r, "String has unclosed double quotes.");
+		if (s.p[at] == '"' && (at + 1 >= s.len || s.p[at + 1] != '"'))
+			break;
+		at += s.p[at] == '"';
+		if (!sql_put_char(w, s.p[at]))
+			return false;
+	}
+	if (quoted && w->n == 0)
+		return no_ident(r, "Quoted identifier must not be empty.");
+	*k = at + quoted;
+	return true;
+}
+
+/* parse_ident(text, strict): the names that dots part. */
+static bool
+k_parse_ident(struct sql_row *r)
+{
+	struct cat_str s = r->a[0].s;
+	struct cat_array_build all = { 0 };
+	bool after_dot = false, found, strict = r->n < 2 || r->a[1].i;
+	for (uint32_t k = 0;; after_dot = true) {
+		struct sql_writer w;
+		while (k < s.len && is_blank(s.p[k]))
+			k++;
+		if (!one_ident(r, &k, &w, &found))
+			return false;
+		if (!found)
+			return no_ident(r, k < s.len && s.p[k] == '.' ? "No valid identifier before \".\"."
+					   : after_dot                ? "No valid identifier after \".\"."
+								      : "");
+		union cat_val v = { .s = sql_written(&w) };
+		if (!cat_array_push(&all, CAT_TEXT, v, false, r->env->arena, r->env->err))
+			return false;
+		while (k < s.len && is_blank(s.p[k]))
+			k++;
+		if (k < s.len && s.p[k] == '.') {
+			k++;
+			continue;
+		}
+		if (k < s.len && strict)
+			return no_ident(r, "");
+		break;
+	}
+	return cat_array_make(CAT_TEXT, 1, all.v, all.null, all.n, &r->out.s, r->env->arena, r->env->err);
+}
+
 /* ---- NULLs -------------------------------------------------------------------------- */
 
 static bool
@@ -438,6 +532,8 @@ const struct sql_fn sql_fns_string[] = {
 	{ "quote_nullable", SQL_FN_ANY | SQL_FN_NULLS | SQL_FN_EXACT, 1, { 0 }, T, NULL, k_quote_nullable },
 	{ "format", SQL_FN_ANY | SQL_FN_NULLS | SQL_FN_TEXT1, 1, { 0 }, T, NULL, k_format },
 	F("unistr", 1, T, k_unistr, T),
+	F("parse_ident", 1, CAT_ARRAY | T, k_parse_ident, T),
+	F("parse_ident", 2, CAT_ARRAY | T, k_parse_ident, T, CAT_BOOL),
 	ANY("num_nulls", 1, I, k_num_nulls),
 	ANY("num_nonnulls", 1, I, k_num_nonnulls),
 	{ 0 },

@@ -108,6 +108,11 @@ enum { ASK = SQL_FN_VOLATILE };
 	    F(name, ASK, 3, B, right, O, O, T), F(name, ASK, 3, B, right, O, T, T),                          \
 	    F(name, ASK, 3, B, right, N, O, T), F(name, ASK, 3, B, right, N, T, T)
 
+#define COLUMN_RIGHTS(table, column)                                                                         \
+	F("has_column_privilege", ASK, 3, B, k_table_right, table, column, T),                               \
+	    F("has_column_privilege", ASK, 4, B, k_table_right, N, table, column, T),                        \
+	    F("has_column_privilege", ASK, 4, B, k_table_right, O, table, column, T)
+
 const struct sql_fn sql_fns_system[] = {
 	F("to_regclass", ASK, 1, CAT_REGCLASS, k_maybe, T),
 	F("to_regtype", ASK, 1, CAT_REGTYPE, k_maybe, T),
@@ -171,6 +176,10 @@ const struct sql_fn sql_fns_system[] = {
 	RIGHTS("has_table_privilege", k_table_right),
 	RIGHTS("has_sequence_privilege", k_table_right),
 	RIGHTS("has_any_column_privilege", k_table_right),
+	COLUMN_RIGHTS(T, T),
+	COLUMN_RIGHTS(T, CAT_INT2),
+	COLUMN_RIGHTS(O, T),
+	COLUMN_RIGHTS(O, CAT_INT2),
 	F("pg_has_role", ASK, 2, B, k_role_right, N, T),
 	F("pg_has_role", ASK, 2, B, k_role_right, O, T),
 	{ NULL, 0, 0, { 0 }, 0, NULL, NULL },

@@ -49,6 +49,13 @@ k_make_timestamp(struct sql_row *r)
 		   (int)m, (int)d, (int)h, (int)mi, s);
 }
 
+/* make_timestamptz(..., zone) */
+static bool
+k_make_in_zone(struct sql_row *r)
+{
+	return k_make_timestamp(r) && sql_zone_instant(r, r->a[6].s, r->out.i, &r->out.i);
+}
+
 /* make_interval(years, months, weeks, days, hours, mins, secs) */
 static bool
 k_make_interval(struct sql_row *r)
@@ -181,6 +188,7 @@ k_overlaps(struct sql_row *r)
 const struct sql_fn sql_fns_when[] = {
 	F("make_timestamp", 0, 6, TS, k_make_timestamp, I, I, I, I, I, CAT_FLOAT8),
 	F("make_timestamptz", 0, 6, TZ, k_make_timestamp, I, I, I, I, I, CAT_FLOAT8),
+	F("make_timestamptz", 0, 7, TZ, k_make_in_zone, I, I, I, I, I, CAT_FLOAT8, CAT_TEXT),
 	F("make_interval", 0, 7, V, k_make_interval, I, I, I, I, I, I, CAT_FLOAT8),
 	F("date_bin", 0, 3, TS, k_date_bin, V, TS, TS),
 	F("date_bin", 0, 3, TZ, k_date_bin, V, TZ, TZ),

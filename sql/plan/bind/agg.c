@@ -1,6 +1,7 @@
 /* agg.c -- aggregates out of expressions: each call becomes a column of the aggregation's
  * answer. */
 #include <sql/compat/postgres.h>
+#include <sql/expr/expr_internal.h>
 #include <sql/plan/bind/bind.h>
 
 bool
@@ -95,6 +96,11 @@ sql_bind_agg_cast(
 	if (kind == SQL_STRING_AGG)
 		return strings(b, e, arg, n);
 	enum cat_type to = CAT_UNKNOWN;
+	const struct sql_fn *fn;
+	for (unsigned k = 0; sql_agg_is_pair(kind) && k < n; k++)
+		if (n != 2 || !(arg[k]->type == CAT_FLOAT8 || arg[k]->type == CAT_UNKNOWN ||
+				  sql_cast_find(arg[k]->type, CAT_FLOAT8, SQL_CAST_IMPLICIT, &fn)))
+			return sql_bind_no_function(b, e, arg, n);
 	if (n != 1)
 		return true;
 	if ((kind == SQL_SUM || kind == SQL_AVG) && arg[0]->type == CAT_TIME)
@@ -115,6 +121,7 @@ arguments(struct bind *b, const struct ast_expr *e, struct sql_agg *g, struct sq
 		g->kind = SQL_COUNT_STAR;
 		return true;
 	}
+	bool pair = sql_agg_is_pair(g->kind);
 	bool json = g->kind == SQL_JSON_AGG || g->kind == SQL_JSON_OBJECT_AGG;
 	if (!sql_bind_settle(b, e->text, arg, n, e->position))
 		return false;
@@ -122,9 +129,11 @@ arguments(struct bind *b, const struct ast_expr *e, struct sql_agg *g, struct sq
 		return false;
 	if (g->kind == SQL_STRING_AGG)
 		g->separator = arg[1];
-	else if (n != (g->kind == SQL_JSON_OBJECT_AGG ? 2 : 1))
+	else if (n != (g->kind == SQL_JSON_OBJECT_AGG || pair ? 2 : 1))
 		return sql_bind_no_function(b, e, arg, n);
-	if (json && e->distinct)
+	if (pair && (arg[0] = sql_expr_pair_row(b->a, arg, e->position, b->err)) == NULL)
+		return false;
+	if ((json || pair) && e->distinct)
 		return sql_bind_fail(b, e->position, "0A000", "DISTINCT of %s is not supported yet", e->text);
 	if (json && (arg[0] = sql_expr_json_row(b->a, g->kind, arg, e->position, b->err)) == NULL)
 		return false;
@@ -170,7 +179,7 @@ order_counts(const struct sql_agg *g)
 	if (g->kind == SQL_COUNT || g->kind == SQL_COUNT_STAR || g->kind == SQL_MIN || g->kind == SQL_MAX)
 		return false;
 	return g->kind == SQL_STRING_AGG || g->kind == SQL_ARRAY_AGG || g->kind == SQL_JSON_AGG ||
-	       g->kind == SQL_JSON_OBJECT_AGG || cat_type_is_float(g->arg_type);
+	       g->kind == SQL_JSON_OBJECT_AGG || sql_agg_is_pair(g->kind) || cat_type_is_float(g->arg_type);
 }
 
 static bool
@@ -198,8 +207,9 @@ later(struct bind *b, const struct ast_expr *e, struct sql_agg *g)
 	g->key[g->keys++] = (struct sql_sort_key){ 0 };
 	for (unsigned k = 0; k < orders; k++) {
 		const struct ast_expr *o = e->args[fargs + k];
-		/* what json aggregates keep is made of their arguments already */
-		bool made = g->kind == SQL_JSON_AGG || g->kind == SQL_JSON_OBJECT_AGG;
+		/* what these aggregates keep is made of their arguments already */
+		bool made =
+		    g->kind == SQL_JSON_AGG || g->kind == SQL_JSON_OBJECT_AGG || sql_agg_is_pair(g->kind);
 		unsigned col = made ? fargs : 0;
 		while (col < fargs && !sql_bind_same(b, e->args[col], o))
 			col++;

@@ -231,8 +231,8 @@ agg_call_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f, stru
 		f->agg = SQL_COUNT_STAR;
 		return true;
 	}
-	bool pair = f->agg == SQL_STRING_AGG || f->agg == SQL_JSON_OBJECT_AGG;
-	if (n != (pair ? 2 : 1))
+	bool pair = sql_agg_is_pair(f->agg);
+	if (n != (f->agg == SQL_STRING_AGG || f->agg == SQL_JSON_OBJECT_AGG || pair ? 2 : 1))
 		return sql_bind_no_function(b, e, arg, n);
 	if (!sql_bind_agg_cast(b, e, f->agg, arg, n))
 		return false;
@@ -241,6 +241,11 @@ agg_call_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f, stru
 			return false;
 		if (strncmp(e->text, "jsonb", 5) == 0)
 			arg[0]->type = CAT_JSONB; /* as in an aggregate without a window */
+		n = 1;
+	}
+	if (pair) {
+		if ((arg[0] = sql_expr_pair_row(b->a, arg, e->position, b->err)) == NULL)
+			return false;
 		n = 1;
 	}
 	if (f->agg != SQL_ARRAY_AGG && (arg[0] = sql_expr_default_type(b->a, arg[0], b->err)) == NULL)
