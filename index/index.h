@@ -88,17 +88,18 @@ nam_status idx_hash_holder(
 /*
  * A split leaves a sub-table of 16 KiB behind, which other processes may still READ. Without this
  * structure it stays unused as long as the index lives: as much memory again as the index, and more
- * with every 14 or so inserts and removes of one key. With it, the process that split uses the
- * sub-table again.
+ * with every 14 or so inserts and removes of one key. With it, the next process that splits uses
+ * the sub-table again: the index lists up to 1,024 of them.
  *
- *      now     a stamp
+ *      now     a stamp that has the same meaning in every process; not 0. Costs verbs, and may park
  *      passed  true when no process still uses results that it READ from this index before that
- *              stamp was taken: no call of this room is under way that began before, and no probe
- *              is kept from then. A transaction system's watermark can serve as such a stamp.
- * Both are called with the resize lock held, and must not park; `passed` may return false for ever.
+ *              stamp was taken, in whichever process: no call of this room is under way that began
+ *              before, and no probe is kept from then. A transaction system's watermark can serve
+ *              as such a stamp. Must not park; may return false for ever.
+ * Both are called with the resize lock held.
  */
 struct idx_reclaim {
-	uint64_t (*now)(void *arg, struct net_worker *w);
+	nam_status (*now)(void *arg, struct net_worker *w, uint64_t *stamp);
 	bool (*passed)(void *arg, struct net_worker *w, uint64_t stamp);
 	void *arg;
 };

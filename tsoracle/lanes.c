@@ -177,6 +177,15 @@ tso_lanes_learn(struct tso *t, struct net_worker *w, const uint64_t *words, uint
 	atomic_store_explicit(&l->look_ns, now, memory_order_relaxed);
 }
 
+uint64_t
+tso_lanes_top(const struct tso *t, const uint64_t *words)
+{
+	uint64_t top = 0;
+	for (unsigned k = 0; k < t->lanes.n; k++)
+		top = word_of(words, k) > top ? word_of(words, k) : top;
+	return top - t->lanes.n;
+}
+
 bool
 tso_lanes_are_known(const struct tso *t, struct net_worker *w)
 {

@@ -304,6 +304,8 @@ uint64_t tso_lanes_low(const struct tso *t);
 void tso_lane_choose(struct tso_worker *tw, uint64_t floor, bool sure, unsigned n, struct tso_choice *out);
 /* A READ of all lanes, for net_read; what it brought. */
 void tso_lanes_post(struct net_batch *b, const struct tso *t, uint64_t *words);
+/* The highest CID that is given out. */
+uint64_t tso_lanes_top(const struct tso *t, const uint64_t *words);
 /* *low: the least CID that is not given out; *top: the highest that is. */
 void tso_lanes_learn(
     struct tso *t, struct net_worker *w, const uint64_t *words, uint64_t *low, uint64_t *top);

@@ -195,6 +195,11 @@ tso_cid tso_prefix(const struct tso *t);
 uint64_t tso_stamp(const struct tso *t);
 bool tso_passed(const struct tso *t, uint64_t stamp);
 
+/* The same with a stamp that any process may ask about, also after the process that took it has
+ * ended; not 0. One READ; parks. False until commits that began after the stamp have ended. */
+nam_status tso_bound(struct tso *t, struct net_worker *w, uint64_t *stamp);
+bool tso_bound_passed(const struct tso *t, uint64_t stamp);
+
 /*
  * Sets a callback for a connection to home that breaks under a mark: fn(arg) is called, on this
  * worker's thread, and owes tso_home_again. Without fn the process then gives itself up

@@ -85,6 +85,56 @@ test_come_and_go(void **state)
 		run(1, 64, seed, come_and_go);
 }
 
+/* ---- stamps: everything that was under way has ended ---- */
+
+static void
+commit_one(struct fixture *fix)
+{
+	struct tso_pin pin;
+	struct tso_claim cl;
+	assert_int_equal(tso_snapshot(fix->p[0].tw, &pin, NULL), NAM_OK);
+	claim(fix, 0, &cl, 0);
+	mark(fix, 0, &cl, 0);
+	tso_unpin(fix->p[0].tw, &pin);
+}
+
+static void
+stamps(struct fixture *fix)
+{
+	struct proc *a = &fix->p[0], *b = &fix->p[fix->procs - 1];
+	for (unsigned round = 0; round < 6; round++) {
+		struct tso_pin pin;
+		uint64_t bound;
+		commit_one(fix);
+		net_sleep(a->w, 20 * TICK_NS);
+		/* The newest snapshot there is, held open; no commit follows, or one does. */
+		assert_int_equal(tso_snapshot(b->tw, &pin, NULL), NAM_OK);
+		uint64_t stamp = tso_stamp(a->tso);
+		assert_int_equal(tso_bound(a->tso, a->w, &bound), NAM_OK);
+		for (unsigned i = 0; i < 20; i++) {
+			if (round % 2 == 1 && i == 10)
+				commit_one(fix);
+			net_sleep(a->w, 2 * TICK_NS);
+			for (unsigned p = 0; p < fix->procs; p++)
+				assert_false(tso_bound_passed(fix->p[p].tso, bound));
+			assert_false(tso_passed(a->tso, stamp));
+		}
+		tso_unpin(b->tw, &pin);
+		commit_one(fix);
+		net_sleep(a->w, 20 * TICK_NS);
+		assert_true(tso_passed(a->tso, stamp));
+		for (unsigned p = 0; p < fix->procs; p++)
+			assert_true(tso_bound_passed(fix->p[p].tso, bound));
+	}
+}
+static void
+test_stamps(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 4; seed++)
+		run(1 + (unsigned)seed % 4, 256, seed, stamps);
+}
+
 /* ---- holes: CIDs without an owner ---- */
 
 static void
@@ -442,6 +492,7 @@ main(void)
 		cmocka_unit_test(test_laws),
 		cmocka_unit_test(test_wraps),
 		cmocka_unit_test(test_come_and_go),
+		cmocka_unit_test(test_stamps),
 		cmocka_unit_test(test_holes),
 		cmocka_unit_test(test_idle_and_sealed),
 		cmocka_unit_test(test_preassigned),

@@ -122,18 +122,17 @@ txn_index_memory(void *stock, struct net_worker *w, net_addr *out)
 	    stock, w, 1, TXN_LEDGER_INDEX, (unsigned)nam_rng_below(net_rng(w), 64), true, out, NULL);
 }
 
-static uint64_t
-index_now(void *stock, struct net_worker *w)
+static nam_status
+index_now(void *stock, struct net_worker *w, uint64_t *stamp)
 {
-	(void)w;
-	return tso_stamp(((struct txn_stock *)stock)->db->tso);
+	return tso_bound(((struct txn_stock *)stock)->db->tso, w, stamp);
 }
 
 static bool
 index_passed(void *stock, struct net_worker *w, uint64_t stamp)
 {
 	(void)w;
-	return tso_passed(((struct txn_stock *)stock)->db->tso, stamp);
+	return tso_bound_passed(((struct txn_stock *)stock)->db->tso, stamp);
 }
 
 /* The resize lock names its owner as lock words do, so that a process which finds it held can tell

@@ -136,7 +136,6 @@ idx_hash_open(net_addr anchor, const struct idx_memory *mem)
 	ix->mem = *mem;
 	ix->shift = idx_block_shift(mem->region_max);
 	atomic_init(&ix->owner, owner);
-	atomic_flag_clear(&ix->left_busy);
 	return ix;
 }
 
@@ -171,6 +170,7 @@ idx_hash_layout_fold(void)
 	const uint64_t shape[] = { IDX_MAGIC, IDX_SLOTS, IDX_BUCKETS, IDX_PROBES, IDX_DEPTH_MAX,
 		IDX_BUCKET_SHIFT, IDX_SIG_BITS, IDX_TURN_BITS, IDX_PAGE_LOG2, IDX_REGION_MAX, IDX_WORD_REGION,
 		sizeof(struct idx_anchor), offsetof(struct idx_anchor, root),
-		offsetof(struct idx_anchor, lock), IDX_TOMB, IDX_FROZEN, IDX_MOVED };
+		offsetof(struct idx_anchor, lock), offsetof(struct idx_anchor, left), IDX_LEFT, IDX_TOMB,
+		IDX_FROZEN, IDX_MOVED };
 	net_layout_fold("index", nam_fold_words(shape, sizeof shape / 8, 1));
 }

@@ -12,7 +12,8 @@
  * anchor (128 bytes, the caller's)
  *     0  magic                    64  lock     0, or the resizing owner
  *     8  root                     72  spare    next unused sub-table | how many follow (1..4)
- *                                 80  old      } a split being published: the directory word
+ *    16  left     the list below  80  old      } a split being published: the directory word
+ *    24  left_at  its first << 32 | how many
  *                                 88  new[2]   } that goes, the two that come
  *                                104  prefix   }
  *                                112  splits, 120 rewrites: how many so far
@@ -26,6 +27,8 @@
  *                  prefix p stands in all words p + k * 2^L.
  * turn             the number of the resize that made the sub-table, 18 bits of it
  * sub-table        256 buckets of 64 bytes, 16 KiB, aligned to that. Four to an extent.
+ * list of left     a ring of 1,024 pairs (sub-table, stamp), oldest first, in the memory of a
+ *                  sub-table: what resizes of any process left behind. 0: there is none yet
  * bucket           a header and 7 slots
  *
  *   header  63 .... 48  47   46 40  39 .. 22  21 ......... 0
@@ -53,7 +56,7 @@
  * Access
  *   a slot      0 -> entry, entry -> TOMB, 0 -> FROZEN: any worker, by CAS; no other change, ever.
  *   a header    the holder of `lock`, by WRITE of that word (only `moved` is ever set).
- *   directory, root, spare, old, new[], splits: the holder of `lock`. root by CAS.
+ *   directory, root, spare, left, old, new[], splits: the holder of `lock`. root by CAS.
  *   readers     any process, any time.
  *
  * Always true
@@ -82,6 +85,10 @@
  *       or a header that differs from the one its word tells: never a zero slot that it would
  *       trust.
  *   H8  A page is listed before the root counts it; before it is listed, `spare` stops offering it.
+ *   H9  A sub-table is in the list, or reachable, or neither, and in the list once at most: left_at
+ *       stops offering those of new[] before `old` is set, and the old one joins when no directory
+ *       word names it any more, under a stamp taken after that, before `old` is cleared. So a
+ *       process that finds `old` set compares the last of the list with it.
  *
  * Why two inserters of one key cannot both succeed: both saw every slot before theirs, and no
  * candidate they have not compared; both CAS the first zero slot of the same probe sequence (H1,
@@ -147,7 +154,9 @@ static_assert(sizeof(struct idx_bucket) == IDX_BUCKET_BYTES, "a bucket is a cach
 struct idx_anchor {
 	uint64_t magic;
 	uint64_t root;
-	uint64_t pad0[6];
+	uint64_t left;
+	uint64_t left_at;
+	uint64_t pad0[4];
 	uint64_t lock;
 	uint64_t spare;
 	uint64_t old;
@@ -156,6 +165,12 @@ struct idx_anchor {
 	uint64_t splits;
 	uint64_t rewrites;
 };
+/* A sub-table that is not reachable since before the stamp (idx_reclaim). */
+struct idx_left {
+	uint64_t table, stamp;
+};
+enum { IDX_LEFT = IDX_TABLE_BYTES / sizeof(struct idx_left) };
+
 static_assert(sizeof(struct idx_anchor) == 128, "index.h promises the anchor's size");
 static_assert(offsetof(struct idx_anchor, lock) == 64, "the lock is not in the line of the root");
 static_assert(IDX_BUCKET_SHIFT + 2 == IDX_SIG_BITS, "a signature ends with two bits of the home bucket");

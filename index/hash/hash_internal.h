@@ -27,28 +27,17 @@ struct idx_dir {
 	_Atomic uint64_t word[]; /* a  0 = not known */
 };
 
-/* Sub-tables this process left behind, oldest first, until idx_reclaim.passed. A full ring
- * forgets. */
-enum { IDX_LEFT = 256 };
-struct idx_left {
-	uint64_t table, stamp;
-};
-
 struct idx_hash {
-	net_addr anchor;                /* i */
-	uint64_t tag;                   /* i  16 bits that all bucket headers of this index carry */
-	unsigned shift;                 /* i  idx_block_shift */
-	struct idx_memory mem;          /* i  a copy; mem.arg is borrowed until close */
-	_Atomic(struct idx_dir *) dir;  /* a  release / acquire; NULL = cold */
-	struct idx_reclaim reclaim;     /* i  now == NULL: no sub-table is reclaimed */
-	atomic_flag left_busy;          /* a  the holder of the resize lock spins for it; as there
-					 * is only one holder, it never has to */
-	uint32_t left_first, left_n;    /* with left_busy */
-	struct idx_left left[IDX_LEFT]; /* with left_busy */
-	_Atomic uint64_t owner;         /* a  relaxed; the owner's word for the resize lock */
-	atomic_bool doubt;              /* a  relaxed; this process may have left it locked */
-	_Atomic uint64_t rest_until;    /* a  relaxed; no memory: no early splits before it */
-	atomic_bool resizing;           /* a  a thread of this process has the resize lock or asks
+	net_addr anchor;               /* i */
+	uint64_t tag;                  /* i  16 bits that all bucket headers of this index carry */
+	unsigned shift;                /* i  idx_block_shift */
+	struct idx_memory mem;         /* i  a copy; mem.arg is borrowed until close */
+	_Atomic(struct idx_dir *) dir; /* a  release / acquire; NULL = cold */
+	struct idx_reclaim reclaim;    /* i  now == NULL: no sub-table is reclaimed */
+	_Atomic uint64_t owner;        /* a  relaxed; the owner's word for the resize lock */
+	atomic_bool doubt;             /* a  relaxed; this process may have left it locked */
+	_Atomic uint64_t rest_until;   /* a  relaxed; no memory: no early splits before it */
+	atomic_bool resizing;          /* a  a thread of this process has the resize lock or asks
 					 * for it */
 };
 

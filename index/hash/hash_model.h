@@ -119,11 +119,12 @@ model_take(void *arg, struct net_worker *w, net_addr *out)
 }
 
 /* The watermark: no actor is in a step that began before the stamp. */
-static uint64_t
-model_now(void *arg, struct net_worker *w)
+static nam_status
+model_now(void *arg, struct net_worker *w, uint64_t *stamp)
 {
 	(void)w;
-	return ((struct model *)arg)->clock;
+	*stamp = ((struct model *)arg)->clock;
+	return NAM_OK;
 }
 static bool
 model_passed(void *arg, struct net_worker *w, uint64_t stamp)

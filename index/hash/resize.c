@@ -9,9 +9,9 @@
  *	   again is wiped
  *	3  freeze: first zero slot of each bucket 0 -> FROZEN, full buckets `moved`
  *	4  READ it again: now it is final except for removes
- *	5  WRITE the new tables; then the intent (new[], prefix, spare, old)
+ *	5  WRITE the new tables; then the intent (new[], prefix, spare, left_at, old)
  *	6  WRITE the directory words, highest index first
- *	7  clear the intent, free the lock
+ *	7  list the old sub-table as left behind, clear the intent, free the lock
  *
  * A splitter may die at any step: up to step 4, the next splitter of this table repeats all of its
  * changes; from step 5 on, the intent tells the remaining steps.
@@ -146,52 +146,6 @@ extent_is_sane(net_addr a)
 	       (a.bits & (IDX_EXTENT_BYTES - 1)) == 0;
 }
 
-/*
- * Sub-tables left behind that may be used again. The resize lock keeps others away, but it lies in
- * remote memory: left_busy makes the writes of one thread of this process visible to the next.
- */
-static void
-left_lock(struct idx_hash *ix)
-{
-	while (atomic_flag_test_and_set_explicit(&ix->left_busy, memory_order_acquire))
-		;
-}
-static void
-left_unlock(struct idx_hash *ix)
-{
-	atomic_flag_clear_explicit(&ix->left_busy, memory_order_release);
-}
-
-/* Stores a table that has not been reachable since before `stamp`. */
-static void
-left_put(struct idx_hash *ix, uint64_t table, uint64_t stamp)
-{
-	left_lock(ix);
-	if (ix->left_n < IDX_LEFT)
-		ix->left[(ix->left_first + ix->left_n++) % IDX_LEFT] = (struct idx_left){ table, stamp };
-	left_unlock(ix);
-}
-
-/* Takes up to n tables that no process knows any more. Returns how many. */
-static unsigned
-left_take(struct net_worker *w, struct idx_hash *ix, net_addr *out, unsigned n)
-{
-	unsigned got = 0;
-	if (ix->reclaim.now == NULL)
-		return 0;
-	left_lock(ix);
-	while (got < n && ix->left_n > 0) {
-		const struct idx_left *l = &ix->left[ix->left_first];
-		if (!ix->reclaim.passed(ix->reclaim.arg, w, l->stamp))
-			break;
-		out[got++].bits = l->table;
-		ix->left_first = (ix->left_first + 1) % IDX_LEFT;
-		ix->left_n--;
-	}
-	left_unlock(ix);
-	return got;
-}
-
 /* Takes one unused sub-table; a->spare is the true value, and remote memory follows with the
  * intent. */
 static nam_status
@@ -215,6 +169,114 @@ table_take(
 	out->bits = a->spare & ~(uint64_t)(IDX_TABLE_BYTES - 1);
 	a->spare = left == 1 ? 0 : (out->bits + IDX_TABLE_BYTES) | (left - 1);
 	return NAM_OK;
+}
+
+/* ---- sub-tables left behind ---------------------------------------------------------- */
+
+static unsigned
+left_first(const struct idx_anchor *a)
+{
+	return (unsigned)(a->left_at >> 32) % IDX_LEFT;
+}
+static unsigned
+left_count(const struct idx_anchor *a)
+{
+	return (unsigned)(uint32_t)a->left_at;
+}
+static uint64_t
+left_word(unsigned first, unsigned count)
+{
+	return (uint64_t)(first % IDX_LEFT) << 32 | count;
+}
+static net_addr
+left_place(const struct idx_anchor *a, unsigned i)
+{
+	return net_plus((net_addr){ a->left }, (left_first(a) + i) % IDX_LEFT * sizeof(struct idx_left));
+}
+static bool
+left_is_sane(const struct idx_anchor *a)
+{
+	return left_count(a) <= IDX_LEFT && (a->left != 0 || left_count(a) == 0);
+}
+
+/*
+ * Finds up to n tables that no process knows any more. *got: how many, in out[]. a->left_at is then
+ * without them, and remote memory follows with the intent: if this process dies before, the next
+ * one finds them in the list, whatever has been written into them.
+ */
+static nam_status
+left_take(struct net_worker *w, struct idx_hash *ix, struct idx_anchor *a, net_addr *out, unsigned n,
+    unsigned *got, struct net_counts *acct)
+{
+	struct idx_left l[2];
+	struct net_op ops[2];
+	struct net_batch b;
+	*got = 0;
+	n = n < left_count(a) ? n : left_count(a);
+	NAM_ASSERT(n <= 2);
+	if (ix->reclaim.now == NULL || n == 0)
+		return NAM_OK;
+	net_batch_init(&b, w, ops, 2, acct);
+	for (unsigned i = 0; i < n; i++)
+		net_read(&b, left_place(a, i), &l[i], sizeof l[i]);
+	nam_status st = net_run(&b);
+	for (unsigned i = 0; i < n && st == NAM_OK; i++) {
+		if (net_region_of((net_addr){ l[i].table }) == 0 || (l[i].table & (IDX_TABLE_BYTES - 1)) != 0)
+			return NAM_CORRUPT;
+		if (!ix->reclaim.passed(ix->reclaim.arg, w, l[i].stamp))
+			break;
+		out[(*got)++].bits = l[i].table;
+	}
+	a->left_at = left_word(left_first(a) + *got, left_count(a) - *got);
+	return st;
+}
+
+/* The list is where no process has been: there is no stamp for it. No memory: no list yet. */
+static nam_status
+left_make(struct net_worker *w, struct idx_hash *ix, struct idx_anchor *a, struct net_counts *acct)
+{
+	net_addr list;
+	struct net_op ops[2];
+	struct net_batch b;
+	nam_status st = table_take(w, ix, a, &list, acct);
+	if (st != NAM_OK)
+		return st == NAM_FULL ? NAM_OK : st;
+	a->left = list.bits;
+	net_batch_init(&b, w, ops, 2, acct);
+	net_write(&b, IDX_AT(ix->anchor, spare), &a->spare, 8);
+	net_write(&b, IDX_AT(ix->anchor, left), &a->left, 8);
+	return net_run(&b);
+}
+
+/*
+ * Lists a table that no directory word names any more (H9). a->left_at counts it afterwards, and
+ * the caller WRITEs that before it clears `old`. A full list forgets the table. If a WRITE into the
+ * list is in doubt, it may execute later: then the list is forgotten.
+ */
+static nam_status
+left_put(
+    struct net_worker *w, struct idx_hash *ix, struct idx_anchor *a, net_addr table, struct net_counts *acct)
+{
+	struct idx_left last = { 0 };
+	unsigned n = left_count(a);
+	nam_status st = NAM_OK;
+	if (ix->reclaim.now == NULL)
+		return NAM_OK;
+	if (n > 0 && (st = net_read1(w, left_place(a, n - 1), &last, sizeof last, acct)) != NAM_OK)
+		return st;
+	if (last.table == table.bits || n == IDX_LEFT)
+		return NAM_OK;
+	if (a->left == 0 && ((st = left_make(w, ix, a, acct)) != NAM_OK || a->left == 0))
+		return st;
+	last.table = table.bits;
+	if ((st = ix->reclaim.now(ix->reclaim.arg, w, &last.stamp)) != NAM_OK)
+		return st;
+	st = net_write1(w, left_place(a, n), &last, sizeof last, acct);
+	a->left_at = left_word(left_first(a), n + 1);
+	if (st != NAM_GONE)
+		return st;
+	a->left = a->left_at = 0;
+	return net_write1(w, IDX_AT(ix->anchor, left), &a->left, 16, acct);
 }
 
 /* One page more: a copy of page i, listed as the page behind the last. `spare` is written before,
@@ -262,8 +324,11 @@ dir_double(
 		wk->copy[0] = wk->page[0];
 		if ((st = net_write1(w, dir, wk->copy, sizeof wk->copy, acct)) == NAM_OK)
 			st = page_add(w, ix, wk, a, dir, 0, 1, acct);
-		if (st != NAM_OK && st != NAM_GONE)
-			left_put(ix, dir.bits, 0); /* no process has seen it */
+		if (st == NAM_FULL) {
+			/* Nothing is unused but the list, and no process has seen it. */
+			a->spare = dir.bits | 1;
+			(void)net_write1(w, IDX_AT(ix->anchor, spare), &a->spare, 8, acct);
+		}
 	} else {
 		for (unsigned i = 0; st == NAM_OK && i < n; i++)
 			st = page_add(w, ix, wk, a, dir, i, n, acct);
@@ -419,7 +484,9 @@ replace(struct net_worker *w, struct idx_hash *ix, struct work *wk, struct idx_a
 	}
 	if (parts == 2 && depth == idx_root_depth(a->root) && (st = dir_double(w, ix, wk, a, acct)) != NAM_OK)
 		return st;
-	unsigned again = left_take(w, ix, to, parts); /* how many of to[] are used again */
+	unsigned again = 0; /* how many of to[] are used again */
+	if ((st = left_take(w, ix, a, to, parts, &again, acct)) != NAM_OK)
+		return st;
 	for (unsigned i = again; i < parts && st == NAM_OK; i++)
 		st = table_take(w, ix, a, &to[i], acct);
 	struct net_batch b;
@@ -433,8 +500,8 @@ replace(struct net_worker *w, struct idx_hash *ix, struct work *wk, struct idx_a
 	if (st != NAM_OK) {
 		/* A WRITE in doubt may execute later: then these tables must not be used any
 		 * more. */
-		while (st != NAM_GONE && again > 0)
-			left_put(ix, to[--again].bits, 0);
+		if (st == NAM_GONE && again > 0)
+			(void)net_write1(w, IDX_AT(ix->anchor, left_at), &a->left_at, 8, acct);
 		return st;
 	}
 	if (!nam_fault(NO_FREEZE)) {
@@ -460,6 +527,8 @@ replace(struct net_worker *w, struct idx_hash *ix, struct work *wk, struct idx_a
 		 * lock is not freed either. */
 		if (st == NAM_GONE && parts > again)
 			(void)net_write1(w, IDX_AT(ix->anchor, spare), &a->spare, 8, acct);
+		if (st == NAM_GONE && again > 0)
+			(void)net_write1(w, IDX_AT(ix->anchor, left_at), &a->left_at, 8, acct);
 		return st;
 	}
 	if (parts == 1)
@@ -472,11 +541,12 @@ replace(struct net_worker *w, struct idx_hash *ix, struct work *wk, struct idx_a
 	/* new_[2], prefix, splits, rewrites */
 	net_write(&b, IDX_AT(ix->anchor, new_), a->new_, 5 * 8);
 	net_write(&b, IDX_AT(ix->anchor, spare), &a->spare, 8);
-	net_write(&b, IDX_AT(ix->anchor, old), &a->old, 8); /* last: H6 */
+	net_write(&b, IDX_AT(ix->anchor, left_at), &a->left_at, 8);
+	net_write(&b, IDX_AT(ix->anchor, old), &a->old, 8); /* last: H6, H9 */
 	if ((st = net_run(&b)) != NAM_OK)
 		return st;
-	if ((st = publish(w, ix, wk, a, acct)) == NAM_OK && ix->reclaim.now != NULL)
-		left_put(ix, table.bits, ix->reclaim.now(ix->reclaim.arg, w));
+	if ((st = publish(w, ix, wk, a, acct)) == NAM_OK)
+		st = left_put(w, ix, a, table, acct);
 	return st;
 }
 
@@ -489,6 +559,19 @@ pages_of(struct net_worker *w, struct idx_hash *ix, uint64_t root, uint64_t *pag
 		return idx_dir_pages(w, root, page, acct);
 	memcpy(page, mine->page, idx_root_pages(root) * sizeof *page);
 	return NAM_OK;
+}
+
+/* Step 7, but for the lock. In this order: H9. */
+static nam_status
+old_clear(struct net_worker *w, struct idx_hash *ix, const struct idx_anchor *a, struct net_counts *acct)
+{
+	static const uint64_t nothing;
+	struct net_op ops[2];
+	struct net_batch b;
+	net_batch_init(&b, w, ops, 2, acct);
+	net_write(&b, IDX_AT(ix->anchor, left_at), &a->left_at, 8);
+	net_write(&b, IDX_AT(ix->anchor, old), &nothing, 8);
+	return net_run(&b);
 }
 
 /* With the lock held: finishes a dead splitter's resize, then makes the replacement, then unlocks.
@@ -505,12 +588,13 @@ resize_locked(struct net_worker *w, struct idx_hash *ix, uint64_t owner, uint64_
 	if (st != NAM_OK)
 		goto unlock;
 	st = NAM_CORRUPT;
-	if (a.magic != IDX_MAGIC || !idx_root_sane(a.root))
+	if (a.magic != IDX_MAGIC || !idx_root_sane(a.root) || !left_is_sane(&a))
 		goto unlock;
 	if ((st = pages_of(w, ix, a.root, wk->page, acct)) != NAM_OK)
 		goto unlock;
 	if (a.old != 0) {
-		if ((st = publish(w, ix, wk, &a, acct)) != NAM_OK)
+		if ((st = publish(w, ix, wk, &a, acct)) != NAM_OK ||
+		    (st = left_put(w, ix, &a, (net_addr){ idx_word_table(a.old) }, acct)) != NAM_OK)
 			goto unlock;
 		clear = true;
 	}
@@ -522,7 +606,7 @@ resize_locked(struct net_worker *w, struct idx_hash *ix, uint64_t owner, uint64_
 		goto unlock;
 	if (now == word) {
 		/* H6: `old` is cleared before new[] is written again. */
-		if (clear && (st = net_write1(w, IDX_AT(ix->anchor, old), &nothing, 8, acct)) != NAM_OK)
+		if (clear && (st = old_clear(w, ix, &a, acct)) != NAM_OK)
 			goto unlock;
 		clear = false;
 		if ((st = replace(w, ix, wk, &a, hash, word, acct)) == NAM_OK)
@@ -530,11 +614,13 @@ resize_locked(struct net_worker *w, struct idx_hash *ix, uint64_t owner, uint64_
 	}
 unlock:
 	free(wk);
-	struct net_op ops[2];
+	struct net_op ops[3];
 	struct net_batch b;
-	net_batch_init(&b, w, ops, 2, acct);
-	if (clear)
+	net_batch_init(&b, w, ops, 3, acct);
+	if (clear) {
+		net_write(&b, IDX_AT(ix->anchor, left_at), &a.left_at, 8);
 		net_write(&b, IDX_AT(ix->anchor, old), &nothing, 8);
+	}
 	struct net_op *cas = net_cas(&b, IDX_AT(ix->anchor, lock), owner, 0);
 	nam_status end = net_run(&b);
 	if (end == NAM_GONE)
