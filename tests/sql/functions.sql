@@ -204,3 +204,24 @@ SELECT statement_timestamp() - now() >= '20 ms', statement_timestamp() <= clock_
 COMMIT
 SELECT (SELECT pg_sleep(0.03)) IS NOT NULL, clock_timestamp() - statement_timestamp() >= '30 ms', now() = statement_timestamp()
 SELECT count(DISTINCT statement_timestamp()) FROM generate_series(1, 5000)
+-- regular expressions
+SELECT repeat('a', 590) ~ ('^' || repeat('(a)', 590) || '$'), regexp_replace(repeat('a', 590), '^' || repeat('(a)', 590) || '$', '\9')
+SELECT repeat('a', 500) ~ ('^' || repeat('(a?)*', 290) || '$'), regexp_replace(repeat('a', 500), '^' || repeat('(a?)*', 290) || '$', '\9')
+SELECT 'x' ~ (repeat('(', 99) || 'x' || repeat(')*', 99))
+SELECT regexp_match('aaa', '(?q)a'), 'a.c' ~ '***=a.c', 'abc' ~ '***=a.c', 'abc' ~ '***:a.c', 'ABC' ~ '***:(?i)b', 'ABC' ~* '(?c)b'
+SELECT 'a' ~ '***a'
+SELECT 'a' ~ '(?z)a'
+SELECT 'a' ~ 'a(?i)b'
+SELECT 'a' ~ '(?i'
+SELECT 'aa' ~ '(a)\2'
+SELECT 'aa' ~ '(?=(a))\1'
+SELECT 'aa' ~ '(a)(?=\1)'
+SELECT 'a' ~ '(?=a)*'
+SELECT 'a' ~ '\12', chr(10) ~ '^\12$', 'a1' ~ '(a)1', 'aa0' ~ '(a)\10'
+SELECT 'Éé' ~* '^(é)\1$', 'AbaB' ~* '^(ab)\1$', regexp_match('ABab', '(ab)\1', 'i')
+SELECT regexp_match('a (comment) b', 'a(?#x) \(c'), 'ab' ~ 'a(?#xy)b'
+SELECT regexp_matches('foobarbequebazilbarfbonk', '(b[^b]+)(b[^b]+)', 'g')
+SELECT regexp_match('XY1234Z', 'Y*([0-9]{1,3})'), regexp_match('XY1234Z', 'Y*?([0-9]{1,3})'), regexp_match('abc01234xyz', '(.*)(\d+)(.*)'), regexp_match('abc01234xyz', '(.*?)(\d+)(.*)'), regexp_match('abc01234xyz', '(?:(.*?)(\d+)(.*)){1,1}')
+SELECT regexp_replace('foobarbaz', 'b..', 'X', 'g'), regexp_replace('foobarbaz', 'b(..)', 'X\1Y', 'g'), regexp_split_to_array('the quick brown fox', '\s*')
+SELECT substring('foobar' similar '%#"o_b#"%' escape '#'), 'abc' similar to '%(b|d)%', substring('aaab' from 'a{2}?'), substring('aaab' from '(a*?)b')
+SELECT repeat('x', 20000) ~ '(?<=y+)x', repeat('ab', 500) ~ '^(.*)\1$', regexp_replace(repeat('<b>x</b>', 20), '<(\w+)>(.*?)</\1>', '[\2]', 'g')

@@ -210,7 +210,7 @@ machine_for(struct machine *m, unsigned k)
 	}
 	if ((m->run = sql_regex_room(&m->p->re, f->env->arena)) == NULL)
 		return sql_oom(f->env->err);
-	sql_regex_watch(m->run, f->env->go_on, f->env->go_on_arg);
+	sql_regex_watch(m->run, f->env->go_on, f->env->go_on_arg, f->env->err);
 	m->has = true;
 	return true;
 }
@@ -553,7 +553,7 @@ similar_compile(struct sql_row *r, struct cat_str pattern, struct sql_regex *re,
 		return false;
 	if ((*run = sql_regex_room(re, r->env->arena)) == NULL)
 		return sql_oom(r->env->err);
-	sql_regex_watch(*run, r->env->go_on, r->env->go_on_arg);
+	sql_regex_watch(*run, r->env->go_on, r->env->go_on_arg, r->env->err);
 	return true;
 }
 
@@ -605,7 +605,7 @@ k_substring_similar(struct sql_row *r)
 	return true;
 }
 
-/* ---- arrays ---------------------------------------------------------------------------- */
+/* ---- arrays ------------------------------------------------------------------------------ */
 
 static struct cat_str
 part(struct cat_str s, int32_t from, int32_t to)
