@@ -460,7 +460,10 @@ txn_allocs_drop(struct txn_worker *tw)
 	for (struct txn_alloc *a; (a = tw->allocs) != NULL;) {
 		struct txn_stock *k = a->stock;
 		tw->allocs = a->next;
+		/* Another worker may look, with the lock, whether the stock is left. */
+		pthread_mutex_lock(&tw->db->lock);
 		atomic_store(&k->alloc[tw->number], NULL);
+		pthread_mutex_unlock(&tw->db->lock);
 		txn_alloc_free(a);
 	}
 }

@@ -193,6 +193,7 @@ struct feed {
 	unsigned words;
 	struct nam_arena arena;
 	uint64_t *heap;
+	uint16_t want[WORDS]; /* the scan's */
 };
 
 static nam_status
@@ -267,17 +268,17 @@ static nam_status
 feed_open(const struct cn_place *pl, struct txn *t, struct bench *b, enum side side, struct feed *f)
 {
 	static const uint16_t none[1];
-	static uint16_t want[WORDS];
 	const struct cat_table *tab;
 	*f = (struct feed){ .part = b->lead.part[side], .words = b->words };
 	nam_arena_init(&f->arena, 0);
 	for (unsigned w = 0; b->words > 1 && w < b->words; w++)
-		want[w] = (uint16_t)w;
+		f->want[w] = (uint16_t)w;
 	f->heap = malloc(HEAP + 8 * WORDS);
 	nam_status st = f->heap != NULL ? cat_find(pl->cat, t, table_name[side], &tab) : NAM_NOMEM;
 	if (st != NAM_OK)
 		return st;
-	return cat_scan_open_parts(pl->cat, t, tab, b->words > 1 ? want : none, b->words, b->raw, &f->scan);
+	return cat_scan_open_parts(
+	    pl->cat, t, tab, b->words > 1 ? f->want : none, b->words, b->raw, &f->scan);
 }
 
 static void
