@@ -98,7 +98,8 @@ struct sql_re_compile {
 	const char *p, *end;
 	unsigned op_cap, sets, set_cap, depth, inside; /* inside: of look-arounds */
 	struct sql_re_alt *closed[SQL_REGEX_GROUPS];   /* what groups have that a \1 may name */
-	unsigned levels, loose;                        /* loose: of back references */
+	unsigned pieces;
+	unsigned levels, loose; /* loose: of back references */
 };
 bool sql_re_bad(struct sql_re_compile *c, const char *why);
 void *sql_re_take(struct sql_re_compile *c, size_t size);

@@ -432,6 +432,17 @@ quantified(struct sql_re_compile *c, struct sql_re_piece *p)
 	return true;
 }
 
+/* Room for one more atom with its quantifier. NULL: there are too many, or no memory. */
+static struct sql_re_piece *
+one_more(struct sql_re_compile *c)
+{
+	if (++c->pieces > SQL_RE_OPS) {
+		sql_re_bad(c, "regular expression is too complex");
+		return NULL;
+	}
+	return sql_re_take(c, sizeof(struct sql_re_piece));
+}
+
 static bool
 piece(struct sql_re_compile *c, struct sql_re_piece *p)
 {
@@ -486,7 +497,7 @@ alternatives(struct sql_re_compile *c, struct sql_re_alt **out)
 			return false;
 		struct sql_re_piece **next = &(*branch)->first;
 		while (c->p < c->end && *c->p != '|' && *c->p != ')') {
-			struct sql_re_piece *p = sql_re_take(c, sizeof *p);
+			struct sql_re_piece *p = one_more(c);
 			if (p == NULL || !piece(c, p))
 				return false;
 			if (p->most == 0)
@@ -514,7 +525,7 @@ sql_re_parse(struct sql_re_compile *c, bool literal, struct sql_re_alt **out)
 		return false;
 	(*out)->first = b;
 	for (struct sql_re_piece **next = &b->first; c->p < c->end; next = &(*next)->next) {
-		if ((*next = sql_re_take(c, sizeof **next)) == NULL)
+		if ((*next = one_more(c)) == NULL)
 			return false;
 		**next = (struct sql_re_piece){
 			.atom = { .kind = RE_CHAR, .x = (int32_t)take(c) }, .least = 1, .most = 1

@@ -409,6 +409,8 @@ width(const struct sql_re_alt *a)
 			if (one < 0 || (one > 0 && p->most == SQL_RE_INF))
 				return -1;
 			sum += one * (p->most == SQL_RE_INF ? 0 : p->most);
+			if (sum > SQL_RE_OPS) /* too complex, as is found later */
+				return -1;
 		}
 		most = sum > most ? sum : most;
 	}
