@@ -91,13 +91,13 @@ use(struct nam_arena *a, struct nam_chunk *c)
 	a->end = c->bytes + c->size;
 }
 
-void
-nam_arena_reset(struct nam_arena *a)
+static void
+forget(struct nam_arena *a, size_t keep)
 {
 	a->used = 0;
 	if (a->head == NULL)
 		return;
-	size_t keep = a->chunk_bytes > KEEP_BYTES ? a->chunk_bytes : KEEP_BYTES, kept = 0;
+	size_t kept = 0;
 	struct nam_chunk **link = &a->head;
 	while (*link != NULL && kept + (*link)->size <= keep) {
 		kept += (*link)->size;
@@ -113,6 +113,18 @@ nam_arena_reset(struct nam_arena *a)
 	a->at = a->end = NULL;
 	if (a->head != NULL)
 		use(a, a->head);
+}
+
+void
+nam_arena_reset(struct nam_arena *a)
+{
+	forget(a, a->chunk_bytes > KEEP_BYTES ? a->chunk_bytes : KEEP_BYTES);
+}
+
+void
+nam_arena_trim(struct nam_arena *a)
+{
+	forget(a, a->chunk_bytes);
 }
 
 void *

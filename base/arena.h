@@ -34,6 +34,8 @@ void nam_arena_fini(struct nam_arena *a);
 /* Forgets everything taken; keeps the first chunks (up to 1 MiB, or one chunk_bytes) for the next
  * use. */
 void nam_arena_reset(struct nam_arena *a);
+/* The same, but keeps one ordinary chunk only: for a use that will not come soon again. */
+void nam_arena_trim(struct nam_arena *a);
 /* From now on b is charged for the chunks, including those that the arena has already (NULL = no
  * budget is charged). Charging the present chunks never fails. */
 void nam_arena_charge(struct nam_arena *a, struct nam_budget *b);

@@ -69,6 +69,18 @@ a_warm_arena_keeps_its_chunks(void **state)
 	assert_ptr_equal(nam_arena_take(&a, 600), first);
 	assert_non_null(nam_arena_take(&a, 5000));
 	assert_ptr_equal(nam_arena_take(&a, 600), second);
+	/* Trimmed, it has one chunk. */
+	nam_arena_trim(&a);
+	assert_non_null(a.head);
+	assert_int_equal(a.used, 0);
+	assert_ptr_equal(nam_arena_take(&a, 600), first);
+	assert_ptr_equal(a.current, a.head);
+	nam_arena_reset(&a);
+	assert_non_null(nam_arena_take(&a, 1000));
+	assert_ptr_equal(a.current, a.head);
+	nam_arena_fini(&a);
+	nam_arena_trim(&a);
+	assert_null(a.head);
 	nam_arena_fini(&a);
 }
 

@@ -424,7 +424,7 @@ do_set_transaction(
 /* ---- statements ------------------------------------------------------------------------ */
 
 static bool
-plain(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *sink, struct cat_err *err,
+plain_run(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *sink, struct cat_err *err,
     bool last)
 {
 	const struct ast_stmt *ast = st->ast;
@@ -496,6 +496,17 @@ plain(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *s
 	if (sink->done == NULL || sink->done(sink->arg, tag, rows))
 		return true;
 	return cat_error(err, "57014", "canceling statement due to user request");
+}
+
+/* Such statements are seldom: what they took, a sample of a table for example, goes back. */
+static bool
+plain(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *sink, struct cat_err *err,
+    bool last)
+{
+	bool ok = plain_run(s, st, sink, err, last);
+	for (unsigned i = 0; i < s->arenas; i++)
+		nam_arena_trim(s->arena[i]);
+	return ok;
 }
 
 bool
