@@ -204,6 +204,15 @@ put_fixed(char *cell, enum cat_type type, union cat_val v)
 	}
 }
 
+static void
+put_null(const struct cat_table *table, char *row, unsigned place, unsigned offset)
+{
+	if (place < table->first)
+		row[place / 8] |= (char)(1u << place % 8);
+	else
+		row[offset - 1] = 1;
+}
+
 nam_status
 cat_row_encode(const struct cat_table *table, struct txn *t, const union cat_val *v, const bool *null,
     struct cat_str *out, struct nam_arena *arena)
@@ -234,13 +243,14 @@ cat_row_encode(const struct cat_table *table, struct txn *t, const union cat_val
 		row[table->first / 8] |= (char)(1u << table->first % 8);
 		memcpy(row + table->first_fixed, &table->places, sizeof table->places);
 	}
+	for (unsigned p = 0; p < table->places && table->place != NULL && table->places != table->columns;
+	     p++)
+		if (table->place[p].column == 0)
+			put_null(table, row, p, table->place[p].offset);
 	for (unsigned i = 0; i < table->columns; i++) {
 		const struct cat_column *c = &table->column[i];
 		if (null[i]) {
-			if (c->place < table->first)
-				row[c->place / 8] |= (char)(1u << c->place % 8);
-			else
-				row[c->offset - 1] = 1;
+			put_null(table, row, c->place, c->offset);
 			continue;
 		}
 		if (!is_var(c->type)) {

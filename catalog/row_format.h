@@ -17,7 +17,8 @@
  *
  *   A row has the places that the table had when the row was written. For a place that the row
  *   lacks, a column shows its `missing`. Places of dropped columns stay; rows written since have
- *   zeros there.
+ *   NULL there: a statement that began before the DROP, and locks such a row, still reads it by the
+ *   definition that has the column. Its commit fails.
  *
  *   cell of BOOL 1 byte, INT2 2, INT4 FLOAT4 4, INT8 FLOAT8 DATE TIME and timestamps 8,
  *   little-endian, not aligned; of TEXT, NUMERIC and every other str 8:

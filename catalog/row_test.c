@@ -441,6 +441,65 @@ room(void **state)
 	forget_blobs();
 }
 
+/*
+ * A statement may lock a row that was written after a column had been dropped, and read it by the
+ * definition it began with: the column is NULL in it.
+ */
+static void
+dropped_columns(void **state)
+{
+	(void)state;
+	static const enum cat_type type[] = { CAT_TEXT, CAT_INT8, CAT_TEXT, CAT_NUMERIC, CAT_BOOL };
+	enum { PLACES = sizeof type / sizeof *type };
+	/* The first `first` places are in every row, the others were added. */
+	for (uint16_t first = 1; first <= PLACES; first++)
+		for (unsigned gone = 0; gone < PLACES; gone++) {
+			struct cat_column before[PLACES], after[PLACES - 1];
+			struct cat_place old_place[PLACES], new_place[PLACES];
+			struct cat_table old = { .column = before,
+				.columns = PLACES,
+				.place = old_place,
+				.places = PLACES,
+				.first = first };
+			struct cat_table new = { .column = after,
+				.columns = PLACES - 1,
+				.place = new_place,
+				.places = PLACES,
+				.first = first };
+			struct cat_err err;
+			union cat_val v[PLACES - 1];
+			bool null[PLACES - 1] = { false };
+			for (uint16_t p = 0, c = 0; p < PLACES; p++) {
+				before[p] = (struct cat_column){ .type = type[p], .typmod = -1 };
+				old_place[p] = (struct cat_place){ .type = type[p], .column = p + 1 };
+				new_place[p] =
+				    (struct cat_place){ .type = type[p], .column = p == gone ? 0 : c + 1 };
+				if (p == gone)
+					continue;
+				after[c] = before[p];
+				v[c] = (union cat_val){ .i = p };
+				if (type[p] == CAT_TEXT || type[p] == CAT_NUMERIC)
+					v[c].s = (struct cat_str){ "", 0 };
+				c++;
+			}
+			assert_true(cat_table_layout(&old, &err) && cat_table_layout(&new, &err));
+			struct nam_arena a;
+			nam_arena_init(&a, 0);
+			struct cat_str bytes;
+			assert_int_equal(cat_row_encode(&new, NULL, v, null, &bytes, &a), NAM_OK);
+			struct txn_row row = own(bytes);
+			uint16_t want[PLACES];
+			struct cat_vec col[PLACES];
+			for (uint16_t p = 0; p < PLACES; p++)
+				want[p] = p;
+			assert_int_equal(cat_rows_decode(&old, NULL, &row, 1, want, PLACES, col, &a), NAM_OK);
+			for (unsigned p = 0; p < PLACES; p++)
+				assert_int_equal(col[p].null != NULL && col[p].null[0], p == gone);
+			free((void *)(uintptr_t)row.bytes);
+			nam_arena_fini(&a);
+		}
+}
+
 int
 main(void)
 {
@@ -449,6 +508,7 @@ main(void)
 		cmocka_unit_test(corrupt_rows),
 		cmocka_unit_test(canonical_keys),
 		cmocka_unit_test(room),
+		cmocka_unit_test(dropped_columns),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

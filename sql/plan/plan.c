@@ -580,11 +580,11 @@ sql_plan_one(const struct ast_stmt *st, const struct sql_bind_in *in, struct cat
 	p->kind = st->kind;
 	p->ast = st;
 	p->params = st->params;
-	struct bind *b = nam_arena_zero(&p->arena, sizeof *b);
-	bool ok = b != NULL;
 	struct nam_arena scratch;
 	unsigned asked_left = ASKED_MAX;
 	nam_arena_init(&scratch, 0);
+	struct bind *b = nam_arena_zero(&scratch, sizeof *b);
+	bool ok = b != NULL;
 	if (ok) {
 		b->scratch = &scratch;
 		b->where.asked_left = &asked_left;
