@@ -251,18 +251,19 @@ left_make(struct net_worker *w, struct idx_hash *ix, struct idx_anchor *a, struc
 /*
  * Lists a table that no directory word names any more (H9). a->left_at counts it afterwards, and
  * the caller WRITEs that before it clears `old`. A full list forgets the table. If a WRITE into the
- * list is in doubt, it may execute later: then the list is forgotten.
+ * list is in doubt, it may execute later: then the list is forgotten. dead: a process that died may
+ * have listed the table.
  */
 static nam_status
-left_put(
-    struct net_worker *w, struct idx_hash *ix, struct idx_anchor *a, net_addr table, struct net_counts *acct)
+left_put(struct net_worker *w, struct idx_hash *ix, struct idx_anchor *a, net_addr table, bool dead,
+    struct net_counts *acct)
 {
 	struct idx_left last = { 0 };
 	unsigned n = left_count(a);
 	nam_status st = NAM_OK;
 	if (ix->reclaim.now == NULL)
 		return NAM_OK;
-	if (n > 0 && (st = net_read1(w, left_place(a, n - 1), &last, sizeof last, acct)) != NAM_OK)
+	if (dead && n > 0 && (st = net_read1(w, left_place(a, n - 1), &last, sizeof last, acct)) != NAM_OK)
 		return st;
 	if (last.table == table.bits || n == IDX_LEFT)
 		return NAM_OK;
@@ -546,7 +547,7 @@ replace(struct net_worker *w, struct idx_hash *ix, struct work *wk, struct idx_a
 	if ((st = net_run(&b)) != NAM_OK)
 		return st;
 	if ((st = publish(w, ix, wk, a, acct)) == NAM_OK)
-		st = left_put(w, ix, a, table, acct);
+		st = left_put(w, ix, a, table, false, acct);
 	return st;
 }
 
@@ -594,7 +595,7 @@ resize_locked(struct net_worker *w, struct idx_hash *ix, uint64_t owner, uint64_
 		goto unlock;
 	if (a.old != 0) {
 		if ((st = publish(w, ix, wk, &a, acct)) != NAM_OK ||
-		    (st = left_put(w, ix, &a, (net_addr){ idx_word_table(a.old) }, acct)) != NAM_OK)
+		    (st = left_put(w, ix, &a, (net_addr){ idx_word_table(a.old) }, true, acct)) != NAM_OK)
 			goto unlock;
 		clear = true;
 	}
