@@ -61,8 +61,7 @@ struct sql_re_look {
 	uint32_t from, to;
 };
 
-/* ---- its tree, as PostgreSQL divides it
- * --------------------------------------------------------- */
+/* ---- its tree, as PostgreSQL divides it -------------------------------------------------- */
 
 enum {
 	SQL_RE_LONGER = 1,
@@ -108,8 +107,7 @@ bool sql_re_parse(struct sql_re_compile *c, bool literal, struct sql_re_alt **ou
 /* regex_tree.c: the tree and the program. */
 bool sql_re_build(struct sql_re_compile *c, const struct sql_re_alt *whole);
 
-/* ---- running
- * --------------------------------------------------------------------------------------- */
+/* ---- running ------------------------------------------------------------------------------ */
 
 /* Threads in order of preference: operations that wait for a character, and what they hold. */
 struct sql_re_threads {

@@ -317,51 +317,63 @@ emit_pieces(struct sql_re_compile *c, const struct sql_re_piece *p, const struct
 	return true;
 }
 
-/* One of several, the last without a way around it. */
+/*
+ * One of several, the last without a way around it. Before each: way_begin; behind all but the
+ * last: way_end; at the end ways_meet, to which all jump.
+ */
+struct ways {
+	uint32_t split; /* of the one that is made */
+	int32_t jump;   /* a list of those behind it */
+};
+
 static bool
-emit_alternatives(struct sql_re_compile *c, const struct sql_re_alt *a)
+way_begin(struct sql_re_compile *c, struct ways *w, bool more)
 {
-	int32_t jump = -1;
-	for (const struct sql_re_branch *b = a->first; b != NULL; b = b->next) {
-		uint32_t split = b->next ? room(c, 1) : 0;
-		if (split == UINT32_MAX || !emit_pieces(c, b->first, NULL))
-			return false;
-		if (b->next == NULL)
-			break;
-		if (!emit(c, OP_JUMP, jump, 0))
-			return false;
-		jump = (int32_t)c->re->ops - 1;
-		c->re->op[split] = (struct sql_regex_op){ OP_SPLIT, 1, (int32_t)(c->re->ops - split) };
-	}
-	while (jump >= 0) {
-		int32_t before = c->re->op[jump].x;
-		c->re->op[jump].x = (int32_t)c->re->ops - jump;
-		jump = before;
+	w->split = more ? room(c, 1) : 0;
+	return w->split != UINT32_MAX;
+}
+
+static bool
+way_end(struct sql_re_compile *c, struct ways *w)
+{
+	if (!emit(c, OP_JUMP, w->jump, 0))
+		return false;
+	w->jump = (int32_t)c->re->ops - 1;
+	c->re->op[w->split] = (struct sql_regex_op){ OP_SPLIT, 1, (int32_t)(c->re->ops - w->split) };
+	return true;
+}
+
+static bool
+ways_meet(struct sql_re_compile *c, struct ways *w)
+{
+	while (w->jump >= 0) {
+		int32_t before = c->re->op[w->jump].x;
+		c->re->op[w->jump].x = (int32_t)c->re->ops - w->jump;
+		w->jump = before;
 	}
 	return true;
 }
 
 static bool
+emit_alternatives(struct sql_re_compile *c, const struct sql_re_alt *a)
+{
+	struct ways w = { .jump = -1 };
+	for (const struct sql_re_branch *b = a->first; b != NULL; b = b->next)
+		if (!way_begin(c, &w, b->next != NULL) || !emit_pieces(c, b->first, NULL) ||
+		    (b->next != NULL && !way_end(c, &w)))
+			return false;
+	return ways_meet(c, &w);
+}
+
+static bool
 emit_alt_tree(struct sql_re_compile *c, struct sql_re_node *n)
 {
-	int32_t jump = -1;
-	for (struct sql_re_node *b = n->child; b != NULL; b = b->sibling) {
-		uint32_t split = b->sibling ? room(c, 1) : 0;
-		if (split == UINT32_MAX || !emit_tree(c, b))
+	struct ways w = { .jump = -1 };
+	for (struct sql_re_node *b = n->child; b != NULL; b = b->sibling)
+		if (!way_begin(c, &w, b->sibling != NULL) || !emit_tree(c, b) ||
+		    (b->sibling != NULL && !way_end(c, &w)))
 			return false;
-		if (b->sibling == NULL)
-			break;
-		if (!emit(c, OP_JUMP, jump, 0))
-			return false;
-		jump = (int32_t)c->re->ops - 1;
-		c->re->op[split] = (struct sql_regex_op){ OP_SPLIT, 1, (int32_t)(c->re->ops - split) };
-	}
-	while (jump >= 0) {
-		int32_t before = c->re->op[jump].x;
-		c->re->op[jump].x = (int32_t)c->re->ops - jump;
-		jump = before;
-	}
-	return true;
+	return ways_meet(c, &w);
 }
 
 static bool
