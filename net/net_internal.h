@@ -14,6 +14,7 @@
 #ifndef NAM_NET_NET_INTERNAL_H
 #define NAM_NET_NET_INTERNAL_H
 
+#include <base/core.h>
 #include <net/net.h>
 #include <net/region_format.h>
 
@@ -233,6 +234,7 @@ struct net_worker {
 					 * or died */
 	unsigned news_sleepers;         /* o */
 	bool background;                /* o  net_worker_background */
+	struct nam_core core;           /* o */
 	void *env_priv;
 
 	/* admit.c */

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -400,13 +399,12 @@ real_run(struct net_worker *w, bool (*until)(void *), void *arg)
 			continue;
 		}
 		/* Nothing to do: let other threads have the core, look a few times more, then
-		 * sleep. */
-		if (next == LOOK && !w->background && (looks++ < LOOKS_BEFORE_SLEEP || timer_is_close(w))) {
-			sched_yield();
+		 * sleep; at once if other threads compute on this core. */
+		if (next == LOOK && !w->background && (looks++ < LOOKS_BEFORE_SLEEP || timer_is_close(w)) &&
+		    nam_core_yield(&w->core))
 			continue;
-		}
 		if (!sleep_until_something(w, until, arg))
-			sched_yield();
+			nam_core_yield(&w->core);
 		else
 			looks = 0;
 	}

@@ -7,6 +7,7 @@
  * others are not affected.
  */
 #include <base/clock.h>
+#include <base/core.h>
 #include <base/hash.h>
 #include <base/log.h>
 #include <net/local.h>
@@ -526,14 +527,14 @@ sn_server_run(struct sn_server *s, struct nam_err *err)
 {
 	struct epoll_event ev[EVENTS];
 	int looks = 0;
+	struct nam_core core = { 0 };
 	for (;;) {
 		int n = epoll_wait(s->epoll_fd, ev, EVENTS, looks > 0 ? 0 : -1);
 		if (n < 0 && errno != EINTR)
 			return nam_fail(err, NAM_IO, "the event loop failed: %s", strerror(errno));
 		if (n <= 0) {
 			if (looks > 0) {
-				looks--;
-				sched_yield();
+				looks = nam_core_yield(&core) ? looks - 1 : 0;
 			}
 			continue;
 		}

@@ -17,6 +17,7 @@
 #include "server_internal.h"
 
 #include <base/clock.h>
+#include <base/core.h>
 #include <base/log.h>
 #include <base/rng.h>
 #include <net/exec.h>
@@ -868,6 +869,7 @@ shard_main(void *arg)
 	struct sn_shard *sh = arg;
 	uint64_t news_ns = nam_clock_ns(), nap_ns = 0;
 	unsigned rounds = 0;
+	struct nam_core core = { 0 };
 	prctl(PR_SET_NAME, "namdb-shard", 0, 0, 0);
 	prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0);
 	while (!atomic_load_explicit(&sh->stop, memory_order_relaxed)) {
@@ -886,10 +888,8 @@ shard_main(void *arg)
 			nap_ns = 0;
 			continue;
 		}
-		if ((r.polls || r.half) && now - news_ns < SPIN_NS) {
-			sched_yield();
+		if ((r.polls || r.half) && now - news_ns < SPIN_NS && nam_core_yield(&core))
 			continue;
-		}
 		/* Last look, then sleep. */
 		if (take_events(sh) > 0)
 			continue;

@@ -1,6 +1,7 @@
 /* channel.c -- calls: out of a worker's queue into a request ring, and their answers out of the
  * response ring. */
 #include <base/assert.h>
+#include <base/core.h>
 #include <base/fault.h>
 #include <base/log.h>
 #include <net/ring/channel.h>
@@ -621,7 +622,8 @@ net_channels_may_sleep(struct net_worker *w, struct pollfd *fd, nfds_t *n, uint6
 		if (ch->out_first == NULL)
 			continue;
 		polls |= ch->mode == NET_POLLING && !ch->ops->fd_pulls;
-		if (ch->mode == NET_POLLING && net_now_ns(w) - w->call_news_ns < SPIN_NS)
+		if (ch->mode == NET_POLLING && net_now_ns(w) - w->call_news_ns < SPIN_NS &&
+		    !nam_core_is_wanted(&w->core))
 			return false;
 	}
 	for (struct net_channel *ch = w->channels; ch != NULL; ch = ch->next) {

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """A machine that is busy with other work for half a minute: no process is killed for it. The long form is tests/life.py busy."""
 import os
+import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import house
 import life
-from house import same, skip
+import wire
+from house import House, same, skip
 
 
 def test_busy_machine():
@@ -15,6 +18,39 @@ def test_busy_machine():
     f = life.busy(seconds=25, table_mb=100, every=5)
     f.table()
     same(f["wrong"], [], "what is wrong")
+
+
+def statements(w, seconds):
+    """UPDATEs by their key, one after another."""
+    n, end = 0, time.monotonic() + seconds
+    while time.monotonic() < end:
+        n += 1
+        w.query("update t set v = v + 1 where id = %d" % (n % 100 + 1))
+    return n
+
+
+def test_statements_beside_busy_loops():
+    """Waiting threads sleep there. A thread that yields its core to a busy loop gets it back some milliseconds later: then it is a twentieth of what it is alone."""
+    if house.SLOW != 1:
+        skip("throughput says little under sanitizers")
+    with House(1) as h:
+        c = house.Compute(h)
+        w = wire.Wire(c.port)
+        w.query("create table t (id bigint primary key, v bigint)")
+        w.query("insert into t select i, 0 from generate_series(1, 100) i")
+        alone = beside = 0
+        for _ in range(4):
+            alone += statements(w, 0.5)
+            loops = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(3 * os.cpu_count())]
+            try:
+                beside += statements(w, 1)
+            finally:
+                for loop in loops:
+                    loop.kill()
+                    loop.wait()
+        w.close()
+        print("alone %d a second, beside busy loops %d" % (alone / 2, beside / 4))
+        same(beside / 4 > 0.08 * alone / 2, True, "statements beside busy loops: more than 8 % of those alone")
 
 
 if __name__ == "__main__":
