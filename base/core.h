@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 enum {
-	NAM_CORE_LONG_NS = 200000,    /* a yield that takes so long went to a thread that computes */
-	NAM_CORE_AGAIN_NS = 20000000, /* after one, the next yield is tried so much later */
+	NAM_CORE_LONG_NS = 200000,    /* so long a yield went to a thread that computes */
+	NAM_CORE_AGAIN_NS = 20000000, /* the next yield after one */
 };
 
 /* Of one thread. Zeros: nothing is known yet. */
