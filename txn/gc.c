@@ -196,141 +196,6 @@ txn_cid_spend(struct txn_worker *tw, unsigned note, tso_cid *cid)
 	return NAM_OK;
 }
 
-/* The blobs that a deletion's payload names. The catalog may free the owner as soon as a view is
- * closed: closing waits for us. */
-static unsigned
-blobs_of(struct txn_table_view *v, const struct rec_slot *s, uint64_t cid, net_addr at, struct txn_blob *out)
-{
-	unsigned n = 0;
-	if (v->blobs == NULL || !txn_rec_slot_whole(v, s, cid, at))
-		return 0;
-	struct txn_table_view *now = txn_ask(v->stock);
-	if (now == NULL)
-		return 0;
-	n = now->blobs(&now->blob_table, s->payload, (uint32_t)s->meta, out, TXN_BLOBS_MAX);
-	txn_asked(now);
-	return n;
-}
-
-/* Of a directory. */
-static const uint64_t zero[3 + REC_SLOTS_MAX];
-
-/* Takes a deleted row out of the ordered indexes. Not OK: its lock stays. */
-static nam_status
-unordered(struct txn_worker *tw, struct txn_table_view *v, const struct rec_slot *row, net_addr at)
-{
-	nam_status st = v->orders > 0 ? txn_orders_take_out(tw, v, row, at) : NAM_OK;
-	if (st != NAM_OK)
-		txn_doubt(tw);
-	return st;
-}
-
-/* Takes a block that holds only a deletion (or no version) out of the index and empties it. */
-static nam_status
-reclaim(struct txn_worker *tw, struct txn_table_view *v, const struct txn_junk *j)
-{
-	struct net_worker *w = tw->w;
-	struct rec_block *img = malloc(v->block_bytes);
-	if (img == NULL)
-		return NAM_NOMEM;
-	nam_status st = net_read1(w, j->at, img, v->block_bytes, NULL);
-	uint64_t expect = 0, seen;
-	struct txn_blob blobs[TXN_BLOBS_MAX];
-	unsigned n = 0;
-	if (st != NAM_OK)
-		goto out;
-	unsigned newest = txn_rec_newest(v, img);
-	st = NAM_BUSY;
-	if (!txn_rec_dir_whole(v, img, j->at) || rec_is_locked(img)) {
-		if (rec_is_locked(img))
-			txn_unlock_dead(tw, j->at, img->word);
-		goto out; /* locked by a transaction, which may still free the lock */
-	}
-	st = NAM_OK;
-	if (j->kind == JUNK_TOMB) {
-		if (newest == REC_NO_SLOT || rec_cid(img, newest) != j->cid || img->ident != j->aux)
-			goto out; /* inserted again */
-		expect = j->cid;
-		n = blobs_of(v, rec_slot_of(v, img, newest), j->cid, j->at, blobs);
-	} else {
-		if (newest != REC_NO_SLOT)
-			goto out;
-		expect = img->word;
-	}
-	uint64_t lock = txn_gc_lock(tw);
-	st = txn_sure_cas(tw, j->at, expect, lock, &seen);
-	if (st == NAM_OK && seen != expect)
-		st = NAM_BUSY;
-	if (st != NAM_OK)
-		goto out;
-	if (j->kind == JUNK_EMPTY) {
-		/* The READ may have met a commit: its word, but not yet its directory. Under the
-		 * lock the directory is whole. */
-		st = net_read1(w, j->at, img, v->head_bytes, NULL);
-		if (st != NAM_OK || !txn_rec_dir_whole(v, img, j->at) ||
-		    txn_rec_newest(v, img) != REC_NO_SLOT) {
-			(void)txn_sure_cas(tw, j->at, lock, expect, &seen);
-			st = st == NAM_GONE ? NAM_BUSY : st;
-			goto out;
-		}
-	}
-	/*
-	 * First empty, then unlink: as soon as the index does not lead here, the key may be
-	 * inserted into another block, and a reader that still comes here (by a pointer cache) must
-	 * not see the deletion.
-	 */
-	if (j->kind == JUNK_TOMB &&
-	    (st = txn_sure_write(tw, rec_dir_at(j->at), zero, rec_dir_bytes(v->slots))) != NAM_OK)
-		goto out;
-	if (j->kind == JUNK_TOMB && (st = unordered(tw, v, rec_slot_of(v, img, newest), j->at)) != NAM_OK)
-		goto out;
-	if (v->has_key) {
-		enum { TRIES = 8 };
-		uint64_t until = 0;
-		st = idx_remove(w, v->index, j->aux, j->at, NULL);
-		idx_ptrs_drop(tw->db->ptrs, j->aux);
-		/* The index entry is removed, or not, or will be: until that is known no other
-		 * transaction may use the block. */
-		for (unsigned i = 0; st == NAM_GONE && i < TRIES && txn_again_all(tw, &until) == NAM_OK; i++)
-			st = idx_remove(w, v->index, j->aux, j->at, NULL);
-		if (st == NAM_GONE) {
-			txn_doubt(tw);
-			goto out;
-		}
-		/* An empty block without an entry is no longer ours: its row lived, was deleted and
-		 * reclaimed after this insert was undone. */
-		if (st != NAM_OK && (st != NAM_ABSENT || j->kind == JUNK_EMPTY)) {
-			nam_status back = NAM_OK;
-			if (j->kind == JUNK_TOMB)
-				back = txn_sure_write(
-				    tw, rec_dir_at(j->at), rec_dir(img), rec_dir_bytes(v->slots));
-			if (back == NAM_OK)
-				(void)txn_sure_cas(tw, j->at, lock, expect, &seen);
-			goto out;
-		}
-	}
-	tso_cid cid;
-	/* If home is gone, the block stays locked, like all others. */
-	st = txn_word_fresh(tw, j->at, lock, expect, &cid);
-	if (st == NAM_OK) {
-		/* The blobs that the deletion's payload named are garbage only now: until now a
-		 * version named them, so a sweep that began before left them to us. */
-		for (unsigned i = 0; i < n; i++)
-			txn_junk_add(tw, (struct txn_junk){ .cid = cid,
-					     .kind = JUNK_BLOB,
-					     .stock = v->stock,
-					     .at = blobs[i].at,
-					     .len = blobs[i].len,
-					     .aux = j->at.bits });
-		txn_junk_add(
-		    tw, (struct txn_junk){
-			    .cid = cid, .kind = JUNK_BLOCK, .stock = v->stock, .at = j->at, .aux = cid });
-	}
-out:
-	free(img);
-	return st;
-}
-
 /* True if the callbacks of a definition are asked. */
 static bool
 is_of_rows(const struct txn_junk *j)
@@ -338,24 +203,30 @@ is_of_rows(const struct txn_junk *j)
 	return j->kind == JUNK_TOMB || j->kind == JUNK_EMPTY || j->kind == JUNK_KEY;
 }
 
+/* May the piece be freed now? NAM_ABSENT: its memory is gone, or another process has it. *v: of the
+ * definitions of today, whichever one the garbage arose under; NULL if it is of no table. */
+static nam_status
+ask(struct txn_worker *tw, const struct txn_junk *j, struct txn_table_view **v)
+{
+	*v = j->stock != NULL ? atomic_load(&j->stock->view) : NULL;
+	if (j->stock == NULL)
+		return NAM_OK;
+	if (*v == NULL)
+		return NAM_ABSENT;
+	if (is_of_rows(j) && atomic_load(&j->stock->changing))
+		return NAM_BUSY;
+	return txn_may_give(tw, *v, j);
+}
+
 /* Frees one piece of junk whose CID the watermark has reached. With a pin. Not OK: *j is due at
  * another time. */
 static nam_status
 collect(struct txn_worker *tw, struct txn_junk *j)
 {
-	nam_status st = NAM_OK;
-	/* Of the definitions of today, whichever one the garbage arose under. */
-	struct txn_table_view *v = j->stock != NULL ? atomic_load(&j->stock->view) : NULL;
-	bool over = j->stock != NULL && v == NULL;
-	if (v != NULL && is_of_rows(j) && atomic_load(&j->stock->changing))
-		return NAM_BUSY;
-	if (v != NULL && (st = txn_may_give(tw, v, j)) != NAM_OK && st != NAM_ABSENT)
-		return st;
-	if (over || st == NAM_ABSENT) {
-		if (j->kind == JUNK_KEY)
-			free((void *)(uintptr_t)j->aux);
-		return NAM_OK;
-	}
+	struct txn_table_view *v;
+	nam_status st = ask(tw, j, &v);
+	if (st != NAM_OK)
+		return st == NAM_ABSENT ? NAM_OK : st;
 	switch (j->kind) {
 	case JUNK_ARCHIVE:
 		txn_archive_give(tw, v, j->at);
@@ -372,16 +243,13 @@ collect(struct txn_worker *tw, struct txn_junk *j)
 		txn_block_give(tw, v, j->at, j->aux);
 		tw->stats.blocks_freed++;
 		break;
-	case JUNK_TOMB:
-	case JUNK_EMPTY:
-		st = reclaim(tw, v, j);
-		break;
-	case JUNK_KEY:
-		st = txn_key_collect(tw, v, j);
-		break;
 	case JUNK_TABLE:
 	case JUNK_CLOSED:
 		return txn_table_release(tw, j);
+	case JUNK_TOMB:
+	case JUNK_EMPTY:
+	case JUNK_KEY:
+		NAM_ASSERT(false); /* collect_rows */
 	}
 	return st == NAM_BUSY ? st : NAM_OK;
 }
@@ -406,6 +274,33 @@ ripe(const struct txn_worker *tw, const struct txn_junk_queue *q, tso_cid waterm
 	return j->cid <= watermark || (j->kind == JUNK_EMPTY && (q->n >= GC_MUCH || tw->stopping || idle));
 }
 
+/* Works on j[0] of a table's rows, and on those behind it in the queue that may be worked on with
+ * it, `most` at most. Returns how many, and what becomes of each. */
+static unsigned
+collect_rows(struct txn_worker *tw, struct txn_junk_queue *q, struct txn_junk *j, nam_status *st,
+    unsigned most, tso_cid watermark, bool idle)
+{
+	struct txn_table_view *v;
+	unsigned n = 1;
+	nam_status asked = ask(tw, &j[0], &v);
+	if (asked != NAM_OK) {
+		st[0] = asked == NAM_ABSENT ? NAM_OK : NAM_BUSY;
+		if (asked == NAM_ABSENT && j[0].kind == JUNK_KEY)
+			free((void *)(uintptr_t)j[0].aux);
+		return n;
+	}
+	unsigned group = txn_reap_most(v);
+	most = most < group ? most : group;
+	while (n < most && q->n > 0 && ripe(tw, q, watermark, idle)) {
+		const struct txn_junk *next = &q->item[q->head];
+		if (next->stock != j[0].stock || !is_of_rows(next) || !txn_reap_together(j, n, next))
+			break;
+		j[n++] = junk_take(q);
+	}
+	txn_reap(tw, v, j, st, n);
+	return n;
+}
+
 /* Frees what may be freed of one queue. idle: no transaction of the process was open. Returns the
  * number of pieces freed. */
 static unsigned
@@ -423,14 +318,25 @@ round_of(struct txn_worker *tw, struct txn_junk_queue *q, unsigned most, bool id
 	/* A transaction of many rows may hold the locks of all that is in the queue, for as long as
 	 * it lasts: then a turn does not try the whole share. */
 	while (did < most && did < freed + GC_STUCK && ripe(tw, q, watermark, idle) && !out_of_time(tw)) {
-		struct txn_junk j = junk_take(q), was = j;
-		did++;
+		struct txn_junk j[TXN_REAP_MAX];
+		nam_status st[TXN_REAP_MAX];
+		unsigned n = 1;
+		j[0] = junk_take(q);
+		const struct txn_junk was = j[0];
 		tw->gc_moved = false;
-		if (collect(tw, &j) != NAM_OK)
-			txn_junk_add(tw, j); /* another time */
-		else
-			freed++;
-		junk_done(tw, &was);
+		if (is_of_rows(&was)) {
+			n = collect_rows(tw, q, j, st, most - did, watermark, idle);
+		} else {
+			st[0] = collect(tw, &j[0]) == NAM_OK ? NAM_OK : NAM_BUSY;
+		}
+		did += n;
+		for (unsigned i = 0; i < n; i++) {
+			if (st[i] == NAM_BUSY)
+				txn_junk_add(tw, j[i]); /* another time */
+			else
+				freed++;
+			junk_done(tw, &was);
+		}
 		freed += tw->gc_moved;
 		if (did >= turn)
 			txn_give_way(tw);

@@ -316,11 +316,12 @@ txn_again_all(struct txn_worker *tw, uint64_t *until)
 	return st;
 }
 
-nam_status
-txn_sure_cas(struct txn_worker *tw, net_addr at, uint64_t expect, uint64_t want, uint64_t *seen)
+/* After a CAS that ended with NAM_GONE. */
+static nam_status
+cas_again(struct txn_worker *tw, net_addr at, uint64_t expect, uint64_t want, uint64_t *seen)
 {
 	uint64_t until = 0;
-	nam_status st = net_cas1(tw->w, at, expect, want, seen, NULL);
+	nam_status st = NAM_GONE;
 	while (st == NAM_GONE) {
 		if ((st = txn_again(tw, at, &until)) != NAM_OK)
 			return st;
@@ -329,6 +330,33 @@ txn_sure_cas(struct txn_worker *tw, net_addr at, uint64_t expect, uint64_t want,
 			*seen = expect; /* the CAS before had done it */
 	}
 	return st;
+}
+
+nam_status
+txn_sure_cas(struct txn_worker *tw, net_addr at, uint64_t expect, uint64_t want, uint64_t *seen)
+{
+	nam_status st = net_cas1(tw->w, at, expect, want, seen, NULL);
+	return st == NAM_GONE ? cas_again(tw, at, expect, want, seen) : st;
+}
+
+void
+txn_sure_cas_all(struct txn_worker *tw, struct txn_cas *c, unsigned n)
+{
+	struct net_op op[TXN_CAS_MAX];
+	struct net_batch b;
+	if (n == 0)
+		return;
+	NAM_ASSERT(n <= TXN_CAS_MAX);
+	net_batch_init(&b, tw->w, op, n, NULL);
+	for (unsigned i = 0; i < n; i++)
+		net_cas(&b, c[i].at, c[i].expect, c[i].want);
+	(void)net_run(&b);
+	for (unsigned i = 0; i < n; i++) {
+		c[i].st = op[i].status;
+		c[i].seen = op[i].seen;
+		if (c[i].st == NAM_GONE)
+			c[i].st = cas_again(tw, c[i].at, c[i].expect, c[i].want, &c[i].seen);
+	}
 }
 
 nam_status

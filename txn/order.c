@@ -455,17 +455,38 @@ still_locked(const struct txn *t, uint64_t at)
 	return w != NULL && w->has == TXN_LOCKED;
 }
 
-/* Removes n entries with one message to each storage node; those that are in doubt one by one. */
+/*
+ * Removes n entries with one message to each storage node; those that are in doubt one by one, up
+ * to the first whose removal may still be served. stays, if not NULL, has a place for each: then
+ * none is left out.
+ */
+static bool
+out_all(struct txn_worker *tw, struct idx_tree_entry *e, unsigned n, bool *stays, struct net_counts *acct)
+{
+	nam_status st = n > 0 ? idx_tree_remove(tw->w, e, n, acct) : NAM_OK;
+	bool all = true;
+	for (unsigned i = 0; i < n && (all || stays != NULL); i++) {
+		nam_status is = st == NAM_OK ? e[i].status : st;
+		bool out = is == NAM_OK || is == NAM_ABSENT || is == NAM_REFUSED ||
+			   take_out(tw, &e[i], acct) == NAM_OK;
+		if (stays != NULL)
+			stays[i] = !out;
+		all &= out;
+	}
+	return all;
+}
+
+void
+txn_entries_out(struct txn_worker *tw, struct idx_tree_entry *e, unsigned n, bool *stays)
+{
+	(void)out_all(tw, e, n, stays, NULL);
+}
+
 static bool
 take_out_all(struct txn *t, struct idx_tree_entry *e, unsigned n)
 {
-	nam_status st = n > 0 ? idx_tree_remove(t->tw->w, e, n, &t->counts) : NAM_OK;
-	for (unsigned i = 0; i < n; i++) {
-		nam_status is = st == NAM_OK ? e[i].status : st;
-		if (is != NAM_OK && is != NAM_ABSENT && is != NAM_REFUSED &&
-		    take_out(t->tw, &e[i], &t->counts) != NAM_OK)
-			return false;
-	}
+	if (!out_all(t->tw, e, n, NULL, &t->counts))
+		return false;
 	txn_give_way(t->tw);
 	return true;
 }
@@ -589,22 +610,6 @@ txn_orders_junk(struct txn *t)
 	}
 }
 
-nam_status
-txn_orders_take_out(struct txn_worker *tw, struct txn_table_view *v, const struct rec_slot *row, net_addr at)
-{
-	nam_status st = NAM_OK;
-	for (unsigned i = 0; st == NAM_OK && i < v->orders; i++) {
-		uint64_t key[IDX_TREE_WORDS] = { 0 };
-		struct idx_tree_entry e = { .tree = v->tree[i], .key = key, .value = at.bits };
-		bool has;
-		/* An entry that stays leads nowhere: a scan finds it. */
-		if (txn_order_key(tw, NULL, v, i, row->payload, (uint32_t)row->meta, key, &has) == NAM_OK &&
-		    has)
-			st = take_out(tw, &e, NULL);
-	}
-	return st;
-}
-
 bool
 txn_key_needed(struct txn_worker *tw, struct txn_table_view *v, const struct rec_block *img, net_addr at,
     unsigned order, const uint64_t *key, bool *later)
@@ -635,61 +640,4 @@ txn_key_needed(struct txn_worker *tw, struct txn_table_view *v, const struct rec
 	}
 	*later = any && shown == 0;
 	return false;
-}
-
-nam_status
-txn_key_collect(struct txn_worker *tw, struct txn_table_view *v, struct txn_junk *j)
-{
-	struct txn_old_key *k = (struct txn_old_key *)(uintptr_t)j->aux;
-	struct idx_tree_entry e = { .key = k->key, .value = j->at.bits };
-	unsigned order = 0;
-	uint64_t seen, lock;
-	bool later = false;
-	while (order < v->orders && v->tree_name[order] != k->tree)
-		order++;
-	if (order == v->orders) { /* the index has been dropped */
-		free(k);
-		return NAM_OK;
-	}
-	e.tree = v->tree[order];
-	struct rec_block *img = malloc(v->block_bytes);
-	if (img == NULL)
-		return NAM_BUSY;
-	nam_status st = net_read1(tw->w, j->at, img, v->block_bytes, NULL);
-	if (st != NAM_OK)
-		goto out;
-	st = NAM_BUSY;
-	if (rec_is_locked(img) || !txn_rec_dir_whole(v, img, j->at))
-		goto out;
-	unsigned newest = txn_rec_newest(v, img);
-	if (newest != REC_NO_SLOT && rec_cid(img, newest) != img->word)
-		goto out; /* the READ met a commit */
-	st = NAM_OK;
-	if (!nam_fault(KEY_UNASKED) && txn_key_needed(tw, v, img, j->at, order, k->key, &later))
-		goto out;
-	st = NAM_BUSY;
-	if (later)
-		goto out;
-	if (nam_fault(ENTRY_UNLOCKED)) {
-		net_sleep(tw->w, nam_fault_dice(2000) * UINT64_C(1000));
-		(void)take_out(tw, &e, NULL);
-		st = NAM_OK;
-		goto out;
-	}
-	lock = txn_gc_lock(tw);
-	st = txn_sure_cas(tw, j->at, img->word, lock, &seen);
-	if (st == NAM_OK && seen != img->word)
-		st = NAM_BUSY;
-	if (st != NAM_OK)
-		goto out;
-	if (take_out(tw, &e, NULL) != NAM_OK)
-		txn_doubt(tw);
-	else
-		(void)txn_sure_cas(tw, j->at, lock, img->word, &seen);
-	st = NAM_OK;
-out:
-	free(img);
-	if (st != NAM_BUSY)
-		free(k);
-	return st;
 }

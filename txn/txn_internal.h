@@ -906,12 +906,20 @@ void txn_key_junk(struct txn_worker *tw, struct txn_table_view *v, unsigned i, c
  */
 bool txn_key_needed(struct txn_worker *tw, struct txn_table_view *v, const struct rec_block *img, net_addr at,
     unsigned order, const uint64_t *key, bool *later);
-/* NAM_BUSY: later; else the junk is done with. */
-nam_status txn_key_collect(struct txn_worker *tw, struct txn_table_view *v, struct txn_junk *j);
-/* Removes the entries of a deleted row, whose block the collector has locked. Not OK: the lock has
- * to stay. */
-nam_status txn_orders_take_out(
-    struct txn_worker *tw, struct txn_table_view *v, const struct rec_slot *row, net_addr at);
+/* Removes entries, at most 32, whose blocks the collector has locked. stays[i]: the removal may still
+ * be served, so the lock has to stay (O3). */
+void txn_entries_out(struct txn_worker *tw, struct idx_tree_entry *e, unsigned n, bool *stays);
+
+/* reap.c */
+enum { TXN_REAP_MAX = 32 };
+/* How many pieces of garbage of a table are worked on together. */
+unsigned txn_reap_most(const struct txn_table_view *v);
+/* True if `next` may be worked on with the n before it. */
+bool txn_reap_together(const struct txn_junk *j, unsigned n, const struct txn_junk *next);
+/* n pieces of v (KEY, TOMB, EMPTY), each of which may be worked on with those before it. With a
+ * pin. st[i] NAM_BUSY: the piece is due at another time; else it is done with. */
+void txn_reap(
+    struct txn_worker *tw, struct txn_table_view *v, struct txn_junk *j, nam_status *st, unsigned n);
 
 /* keyed.c */
 /* A block that an entry of the key leads to. Another status than NAM_OK ends the call. */
@@ -1212,6 +1220,14 @@ nam_status txn_again(struct txn_worker *tw, net_addr at, uint64_t *until);
  * broken. */
 nam_status txn_again_all(struct txn_worker *tw, uint64_t *until);
 nam_status txn_sure_cas(struct txn_worker *tw, net_addr at, uint64_t expect, uint64_t want, uint64_t *seen);
+/* Several CASes with one doorbell for each node, as txn_sure_cas does one. */
+struct txn_cas {
+	net_addr at;
+	uint64_t expect, want, seen;
+	nam_status st;
+};
+enum { TXN_CAS_MAX = 32 };
+void txn_sure_cas_all(struct txn_worker *tw, struct txn_cas *c, unsigned n);
 nam_status txn_sure_write(struct txn_worker *tw, net_addr at, const void *from, uint32_t len);
 nam_status txn_claim_sure(struct txn_worker *tw, struct tso_claim *c, tso_cid floor);
 
