@@ -207,6 +207,14 @@ index_of(struct audit *a, uint64_t anchor)
 		    claim(a, idx_word_table(word), IDX_TABLE_BYTES, KEPT, "a sub-table"))
 			index_table(a, idx_word_table(word));
 	}
+	/* What resizes have left behind, in a ring: the first one, and how many (H9). */
+	uint64_t first = ix->left_at >> 32, listed = ix->left_at & UINT32_MAX;
+	if (ix->left != 0 && claim(a, ix->left, IDX_TABLE_BYTES, KEPT, "an index's list of sub-tables")) {
+		const struct idx_left *list = memory(a, ix->left);
+		for (uint64_t i = 0; i < listed && i < IDX_LEFT; i++)
+			claim(a, list[(first + i) % IDX_LEFT].table, IDX_TABLE_BYTES, LISTED,
+			    "a sub-table left behind and listed");
+	}
 	uint64_t spare = ix->spare & ~(uint64_t)(IDX_TABLE_BYTES - 1), n = ix->spare & (IDX_TABLE_BYTES - 1);
 	if (n > 0)
 		claim(a, spare, n * IDX_TABLE_BYTES, LISTED, "unused sub-tables");
