@@ -919,6 +919,62 @@ test_beside_collector(void **state)
 	fixture_orders = 2;
 }
 
+/* ---- what the collector's work costs ---- */
+
+enum { LEFT = 320, PER_TXN = 40 };
+
+static uint64_t
+round_trips_until_quiet(struct fixture *fix)
+{
+	struct net_counts before, after;
+	txn_worker_background(fix->tw[0], &before);
+	net_sleep(fix->w[0], 400000 * US);
+	txn_worker_background(fix->tw[0], &after);
+	return after.round_trips - before.round_trips;
+}
+
+/* Rows leave their keys, and then go: the collector works on them in groups. */
+static void
+in_groups(struct fixture *fix)
+{
+	struct txn_table *tab = &fix->tab[0];
+	for (unsigned what = 0; what < 3; what++) {
+		struct txn *old = begin(fix, 0, TXN_REPEATABLE_READ);
+		nam_status st;
+		(void)seek(fix, old, tab, 7, &st);
+		for (uint64_t k = 0; k < LEFT;) {
+			struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
+			for (unsigned i = 0; i < PER_TXN; i++, k++)
+				assert_int_equal(what == 0   ? insert(t, tab, k, (int64_t)k + 1)
+						 : what == 1 ? set(fix, t, tab, k, (int64_t)(k + LEFT) + 1)
+							     : del(fix, t, tab, k),
+				    NAM_OK);
+			commit_all(t);
+		}
+		txn_abort(old);
+		uint64_t took = round_trips_until_quiet(fix), idle = round_trips_until_quiet(fix);
+		took = took > idle ? took - idle : 0;
+		/* A deleted row's entry of the hash index leaves by itself: three for each. */
+		uint64_t may = (what == 2 ? 3 * LEFT : 0) + LEFT;
+		printf("%s: %lu round trips of the collector for %d rows\n",
+		    what == 0   ? "inserted"
+		    : what == 1 ? "other keys"
+				: "deleted",
+		    took, LEFT);
+		assert_true(took < may);
+		assert_int_equal(entries(fix, 0), what == 2 ? 0 : LEFT);
+		assert_int_equal(entries(fix, 1), what == 2 ? 0 : LEFT);
+	}
+}
+
+static void
+test_in_groups(void **state)
+{
+	(void)state;
+	die_at = 0;
+	run_sized(1, 2, 5, 16 << 20, in_groups);
+}
+
 /* ---- the faults ---- */
 
 #ifdef NAM_TWINS
@@ -963,6 +1019,7 @@ main(void)
 		cmocka_unit_test(test_died),
 		cmocka_unit_test(test_grows),
 		cmocka_unit_test(test_beside_collector),
+		cmocka_unit_test(test_in_groups),
 #ifdef NAM_TWINS
 		cmocka_unit_test(test_twins),
 #endif
