@@ -1,6 +1,6 @@
 /* catalog.c -- the process's cache of definitions, and DDL as rows of two system tables. */
 #include <base/assert.h>
-#include <base/hash.h>
+#include <catalog/by_id.h>
 #include <catalog/catalog_internal.h>
 
 #include <stdio.h>
@@ -192,74 +192,17 @@ cat_key_name(const struct cat_table *t, char buf[CAT_NAME_MAX + 8])
 
 /* ---- shots -------------------------------------------------------------------- */
 
-static uint64_t
-name_hash(const char *name)
-{
-	return nam_hash(name, strlen(name), 0);
-}
-
-static struct cat_entry *
-shot_find(const struct cat_snapshot *s, const char *name)
-{
-	for (uint64_t h = name_hash(name);; h++) {
-		struct cat_entry *e = s->slot[h & s->mask];
-		if (e == NULL || strcmp(e->def.path, name) == 0)
-			return e;
-	}
-}
-
 static bool
 shot_covers(const struct cat_snapshot *s, tso_cid at, tso_cid noted)
 {
 	return at >= s->from && (at <= s->at || noted <= s->at);
 }
 
-/* n names at most. */
-static struct cat_snapshot *
-shot_new(unsigned n)
+void
+cat_entry_unlisted(struct cat *c, struct cat_entry *e, tso_cid gone)
 {
-	uint64_t slots = 8;
-	while (slots < 2 * (uint64_t)n)
-		slots *= 2;
-	struct cat_snapshot *s = calloc(1, sizeof *s + slots * sizeof s->slot[0]);
-	if (s == NULL)
-		return NULL;
-	s->mask = slots - 1;
-	s->table = calloc(n, sizeof *s->table);
-	if (s->table == NULL) {
-		free(s);
-		return NULL;
-	}
-	return s;
-}
-
-static void
-shot_add(struct cat_snapshot *s, struct cat_entry *e)
-{
-	uint64_t h = name_hash(e->def.path);
-	while (s->slot[h & s->mask] != NULL)
-		h++;
-	s->slot[h & s->mask] = e;
-	s->table[s->tables++] = e;
-	e->shots++;
-}
-
-static int
-by_name(const void *a, const void *b)
-{
-	const struct cat_entry *const *x = a, *const *y = b;
-	return strcmp((*x)->def.path, (*y)->def.path);
-}
-
-/* Frees a shot. Its tables that no other shot lists are buried. Under lock. */
-static void
-shot_free(struct cat *c, struct cat_snapshot *s, tso_cid gone)
-{
-	for (unsigned i = 0; i < s->tables; i++)
-		if (--s->table[i]->shots == 0 && !s->table[i]->fresh)
-			entry_bury(c, s->table[i], gone);
-	free(s->table);
-	free(s);
+	if (--e->shots == 0 && !e->fresh)
+		entry_bury(c, e, gone);
 }
 
 /* Pins the newest shot. *slot: where; NULL = the lock is held instead. */
@@ -311,7 +254,7 @@ sweep(struct cat *c)
 	for (struct cat_snapshot *s; newer != NULL && (s = newer->older) != NULL;) {
 		if (s->at < watermark && !pinned(c, s)) {
 			newer->older = s->older;
-			shot_free(c, s, newer->at);
+			cat_shot_free(c, s, newer->at);
 		} else {
 			newer = s;
 		}
@@ -332,7 +275,7 @@ static struct cat_entry *
 known(struct cat *c, const char *name, uint32_t id, uint32_t generation)
 {
 	for (struct cat_snapshot *s = atomic_load(&c->head); s != NULL; s = s->older) {
-		struct cat_entry *e = shot_find(s, name);
+		struct cat_entry *e = cat_shot_find(s, name);
 		if (e != NULL && e->def.store.id == id && e->def.generation == generation)
 			return e;
 	}
@@ -362,8 +305,9 @@ decide_fresh(struct cat *c, tso_cid at)
 
 /* Puts a shot where it belongs, newest first. Under lock. */
 static void
-publish(struct cat *c, struct cat_snapshot *s)
+insert(struct cat *c, struct cat_snapshot *s)
 {
+	c->published++;
 	struct cat_snapshot *head = atomic_load(&c->head);
 	if (head == NULL || s->at >= head->at) {
 		s->older = head;
@@ -377,6 +321,70 @@ publish(struct cat *c, struct cat_snapshot *s)
 	head->older = s;
 }
 
+void
+cat_publish(struct cat *c, struct cat_snapshot *s)
+{
+	insert(c, s);
+	cat_done_forget(c);
+	sweep(c);
+}
+
+/* The entries of definitions that were read: those that the process has, and new ones. Under
+ * lock. */
+static nam_status
+entries_of(struct cat *c, const struct cat_rows *rows, struct cat_entry **list, unsigned *n)
+{
+	*n = 0;
+	for (unsigned i = 0; i < CAT_SHOWN; i++)
+		list[(*n)++] = c->system[i];
+	for (unsigned i = 0; i < rows->n; i++) {
+		struct cat_table *def = &rows->table[i];
+		struct cat_entry *e = known(c, def->path, def->store.id, def->generation);
+		if (e == NULL) {
+			nam_status st = NAM_NOMEM;
+			e = cat_entry_new(def);
+			if (e == NULL || (st = cat_entry_open(c, e)) != NAM_OK) {
+				free(e);
+				return st;
+			}
+		} else if (e->def.store.guard.bits == 0) {
+			/* Created here: the address of its definition is known only now, and no
+			 * other thread knows it yet. */
+			e->def.store.guard = def->store.guard;
+			e->def.store.guard_word = def->store.guard_word;
+			txn_table_settled(&e->def.store, true);
+		}
+		list[(*n)++] = e;
+		if (def->kind == CAT_ENUM_TYPE && !cat_enum_learn(def->number, def->generation,
+						      cat_local(def->path), def->label, def->labels))
+			return NAM_NOMEM;
+	}
+	return NAM_OK;
+}
+
+/* Publishes definitions that were read. Under lock. */
+static nam_status
+publish_rows(struct cat *c, const struct cat_rows *rows, tso_cid at, tso_cid noted, struct nam_arena *arena)
+{
+	struct cat_entry **list = nam_arena_take(arena, (rows->n + CAT_SHOWN) * sizeof *list);
+	struct cat_snapshot *s = NULL;
+	unsigned n = 0;
+	nam_status st = list != NULL ? entries_of(c, rows, list, &n) : NAM_NOMEM;
+	if (st == NAM_OK && (s = cat_shot_new(c, list, n, at)) == NULL)
+		st = NAM_NOMEM;
+	if (st == NAM_OK) {
+		s->at = at;
+		s->from = noted <= at ? noted : at;
+		cat_publish(c, s);
+		return NAM_OK;
+	}
+	/* Entries that were made for nothing go. */
+	for (unsigned i = 0; i < n; i++)
+		if (list[i]->shots == 0 && !list[i]->fresh && list[i]->changes == 0)
+			entry_free(c, list[i]);
+	return st;
+}
+
 /*
  * Reads the system tables in transaction t, or, t == NULL, in one of its own,
  * and publishes what it found. l: whose limits that one keeps, or NULL. In a coroutine.
@@ -387,6 +395,7 @@ reload(struct cat *c, struct txn_worker *tw, struct txn *t, const struct txn_lim
 	struct nam_arena arena;
 	struct txn *mine = NULL;
 	struct cat_rows rows;
+	bool read = true;
 	nam_arena_init(&arena, 256 << 10);
 	nam_status st = NAM_OK;
 	if (t == NULL) {
@@ -395,56 +404,22 @@ reload(struct cat *c, struct txn_worker *tw, struct txn *t, const struct txn_lim
 		t = mine;
 	}
 	tso_cid at = txn_snapshot(t), noted = tso_noted(c->oracle);
-	st = cat_read_all(c, t, &rows, &arena);
+	if (mine != NULL) {
+		st = cat_follow(c, mine);
+		read = st == NAM_ABSENT;
+	}
+	if (read)
+		st = cat_read_all(c, t, &rows, &arena);
 	if (mine != NULL) {
 		if (net_account() != NULL)
 			net_counts_add(net_account(), txn_counts(mine));
 		txn_abort(mine);
 	}
-	if (st != NAM_OK)
-		goto out;
-
-	pthread_mutex_lock(&c->lock);
-	struct cat_snapshot *s = shot_new(rows.n + CAT_SHOWN);
-	if (s == NULL) {
-		st = NAM_NOMEM;
-		goto out_unlock;
+	if (st == NAM_OK && read) {
+		pthread_mutex_lock(&c->lock);
+		st = publish_rows(c, &rows, at, noted, &arena);
+		pthread_mutex_unlock(&c->lock);
 	}
-	s->at = at;
-	s->from = noted <= at ? noted : at;
-	for (unsigned i = 0; i < CAT_SHOWN; i++)
-		shot_add(s, c->system[i]);
-	for (unsigned i = 0; i < rows.n; i++) {
-		struct cat_table *def = &rows.table[i];
-		struct cat_entry *e = known(c, def->path, def->store.id, def->generation);
-		if (e == NULL) {
-			e = cat_entry_new(def);
-			if (e == NULL || (st = cat_entry_open(c, e)) != NAM_OK) {
-				free(e);
-				st = st == NAM_OK ? NAM_NOMEM : st;
-				shot_free(c, s, at);
-				goto out_unlock;
-			}
-		} else if (e->def.store.guard.bits == 0) {
-			/* Created here: the address of its definition is known only now, and no
-			 * other thread knows it yet. */
-			e->def.store.guard = def->store.guard;
-			e->def.store.guard_word = def->store.guard_word;
-			txn_table_settled(&e->def.store, true);
-		}
-		shot_add(s, e);
-		if (def->kind == CAT_ENUM_TYPE && !cat_enum_learn(def->number, def->generation,
-						      cat_local(def->path), def->label, def->labels)) {
-			st = NAM_NOMEM;
-			shot_free(c, s, at);
-			goto out_unlock;
-		}
-	}
-	qsort(s->table, s->tables, sizeof *s->table, by_name);
-	publish(c, s);
-	sweep(c);
-out_unlock:
-	pthread_mutex_unlock(&c->lock);
 out:
 	nam_arena_fini(&arena);
 	return st;
@@ -499,13 +474,13 @@ cat_name_taken(struct cat *c, struct txn *t, const char *path, const struct cat_
 	tso_cid at = txn_snapshot(t), noted = tso_noted(c->oracle);
 	struct cat_snapshot *s = pin(c, &slot);
 	bool covered = s != NULL && shot_covers(s, at, noted);
-	struct cat_entry *e = covered ? shot_find(s, path) : NULL;
+	struct cat_entry *e = covered ? cat_shot_find(s, path) : NULL;
 	unpin(c, slot);
 	if (!covered) {
 		nam_status st = cover(c, t, &s);
 		if (st != NAM_OK)
 			return st;
-		e = shot_find(s, path);
+		e = cat_shot_find(s, path);
 		pthread_mutex_unlock(&c->lock);
 	}
 	if (e != NULL)
@@ -557,22 +532,26 @@ list_of(struct cat *c, struct txn *t, unsigned which, const struct cat_table ***
 	if (st != NAM_OK)
 		return st;
 	const struct cat_overlay *o = cat_overlay_locked(c, t);
-	unsigned max = s->tables;
+	bool rare = (which & RELATIONS) == 0;
+	unsigned max = (rare ? s->set->rares : s->set->tables) + s->others;
 	for (const struct cat_change *x = o ? o->list : NULL; x != NULL; x = x->next)
 		max++;
 	const struct cat_table **list = nam_arena_take(arena, max * sizeof *list);
+	struct cat_walk walk = { .of = s, .rare = rare };
+	struct cat_entry *e;
 	unsigned got = 0;
 	if (list == NULL) {
 		st = NAM_NOMEM;
 		goto out;
 	}
-	for (unsigned i = 0; i < s->tables; i++)
-		if (is_among(&s->table[i]->def, which) && !cat_overlay_drops(o, s->table[i]))
-			list[got++] = &s->table[i]->def;
+	while ((e = cat_walk_next(&walk)) != NULL)
+		if (is_among(&e->def, which) && !cat_overlay_drops(o, e))
+			list[got++] = &e->def;
 	for (const struct cat_change *x = o ? o->list : NULL; x != NULL; x = x->next)
 		if (is_among(&x->entry->def, which) && !x->drop && !cat_overlay_drops(o, x->entry))
 			list[got++] = &x->entry->def;
-	qsort(list, got, sizeof *list, tables_by_name);
+	if (o != NULL)
+		qsort(list, got, sizeof *list, tables_by_name);
 	*out = list;
 	*n = got;
 out:
@@ -594,7 +573,7 @@ cat_list_types(
 }
 
 nam_status
-cat_type_of_id(struct cat *c, struct txn *t, uint32_t id, const struct cat_table **out)
+cat_of_id(struct cat *c, struct txn *t, uint32_t id, const struct cat_table **out)
 {
 	struct cat_snapshot *s;
 	*out = NULL;
@@ -602,16 +581,23 @@ cat_type_of_id(struct cat *c, struct txn *t, uint32_t id, const struct cat_table
 	if (st != NAM_OK)
 		return st;
 	const struct cat_overlay *o = cat_overlay_locked(c, t);
-	for (unsigned i = 0; i < s->tables && *out == NULL; i++)
-		if (s->table[i]->def.store.id == id && cat_kind_is_type(s->table[i]->def.kind) &&
-		    !cat_overlay_drops(o, s->table[i]))
-			*out = &s->table[i]->def;
+	const struct cat_entry *e = cat_shot_by_id(s, id);
+	if (e != NULL && !cat_overlay_drops(o, e))
+		*out = &e->def;
 	for (const struct cat_change *x = o ? o->list : NULL; x != NULL && *out == NULL; x = x->next)
-		if (!x->drop && x->entry->def.store.id == id && cat_kind_is_type(x->entry->def.kind) &&
-		    !cat_overlay_drops(o, x->entry))
+		if (!x->drop && !x->undone && x->entry->def.store.id == id)
 			*out = &x->entry->def;
 	pthread_mutex_unlock(&c->lock);
 	return NAM_OK;
+}
+
+nam_status
+cat_type_of_id(struct cat *c, struct txn *t, uint32_t id, const struct cat_table **out)
+{
+	nam_status st = cat_of_id(c, t, id, out);
+	if (*out != NULL && !cat_kind_is_type((*out)->kind))
+		*out = NULL;
+	return st;
 }
 
 nam_status
@@ -673,9 +659,8 @@ cat_shows(struct cat *c, struct txn *t, uint32_t table, net_addr anchor, bool *y
 	*yes = false;
 	if (s == NULL || !shot_covers(s, at, tso_noted(c->oracle)))
 		st = NAM_BUSY;
-	for (unsigned i = 0; st == NAM_OK && i < s->tables; i++)
-		*yes |=
-		    s->table[i]->def.store.id == table && s->table[i]->def.store.anchor.bits == anchor.bits;
+	const struct cat_entry *e = st == NAM_OK ? cat_shot_by_id(s, table) : NULL;
+	*yes = e != NULL && e->def.store.anchor.bits == anchor.bits;
 	pthread_mutex_unlock(&c->lock);
 	return st;
 }
@@ -754,7 +739,11 @@ cat_close(struct cat *c)
 	struct cat_snapshot *older;
 	for (struct cat_snapshot *s = atomic_load(&c->head); s != NULL; s = older) {
 		older = s->older;
-		shot_free(c, s, 0);
+		cat_shot_free(c, s, 0);
+	}
+	for (struct cat_overlay *o; (o = c->done) != NULL;) {
+		c->done = o->next;
+		cat_overlay_free(o);
 	}
 	struct cat_entry *next;
 	for (struct cat_entry *e = c->fresh; e != NULL; e = next) {

@@ -31,7 +31,7 @@ enum {
 /* One table, as this process holds it. */
 struct cat_entry {
 	struct cat_table def;    /* i */
-	unsigned shots;          /* lock  shots that list it */
+	unsigned shots;          /* lock  sets and shots that list it */
 	unsigned changes;        /* lock  overlays that name it */
 	bool fresh;              /* lock  on c->fresh */
 	tso_cid born;            /* lock  commit that created it, if this process did */
@@ -41,15 +41,50 @@ struct cat_entry {
 	struct cat_column columns[];
 };
 
+/* Relations that several shots list. */
+struct cat_set {
+	unsigned shots;           /* lock  that have it */
+	unsigned tables;          /* i */
+	struct cat_entry **table; /* i  by name */
+	unsigned rares;           /* i */
+	struct cat_entry **rare;  /* i  those that are no relations: schemas and types */
+	struct cat_entry **by_id; /* lock  NULL: not asked for so far; as many places as slots */
+	uint64_t mask;            /* i */
+	struct cat_entry *slot[]; /* i  open addressing by name */
+};
+
+/* What a shot has otherwise than its set: a relation, or, gone, that none has the name of this one,
+ * which the set lists. */
+struct cat_other {
+	uint64_t hash; /* of its name */
+	struct cat_entry *entry;
+	bool gone;
+};
+
 /* A catalog snapshot: the whole catalog as snapshots from..at see it. The newest one is also right
  * beyond `at`, until a newer note comes. */
 struct cat_snapshot {
 	tso_cid from, at;           /* i */
 	struct cat_snapshot *older; /* lock */
-	unsigned tables;            /* i */
-	struct cat_entry **table;   /* i  by name */
+	struct cat_set *set;        /* i */
+	unsigned others;            /* i */
+	struct cat_other *other;    /* i  by name */
 	uint64_t mask;              /* i */
-	struct cat_entry *slot[];   /* i  open addressing by name */
+	uint32_t slot[];            /* i  open addressing by name: 1 + its place in other[] */
+};
+
+/* What the next shot will have otherwise than the set of the one before. */
+struct cat_others {
+	struct cat_set *set;
+	unsigned n, max;
+	struct cat_other *at;
+};
+
+/* The entries of a shot, by name; rare: only schemas and types. */
+struct cat_walk {
+	const struct cat_snapshot *of;
+	bool rare;
+	unsigned i, k;
 };
 
 struct cat_hazard {
@@ -59,7 +94,8 @@ struct cat_hazard {
 /* What one transaction has changed, newest first. */
 struct cat_change {
 	bool drop;
-	bool keep; /* ALTER: the rows stay, whether this definition commits or not */
+	bool keep;   /* ALTER: the rows stay, whether this definition commits or not */
+	bool undone; /* made and dropped by the same transaction */
 	struct cat_entry *entry;
 	struct cat_change *next;
 };
@@ -67,6 +103,8 @@ struct cat_overlay {
 	struct txn *t;
 	uint64_t stamp; /* new with each change, never used twice */
 	struct cat_change *list;
+	tso_cid cid; /* lock  of its commit; 0 = it has not committed */
+	bool busy;   /* lock  cat_decided is at work with it */
 	struct cat_overlay *next;
 };
 
@@ -81,8 +119,11 @@ struct cat {
 	uint32_t tag;                          /* i  types/enum.h */
 	struct tso *oracle;                    /* i */
 	struct cat_entry *system[CAT_SYSTEM];  /* i */
-	pthread_mutex_t lock;                  /* innermost; never held over I/O */
+	pthread_mutex_t lock;                  /* never held over I/O; inside: the oracle's notes */
 	struct cat_overlay *overlay;           /* lock */
+	struct cat_overlay *done;              /* lock  committed here, and newer than the
+					        * newest shot; the newest first */
+	uint64_t published;                    /* lock  counts shots */
 	uint64_t stamp;                        /* lock */
 	struct cat_entry *fresh;               /* lock  created here, not yet in a shot */
 	struct cat_entry *buried;              /* lock */
@@ -98,6 +139,39 @@ struct cat_entry *cat_entry_new(const struct cat_table *def);
 nam_status cat_learn(struct txn *t);
 /* Closes the process's part of a table. */
 void cat_entry_close(struct cat *c, struct cat_entry *e);
+
+/* A set or a shot does not list it any more. Under lock. */
+void cat_entry_unlisted(struct cat *c, struct cat_entry *e, tso_cid gone);
+/* Puts a shot where it belongs, and frees what no snapshot can ask for. Under lock. */
+void cat_publish(struct cat *c, struct cat_snapshot *s);
+
+/* ---- shot.c; all under lock, but for cat_shot_find. NULL: no memory. */
+/* Of these relations, whose order changes. */
+struct cat_snapshot *cat_shot_new(struct cat *c, struct cat_entry **entry, unsigned n, tso_cid at);
+struct cat_snapshot *cat_shot_next(struct cat *c, const struct cat_others *o, tso_cid at);
+/* gone: a snapshot from which on none of its relations that no other shot lists is to be found. */
+void cat_shot_free(struct cat *c, struct cat_snapshot *s, tso_cid gone);
+/* Of a shot that is pinned, without the lock. */
+struct cat_entry *cat_shot_find(const struct cat_snapshot *s, const char *name);
+/* NULL: it has none. */
+struct cat_entry *cat_shot_by_id(const struct cat_snapshot *s, uint32_t id);
+struct cat_entry *cat_walk_next(struct cat_walk *w);
+/* NAM_ABSENT: what comes has a name that another relation has; what goes is not there. */
+nam_status cat_others_of(const struct cat_snapshot *s, struct cat_others *out);
+nam_status cat_others_add(struct cat_others *o, struct cat_entry *e);
+nam_status cat_others_drop(struct cat_others *o, struct cat_entry *e);
+
+/* ---- follow.c */
+/*
+ * Makes the shot of t's snapshot out of the newest shot and what transactions of this process have
+ * committed since. NAM_ABSENT: that is not all that has changed, or not known to be. In a
+ * coroutine.
+ */
+nam_status cat_follow(struct cat *c, struct txn *t);
+/* o has committed as cid: it will be followed. Under lock. */
+void cat_done_add(struct cat *c, struct cat_overlay *o, tso_cid cid);
+/* Frees those that the newest shot has, and those too many. Under lock. */
+void cat_done_forget(struct cat *c);
 
 /* ---- row.c */
 /* The value of a column of a stored row. It points into the row, or, *spilled, is the blob b.
@@ -119,6 +193,8 @@ struct cat_overlay *cat_overlay_of(struct cat *c, const struct txn *t);
  * name. */
 const struct cat_entry *cat_overlay_find(struct cat *c, const struct txn *t, const char *name, bool *hides);
 bool cat_overlay_drops(const struct cat_overlay *o, const struct cat_entry *e);
+/* Under lock. */
+void cat_overlay_free(struct cat_overlay *o);
 
 /* ---- parts.c */
 struct cat_chains *cat_chains_new(void);
@@ -168,6 +244,10 @@ nam_status cat_listed(void *cat, struct txn *t, uint32_t table, net_addr anchor,
 nam_status cat_shows(struct cat *c, struct txn *t, uint32_t table, net_addr anchor, bool *yes);
 /* Finds or creates the system tables; fills c->system. In a coroutine. */
 nam_status cat_bootstrap(struct cat *c, struct txn_worker *tw);
+/* Where the row of nam_tables that defines each of n relations lies, and its CID. NAM_ABSENT: there
+ * is none. */
+nam_status cat_rows_at(struct cat *c, struct txn *t, struct cat_entry *const *e, unsigned n,
+    struct txn_row *out, struct nam_arena *arena);
 /* Every table's definition as t sees it. */
 nam_status cat_read_all(struct cat *c, struct txn *t, struct cat_rows *out, struct nam_arena *arena);
 /* Writes a definition's rows in t; NAM_DUPLICATE before anything is written. extras: only those of

@@ -1,5 +1,6 @@
 /* catalog_test.c -- definitions as transactions see them: own, others', old snapshots, two
  * processes, races. */
+#include <catalog/by_id.h>
 #include <catalog/catalog_internal.h>
 #include <net/region_format.h>
 #include <net/sim/sim.h>
@@ -742,6 +743,134 @@ test_words(void **state)
 	run_lab(1, words);
 }
 
+/* ---- shots that follow ---- */
+
+enum { NAMES = 24, STEPS = 260, ALTERS = 6 };
+
+/* What a process sees is what one sees that reads the catalog: process 2 changes nothing, so it has
+ * nothing to follow. */
+static void
+assert_same_shots(struct fixture *fix)
+{
+	const struct cat_table **is, **should;
+	struct nam_arena arena;
+	unsigned n, want;
+	nam_arena_init(&arena, 0);
+	for (unsigned p = 0; p < 2; p++) {
+		struct txn *t = begin(fix, p, TXN_REPEATABLE_READ), *u = begin(fix, 2, TXN_REPEATABLE_READ);
+		assert_int_equal(cat_list(fix->cat[p], t, &is, &n, &arena), NAM_OK);
+		assert_int_equal(cat_list(fix->cat[2], u, &should, &want, &arena), NAM_OK);
+		assert_int_equal(n, want);
+		for (unsigned i = 0; i < n; i++) {
+			const struct cat_table *a = is[i], *b = should[i], *by_id;
+			assert_string_equal(a->path, b->path);
+			assert_int_equal(a->store.id, b->store.id);
+			assert_int_equal(a->generation, b->generation);
+			assert_int_equal(a->columns, b->columns);
+			assert_int_equal(a->store.guard.bits, b->store.guard.bits);
+			assert_int_equal(a->store.guard_word, b->store.guard_word);
+			assert_ptr_equal(find(fix, p, t, a->path), a);
+			assert_int_equal(cat_of_id(fix->cat[p], t, a->store.id, &by_id), NAM_OK);
+			assert_ptr_equal(by_id, a);
+		}
+		abandon(fix, p, t);
+		abandon(fix, 2, u);
+	}
+	nam_arena_fini(&arena);
+}
+
+/* Makes, alters, renames or drops a relation of some name. */
+static nam_status
+change(struct fixture *fix, unsigned p, struct txn *t)
+{
+	char name[16], other[16];
+	snprintf(name, sizeof name, "r%02u", (unsigned)nam_rng_below(net_rng(fix->w[0]), NAMES));
+	snprintf(other, sizeof other, "r%02u", (unsigned)nam_rng_below(net_rng(fix->w[0]), NAMES));
+	const struct cat_table *tab = find(fix, p, t, name);
+	if (tab == NULL)
+		return create(fix, p, t, name);
+	nam_status st = cat_hold(fix->cat[p], t, tab);
+	unsigned what = (unsigned)nam_rng_below(net_rng(fix->w[0]), ALTERS);
+	if (st != NAM_OK || what < 3)
+		return st == NAM_OK ? cat_drop(fix->cat[p], t, tab) : st;
+	struct cat_table def = *tab;
+	if (what == 3 && find(fix, p, t, other) == NULL)
+		snprintf(def.path, sizeof def.path, "%s", other);
+	return cat_alter(fix->cat[p], t, tab, &def);
+}
+
+static void
+followed(struct fixture *fix)
+{
+	for (unsigned i = 0; i < STEPS; i++) {
+		struct nam_rng *dice = net_rng(fix->w[0]);
+		unsigned p = nam_rng_below(dice, 8) == 0, changes = 1 + (unsigned)nam_rng_below(dice, 4);
+		struct txn *t = begin(fix, p, TXN_READ_COMMITTED);
+		nam_status st = NAM_OK;
+		for (unsigned k = 0; st == NAM_OK && k < changes; k++)
+			st = change(fix, p, t);
+		if (st == NAM_OK && nam_rng_below(dice, 8) != 0) {
+			st = commit(fix, p, t);
+			assert_true(st == NAM_OK || st == NAM_CONFLICT || st == NAM_DUPLICATE);
+		} else {
+			abandon(fix, p, t);
+		}
+		/* Several commits are followed at once, also of both processes. */
+		if (nam_rng_below(dice, 3) == 0)
+			continue;
+		settle(fix);
+		assert_same_shots(fix);
+	}
+}
+
+static void
+test_followed(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 6; seed++)
+		run_lab(seed, followed);
+}
+
+/* Bytes that this process READs for a table made and found. */
+static uint64_t
+cost_of_one(struct fixture *fix, const char *name)
+{
+	struct net_counts c = { 0 };
+	net_account_to(&c);
+	struct txn *t = begin(fix, 0, TXN_READ_COMMITTED);
+	assert_int_equal(create(fix, 0, t, name), NAM_OK);
+	assert_int_equal(commit(fix, 0, t), NAM_OK);
+	t = begin(fix, 0, TXN_READ_COMMITTED);
+	assert_def(find(fix, 0, t, name), name);
+	abandon(fix, 0, t);
+	net_account_to(NULL);
+	return c.bytes_in;
+}
+
+static void
+many(struct fixture *fix)
+{
+	enum { MANY = 120 };
+	char name[16];
+	uint64_t few = 0, all = 0;
+	for (unsigned i = 0; i < MANY; i++) {
+		snprintf(name, sizeof name, "m%u", i);
+		uint64_t cost = cost_of_one(fix, name);
+		few += i >= 5 && i < 25 ? cost : 0;
+		all += i >= MANY - 20 ? cost : 0;
+	}
+	/* Read whole, the catalog's tables are three extents at least. */
+	assert_in_range(all, 1, few * 3 / 2);
+	assert_in_range(all / 20, 1, NET_EXTENT);
+}
+
+static void
+test_many(void **state)
+{
+	(void)state;
+	run_lab(1, many);
+}
+
 int
 main(void)
 {
@@ -756,6 +885,8 @@ main(void)
 		cmocka_unit_test(test_late_writer),
 		cmocka_unit_test(test_struct_used_again),
 		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_followed),
+		cmocka_unit_test(test_many),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* ddl.c -- CREATE and DROP inside a transaction: seen by itself only, until it commits. */
 #include <base/assert.h>
+#include <catalog/by_id.h>
 #include <catalog/catalog_internal.h>
 
 #include <stdio.h>
@@ -50,6 +51,17 @@ cat_overlay_drops(const struct cat_overlay *o, const struct cat_entry *e)
 	return false;
 }
 
+void
+cat_overlay_free(struct cat_overlay *o)
+{
+	for (struct cat_change *x = o->list, *next; x != NULL; x = next) {
+		next = x->next;
+		x->entry->changes--;
+		free(x);
+	}
+	free(o);
+}
+
 /* Remembers a change of t. */
 static nam_status
 note(struct cat *c, struct txn *t, struct cat_entry *e, bool drop, bool keep)
@@ -72,6 +84,9 @@ note(struct cat *c, struct txn *t, struct cat_entry *e, bool drop, bool keep)
 		atomic_fetch_add_explicit(&c->overlays, 1, memory_order_release);
 	}
 	*x = (struct cat_change){ .drop = drop, .keep = keep, .entry = e, .next = o->list };
+	for (struct cat_change *y = drop ? o->list : NULL; y != NULL && !x->undone; y = y->next)
+		if (!y->drop && y->entry == e)
+			x->undone = y->undone = true;
 	o->list = x;
 	o->stamp = ++c->stamp;
 	e->changes++;
@@ -428,16 +443,9 @@ cat_index_rename(struct cat *c, struct txn *t, const struct cat_table *table, un
 nam_status
 cat_index_table(struct cat *c, struct txn *t, const struct cat_table *index, const struct cat_table **out)
 {
-	const struct cat_table **list;
-	struct nam_arena arena;
-	unsigned n;
-	nam_arena_init(&arena, 64 << 10);
-	nam_status st = cat_list(c, t, &list, &n, &arena);
-	*out = NULL;
-	for (unsigned i = 0; st == NAM_OK && i < n; i++)
-		if (list[i]->kind == CAT_TABLE && list[i]->store.id == index->index_of)
-			*out = list[i];
-	nam_arena_fini(&arena);
+	nam_status st = cat_of_id(c, t, index->index_of, out);
+	if (*out != NULL && (*out)->kind != CAT_TABLE)
+		*out = NULL;
 	return st;
 }
 
@@ -530,6 +538,8 @@ cat_decided(struct cat *c, struct txn_worker *tw, struct cat_overlay *o, tso_cid
 			c->buried = e;
 		}
 	}
+	if (cid != 0)
+		cat_done_add(c, o, cid);
 	pthread_mutex_unlock(&c->lock);
 	/* Still named by `changes`, so nothing is freed under our feet while these calls park. */
 	for (struct cat_change *x = o->list; x != NULL; x = x->next) {
@@ -545,11 +555,10 @@ cat_decided(struct cat *c, struct txn_worker *tw, struct cat_overlay *o, tso_cid
 			(void)txn_table_made(tw, &x->entry->def.store);
 	}
 	pthread_mutex_lock(&c->lock);
-	for (struct cat_change *x = o->list, *next; x != NULL; x = next) {
-		next = x->next;
-		x->entry->changes--;
-		free(x);
-	}
+	o->busy = false;
+	if (cid == 0)
+		cat_overlay_free(o);
+	else
+		cat_done_forget(c);
 	pthread_mutex_unlock(&c->lock);
-	free(o);
 }

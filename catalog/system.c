@@ -581,6 +581,30 @@ assemble(struct cat_table *t, struct reading *r, unsigned *at, unsigned *extra_a
 }
 
 nam_status
+cat_rows_at(struct cat *c, struct txn *t, struct cat_entry *const *e, unsigned n, struct txn_row *out,
+    struct nam_arena *arena)
+{
+	struct cat_table *sys = &c->system[0]->def;
+	struct txn_get *g = nam_arena_zero(arena, n * sizeof *g);
+	nam_status st = g != NULL ? NAM_OK : NAM_NOMEM;
+	for (unsigned i = 0; st == NAM_OK && i < n; i++) {
+		const union cat_val name = { .s = { e[i]->def.path, (uint32_t)strlen(e[i]->def.path) } };
+		struct cat_str key;
+		st = cat_key_encode(sys, &name, &key, &g[i].hash, arena);
+		g[i].table = &sys->store;
+		g[i].key = key.p;
+		g[i].key_len = key.len;
+	}
+	if (st == NAM_OK)
+		st = txn_get(t, g, n, arena);
+	for (unsigned i = 0; st == NAM_OK && i < n; i++) {
+		st = g[i].status;
+		out[i] = g[i].row;
+	}
+	return st;
+}
+
+nam_status
 cat_read_all(struct cat *c, struct txn *t, struct cat_rows *out, struct nam_arena *arena)
 {
 	struct reading r = { .tag = c->tag, .arena = arena };

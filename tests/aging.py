@@ -4,6 +4,8 @@ age      changes of the schema, thousands of each kind, in one process; then its
          a fresh process; what an idle second costs each; the memory of both
 names    thousands of prepared statements in one session, by PREPARE and by message: the last ones cost what the first ones do, and what
          all of them took goes back when they are gone
+tables   thousands of tables made by one session: the last ones cost what the first ones do; what a new process and psql's list need; what an
+         empty table takes of a node's memory
 schema   writers at three levels beside sessions that make and drop constraints and indexes of their table and truncate it, in two
          processes, of which one is killed now and then: no error of class XX or 58, the table stays small, the writers stay as fast
 """
@@ -155,6 +157,58 @@ def names(f, n=100000, dearer=2.0, fatter=1.2, rest=25):
         if own_memory(p) > fatter * early:
             f.wrong("the process had %.1f MiB with a hundred statements, and has %.1f when they are gone" % (
                 early / (1 << 20), own_memory(p) / (1 << 20)))
+
+
+# ---- many tables ----------------------------------------------------------------------------
+
+# Each takes a node's memory for a table that has no rows: at most so many bytes.
+EMPTY = {"a table": ("CREATE TABLE {} (id bigint PRIMARY KEY, b text)", 140000),
+         "a table without a key": ("CREATE TABLE {} (id bigint, b text)", 70000),
+         "a table with a serial": ("CREATE TABLE {} (id serial PRIMARY KEY, b text)", 140000)}
+
+
+def in_use(h):
+    return sum(n["in_use"] for n in h.status().values())
+
+
+def tables(f, n=10000, dearer=1.5, seconds=1.0, joining=1.0):
+    """dearer: the last tenth may need so many times the second tenth's CPU time. seconds: of CPU that the compute process needs for
+    psql's \\d. joining: of CPU, for a process to join and answer."""
+    with House(nodes=1, size="%dm" % (128 + n * 140000 // 1000000), lease_ms=None) as h:
+        p = Compute(h, "--workers", "2")
+        w = Wire(p.port, timeout=300)
+        ask(w, "CREATE TABLE first (id integer PRIMARY KEY)")
+        took, room, k = [], {}, 0
+        for name, (sql, _) in EMPTY.items():
+            before, each = in_use(h), 50
+            for i in range(each):
+                ask(w, sql.format("e%d_%d" % (k, i)))
+            room[name], k = (in_use(h) - before) / each, k + 1
+        for tenth in range(10):
+            cpu = p.cpu()
+            for i in range(n // 10):
+                ask(w, "CREATE TABLE t%d_%d (id bigint PRIMARY KEY, b text)" % (tenth, i))
+            took.append(p.cpu() - cpu)
+        f["cpu_s"] = {"all": sum(took), "second tenth": took[1], "last tenth": took[-1]}
+        f["bytes"] = room
+        fresh = Compute(h, "--workers", "2")
+        same(len(texts(Wire(fresh.port, timeout=60).query("SELECT * FROM t9_0"))), 0, "rows of the last table")
+        f["joining_cpu_s"] = fresh.cpu()
+        listed = []
+        for q in (p, fresh):
+            cpu = q.cpu()
+            q.psql("-A", "-t", "-c", "\\d", timeout=300).ok()
+            listed.append(q.cpu() - cpu)
+        f["listed_cpu_s"] = max(listed)
+        if took[-1] > dearer * took[1]:
+            f.wrong("the second tenth of the tables needs %.2f s, the last %.2f" % (took[1], took[-1]))
+        if f["joining_cpu_s"] > joining:
+            f.wrong("a process that joins needs %.2f s" % f["joining_cpu_s"])
+        if max(listed) > seconds:
+            f.wrong("\\d needs %.2f s" % max(listed))
+        for name, (_, most) in EMPTY.items():
+            if room[name] > most:
+                f.wrong("%s takes %d bytes" % (name, room[name]))
 
 
 # ---- changes of the schema beside writers --------------------------------------------------

@@ -16,6 +16,7 @@ usage: tests/life.py PROOF [options]
   age         a process makes and drops tables, indexes, constraints, roles, truncates, thousands of each: it works as fast as a fresh
               one afterwards, and has no more memory
   names       many prepared statements in one session: the last ones cost what the first ones do, and what they took goes back
+  tables      thousands of tables: what the last ones cost, what an empty one takes, how long a process joins and psql's list takes
   schema      changes of the schema beside writers, in two processes that are killed now and then: no error says that data is
               damaged, and the table takes no more memory
   asleep      idle shells stall for 20 s beside a load that commits as fast as it can; they see a table made meanwhile
@@ -27,7 +28,7 @@ usage: tests/life.py PROOF [options]
   --fabric F      auto, shm or tcp (busy, sweep, memory; default auto)
   --every S       seconds from kill to kill (busy: 20)
   --rounds N      how often (sweep: 3; drop: 30; silence: 5; again: 1,000,000)
-  --rows N        leave, names: how many (default 1,000,000; 100,000)
+  --rows N        leave, names, tables: how many (default 1,000,000; 100,000; 10,000)
   --node-mb N     value: of the node (default 700)
   --value-mb N    value: of the value (default 200)
   --minutes N     schema: how long (default 10)
@@ -895,6 +896,12 @@ def age(share=1.0):
     return f
 
 
+def tables(rows=10000):
+    f = Figures("tables")
+    aging.tables(f, rows)
+    return f
+
+
 def names(rows=100000):
     f = Figures("names")
     aging.names(f, rows)
@@ -908,7 +915,7 @@ def schema(minutes=10.0, kinds=None, seed=1):
 
 
 PROOFS = {"busy": busy, "memory": memory, "sweep": sweep, "resets": resets, "silence": silence, "leave": leave, "drop": drop,
-          "value": value, "asleep": asleep, "again": again, "age": age, "names": names, "schema": schema}
+          "value": value, "asleep": asleep, "again": again, "age": age, "names": names, "tables": tables, "schema": schema}
 
 
 def settled_lines(text):

@@ -202,6 +202,7 @@ ours:
 	atomic_store(&t->home, (uint64_t)i << 32 | epoch);
 	atomic_fetch_add(&t->joins, 1);
 	atomic_store(&t->homeless, false);
+	tso_notes_unknown(t, prefix);
 	tso_raise(&t->noted, prefix); /* this process has not READ the marks between: they may carry
 				       * notes */
 	tso_raise(&t->noted_memory, prefix);
@@ -258,12 +259,14 @@ tso_join(struct net_worker *w, net_addr anchor, struct tso **out)
 	t->identity = net_identity(net_worker_net(w));
 	tso_lanes_init(t, &a);
 	pthread_mutex_init(&t->look_lock, NULL);
+	pthread_mutex_init(&t->notes_lock, NULL);
 	st = take_slot(w, t);
 	if (st != NAM_OK) {
 		tso_close(t);
 		return st;
 	}
 	/* Everything at or below the prefix is older than this process: its caches begin here. */
+	tso_notes_unknown(t, atomic_load(&t->prefix));
 	atomic_store(&t->noted, atomic_load(&t->prefix));
 	atomic_store(&t->noted_memory, atomic_load(&t->prefix));
 	atomic_store(&t->landed_ns, net_now_ns(w));
@@ -352,6 +355,7 @@ tso_close(struct tso *t)
 	for (unsigned i = 0; i < TSO_WORKERS; i++)
 		free(atomic_load(&t->worker[i]));
 	pthread_mutex_destroy(&t->look_lock);
+	pthread_mutex_destroy(&t->notes_lock);
 	free(t->slots);
 	free(t);
 }
@@ -403,14 +407,18 @@ tso_catch_up(struct tso_worker *tw, tso_cid to)
 			sure = false;
 		for (uint64_t i = 0; sure && i < n; i++, cid++) {
 			sure = (bytes[i] & TSO_LAP_MASK) == tso_lap(cid, t->vector);
-			if (sure && bytes[i] & TSO_MARK_CATALOG)
+			if (sure && bytes[i] & TSO_MARK_CATALOG) {
 				noted = cid;
+				tso_note_met(t, cid);
+			}
 			if (sure && bytes[i] & TSO_MARK_MEMORY)
 				memory = cid;
 		}
 	}
 	free(bytes);
 	if (to > from) {
+		if (!sure)
+			tso_notes_unknown(t, to);
 		tso_raise(&t->noted, sure ? noted : to);
 		tso_raise(&t->noted_memory, sure ? memory : to);
 		tso_raise(&t->prefix, to);

@@ -6,6 +6,7 @@
 
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { TWIN_PIECE = 2 }; /* marks in the first of two READs, see base/fault.h */
 
@@ -25,6 +26,39 @@ tso_raise(_Atomic uint64_t *at, uint64_t to)
 		;
 }
 
+void
+tso_note_met(struct tso *t, uint64_t cid)
+{
+	pthread_mutex_lock(&t->notes_lock);
+	unsigned at = t->notes_n;
+	while (at > 0 && t->notes[at - 1] > cid)
+		at--;
+	bool known = cid <= t->notes_from || (at > 0 && t->notes[at - 1] == cid);
+	if (!known && t->notes_n == TSO_NOTES) {
+		/* The oldest goes: caches of the catalog are younger as a rule. */
+		t->notes_from = at > 0 ? t->notes[0] : cid;
+		known = at == 0;
+		if (!known)
+			memmove(t->notes, t->notes + 1, --t->notes_n * sizeof t->notes[0]);
+		at -= !known;
+	}
+	if (!known) {
+		memmove(t->notes + at + 1, t->notes + at, (t->notes_n - at) * sizeof t->notes[0]);
+		t->notes[at] = cid;
+		t->notes_n++;
+	}
+	pthread_mutex_unlock(&t->notes_lock);
+}
+
+void
+tso_notes_unknown(struct tso *t, uint64_t to)
+{
+	pthread_mutex_lock(&t->notes_lock);
+	if (to > t->notes_from)
+		t->notes_from = to;
+	pthread_mutex_unlock(&t->notes_lock);
+}
+
 /* Walks the marks that the READ brought and moves the prefix over those that are set. True: all
  * were set. */
 static bool
@@ -42,8 +76,10 @@ advance(struct tso_worker *tw)
 			continue;
 		if ((tw->bytes[i] & TSO_LAP_MASK) != lap)
 			break;
-		if (tw->bytes[i] & TSO_MARK_CATALOG)
+		if (tw->bytes[i] & TSO_MARK_CATALOG) {
 			noted = cid;
+			tso_note_met(t, cid);
+		}
 		if (tw->bytes[i] & TSO_MARK_MEMORY)
 			memory = cid;
 	}
@@ -392,6 +428,25 @@ tso_cid
 tso_noted(const struct tso *t)
 {
 	return atomic_load(&t->noted);
+}
+
+int
+tso_notes(struct tso *t, tso_cid from, tso_cid to, tso_cid *out, unsigned max)
+{
+	int n = 0;
+	pthread_mutex_lock(&t->notes_lock);
+	if (from < t->notes_from || to > atomic_load(&t->prefix))
+		n = -1;
+	for (unsigned i = 0; n >= 0 && i < t->notes_n; i++) {
+		if (t->notes[i] <= from || t->notes[i] > to)
+			continue;
+		if ((unsigned)n == max)
+			n = -1;
+		else
+			out[n++] = t->notes[i];
+	}
+	pthread_mutex_unlock(&t->notes_lock);
+	return n;
 }
 
 tso_cid

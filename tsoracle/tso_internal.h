@@ -12,6 +12,7 @@ enum {
 	TSO_WORKERS = 128,
 	TSO_WINDOW_MIN = 256,
 	TSO_WINDOW_MAX = 16 << 10,
+	TSO_NOTES = 64, /* the newest notes of the catalog, remembered */
 	TSO_FLIGHTS = 4,
 	TSO_SAMPLE = 8, /* of so many verbs one is timed */
 	TSO_SKIPS = 256,
@@ -105,6 +106,12 @@ struct tso {
 	_Atomic uint64_t noted;        /* a  highest catalog note at or below prefix; stored before
 				     * prefix */
 	_Atomic uint64_t noted_memory; /* a  as noted, for memory notes */
+	pthread_mutex_t notes_lock;    /*    innermost; taken when a note is met, and when the
+				        * catalog is read */
+	uint64_t notes[TSO_NOTES];     /* notes_lock  rising: CIDs with catalog notes ... */
+	unsigned notes_n;              /* notes_lock */
+	uint64_t notes_from;           /* notes_lock  ... and all that there are above this one, up
+				        * to prefix */
 	_Atomic uint64_t answered;     /* a highest CID whose commit was answered; read late = a
 				        * snapshot waits less, for an answer that was given after it
 				        * was asked for */
@@ -257,6 +264,10 @@ nam_status tso_stands_still(struct tso_worker *tw, struct tso_still *k, uint64_t
  * coroutine. */
 nam_status tso_refresh(struct tso_worker *tw, struct net_counts *acct);
 void tso_raise(_Atomic uint64_t *at, uint64_t to);
+/* A mark with a catalog note. Called before the prefix passes it. */
+void tso_note_met(struct tso *t, uint64_t cid);
+/* The prefix is about to pass, up to `to`, marks that were not READ. */
+void tso_notes_unknown(struct tso *t, uint64_t to);
 /* The greatest prefix published: in the hint, or as `seen` in any slot, of a present or a former
  * owner (T8). */
 uint64_t tso_published(const struct tso_anchor *a, const struct tso_owner_slot *slots, unsigned n);

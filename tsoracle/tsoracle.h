@@ -121,6 +121,12 @@ void tso_hold(struct tso_worker *tw, struct tso_pin *pin, struct tso_pin *hold);
 /* The highest CID at or below the process's prefix, as of now, whose mark carried
  * TSO_NOTE_CATALOG. */
 tso_cid tso_noted(const struct tso *t);
+/*
+ * All CIDs above `from`, up to `to`, that changed the catalog, rising. `to` is at most a snapshot
+ * of this process. How many; -1: there are more than max, or this process has not READ all marks
+ * between.
+ */
+int tso_notes(struct tso *t, tso_cid from, tso_cid to, tso_cid *out, unsigned max);
 /* tso_noted for TSO_NOTE_MEMORY. */
 tso_cid tso_noted_memory(const struct tso *t);
 

@@ -64,7 +64,7 @@ name_at(struct sql_row *r, enum cat_type type, uint32_t oid, const char **name)
 	*name = "";
 	switch (type) {
 	case CAT_REGCLASS:
-		if (!sql_system_open(&s))
+		if (!sql_system_look(&s))
 			return false;
 		if (sql_system_at(&s, oid, &f))
 			*name = sql_system_said(&s, &f);
@@ -153,7 +153,7 @@ named(struct sql_row *r, enum cat_type type, struct cat_str name, uint32_t *oid)
 	    word, sizeof word, "%.*s", (int)(name.len < sizeof word ? name.len : sizeof word - 1), name.p);
 	switch (type) {
 	case CAT_REGCLASS:
-		if (!sql_system_open(&s))
+		if (!sql_system_look(&s))
 			return false;
 		sql_system_named(&s, name, &f, oid, &ok);
 		return ok;
@@ -252,7 +252,7 @@ index_of(struct sql_row *r)
 {
 	struct sql_system s = system_of(r);
 	bool none;
-	if (!sql_system_open(&s))
+	if (!sql_system_look(&s))
 		return false;
 	const char *def = sql_system_indexdef(&s, (uint32_t)r->a[0].i, r->n > 1 ? (int)r->a[1].i : 0, &none);
 	return made(r, def, none);
@@ -277,7 +277,7 @@ constraint_of(struct sql_row *r)
 	struct sql_system s = system_of(r);
 	struct saying x = { r->env->session, &s, r->n > 1 && r->a[1].i };
 	bool none;
-	if (!sql_system_open(&s))
+	if (!sql_system_look(&s))
 		return false;
 	const char *def = sql_system_constraintdef(&s, (uint32_t)r->a[0].i, said, &x, &none);
 	return made(r, def, none);
@@ -292,7 +292,7 @@ expr_of(struct sql_row *r)
 	const char *kept = nam_arena_str(s.a, r->a[0].s.p, r->a[0].s.len);
 	if (kept == NULL)
 		return sql_oom(s.err);
-	if (!sql_system_open(&s))
+	if (!sql_system_look(&s))
 		return false;
 	if (!sql_system_at(&s, (uint32_t)r->a[1].i, &f))
 		return text(r, NULL);
@@ -306,7 +306,7 @@ view_of(struct sql_row *r)
 {
 	struct sql_system s = system_of(r);
 	struct sql_found f;
-	if (!sql_system_open(&s))
+	if (!sql_system_look(&s))
 		return false;
 	uint32_t oid = (uint32_t)r->a[0].i;
 	if (r->e->args[0]->type == CAT_TEXT) { /* its name */
@@ -400,7 +400,7 @@ visible(struct sql_row *r)
 	struct sql_found f;
 	char path[CAT_PATH_MAX + 1];
 	bool ok = true;
-	if (!sql_system_open(&s))
+	if (!sql_system_look(&s))
 		return false;
 	if (!sql_system_at(&s, (uint32_t)r->a[0].i, &f))
 		return text(r, NULL);
@@ -541,7 +541,7 @@ table_right(struct sql_row *r)
 	struct sql_found f;
 	uint16_t have = 0;
 	uint32_t oid = by_name ? 0 : (uint32_t)r->a[at].i;
-	if (!sql_system_open(&s))
+	if (!sql_system_look(&s))
 		return false;
 	bool there = by_name ? sql_system_named(&s, r->a[at].s, &f, &oid, &ok) : sql_system_at(&s, oid, &f);
 	if (!ok)
@@ -755,7 +755,7 @@ size_of(struct sql_row *r, enum sql_ask what)
 	struct cat_memory m = { 0 };
 	uint64_t one = 0;
 	unsigned fork;
-	if (!fork_of(r, &fork) || !sql_system_open(&s))
+	if (!fork_of(r, &fork) || !sql_system_look(&s))
 		return false;
 	r->out.i = 0;
 	if (!sql_system_at(&s, cat_reg_oid(r->a[0].s.p, r->a[0].s.len), &f))

@@ -1,6 +1,7 @@
 /* oids.c -- numbers of relations, constraints and defaults, and what a number or a name stands
  * for. */
 #include <base/hash.h>
+#include <catalog/by_id.h>
 #include <sql/common/error.h>
 #include <sql/system/rows.h>
 
@@ -33,6 +34,12 @@ sql_oid_of_role(const char *name)
 {
 	return strcmp(name, SQL_OWNER) == 0 ? SQL_OID_OWNER
 					    : DEFAULT | ((uint32_t)nam_hash(name, strlen(name), 0) & BELOW);
+}
+
+uint32_t
+sql_constraint_of(uint32_t oid)
+{
+	return (oid & BELOW) >> PLACE_BITS;
 }
 
 bool
@@ -72,6 +79,13 @@ sql_constraint_at(
 		return true;
 	}
 	return false;
+}
+
+bool
+sql_system_look(const struct sql_system *s)
+{
+	nam_status st = cat_look(s->cat, s->t);
+	return st == NAM_OK || sql_status(s->err, st, NULL);
 }
 
 bool
@@ -115,10 +129,11 @@ sql_system_schema_of(const struct sql_system *s, const struct cat_table *t)
 		return SQL_OID_CATALOG;
 	if (cat_in_public(t->path))
 		return SQL_OID_PUBLIC;
-	for (unsigned k = 0; k < s->schemas; k++)
-		if (cat_same_schema(s->schema[k]->path, t->path))
-			return sql_oid_of(&s->schema[k]->store);
-	return 0;
+	char name[CAT_NAME_MAX + 1];
+	const struct cat_table *schema;
+	cat_schema_of(t->path, name);
+	nam_status st = cat_schema_find(s->cat, s->t, name, &schema);
+	return st == NAM_OK && schema != NULL ? sql_oid_of(&schema->store) : 0;
 }
 
 bool
@@ -164,28 +179,39 @@ catalog_at(uint32_t oid, struct sql_found *out)
 	return false;
 }
 
+/* The index of t that has that number, or, name, that name. */
+static bool
+found_index(const struct sql_system *s, const struct cat_table *t, uint32_t oid, const char *name,
+    struct sql_found *out)
+{
+	for (unsigned k = 0; t != NULL && k < t->indexes; k++) {
+		const struct cat_index *x = &t->index[k];
+		if (x->hidden || (name ? strcmp(x->name, name) != 0 : sql_oid_of(&x->store) != oid))
+			continue;
+		found(s, t, out);
+		out->index = x;
+		out->name = x->name;
+		return true;
+	}
+	return false;
+}
+
 bool
 sql_system_at(const struct sql_system *s, uint32_t oid, struct sql_found *out)
 {
+	const struct cat_table *t;
 	if (oid < SQL_OID_FIRST)
 		return catalog_at(oid, out);
-	for (unsigned i = 0; i < s->tabs; i++) {
-		const struct cat_table *t = s->tab[i];
-		if (t->kind == CAT_INDEX)
-			continue;
-		if (sql_oid_of(&t->store) == oid)
-			return found(s, t, out);
-		if (sql_key_by_hash(t) && sql_oid_of_key(t) == oid)
-			return found_key(s, t, out);
-		for (unsigned k = 0; k < t->indexes; k++)
-			if (sql_oid_of(&t->index[k].store) == oid && !t->index[k].hidden) {
-				found(s, t, out);
-				out->index = &t->index[k];
-				out->name = out->index->name;
-				return true;
-			}
-	}
-	return false;
+	bool key = (oid & SQL_OID_KEY) != 0;
+	uint32_t id = (oid & ~(uint32_t)SQL_OID_KEY) - SQL_OID_FIRST;
+	if (cat_of_id(s->cat, s->t, id, &t) != NAM_OK || t == NULL || cat_kind_is_type(t->kind) ||
+	    t->kind == CAT_SCHEMA)
+		return false;
+	if (key)
+		return sql_key_by_hash(t) && sql_oid_of_key(t) == oid && found_key(s, t, out);
+	if (t->kind != CAT_INDEX)
+		return sql_oid_of(&t->store) == oid && found(s, t, out);
+	return cat_index_table(s->cat, s->t, t, &t) == NAM_OK && found_index(s, t, oid, NULL, out);
 }
 
 bool
@@ -196,29 +222,51 @@ sql_system_word(struct cat_str name, char out[CAT_NAME_MAX + 1])
 	       (schema[0] == 0 || strcmp(schema, CAT_PUBLIC_SCHEMA) == 0);
 }
 
-/* By its path. A primary key's index by hash has one that the catalog does not know. */
+/* True if the index of t's primary key, by hash, has that path. */
+static bool
+is_key(const struct cat_table *t, const char *path)
+{
+	char buf[CAT_NAME_MAX + 8], its[CAT_PATH_MAX + 1];
+	if (t == NULL || t->kind != CAT_TABLE || !sql_key_by_hash(t))
+		return false;
+	cat_beside(t->path, cat_key_name(t, buf), its);
+	return strcmp(its, path) == 0;
+}
+
+/* A primary key's index by hash has a path that the catalog does not know: its table's and _pkey,
+ * as a rule. */
+static bool
+key_at_path(const struct sql_system *s, const char *path, struct sql_found *out)
+{
+	static const char last[] = "_pkey";
+	const struct cat_table *t = NULL, **list;
+	char of[CAT_PATH_MAX + 1];
+	size_t n = strlen(path), end = sizeof last - 1;
+	unsigned all = 0;
+	if (n > end && strcmp(path + n - end, last) == 0) {
+		snprintf(of, sizeof of, "%.*s", (int)(n - end), path);
+		if (cat_find(s->cat, s->t, of, &t) == NAM_OK && is_key(t, path))
+			return found_key(s, t, out);
+	}
+	if (cat_list(s->cat, s->t, &list, &all, s->a) != NAM_OK)
+		return false;
+	for (unsigned i = 0; i < all; i++)
+		if (is_key(list[i], path))
+			return found_key(s, list[i], out);
+	return false;
+}
+
 static bool
 at_path(const struct sql_system *s, const char *path, struct sql_found *out)
 {
-	char buf[CAT_NAME_MAX + 8], its[CAT_PATH_MAX + 1];
-	for (unsigned i = 0; i < s->tabs; i++) {
-		const struct cat_table *t = s->tab[i];
-		if (t->kind != CAT_INDEX && strcmp(t->path, path) == 0)
-			return found(s, t, out);
-		if (t->kind != CAT_TABLE || !cat_same_schema(t->path, path))
-			continue;
-		for (unsigned k = 0; k < t->indexes; k++)
-			if (strcmp(t->index[k].name, cat_local(path)) == 0 && !t->index[k].hidden) {
-				found(s, t, out);
-				out->index = &t->index[k];
-				out->name = out->index->name;
-				return true;
-			}
-		cat_beside(t->path, sql_key_by_hash(t) ? cat_key_name(t, buf) : "", its);
-		if (sql_key_by_hash(t) && strcmp(its, path) == 0)
-			return found_key(s, t, out);
-	}
-	return false;
+	const struct cat_table *t;
+	if (cat_find(s->cat, s->t, path, &t) != NAM_OK)
+		return false;
+	if (t == NULL)
+		return key_at_path(s, path, out);
+	if (t->kind != CAT_INDEX)
+		return found(s, t, out);
+	return cat_index_table(s->cat, s->t, t, &t) == NAM_OK && found_index(s, t, 0, cat_local(path), out);
 }
 
 /* By a name alone, or in a schema ("" = none is written). False and !*ok: *s->err. */

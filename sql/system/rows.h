@@ -102,6 +102,9 @@ struct sql_constraint {
 /* The n-th. False: there are no more. buf: for the name. */
 bool sql_constraint_at(
     const struct cat_table *t, unsigned n, struct sql_constraint *out, char buf[CAT_NAME_MAX + 8]);
+/* The number of the table or domain whose constraint has that oid, without bits that did not
+ * fit. */
+uint32_t sql_constraint_of(uint32_t oid);
 /* domain.c: rows of pg_type; the oid of a column's type, which may be a domain. */
 bool sql_domain_rows(struct sql_rows *r);
 uint32_t sql_oid_of_type(const struct cat_column *c);

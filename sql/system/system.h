@@ -41,8 +41,10 @@ struct sql_system {
 	const struct cat_table **tab, **schema;
 	unsigned tabs, schemas;
 };
-/* Sets tab, tabs, schema, schemas. */
+/* Sets tab, tabs, schema, schemas: its cost grows with the number of relations. */
 bool sql_system_open(struct sql_system *s);
+/* Enough for sql_system_at and sql_system_named, of which each costs what one relation does. */
+bool sql_system_look(const struct sql_system *s);
 
 /* ---- oids (oids.c) ---- */
 uint32_t sql_oid_of(const struct txn_table *t);

@@ -1,4 +1,6 @@
 /* text.c -- definitions as text, as pg_get_indexdef and its kin say them. */
+#include <catalog/by_id.h>
+#include <sql/common/error.h>
 #include <sql/expr/expr_internal.h>
 #include <sql/system/rows.h>
 
@@ -218,33 +220,51 @@ check(struct sql_writer *w, const struct cat_table *t, const struct cat_check *c
 	       words(w, c->not_valid ? ") NOT VALID" : ")");
 }
 
+/* The constraint of t that has that number, as text. *none: t has none of it. */
+static const char *
+constraint_of(const struct sql_system *s, const struct cat_table *t, uint32_t oid, sql_system_said_fn *said,
+    void *arg, bool *none)
+{
+	const struct sql_env env = { .arena = s->a, .err = s->err };
+	struct sql_writer w = { .env = &env };
+	struct sql_constraint c;
+	char buf[CAT_NAME_MAX + 8];
+	unsigned n = 0;
+	while ((*none = !sql_constraint_at(t, n, &c, buf)) == false && c.oid != oid)
+		n++;
+	if (*none)
+		return NULL;
+	bool ok = c.kind == 'p'   ? primary_key(&w, s, t)
+		  : c.kind == 'c' ? check(&w, t, &t->check[c.k], said, arg)
+		  : c.kind == 'f' ? foreign_key(&w, s, t, &t->foreign[c.k])
+				  : unique_key(&w, s, t, &t->index[c.k]);
+	return done(s, &w, ok);
+}
+
 const char *
 sql_system_constraintdef(
     const struct sql_system *s, uint32_t oid, sql_system_said_fn *said, void *arg, bool *none)
 {
-	const struct sql_env env = { .arena = s->a, .err = s->err };
-	struct sql_writer w = { .env = &env };
-	char buf[CAT_NAME_MAX + 8];
-	const struct cat_table **type;
+	const struct cat_table *t, **type;
+	struct sql_system all = *s;
 	unsigned types;
-	*none = false;
-	if (!sql_system_types(s, &type, &types))
+	nam_status st = cat_of_id(s->cat, s->t, sql_constraint_of(oid), &t);
+	*none = st == NAM_OK;
+	if (!*none) {
+		sql_status(s->err, st, NULL);
 		return NULL;
-	for (unsigned i = 0; i < s->tabs + types; i++) {
-		const struct cat_table *t = i < s->tabs ? s->tab[i] : type[i - s->tabs];
-		struct sql_constraint c;
-		for (unsigned n = 0; sql_constraint_at(t, n, &c, buf); n++) {
-			if (c.oid != oid)
-				continue;
-			bool ok = c.kind == 'p'   ? primary_key(&w, s, t)
-				  : c.kind == 'c' ? check(&w, t, &t->check[c.k], said, arg)
-				  : c.kind == 'f' ? foreign_key(&w, s, t, &t->foreign[c.k])
-						  : unique_key(&w, s, t, &t->index[c.k]);
-			return done(s, &w, ok);
-		}
 	}
+	const char *def = t != NULL ? constraint_of(s, t, oid, said, arg, none) : NULL;
+	if (!*none)
+		return def;
+	/* A number is too short for all numbers of tables, or there is no such constraint. */
+	*none = false;
+	if (!sql_system_open(&all) || !sql_system_types(s, &type, &types))
+		return NULL;
 	*none = true;
-	return NULL;
+	for (unsigned i = 0; *none && i < all.tabs + types; i++)
+		def = constraint_of(s, i < all.tabs ? all.tab[i] : type[i - all.tabs], oid, said, arg, none);
+	return def;
 }
 
 /* ---- sequences ------------------------------------------------------------------------ */

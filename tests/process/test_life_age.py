@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Much is made and dropped in a process, also beside writers: it does not slow down, and nothing stays. The long forms are tests/life.py age, names, schema."""
+"""Much is made and dropped in a process, also beside writers: it does not slow down, and nothing stays. The long forms are tests/life.py age, names, tables, schema."""
 import os
 import sys
 
@@ -26,6 +26,12 @@ def test_much_is_made_and_dropped():
 def test_many_statements_are_prepared():
     f = life.Figures("names")
     aging.names(f, n=11000 if house.SLOW == 1 else 1000, dearer=4.0, fatter=1.2 if house.SLOW == 1 else 9.0, rest=22 if house.SLOW == 1 else 2)
+    judge(f)
+
+
+def test_many_tables():
+    f = life.Figures("tables")
+    aging.tables(f, n=2000 if house.SLOW == 1 else 300, dearer=2.5, seconds=0.25 * house.SLOW, joining=1.0 * house.SLOW)
     judge(f)
 
 
