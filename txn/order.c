@@ -27,6 +27,7 @@
 #include <string.h>
 
 enum { ENTRIES = 32 }; /* of one call of the index */
+#define MOVED_NS UINT64_C(10000000000)
 
 /* ---- trees ---- */
 
@@ -320,24 +321,65 @@ make_alone(struct making *m)
 	return st;
 }
 
+/* Those of n entries whose partition is being moved, again. Returns how many there were. */
+static unsigned
+insert_moved(struct making *m, nam_status *st)
+{
+	struct txn *t = m->t;
+	struct idx_tree_entry e[ENTRIES];
+	unsigned of[ENTRIES], n = 0;
+	for (unsigned i = 0; i < m->n; i++) {
+		if (m->e[i].status != NAM_BUSY)
+			continue;
+		if (n == 0 || e[n - 1].tree != m->e[i].tree)
+			txn_parts_unstick(t->tw, m->e[i].tree); /* perhaps by a dead process */
+		of[n] = i;
+		e[n++] = m->e[i];
+	}
+	if (n > 0)
+		*st = idx_tree_insert(t->tw->w, e, n, &t->counts);
+	for (unsigned k = 0; k < n; k++)
+		m->e[of[k]] = e[k];
+	return n;
+}
+
+/* A partition that is being moved takes no entries meanwhile; a large one is moved for seconds on a
+ * machine that is busy. */
+static nam_status
+insert_all(struct making *m)
+{
+	struct txn *t = m->t;
+	struct net_backoff pause = { .base_ns = 1000000, .cap_ns = 20000000 };
+	uint64_t until = 0;
+	nam_status st = idx_tree_insert(t->tw->w, m->e, m->n, &t->counts), may;
+	while (st == NAM_BUSY) {
+		uint64_t now = net_now_ns(t->tw->w);
+		if (until != 0 && now > until)
+			break;
+		if (until == 0)
+			until = now + MOVED_NS;
+		if ((may = txn_go_on(t)) != NAM_OK)
+			return may;
+		net_back_off(t->tw->w, &pause);
+		if (insert_moved(m, &st) == 0)
+			break;
+	}
+	return st == NAM_BUSY ? NAM_OK : st; /* as each entry says */
+}
+
 static nam_status
 make(struct making *m)
 {
 	struct txn *t = m->t;
-	nam_status st = idx_tree_insert(t->tw->w, m->e, m->n, &t->counts);
-	if (st == NAM_BUSY)
-		st = NAM_OK; /* as each entry says */
+	nam_status st = insert_all(m);
 	for (unsigned i = 0; i < m->n; i++) {
 		nam_status is = m->e[i].status;
 		if (is == NAM_OK)
 			is = made(t, &m->e[i], IDX_TREE_WORDS);
 		if (m->e[i].unique && (is == NAM_DUPLICATE || is == NAM_FULL))
 			continue;
-		if (is == NAM_BUSY) {
-			/* Its partition is being moved, perhaps by a dead process. */
-			txn_parts_unstick(t->tw, m->e[i].tree);
+		if (is == NAM_BUSY)
 			is = NAM_CONFLICT;
-		}
 		if (is != NAM_OK && st == NAM_OK)
 			st = is;
 	}
