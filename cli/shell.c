@@ -66,7 +66,7 @@ on_rows(void *arg, const struct sql_batch_view *b)
 			if (!null)
 				s = v->type == CAT_TEXT
 					? v->s[k]
-					: cat_value_out(v->type, cat_vec_at(v, k), &sh->arena);
+					: cat_value_show(v->type, cat_vec_at(v, k), b->floats, &sh->arena);
 			if (!cn_print_cell(sh->print, s.p, s.len, null)) {
 				shell_say(sh,
 				    "the result does not fit into memory: add a LIMIT, or use \\pset "

@@ -34,7 +34,8 @@ on_rows(void *arg, const struct sql_batch_view *b)
 			}
 			struct cat_str s = { "", 0 };
 			if (!b->col[i].null[k])
-				s = cat_value_out(b->col[i].type, cat_vec_at(&b->col[i], k), &a->arena);
+				s = cat_value_show(
+				    b->col[i].type, cat_vec_at(&b->col[i], k), b->floats, &a->arena);
 			char *copy = nam_arena_str(&a->arena, s.p, s.len);
 			if (copy == NULL)
 				return false;

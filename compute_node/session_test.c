@@ -185,7 +185,7 @@ sql_execute(
 	int64_t value[4];
 	uint8_t null[4] = { 0 };
 	struct cat_vec v = { .type = CAT_INT8, .null = null, .i = value };
-	struct sql_batch_view b = { &v, 1, 4 };
+	struct sql_batch_view b = { .col = &v, .cols = 1, .n = 4 };
 	if (!k->begin(k->arg, &col, 1))
 		return false;
 	for (int i = 0; i < batches; i++) {

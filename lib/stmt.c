@@ -147,7 +147,7 @@ keep(struct namdb_stmt *st, const struct sql_batch_view *b, unsigned from)
 			cat_vec_set(&col[c], r - from, x, null);
 		}
 	}
-	*k = (struct kept){ NULL, { col, b->cols, b->n - from } };
+	*k = (struct kept){ NULL, { col, b->cols, b->n - from, b->floats } };
 	*st->kept_end = k;
 	st->kept_end = &k->next;
 	return true;
@@ -438,9 +438,9 @@ namdb_column_kind(const namdb_stmt *st, unsigned i)
 }
 
 static bool
-text_of(const struct cat_vec *v, union cat_val x, struct nam_arena *a, struct cat_str *out)
+text_of(const struct cat_vec *v, union cat_val x, uint8_t floats, struct nam_arena *a, struct cat_str *out)
 {
-	*out = v->type == CAT_TEXT ? x.s : cat_value_out(v->type, x, a);
+	*out = v->type == CAT_TEXT ? x.s : cat_value_show(v->type, x, floats, a);
 	return out->p != NULL;
 }
 
@@ -453,7 +453,7 @@ number_of(const struct cat_vec *v, union cat_val x, int64_t *whole)
 	struct cat_str s;
 	double f = 0;
 	nam_arena_init(&a, 256);
-	if (text_of(v, x, &a, &s) && s.len < sizeof small) {
+	if (text_of(v, x, 0, &a, &s) && s.len < sizeof small) {
 		memcpy(small, s.p, s.len);
 		small[s.len] = 0;
 		f = strtod(small, NULL);
@@ -510,7 +510,7 @@ namdb_column_bytes(namdb_stmt *st, unsigned i, size_t *len)
 	const struct cat_vec *v = value(st, i, &x);
 	if (len != NULL)
 		*len = 0;
-	if (v == NULL || !text_of(v, x, &st->arena, &s))
+	if (v == NULL || !text_of(v, x, st->rows->floats, &st->arena, &s))
 		return NULL;
 	if (len != NULL)
 		*len = s.len;

@@ -165,6 +165,7 @@ struct sql_batch_view {
 	const struct cat_vec *col;
 	unsigned cols;
 	unsigned n;
+	uint8_t floats; /* how a text shows its floats: cat_value_show's */
 };
 
 /* Where results go. All functions are called on the session's coroutine. If one returns false, the

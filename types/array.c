@@ -433,7 +433,7 @@ vector_out(const struct cat_array *a, struct nam_arena *arena)
 }
 
 struct cat_str
-cat_array_out(enum cat_type type, struct cat_str s, struct nam_arena *arena)
+cat_array_out(enum cat_type type, struct cat_str s, uint8_t floats, struct nam_arena *arena)
 {
 	struct cat_array a;
 	cat_array_open(type, s, &a);
@@ -452,7 +452,7 @@ cat_array_out(enum cat_type type, struct cat_str s, struct nam_arena *arena)
 		union cat_val v;
 		text[k] = (struct cat_str){ NULL, 4 };
 		if (cat_array_at(&a, k, &v))
-			text[k] = cat_value_out(a.elem, v, arena);
+			text[k] = cat_value_show(a.elem, v, floats, arena);
 		room += text[k].p == NULL ? 5 : (size_t)text[k].len * 2 + 3;
 	}
 	char *p = nam_arena_take(arena, room), *to = p;

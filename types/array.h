@@ -50,7 +50,8 @@ void cat_array_all(const struct cat_array *a, union cat_val *v, bool *null);
 /* Behind cat_value_in and its kin; type is the array's. typmod is that of its elements. */
 bool cat_array_in(enum cat_type type, int32_t typmod, struct cat_str in, struct cat_str *out,
     struct nam_arena *arena, struct cat_err *err);
-struct cat_str cat_array_out(enum cat_type type, struct cat_str s, struct nam_arena *arena);
+/* floats: cat_value_show's. */
+struct cat_str cat_array_out(enum cat_type type, struct cat_str s, uint8_t floats, struct nam_arena *arena);
 /* Element by element, NULL greater than all; then the shorter one is less, then the lower bound. */
 int cat_array_cmp(enum cat_type type, struct cat_str a, struct cat_str b);
 uint64_t cat_array_hash(enum cat_type type, struct cat_str s, uint64_t seed);

@@ -646,8 +646,16 @@ shortest(double v, bool four, char digits[24], int *exp)
 	return n;
 }
 
+/* With so many significant digits as cat_value_show's floats says. */
 static unsigned
-float_out(double v, bool four, char *to)
+float_cut(double v, bool four, uint8_t floats, char *to)
+{
+	int digits = (four ? 7 : 16) - floats;
+	return (unsigned)snprintf(to, CAT_DATETIME_CHARS, "%.*g", digits < 1 ? 1 : digits, v);
+}
+
+static unsigned
+float_out(double v, bool four, uint8_t floats, char *to)
 {
 	int plain = four ? 6 : 15; /* digits before the point without an exponent */
 	if (isnan(v)) {
@@ -658,6 +666,8 @@ float_out(double v, bool four, char *to)
 		memcpy(to, v < 0 ? "-Infinity" : "Infinity", 9);
 		return v < 0 ? 9 : 8;
 	}
+	if (floats != 0)
+		return float_cut(v, four, floats, to);
 	unsigned n = 0;
 	if (signbit(v)) {
 		to[n++] = '-';
@@ -696,6 +706,12 @@ float_out(double v, bool four, char *to)
 struct cat_str
 cat_value_out(enum cat_type type, union cat_val v, struct nam_arena *arena)
 {
+	return cat_value_show(type, v, 0, arena);
+}
+
+struct cat_str
+cat_value_show(enum cat_type type, union cat_val v, uint8_t floats, struct nam_arena *arena)
+{
 	if (type == CAT_BOOL)
 		return (struct cat_str){ v.i ? "t" : "f", 1 };
 	if (type == CAT_TEXT || type == CAT_JSON || type == CAT_JSONB || type == CAT_BPCHAR ||
@@ -708,7 +724,7 @@ cat_value_out(enum cat_type type, union cat_val v, struct nam_arena *arena)
 			   ? (struct cat_str){ v.s.p + CAT_OID_BYTES, v.s.len - CAT_OID_BYTES }
 			   : (struct cat_str){ "-", 1 };
 	if (cat_type_is_array(type))
-		return cat_array_out(type, v.s, arena);
+		return cat_array_out(type, v.s, floats, arena);
 	if (cat_type_is_enum(type))
 		return cat_enum_out(type, v.i, arena);
 	if (type == CAT_NUMERIC)
@@ -730,7 +746,7 @@ cat_value_out(enum cat_type type, union cat_val v, struct nam_arena *arena)
 		break;
 	case CAT_FLOAT4:
 	case CAT_FLOAT8:
-		n = float_out(v.f, type == CAT_FLOAT4, p);
+		n = float_out(v.f, type == CAT_FLOAT4, floats, p);
 		break;
 	case CAT_DATE:
 		n = cat_date_out(v.i, p);

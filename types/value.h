@@ -329,6 +329,14 @@ bool cat_value_in(enum cat_type type, int32_t typmod, struct cat_str in, union c
     struct nam_arena *arena, struct cat_err *err);
 /* Value to text, as psql shows it (bool t/f, float8 shortest round trip, dates ISO). */
 struct cat_str cat_value_out(enum cat_type type, union cat_val v, struct nam_arena *arena);
+/* Likewise, for a client. floats: how floats are written, 0 = as above; k = with 16 - k significant
+ * digits, a FLOAT4 with 7 - k, at least one: cat_floats of the setting extra_float_digits. */
+struct cat_str cat_value_show(enum cat_type type, union cat_val v, uint8_t floats, struct nam_arena *arena);
+static inline uint8_t
+cat_floats(int extra_digits)
+{
+	return extra_digits > 0 ? 0 : (uint8_t)(1 - extra_digits);
+}
 /* "char": of a byte; the first one of a text, or \ooo; as a text, where a byte of 128 and more is
  * \ooo. False: no memory. */
 struct cat_str cat_char_of(unsigned char c);

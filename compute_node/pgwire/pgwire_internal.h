@@ -332,7 +332,9 @@ bool cn_pg_type(uint32_t oid, enum cat_type *out);
 bool cn_pg_utf8(const char *p, size_t n, size_t *bad);
 
 /* ---- types_text.c, types_binary.c: a value with its length before it ---- */
-void cn_pg_text_out(struct cn_pg_out *o, enum cat_type t, union cat_val v, struct nam_arena *arena);
+/* floats: cat_value_show's. */
+void cn_pg_text_out(
+    struct cn_pg_out *o, enum cat_type t, union cat_val v, uint8_t floats, struct nam_arena *arena);
 void cn_pg_binary_out(struct cn_pg_out *o, enum cat_type t, union cat_val v, struct nam_arena *arena);
 bool cn_pg_text_in(
     enum cat_type t, struct cat_str in, union cat_val *v, struct nam_arena *arena, struct cat_err *err);

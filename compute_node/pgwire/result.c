@@ -56,7 +56,7 @@ on_rows(void *arg, const struct sql_batch_view *b)
 			else if (format != NULL && format[j] != 0)
 				cn_pg_binary_out(o, v->type, cat_vec_at(v, k), &c->values);
 			else
-				cn_pg_text_out(o, v->type, cat_vec_at(v, k), &c->values);
+				cn_pg_text_out(o, v->type, cat_vec_at(v, k), b->floats, &c->values);
 		}
 		cn_pg_end(o);
 		if (o == &c->out && !cn_pg_flush_much(c))

@@ -25,7 +25,8 @@ integer(struct cn_pg_out *o, int64_t v)
 }
 
 void
-cn_pg_text_out(struct cn_pg_out *o, enum cat_type t, union cat_val v, struct nam_arena *arena)
+cn_pg_text_out(
+    struct cn_pg_out *o, enum cat_type t, union cat_val v, uint8_t floats, struct nam_arena *arena)
 {
 	struct cat_str s;
 	if (cat_type_is_int(t)) {
@@ -35,7 +36,7 @@ cn_pg_text_out(struct cn_pg_out *o, enum cat_type t, union cat_val v, struct nam
 	if (t == CAT_TEXT || t == CAT_BPCHAR || t == CAT_JSON || t == CAT_JSONB || t == CAT_UNKNOWN)
 		s = v.s;
 	else
-		s = cat_value_out(t, v, arena);
+		s = cat_value_show(t, v, floats, arena);
 	char *p = cn_pg_take(o, 4 + (size_t)s.len);
 	if (p == NULL)
 		return;

@@ -247,8 +247,8 @@ sql_index_fill(struct sql_session *s, const struct cat_table *tab, unsigned i, c
 
 /* The key's columns of a row, for a message. */
 static void
-key_words(const struct cat_table *tab, const struct cat_index *ix, const struct cat_vec *col, char *out,
-    size_t max, struct nam_arena *arena)
+key_words(const struct cat_table *tab, const struct cat_index *ix, const struct cat_vec *col, uint8_t floats,
+    char *out, size_t max, struct nam_arena *arena)
 {
 	size_t at = (size_t)snprintf(out, max, "Key (");
 	for (unsigned k = 0; k < ix->keys && at < max; k++)
@@ -259,7 +259,8 @@ key_words(const struct cat_table *tab, const struct cat_index *ix, const struct 
 	for (unsigned k = 0; k < ix->keys && at < max; k++) {
 		struct cat_str s = { "null", 4 };
 		if (!col[k].null[0])
-			s = cat_value_out(tab->column[ix->key[k].column].type, cat_vec_at(&col[k], 0), arena);
+			s = cat_value_show(
+			    tab->column[ix->key[k].column].type, cat_vec_at(&col[k], 0), floats, arena);
 		at += (size_t)snprintf(
 		    out + at, max - at, "%s%.*s", k ? ", " : "", s.len > 100 ? 100 : (int)s.len, s.p);
 	}
@@ -271,10 +272,9 @@ static bool
 duplicated(struct sql_session *s, const struct cat_table *tab, const struct cat_index *ix,
     const struct cat_vec *col, struct nam_arena *arena, struct cat_err *err)
 {
-	(void)s;
 	cat_error(err, "23505", "could not create unique index \"%s\"", ix->name);
 	cat_error_about(err, cat_local(tab->path), NULL, ix->name);
-	key_words(tab, ix, col, err->detail, sizeof err->detail, arena);
+	key_words(tab, ix, col, s->now.floats, err->detail, sizeof err->detail, arena);
 	return false;
 }
 

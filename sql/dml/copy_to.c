@@ -140,7 +140,7 @@ lines(struct copy_to *c, const struct sql_batch_view *b)
 					return false;
 				continue;
 			}
-			struct cat_str s = cat_value_out(v->type, cat_vec_at(v, r), &c->values);
+			struct cat_str s = cat_value_show(v->type, cat_vec_at(v, r), b->floats, &c->values);
 			if (s.p == NULL)
 				return sql_no_memory(c->x->err);
 			if (!value(c, k, s, c->force[k]))

@@ -21,7 +21,7 @@ sql_quote_row(struct sql_exec *x, const struct cat_table *tab, const union cat_v
 	for (unsigned c = 0; c < tab->columns && at < max; c++) {
 		struct cat_str s = { "null", 4 };
 		if (!null[c])
-			s = cat_value_out(tab->column[c].type, v[c], arena);
+			s = cat_value_show(tab->column[c].type, v[c], *x->env.floats, arena);
 		bool cut = s.len > 64;
 		at += (size_t)snprintf(out + at, max - at, "%s%.*s%s", c ? ", " : "", cut ? 64 : (int)s.len,
 		    s.p, cut ? "..." : "");
@@ -48,7 +48,7 @@ exists(struct sql_exec *x, const struct cat_table *tab, const char *name, const 
 	for (unsigned k = 0; k < keys && at < max; k++) {
 		struct cat_str s = { "null", 4 };
 		if (null == NULL || !null[key[k]])
-			s = cat_value_out(tab->column[key[k]].type, v[key[k]], arena);
+			s = cat_value_show(tab->column[key[k]].type, v[key[k]], *x->env.floats, arena);
 		at += (size_t)snprintf(
 		    out + at, max - at, "%s%.*s", k ? ", " : "", s.len > 100 ? 100 : (int)s.len, s.p);
 	}

@@ -221,7 +221,7 @@ sql_fk_words(struct sql_exec *x, const struct cat_table *tab, const uint16_t *co
 	if (at < max)
 		at += (size_t)snprintf(out + at, max - at, ")=(");
 	for (unsigned i = 0; i < n && at < max; i++) {
-		struct cat_str s = cat_value_out(tab->column[column[i]].type, v[i], arena);
+		struct cat_str s = cat_value_show(tab->column[column[i]].type, v[i], *x->env.floats, arena);
 		at += (size_t)snprintf(
 		    out + at, max - at, "%s%.*s", i ? ", " : "", s.len > 100 ? 100 : (int)s.len, s.p);
 	}

@@ -96,6 +96,8 @@ sql_send(
 				return sql_no_memory(x->err);
 	}
 	struct sql_batch_view v = { .col = col, .cols = b->cols, .n = n };
+	if (x->env.floats != NULL)
+		v.floats = *x->env.floats;
 	x->sent += n;
 	if (x->sink->rows != NULL && !x->sink->rows(x->sink->arg, &v))
 		return cat_error(x->err, "57014", "canceling statement due to user request");

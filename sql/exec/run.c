@@ -62,6 +62,7 @@ sql_prepare_exec(struct sql_session *s, const struct sql_sink *sink, struct cat_
 	x->env = (struct sql_env){ .session = s,
 		.host = s->host,
 		.dice = s->dice,
+		.floats = &s->now.floats,
 		.now_us = s->now_us,
 		.err = err,
 		.go_on = sql_worked,

@@ -11,7 +11,7 @@
 #include <sql/plan/cost.h>
 
 enum { SQL_COST_CONSTANTS = 8 };
-enum { SQL_KEPT = 52, SQL_CACHED = 64, SQL_RETRIES = 20, SQL_PATH_TEXT = 256 };
+enum { SQL_KEPT = 53, SQL_KEPT_FLOATS = 0, SQL_CACHED = 64, SQL_RETRIES = 20, SQL_PATH_TEXT = 256 };
 /* Room for the names of a search_path in quotes, and for one more. */
 enum { SQL_SEARCH_MAX = 4 * SQL_PATH_TEXT + CAT_NAME_MAX + 4 };
 /* Of the names of the schemas of sessions. */
@@ -41,8 +41,9 @@ struct sql_settings {
 	uint64_t parallel_rows;            /* namdb.parallel_rows */
 	enum sql_help help;                /* namdb.help */
 	struct sql_who role, session_role; /* SET ROLE, SET SESSION AUTHORIZATION; name "" = none */
-	int32_t kept[SQL_KEPT];            /* settings without effect: session/kept.c */
-	char application_name[64], client_min_messages[16], extra_float_digits[8];
+	int32_t kept[SQL_KEPT];            /* session/kept.c: most have no effect */
+	char application_name[64], client_min_messages[16];
+	uint8_t floats;                  /* how texts show floats: of extra_float_digits */
 	const struct sql_custom *custom; /* settings of programs: session/custom.c; the session's */
 };
 

@@ -11,6 +11,7 @@ struct sql_report {
 	struct nam_arena **memory;     /* of its operators and subqueries */
 	uint64_t planned_ns, ran_ns;
 	bool committed;
+	uint8_t floats;   /* how constants show floats: cat_value_show's */
 	unsigned workers; /* that may share a fragment; 1 = none does */
 	double parallel_rows;
 	struct net_counts operators, total; /* what all operators did; what all did, by the

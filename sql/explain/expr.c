@@ -167,7 +167,7 @@ constant(const struct place *at, const struct sql_expr *e)
 		sql_text_add(at->t, "NULL::%s", type_name(type));
 		return;
 	}
-	s = cat_value_out(type, e->value.v, at->t->arena);
+	s = cat_value_show(type, e->value.v, at->r->floats, at->t->arena);
 	if (s.p == NULL) {
 		at->t->failed = true;
 		return;
@@ -194,7 +194,7 @@ element(const struct place *at, const struct sql_expr *e)
 		sql_text_add(at->t, "NULL");
 		return true;
 	}
-	struct cat_str s = cat_value_out(e->type, e->value.v, at->t->arena);
+	struct cat_str s = cat_value_show(e->type, e->value.v, at->r->floats, at->t->arena);
 	if (s.p == NULL)
 		return false;
 	bool plain = s.len > 0 && !(s.len == 4 && strncasecmp(s.p, "null", 4) == 0);

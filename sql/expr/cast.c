@@ -167,7 +167,7 @@ bool_to_text(struct sql_row *r)
 static bool
 to_text(struct sql_row *r)
 {
-	r->out.s = cat_value_out(r->e->args[0]->type, r->a[0], r->env->arena);
+	r->out.s = sql_value_text(r->env, r->e->args[0]->type, r->a[0]);
 	if (cat_type_is_enum(r->e->args[0]->type)) /* a label may be empty */
 		return cat_enum_has(r->e->args[0]->type, r->a[0].i) ||
 		       cat_error(r->env->err, "XX000", "a value of enum %s has no label",

@@ -234,6 +234,14 @@ one(const struct sql_expr *e, const struct sql_env *env, struct cat_datum *out)
 	return cat_error(env->err, "XX000", "a column where there are no rows");
 }
 
+struct cat_str
+sql_value_text(const struct sql_env *env, enum cat_type type, union cat_val v)
+{
+	if (env->shows_float != NULL && cat_type_is_float(cat_type_element(type)))
+		*env->shows_float = true;
+	return cat_value_show(type, v, env->floats != NULL ? *env->floats : 0, env->arena);
+}
+
 bool
 sql_eval_one(const struct sql_expr *e, const struct sql_env *env, struct cat_datum *out)
 {

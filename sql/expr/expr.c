@@ -157,10 +157,18 @@ sql_expr_fold(struct nam_arena *a, struct sql_expr *e)
 		return e;
 	struct cat_err ignore;
 	uint64_t left = SQL_BUDGET;
-	struct sql_env env = { .arena = a, .err = &ignore, .go_on = sql_budget, .go_on_arg = &left };
+	bool shows_float = false;
+	struct sql_env env = { .arena = a,
+		.err = &ignore,
+		.shows_float = &shows_float,
+		.go_on = sql_budget,
+		.go_on_arg = &left };
 	struct cat_datum d;
+	bool ok = sql_eval_one(e, &env, &d);
+	if (shows_float)
+		e->pure = false;
 	/* a function that was told to stop may have answered with what it had by then */
-	if (!sql_eval_one(e, &env, &d) || left == 0)
+	if (!ok || left == 0 || shows_float)
 		return e;
 	struct sql_expr *c = sql_expr_const(a, d, e->position);
 	if (c == NULL)

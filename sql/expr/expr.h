@@ -269,6 +269,12 @@ struct sql_env {
 	struct sql_session *session; /* NULL while constants are folded; so are host and dice */
 	const struct sql_host *host;
 	uint64_t *dice; /* random()'s state, two words */
+	/* How texts show floats (cat_value_show), as the session has it now; NULL = with as few
+	 * digits as read back. */
+	const uint8_t *floats;
+	/* While constants are folded: becomes true when a text shows a float, since the next run
+	 * may show it in another way. NULL = not asked for. */
+	bool *shows_float;
 	const struct cat_datum *param;
 	unsigned params;
 	int64_t now_us;          /* start of transaction, microseconds since 2000-01-01, for

@@ -103,6 +103,8 @@ bool sql_decimal_compare(const struct sql_expr *e, const struct sql_batch *b, co
 
 /* system.c: the session answers r's call, which is about the catalog. */
 bool sql_ask(struct sql_row *r, enum sql_ask what);
+/* A value as the text that PostgreSQL's output function makes of it. */
+struct cat_str sql_value_text(const struct sql_env *env, enum cat_type type, union cat_val v);
 /* session.c: when the transaction began. */
 int64_t sql_env_now(const struct sql_env *env);
 

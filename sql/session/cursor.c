@@ -572,7 +572,7 @@ recall(struct sql_cursor *c, uint64_t from, uint64_t n, bool back, bool send, co
 			v = NULL;
 	if (v == NULL)
 		return sql_no_memory(err) ? 0 : -1;
-	const struct sql_batch_view b = { .col = v, .cols = cols, .n = m };
+	const struct sql_batch_view b = { .col = v, .cols = cols, .n = m, .floats = c->s->now.floats };
 	bool ok = sink->rows == NULL || sink->rows(sink->arg, &b);
 	nam_arena_reset(&c->batch);
 	return ok || cat_error(err, "57014", "canceling statement due to user request") ? (int)m : -1;

@@ -170,7 +170,7 @@ sql_explain(struct sql_session *s, const struct sql_stmt *st, const struct sql_s
 {
 	const struct ast_stmt *ast = st->ast;
 	struct subject j = { .ast = ast->inner, .text = st->parsed };
-	struct sql_report r = { .how = &ast->explain };
+	struct sql_report r = { .how = &ast->explain, .floats = s->now.floats };
 	struct sql_gauge g = { .clock = false };
 	struct nam_arena arena;
 	struct sql_text out = { .arena = &arena };

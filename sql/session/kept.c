@@ -1,5 +1,5 @@
-/* kept.c -- settings of PostgreSQL that clients and scripts set, and that mean nothing here:
- * their values are checked, kept and shown. SHOW ALL: all settings there are. */
+/* kept.c -- settings of PostgreSQL that clients and scripts set: their values are checked, kept and
+ * shown. All but extra_float_digits mean nothing here. SHOW ALL: all settings there are. */
 #include <sql/expr/expr_internal.h>
 #include <sql/session/session_internal.h>
 
@@ -34,6 +34,8 @@ struct kept {
 #define INT_TOP 2147483647
 
 static const struct kept kept[SQL_KEPT] = {
+	[SQL_KEPT_FLOATS] = { "extra_float_digits", NUMBER, 1, -15, 3, NULL,
+	    "Digits of floats as text; above 0: as many as they need." },
 	ON("enable_async_append", WAY),
 	ON("enable_bitmapscan", WAY),
 	ON("enable_gathermerge", WAY),
@@ -297,8 +299,6 @@ static const struct other {
 	{ "default_transaction_isolation", "The isolation level of new transactions.", OWN, ENUM,
 	    "serializable|repeatable read|read committed|read uncommitted" },
 	{ "default_transaction_read_only", "Whether new transactions are read only.", OWN, BOOL, NULL },
-	{ "extra_float_digits", "Kept without effect: floats have as many digits as they need.", OWN, INTEGER,
-	    NULL },
 	{ "idle_in_transaction_session_timeout", "A session ends that is idle for longer in a transaction.",
 	    OWN, TIME, NULL },
 	{ "idle_session_timeout", "A session ends that is idle for longer.", OWN, TIME, NULL },

@@ -431,7 +431,6 @@ sql_settings_init(struct sql_settings *set)
 		.parallel_rows = PARALLEL_ROWS,
 		.help = SQL_HELP_ON };
 	strcpy(set->client_min_messages, "notice");
-	strcpy(set->extra_float_digits, "1");
 	strcpy(set->search_path, "\"$user\", public");
 	sql_cost_settings_init(set);
 	sql_kept_init(set->kept);
@@ -556,11 +555,6 @@ assign_more(struct sql_session *s, struct sql_settings *set, const char *name, c
 	if (strcasecmp(name, "client_min_messages") == 0) {
 		snprintf(set->client_min_messages, sizeof set->client_min_messages, "%.15s",
 		    v ? v : fresh.client_min_messages);
-		return true;
-	}
-	if (strcasecmp(name, "extra_float_digits") == 0) {
-		snprintf(set->extra_float_digits, sizeof set->extra_float_digits, "%.7s",
-		    v ? v : fresh.extra_float_digits);
 		return true;
 	}
 	*known = false;
@@ -720,8 +714,10 @@ assign(struct sql_session *s, struct sql_settings *set, const char *name, const 
 		return true;
 	}
 	bool known = true, ok;
-	if (sql_cost_setting_set(set, name, v, &ok, err) || sql_kept_set(set->kept, name, v, &ok, err))
+	if (sql_cost_setting_set(set, name, v, &ok, err) || sql_kept_set(set->kept, name, v, &ok, err)) {
+		set->floats = cat_floats(set->kept[SQL_KEPT_FLOATS]);
 		return ok;
+	}
 	ok = assign_more(s, set, name, v, &known, err);
 	if (known)
 		return ok;
@@ -866,8 +862,6 @@ sql_setting_in(struct sql_session *s, const struct sql_settings *set, const char
 		return set->application_name;
 	if (strcasecmp(name, "client_min_messages") == 0)
 		return set->client_min_messages;
-	if (strcasecmp(name, "extra_float_digits") == 0)
-		return set->extra_float_digits;
 	static const char *const fixed[][2] = { { "client_encoding", "UTF8" }, { "server_encoding", "UTF8" },
 		{ "datestyle", "ISO, MDY" }, { "timezone", "UTC" }, { "standard_conforming_strings", "on" },
 		{ "integer_datetimes", "on" }, { "intervalstyle", "postgres" }, { "in_hot_standby", "off" },

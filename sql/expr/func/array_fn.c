@@ -304,7 +304,7 @@ sql_array_k_to_string(struct sql_row *r)
 	for (uint32_t k = 0; k < x.a.n; k++) {
 		if (x.null[k] && stand_in == NULL)
 			continue;
-		part[m] = x.null[k] ? *stand_in : cat_value_out(x.a.elem, x.v[k], r->env->arena);
+		part[m] = x.null[k] ? *stand_in : sql_value_text(r->env, x.a.elem, x.v[k]);
 		room += part[m++].len;
 	}
 	room += m ? (uint64_t)(m - 1) * r->a[1].s.len : 0;

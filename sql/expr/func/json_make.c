@@ -66,7 +66,6 @@ put_time(struct sql_writer *w, enum cat_type type, int64_t v)
 static bool
 put_json(struct sql_writer *w, enum cat_type type, union cat_val v, bool null)
 {
-	struct nam_arena *a = w->env->arena;
 	bool plain = cat_type_is_float(type) ? !isnan(v.f) && !isinf(v.f)
 		     : type == CAT_NUMERIC   ? !cat_num_is_nan(v.s) && !cat_num_is_inf(v.s)
 					     : cat_type_is_int(type) || type == CAT_JSON || type == CAT_JSONB;
@@ -80,7 +79,7 @@ put_json(struct sql_writer *w, enum cat_type type, union cat_val v, bool null)
 		return sql_json_put_string(w, v.s);
 	if (cat_type_is_array(type))
 		return sql_json_put_array(w, type, v.s, ",");
-	struct cat_str t = cat_value_out(type, v, a);
+	struct cat_str t = sql_value_text(w->env, type, v);
 	return plain ? sql_put_str(w, t) : sql_json_put_string(w, t);
 }
 
@@ -106,7 +105,7 @@ put_key(struct sql_writer *w, enum cat_type type, union cat_val v)
 		return put(w, v.i ? "\"true\"" : "\"false\"");
 	if (type == CAT_TIMESTAMP || type == CAT_TIMESTAMPTZ)
 		return put_time(w, type, v.i);
-	return sql_json_put_string(w, cat_value_out(type, v, w->env->arena));
+	return sql_json_put_string(w, sql_value_text(w->env, type, v));
 }
 
 static bool

@@ -119,7 +119,7 @@ k_quote_literal(struct sql_row *r)
 	struct sql_writer w = { .env = r->env };
 	if (r->null[0])
 		return r->out_null = true;
-	struct cat_str t = cat_value_out(r->e->args[0]->type, r->a[0], r->env->arena);
+	struct cat_str t = sql_value_text(r->env, r->e->args[0]->type, r->a[0]);
 	if (r->e->args[0]->type == CAT_BPCHAR &&
 	    !cat_value_canonical(CAT_BPCHAR, t, &t, r->env->arena)) /* as a text */
 		return sql_oom(r->env->err);
@@ -244,7 +244,7 @@ width_of(struct sql_row *r, unsigned at, struct spec *s)
 {
 	if (r->null[at])
 		return true;
-	struct cat_str t = cat_value_out(r->e->args[at]->type, r->a[at], r->env->arena);
+	struct cat_str t = sql_value_text(r->env, r->e->args[at]->type, r->a[at]);
 	union cat_val v;
 	if (!cat_value_in(CAT_INT4, -1, t, &v, r->env->arena, r->env->err))
 		return false;
@@ -281,7 +281,7 @@ put_arg(struct sql_row *r, struct sql_writer *w, const struct spec *s, char lett
 		return put_padded(w, s, (struct cat_str){ "NULL", letter == 'L' ? 4 : 0 });
 	}
 	struct sql_writer t = { .env = r->env };
-	struct cat_str v = cat_value_out(r->e->args[at]->type, r->a[at], r->env->arena);
+	struct cat_str v = sql_value_text(r->env, r->e->args[at]->type, r->a[at]);
 	if (letter == 's')
 		return put_padded(w, s, v);
 	return (letter == 'I' ? sql_put_ident(&t, v) : sql_put_literal(&t, v)) &&

@@ -455,7 +455,7 @@ concat(struct sql_row *r, unsigned from, struct cat_str sep)
 	for (unsigned k = from; k < r->n; k++) {
 		if (r->null[k])
 			continue;
-		t[k] = cat_value_out(r->e->args[k]->type, r->a[k], r->env->arena);
+		t[k] = sql_value_text(r->env, r->e->args[k]->type, r->a[k]);
 		n += (uint64_t)t[k].len + sep.len;
 	}
 	char *p = room(r, n), *q = p;
@@ -488,7 +488,7 @@ k_concat_ws(struct sql_row *r)
 {
 	if (r->null[0])
 		return r->out_null = true;
-	return concat(r, 1, cat_value_out(r->e->args[0]->type, r->a[0], r->env->arena));
+	return concat(r, 1, sql_value_text(r->env, r->e->args[0]->type, r->a[0]));
 }
 
 static bool
