@@ -408,7 +408,7 @@ extremes(struct run *r, struct part p, const struct sql_win_fn *f, uint32_t *que
 }
 
 static bool
-add_rows(struct run *r, const struct sql_win_fn *f, uint32_t from, uint32_t to, void *state)
+add_all(struct run *r, const struct sql_win_fn *f, uint32_t from, uint32_t to, void *state)
 {
 	struct cat_vec v = r->arg[0];
 	if (from == to)
@@ -437,6 +437,24 @@ add_rows(struct run *r, const struct sql_win_fn *f, uint32_t from, uint32_t to, 
 	return sql_agg_add_all(f->agg, f->arg_type, f->args ? &v : NULL, NULL, to - from, state,
 		   r->x->arena[r->n->arena], r->x->err) &&
 	       go_on(r, to - from);
+}
+
+/* Rows that pass the FILTER. */
+static bool
+add_rows(struct run *r, const struct sql_win_fn *f, uint32_t from, uint32_t to, void *state)
+{
+	const struct cat_vec *passes = &r->arg[f->args];
+	if (!f->filtered)
+		return add_all(r, f, from, to, state);
+	while (from < to) {
+		uint32_t end = from;
+		while (end < to && !passes->null[end] && passes->i[end])
+			end++;
+		if (!add_all(r, f, from, end, state))
+			return false;
+		from = end < to ? end + 1 : to;
+	}
+	return go_on(r, 1);
 }
 
 /* Rows come in as they come; when one leaves, all is added up again. */
@@ -651,7 +669,7 @@ call(struct run *r, const struct sql_win_fn *f, struct sql_run_bounds *by)
 	r->by = by;
 	if (r->rows == 0)
 		return true;
-	for (unsigned k = 0; k < f->args; k++)
+	for (unsigned k = 0; k < f->args + f->filtered; k++)
 		if (!sql_rowset_gather(r->rs, f->arg[k], r->perm, r->rows, &r->arg[k], a))
 			return sql_no_memory(r->x->err);
 	uint32_t *queue = NULL;

@@ -158,8 +158,11 @@ append(struct joined *j, struct cat_str s, struct nam_arena *arena, struct cat_e
 static bool
 json_add(struct joined *j, struct cat_str s, struct nam_arena *arena, struct cat_err *err)
 {
-	if (j->seen && !append(j, (struct cat_str){ ", ", 2 }, arena, err))
+	bool line = s.len > 0 && s.p[0] == SQL_JSON_LINE;
+	if (j->seen && !append(j, (struct cat_str){ ", \n ", line ? 4 : 2 }, arena, err))
 		return false;
+	s.p += line;
+	s.len -= line;
 	j->seen = 1;
 	return append(j, s, arena, err);
 }

@@ -362,7 +362,9 @@ sql_agg_takes_nulls(enum sql_agg_kind k)
 bool sql_agg_find(const char *name, enum sql_agg_kind *out);
 /* The k-th name that it finds, NULL = there are no more. */
 const char *sql_agg_name(unsigned k);
-/* What json_agg(x), or json_object_agg(k, v), makes of one row. */
+/* What json_agg(x), or json_object_agg(k, v), makes of one row. It begins with SQL_JSON_LINE,
+ * which no json does, if it begins a line behind another one. */
+enum { SQL_JSON_LINE = 1 };
 struct sql_expr *sql_expr_json_row(
     struct nam_arena *a, enum sql_agg_kind k, struct sql_expr **args, int position, struct cat_err *err);
 /* The two arguments of sql_agg_is_pair's as one value; NULL if one is. */

@@ -138,8 +138,8 @@ enum ast_bound {
 
 enum ast_exclude { AST_EXCLUDE_NONE, AST_EXCLUDE_CURRENT, AST_EXCLUDE_GROUP, AST_EXCLUDE_TIES };
 
-/* The args of an AST_WINDOW: the function's, PARTITION BY, ORDER BY, then the frame's offsets. A
- * definition has no function. */
+/* The args of an AST_WINDOW: the function's, PARTITION BY, ORDER BY, the frame's offsets, then
+ * FILTER's condition. A definition has no function. */
 struct ast_window {
 	const char *name; /* of a definition */
 	unsigned fargs, parts, orders;
@@ -148,6 +148,7 @@ struct ast_window {
 	enum ast_bound start, end;
 	enum ast_exclude exclude;
 	bool framed; /* a frame was written */
+	bool filter; /* there is a condition of FILTER */
 	int position;
 };
 

@@ -205,10 +205,8 @@ sql_convert_over(struct sql_convert *c, struct ast_expr *f, const PgQuery__FuncC
 	if (call->agg_filter != NULL && !sql_agg_find(f->text, &agg))
 		return fail(c, call->location, "0A000",
 		    "FILTER is not implemented for non-aggregate window functions%s", "");
-	if (call->agg_filter != NULL && sql_agg_takes_nulls(agg))
-		return fail(
-		    c, call->location, "0A000", "FILTER of %s over a window is not supported yet", f->text);
-	if (call->agg_filter != NULL && !filter(c, f, call->agg_filter))
+	bool nulls = call->agg_filter != NULL && sql_agg_takes_nulls(agg);
+	if (call->agg_filter != NULL && !nulls && !filter(c, f, call->agg_filter))
 		return NULL;
 	if (d->name != NULL && d->name[0]) {
 		if ((def = named(c, d->name)) == NULL)
@@ -216,7 +214,7 @@ sql_convert_over(struct sql_convert *c, struct ast_expr *f, const PgQuery__FuncC
 	} else if ((def = definition(c, d)) == NULL) {
 		return NULL;
 	}
-	struct ast_expr *e = window_node(c, f->position - 1, f->nargs + def->nargs);
+	struct ast_expr *e = window_node(c, f->position - 1, f->nargs + def->nargs + nulls);
 	if (e == NULL)
 		return NULL;
 	e->text = f->text;
@@ -230,5 +228,8 @@ sql_convert_over(struct sql_convert *c, struct ast_expr *f, const PgQuery__FuncC
 		memcpy(e->args, f->args, f->nargs * sizeof *e->args);
 	if (def->nargs)
 		memcpy(e->args + f->nargs, def->args, def->nargs * sizeof *e->args);
+	e->over->filter = nulls;
+	if (nulls && (e->args[e->nargs - 1] = sql_convert_expr(c, call->agg_filter)) == NULL)
+		return NULL;
 	return e;
 }

@@ -207,7 +207,7 @@ sql_plan_steps(const struct ast_stmt *st, const struct sql_bind_in *in, struct c
 	own.ntypes = st->params;
 	own.part = true;
 	const unsigned *order = ok ? sql_bind_with_order(&all->arena, w, err) : NULL;
-	ok = order != NULL;
+	ok = order != NULL && sql_bind_recursion_is_sound(w, order, err);
 	for (unsigned i = 0; ok && i < w->n; i++)
 		if (order[i] != i) {
 			ok = cat_error(err, "0A000",

@@ -33,6 +33,7 @@ struct sql_win_fn {
 	enum cat_type arg_type, type;
 	int32_t typmod;
 	unsigned arg[3], args;
+	bool filtered; /* arg[args]: whether a row counts */
 	unsigned spec;
 	enum ast_frame mode;
 	struct sql_win_bound start, end;

@@ -125,7 +125,10 @@ static bool
 k_item(struct sql_row *r)
 {
 	struct sql_writer w = { .env = r->env };
-	if (!put_json(&w, r->e->args[0]->type, r->a[0], r->null[0]))
+	enum cat_type type = r->e->args[0]->type;
+	if (cat_type_is_array(type) && !r->null[0] && !sql_put_char(&w, SQL_JSON_LINE))
+		return false;
+	if (!put_json(&w, type, r->a[0], r->null[0]))
 		return false;
 	r->out.s = sql_written(&w);
 	return true;

@@ -112,8 +112,10 @@ sql_bind_agg_cast(
 	       (arg[0] = sql_expr_cast(b->a, arg[0], to, -1, arg[0]->position, b->err)) != NULL;
 }
 
+/* parts: the arguments out of which g->arg is made, if it is. */
 static bool
-arguments(struct bind *b, const struct ast_expr *e, struct sql_agg *g, struct sql_expr **arg, unsigned n)
+arguments(struct bind *b, const struct ast_expr *e, struct sql_agg *g, struct sql_expr **arg, unsigned n,
+    struct sql_expr **parts)
 {
 	if (e->star) {
 		if (g->kind != SQL_COUNT)
@@ -131,12 +133,16 @@ arguments(struct bind *b, const struct ast_expr *e, struct sql_agg *g, struct sq
 		g->separator = arg[1];
 	else if (n != (g->kind == SQL_JSON_OBJECT_AGG || pair ? 2 : 1))
 		return sql_bind_no_function(b, e, arg, n);
-	if (pair && (arg[0] = sql_expr_pair_row(b->a, arg, e->position, b->err)) == NULL)
-		return false;
-	if ((json || pair) && e->distinct)
-		return sql_bind_fail(b, e->position, "0A000", "DISTINCT of %s is not supported yet", e->text);
-	if (json && (arg[0] = sql_expr_json_row(b->a, g->kind, arg, e->position, b->err)) == NULL)
-		return false;
+	for (unsigned k = 0; g->kind == SQL_JSON_OBJECT_AGG && e->distinct && k < n; k++)
+		sql_bind_fix_param(b, arg[k], CAT_TEXT);
+	if (json || pair) {
+		struct sql_expr *row = pair ? sql_expr_pair_row(b->a, arg, e->position, b->err)
+					    : sql_expr_json_row(b->a, g->kind, arg, e->position, b->err);
+		if (row == NULL)
+			return false;
+		memcpy(parts, arg, n * sizeof *parts);
+		arg[0] = row;
+	}
 	if (json && strncmp(e->text, "jsonb", 5) == 0)
 		arg[0]->type = CAT_JSONB; /* what they make is put in order at the end */
 	if (g->kind == SQL_ARRAY_AGG && arg[0]->type == CAT_UNKNOWN)
@@ -156,20 +162,20 @@ arguments(struct bind *b, const struct ast_expr *e, struct sql_agg *g, struct sq
 	return strcmp(b->err->sqlstate, "42883") == 0 ? sql_bind_no_function(b, e, arg, 1) : false;
 }
 
-static bool
-filter(struct bind *b, const struct ast_expr *e, struct sql_agg *g)
+bool
+sql_bind_filter(struct bind *b, const struct ast_expr *e, struct sql_expr **out)
 {
-	if (sql_bind_has_agg(b, e))
-		return sql_bind_fail(
-		    b, e->position, "42803", "aggregate functions are not allowed in FILTER");
-	g->filter = sql_bind_expr_as(b, e, CAT_BOOL);
-	if (g->filter != NULL && g->filter->type == CAT_UNKNOWN)
-		g->filter = sql_expr_cast(b->a, g->filter, CAT_BOOL, -1, e->position, b->err);
-	if (g->filter == NULL)
+	bool was = b->agg.filtering;
+	b->agg.filtering = true;
+	struct sql_expr *x = sql_bind_expr_as(b, e, CAT_BOOL);
+	b->agg.filtering = was;
+	if (x != NULL && x->type == CAT_UNKNOWN)
+		x = sql_expr_cast(b->a, x, CAT_BOOL, -1, e->position, b->err);
+	if ((*out = x) == NULL)
 		return false;
-	return g->filter->type == CAT_BOOL ||
+	return x->type == CAT_BOOL ||
 	       sql_bind_fail(b, e->position, "42804", "argument of FILTER must be type boolean, not type %s",
-		   cat_type_name(g->filter->type));
+		   cat_type_name(x->type));
 }
 
 /* True if its result depends on the order of its rows, or on how often one comes. */
@@ -189,28 +195,30 @@ number_counts(const struct sql_agg *g)
 	       g->kind != SQL_BOOL_OR && g->kind != SQL_BIT_AND && g->kind != SQL_BIT_OR;
 }
 
-/* What to keep and how to sort it: the group, what ORDER BY says, then with DISTINCT the
- * arguments. */
+/* What to keep and how to sort it: the group, what ORDER BY says, then with DISTINCT the arguments.
+ * parts: as arguments' has them. */
 static bool
-later(struct bind *b, const struct ast_expr *e, struct sql_agg *g)
+later(struct bind *b, const struct ast_expr *e, struct sql_agg *g, struct sql_expr *const *parts)
 {
 	unsigned fargs = e->agg ? e->agg->fargs : e->nargs, orders = e->agg ? e->agg->orders : 0;
-	unsigned args = g->separator ? 2 : 1;
-	g->col = sql_bind_take(b, (args + orders) * sizeof *g->col);
-	g->key = sql_bind_take(b, (1 + args + orders) * sizeof *g->key);
-	g->types = sql_bind_take(b, (1 + args + orders) * sizeof *g->types);
+	/* what these aggregates keep is made of their arguments already */
+	bool made = g->kind == SQL_JSON_AGG || g->kind == SQL_JSON_OBJECT_AGG || sql_agg_is_pair(g->kind);
+	unsigned room = 1 + fargs + orders, own = made ? 1 : 0; /* columns before the arguments */
+	g->col = sql_bind_take(b, room * sizeof *g->col);
+	g->key = sql_bind_take(b, (1 + room) * sizeof *g->key);
+	g->types = sql_bind_take(b, (1 + room) * sizeof *g->types);
 	if (g->col == NULL || g->key == NULL || g->types == NULL)
 		return false;
 	g->col[g->cols++] = g->arg;
 	if (g->separator != NULL)
 		g->col[g->cols++] = g->separator;
+	for (unsigned k = 0; made && e->distinct && k < fargs; k++)
+		g->col[g->cols++] = parts[k];
+	unsigned args = g->cols;
 	g->key[g->keys++] = (struct sql_sort_key){ 0 };
 	for (unsigned k = 0; k < orders; k++) {
 		const struct ast_expr *o = e->args[fargs + k];
-		/* what these aggregates keep is made of their arguments already */
-		bool made =
-		    g->kind == SQL_JSON_AGG || g->kind == SQL_JSON_OBJECT_AGG || sql_agg_is_pair(g->kind);
-		unsigned col = made ? fargs : 0;
+		unsigned col = made && !e->distinct ? fargs : 0;
 		while (col < fargs && !sql_bind_same(b, e->args[col], o))
 			col++;
 		if (col == fargs) {
@@ -223,15 +231,18 @@ later(struct bind *b, const struct ast_expr *e, struct sql_agg *g)
 				return false;
 			col = g->cols;
 			g->col[g->cols++] = x;
+		} else {
+			col += own;
 		}
 		g->key[g->keys++] = (struct sql_sort_key){ .col = col + 1,
 			.desc = e->agg->order[k].desc,
 			.nulls_first = e->agg->order[k].nulls_first };
 	}
-	if (e->distinct && !sql_bind_ordered(b, g->arg->type, "equality", e->position))
-		return false;
+	for (unsigned c = own; e->distinct && c < args; c++)
+		if (!sql_bind_ordered(b, g->col[c]->type, "equality", e->position))
+			return false;
 	g->distinct = e->distinct && number_counts(g);
-	for (unsigned c = 1; g->distinct && c <= args; c++) {
+	for (unsigned c = own + 1; g->distinct && c <= args; c++) {
 		bool there = false;
 		for (unsigned k = 1; k < g->keys; k++)
 			there |= g->key[k].col == c;
@@ -275,18 +286,32 @@ call(struct bind *b, const struct ast_expr *e, struct sql_agg *g)
 {
 	unsigned n = e->agg ? e->agg->fargs : e->nargs;
 	struct sql_expr **arg = sql_bind_take(b, n * sizeof *arg);
-	if (arg == NULL)
+	struct sql_expr **parts = sql_bind_take(b, n * sizeof *parts);
+	if (arg == NULL || parts == NULL)
 		return false;
 	for (unsigned k = 0; k < n; k++)
 		if ((arg[k] = e->args[k]->kind == AST_STAR ? whole_row(b, e->args[k], g, e->distinct)
 							   : sql_bind_expr(b, e->args[k])) == NULL)
 			return false;
 	/* FILTER comes before the arguments get their types */
-	if (e->agg != NULL && e->agg->filter && !filter(b, e->args[e->nargs - 1], g))
+	if (e->agg != NULL && e->agg->filter && !sql_bind_filter(b, e->args[e->nargs - 1], &g->filter))
 		return false;
-	return arguments(b, e, g, arg, n) &&
+	return arguments(b, e, g, arg, n, parts) &&
 	       (g->arg == NULL || (!e->distinct && (e->agg == NULL || e->agg->orders == 0)) ||
-		   later(b, e, g));
+		   later(b, e, g, parts));
+}
+
+/* What a call may not have in its arguments is told when they are bound: other mistakes of theirs
+ * come first. */
+static bool
+nothing_is_nested(struct bind *b)
+{
+	const struct ast_expr *nested = b->agg.nested, *windowed = b->agg.windowed;
+	if (nested != NULL)
+		return sql_bind_fail(
+		    b, nested->position, "42803", "aggregate function calls cannot be nested");
+	return windowed == NULL || sql_bind_fail(b, windowed->position, "42803",
+				       "aggregate function calls cannot contain window function calls");
 }
 
 /* A mistake in an argument is told before that of the place where the call stands. */
@@ -294,11 +319,40 @@ static bool
 arguments_are_valid(struct bind *b, const struct ast_expr *e)
 {
 	b->agg.inside = true;
+	b->agg.nested = b->agg.windowed = NULL;
 	bool ok = true;
 	for (unsigned k = 0; k < e->nargs && ok; k++)
 		ok = e->args[k]->kind == AST_STAR || sql_bind_expr(b, e->args[k]) != NULL;
 	b->agg.inside = false;
-	return ok;
+	return ok && nothing_is_nested(b);
+}
+
+static bool
+not_allowed(struct bind *b, const struct ast_expr *e)
+{
+	return sql_bind_fail(b, e->position, "42803", "aggregate functions are not allowed in %s",
+	    b->agg.filtering ? "FILTER"
+	    : b->agg.not_in  ? b->agg.not_in
+			     : "this place");
+}
+
+/* A call in the arguments of another one. Returns something of its type. */
+static struct sql_expr *
+in_a_call(struct bind *b, const struct ast_expr *e, enum sql_agg_kind kind)
+{
+	struct sql_agg g = { .kind = kind, .type = CAT_INT8, .typmod = -1, .ast = e };
+	const struct ast_expr *nested = b->agg.nested, *windowed = b->agg.windowed;
+	b->agg.nested = b->agg.windowed = NULL;
+	if (!call(b, e, &g) || !nothing_is_nested(b))
+		return NULL;
+	if (b->agg.filtering || !b->agg.grouped) {
+		not_allowed(b, e);
+		return NULL;
+	}
+	b->agg.nested = nested ? nested : e;
+	b->agg.windowed = windowed;
+	struct cat_datum none = { .type = g.type, .null = true, .v.s = { "", 0 } };
+	return sql_expr_const(b->a, none, e->position);
 }
 
 struct sql_expr *
@@ -306,15 +360,12 @@ sql_bind_aggregate(struct bind *b, const struct ast_expr *e, enum sql_agg_kind k
 {
 	if (sql_bind_is_outside(b, e))
 		return sql_bind_outer(b, e);
-	if (b->agg.inside) {
-		sql_bind_fail(b, e->position, "42803", "aggregate function calls cannot be nested");
-		return NULL;
-	}
-	if (!b->agg.grouped && !arguments_are_valid(b, e))
-		return NULL;
-	if (!b->agg.grouped) {
-		sql_bind_fail(b, e->position, "42803", "aggregate functions are not allowed in %s",
-		    b->agg.not_in ? b->agg.not_in : "this place");
+	if (b->agg.inside)
+		return in_a_call(b, e, kind);
+	/* filtering: the rows of a window function */
+	if (!b->agg.grouped || b->agg.filtering) {
+		if (arguments_are_valid(b, e))
+			not_allowed(b, e);
 		return NULL;
 	}
 	for (unsigned k = 0; k < b->agg.calls; k++)
@@ -323,7 +374,8 @@ sql_bind_aggregate(struct bind *b, const struct ast_expr *e, enum sql_agg_kind k
 			    b->a, b->agg.groups + k, b->agg.call[k].type, b->agg.call[k].typmod, e->position);
 	struct sql_agg g = { .kind = kind, .type = CAT_INT8, .typmod = -1, .ast = e };
 	b->agg.inside = true;
-	bool ok = call(b, e, &g);
+	b->agg.nested = b->agg.windowed = NULL;
+	bool ok = call(b, e, &g) && nothing_is_nested(b);
 	b->agg.inside = false;
 	if (!ok)
 		return NULL;

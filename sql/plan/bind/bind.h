@@ -55,6 +55,7 @@ struct bind_cte {
 	const struct sql_step *step; /* it has run before the statement; NULL = it is no step */
 	const struct ast_cte *later; /* used once, so bound there, like a query in FROM; NULL:
 				      * bound */
+	bool wrong;                  /* that found a mistake */
 };
 
 /* One condition of WHERE or ON. */
@@ -204,6 +205,8 @@ struct bind_nest {
 	unsigned level; /* queries around this one */
 	unsigned deep;  /* queries inside of this one, one in the other */
 	struct bind_cte *cte;
+	struct bind_cte *with; /* the last query of its own WITH */
+	unsigned withs;        /* so many have been made */
 };
 
 /* Of a subquery in an expression: the outer query, whose columns are also visible. */
@@ -237,7 +240,9 @@ struct bind_answer {
 /* Aggregation. */
 struct bind_agg {
 	const char *not_in; /* "WHERE": no aggregates here */
-	bool grouped, inside;
+	bool grouped, inside, filtering; /* inside: of a call; filtering: of its FILTER */
+	/* inside of a call: another one, which is told when the arguments are bound */
+	const struct ast_expr *nested, *windowed;
 	struct cat_err *ungrouped; /* a column that is no group's is used outside of aggregates */
 	const struct ast_expr **group;
 	struct sql_expr **key;
@@ -488,6 +493,13 @@ bool *sql_bind_said_once(struct bind *b, const struct ast_with *w, const struct 
 /* In which order the queries of w are bound. */
 unsigned *sql_bind_with_order(struct nam_arena *a, const struct ast_with *w, struct cat_err *err);
 bool sql_bind_with_done(struct bind *b, const struct ast_with *w, struct sql_node *root);
+/* Something of b's query failed: mistakes of its WITH are told first. Returns false. */
+bool sql_bind_with_told_first(struct bind *b);
+/*
+ * recursion.c: the queries of WITH RECURSIVE use themselves where they may, once each; else 42P19,
+ * before anything is bound. order: sql_bind_with_order's.
+ */
+bool sql_bind_recursion_is_sound(const struct ast_with *w, const unsigned *order, struct cat_err *err);
 /* True if that name is one of WITH. Then a FROM item is added, or *err says why not (*ok). */
 /* True if a query of it is INSERT, UPDATE or DELETE: steps.c. */
 bool sql_with_changes(const struct ast_with *w);
@@ -555,6 +567,8 @@ bool sql_bind_same_agg(const struct ast_agg *x, const struct ast_agg *y);
  * an interval of sum. */
 bool sql_bind_agg_cast(
     struct bind *b, const struct ast_expr *e, enum sql_agg_kind kind, struct sql_expr **arg, unsigned n);
+/* The condition of FILTER. */
+bool sql_bind_filter(struct bind *b, const struct ast_expr *e, struct sql_expr **out);
 
 /*
  * group.c: the grouping sets of q, whose expression k is group leaf[k]; then the operator below

@@ -13,6 +13,7 @@ struct hides {
 
 struct refs {
 	const struct ast_with *w;
+	unsigned seen; /* so many of its names can be said here */
 	unsigned *said, nodes;
 	const struct hides *hides;
 };
@@ -59,7 +60,7 @@ table(struct refs *r, const struct ast_table *t, unsigned each)
 	else if (t->sub != NULL)
 		query(r, t->sub, t->lateral ? OFTEN : each);
 	else
-		for (unsigned k = 0; !t->schema && k < r->w->n; k++)
+		for (unsigned k = 0; !t->schema && k < r->seen; k++)
 			if (strcmp(r->w->cte[k].name, t->name) == 0 && !is_hidden(r, t->name))
 				r->said[k] += each;
 }
@@ -75,10 +76,14 @@ query(struct refs *r, const struct ast_select *q, unsigned each)
 		r->hides = &own;
 	for (unsigned k = 0; q->with != NULL && k < q->with->n; k++) {
 		own.seen = q->with->recursive ? q->with->n : k;
+		if (q->with == r->w)
+			r->seen = own.seen;
 		if (q->with->cte[k].q != NULL)
 			query(r, q->with->cte[k].q, q->with->recursive ? OFTEN : each);
 	}
 	own.seen = q->with ? q->with->n : 0;
+	if (q->with == r->w)
+		r->seen = r->w->n;
 	for (unsigned k = 0; k < q->sets; k++)
 		query(r, q->set[k].q, each);
 	for (unsigned k = 0; k < q->tables; k++)
@@ -103,7 +108,7 @@ query(struct refs *r, const struct ast_select *q, unsigned each)
 bool *
 sql_bind_said_once(struct bind *b, const struct ast_with *w, const struct ast_select *q)
 {
-	struct refs r = { .w = w, .said = sql_bind_take(b, w->n * sizeof *r.said) };
+	struct refs r = { .w = w, .seen = w->n, .said = sql_bind_take(b, w->n * sizeof *r.said) };
 	bool *once = sql_bind_take(b, w->n * sizeof *once);
 	if (r.said == NULL || once == NULL)
 		return NULL;
@@ -143,7 +148,7 @@ sql_bind_with_order(struct nam_arena *a, const struct ast_with *w, struct cat_er
 		return NULL;
 	}
 	for (unsigned k = 0; w->recursive && k < w->n; k++) {
-		struct refs r = { .w = w, .said = said + (size_t)k * w->n };
+		struct refs r = { .w = w, .seen = w->n, .said = said + (size_t)k * w->n };
 		if (w->cte[k].q != NULL)
 			query(&r, w->cte[k].q, ONCE);
 		else

@@ -693,11 +693,11 @@ list_item(struct bind *b, const struct ast_select *q, const struct ast_expr *e)
 		    : sql_bind_expr(b, e);
 }
 
-bool
-sql_bind_select_begin(struct bind *b, const struct ast_select *q)
+static bool
+begin(struct bind *b, const struct ast_select *q)
 {
 	struct bind_query *w = sql_bind_take(b, sizeof *w);
-	if (w == NULL || !sql_bind_with(b, q->with, q))
+	if (w == NULL)
 		return false;
 	b->answer.query = w;
 	w->q = q;
@@ -777,7 +777,13 @@ sql_bind_select_begin(struct bind *b, const struct ast_select *q)
 }
 
 bool
-sql_bind_select_rest(struct bind *b, bool quiet)
+sql_bind_select_begin(struct bind *b, const struct ast_select *q)
+{
+	return sql_bind_with(b, q->with, q) && (begin(b, q) || sql_bind_with_told_first(b));
+}
+
+static bool
+rest(struct bind *b, bool quiet)
 {
 	struct bind_query *w = b->answer.query;
 	const struct ast_select *q = w->q;
@@ -815,6 +821,12 @@ sql_bind_select_rest(struct bind *b, bool quiet)
 		return false;
 	}
 	return true;
+}
+
+bool
+sql_bind_select_rest(struct bind *b, bool quiet)
+{
+	return rest(b, quiet) || sql_bind_with_told_first(b);
 }
 
 struct sql_node *

@@ -273,6 +273,9 @@ call_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f)
 		if ((arg[k] = sql_bind_expr(b, e->args[k])) == NULL)
 			return false;
 	}
+	struct sql_expr *passes = NULL;
+	if (e->over->filter && !sql_bind_filter(b, e->args[e->nargs - 1], &passes))
+		return false;
 	if ((agg || win) && !sql_bind_settle(b, e->text, arg, n, e->position))
 		return false;
 	if (!agg && !win && sql_postgres_has(sql_postgres_aggregates, e->text))
@@ -287,8 +290,10 @@ call_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f)
 	if (e->distinct)
 		return sql_bind_fail(
 		    b, e->position, "0A000", "DISTINCT is not implemented for window functions");
+	f->filtered = passes != NULL;
 	if (agg)
-		return agg_call_of(b, e, f, arg, n);
+		return agg_call_of(b, e, f, arg, n) &&
+		       (passes == NULL || slot_of(b, passes, &f->arg[f->args]));
 	if (n < least || n > most)
 		return sql_bind_no_function(b, e, arg, n);
 	switch (f->kind) {
@@ -358,12 +363,27 @@ reference(struct bind *b, unsigned fn, int position)
 	return x;
 }
 
+/* Told when the aggregate's arguments are bound. Returns something of its type. */
+static struct sql_expr *
+in_an_aggregate(struct bind *b, const struct ast_expr *e)
+{
+	struct sql_win_fn f = { .ast = e };
+	b->win.not_in = "window function calls cannot be nested";
+	bool ok = call_of(b, e, &f);
+	b->win.not_in = NULL;
+	if (!ok)
+		return NULL;
+	if (b->agg.windowed == NULL)
+		b->agg.windowed = e;
+	struct cat_datum none = { .type = f.type, .null = true, .v.s = { "", 0 } };
+	return sql_expr_const(b->a, none, e->position);
+}
+
 struct sql_expr *
 sql_bind_window(struct bind *b, const struct ast_expr *e)
 {
-	if (b->agg.inside) {
-		sql_bind_fail(
-		    b, e->position, "42803", "aggregate function calls cannot contain window function calls");
+	if (b->agg.filtering) {
+		sql_bind_fail(b, e->position, "42P20", "window functions are not allowed in FILTER");
 		return NULL;
 	}
 	if (b->win.not_in != NULL) {
@@ -378,6 +398,8 @@ sql_bind_window(struct bind *b, const struct ast_expr *e)
 	if (!take_window(b))
 		return NULL;
 	struct sql_window *w = b->win.all;
+	if (b->agg.inside)
+		return in_an_aggregate(b, e);
 	for (unsigned k = 0; k < w->fns; k++)
 		if (sql_bind_same(b, w->fn[k].ast, e))
 			return reference(b, k, e->position);

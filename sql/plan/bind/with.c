@@ -4,6 +4,7 @@
 #include <sql/plan/sub.h>
 
 #include <stdio.h>
+#include <string.h>
 
 bool
 sql_bind_cte_names(struct bind *b, const struct ast_cte *c, struct bind_cte *out)
@@ -130,6 +131,53 @@ read_step(struct bind *b, const struct ast_table *t, const struct bind_cte *c)
 	return sql_bind_add_source(b, t, &n->node, c->column, c->columns);
 }
 
+/* Of c and the queries before it, n in all: the last one that is before each mistake and is not
+ * bound yet; NULL = there is none. */
+static struct bind_cte *
+to_look_at(struct bind_cte *c, unsigned *n)
+{
+	unsigned left = *n;
+	for (struct bind_cte *k = c; left > 0; left--, k = k->next)
+		if (k->wrong) {
+			c = k->next;
+			*n = left - 1;
+		}
+	for (; *n > 0 && c->later == NULL; c = c->next)
+		--*n;
+	return *n > 0 ? c : NULL;
+}
+
+/* Binds those that are not bound yet, the last one first, since it may read those before it. What
+ * is told at the end is the mistake of the first one that has one. */
+static bool
+bind_rest(struct bind *b)
+{
+	struct cat_err keep = *b->err;
+	unsigned n = b->nest.withs;
+	bool ok = true;
+	for (struct bind_cte *c = b->nest.with; (c = to_look_at(c, &n)) != NULL;) {
+		const struct ast_cte *said = c->later;
+		b->nest.cte = c->next;
+		c->later = NULL;
+		*b->err = (struct cat_err){ 0 };
+		c->wrong = query(b, said, c) == NULL || !sql_bind_cte_names(b, said, c);
+		if (c->wrong)
+			keep = *b->err;
+		ok &= !c->wrong;
+	}
+	*b->err = keep;
+	return ok;
+}
+
+bool
+sql_bind_with_told_first(struct bind *b)
+{
+	const char *state = b->err->sqlstate;
+	if (strncmp(state, "53", 2) != 0 && strncmp(state, "54", 2) != 0 && strncmp(state, "57", 2) != 0)
+		bind_rest(b);
+	return false;
+}
+
 bool
 sql_bind_with(struct bind *b, const struct ast_with *w, const struct ast_select *q)
 {
@@ -147,17 +195,23 @@ sql_bind_with(struct bind *b, const struct ast_with *w, const struct ast_select 
 	}
 	bool *once = sql_bind_said_once(b, w, q);
 	unsigned *order = once ? sql_bind_with_order(b->a, w, b->err) : NULL;
-	for (unsigned n = 0; order != NULL && n < w->n; n++) {
+	if (order == NULL || !sql_bind_recursion_is_sound(w, order, b->err))
+		return false;
+	b->nest.with = NULL;
+	b->nest.withs = 0;
+	for (unsigned n = 0; n < w->n; n++) {
 		const struct ast_cte *c = &w->cte[order[n]];
 		struct bind_cte *made = once[order[n]] ? for_later(b, c) : one(b, c, w->recursive);
 		if (made == NULL)
-			return false;
+			return sql_bind_with_told_first(b);
 		if (c->materialize)
 			made->run->refs = 1; /* as if it had another reader */
 		made->next = b->nest.cte;
 		b->nest.cte = made;
+		b->nest.with = made;
+		b->nest.withs++;
 	}
-	return order != NULL;
+	return true;
 }
 
 /* What reads the rows that plan would have kept reads plan. */
@@ -175,16 +229,13 @@ put_in_place(struct sql_node *n, const struct sql_node *reader, struct sql_node 
 bool
 sql_bind_with_done(struct bind *b, const struct ast_with *w, struct sql_node *root)
 {
+	/* another one may have the name of one; that one must be valid as well */
+	struct bind_cte *top = b->nest.cte;
+	if (w != NULL && b->nest.with == top && !bind_rest(b))
+		return false;
+	b->nest.cte = top;
 	for (unsigned i = 0; w != NULL && i < w->n; i++) {
-		struct bind_cte *c = b->nest.cte;
-		struct sql_cte *r = c->run;
-		if (c->later != NULL) { /* another one has that name; this one must be valid as
-					 * well */
-			b->nest.cte = c->next;
-			if (query(b, c->later, c) == NULL || !sql_bind_cte_names(b, c->later, c))
-				return false;
-			continue;
-		}
+		struct sql_cte *r = b->nest.cte->run;
 		if (r->refs == 1 && r->reader != NULL) {
 			if (root != NULL)
 				put_in_place(root, r->reader, r->plan);
@@ -223,11 +274,14 @@ may_speak(struct bind *b, struct bind_cte *c, int position)
 		    b, position, "0A000", "%s in a recursive query is not implemented", c->why);
 	if (c->why != NULL)
 		return sql_bind_fail(b, c->position, "42P19", "recursive query \"%s\" %s", c->name, c->why);
-	const char *where = c->run == NULL            ? "within its non-recursive term"
-			    : b->around.sub != c->sub ? "within a subquery"
-			    : may_be_missing(b)       ? "within an outer join"
-			    : c->selves++ > 0         ? "more than once"
-						      : NULL;
+	/* recursion.c has told it of other places than FROM */
+	if (c->run != NULL && b->around.sub != c->sub)
+		return sql_bind_fail(
+		    b, position, "0A000", "a recursive reference in a LATERAL query is not supported yet");
+	const char *where = c->run == NULL      ? "within its non-recursive term"
+			    : may_be_missing(b) ? "within an outer join"
+			    : c->selves++ > 0   ? "more than once"
+						: NULL;
 	return where == NULL || sql_bind_fail(b, position, "42P19",
 				    "recursive reference to query \"%s\" must not appear %s", c->name, where);
 }
@@ -243,11 +297,15 @@ bind_now(struct bind *b, const struct ast_table *t, struct bind_cte *c)
 	c->later = NULL;
 	child->nest.cte = c->next;
 	sql_bind_may_flatten(b, child, said->q);
+	c->wrong = true;
 	if (!sql_bind_child_query(b, child, said->q))
 		return false;
 	c->column = child->answer.column;
 	c->columns = child->answer.columns;
-	return sql_bind_cte_names(b, said, c) && sql_bind_add_query(b, t, child);
+	if (!sql_bind_cte_names(b, said, c))
+		return false;
+	c->wrong = false;
+	return sql_bind_add_query(b, t, child);
 }
 
 bool
