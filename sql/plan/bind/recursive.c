@@ -108,7 +108,12 @@ sql_bind_recursive(struct bind *b, const struct ast_cte *c, struct bind_cte *sel
 	self->next = around;
 	b->nest.cte = self;
 	/* A WITH of its own: what the recursive term reads of it again and again is kept. */
-	if (!sql_bind_with(b, q->with, NULL))
+	struct bind_cte *with = b->nest.with;
+	unsigned withs = b->nest.withs;
+	bool ok = sql_bind_with(b, q->with, NULL);
+	b->nest.with = with;
+	b->nest.withs = withs;
+	if (!ok)
 		return NULL;
 	for (struct bind_cte *w = b->nest.cte; w != self; w = w->next)
 		w->run->refs = 1;
