@@ -78,11 +78,12 @@ lay_places(struct cat_table *t)
 	return at;
 }
 
-/* What its variable values need at least, and what they should have. */
+/* What its variable values need if all are spilled, what those of the key need then, and what they
+ * should have. */
 static void
-var_room(const struct cat_table *t, uint64_t *least, uint64_t *room)
+var_room(const struct cat_table *t, uint64_t *least, uint64_t *key, uint64_t *room)
 {
-	*least = *room = 0;
+	*least = *key = *room = 0;
 	for (unsigned i = 0; i < t->columns; i++) {
 		const struct cat_column *c = &t->column[i];
 		if (!is_var(c->type))
@@ -92,6 +93,7 @@ var_room(const struct cat_table *t, uint64_t *least, uint64_t *room)
 		if ((c->type == CAT_TEXT || c->type == CAT_BPCHAR) && c->typmod > 0)
 			want = c->typmod < CAT_INLINE_MAX ? (unsigned)c->typmod : CAT_INLINE_MAX;
 		*least += spill;
+		*key += is_key(t, i) ? spill : 0;
 		*room += want > spill ? want : spill;
 	}
 }
@@ -99,15 +101,15 @@ var_room(const struct cat_table *t, uint64_t *least, uint64_t *room)
 bool
 cat_table_fits(const struct cat_table *t, uint32_t row_max)
 {
-	uint64_t least, room;
-	var_room(t, &least, &room);
-	return t->fixed + least <= row_max;
+	uint64_t least, key, room, most = txn_row_most(t->store.slots);
+	var_room(t, &least, &key, &room);
+	return t->fixed + least <= row_max || (t->fixed + key <= row_max && row_max >= most);
 }
 
 bool
 cat_table_layout(struct cat_table *t, struct cat_err *err)
 {
-	uint64_t least, room;
+	uint64_t least, key, room, most = txn_row_most(t->store.slots);
 	bool var = false;
 	if (t->place == NULL)
 		t->first = t->places = t->columns;
@@ -116,18 +118,21 @@ cat_table_layout(struct cat_table *t, struct cat_err *err)
 	uint64_t at = lay_places(t);
 	for (unsigned p = 0; p < t->places; p++)
 		var |= is_var(t->place ? t->place[p].type : t->column[p].type);
-	var_room(t, &least, &room);
-	if (at + least > TXN_ROW_MAX)
+	var_room(t, &least, &key, &room);
+	/* Only rows with many long values do not fit then. */
+	if (at + key > most)
 		return cat_error(err, "54000",
-		    "row is too big: its fixed part needs %llu bytes, the limit is %d",
-		    (unsigned long long)(at + least), TXN_ROW_MAX);
+		    "row is too big: its fixed part needs %llu bytes, the limit is %llu",
+		    (unsigned long long)(at + key), (unsigned long long)most);
 	t->fixed = (uint16_t)at;
 	uint64_t max = at + room;
 	if (max < CAT_ROW_MIN)
 		max = CAT_ROW_MIN;
 	max = (max + 7) & ~UINT64_C(7);
-	if (max > TXN_ROW_MAX)
-		max = TXN_ROW_MAX;
+	if (max > CAT_ROW_USUAL && at + least <= CAT_ROW_USUAL)
+		max = CAT_ROW_USUAL;
+	if (max > most)
+		max = most;
 	t->store.row_max = (uint32_t)max;
 	t->store.has_key = t->keys > 0;
 	t->store.same_key = t->keys > 0 ? same_key : NULL;

@@ -58,6 +58,7 @@ enum {
 	CAT_INLINE_MAX = 1024,                  /* room for varchar(n) at most */
 	CAT_MORE = 2,                           /* bytes of `places` */
 	CAT_ROW_MIN = 16,
+	CAT_ROW_USUAL = 8000, /* room of a row at most, unless all its values spilled need more */
 };
 
 /* One cell of a variable value. */

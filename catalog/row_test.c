@@ -419,13 +419,23 @@ room(void **state)
 	assert_int_equal(many[1599].offset, 201 + 4 * 1599);
 	for (unsigned i = 0; i < CAT_COLUMNS_MAX; i++)
 		many[i].type = CAT_INT8;
+	assert_true(cat_table_layout(&t, &err));
+	assert_int_equal(many[1599].offset, 201 + 8 * 1599);
+	assert_in_range(t.store.row_max, 201 + 8 * 1600, 201 + 8 * 1600 + 7);
+	for (unsigned i = 0; i < CAT_COLUMNS_MAX; i++)
+		many[i].type = CAT_TEXT;
+	assert_true(cat_table_layout(&t, &err));
+	assert_int_equal(t.store.row_max, TXN_ROW_MAX);
+	/* More slots leave a row less room. */
+	t.store.slots = 8;
 	assert_false(cat_table_layout(&t, &err));
 	assert_string_equal(err.sqlstate, "54000");
+	t.store.slots = 0;
 	t.columns = 60;
 	for (unsigned i = 0; i < 60; i++)
 		many[i] = (struct cat_column){ .type = CAT_TEXT, .typmod = 5000 };
 	assert_true(cat_table_layout(&t, &err));
-	assert_int_equal(t.store.row_max, TXN_ROW_MAX);
+	assert_int_equal(t.store.row_max, CAT_ROW_USUAL);
 	/* Each of them long: all but what fits is spilled. */
 	struct nam_arena a;
 	nam_arena_init(&a, 0);

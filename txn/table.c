@@ -46,13 +46,13 @@ txn_row_room(uint16_t slots, uint32_t row_max)
 	struct txn_table_view is, more;
 	txn_view_sizes(&is, slots, row_max);
 	uint32_t room = (row_max + 7) & ~7u;
-	for (uint32_t wide = room + 8; wide <= TXN_ROW_MAX; wide += 8) {
+	for (uint32_t wide = room + 8; wide <= txn_row_most(slots); wide += 8) {
 		txn_view_sizes(&more, slots, wide);
 		if (more.block_bytes != is.block_bytes)
 			break;
 		room = wide;
 	}
-	return room <= TXN_ROW_MAX ? room : row_max;
+	return room <= txn_row_most(slots) ? room : row_max;
 }
 
 /* ---- making, opening, closing ---- */
@@ -64,7 +64,7 @@ txn_table_create(struct txn_worker *tw, struct txn_table *t)
 	NAM_ASSERT(t->id > 0);
 	if (t->slots == 0)
 		t->slots = 2;
-	if (t->slots < 2 || t->slots > REC_SLOTS_MAX || t->row_max > TXN_ROW_MAX ||
+	if (t->slots < 2 || t->slots > REC_SLOTS_MAX || t->row_max > txn_row_most(t->slots) ||
 	    t->orders > TXN_ORDERS_MAX)
 		return NAM_INVALID;
 	nam_status st = NAM_FULL;

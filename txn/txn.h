@@ -120,12 +120,20 @@ struct txn_table {
 	struct txn_table_view *view;   /* set by txn_table_open: extents, index, free blocks */
 };
 enum {
-	TXN_ROW_MAX = 8000,
+	TXN_ROW_MAX = 32000, /* with two slots; txn_row_most tells it of more */
 	TXN_BLOBS_MAX = 64,
 	TXN_ORDERS_MAX = 16,
 	TXN_ORDERS_OWN = 4,
 	TXN_ORDER_LONGS = 32
 };
+
+/* The most payload bytes of a row with so many slots: its block fits an extent. */
+static inline uint32_t
+txn_row_most(unsigned slots)
+{
+	uint32_t most = ((65536 - 256) / (slots > 2 ? slots : 2) - 96) & ~63u;
+	return most < TXN_ROW_MAX ? most : TXN_ROW_MAX;
+}
 
 /* An ordered index of a table (index/tree.h): a row is found by its key, and rows in the order of
  * their keys. Several rows may have one key. Its storage nodes host trees. */

@@ -2246,6 +2246,18 @@ SELECT -1 IN (0{65533 x , #}), 65533 IN (0{65533 x , #});
 SELECT -1 IN (0{65534 x , #});
 --! 54000
 
+-- [limit-rows] namdb
+CREATE TABLE lr (z int{1599 x , c# text});
+INSERT INTO lr VALUES (0{1599 x , 'abcdefghij'});
+INSERT INTO lr (z, c1, c2, c3) VALUES (1, repeat('x', 20000), repeat('y', 20000), 'z');
+INSERT INTO lr VALUES (2{1599 x , repeat('x', 30)});
+--! 54000
+SELECT z, c1599, length(c1) FROM lr ORDER BY z;
+--> 0,abcdefghij,10
+--> 1,,20000
+CREATE TABLE lrv (z int{1599 x , c# text}) WITH (versions = 8);
+--! 54000
+
 -- [limit-memory] namdb
 SET namdb.statement_memory = '2MB';
 SELECT count(*) FROM (SELECT DISTINCT a FROM generate_series(1, 1000000) AS a) AS x;
