@@ -1,35 +1,11 @@
 /* co.c -- the coroutine scheduler over boost-context's three C symbols. */
 #include <base/assert.h>
-#include <base/co.h>
+#include <base/co_internal.h>
 
-#include <stdatomic.h>
-#include <stdint.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#if defined(__SANITIZE_ADDRESS__)
-#define CO_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define CO_ASAN 1
-#endif
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define CO_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define CO_TSAN 1
-#endif
-#endif
-#ifdef CO_ASAN
-#include <sanitizer/asan_interface.h>
-#include <sanitizer/common_interface_defs.h>
-#include <sanitizer/lsan_interface.h>
-#endif
-#ifdef CO_TSAN
-#include <sanitizer/tsan_interface.h>
-#endif
 
 /* boost-context ships no C header; these are its C symbols (fcontext). */
 typedef struct {
@@ -41,56 +17,14 @@ extern void *make_fcontext(void *stack_top, size_t size, void (*fn)(transfer_t))
 
 enum { DEFAULT_STACK = 64 << 10, STACK_MAX = 1 << 30, POOL_MAX = 256 };
 
-enum co_state { CO_READY, CO_RUNNING, CO_PARKED, CO_ENDED };
-
-struct nam_co {
-	struct nam_sched *sched;            /* i */
-	struct nam_co *next;                /* o  in the ready queue or the pool */
-	_Atomic(struct nam_co *) post_next; /* a  in the post list; release by poster, acquire by
-					     * owner */
-	atomic_bool posted;                 /* a  in the post list already: memory stays until
-					     * taken */
-	enum co_state state;                /* o */
-	bool woken;                         /* o  a wake came while not parked */
-	void *fctx;                         /* o */
-	void (*fn)(void *);
-	void *arg;
-	void *tag;
-	char *stack;       /* mapping: guard page, then stack */
-	size_t stack_size; /* without the guard page */
-#ifdef CO_ASAN
-	void *fake;
-#endif
-#ifdef CO_TSAN
-	void *fiber;
-#endif
-};
-
-struct nam_sched {
-	struct nam_co *head, *tail; /* ready queue */
-	struct nam_co *pool;        /* ended coroutines with their stacks */
-	struct nam_co *current;
-	void *fctx;  /* the thread's own stack while a coroutine runs */
-	size_t page; /* i */
-	int live, pooled;
-	int haunting;                       /* ended, but still in the post list */
-	_Atomic(struct nam_co *) post_list; /* a  pushed by any thread, taken whole by the owner */
-	void (*rouse)(void *);
-	void *rouse_arg;
-	void (*ready)(void *);
-	void *ready_arg;
-	int *watched_live;
-#ifdef CO_ASAN
-	void *fake;
-	const void *bottom;
-	size_t size;
-#endif
-#ifdef CO_TSAN
-	void *fiber;
-#endif
-};
-
 static _Thread_local struct nam_co *self;
+
+/* A coroutine may go on on another thread than it left: no address of self is kept over that. */
+static __attribute__((noinline)) void
+set_self(struct nam_co *co)
+{
+	self = co;
+}
 
 struct nam_sched *
 nam_sched_open(void)
@@ -149,6 +83,9 @@ void
 nam_sched_close(struct nam_sched *s)
 {
 	NAM_ASSERT(s->live == 0);
+	/* The last thread that brought a coroutine back may still be rousing us. */
+	while (atomic_load_explicit(&s->away, memory_order_acquire) != 0)
+		sched_yield();
 	take_posts(s);
 	NAM_ASSERT(s->haunting == 0); /* a post is still under way */
 	for (struct nam_co *co = s->pool, *next; co != NULL; co = next) {
@@ -173,37 +110,45 @@ push_ready(struct nam_co *co)
 		s->ready(s->ready_arg);
 }
 
-/* Switches from the coroutine to the scheduler's stack. `last` when the coroutine will never run
- * again. */
+/* Switches from the coroutine to the stack of the thread that runs it. `last` when the
+ * coroutine will
+ * never run again. */
 static void
 leave(struct nam_co *co, bool last)
 {
-	struct nam_sched *s = co->sched;
-	self = NULL;
+	struct nam_co_thread *t = co->on;
+	set_self(NULL);
 	(void)last;
 #ifdef CO_TSAN
-	__tsan_switch_to_fiber(s->fiber, 0);
+	__tsan_switch_to_fiber(t->fiber, 0);
 #endif
 #ifdef CO_ASAN
-	__sanitizer_start_switch_fiber(last ? NULL : &co->fake, s->bottom, s->size);
+	__sanitizer_start_switch_fiber(last ? NULL : &co->fake, t->bottom, t->size);
 #endif
-	transfer_t t = jump_fcontext(s->fctx, co);
+	transfer_t from = jump_fcontext(t->fctx, co);
+	t = co->on;
 #ifdef CO_ASAN
-	__sanitizer_finish_switch_fiber(co->fake, &s->bottom, &s->size);
+	__sanitizer_finish_switch_fiber(co->fake, &t->bottom, &t->size);
 #endif
-	s->fctx = t.fctx;
-	self = co;
+	t->fctx = from.fctx;
+	set_self(co);
+}
+
+void
+nam_co_leave(struct nam_co *co)
+{
+	leave(co, false);
 }
 
 static void
 entry(transfer_t t)
 {
 	struct nam_co *co = t.data;
-	co->sched->fctx = t.fctx;
+	co->on->fctx = t.fctx;
 #ifdef CO_ASAN
-	__sanitizer_finish_switch_fiber(NULL, &co->sched->bottom, &co->sched->size);
+	__sanitizer_finish_switch_fiber(NULL, &co->on->bottom, &co->on->size);
 #endif
-	self = co;
+	set_self(co);
 	co->fn(co->arg);
 	co->state = CO_ENDED;
 	leave(co, true);
@@ -257,7 +202,7 @@ nam_co_start(struct nam_sched *s, void (*fn)(void *), void *arg, size_t stack)
 	co->fn = fn;
 	co->arg = arg;
 	co->tag = NULL;
-	co->woken = false;
+	co->woken = co->goes_aside = co->aside = false;
 	co->fctx = make_fcontext(co->stack + page + stack, stack, entry);
 #ifdef CO_ASAN
 	co->fake = NULL;
@@ -282,7 +227,7 @@ void
 nam_co_yield(void)
 {
 	struct nam_co *co = self;
-	NAM_ASSERT(co != NULL);
+	NAM_ASSERT(co != NULL && !co->aside);
 	push_ready(co);
 	leave(co, false);
 }
@@ -291,7 +236,7 @@ void
 nam_co_park(void)
 {
 	struct nam_co *co = self;
-	NAM_ASSERT(co != NULL);
+	NAM_ASSERT(co != NULL && !co->aside);
 	if (co->woken) {
 		co->woken = false;
 		return;
@@ -343,6 +288,31 @@ nam_sched_watch(struct nam_sched *s, void (*ready)(void *arg), void *arg, int *l
 	s->watched_live = live;
 }
 
+void
+nam_sched_on_turn(struct nam_sched *s, void (*over)(void *arg), void *arg)
+{
+	s->over = over;
+	s->over_arg = arg;
+}
+
+void
+nam_co_switch_to(struct nam_co_thread *t, struct nam_co *co)
+{
+	co->on = t;
+#ifdef CO_TSAN
+	t->fiber = __tsan_get_current_fiber();
+	__tsan_switch_to_fiber(co->fiber, 0);
+#endif
+#ifdef CO_ASAN
+	__sanitizer_start_switch_fiber(&t->fake, co->stack + co->sched->page, co->stack_size);
+#endif
+	transfer_t back = jump_fcontext(co->fctx, co);
+#ifdef CO_ASAN
+	__sanitizer_finish_switch_fiber(t->fake, NULL, NULL);
+#endif
+	co->fctx = back.fctx;
+}
+
 static void
 resume(struct nam_sched *s, struct nam_co *co)
 {
@@ -350,20 +320,15 @@ resume(struct nam_sched *s, struct nam_co *co)
 				      * one */
 	co->state = CO_RUNNING;
 	s->current = co;
-#ifdef CO_TSAN
-	s->fiber = __tsan_get_current_fiber();
-	__tsan_switch_to_fiber(co->fiber, 0);
-#endif
-#ifdef CO_ASAN
-	__sanitizer_start_switch_fiber(&s->fake, co->stack + s->page, co->stack_size);
-#endif
-	transfer_t t = jump_fcontext(co->fctx, co);
-#ifdef CO_ASAN
-	__sanitizer_finish_switch_fiber(s->fake, NULL, NULL);
-#endif
-	co->fctx = t.fctx;
+	nam_co_switch_to(&s->thread, co);
 	s->current = NULL;
-	self = outer;
+	set_self(outer);
+	if (co->goes_aside) {
+		co->goes_aside = false;
+		atomic_fetch_add_explicit(&s->away, 1, memory_order_relaxed);
+		nam_asides_take(s->asides, co);
+		return;
+	}
 	if (co->state != CO_ENDED)
 		return;
 #ifdef CO_ASAN
@@ -384,11 +349,40 @@ resume(struct nam_sched *s, struct nam_co *co)
 		recycle(co);
 }
 
+void
+nam_co_give_back(struct nam_co *co)
+{
+	struct nam_sched *s = co->sched;
+	struct nam_co *head = atomic_load_explicit(&s->back, memory_order_relaxed);
+	do
+		co->aside_next = head;
+	while (!atomic_compare_exchange_weak_explicit(
+	    &s->back, &head, co, memory_order_seq_cst, memory_order_relaxed));
+	if (s->rouse)
+		s->rouse(s->rouse_arg);
+	atomic_fetch_sub_explicit(&s->away, 1, memory_order_release);
+}
+
+static void
+take_back(struct nam_sched *s)
+{
+	if (atomic_load_explicit(&s->back, memory_order_relaxed) == NULL)
+		return;
+	struct nam_co *co = atomic_exchange_explicit(&s->back, NULL, memory_order_acq_rel);
+	while (co != NULL) {
+		struct nam_co *next = co->aside_next;
+		co->aside = false;
+		push_ready(co);
+		co = next;
+	}
+}
+
 int
 nam_sched_run(struct nam_sched *s)
 {
 	NAM_ASSERT(s->current == NULL); /* not from one of its own coroutines */
 	take_posts(s);
+	take_back(s);
 	struct nam_co *last = s->tail;
 	int ran = 0;
 	while (s->head != NULL) {
@@ -397,6 +391,8 @@ nam_sched_run(struct nam_sched *s)
 		if (s->head == NULL)
 			s->tail = NULL;
 		resume(s, co);
+		if (s->over != NULL)
+			s->over(s->over_arg);
 		ran++;
 		if (co == last)
 			break;
@@ -407,7 +403,7 @@ nam_sched_run(struct nam_sched *s)
 bool
 nam_sched_ready(struct nam_sched *s)
 {
-	return s->head != NULL || atomic_load_explicit(&s->post_list, memory_order_acquire) != NULL;
+	return s->head != NULL || atomic_load(&s->post_list) != NULL || atomic_load(&s->back) != NULL;
 }
 
 int

@@ -1,4 +1,5 @@
 /* cn.c -- a compute node's life: connect, join, run workers, leave. */
+#include <base/aside.h>
 #include <base/assert.h>
 #include <base/clock.h>
 #include <compute_node/cn_internal.h>
@@ -9,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HEART_NICE = -10, WATCH_NS = 10000000, SCOUT_NS = 500000, SCOUT_IDLE_NS = 10000000 };
+enum { ASIDES = 16, HEART_NICE = -10, WATCH_NS = 10000000, SCOUT_NS = 500000, SCOUT_IDLE_NS = 10000000 };
 
 /* ---- the end --------------------------------------------------------------------- */
 
@@ -188,6 +189,8 @@ worker_thread(void *arg)
 	/* No client waits for a turn of these two. */
 	if (w == w->cn->heart || w == w->cn->recoverer)
 		net_worker_background(w->place.net);
+	else
+		nam_sched_asides(net_worker_sched(w->place.net), w->cn->asides);
 	net_worker_run(w->place.net, NULL, NULL);
 	net_worker_close(w->place.net);
 	return NULL;
@@ -329,6 +332,11 @@ cn_open(struct cn **out, const struct cn_config *cfg, struct nam_err *err)
 		nam_fail(err, st, "cannot start the parser's thread: %s", nam_status_text(st));
 		goto fail_net;
 	}
+	if ((cn->asides = nam_asides_open(ASIDES)) == NULL) {
+		st = nam_fail(
+		    err, NAM_NOMEM, "cannot start a thread: raise the limit on processes (ulimit -u)");
+		goto fail_parser;
+	}
 	struct nam_err warning = { 0 };
 	if ((st = start_worker(cn, workers, &warning)) != NAM_OK) {
 		*err = warning;
@@ -368,6 +376,7 @@ fail_heart:
 	atomic_store(&cn->closing, true);
 	stop_worker(cn->heart);
 fail_parser:
+	nam_asides_close(cn->asides);
 	sql_parser_close(cn->parser);
 fail_net:
 	net_close(cn->net);
@@ -395,6 +404,7 @@ cn_close(struct cn *cn)
 		pthread_mutex_destroy(&cn->worker[i].lock);
 		pthread_cond_destroy(&cn->worker[i].opened);
 	}
+	nam_asides_close(cn->asides);
 	sql_parser_close(cn->parser);
 	net_close(cn->net);
 	free(cn);

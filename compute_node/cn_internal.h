@@ -42,6 +42,7 @@ struct cn {
 	struct txn_db *db;
 	struct cat *cat;
 	struct sql_parser *parser;
+	struct nam_asides *asides; /* threads that compute what takes long */
 	unsigned workers;
 	struct cn_worker *heart;     /* beats, and does nothing else: on mapped memory no verb
 				    * parks. Behind worker[] */

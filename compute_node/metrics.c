@@ -6,6 +6,7 @@
 #include <compute_node/metrics.h>
 #include <compute_node/question.h>
 #include <net/remote.h>
+#include <net/turn.h>
 
 #include <errno.h>
 #include <netdb.h>
@@ -77,6 +78,7 @@ struct question {
 	struct cn_question q;
 	struct net *net;
 	struct net_counts counts;
+	struct net_turns turns;
 	bool *usage_ok; /* of each storage node */
 	struct net_usage *usage;
 	uint64_t prefix, watermark;
@@ -111,6 +113,7 @@ answer(const struct cn_place *place, void *arg)
 	net_worker_counts(place->net, 0, &mine);
 	pthread_mutex_lock(&q->q.lock);
 	net_counts_add(&q->counts, &mine);
+	net_worker_turns(place->net, &q->turns);
 	q->prefix = tso_prefix(tso);
 	q->watermark = tso_watermark(tso);
 	cn_question_answer(&q->q);
@@ -187,6 +190,21 @@ verb_lines(const struct question *q, struct cn_lines *out)
 }
 
 static void
+turn_lines(const struct question *q, struct cn_lines *out)
+{
+	cn_line(out,
+	    "# HELP namdb_long_turns_total Turns in which a worker computed for so long, in CPU time.\n"
+	    "# TYPE namdb_long_turns_total counter\n");
+	for (unsigned k = 0; k < NET_TURN_STEPS; k++)
+		cn_line(out, "namdb_long_turns_total{at_least_ms=\"%u\"} %llu\n", net_turn_ms[k],
+		    (unsigned long long)q->turns.at_least[k]);
+	cn_line(out,
+	    "# HELP namdb_longest_turn_seconds CPU time of a worker's longest turn since the process began.\n"
+	    "# TYPE namdb_longest_turn_seconds gauge\nnamdb_longest_turn_seconds %.6f\n",
+	    (double)q->turns.longest_ns / 1e9);
+}
+
+static void
 process_lines(struct cn *cn, struct cn_lines *out)
 {
 	struct question *q = ask(cn);
@@ -216,6 +234,7 @@ process_lines(struct cn *cn, struct cn_lines *out)
 	    "# TYPE namdb_log_lines_dropped_total counter\nnamdb_log_lines_dropped_total %llu\n",
 	    (unsigned long long)nam_log_dropped());
 	verb_lines(q, out);
+	turn_lines(q, out);
 	node_lines(q, out);
 	pthread_mutex_unlock(&q->q.lock);
 	cn_question_drop(&q->q);

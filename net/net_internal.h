@@ -17,6 +17,7 @@
 #include <base/core.h>
 #include <net/net.h>
 #include <net/region_format.h>
+#include <net/turn.h>
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -196,6 +197,18 @@ struct net_timer; /* lives on the sleeping coroutine's stack */
 /* admit.c. The worker has taken a number; its turn has begun. */
 enum net_turn { NET_TURN_NONE, NET_TURN_ASKED, NET_TURN_HAS };
 
+/* turn.c: what a worker knows of its coroutines' turns. */
+struct net_worker_turns {
+	uint64_t tick, cpu_tick;  /* o  when the last turn ended, when the clocks were read */
+	uint64_t cpu_ns, wall_ns; /* o  the clocks at cpu_tick */
+	_Atomic uint64_t longest_ns, at_least[NET_TURN_STEPS]; /* a  relaxed, the owner
+	                                                        * stores them */
+};
+/* On the thread of w: the turns of its coroutines are measured from now on. */
+void net_turns_begin(struct net_worker *w);
+/* No coroutine's turn before now counts. */
+void net_turns_from_here(struct net_worker *w);
+
 struct net_worker {
 	struct net_endpoint *ep[NET_REGIONS];    /* i  by region id */
 	bool dirty;                              /* o  a plain store was made, and no fence since */
@@ -235,6 +248,7 @@ struct net_worker {
 	unsigned news_sleepers;         /* o */
 	bool background;                /* o  net_worker_background */
 	struct nam_core core;           /* o */
+	struct net_worker_turns turns;  /* turn.c */
 	void *env_priv;
 
 	/* admit.c */

@@ -374,7 +374,9 @@ real_run(struct net_worker *w, bool (*until)(void *), void *arg)
 	clockid_t clock;
 	if (pthread_getcpuclockid(pthread_self(), &clock) == 0)
 		atomic_store(&w->cpu_clock, clock);
+	net_turns_begin(w);
 	while (!over(w, until, arg)) {
+		net_turns_from_here(w);
 		int ran = nam_sched_run(w->sched), came = 0;
 		look_at_flags(w);
 		if (!nam_sched_ready(w->sched) || ++wet >= ROUNDS_PER_IDLE) {

@@ -5,6 +5,7 @@
  * How many places a result shows is PostgreSQL's rule, from an estimate of its size; the digits
  * themselves are computed here with guard digits and rounded half away from zero once, at the end.
  */
+#include <base/aside.h>
 #include <types/numeric_internal.h>
 
 #include <math.h>
@@ -18,12 +19,14 @@ struct fix {
 	BN_CTX *ctx;
 	BIGNUM *one; /* 10^places */
 	unsigned places;
+	bool went; /* aside */
 };
 
 static bool
 fix_open(struct fix *f, unsigned places)
 {
 	f->places = places;
+	f->went = nam_aside_for((uint64_t)places * places * places / 400);
 	f->ctx = BN_CTX_new();
 	f->one = BN_new();
 	return f->ctx != NULL && f->one != NULL && cat_bn_pow10(f->one, places, f->ctx);
@@ -34,6 +37,7 @@ fix_close(struct fix *f)
 {
 	BN_free(f->one);
 	BN_CTX_free(f->ctx);
+	nam_aside_end(f->went);
 }
 
 static bool
@@ -411,6 +415,7 @@ whole_power(const struct num *a, int64_t n, struct cat_str *out, struct nam_aren
 	/* each of at most 62 products loses half a unit in the last digit, and a squaring doubles
 	 * what was lost */
 	unsigned digits = (unsigned)scale + (size > 0 ? (unsigned)size : 0) + GUARD + 12;
+	bool went = nam_aside_for((uint64_t)digits * digits / 10);
 	BN_CTX *ctx = BN_CTX_new();
 	struct wide r = { BN_new(), 0 }, x = { BN_new(), -(int64_t)a->scale };
 	BIGNUM *p = BN_new();
@@ -436,6 +441,7 @@ whole_power(const struct num *a, int64_t n, struct cat_str *out, struct nam_aren
 	BN_free(x.m);
 	BN_free(p);
 	BN_CTX_free(ctx);
+	nam_aside_end(went);
 	return ok;
 }
 

@@ -1,6 +1,8 @@
 /* types_text.c -- values in the protocol's text format. */
 #include "pgwire_internal.h"
 
+#include <base/aside.h>
+
 #include <string.h>
 
 static void
@@ -24,6 +26,17 @@ integer(struct cn_pg_out *o, int64_t v)
 		*p++ = digits[--n];
 }
 
+/* A long value's text takes steps of about the square of its length, if it is a numeric. */
+static struct cat_str
+long_value_out(enum cat_type t, union cat_val v, uint8_t floats, struct nam_arena *arena)
+{
+	uint64_t bytes = cat_type_is_str(t) ? v.s.len : 0;
+	bool went = nam_aside_for(t == CAT_NUMERIC ? bytes * bytes / 20 : bytes * 8);
+	struct cat_str s = cat_value_show(t, v, floats, arena);
+	nam_aside_end(went);
+	return s;
+}
+
 void
 cn_pg_text_out(
     struct cn_pg_out *o, enum cat_type t, union cat_val v, uint8_t floats, struct nam_arena *arena)
@@ -36,7 +49,7 @@ cn_pg_text_out(
 	if (t == CAT_TEXT || t == CAT_BPCHAR || t == CAT_JSON || t == CAT_JSONB || t == CAT_UNKNOWN)
 		s = v.s;
 	else
-		s = cat_value_show(t, v, floats, arena);
+		s = long_value_out(t, v, floats, arena);
 	char *p = cn_pg_take(o, 4 + (size_t)s.len);
 	if (p == NULL)
 		return;
@@ -45,9 +58,8 @@ cn_pg_text_out(
 		memcpy(p + 4, s.p, s.len);
 }
 
-bool
-cn_pg_text_in(
-    enum cat_type t, struct cat_str in, union cat_val *v, struct nam_arena *arena, struct cat_err *err)
+static bool
+text_in(enum cat_type t, struct cat_str in, union cat_val *v, struct nam_arena *arena, struct cat_err *err)
 {
 	size_t bad = 0;
 	if (!cn_pg_utf8(in.p, in.len, &bad))
@@ -58,4 +70,14 @@ cn_pg_text_in(
 		return true;
 	}
 	return cat_value_in(t, -1, in, v, arena, err);
+}
+
+bool
+cn_pg_text_in(
+    enum cat_type t, struct cat_str in, union cat_val *v, struct nam_arena *arena, struct cat_err *err)
+{
+	bool went = nam_aside_for(t == CAT_NUMERIC ? (uint64_t)in.len * in.len / 20 : (uint64_t)in.len * 4);
+	bool ok = text_in(t, in, v, arena, err);
+	nam_aside_end(went);
+	return ok;
 }

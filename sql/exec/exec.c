@@ -1,4 +1,5 @@
 /* exec.c -- pulling batches through a plan: access to tables, projection, limits. */
+#include <base/aside.h>
 #include <base/assert.h>
 #include <catalog/pages.h>
 #include <sql/exec/gather.h>
@@ -50,7 +51,7 @@ sql_go_on(struct sql_exec *x)
 		return cat_error(x->err, "57014", "canceling statement due to user request");
 	if (x->deadline_ns != 0 && net_now_ns(x->net) > x->deadline_ns)
 		return cat_error(x->err, "57014", "canceling statement due to statement timeout");
-	if (x->turn_ns != 0)
+	if (x->turn_ns != 0 && !nam_is_aside())
 		give_way(x);
 	return true;
 }

@@ -5,13 +5,17 @@
  * evaluated once per batch and handed on as one value, never as a vector.
  * Without rows at all (eval_one) nothing is allocated but what values point to.
  */
+#include <base/aside.h>
 #include <base/assert.h>
 #include <sql/expr/expr_internal.h>
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { IN_LINEAR = 8 }; /* longer constant lists are sorted */
+enum {
+	IN_LINEAR = 8, /* longer constant lists are sorted */
+	ASIDE_BYTES = 1 << 10,
+};
 
 /* ---- one value ------------------------------------------------------------------- */
 
@@ -34,6 +38,22 @@ as_called(const struct sql_expr *e)
 	return e->call != NULL ? e->call : e;
 }
 
+/* Steps of a kernel over texts of so many bytes; numerics take more for each. */
+static uint64_t
+steps_of(const struct sql_expr *e, uint64_t bytes)
+{
+	bool numeric = e->type == CAT_NUMERIC || (e->nargs > 0 && e->args[0]->type == CAT_NUMERIC);
+	return numeric ? bytes * bytes / 8 : bytes * 8;
+}
+
+/* Goes aside if the kernel of e takes long over arguments of so many bytes. nam_aside_end
+ * follows. */
+static bool
+go_aside(const struct sql_expr *e, uint64_t bytes)
+{
+	return bytes >= ASIDE_BYTES && nam_aside_for(steps_of(e, bytes));
+}
+
 static bool
 one_call(const struct sql_expr *e, const struct sql_env *env, struct cat_datum *out)
 {
@@ -41,6 +61,7 @@ one_call(const struct sql_expr *e, const struct sql_env *env, struct cat_datum *
 	union cat_val fewv[SQL_ARGS_INLINE], *v = fewv;
 	bool fewn[SQL_ARGS_INLINE], *null = fewn, any = false;
 	unsigned n = e->nargs;
+	uint64_t bytes = 0;
 	if (n > SQL_ARGS_INLINE) {
 		d = nam_arena_take(env->arena, n * sizeof *d);
 		v = nam_arena_take(env->arena, n * sizeof *v);
@@ -52,6 +73,7 @@ one_call(const struct sql_expr *e, const struct sql_env *env, struct cat_datum *
 		if (!one(e->args[k], env, &d[k]))
 			return false;
 		any |= d[k].null;
+		bytes += !d[k].null && cat_type_is_str(d[k].type) ? d[k].v.s.len : 0;
 	}
 	out->type = e->type;
 	out->null = false;
@@ -76,7 +98,9 @@ one_call(const struct sql_expr *e, const struct sql_env *env, struct cat_datum *
 		struct sql_frame f = {
 			.e = as_called(e), .env = env, .arg = arg, .nargs = n, .n = 1, .out = &o
 		};
-		if (!e->fn->vec(&f))
+		bool went = go_aside(e, bytes), ok = e->fn->vec(&f);
+		nam_aside_end(went);
+		if (!ok)
 			return false;
 		out->null = out_null;
 		return true;
@@ -86,7 +110,9 @@ one_call(const struct sql_expr *e, const struct sql_env *env, struct cat_datum *
 		null[k] = d[k].null;
 	}
 	struct sql_row r = { .e = as_called(e), .env = env, .a = v, .null = null, .n = n };
-	if (!e->fn->row(&r))
+	bool went = go_aside(e, bytes), ok = e->fn->row(&r);
+	nam_aside_end(went);
+	if (!ok)
 		return false;
 	out->null = r.out_null;
 	out->v = r.out;
@@ -168,6 +194,7 @@ one_sub(const struct sql_expr *e, const struct sql_env *env, struct cat_datum *o
 			return false;
 	if (env->sub == NULL)
 		return cat_error(env->err, "0A000", "cannot use subquery in this place");
+	nam_aside_home();
 	return env->sub(env->sub_arg, e, d, out);
 }
 
@@ -403,11 +430,12 @@ row_loop(const struct sql_expr *e, const struct sql_arg *arg, const struct rows 
 				out->i[k] = 0;
 			continue;
 		}
+		uint64_t bytes = 0;
 		for (unsigned a = 0; a < n; a++) {
 			unsigned at = k & arg[a].mask;
 			if (arg[a].str) {
 				v[a].s = arg[a].s[at];
-				work += v[a].s.len;
+				bytes += v[a].s.len;
 			} else {
 				v[a].i = arg[a].i[at];
 			}
@@ -415,7 +443,10 @@ row_loop(const struct sql_expr *e, const struct sql_arg *arg, const struct rows 
 				null[a] = arg[a].null[at];
 		}
 		row.out_null = false;
-		if (!e->fn->row(&row))
+		work += bytes;
+		bool went = go_aside(e, bytes), ok = e->fn->row(&row);
+		nam_aside_end(went);
+		if (!ok)
 			return false;
 		out->null[k] = row.out_null;
 		if (str) {
@@ -464,7 +495,15 @@ eval_call(const struct sql_expr *e, const struct rows *r, struct cat_vec *out)
 	struct sql_frame f = {
 		.e = as_called(e), .env = r->env, .arg = arg, .nargs = n, .sel = r->sel, .n = r->n, .out = out
 	};
-	return e->fn->vec(&f);
+	uint64_t bytes = 0;
+	for (unsigned a = 0; a < n; a++)
+		if (arg[a].str && arg[a].mask == 0)
+			bytes += *arg[a].null ? 0 : (uint64_t)arg[a].s->len * r->n;
+		else if (arg[a].str)
+			EACH(r, bytes += arg[a].null[k] ? 0 : arg[a].s[k].len);
+	bool went = go_aside(e, bytes), ok = e->fn->vec(&f);
+	nam_aside_end(went);
+	return ok;
 }
 
 /* Room for a selection. */
@@ -667,6 +706,7 @@ eval_sub(const struct sql_expr *e, const struct rows *r, struct cat_vec *out)
 				d[k].v.i = arg[k].i[at];
 		}
 		struct cat_datum v;
+		nam_aside_home();
 		if (!r->env->sub(r->env->sub_arg, e, d, &v))
 			return false;
 		cat_vec_set(out, row, v.v, v.null);

@@ -3,6 +3,7 @@
 #ifndef NAM_SQL_EXPR_INTERNAL_H
 #define NAM_SQL_EXPR_INTERNAL_H
 
+#include <base/aside.h>
 #include <sql/expr/expr.h>
 
 enum { SQL_ARGS_INLINE = 4, SQL_FN_ARGS = 7 };
@@ -197,6 +198,13 @@ static inline bool
 sql_work(const struct sql_env *env, uint64_t bytes)
 {
 	return env->go_on == NULL || env->go_on(env->go_on_arg, bytes);
+}
+/* env's host, on the session's own thread, which a kernel may have left (base/aside.h). */
+static inline const struct sql_host *
+sql_host_of(const struct sql_env *env)
+{
+	nam_aside_home();
+	return env->host;
 }
 enum { SQL_WORK_PIECE = 64 << 10 }; /* less than this need not be told by itself */
 

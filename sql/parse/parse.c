@@ -1,10 +1,10 @@
 /*
- * parse.c -- the parser's thread: PostgreSQL's grammar on a stack it cannot overflow, and a cache
+ * parse.c -- the parser's threads: PostgreSQL's grammar on stacks it cannot overflow, and a cache
  * of its answers. The cache forgets what is not used for a while, so it costs what is in use.
  *
  * libpg_query has no depth check of its own: every term of 1+1+1+... costs it
  * up to 2.7 KiB of stack, then it dies. So no coroutine and no ordinary thread
- * ever calls it. One thread does, on HEIGHT_MAX x FRAME_MAX bytes of stack that
+ * ever calls it. Threads of their own do, each on HEIGHT_MAX x FRAME_MAX bytes of stack that
  * cost nothing until touched, and only for texts whose tree cannot be higher
  * than HEIGHT_MAX: sql_text_too_deep() counts that from above, in one pass.
  */
@@ -41,6 +41,8 @@ enum {
 #define STACK_BYTES ((size_t)HEIGHT_MAX * FRAME_MAX)
 #define STACK_WARM  ((size_t)1 << 20) /* what stays touched between two statements */
 
+enum { LONG_TEXT = 64 << 10, SHORT_THREADS = 8, LONG_THREADS = 2 };
+
 struct request {
 	struct request *next;
 	const char *text;
@@ -52,11 +54,24 @@ struct request {
 	bool done;
 };
 
-struct sql_parser {
-	pthread_t thread;
-	pthread_mutex_t mu; /* all below */
-	pthread_cond_t work, answer;
+/* Texts of one kind, and the threads that parse them: long texts have threads of their
+ * own, so that short
+ * ones do not wait for them. */
+struct lane {
+	struct sql_parser *parser;
 	struct request *first, **last;
+	pthread_cond_t work;
+	unsigned most, threads, idle, waiting;
+	struct {
+		pthread_t thread;
+		char *stack;
+	} each[SHORT_THREADS];
+};
+
+struct sql_parser {
+	pthread_mutex_t mu; /* all below */
+	pthread_cond_t answer;
+	struct lane brief, lengthy;
 	bool stop;
 	bool blocks; /* a coroutine that parses blocks its thread meanwhile */
 	struct sql_parsed *cache[CACHE_SLOTS];
@@ -64,7 +79,6 @@ struct sql_parser {
 	unsigned kept, hand;    /* texts in the cache; where bytes are looked for */
 	size_t bytes;           /* about, of these */
 	time_t aged;
-	char *stack;
 	size_t max_bytes;
 };
 
@@ -377,10 +391,32 @@ sql_parsed_drop(struct sql_parsed *p)
 /* ---- the thread ------------------------------------------------------------------- */
 
 static void
-give_stack_back(struct sql_parser *p)
+give_stack_back(char *stack)
 {
 	/* What a deep statement touched below is of no use to the next one. */
-	madvise(p->stack, STACK_BYTES - STACK_WARM, MADV_DONTNEED);
+	madvise(stack, STACK_BYTES - STACK_WARM, MADV_DONTNEED);
+}
+
+/* What can be told of a text before the grammar sees it. */
+static bool
+fits(const char *text, size_t len, struct cat_err *err)
+{
+	if (memchr(text, 0, len) != NULL)
+		return cat_error(err, "22021", "invalid byte sequence for encoding \"UTF8\": 0x00");
+	union cat_val whole; /* stays where it is: only its characters are judged */
+	if (!cat_value_in(CAT_TEXT, -1, (struct cat_str){ text, (uint32_t)len }, &whole, NULL, err))
+		return false;
+	if (sql_text_too_deep(text, len) || too_slow(text, len)) {
+		cat_error(err, "54001", "stack depth limit exceeded");
+		snprintf(err->hint, sizeof err->hint, "Say it with fewer operators or parentheses.");
+		return false;
+	}
+	if (sql_text_too_wide(text, len)) {
+		cat_error(err, "54001", "statement is too complex: it assigns too many columns at once");
+		snprintf(err->hint, sizeof err->hint, "Assign the columns one by one: SET a = x, b = y.");
+		return false;
+	}
+	return true;
 }
 
 static time_t
@@ -442,37 +478,49 @@ cache_age(struct sql_parser *p)
 	pthread_mutex_lock(&p->mu);
 }
 
-/* Waits for a request, or for the end. Under mu. */
-static void
-wait_for_work(struct sql_parser *p)
+/* The next request of a lane, which its thread waits for; NULL: the parser is closed. Under mu. */
+static struct request *
+next_of(struct lane *l)
 {
-	while (p->first == NULL && !p->stop) {
-		struct timespec until = { .tv_sec = p->aged + CACHE_AGE_S };
-		if (p->kept == 0)
-			pthread_cond_wait(&p->work, &p->mu);
-		else if (pthread_cond_timedwait(&p->work, &p->mu, &until) == ETIMEDOUT)
+	struct sql_parser *p = l->parser;
+	while (true) {
+		if (p->kept > 0 && now_s() >= p->aged + CACHE_AGE_S)
 			cache_age(p);
+		if (l->first != NULL || p->stop)
+			break;
+		struct timespec until = { .tv_sec = p->aged + CACHE_AGE_S };
+		l->idle++;
+		if (p->kept == 0)
+			pthread_cond_wait(&l->work, &p->mu);
+		else
+			pthread_cond_timedwait(&l->work, &p->mu, &until);
+		l->idle--;
 	}
-	if (p->kept > 0 && now_s() >= p->aged + CACHE_AGE_S)
-		cache_age(p);
+	struct request *r = l->first;
+	if (r != NULL) {
+		if ((l->first = r->next) == NULL)
+			l->last = &l->first;
+		l->waiting--;
+	}
+	return r;
 }
 
 static void *
 run(void *arg)
 {
-	struct sql_parser *p = arg;
+	struct lane *l = arg;
+	struct sql_parser *p = l->parser;
+	struct request *r;
 	pthread_mutex_lock(&p->mu);
-	while (true) {
-		wait_for_work(p);
-		struct request *r = p->first;
-		if (r == NULL)
-			break;
-		if ((p->first = r->next) == NULL)
-			p->last = &p->first;
+	char *stack = NULL;
+	for (unsigned i = 0; i < l->threads; i++)
+		if (pthread_equal(l->each[i].thread, pthread_self()))
+			stack = l->each[i].stack;
+	while ((r = next_of(l)) != NULL) {
 		pthread_mutex_unlock(&p->mu);
-		r->out = parse(r->text, r->len, r->hash, r->err);
+		r->out = fits(r->text, r->len, r->err) ? parse(r->text, r->len, r->hash, r->err) : NULL;
 		if (r->len > 32 << 10)
-			give_stack_back(p);
+			give_stack_back(stack);
 		pthread_mutex_lock(&p->mu);
 		if (r->out != NULL && r->len <= CACHE_TEXT_MAX && bytes_of(r->out) <= CACHE_BYTES) {
 			if (p->kept == 0)
@@ -491,6 +539,64 @@ run(void *arg)
 	return NULL;
 }
 
+/* One thread more. The lock is held, so that it finds its stack written down. */
+static bool
+add_thread(struct lane *l)
+{
+	char *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+	if (stack == MAP_FAILED)
+		return false;
+	mprotect(stack, 64 << 10, PROT_NONE);
+	pthread_attr_t attr;
+	pthread_attr_init(&attr);
+	int rc = pthread_attr_setstack(&attr, stack, STACK_BYTES);
+	if (rc == 0)
+		rc = pthread_create(&l->each[l->threads].thread, &attr, run, l);
+	pthread_attr_destroy(&attr);
+	if (rc != 0) {
+		munmap(stack, STACK_BYTES);
+		return false;
+	}
+	pthread_setname_np(l->each[l->threads].thread, "namdb-parser");
+	l->each[l->threads++].stack = stack;
+	return true;
+}
+
+static bool
+lane_open(struct sql_parser *p, struct lane *l, unsigned most)
+{
+	l->parser = p;
+	l->last = &l->first;
+	l->most = most;
+	pthread_cond_init(&l->work, NULL);
+	pthread_mutex_lock(&p->mu);
+	bool ok = add_thread(l);
+	pthread_mutex_unlock(&p->mu);
+	return ok;
+}
+
+/* p->stop is set. */
+static void
+lane_close(struct lane *l)
+{
+	for (unsigned i = 0; i < l->threads; i++) {
+		pthread_join(l->each[i].thread, NULL);
+		munmap(l->each[i].stack, STACK_BYTES);
+	}
+	pthread_cond_destroy(&l->work);
+}
+
+static void
+lane_put(struct lane *l, struct request *r)
+{
+	*l->last = r;
+	l->last = &r->next;
+	if (++l->waiting > l->idle && l->threads < l->most)
+		(void)add_thread(l);
+	pthread_cond_signal(&l->work);
+}
+
 nam_status
 sql_parser_open(size_t max_bytes, struct sql_parser **out)
 {
@@ -498,26 +604,10 @@ sql_parser_open(size_t max_bytes, struct sql_parser **out)
 	if (p == NULL)
 		return NAM_NOMEM;
 	p->max_bytes = max_bytes ? max_bytes : TEXT_MAX;
-	p->last = &p->first;
-	p->stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-	if (p->stack == MAP_FAILED) {
-		free(p);
-		return NAM_NOMEM;
-	}
-	mprotect(p->stack, 64 << 10, PROT_NONE);
 	pthread_mutex_init(&p->mu, NULL);
-	pthread_cond_init(&p->work, NULL);
 	pthread_cond_init(&p->answer, NULL);
-	pthread_attr_t attr;
-	pthread_attr_init(&attr);
-	int rc = pthread_attr_setstack(&attr, p->stack, STACK_BYTES);
-	if (rc == 0)
-		rc = pthread_create(&p->thread, &attr, run, p);
-	pthread_attr_destroy(&attr);
-	if (rc != 0) {
-		munmap(p->stack, STACK_BYTES);
-		free(p);
+	if (!lane_open(p, &p->brief, SHORT_THREADS) || !lane_open(p, &p->lengthy, LONG_THREADS)) {
+		sql_parser_close(p);
 		return NAM_NOMEM;
 	}
 	*out = p;
@@ -537,14 +627,14 @@ sql_parser_close(struct sql_parser *p)
 		return;
 	pthread_mutex_lock(&p->mu);
 	p->stop = true;
-	pthread_cond_signal(&p->work);
+	pthread_cond_broadcast(&p->brief.work);
+	pthread_cond_broadcast(&p->lengthy.work);
 	pthread_mutex_unlock(&p->mu);
-	pthread_join(p->thread, NULL);
+	lane_close(&p->brief);
+	lane_close(&p->lengthy);
 	for (unsigned i = 0; i < CACHE_SLOTS; i++)
 		sql_parsed_drop(p->cache[i]);
-	munmap(p->stack, STACK_BYTES);
 	pthread_mutex_destroy(&p->mu);
-	pthread_cond_destroy(&p->work);
 	pthread_cond_destroy(&p->answer);
 	free(p);
 }
@@ -576,31 +666,15 @@ sql_parse(struct sql_parser *p, const char *text, size_t len, struct sql_parsed 
 		snprintf(err->hint, sizeof err->hint, "Use COPY, or several statements in one transaction.");
 		return false;
 	}
-	uint64_t hash = nam_hash(text, len, 0);
+	/* Longer texts are not kept, so nothing is looked for either. */
+	uint64_t hash = len <= CACHE_TEXT_MAX ? nam_hash(text, len, 0) : 0;
 	if ((*out = cached(p, text, len, hash)) != NULL)
 		return true;
-	if (memchr(text, 0, len) != NULL)
-		return cat_error(err, "22021", "invalid byte sequence for encoding \"UTF8\": 0x00");
-	union cat_val whole; /* stays where it is: only its characters are judged */
-	if (!cat_value_in(CAT_TEXT, -1, (struct cat_str){ text, (uint32_t)len }, &whole, NULL, err))
-		return false;
-	if (sql_text_too_deep(text, len) || too_slow(text, len)) {
-		cat_error(err, "54001", "stack depth limit exceeded");
-		snprintf(err->hint, sizeof err->hint, "Say it with fewer operators or parentheses.");
-		return false;
-	}
-	if (sql_text_too_wide(text, len)) {
-		cat_error(err, "54001", "statement is too complex: it assigns too many columns at once");
-		snprintf(err->hint, sizeof err->hint, "Assign the columns one by one: SET a = x, b = y.");
-		return false;
-	}
 	struct request r = {
 		.text = text, .len = len, .hash = hash, .err = err, .co = p->blocks ? NULL : nam_co_self()
 	};
 	pthread_mutex_lock(&p->mu);
-	*p->last = &r;
-	p->last = &r.next;
-	pthread_cond_signal(&p->work);
+	lane_put(len < LONG_TEXT ? &p->brief : &p->lengthy, &r);
 	if (r.co == NULL)
 		while (!r.done)
 			pthread_cond_wait(&p->answer, &p->mu);

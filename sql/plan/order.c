@@ -10,6 +10,7 @@
  * Rows of a set: the product of its operands' rows and of the shares that the conditions
  * inside of it let pass; equal columns, however many conditions say so, count once.
  */
+#include <base/aside.h>
 #include <base/rng.h>
 #include <sql/plan/cost.h>
 #include <sql/plan/plan_internal.h>
@@ -19,6 +20,7 @@
 
 enum {
 	DP_MAX = 12,
+	ASIDE_ITEMS = 9,      /* the search may take milliseconds */
 	CLASS_MAX = 12,       /* so many columns of a class are said to be equal, each to each */
 	WORK_MAX = 1000000000 /* steps of the search: about a second */
 };
@@ -866,6 +868,30 @@ begin(struct order *o, struct joined *j)
 	return look(o);
 }
 
+/* The tree of all operands: j->part[0]. */
+static bool
+search(struct order *o, struct joined *j)
+{
+	struct bind *b = o->b;
+	if (!begin(o, j))
+		return false;
+	if (b->in->join_order > 0 || o->items > DP_MAX) {
+		j->near = o->edge;
+		for (; j->n < o->items; j->n++) {
+			j->part[j->n] = &o->single[j->n];
+			j->items[j->n] = sql_set_one(j->n);
+		}
+		bool ok = b->in->join_order > 0 ? shuffle(o, j, b->in->join_order) : merge(o, j, false);
+		if (!ok)
+			return false;
+	} else {
+		/* no condition ties one tree to another */
+		if (!best_trees(o, j) || (j->near = sql_bind_take(b, j->n * sizeof *j->near)) == NULL)
+			return false;
+	}
+	return j->n == 1 || merge(o, j, true);
+}
+
 struct sql_node *
 sql_plan_order(struct bind *b, const struct plan_item *item, unsigned items, struct sql_set *have)
 {
@@ -881,23 +907,7 @@ sql_plan_order(struct bind *b, const struct plan_item *item, unsigned items, str
 		.tables = *have };
 	struct joined j = { 0 };
 	struct sql_set all;
-	if (!begin(&o, &j))
-		return NULL;
-	if (b->in->join_order > 0 || items > DP_MAX) {
-		j.near = o.edge;
-		for (; j.n < items; j.n++) {
-			j.part[j.n] = &o.single[j.n];
-			j.items[j.n] = sql_set_one(j.n);
-		}
-		bool ok = b->in->join_order > 0 ? shuffle(&o, &j, b->in->join_order) : merge(&o, &j, false);
-		if (!ok)
-			return NULL;
-	} else {
-		/* no condition ties one tree to another */
-		if (!best_trees(&o, &j) || (j.near = sql_bind_take(b, j.n * sizeof *j.near)) == NULL)
-			return NULL;
-	}
-	if (j.n > 1 && !merge(&o, &j, true))
-		return NULL;
-	return make(&o, j.part[0], &all);
+	bool went = items >= ASIDE_ITEMS && nam_aside_begin(), found = search(&o, &j);
+	nam_aside_end(went);
+	return found ? make(&o, j.part[0], &all) : NULL;
 }

@@ -218,7 +218,10 @@ k_factorial(struct sql_row *r)
 		return cat_error(r->env->err, "22003", "factorial of a negative number is undefined");
 	if (n > 32177)
 		return cat_error(r->env->err, "22003", "value overflows numeric format");
-	return product(r, 1, n < 1 ? 1 : n, &r->out.s);
+	bool went = nam_aside_for((uint64_t)n * (uint64_t)n);
+	bool ok = product(r, 1, n < 1 ? 1 : n, &r->out.s);
+	nam_aside_end(went);
+	return ok;
 }
 
 /* Digits behind the point that are not trailing zeros. */

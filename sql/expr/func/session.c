@@ -142,14 +142,15 @@ static bool
 k_session_user(struct sql_row *r)
 {
 	char buf[64];
-	return said(r, r->env->host->setting(r->env->session, "session_authorization", buf, sizeof buf));
+	return said(
+	    r, sql_host_of(r->env)->setting(r->env->session, "session_authorization", buf, sizeof buf));
 }
 
 static bool
 k_user(struct sql_row *r)
 {
 	char buf[64];
-	const char *user = r->env->host->setting(r->env->session, "role", buf, sizeof buf);
+	const char *user = sql_host_of(r->env)->setting(r->env->session, "role", buf, sizeof buf);
 	if (user != NULL && strcmp(user, "none") != 0)
 		return said(r, user);
 	return k_session_user(r);
@@ -177,7 +178,7 @@ k_encoding_by_id(struct sql_row *r)
 static bool
 k_pid(struct sql_row *r)
 {
-	r->out.i = r->env->host ? r->env->host->pid(r->env->session) : getpid();
+	r->out.i = r->env->host ? sql_host_of(r->env)->pid(r->env->session) : getpid();
 	return true;
 }
 
@@ -186,7 +187,7 @@ signal_session(struct sql_row *r, bool end)
 {
 	bool done = false;
 	if (r->env->host != NULL &&
-	    !r->env->host->signal(r->env->session, (int32_t)r->a[0].i, end, &done, r->env->err))
+	    !sql_host_of(r->env)->signal(r->env->session, (int32_t)r->a[0].i, end, &done, r->env->err))
 		return false;
 	r->out.i = done;
 	return true;
@@ -232,7 +233,7 @@ k_setting(struct sql_row *r)
 	struct cat_str s = r->a[0].s;
 	snprintf(name, sizeof name, "%.*s", (int)s.len, s.p);
 	const char *v =
-	    s.len < sizeof name ? r->env->host->setting(r->env->session, name, buf, sizeof buf) : NULL;
+	    s.len < sizeof name ? sql_host_of(r->env)->setting(r->env->session, name, buf, sizeof buf) : NULL;
 	if (v == NULL && r->n > 1 && r->a[1].i)
 		return r->out_null = true;
 	if (v == NULL)
@@ -254,7 +255,7 @@ k_settings(struct sql_row *r)
 	struct sql_known is;
 	if (env->host == NULL)
 		return cat_error(env->err, "0A000", "settings are not supported here yet");
-	for (; n < SQL_KNOWN_MOST && env->host->known(env->session, n, &is); n++) {
+	for (; n < SQL_KNOWN_MOST && sql_host_of(env)->known(env->session, n, &is); n++) {
 		const struct {
 			const char *column, *value;
 		} cell[] = { { "name", is.name }, { "setting", is.setting }, { "unit", is.unit },
@@ -289,10 +290,10 @@ k_set_config(struct sql_row *r)
 		snprintf(value, sizeof value, "%.*s", (int)r->a[1].s.len, r->a[1].s.p);
 	if (env->host == NULL)
 		return cat_error(env->err, "0A000", "settings are not supported here yet");
-	if (!env->host->set(
+	if (!sql_host_of(env)->set(
 		env->session, name, r->null[1] ? NULL : value, !r->null[2] && r->a[2].i, env->err))
 		return false;
-	const char *v = env->host->setting(env->session, name, buf, sizeof buf);
+	const char *v = sql_host_of(env)->setting(env->session, name, buf, sizeof buf);
 	const char *kept = nam_arena_str(env->arena, v ? v : "", v ? strlen(v) : 0);
 	return kept ? said(r, kept) : sql_oom(env->err);
 }
@@ -324,13 +325,13 @@ of_sequence(struct sql_row *r, bool (*ask)(struct sql_row *))
 static bool
 k_nextval(struct sql_row *r)
 {
-	return r->env->host ? of_sequence(r, r->env->host->nextval) : no_host(r);
+	return r->env->host ? of_sequence(r, sql_host_of(r->env)->nextval) : no_host(r);
 }
 
 static bool
 k_currval(struct sql_row *r)
 {
-	return r->env->host ? of_sequence(r, r->env->host->currval) : no_host(r);
+	return r->env->host ? of_sequence(r, sql_host_of(r->env)->currval) : no_host(r);
 }
 
 static bool
@@ -338,13 +339,13 @@ k_lastval(struct sql_row *r)
 {
 	if (r->env->host == NULL)
 		return cat_error(r->env->err, "55000", "lastval is not yet defined in this session");
-	return r->env->host->lastval(r);
+	return sql_host_of(r->env)->lastval(r);
 }
 
 static bool
 set(struct sql_row *r)
 {
-	return r->env->host->setval(r, r->n < 3 || r->a[2].i != 0);
+	return sql_host_of(r->env)->setval(r, r->n < 3 || r->a[2].i != 0);
 }
 
 static bool
@@ -412,5 +413,5 @@ const struct sql_fn sql_fns_session[] = {
 int64_t
 sql_env_now(const struct sql_env *env)
 {
-	return env->now_us != 0 || env->host == NULL ? env->now_us : env->host->now_us(env->session);
+	return env->now_us != 0 || env->host == NULL ? env->now_us : sql_host_of(env)->now_us(env->session);
 }

@@ -7,10 +7,10 @@
 bool
 sql_ask(struct sql_row *r, enum sql_ask what)
 {
-	if (r->env->host == NULL || r->env->host->system == NULL)
+	if (r->env->host == NULL || sql_host_of(r->env)->system == NULL)
 		return cat_error(
 		    r->env->err, "0A000", "names of the system catalogs are not supported here yet");
-	return r->env->host->system(r, what);
+	return sql_host_of(r->env)->system(r, what);
 }
 
 #define ASKS(id, what)                                                                                       \

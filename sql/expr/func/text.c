@@ -386,6 +386,7 @@ pad(struct sql_row *r, bool left)
 	char *p = room(r, s.len + bytes);
 	if (p == NULL)
 		return false;
+	bool went = nam_aside_for(bytes * 4);
 	char *q = p;
 	if (!left) {
 		memcpy(q, s.p, s.len);
@@ -397,6 +398,7 @@ pad(struct sql_row *r, bool left)
 	q += rest;
 	if (left)
 		memcpy(q, s.p, s.len);
+	nam_aside_end(went);
 	r->out.s = (struct cat_str){ p, (uint32_t)(s.len + bytes) };
 	return true;
 }
@@ -561,9 +563,11 @@ k_repeat(struct sql_row *r)
 	char *p = room(r, all);
 	if (p == NULL)
 		return false;
+	bool went = nam_aside_for(all);
 	memcpy(p, s.p, s.len);
 	for (uint64_t n = s.len; n < all; n *= 2)
 		memcpy(p + n, p, n < all - n ? n : all - n);
+	nam_aside_end(went);
 	r->out.s = (struct cat_str){ p, (uint32_t)all };
 	return true;
 }
