@@ -79,13 +79,12 @@ struct nam_sched {
 	struct nam_co *pool;        /* ended coroutines with their stacks */
 	struct nam_co *current;
 	struct nam_co_thread thread;
-	struct nam_asides *asides; /* i  NULL = none */
-	_Atomic(struct nam_co *)
-	    back;        /* a  came back from aside; pushed by any
+	struct nam_asides *asides;     /* i  NULL = none */
+	_Atomic(struct nam_co *) back; /* a  came back from aside; pushed by any
 	                  * thread, taken whole by the owner */
-	atomic_int away; /* a  the owner counts up, a thread beside it
+	atomic_int away;               /* a  the owner counts up, a thread beside it
 	                  * down when it touches s no more */
-	size_t page;     /* i */
+	size_t page;                   /* i */
 	int live, pooled;
 	int haunting;                       /* ended, but still in the post list */
 	_Atomic(struct nam_co *) post_list; /* a  pushed by any thread, taken whole by the owner */
