@@ -1,5 +1,6 @@
 /* agg_more.c -- the rarer aggregates: of booleans and bits, variances and deviations,
  * string_agg. */
+#include <base/aside.h>
 #include <sql/expr/agg_state.h>
 #include <types/array.h>
 #include <types/jsonb.h>
@@ -143,8 +144,10 @@ append(struct joined *j, struct cat_str s, struct nam_arena *arena, struct cat_e
 		char *p = nam_arena_take(arena, room);
 		if (p == NULL)
 			return sql_oom(err);
+		bool went = nam_aside_for(j->len);
 		if (j->len)
 			memcpy(p, j->p, j->len);
+		nam_aside_end(went);
 		j->p = p;
 		j->room = room;
 	}
@@ -219,20 +222,34 @@ sql_agg_add_text(const struct cat_vec *text, const struct cat_vec *separator, co
 	return true;
 }
 
+/* The whole text of string_agg, json_agg or json_object_agg, and of the latter two the jsonb. */
 static bool
-json_result(enum sql_agg_kind kind, enum cat_type type, const struct joined *j, struct cat_datum *out,
+joined_result(enum sql_agg_kind kind, enum cat_type type, const struct joined *j, struct cat_datum *out,
     struct nam_arena *arena, struct cat_err *err)
 {
+	static const struct {
+		const char *before, *behind;
+	} list = { "[", "]" }, object = { "{ ", " }" }, text = { "", "" };
+	const __typeof__(text) *around = kind == SQL_STRING_AGG ? &text : kind == SQL_JSON_AGG ? &list : &object;
+	uint32_t edge = (uint32_t)strlen(around->before);
+	uint64_t len = j->len + UINT64_C(2) * edge;
 	out->null = !j->seen;
 	out->v.s = (struct cat_str){ "", 0 };
-	if (out->null)
+	if (out->null || len == 0)
 		return true;
-	bool object = kind == SQL_JSON_OBJECT_AGG;
-	char *p = nam_arena_printf(arena, object ? "{ %.*s }" : "[%.*s]", (int)j->len, j->p);
+	char *p = nam_arena_take(arena, len);
 	if (p == NULL)
 		return sql_oom(err);
-	out->v.s = (struct cat_str){ p, j->len + (object ? 4 : 2) };
-	return type != CAT_JSONB || cat_jsonb_in(out->v.s, &out->v.s, arena, err);
+	bool jsonb = kind != SQL_STRING_AGG && type == CAT_JSONB;
+	bool went = nam_aside_for(jsonb ? 8 * len : len);
+	memcpy(p, around->before, edge);
+	if (j->len > 0)
+		memcpy(p + edge, j->p, j->len);
+	memcpy(p + edge + j->len, around->behind, edge);
+	out->v.s = (struct cat_str){ p, (uint32_t)len };
+	bool ok = !jsonb || cat_jsonb_in(out->v.s, &out->v.s, arena, err);
+	nam_aside_end(went);
+	return ok;
 }
 
 /* (n sum(x^2) - sum(x)^2) / (n (n - 1)), or / n^2; with PostgreSQL's scales. */
@@ -278,18 +295,9 @@ sql_agg_more_result(enum sql_agg_kind kind, enum cat_type type, const void *stat
 	}
 	switch (kind) {
 	case SQL_STRING_AGG:
-		out->null = !j->seen;
-		out->v.s = (struct cat_str){ "", 0 };
-		if (j->len > 0) {
-			const char *p = nam_arena_copy(arena, j->p, j->len);
-			if (p == NULL)
-				return sql_oom(err);
-			out->v.s = (struct cat_str){ p, j->len };
-		}
-		return true;
 	case SQL_JSON_AGG:
 	case SQL_JSON_OBJECT_AGG:
-		return json_result(kind, type, j, out, arena, err);
+		return joined_result(kind, type, j, out, arena, err);
 	case SQL_ARRAY_AGG:
 		out->null = all->n == 0;
 		out->v.s = (struct cat_str){ "", 0 };

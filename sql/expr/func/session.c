@@ -87,7 +87,7 @@ static bool
 k_sleep(struct sql_row *r)
 {
 	r->out.s = (struct cat_str){ "", 0 };
-	return !(r->a[0].f > 0) || r->env->host->sleep(r->env->session, r->a[0].f, r->env->err);
+	return !(r->a[0].f > 0) || sql_host_of(r->env)->sleep(r->env->session, r->a[0].f, r->env->err);
 }
 
 static bool
@@ -96,7 +96,7 @@ k_sleep_for(struct sql_row *r)
 	struct cat_interval v = cat_interval_load(r->a[0].s);
 	double us = (double)v.us + ((double)v.days + 30.0 * (double)v.months) * (double)CAT_US_PER_DAY;
 	r->out.s = (struct cat_str){ "", 0 };
-	return !(us > 0) || r->env->host->sleep(r->env->session, us / 1e6, r->env->err);
+	return !(us > 0) || sql_host_of(r->env)->sleep(r->env->session, us / 1e6, r->env->err);
 }
 
 static bool
@@ -104,7 +104,7 @@ k_sleep_until(struct sql_row *r)
 {
 	double us = (double)r->a[0].i - (double)(nam_clock_wall_us() - EPOCH_US);
 	r->out.s = (struct cat_str){ "", 0 };
-	return !(us > 0) || r->env->host->sleep(r->env->session, us / 1e6, r->env->err);
+	return !(us > 0) || sql_host_of(r->env)->sleep(r->env->session, us / 1e6, r->env->err);
 }
 
 static bool
