@@ -1,4 +1,4 @@
-/* core_test.c -- a thread beside threads that compute on its core: it stops yielding for a while. */
+/* core_test.c -- a thread beside threads that compute on its core stops yielding for a while. */
 #include <base/clock.h>
 #include <base/core.h>
 

@@ -906,8 +906,8 @@ void txn_key_junk(struct txn_worker *tw, struct txn_table_view *v, unsigned i, c
  */
 bool txn_key_needed(struct txn_worker *tw, struct txn_table_view *v, const struct rec_block *img, net_addr at,
     unsigned order, const uint64_t *key, bool *later);
-/* Removes entries, at most 32, whose blocks the collector has locked. stays[i]: the removal may still
- * be served, so the lock has to stay (O3). */
+/* Removes entries, at most 32, whose blocks the collector has locked. stays[i]: the removal may
+ * still be served, so the lock has to stay (O3). */
 void txn_entries_out(struct txn_worker *tw, struct idx_tree_entry *e, unsigned n, bool *stays);
 
 /* reap.c */
