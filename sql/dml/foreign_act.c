@@ -144,7 +144,7 @@ run(struct sql_exec *x, const struct text *t, const struct fk *k, union cat_val 
 		return sql_no_memory(err);
 	if (!sql_parse(s->cfg.parser, t->p, t->len, &parsed, err))
 		return false;
-	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser };
+	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser, .in_pieces = true };
 	struct sql_plan *p = sql_plan_make(parsed->stmt[0], &in, err);
 	s->gauge = NULL;
 	bool ok = p != NULL && sql_alone_begin(s, p, &p->arena, &silent, err);

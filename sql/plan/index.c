@@ -405,7 +405,7 @@ weigh(struct sql_index_choice *c, struct sql_index_way *w)
 	w->cost += (w->ranges - 1) * (w->points ? c->c->verb : 2 * c->c->trip) / 1e3;
 	if (!w->ordered && b->wish.columns > 0)
 		w->cost += sql_cost_sort(c->c, left, 8.0 * c->wants);
-	if (!sql_cost_few(w->reads, c->rows))
+	if (b->in->in_pieces ? w->bys == 0 : !sql_cost_few(w->reads, c->rows))
 		return;
 	bool better =
 	    c->best.parts == 0 || w->cost < c->best.cost || (w->cost == c->best.cost && w->bys > c->best.bys);
@@ -518,7 +518,7 @@ sql_plan_index(struct bind *b, unsigned k, struct sql_node **out)
 		*out = by_legs(&c, n);
 		return true;
 	}
-	if (c.best.parts == 0 || c.best.cost > scan)
+	if (c.best.parts == 0 || (c.best.cost > scan && !b->in->in_pieces))
 		return true;
 	const struct sql_index_way *w = &c.best;
 	n->index = w->index;

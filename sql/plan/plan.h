@@ -334,6 +334,9 @@ struct sql_bind_in {
 	bool defines_view;                 /* rights on relations are asked when the view is read */
 	const char *search;                /* the text of search_path; NULL = public */
 	uint64_t join_order;               /* 0 = the best one; else dice, for tests */
+	/* One of many statements alike, each for some of the keys: a table that has an index for
+	 * its condition is not scanned, whatever it costs, since all of them would scan it. */
+	bool in_pieces;
 };
 
 /* Binds and plans SELECT, INSERT, UPDATE, DELETE, TRUNCATE. NULL = error in *err (position in

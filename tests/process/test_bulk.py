@@ -30,7 +30,7 @@ def test_growth_of_keys():
 
 
 def test_growth_of_cascades():
-    growth("foreign", "cascade delete;cascade update", 1000)
+    growth("foreign", "cascade delete;cascade update", 6000)
 
 
 def test_stops():
