@@ -168,6 +168,10 @@ sql_stmt_plan(struct sql_session *s, struct sql_stmt *st, struct cat_err *err)
 		.search = path,
 		.join_order = s->now.join_order };
 	st->plan = sql_plan_make(st->ast, &in, err);
+	if (st->plan != NULL && !sql_names_exist(s, st->ast, err)) {
+		sql_plan_free(st->plan);
+		st->plan = NULL;
+	}
 	bool same = st->plan == NULL || was == NULL || !st->described || same_columns(was, st->plan);
 	if (st->plan == NULL || !same) {
 		sql_plan_free(st->plan);

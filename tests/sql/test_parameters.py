@@ -60,7 +60,8 @@ CASES = [
     ("select sum(tm) + $1, avg(tm) from pt", "1 day"), ("select string_agg(ch, $1) from pt", ","), ("select string_agg($1, y) from pt", "\\x61"),
     ("select date_trunc($1, tz, $2) from pt order by i", "day", "Europe/Rome"), ("select date_trunc('day', $1, nm) from pt",),
     ("select convert_to($1, $2)", "a", "nix"), ("select convert_from($1, nm) from pt",), ("select format_type($1, $2)", "26", "0"),
-    ("select format(c, $1) from pt order by i", "x"),
+    ("select format(c, $1) from pt order by i", "x"), ("select i from pt group by i having ('abc'::regclass) is null order by i",),
+    ("select 'abc'::regtype, $1 from pt where false",),
 ]
 
 

@@ -111,3 +111,24 @@ SELECT x, count(*) OVER (ORDER BY x RANGE BETWEEN 'inf' PRECEDING AND 'inf' FOLL
 -- other limits
 SELECT '99999999999.995'::int, 1
 SELECT md5(''), md5('a'), md5(repeat('x', 100000)), md5('a'::bytea)
+-- names that are said as values and are not there
+CREATE TABLE rg (i int PRIMARY KEY, o oid, c regclass)
+SELECT 'nix'::regclass FROM rg
+SELECT i FROM rg WHERE 'nix'::regclass IS NULL
+SELECT i FROM rg GROUP BY i HAVING ('nix'::regclass) IS NULL
+SELECT CASE WHEN false THEN 'nix'::regclass END
+SELECT i FROM rg WHERE EXISTS (SELECT 'nix'::regtype)
+WITH q AS (SELECT 'nix'::regrole) SELECT 1
+SELECT i FROM rg WHERE o = 'nix'::regnamespace
+SELECT i FROM rg WHERE o = 'nix'::regproc
+SELECT regclass 'nix' FROM rg
+SELECT i FROM rg ORDER BY 'nix'::regclass LIMIT 0
+INSERT INTO rg SELECT 1, 'nix'::regclass WHERE false
+UPDATE rg SET o = 'nix'::regclass
+DELETE FROM rg WHERE o = 'nix'::regclass
+DELETE FROM rg RETURNING 'nix'::regclass
+SELECT 'rg'::regclass, 'pg_class'::regclass, 'public.rg'::regclass, 'int4'::regtype, 'integer'::regtype FROM rg
+PREPARE rp AS SELECT 'nix'::regclass
+PREPARE rp AS SELECT 'rg'::regclass FROM rg
+EXECUTE rp
+DROP TABLE rg
