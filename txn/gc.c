@@ -25,6 +25,7 @@ enum {
 	GC_WAKE_NS = 1500000000,
 	GC_MUCH = 256,
 	GC_STUCK = 256, /* pieces that could not be freed end a turn */
+	RING_MIN = 1024,
 	TURN_NS = 100000
 };
 
@@ -36,6 +37,22 @@ is_slow(const struct txn_junk *j)
 	return j->kind == JUNK_TOMB || j->kind == JUNK_EMPTY || j->kind == JUNK_KEY ||
 	       j->kind == JUNK_TABLE || j->kind == JUNK_CLOSED ||
 	       (j->kind == JUNK_BLOB && txn_blob_long(j->len));
+}
+
+/* The queue gets a ring of cap places. False: no memory, the ring is as it was. */
+static bool
+ring_of(struct txn_junk_queue *q, uint32_t cap)
+{
+	struct txn_junk *ring = malloc(cap * sizeof *ring);
+	if (ring == NULL)
+		return false;
+	for (uint32_t i = 0; i < q->n; i++)
+		ring[i] = q->item[(q->head + i) & (q->cap - 1)];
+	free(q->item);
+	q->item = ring;
+	q->cap = cap;
+	q->head = 0;
+	return true;
 }
 
 /* The stock stays in memory as long as garbage names it. Only this worker writes its count. */
@@ -53,18 +70,8 @@ txn_junk_add(struct txn_worker *tw, struct txn_junk j)
 	struct txn_alloc *a = j.stock != NULL ? txn_alloc_of(tw, j.stock) : NULL;
 	if (j.stock != NULL && a == NULL)
 		return; /* as below */
-	if (q->n == q->cap) {
-		uint32_t cap = q->cap ? q->cap * 2 : 1024;
-		struct txn_junk *ring = malloc(cap * sizeof *ring);
-		if (ring == NULL)
-			return; /* that memory stays lost until its table is released */
-		for (uint32_t i = 0; i < q->n; i++)
-			ring[i] = q->item[(q->head + i) & (q->cap - 1)];
-		free(q->item);
-		q->item = ring;
-		q->cap = cap;
-		q->head = 0;
-	}
+	if (q->n == q->cap && !ring_of(q, q->cap ? q->cap * 2 : RING_MIN))
+		return; /* that memory stays lost until its table is released */
 	q->item[(q->head + q->n++) & (q->cap - 1)] = j;
 	if (a != NULL)
 		count_junk(a, 1);
@@ -77,6 +84,9 @@ junk_take(struct txn_junk_queue *q)
 	struct txn_junk j = q->item[q->head];
 	q->head = (q->head + 1) & (q->cap - 1);
 	q->n--;
+	/* What a large transaction left is over: its memory goes back. */
+	if (q->cap > RING_MIN && q->n <= q->cap / 8)
+		(void)ring_of(q, q->cap / 4);
 	return j;
 }
 
