@@ -381,15 +381,17 @@ add_directory(struct txn *t, struct txn_write *w)
 	op->flags = NET_INLINE;
 }
 
-/* Queues the memory that the commit replaced: it may be freed when no snapshot needs it any
- * more. */
+/* Queues the memory that the commit replaced: it may be freed when no snapshot needs it any more.
+ * parks: in a coroutine, which gives its thread to others now and then. */
 static void
-junk_of_commit(struct txn *t)
+junk_of_commit(struct txn *t, bool parks)
 {
 	txn_orders_junk(t);
 	struct txn_worker *tw = t->tw;
 	for (uint32_t i = 0; i < t->nwr; i++) {
 		struct txn_write *w = t->wr[i];
+		if (parks && i % TXN_OPS == TXN_OPS - 1)
+			txn_give_way(tw); /* nothing of it is due before the mark */
 		if (!txn_writes(w))
 			continue;
 		struct txn_junk j = { .cid = t->cid, .stock = w->view->stock };
@@ -428,7 +430,7 @@ junk_of_commit(struct txn *t)
 static void
 finish_behind(struct txn *t)
 {
-	junk_of_commit(t);
+	junk_of_commit(t, false);
 	txn_goto(t, TXN_MARKING);
 	if (nam_fault(EARLY_MARK))
 		txn_marked(t);
@@ -640,7 +642,7 @@ install(struct txn *t, const struct txn_limits *limits)
 		txn_leave(t);
 		return cluster ? visible(tw, cid, limits) : NAM_OK;
 	}
-	junk_of_commit(t);
+	junk_of_commit(t, true);
 	if (!nam_fault(EARLY_MARK))
 		txn_mark_and_wait(t, t->note);
 	if (t->claim.op.status == NAM_OK)

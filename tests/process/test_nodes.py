@@ -349,7 +349,7 @@ def killed_under_an_index(fabric):
             if "58030" in out:
                 return None
             # The word that the node is gone may come between, at any time.
-            out = "\n".join(line for line in out.split("\n") if not line.startswith("namdb: storage node"))
+            out = "\n".join(line for line in out.split("\n") if not line.startswith(("namdb: storage node", "namdb: the rings to storage node")))
             same(out.split(), ["id", str(i)], "row %d" % i)
             return i
 
