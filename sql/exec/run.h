@@ -60,6 +60,7 @@ struct sql_session {
 	bool ddl;         /* t changed the catalog */
 	struct sql_settings now, session, before; /* in force; beyond the block; as the block found
 						   * them */
+	struct sql_settings start;                /* as the session began: what RESET gives */
 	struct sql_savepoint *save;               /* of the block, oldest first */
 	unsigned saves, save_cap;
 	bool save_lost;             /* a failure after DDL took the whole transaction */

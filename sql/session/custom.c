@@ -157,6 +157,7 @@ sql_custom_tidy(struct sql_session *s)
 	use(&s->now);
 	use(&s->session);
 	use(&s->before);
+	use(&s->start);
 	for (unsigned i = 0; i < s->saves; i++) {
 		use(&s->save[i].now);
 		use(&s->save[i].session);

@@ -23,8 +23,7 @@ discard_all(struct sql_session *s)
 {
 	sql_cursors_close_named(s);
 	sql_temp_end(s);
-	sql_settings_init(&s->session);
-	s->now = s->session;
+	sql_settings_reset(s);
 	sql_forget_named(s);
 	discard_plans(s);
 	discard_sequences(s);

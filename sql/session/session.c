@@ -753,7 +753,7 @@ sql_session_open(const struct sql_session_config *cfg, struct sql_session **out)
 	s->login.id = cfg->role_id;
 	snprintf(s->login.name, sizeof s->login.name, "%s", cfg->user != NULL ? cfg->user : CAT_FIRST_ROLE);
 	s->budget.whole = &sql_process_memory;
-	sql_settings_reset(s);
+	sql_settings_begin(s);
 	sql_costs_renew(s);
 	*out = s;
 	return NAM_OK;

@@ -239,6 +239,8 @@ bool sql_show_all(
 bool sql_parse_switch(const char *v, bool *out);
 const char *sql_ms_text(uint32_t ms, char *buf, size_t max);
 void sql_settings_init(struct sql_settings *set);
-/* All settings to this session's defaults. */
+/* The settings of a new session; a program's first message changes them by sql_session_set. */
+void sql_settings_begin(struct sql_session *s);
+/* RESET ALL, DISCARD ALL: as the session began. */
 void sql_settings_reset(struct sql_session *s);
 #endif

@@ -437,11 +437,18 @@ sql_settings_init(struct sql_settings *set)
 }
 
 void
+sql_settings_begin(struct sql_session *s)
+{
+	sql_settings_init(&s->start);
+	s->start.log_slow = s->cfg.log_slow;
+	s->start.log_slow_ms = s->cfg.log_slow_ms;
+	sql_settings_reset(s);
+}
+
+void
 sql_settings_reset(struct sql_session *s)
 {
-	sql_settings_init(&s->session);
-	s->session.log_slow = s->cfg.log_slow;
-	s->session.log_slow_ms = s->cfg.log_slow_ms;
+	s->session = s->start;
 	s->now = s->session;
 }
 
@@ -726,12 +733,25 @@ assign(struct sql_session *s, struct sql_settings *set, const char *name, const 
 	return assign_fixed(name, v, err);
 }
 
+/* What RESET gives: the value that the session began with, perhaps in buf; NULL: the default. */
+static const char *
+start_of(struct sql_session *s, const char *name, char *buf, size_t max)
+{
+	struct sql_settings boot;
+	char other[SQL_KNOWN_TEXT];
+	sql_settings_init(&boot);
+	const char *start = sql_setting_in(s, &s->start, name, buf, max);
+	const char *usual = sql_setting_in(s, &boot, name, other, sizeof other);
+	return start != NULL && usual != NULL && strcmp(start, usual) != 0 ? start : NULL;
+}
+
 bool
 sql_session_set(struct sql_session *s, const char *name, const char *value, struct cat_err *err)
 {
 	struct sql_settings next = s->now;
 	sql_err_clear(err);
-	if (!assign(s, &next, name, value, err) || !assign(s, &s->session, name, value, err))
+	if (!assign(s, &next, name, value, err) || !assign(s, &s->session, name, value, err) ||
+	    !assign(s, &s->start, name, value, err))
 		return false;
 	s->now = next;
 	return true;
@@ -747,6 +767,9 @@ bool
 sql_set_config(struct sql_session *s, const char *name, const char *value, bool local, struct cat_err *err)
 {
 	struct sql_settings next = s->now;
+	char start[SQL_KNOWN_TEXT];
+	if (value == NULL)
+		value = start_of(s, name, start, sizeof start);
 	if (!assign(s, &next, name, value, err))
 		return false;
 	if (!local)
@@ -772,10 +795,13 @@ sql_set(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink
 			sql_notice(
 			    sink, "WARNING", "25P01", "SET LOCAL can only be used in transaction blocks");
 		struct sql_settings next = s->now;
-		if (!assign(s, &next, ast->var, ast->value, err))
+		char start[SQL_KNOWN_TEXT];
+		const char *value =
+		    ast->value != NULL ? ast->value : start_of(s, ast->var, start, sizeof start);
+		if (!assign(s, &next, ast->var, value, err))
 			return false;
 		if (!ast->local) {
-			assign(s, &s->session, ast->var, ast->value, err);
+			assign(s, &s->session, ast->var, value, err);
 			s->now = next;
 		} else if (s->block != SQL_IDLE) {
 			s->now = next;

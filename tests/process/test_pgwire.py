@@ -53,6 +53,30 @@ def test_start():
     w.close()
 
 
+def test_reset_gives_what_the_session_began_with():
+    """As PostgreSQL: settings of the first message are what RESET, SET ... TO DEFAULT and DISCARD ALL give."""
+    w = wire(application_name="first", extra_float_digits="0", options="-c statement_timeout=5s -c my.own=here -c search_path=a,public")
+    names = ("application_name", "extra_float_digits", "statement_timeout", "my.own", "search_path", "lock_timeout")
+    begun = ["first", "0", "5s", "here", "a,public", "0"]
+
+    def shown():
+        return [texts(w.query("SHOW %s" % n))[0][0].replace(", ", ",") for n in names]
+
+    def change():
+        for n, v in zip(names, ("second", "1", "7s", "there", "b", "9s")):
+            w.query("SET %s = '%s'" % (n, v))
+        same(shown(), ["second", "1", "7s", "there", "b", "9s"], "changed")
+    same(shown(), begun, "as it began")
+    for how in (["RESET %s" % n for n in names], ["SET %s TO DEFAULT" % n for n in names], ["RESET ALL"], ["DISCARD ALL"],
+                ["SELECT set_config('%s', NULL, false)" % n for n in names]):
+        change()
+        for text in how:
+            w.query(text)
+        same(shown(), begun, how[0])
+    same(texts(w.query("SELECT 0.1::float8 + 0.2"))[0][0], "0.3")
+    w.close()
+
+
 def test_start_refused():
     for version, state in ((2 << 16, "0A000"), (4 << 16, "0A000")):
         w = wire(start=False)
