@@ -143,7 +143,7 @@ nam_status sql_session_open(const struct sql_session_config *cfg, struct sql_ses
 void sql_session_close(struct sql_session *s);
 /* 'I' idle, 'T' in a transaction, 'E' in a failed one: as PostgreSQL's ReadyForQuery. */
 char sql_session_state(const struct sql_session *s);
-/* A setting of a session that begins, which RESET gives again: value NULL = the default. False: *err
+/* A setting of a session that begins; RESET gives it again: value NULL = the default. False: *err
  * says why. */
 bool sql_session_set(struct sql_session *s, const char *name, const char *value, struct cat_err *err);
 /* The value, perhaps in buf; NULL = there is no such setting. */
