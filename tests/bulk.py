@@ -144,12 +144,12 @@ def cpu(h, c):
 def settled(h, c, seconds=90):
     """Waits until the collectors of what was before have nothing left to do. The CPU time by then."""
     end = time.monotonic() + seconds
-    was = cpu(h, c)
-    while time.monotonic() < end:
+    was, quiet = cpu(h, c), 0
+    # A process that has become idle begins to collect a tenth of a second later.
+    while time.monotonic() < end and quiet < 4:
         time.sleep(0.1)
         now = cpu(h, c)
-        if now - was < 0.015:
-            return now
+        quiet = quiet + 1 if now - was < 0.015 else 0
         was = now
     return was
 
