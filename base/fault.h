@@ -64,12 +64,14 @@
 	X(ANY_SLOT, "any-slot", "H", "hash_twin_test", 0, "an insert takes any free slot of the bucket") \
 	X(NO_FREEZE, "no-freeze", "H", "hash_twin_test", 0, "a split does not freeze the slots that it copies") \
 	X(BELIEVE_FROZEN, "believe-frozen", "H", "hash_twin_test", 0, "a lookup believes what a frozen sub-table says") \
+	X(MAKE_TWICE, "make-twice", "H10", "hash_twin_test", 0, "each process that finds no sub-tables makes the first ones, without the lock") \
 	X(ONE_TURN, "one-turn", "H", "hash_twin_test", 0, "a sub-table in the memory of an older one says that it is that one") \
 	X(NO_WIPE, "no-wipe", "H", "hash_twin_test", 0, "a sub-table is written over an older one in one go") \
 	X(TREE_NO_LOG, "tree-no-log", "B7", "btree_twin_test", 0, "a storage node changes a partition without a log") \
 	X(TREE_LINK_EARLY, "tree-link-early", "B6", "btree_twin_test", 0, "a new leaf is linked before it is whole") \
 	X(TREE_UNCHECKED, "tree-unchecked", "B1", "btree_twin_test", 0, "a client believes a node without its checksum") \
 	X(TREE_NO_FENCE, "tree-no-fence", "B2", "btree_twin_test", 0, "a client believes a leaf whatever its fences") \
+	X(TREE_BEGUN_TWICE, "tree-begun-twice", "B14", "btree_twin_test", 0, "each client that finds a bare tree gives it a partition") \
 	X(TREE_NO_TURN, "tree-no-turn", "B9", "btree_twin_test", 0, "a service executes requests of a turn that is over") \
 	X(TREE_MOVED_BELIEVED, "moved-leaf-believed", "B13", "btree_twin_test", 0, "leaves that a partition has given up keep their checks") \
 	X(TREE_SEAL_FORGOTTEN, "seal-forgotten", "B11", "btree_twin_test", 0, "a partition changes entries that are being moved") \

@@ -49,10 +49,10 @@ idx_region_bytes(unsigned region_max)
 	return UINT64_C(1) << (idx_block_shift(region_max) + 6);
 }
 
-/* Creates an empty index. *anchor: IDX_ANCHOR_BYTES of zeroed remote memory, given by the caller.
- * NAM_FULL: no memory. NAM_DUPLICATE: there is an index already. */
+/* An index begins as IDX_ANCHOR_BYTES of zeroed remote memory, given by the caller. The first insert,
+ * or a reserve, takes an extent for it and makes its first sub-tables; until then a lookup costs a
+ * READ of the anchor. */
 enum { IDX_ANCHOR_BYTES = 128 };
-nam_status idx_hash_create(struct net_worker *w, net_addr anchor, const struct idx_memory *mem);
 
 /* A process's view of the index at anchor; caches the directory. No I/O. NULL = no memory. *mem is
  * copied; mem->arg is borrowed until close. Close it when no call is under way any more. */
@@ -63,8 +63,8 @@ void idx_hash_close(struct idx_hash *ix);
  * Makes room for so many entries, so that they come without splits: for a table about to be
  * filled, or one that many clients fill. A split costs some dozen round trips, one index makes one
  * at a time, and inserts that need the same sub-table wait. 16 KiB of memory for some 1,000
- * entries. Entries are kept, and others may use the index meanwhile. NAM_FULL: no memory for all,
- * but for some.
+ * entries. Entries are kept, and others may use the index meanwhile. 0 entries: the first
+ * sub-tables. NAM_FULL: no memory for all, but for some.
  */
 nam_status idx_hash_reserve(
     struct net_worker *w, struct idx_hash *ix, uint64_t entries, struct net_counts *acct);

@@ -767,6 +767,9 @@ quiet_death(struct fixture *fix)
 	}
 	assert_true(net_now_ns(fix->w[0]) - from > (LEASE_MS - 10) * (uint64_t)MS);
 	net_sim_bury(fix->sim, fix->net[HOLDER]);
+	/* Its worker has a pin. It may be closed when it knows that it has been fenced. */
+	while (!tso_abandoned(fix->db[HOLDER]->tso))
+		net_sleep(fix->w[0], MS);
 }
 static void
 test_quiet_death(void **state)

@@ -65,7 +65,8 @@ txn_orders_create(struct txn_worker *tw, struct txn_table *t)
 		struct idx_tree_part one = { .region = net_region_of(t->anchor) };
 		struct idx_tree_config cfg = { .words = o->words,
 			.parts = o->parts != 0 ? o->parts : 1,
-			.part = o->parts != 0 ? o->part : &one };
+			.part = o->parts != 0 ? o->part : &one,
+			.later = o->parts == 0 };
 		st = idx_tree_create(tw->w, tree_at(t->anchor, i), &cfg, &mem);
 	}
 	if (st == NAM_OK && is_holder(t))

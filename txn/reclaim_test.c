@@ -202,6 +202,7 @@ found(struct fixture *fix)
 	assert_int_equal(st.sweeps, 1);
 	assert_true(st.blocks_found >= TAKEN);
 	assert_true(st.bytes_found >= TAKEN * BLOB + LONG_BLOB);
+	net_sleep(fix->w[0], 2 * (uint64_t)SOON_NS); /* M6: its horizons have passed */
 	long_again(fix, SWEEPS);
 	judge(fix, SWEEPS);
 	/* It is swept once. */

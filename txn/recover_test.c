@@ -125,6 +125,17 @@ struct seen {
 
 static unsigned other = 2; /* of processes that live, besides 0 */
 
+/* Locks of rows. A process that dies between an insert's lock and its write set leaves a lock on a block
+ * without a version, to which no entry leads: that is a sweep's (M7). */
+static nam_status
+count_locked_row(void *arg, const struct rec_block *img, net_addr at)
+{
+	uint64_t *locked = arg;
+	(void)at;
+	*locked += rec_is_locked(img) && img->ident != 0;
+	return NAM_OK;
+}
+
 /* All of the transaction or none of it, as it was answered; and all processes go on. */
 static void
 judge(struct fixture *fix, const struct victim *v, struct seen *seen)
@@ -176,10 +187,10 @@ judge(struct fixture *fix, const struct victim *v, struct seen *seen)
 		}
 		assert_int_equal(st, NAM_OK);
 		t = begin(fix, q, TXN_REPEATABLE_READ);
-		uint64_t locked;
+		uint64_t locked = 0;
 		for (unsigned k = 0; k < 4; k++)
 			assert_int_equal(value_of(fix, t, &fix->tab[q], k == 3 ? 100 : k), 30 + round);
-		assert_int_equal(txn_table_locks(t, &fix->tab[q], &locked), NAM_OK);
+		assert_int_equal(txn_blocks_each(t, fix->tab[q].view, count_locked_row, &locked), NAM_OK);
 		assert_int_equal(locked, 0);
 		txn_abort(t);
 	}

@@ -80,13 +80,6 @@ txn_table_create(struct txn_worker *tw, struct txn_table *t)
 	st = net_write1(tw->w, t->anchor, &a, sizeof a, NULL);
 	if (st == NAM_OK)
 		st = txn_tables_enter(tw, t->anchor);
-	if (st == NAM_OK && t->has_key) {
-		struct txn_stock making = { .db = db, .anchor = t->anchor, .vital = t->vital };
-		struct idx_memory mem = {
-			.take = txn_index_memory, .arg = &making, .region_max = db->region_max
-		};
-		st = idx_hash_create(tw->w, net_plus(t->anchor, TXN_ANCHOR_INDEX), &mem);
-	}
 	if (st == NAM_OK)
 		st = txn_orders_create(tw, t);
 	if (st != NAM_OK)

@@ -36,8 +36,9 @@
  *
  * Access
  *   node, log, head, extents   the service of the partition, one thread; all others READ.
- *   anchor, map                the client that creates or drops the tree, by WRITE and CAS; then
- *                              the holder of the anchor's `lock`.
+ *   anchor, map                the client that creates or drops the tree, by WRITE and CAS; clients
+ *                              that meet a bare one, by CAS (B14); then the holder of the anchor's
+ *                              `lock`.
  *
  * Always true
  *   B1  A READ may tear between any two words. A node is believed only if its check is right, and
@@ -80,6 +81,11 @@
  *       then each of those nodes loses its check, and only then is the answer given. OPEN comes
  *       behind that answer. So when the target changes for the first time, no node of the source
  *       proves anything about a place >= M (B1), whatever way leads a reader to it.
+ *
+ *   B14 While `state` is BARE, no entry is in: so a READ that finds it proves that the tree was empty
+ *       when the READ began. The first client that changes the tree CASes `map` from 0 to a map of one
+ *       partition, makes that partition, and CASes `state` from BARE to LIVE. Any client may repeat
+ *       the last two steps.
  */
 #ifndef NAM_INDEX_BTREE_FORMAT_H
 #define NAM_INDEX_BTREE_FORMAT_H
@@ -368,10 +374,17 @@ struct idx_tree_anchor {
 	uint64_t tree;
 	uint64_t words, parts;
 	uint64_t map;            /* address; 0 = no partition was begun yet */
-	uint64_t state;          /* 0 = being made, 1 = it lives, 2 = it is being dropped */
+	uint64_t state;          /* enum idx_tree_state */
 	uint64_t lock;           /* of a move (B10); 0 = free */
 	uint64_t source, target; /* addresses of partitions; source 0: there is no move */
-	uint64_t pad[7];
+	uint64_t first;          /* region of the first partition, for BARE */
+	uint64_t pad[6];
+};
+enum idx_tree_state {
+	IDX_TREE_MAKING, /* by the client that created it */
+	IDX_TREE_LIVE,
+	IDX_TREE_DROPPING,
+	IDX_TREE_BARE, /* it has no partition yet (B14) */
 };
 static_assert(sizeof(struct idx_tree_anchor) == 128, "tree.h promises the anchor's size");
 

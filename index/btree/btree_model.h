@@ -545,7 +545,10 @@ model_boot(void *arg)
 		part[i].region = 1 + i % m->nodes;
 		key_of(m, m->cfg.keys / m->cfg.parts * i, part[i].low);
 	}
-	struct idx_tree_config cfg = { .words = m->cfg.words, .parts = m->cfg.parts, .part = part };
+	struct idx_tree_config cfg = { .words = m->cfg.words,
+		.parts = m->cfg.parts,
+		.part = part,
+		.later = m->cfg.parts == 1 && m->cfg.seed % 2 == 0 };
 	nam_status st = net_extent_take(m->w[0][0], 1, 1, &m->anchor);
 	if (st == NAM_OK)
 		st = idx_tree_create(m->w[0][0], m->anchor, &cfg, &m->mem);

@@ -517,6 +517,7 @@ twins_are_caught(void **state)
 		{ NAM_FAULT_TREE_NO_FENCE, MODEL_GROW },
 		{ NAM_FAULT_TREE_MOVED_BELIEVED, MODEL_MOVES },
 		{ NAM_FAULT_TREE_SEAL_FORGOTTEN, MODEL_MOVES },
+		{ NAM_FAULT_TREE_BEGUN_TWICE, MODEL_RACE },
 	};
 	for (unsigned i = 0; i < sizeof want / sizeof want[0]; i++) {
 		char words[240];

@@ -158,14 +158,16 @@ group_end(struct net_worker *w, struct group *g, struct idx_tree_entry *all, str
 
 /* Collects entries that are to be asked for into groups; returns how many groups. */
 static unsigned
-collect(struct net_worker *w, struct idx_tree_entry *e, unsigned n, struct group *g, struct net_counts *acct)
+collect(struct net_worker *w, struct idx_tree_entry *e, unsigned n, enum idx_message what, struct group *g,
+    struct net_counts *acct)
 {
 	unsigned groups = 0;
 	for (unsigned i = 0; i < n; i++) {
 		struct views *m;
 		if (e[i].status != NAM_BUSY)
 			continue;
-		nam_status st = idx_views(w, e[i].tree, NULL, &m, acct);
+		nam_status st = what == IDX_MSG_INSERT ? idx_views_made(w, e[i].tree, NULL, &m, acct)
+						       : idx_views(w, e[i].tree, NULL, &m, acct);
 		if (st != NAM_OK) {
 			e[i].status = st;
 			continue;
@@ -205,7 +207,7 @@ change(struct net_worker *w, struct idx_tree_entry *e, unsigned n, enum idx_mess
 	struct patience patience = { .until = 0 };
 	/* Rounds that only grow a partition, or READ the map, do not go on for ever. */
 	for (unsigned idle = 0; idle < ROUNDS;) {
-		unsigned groups = collect(w, e, n, g, acct), started = 0, before = 0, after = 0;
+		unsigned groups = collect(w, e, n, what, g, acct), started = 0, before = 0, after = 0;
 		bool moved = false;
 		if (groups == 0)
 			break;
@@ -280,7 +282,7 @@ fill_some(struct net_worker *w, struct idx_tree *t, const uint64_t *keys, const 
 	unsigned words = t->words, k = 0;
 	const unsigned most = IDX_FILL_ENTRIES(words);
 	struct views *m;
-	nam_status st = idx_views(w, t, NULL, &m, acct);
+	nam_status st = idx_views_made(w, t, NULL, &m, acct);
 	if (st != NAM_OK)
 		return st;
 	unsigned number = idx_view_number(m, keys, words);
@@ -340,6 +342,8 @@ idx_tree_shape(struct net_worker *w, struct idx_tree *t, struct idx_tree_shape *
 	struct views *m;
 	nam_status st = idx_views(w, t, NULL, &m, acct);
 	*out = (struct idx_tree_shape){ 0 };
+	if (st == NAM_ABSENT)
+		return NAM_OK;
 	for (unsigned i = 0; st == NAM_OK && i < m->n; i++) {
 		struct idx_ask a;
 		struct idx_an head;

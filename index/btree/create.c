@@ -19,6 +19,8 @@ is_sound(struct net_worker *w, const struct idx_tree_config *cfg)
 			return false;
 	}
 	static const uint64_t zeros[IDX_TREE_WORDS];
+	if (cfg->later && cfg->parts > 1)
+		return false;
 	return cfg->parts < 2 || idx_key_order(zeros, cfg->part[1].low, cfg->words) < 0;
 }
 
@@ -107,6 +109,16 @@ idx_tree_create(struct net_worker *w, net_addr anchor, const struct idx_tree_con
 	if (st != NAM_OK)
 		goto out;
 	map->tree = nam_rng_next(net_rng(w)) | 1;
+	if (cfg->later) {
+		const struct idx_tree_anchor bare = {
+			.tree = map->tree, .words = cfg->words, .parts = 1, .first = cfg->part[0].region
+		};
+		const uint64_t state = IDX_TREE_BARE;
+		if ((st = net_write1(w, AT(anchor, first), &bare.first, 8, NULL)) == NAM_OK &&
+		    (st = net_write1(w, AT(anchor, tree), &bare.tree, 3 * 8, NULL)) == NAM_OK)
+			st = net_write1(w, AT(anchor, state), &state, 8, NULL);
+		goto out;
+	}
 	map->version = 1;
 	map->parts = cfg->parts;
 	st = mem->take(mem->arg, w, cfg->part[0].region, &at);
@@ -140,9 +152,67 @@ idx_tree_create(struct net_worker *w, net_addr anchor, const struct idx_tree_con
 		st = idx_part_create(w, &v, i, map->part[i].low,
 		    i + 1 < cfg->parts ? map->part[i + 1].low : NULL, IDX_PART_LIVE);
 	}
-	a.state = 1;
+	a.state = IDX_TREE_LIVE;
 	if (st == NAM_OK)
 		st = net_write1(w, AT(anchor, state), &a.state, 8, NULL);
+out:
+	free(map);
+	return st;
+}
+
+/* A map of one partition, in an extent of its own. */
+static nam_status
+map_of_one(struct net_worker *w, struct idx_tree *t, const struct idx_tree_anchor *a, struct idx_map *map,
+    net_addr *at, net_addr *part, struct net_counts *acct)
+{
+	nam_status st = idx_extent_get(w, t, (unsigned)a->first, at);
+	if (st == NAM_OK && (st = idx_extent_get(w, t, (unsigned)a->first, part)) != NAM_OK)
+		idx_extent_back(t, *at);
+	if (st != NAM_OK)
+		return st;
+	*map = (struct idx_map){ .tree = a->tree, .version = 1, .parts = 1 };
+	map->part[0].at = part->bits;
+	map->check = idx_map_check(map);
+	return net_write1(w, *at, map, (uint32_t)idx_map_bytes(1), acct);
+}
+
+nam_status
+idx_tree_begin(struct net_worker *w, struct idx_tree *t, struct net_counts *acct)
+{
+	struct idx_tree_anchor a;
+	net_addr at, part;
+	uint64_t seen = 0;
+	struct idx_map *map = malloc(sizeof *map);
+	if (map == NULL)
+		return NAM_NOMEM;
+	nam_status st = net_read1(w, t->anchor, &a, sizeof a, acct);
+	if (st == NAM_OK && (a.magic != IDX_TREE_MAGIC || (t->o.id != 0 && a.tree != t->o.id)))
+		st = NAM_REFUSED;
+	if (st != NAM_OK || a.state != IDX_TREE_BARE)
+		goto out;
+	if (a.map == 0) {
+		if ((st = map_of_one(w, t, &a, map, &at, &part, acct)) != NAM_OK)
+			goto out;
+		st = nam_fault(TREE_BEGUN_TWICE) ? net_write1(w, AT(t->anchor, map), &at.bits, 8, acct)
+						 : net_cas1(w, AT(t->anchor, map), 0, at.bits, &seen, acct);
+		if (st != NAM_OK)
+			goto out; /* both stay with the owner of the memory */
+		if (seen != 0) {
+			idx_extent_back(t, at);
+			idx_extent_back(t, part);
+		}
+		a.map = seen != 0 ? seen : at.bits;
+	}
+	/* The anchor's words may have been READ before `map` was set, which is once only while the tree
+	 * is bare. */
+	st = idx_map_read(w, &a, map, acct);
+	if (st == NAM_OK) {
+		static const uint64_t low[IDX_KEY_WORDS + 1];
+		struct view v = idx_lone_view(t, (net_addr){ map->part[0].at }, a.tree, t->words);
+		st = idx_part_create(w, &v, 0, low, NULL, IDX_PART_LIVE);
+	}
+	if (st == NAM_OK)
+		st = net_cas1(w, AT(t->anchor, state), IDX_TREE_BARE, IDX_TREE_LIVE, &seen, acct);
 out:
 	free(map);
 	return st;
@@ -181,7 +251,7 @@ idx_tree_drop(struct net_worker *w, net_addr anchor)
 {
 	struct idx_tree_anchor a;
 	static const struct idx_tree_anchor nothing;
-	const uint64_t dropping = 2;
+	const uint64_t dropping = IDX_TREE_DROPPING;
 	nam_status st = net_read1(w, anchor, &a, sizeof a, NULL), worst = NAM_OK, one;
 	if (st != NAM_OK)
 		return st;

@@ -74,8 +74,10 @@ look(struct move *v)
 	nam_status st = net_read1(v->w, v->t->anchor, &v->a, sizeof v->a, v->acct);
 	if (st != NAM_OK)
 		return st;
-	if (v->a.magic != IDX_TREE_MAGIC || v->a.state == 0)
+	if (v->a.magic != IDX_TREE_MAGIC || v->a.state == IDX_TREE_MAKING)
 		return NAM_REFUSED;
+	if (v->a.state == IDX_TREE_BARE)
+		return NAM_ABSENT;
 	st = idx_map_read(v->w, &v->a, &v->map, v->acct);
 	return st == NAM_BUSY && v->held ? NAM_CORRUPT : st;
 }
@@ -285,7 +287,7 @@ begin(struct move *v, const uint64_t *key, unsigned region)
 	net_addr target;
 	if (v->a.words != w)
 		return NAM_INVALID;
-	if (v->a.state != 1)
+	if (v->a.state != IDX_TREE_LIVE)
 		return NAM_REFUSED;
 	if (v->map.parts == IDX_MAP_PARTS)
 		return NAM_FULL;

@@ -594,6 +594,9 @@ lookup_chunk(struct net_worker *w, struct idx_tree *t, struct lookup *l, unsigne
 	struct seek *s = l->s;
 	struct views *m;
 	nam_status worst = NAM_OK, st = idx_views(w, t, NULL, &m, acct);
+	for (unsigned i = 0; st == NAM_ABSENT && i < n; i++)
+		if (l->p[i]->leaves != NULL)
+			st = idx_views_kept(w, t, NULL, &m, l->p[i]->leaves, acct);
 	enum idx_way way = t->o.cache == IDX_TREE_MESSAGES ? IDX_WAY_MESSAGE : IDX_WAY_READS;
 	struct idx_adaptive *ways = NULL;
 	if (st == NAM_OK && t->o.adaptive)
@@ -620,7 +623,7 @@ lookup_chunk(struct net_worker *w, struct idx_tree *t, struct lookup *l, unsigne
 			(void)t->loc->prepare(s[i].v->pub.loc, w, &p->key, &s[i].value, 1, acct);
 	}
 	if (st != NAM_OK)
-		return st;
+		return st == NAM_ABSENT ? NAM_OK : st;
 	if (!messages) {
 		if (l->room != NULL)
 			idx_seek_in(w, t, l->room, s, n, found, l, acct);

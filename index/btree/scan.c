@@ -307,7 +307,13 @@ advance(struct net_worker *w, struct idx_tree_scan *s, struct net_counts *acct)
 	bool fresh = false;
 	for (unsigned tries = 0; tries < ADVANCE_MAX; tries++) {
 		uint64_t place[IDX_KEY_WORDS + 1];
-		if ((st = idx_views(w, t, stale, &m, acct)) != NAM_OK)
+		st = s->leaves != NULL ? idx_views_kept(w, t, stale, &m, s->leaves, acct)
+				       : idx_views(w, t, stale, &m, acct);
+		if (st == NAM_ABSENT) {
+			s->over = true;
+			return NAM_OK;
+		}
+		if (st != NAM_OK)
 			return st;
 		wanted(s, place);
 		s->run_v = idx_view_of(m, place, t->words);

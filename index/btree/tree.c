@@ -167,11 +167,14 @@ map_read(struct net_worker *w, struct idx_tree *t, struct idx_map *map, struct n
 		if (st != NAM_OK)
 			return st;
 		idx_count_add(t, IDX_N_MAP_READS, 1);
-		if (a.magic != IDX_TREE_MAGIC || a.state == 2 || (t->o.id != 0 && a.tree != t->o.id))
+		if (a.magic != IDX_TREE_MAGIC || a.state == IDX_TREE_DROPPING ||
+		    (t->o.id != 0 && a.tree != t->o.id))
 			return NAM_REFUSED;
-		if (a.state == 1 && a.words != t->words)
+		if (a.state != IDX_TREE_MAKING && a.words != t->words)
 			return NAM_INVALID;
-		st = a.state == 1 ? idx_map_read(w, &a, map, acct) : NAM_BUSY;
+		if (a.state == IDX_TREE_BARE)
+			return NAM_ABSENT;
+		st = a.state == IDX_TREE_LIVE ? idx_map_read(w, &a, map, acct) : NAM_BUSY;
 		if (st != NAM_BUSY)
 			return st;
 		net_back_off(w, &b); /* it is being made, or changed */
@@ -219,6 +222,16 @@ idx_views(struct net_worker *w, struct idx_tree *t, const struct views *stale, s
 	pthread_mutex_unlock(&t->lock);
 	free(map);
 	*out = m;
+	return st;
+}
+
+nam_status
+idx_views_made(struct net_worker *w, struct idx_tree *t, const struct views *stale, struct views **out,
+    struct net_counts *acct)
+{
+	nam_status st = idx_views(w, t, stale, out, acct);
+	if (st == NAM_ABSENT && (st = idx_tree_begin(w, t, acct)) == NAM_OK)
+		st = idx_views(w, t, stale, out, acct);
 	return st;
 }
 
@@ -347,6 +360,20 @@ idx_leaves_add(struct idx_leaves *l, const struct idx_seen *leaf)
 		return NAM_OK;
 	l->n--;
 	return NAM_NOMEM;
+}
+
+nam_status
+idx_views_kept(struct net_worker *w, struct idx_tree *t, const struct views *stale, struct views **out,
+    struct idx_leaves *leaves, struct net_counts *acct)
+{
+	nam_status st = idx_views_made(w, t, stale, out, acct);
+	if (st != NAM_FULL)
+		return st;
+	/* It was bare, and may be so no more: then the proof fails. */
+	const struct idx_seen bare = { .leaf = { net_plus(t->anchor, offsetof(struct idx_tree_anchor, state)),
+					   IDX_TREE_BARE } };
+	st = idx_leaves_add(leaves, &bare);
+	return st == NAM_OK ? NAM_ABSENT : st;
 }
 
 nam_status

@@ -60,6 +60,8 @@ idx_dir_load(struct net_worker *w, struct idx_hash *ix, struct net_counts *acct)
 	nam_status st = net_read1(w, ix->anchor, head, sizeof head, acct);
 	if (st != NAM_OK)
 		return st;
+	if (idx_is_bare(head[0], head[1]))
+		return NAM_ABSENT;
 	if (head[0] != IDX_MAGIC || !idx_root_sane(head[1]))
 		return NAM_INVALID;
 	struct idx_dir *d = dir_new(head[1]);

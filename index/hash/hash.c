@@ -116,6 +116,7 @@ chain_bucket_at(const struct chain *c, uint64_t hash, unsigned step)
 	       ((idx_home(hash) + step) & (IDX_BUCKETS - 1)) * (uint64_t)IDX_BUCKET_BYTES;
 }
 
+/* NAM_ABSENT: the index has no memory yet. */
 static nam_status
 chain_read(struct net_worker *w, struct idx_hash *ix, uint64_t hash, struct chain *c, struct net_counts *acct)
 {
@@ -171,6 +172,10 @@ find(struct net_worker *w, struct idx_probe *p, struct net_counts *acct)
 	p->hits = 0;
 	p->priv[IDX_SEEN_SLOT] = 0;
 	nam_status st = chain_read(w, p->ix, p->hash, &c, acct);
+	if (st == NAM_ABSENT) {
+		conclude(p, 0, 0, 0);
+		return NAM_OK;
+	}
 	if (st != NAM_OK)
 		return p->status = st;
 	uint64_t head = idx_head_of(p->ix->tag, c.word, p->hash);
@@ -222,6 +227,7 @@ idx_lookup_end(struct net_worker *w, struct idx_probe *p, unsigned n, const stru
     const void *buf, struct net_counts *acct)
 {
 	const struct idx_bucket(*from)[2] = buf;
+	const struct idx_hash *bare = NULL; /* had no memory yet, by a READ of this call */
 	nam_status worst = NAM_OK;
 	for (unsigned i = 0, got = 0; i < n; i++) {
 		uint64_t word = p[i].priv[IDX_SEEN_WORD];
@@ -254,8 +260,14 @@ idx_lookup_end(struct net_worker *w, struct idx_probe *p, unsigned n, const stru
 			worst = st;
 			continue;
 		}
+		if (word == 0 && p[i].ix == bare) {
+			conclude(&p[i], 0, 0, 0);
+			continue;
+		}
 		if ((st = find(w, &p[i], acct)) != NAM_OK)
 			worst = st;
+		else if (p[i].priv[IDX_SEEN_WORD] == 0)
+			bare = p[i].ix;
 	}
 	return worst;
 }
@@ -349,7 +361,9 @@ insert_slow(struct net_worker *w, struct idx_probe *p, uint64_t entry, struct ne
 			}
 			continue; /* another insert took the slot: look again */
 		}
-		st = idx_resize(w, p->ix, p->hash, p->priv[IDX_SEEN_WORD], acct);
+		st = p->priv[IDX_SEEN_WORD] == 0
+			 ? idx_make(w, p->ix, acct)
+			 : idx_resize(w, p->ix, p->hash, p->priv[IDX_SEEN_WORD], acct);
 		if (st == NAM_BUSY && split_wait(&wait, w, INSERT_WAIT_NS))
 			continue;
 		if (st != NAM_OK) {
@@ -444,9 +458,9 @@ deepen(struct net_worker *w, struct idx_hash *ix, uint64_t hash, unsigned depth,
 	for (;;) {
 		struct chain c;
 		nam_status st = chain_read(w, ix, hash, &c, acct);
-		if (st != NAM_OK || idx_word_depth(c.word) >= depth)
+		if (st != NAM_ABSENT && (st != NAM_OK || idx_word_depth(c.word) >= depth))
 			return st;
-		st = idx_resize(w, ix, hash, c.word, acct);
+		st = st == NAM_ABSENT ? idx_make(w, ix, acct) : idx_resize(w, ix, hash, c.word, acct);
 		if (st == NAM_BUSY && split_wait(&wait, w, INSERT_WAIT_NS))
 			continue;
 		if (st != NAM_OK)
@@ -458,7 +472,7 @@ nam_status
 idx_hash_reserve(struct net_worker *w, struct idx_hash *ix, uint64_t entries, struct net_counts *acct)
 {
 	unsigned depth = IDX_DEPTH_FIRST;
-	nam_status st = NAM_OK;
+	nam_status st = deepen(w, ix, 0, IDX_DEPTH_FIRST, acct);
 	while (depth < IDX_DEPTH_MAX && entries >> depth > RESERVED)
 		depth++;
 	/* From few deep tables to many: the directory doubles while it is short. */

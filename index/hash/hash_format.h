@@ -17,7 +17,8 @@
  *                                 88  new[2]   } that goes, the two that come
  *                                104  prefix   }
  *                                112  splits, 120 rewrites: how many so far
- * root             address of the directory | its capacity, log2 words << 5 | G
+ * root             address of the directory | its capacity, log2 words << 5 | G. 0: nothing was
+ *                  ever inserted, and the index has no memory
  * directory        2^G words in pages of 2^11, 16 KiB each. Up to G = 11 the root leads to the only
  *                  page; above, its capacity is 22 and it leads to the list of pages, which also
  *                  takes 16 KiB. Doubling appends.
@@ -56,7 +57,8 @@
  * Access
  *   a slot      0 -> entry, entry -> TOMB, 0 -> FROZEN: any worker, by CAS; no other change, ever.
  *   a header    the holder of `lock`, by WRITE of that word (only `moved` is ever set).
- *   directory, root, spare, left, old, new[], splits: the holder of `lock`. root by CAS.
+ *   directory, root, spare, left, old, new[], splits: the holder of `lock`. root by CAS, the first
+ *               one from 0.
  *   readers     any process, any time.
  *
  * Always true
@@ -89,6 +91,10 @@
  *       stops offering those of new[] before `old` is set, and the old one joins when no directory
  *       word names it any more, under a stamp taken after that, before `old` is cleared. So a
  *       process that finds `old` set compares the last of the list with it.
+ *   H10 The first sub-tables and their directory are whole before root leads to them, and root is
+ *       CASed from 0 under `lock`. So a READ that finds root 0 proves that no entry was inserted
+ *       before it began (idx_is_bare). A maker that dies before the CAS has left its extent in `spare`: the next
+ *       maker uses it.
  *
  * Why two inserters of one key cannot both succeed: both saw every slot before theirs, and no
  * candidate they have not compared; both CAS the first zero slot of the same probe sequence (H1,
@@ -300,6 +306,14 @@ static inline int
 idx_root_listed(uint64_t root)
 {
 	return idx_root_cap(root) > IDX_PAGE_LOG2;
+}
+
+/* By H10 the index had no memory when this READ began: the magic is WRITTEN before root is CASed, and
+ * one READ may bring the former's old word with the latter's new one. */
+static inline int
+idx_is_bare(uint64_t magic, uint64_t root)
+{
+	return magic == 0 || root == 0;
 }
 
 /* Headers. */

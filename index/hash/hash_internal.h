@@ -45,7 +45,7 @@ struct idx_hash {
 enum {
 	IDX_SEEN_SLOT, /* address of the first zero slot of the sequence, 0 = none (full or
 		        * frozen) */
-	IDX_SEEN_WORD, /* directory word of the table */
+	IDX_SEEN_WORD, /* directory word of the table, 0 = the index has none yet */
 	IDX_SEEN_STEP, /* buckets from home to the slot */
 };
 
@@ -63,7 +63,7 @@ idx_anchor_at(net_addr anchor, size_t member)
 
 /* dir.c: the cached directory. */
 
-/* Fetches root and directory. NAM_ABSENT: there is no index at the anchor. */
+/* Fetches root and directory. NAM_ABSENT: the index has no memory yet (H10). */
 nam_status idx_dir_load(struct net_worker *w, struct idx_hash *ix, struct net_counts *acct);
 /* A root word was READ: makes the cached directory belong to that root. NAM_CORRUPT: it is no root.
  * READs the list of pages, if it has one. */
@@ -88,6 +88,10 @@ idx_dir_at(const struct idx_dir *dir, uint64_t hash)
  */
 nam_status idx_resize(
     struct net_worker *w, struct idx_hash *ix, uint64_t hash, uint64_t word, struct net_counts *acct);
+
+/* Makes the first sub-tables, if there are none. NAM_BUSY: another process makes them, or died while
+ * it did. NAM_FULL: no memory. */
+nam_status idx_make(struct net_worker *w, struct idx_hash *ix, struct net_counts *acct);
 
 /* The hash index's part of idx_layout_fold. */
 void idx_hash_layout_fold(void);

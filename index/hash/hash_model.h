@@ -309,12 +309,8 @@ model_boot(void *arg)
 {
 	struct model *m = arg;
 	nam_status st = net_extent_take(m->w[0][0], 1, 1, &m->anchor);
-	if (st == NAM_OK)
-		st = idx_hash_create(m->w[0][0], m->anchor, &m->mem);
 	if (st != NAM_OK)
-		violated(m, "create says %s", nam_status_name(st));
-	if (idx_hash_create(m->w[0][0], m->anchor, &m->mem) != NAM_DUPLICATE)
-		violated(m, "an index was created twice in one place");
+		violated(m, "boot says %s", nam_status_name(st));
 }
 
 static void

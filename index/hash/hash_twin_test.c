@@ -71,6 +71,7 @@ twins_are_caught(void **state)
 		{ NAM_FAULT_ANY_SLOT, MODEL_RACE, nam_fault_name[NAM_FAULT_ANY_SLOT] },
 		{ NAM_FAULT_NO_FREEZE, MODEL_GROW, nam_fault_name[NAM_FAULT_NO_FREEZE] },
 		{ NAM_FAULT_BELIEVE_FROZEN, MODEL_GROW, nam_fault_name[NAM_FAULT_BELIEVE_FROZEN] },
+		{ NAM_FAULT_MAKE_TWICE, MODEL_RACE, nam_fault_name[NAM_FAULT_MAKE_TWICE] },
 		{ REUSES_AT_ONCE, MODEL_CHURN, "reuse-at-once" },
 	};
 	for (unsigned i = 0; i < sizeof want / sizeof want[0]; i++) {

@@ -588,6 +588,8 @@ resize_locked(struct net_worker *w, struct idx_hash *ix, uint64_t owner, uint64_
 	nam_status st = wk == NULL ? NAM_NOMEM : net_read1(w, ix->anchor, &a, sizeof a, acct);
 	if (st != NAM_OK)
 		goto unlock;
+	if (a.root == 0 && word == 0)
+		goto unlock; /* its maker died before it was one (H10) */
 	st = NAM_CORRUPT;
 	if (a.magic != IDX_MAGIC || !idx_root_sane(a.root) || !left_is_sane(&a))
 		goto unlock;
@@ -631,18 +633,77 @@ unlock:
 	return st != NAM_OK ? st : end;
 }
 
+/* ---- the first sub-tables ------------------------------------------------------------- */
+
+/* With the lock held. The extent: a directory, two sub-tables, one spare. `spare` is written before
+ * anything else, so a maker that finds it without a root uses the extent of one that died. */
+static nam_status
+make_locked(struct net_worker *w, struct idx_hash *ix, struct net_counts *acct)
+{
+	struct idx_anchor a;
+	nam_status st = net_read1(w, ix->anchor, &a, sizeof a, acct);
+	if (st != NAM_OK || a.root != 0)
+		return st;
+	net_addr extent = { a.spare & ~(uint64_t)(IDX_EXTENT_BYTES - 1) };
+	if (a.spare == 0) {
+		if ((st = ix->mem.take(ix->mem.arg, w, &extent)) != NAM_OK)
+			return st;
+		if (!extent_is_sane(extent))
+			return NAM_INVALID;
+		a.spare = (extent.bits + UINT64_C(3) * IDX_TABLE_BYTES) | 1;
+		if ((st = net_write1(w, IDX_AT(ix->anchor, spare), &a.spare, 8, acct)) != NAM_OK)
+			return st;
+	}
+	struct idx_bucket *t = malloc((size_t)2 * IDX_TABLE_BYTES);
+	if (t == NULL)
+		return NAM_NOMEM;
+	uint64_t dir[2], seen;
+	for (unsigned i = 0; i < 2; i++) {
+		table_init(t + i * IDX_BUCKETS, ix->tag, IDX_DEPTH_FIRST, 0, i);
+		dir[i] = idx_word(extent.bits + (1 + i) * (uint64_t)IDX_TABLE_BYTES, IDX_DEPTH_FIRST, 0);
+	}
+	const uint64_t magic = IDX_MAGIC, root = idx_root(extent.bits, IDX_PAGE_LOG2, IDX_DEPTH_FIRST);
+	struct net_op ops[3];
+	struct net_batch b;
+	net_batch_init(&b, w, ops, 3, acct);
+	net_write(&b, extent, dir, sizeof dir);
+	net_write(&b, net_plus(extent, IDX_TABLE_BYTES), t, 2 * IDX_TABLE_BYTES);
+	net_write(&b, ix->anchor, &magic, 8);
+	st = net_run(&b);
+	free(t);
+	if (st != NAM_OK)
+		return st;
+	return nam_fault(MAKE_TWICE) ? net_write1(w, IDX_AT(ix->anchor, root), &root, 8, acct)
+				     : net_cas1(w, IDX_AT(ix->anchor, root), 0, root, &seen, acct);
+}
+
+/* ---- the lock ------------------------------------------------------------------------- */
+
+/* word 0: makes the first sub-tables. */
 static nam_status
 resize(struct net_worker *w, struct idx_hash *ix, uint64_t hash, uint64_t word, struct net_counts *acct)
 {
-	uint64_t seen, owner = atomic_load_explicit(&ix->owner, memory_order_relaxed);
-	nam_status st = net_cas1(w, IDX_AT(ix->anchor, lock), 0, owner, &seen, acct);
+	uint64_t seen = 0, owner = atomic_load_explicit(&ix->owner, memory_order_relaxed);
+	nam_status st = NAM_OK;
+	if (word != 0 || !nam_fault(MAKE_TWICE))
+		st = net_cas1(w, IDX_AT(ix->anchor, lock), 0, owner, &seen, acct);
 	if (st == NAM_GONE)
 		atomic_store_explicit(&ix->doubt, true, memory_order_relaxed);
 	if (st != NAM_OK)
 		return st;
 	if (seen != 0)
 		return NAM_BUSY;
-	return resize_locked(w, ix, owner, hash, word, acct);
+	if (word != 0)
+		return resize_locked(w, ix, owner, hash, word, acct);
+	st = make_locked(w, ix, acct);
+	if (nam_fault(MAKE_TWICE))
+		return st;
+	nam_status end = net_cas1(w, IDX_AT(ix->anchor, lock), owner, 0, &seen, acct);
+	if (end == NAM_GONE)
+		atomic_store_explicit(&ix->doubt, true, memory_order_relaxed);
+	if (end == NAM_OK && seen != owner)
+		end = NAM_CORRUPT; /* another process has taken this one for dead */
+	return st != NAM_OK ? st : end;
 }
 
 /* One thread of a process asks for the lock: the others would only make its word hot. */
@@ -654,6 +715,12 @@ idx_resize(struct net_worker *w, struct idx_hash *ix, uint64_t hash, uint64_t wo
 	nam_status st = resize(w, ix, hash, word, acct);
 	atomic_store(&ix->resizing, false);
 	return st;
+}
+
+nam_status
+idx_make(struct net_worker *w, struct idx_hash *ix, struct net_counts *acct)
+{
+	return idx_resize(w, ix, 0, 0, acct);
 }
 
 nam_status
@@ -681,54 +748,4 @@ nam_status
 idx_hash_holder(struct net_worker *w, const struct idx_hash *ix, uint64_t *holder, struct net_counts *acct)
 {
 	return net_read1(w, IDX_AT(ix->anchor, lock), holder, sizeof *holder, acct);
-}
-
-/* ---- a new index ------------------------------------------------------------------- */
-
-nam_status
-idx_hash_create(struct net_worker *w, net_addr anchor, const struct idx_memory *mem)
-{
-	net_addr extent;
-	uint64_t seen;
-	NAM_ASSERT((anchor.bits & 7) == 0);
-	nam_status st = net_read1(w, IDX_AT(anchor, root), &seen, 8, NULL);
-	if (st != NAM_OK)
-		return st;
-	if (seen != 0)
-		return NAM_DUPLICATE;
-	if ((st = mem->take(mem->arg, w, &extent)) != NAM_OK)
-		return st;
-	if (!extent_is_sane(extent))
-		return NAM_INVALID;
-	struct idx_bucket *t = malloc((size_t)2 * IDX_TABLE_BYTES);
-	if (t == NULL)
-		return NAM_NOMEM;
-	/* The extent: a directory, two sub-tables, one spare. */
-	uint64_t dir[2];
-	for (unsigned i = 0; i < 2; i++) {
-		table_init(t + i * IDX_BUCKETS, idx_tag(anchor), IDX_DEPTH_FIRST, 0, i);
-		dir[i] = idx_word(extent.bits + (1 + i) * (uint64_t)IDX_TABLE_BYTES, IDX_DEPTH_FIRST, 0);
-	}
-	struct idx_anchor a = {
-		.magic = IDX_MAGIC,
-		.spare = (extent.bits + UINT64_C(3) * IDX_TABLE_BYTES) | 1,
-	};
-	uint64_t root = idx_root(extent.bits, IDX_PAGE_LOG2, IDX_DEPTH_FIRST);
-	struct net_op ops[3];
-	struct net_batch b;
-	net_batch_init(&b, w, ops, 3, NULL);
-	net_write(&b, extent, dir, sizeof dir);
-	net_write(&b, net_plus(extent, IDX_TABLE_BYTES), t, 2 * IDX_TABLE_BYTES);
-	st = net_run(&b);
-	free(t);
-	if (st != NAM_OK)
-		return st;
-	/* The anchor's words are written before the root word, which decides which process created
-	 * the index. */
-	net_write(&b, anchor, &a.magic, 8);
-	net_write(&b, IDX_AT(anchor, spare), &a.spare, 8);
-	net_cas(&b, IDX_AT(anchor, root), 0, root);
-	if ((st = net_run(&b)) != NAM_OK)
-		return st;
-	return ops[2].seen == 0 ? NAM_OK : NAM_DUPLICATE;
 }

@@ -89,7 +89,7 @@ static void
 create(void *arg)
 {
 	struct net_worker *w = arg;
-	if (net_extent_take(w, 1, 1, &anchor) != NAM_OK || idx_hash_create(w, anchor, &memory) != NAM_OK)
+	if (net_extent_take(w, 1, 1, &anchor) != NAM_OK)
 		atomic_fetch_add(&errors, 1);
 }
 

@@ -15,7 +15,7 @@ tables(struct net_worker *w, struct idx_hash *ix, struct idx_anchor *a,
     void (*see)(void *arg, const struct idx_bucket *table), void *arg)
 {
 	nam_status st = net_read1(w, ix->anchor, a, sizeof *a, NULL);
-	if (st != NAM_OK)
+	if (st != NAM_OK || idx_is_bare(a->magic, a->root))
 		return st;
 	if (a->magic != IDX_MAGIC || !idx_root_sane(a->root))
 		return NAM_INVALID;
@@ -96,7 +96,9 @@ some_words(
 {
 	struct idx_anchor a;
 	nam_status st = net_read1(w, ix->anchor, &a, sizeof a, NULL);
-	if (st != NAM_OK)
+	*depth = 0;
+	*n = 0;
+	if (st != NAM_OK || idx_is_bare(a.magic, a.root))
 		return st;
 	if (a.magic != IDX_MAGIC || !idx_root_sane(a.root))
 		return NAM_INVALID;

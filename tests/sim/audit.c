@@ -187,7 +187,11 @@ static void
 index_of(struct audit *a, uint64_t anchor)
 {
 	const struct idx_anchor *ix = memory(a, anchor + TXN_ANCHOR_INDEX);
-	if (ix->magic != IDX_MAGIC)
+	/* A maker that died has written down the extent that it took, and no root (H10). */
+	if (ix->root == 0 && ix->spare != 0)
+		claim(a, ix->spare & ~(uint64_t)(IDX_EXTENT_BYTES - 1), IDX_EXTENT_BYTES, LISTED,
+		    "an extent without a root");
+	if (ix->root == 0)
 		return;
 	if (ix->lock != 0)
 		run_bad(a->r, "audit: the index's resize lock is held by %lx", ix->lock);
