@@ -52,6 +52,7 @@
 	X(SWEEP_HANDS_OUT, "sweep-hands-out", "M6", "look_test", 0, "what a sweep has found is used while snapshots may still show it") \
 	X(SWEEP_PASSES, "sweep-passes", "M7", "interleaving_test", 0, "a sweep passes an empty block that a live process has locked") \
 	X(LIST_VOID, "list-void", "M8", "reclaim_test", 0, "memory of the present generation is forgotten, because a list is still of an earlier one") \
+	X(PLACE_UNTAGGED, "place-untagged", "M", "places_test", 0, "the stack of free places for anchors has no tag") \
 	X(ENTRY_IGNORED, "entry-ignored", "H", "sim_txn", 500, "a commit goes on though another insert has entered its key") \
 	X(KEY_UNASKED, "key-unasked", "O2", "order_test", 0, "an entry of an ordered index is removed though versions may have its key") \
 	X(ENTRY_UNLOCKED, "entry-unlocked", "O2", "order_test", 0, "an entry of an ordered index is removed without a lock on its block") \

@@ -49,9 +49,9 @@ idx_region_bytes(unsigned region_max)
 	return UINT64_C(1) << (idx_block_shift(region_max) + 6);
 }
 
-/* An index begins as IDX_ANCHOR_BYTES of zeroed remote memory, given by the caller. The first insert,
- * or a reserve, takes an extent for it and makes its first sub-tables; until then a lookup costs a
- * READ of the anchor. */
+/* An index begins as IDX_ANCHOR_BYTES of zeroed remote memory, given by the caller. The first
+ * insert, or a reserve, takes an extent for it and makes its first sub-tables; until then a lookup
+ * costs a READ of the anchor. */
 enum { IDX_ANCHOR_BYTES = 128 };
 
 /* A process's view of the index at anchor; caches the directory. No I/O. NULL = no memory. *mem is

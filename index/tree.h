@@ -64,8 +64,8 @@ struct idx_tree_config {
 	unsigned words; /* of a key: 1 .. IDX_TREE_WORDS */
 	unsigned parts; /* 1 .. IDX_TREE_PARTS */
 	const struct idx_tree_part *part;
-	/* The only partition is made by the first insert, or by the first read that keeps leaves: until
-	 * then the tree takes no memory beside its anchor. */
+	/* The only partition is made by the first insert, or by the first read that keeps leaves:
+	 * until then the tree takes no memory beside its anchor. */
 	bool later;
 };
 /*

@@ -19,6 +19,8 @@
  * anchor, 0 = none, changed by CAS. The last word of the extent names, by CAS from 0, an extent
  * full of further anchor words, and so on (tables.c).
  *
+ * Root word 1 of every node is the stack of its free places for anchors (places.c).
+ *
  * Always true
  *   K1  A membership word changes by CAS only; once it is an address, it never changes. A roster
  *       never changes, except for the home's roots and counters.
@@ -43,6 +45,7 @@
 #define TXN_ROSTER_MAGIC UINT64_C(0x325245545352544e)
 enum {
 	TXN_ROOT_MEMBER = 0,
+	TXN_ROOT_PLACES = 1,  /* free places for anchors of tables (places.c) */
 	TXN_ROSTER_ROOTS = 8, /* of the first line; further ones follow */
 	TXN_ROSTER_MORE = 7,
 	TXN_ROSTER_NAME = 104,

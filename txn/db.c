@@ -13,7 +13,7 @@ fold_layout(void)
 	idx_layout_fold();
 	net_layout_fold("txn.record", sizeof(struct rec_slot) << 16 | sizeof(struct rec_archive) << 8 | 5);
 	net_layout_fold(
-	    "txn.anchor", UINT64_C(6) << 32 | sizeof(struct txn_anchor) << 16 | TXN_ANCHOR_LEDGER);
+	    "txn.anchor", UINT64_C(7) << 32 | sizeof(struct txn_anchor) << 16 | TXN_ANCHOR_LEDGER);
 	net_layout_fold("txn.intent",
 	    (uint64_t)TXN_GC_COUNT_BITS << 48 | (uint64_t)TXN_GENERATION_BITS << 40 |
 		(uint64_t)TXN_EPOCH_BITS << 32 | TXN_INTENT_BYTES << 8 | sizeof(struct txn_intent_entry));

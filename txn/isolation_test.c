@@ -896,15 +896,26 @@ many_extents(struct fixture *fix)
 	struct txn_table big = {
 		.id = 9, .row_max = sizeof(struct row), .has_key = true, .same_key = row_same_key
 	};
-	unsigned before = extents_left(fix);
+	net_addr at;
 	assert_int_equal(txn_table_create(fix->tw[0], &big), NAM_OK);
 	assert_int_equal(txn_table_open(fix->db[0], &big), NAM_OK);
-	for (unsigned i = 0; i < TXN_LEDGER_INLINE + 100; i++) {
-		net_addr at;
+	unsigned before = extents_left(fix); /* places for anchors stay */
+	for (unsigned i = 0; i < TXN_LEDGER_INLINE + 100; i++)
 		assert_int_equal(
 		    txn_extents_take(big.view->stock, fix->w[0], 1, 0, i, true, &at, NULL), NAM_OK);
-	}
 	assert_true(extents_left(fix) < before - TXN_LEDGER_INLINE - 100);
+	/* As if it had had as many as its direct pages name, but three. */
+	struct txn_anchor *a =
+	    (void *)((char *)net_sim_memory(fix->sim, net_region_of(big.anchor)) + net_offset_of(big.anchor));
+	const uint64_t direct = TXN_LEDGER_INLINE + (uint64_t)TXN_LEDGER_DIRECT * TXN_LEDGER_PAGE;
+	unsigned then = extents_left(fix);
+	a->used = direct - 3;
+	for (unsigned i = 0; i < 6; i++)
+		assert_int_equal(
+		    txn_extents_take(big.view->stock, fix->w[0], 1, 0, i, true, &at, NULL), NAM_OK);
+	assert_int_equal(a->used, direct + 3);
+	/* The last direct page, a list, and the first page that it names. */
+	assert_int_equal(extents_left(fix), then - 6 - 3);
 	assert_int_equal(txn_table_free(fix->tw[0], &big, 0), NAM_OK);
 	txn_table_close(fix->db[0], &big);
 	for (unsigned ms = 0; ms < 2000 && extents_left(fix) != before; ms++)

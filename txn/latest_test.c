@@ -213,6 +213,7 @@ due(struct fixture *fix)
 	assert_int_equal(del(fix, t, tab, 11), NAM_OK);
 	assert_int_equal(value_of(fix, t, tab, 11), -1);
 	assert_int_equal(txn_insert(t, p + 1, 1), NAM_OK);
+	txn_set_cluster_visible(t, true);
 	assert_int_equal(txn_commit(t, NULL), NAM_OK);
 	t = begin(fix, 1, TXN_REPEATABLE_READ);
 	assert_int_equal(value_of(fix, t, &fix->tab[1], 10), 1);

@@ -70,6 +70,42 @@ ledger_of(struct txn_db *db, struct net_worker *w, net_addr anchor)
 	return (struct ledger){ .db = db, .w = w, .anchor = anchor, .page = UINT64_MAX };
 }
 
+/* The extent that a word names. make: if it names none, it gets one, which goes to a region by
+ * `start`. *bits is 0 if there is none. */
+static nam_status
+named_by(struct ledger *l, net_addr word, bool make, unsigned start, uint64_t *bits)
+{
+	net_addr fresh;
+	nam_status st = net_read1(l->w, word, bits, 8, NULL);
+	if (st != NAM_OK || *bits != 0 || !make)
+		return st;
+	if ((st = txn_extents_any(l->db, l->w, 1, start, true, &fresh)) != NAM_OK)
+		return st;
+	st = net_cas1(l->w, word, 0, fresh.bits, bits, NULL);
+	if (st == NAM_OK && *bits != 0)
+		net_extent_give(l->w, fresh); /* another worker's was first */
+	else
+		*bits = fresh.bits;
+	return st;
+}
+
+/* The word that names a page. *word at 0: there is no list of such pages. */
+static nam_status
+word_of_page(struct ledger *l, uint64_t page, bool make, net_addr *word)
+{
+	if (page < TXN_LEDGER_DIRECT) {
+		*word = net_plus(l->anchor, TXN_ANCHOR_PAGES + 8 * page);
+		return NAM_OK;
+	}
+	uint64_t list = (page - TXN_LEDGER_DIRECT) / TXN_LEDGER_PAGE, bits;
+	nam_status st =
+	    named_by(l, net_plus(l->anchor, TXN_ANCHOR_LISTS + 8 * list), make, (unsigned)page, &bits);
+	word->bits = 0;
+	if (st == NAM_OK && bits != 0)
+		*word = net_plus((net_addr){ bits }, 8 * ((page - TXN_LEDGER_DIRECT) % TXN_LEDGER_PAGE));
+	return st;
+}
+
 /* The address of entry i. make: makes its page if there is none. *at is 0 if there is none.
  * NAM_FULL: beyond the last page. */
 static nam_status
@@ -80,27 +116,21 @@ place_of(struct ledger *l, uint64_t i, bool make, net_addr *at)
 		*at = net_plus(l->anchor, TXN_ANCHOR_LEDGER + i * 8);
 		return NAM_OK;
 	}
-	uint64_t page = (i - TXN_LEDGER_INLINE) / TXN_LEDGER_PAGE, seen = 0;
+	uint64_t page = (i - TXN_LEDGER_INLINE) / TXN_LEDGER_PAGE, bits = 0;
 	if (page >= TXN_LEDGER_PAGES)
 		return NAM_FULL;
-	net_addr word = net_plus(l->anchor, TXN_ANCHOR_PAGES + 8 * page), fresh;
-	nam_status st = page == l->page ? NAM_OK : net_read1(l->w, word, &seen, 8, NULL);
-	if (st == NAM_OK && page != l->page && seen == 0 && make) {
-		if ((st = txn_extents_any(l->db, l->w, 1, (unsigned)page, true, &fresh)) != NAM_OK)
+	if (page != l->page) {
+		net_addr word;
+		nam_status st = word_of_page(l, page, make, &word);
+		if (st == NAM_OK && word.bits != 0)
+			st = named_by(l, word, make, (unsigned)page, &bits);
+		if (st != NAM_OK || bits == 0)
 			return st;
-		st = net_cas1(l->w, word, 0, fresh.bits, &seen, NULL);
-		if (st == NAM_OK && seen != 0)
-			net_extent_give(l->w, fresh); /* another worker's page was first */
-		else
-			seen = fresh.bits;
-	}
-	if (st == NAM_OK && page != l->page && seen != 0) {
 		l->page = page;
-		l->at.bits = seen;
+		l->at.bits = bits;
 	}
-	if (st == NAM_OK && page == l->page)
-		*at = net_plus(l->at, (i - TXN_LEDGER_INLINE) % TXN_LEDGER_PAGE * 8);
-	return st;
+	*at = net_plus(l->at, (i - TXN_LEDGER_INLINE) % TXN_LEDGER_PAGE * 8);
+	return NAM_OK;
 }
 
 /* READs entries from i on, at most LOOK, none behind `used` or beyond the end of a page. *k: how
@@ -154,7 +184,7 @@ count(void *arg, uint32_t entry, uint64_t word)
 nam_status
 txn_table_memory(struct txn *t, const struct txn_table *table, uint32_t chain, struct txn_memory *out)
 {
-	*out = (struct txn_memory){ .rows = (1 + (uint64_t)chain) * NET_EXTENT };
+	*out = (struct txn_memory){ .rows = TXN_ANCHOR_BYTES + (uint64_t)chain * NET_EXTENT };
 	return txn_ledger_walk(t->tw->db, t->tw->w, table->anchor, count, out);
 }
 
@@ -533,12 +563,24 @@ release_one(void *arg, uint32_t entry, uint64_t word)
 	return r->st == NAM_OK && *r->left > 0;
 }
 
+/* Empties a word that names an extent, and gives the extent back. */
+static nam_status
+release_named(struct net_worker *w, net_addr word)
+{
+	static const uint64_t none;
+	uint64_t bits;
+	nam_status st = net_read1(w, word, &bits, 8, NULL);
+	if (st == NAM_OK && bits != 0 && (st = net_write1(w, word, &none, 8, NULL)) == NAM_OK)
+		(void)net_extent_give(w, (net_addr){ bits });
+	return st;
+}
+
 nam_status
 txn_ledger_release(struct txn_worker *tw, net_addr anchor, unsigned *left)
 {
 	struct net_worker *w = tw->w;
 	struct release r = { .tw = tw, .left = left, .l = ledger_of(tw->db, w, anchor) };
-	uint64_t used = 0, page, none = 0;
+	uint64_t used = 0;
 	nam_status st = txn_ledger_walk(tw->db, w, anchor, release_one, &r);
 	if (st == NAM_OK && r.st == NAM_OK && r.n > 0)
 		release_part(&r);
@@ -549,12 +591,12 @@ txn_ledger_release(struct txn_worker *tw, net_addr anchor, unsigned *left)
 		st = net_read1(w, net_plus(anchor, offsetof(struct txn_anchor, used)), &used, 8, NULL);
 	uint64_t pages = used > TXN_LEDGER_INLINE ? (used - TXN_LEDGER_INLINE - 1) / TXN_LEDGER_PAGE + 1 : 0;
 	for (uint64_t i = 0; st == NAM_OK && i < pages && i < TXN_LEDGER_PAGES; i++) {
-		net_addr word = net_plus(anchor, TXN_ANCHOR_PAGES + 8 * i);
-		st = net_read1(w, word, &page, 8, NULL);
-		if (st == NAM_OK && page != 0)
-			st = net_write1(w, word, &none, 8, NULL);
-		if (st == NAM_OK && page != 0)
-			(void)net_extent_give(w, (net_addr){ page });
+		net_addr word;
+		st = word_of_page(&r.l, i, false, &word);
+		if (st == NAM_OK && word.bits != 0)
+			st = release_named(w, word);
 	}
+	for (unsigned i = 0; st == NAM_OK && pages > TXN_LEDGER_DIRECT && i < TXN_LEDGER_LISTS; i++)
+		st = release_named(w, net_plus(anchor, TXN_ANCHOR_LISTS + 8 * i));
 	return st;
 }

@@ -92,7 +92,7 @@ magic_of(struct fixture *fix, net_addr anchor)
 {
 	struct txn_anchor a;
 	assert_int_equal(net_read1(fix->w[0], anchor, &a, sizeof a, NULL), NAM_OK);
-	return a.table == 1 ? a.magic : 0;
+	return a.table == 1 && (a.magic == TXN_ANCHOR_MAGIC || a.magic == TXN_ANCHOR_CLOSED) ? a.magic : 0;
 }
 
 static void

@@ -147,12 +147,12 @@ rec_dir_check(const struct rec_block *b, unsigned n, uint64_t at)
 	return (n == 2 ? nam_fold_4(rec_dir(b), at) : nam_fold_words(rec_dir(b), n + 2, at)) | 1;
 }
 
-/* ---- a table's anchor: the first bytes of an extent of its own --------------------------------
+/* ---- a table's anchor: 4 KiB, a place of an extent that several tables share (places.c) --------
  *
- *   0     64       256        384     896  1024                         17 Ki
- *   +-----+--------+----------+-------+----+----------------------------+- - - - - - - - - -+
- *   | id  | heads  | index    | trees |    | ledger: a word an extent   | ledger pages       |
- *   +-----+--------+----------+-------+----+----------------------------+- - - - - - - - - -+
+ *   0     64       256        384     896  1024                       1536            4032   4096
+ *   +-----+--------+----------+-------+----+--------------------------+---------------+------+
+ *   | id  | heads  | index    | trees |    | ledger: a word an extent | its pages     | lists|
+ *   +-----+--------+----------+-------+----+--------------------------+---------------+------+
  *
  * trees      the anchors of the ordered indexes (txn/order.c), IDX_TREE_ANCHOR_BYTES each.
  *
@@ -186,8 +186,9 @@ rec_dir_check(const struct rec_block *b, unsigned n, uint64_t at)
  *            back to its storage node. Any process may take an empty entry. If a process crashes
  *            between taking extents and entering them, those extents (TXN_LEDGER_PART at most) are
  *            lost until restart.
- * pages      continuation of the ledger: each word, by CAS from 0, names an extent full of entries;
- *            47 Mi entries in all.
+ * pages      continuation of the ledger: each word, by CAS from 0, names an extent full of entries.
+ * lists      continuation of pages: each word, by CAS from 0, names an extent full of words like
+ *            those of pages. 514 Mi entries in all.
  *
  * Always true, of a table's memory
  *   M1  A dropped table's extents go back when the watermark has passed a CID that was claimed
@@ -219,12 +220,16 @@ enum {
 	TXN_ANCHOR_INDEX = 256,
 	TXN_ANCHOR_ORDERS = 384,
 	TXN_ANCHOR_LEDGER = 1024,
-	TXN_ANCHOR_PAGES = TXN_ANCHOR_LEDGER + (16 << 10)
+	TXN_ANCHOR_PAGES = 1536,
+	TXN_ANCHOR_LISTS = 4032,
+	TXN_ANCHOR_BYTES = 4096
 };
 enum {
 	TXN_LEDGER_INLINE = (TXN_ANCHOR_PAGES - TXN_ANCHOR_LEDGER) / 8,
-	TXN_LEDGER_PAGE = NET_EXTENT / 8,
-	TXN_LEDGER_PAGES = (NET_EXTENT - TXN_ANCHOR_PAGES) / 8
+	TXN_LEDGER_PAGE = NET_EXTENT / 8, /* entries of a page, pages of a list */
+	TXN_LEDGER_DIRECT = (TXN_ANCHOR_LISTS - TXN_ANCHOR_PAGES) / 8,
+	TXN_LEDGER_LISTS = (TXN_ANCHOR_BYTES - TXN_ANCHOR_LISTS) / 8,
+	TXN_LEDGER_PAGES = TXN_LEDGER_DIRECT + TXN_LEDGER_LISTS * TXN_LEDGER_PAGE
 };
 
 struct txn_anchor {

@@ -125,8 +125,8 @@ struct seen {
 
 static unsigned other = 2; /* of processes that live, besides 0 */
 
-/* Locks of rows. A process that dies between an insert's lock and its write set leaves a lock on a block
- * without a version, to which no entry leads: that is a sweep's (M7). */
+/* Locks of rows. A process that dies between an insert's lock and its write set leaves a lock on a
+ * block without a version, to which no entry leads: that is a sweep's (M7). */
 static nam_status
 count_locked_row(void *arg, const struct rec_block *img, net_addr at)
 {

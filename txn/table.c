@@ -67,11 +67,7 @@ txn_table_create(struct txn_worker *tw, struct txn_table *t)
 	if (t->slots < 2 || t->slots > REC_SLOTS_MAX || t->row_max > txn_row_most(t->slots) ||
 	    t->orders > TXN_ORDERS_MAX)
 		return NAM_INVALID;
-	nam_status st = NAM_FULL;
-	for (unsigned i = 0; st == NAM_FULL && i < db->nregions; i++)
-		st = net_extent_take(tw->w, db->regions[(t->id + i) % db->nregions], 1, &t->anchor);
-	if (st == NAM_FULL && t->vital)
-		st = txn_extent_kept(db, tw->w, t->id, &t->anchor);
+	nam_status st = txn_place_take(db, tw->w, t->id, t->vital, &t->anchor);
 	if (st != NAM_OK)
 		return st;
 	struct txn_anchor a = {
@@ -160,9 +156,9 @@ txn_table_free(struct txn_worker *tw, const struct txn_table *t, tso_cid dropped
  *                    before its pin was gone
  *   give back        under a pin, so that this process is fenced before another takes its lock.
  *                    Each extent is taken out of the chain, or of the ledger, before it is given
- *                    back, and the anchor goes last: if this process dies, the next process that
- *                    finds its lock goes on, and gives nothing back twice. A few extents may be
- *                    lost at each such death
+ *                    back, and the anchor's place goes last: if this process dies, the next
+ *                    process that finds its lock goes on, and gives nothing back twice. A few
+ *                    extents may be lost at each such death
  */
 enum { RELEASE_STEPS = 4096 };
 
@@ -258,5 +254,5 @@ txn_table_release(struct txn_worker *tw, struct txn_junk *j)
 		st = txn_tables_leave(tw, j->at);
 	if (st == NAM_OK)
 		st = net_write1(tw->w, j->at, &zero, 8, NULL);
-	return st == NAM_OK ? release_extent(&r, j->at) : st;
+	return st == NAM_OK && !txn_node_ended(tw, j->at) ? txn_place_give(tw->w, j->at) : st;
 }

@@ -744,6 +744,13 @@ void txn_stocks_owner(struct txn_db *db);
 /* How many stocks and views are in memory. */
 unsigned txn_stocks_kept(struct txn_db *db);
 
+/* places.c */
+/* A place for an anchor, which reads as zeros: of the first region from start, round, that has one.
+ * vital: at last one of a node's reserve. */
+nam_status txn_place_take(struct txn_db *db, struct net_worker *w, unsigned start, bool vital, net_addr *out);
+/* No process uses the place any more. */
+nam_status txn_place_give(struct net_worker *w, net_addr place);
+
 /* ledger.c */
 /* One extent of any node's reserve, for operations that must succeed when all other memory is taken
  * (net.h). */

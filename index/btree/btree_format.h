@@ -82,10 +82,10 @@
  *       behind that answer. So when the target changes for the first time, no node of the source
  *       proves anything about a place >= M (B1), whatever way leads a reader to it.
  *
- *   B14 While `state` is BARE, no entry is in: so a READ that finds it proves that the tree was empty
- *       when the READ began. The first client that changes the tree CASes `map` from 0 to a map of one
- *       partition, makes that partition, and CASes `state` from BARE to LIVE. Any client may repeat
- *       the last two steps.
+ *   B14 While `state` is BARE, no entry is in: so a READ that finds it proves that the tree was
+ *       empty when the READ began. The first client that changes the tree CASes `map` from 0 to a
+ *       map of one partition, makes that partition, and CASes `state` from BARE to LIVE. Any client
+ *       may repeat the last two steps.
  */
 #ifndef NAM_INDEX_BTREE_FORMAT_H
 #define NAM_INDEX_BTREE_FORMAT_H

@@ -78,15 +78,15 @@ idx_count_add(struct idx_tree *t, enum idx_count what, uint64_t n)
 		atomic_fetch_add_explicit(&t->count[what], n, memory_order_relaxed);
 }
 
-/* The map; READs it if it is not known, or again if it is still `stale`. NAM_ABSENT: the tree has no
- * partition, so it is empty (B14). */
+/* The map; READs it if it is not known, or again if it is still `stale`. NAM_ABSENT: the tree has
+ * no partition, so it is empty (B14). */
 nam_status idx_views(struct net_worker *w, struct idx_tree *t, const struct views *stale, struct views **out,
     struct net_counts *acct);
 /* Likewise, but makes the first partition if there is none. */
 nam_status idx_views_made(struct net_worker *w, struct idx_tree *t, const struct views *stale,
     struct views **out, struct net_counts *acct);
-/* Likewise, for a read that keeps leaves: they prove later that nothing has come. Without memory for a
- * partition the word `state` proves it, until the first change: NAM_ABSENT. */
+/* Likewise, for a read that keeps leaves: they prove later that nothing has come. Without memory
+ * for a partition the word `state` proves it, until the first change: NAM_ABSENT. */
 nam_status idx_views_kept(struct net_worker *w, struct idx_tree *t, const struct views *stale,
     struct views **out, struct idx_leaves *leaves, struct net_counts *acct);
 /* Makes the first partition of a bare tree; NAM_OK also if it is not bare any more. */

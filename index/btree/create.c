@@ -203,8 +203,8 @@ idx_tree_begin(struct net_worker *w, struct idx_tree *t, struct net_counts *acct
 		}
 		a.map = seen != 0 ? seen : at.bits;
 	}
-	/* The anchor's words may have been READ before `map` was set, which is once only while the tree
-	 * is bare. */
+	/* The anchor's words may have been READ before `map` was set, which is once only while the
+	 * tree is bare. */
 	st = idx_map_read(w, &a, map, acct);
 	if (st == NAM_OK) {
 		static const uint64_t low[IDX_KEY_WORDS + 1];

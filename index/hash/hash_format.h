@@ -93,8 +93,8 @@
  *       process that finds `old` set compares the last of the list with it.
  *   H10 The first sub-tables and their directory are whole before root leads to them, and root is
  *       CASed from 0 under `lock`. So a READ that finds root 0 proves that no entry was inserted
- *       before it began (idx_is_bare). A maker that dies before the CAS has left its extent in `spare`: the next
- *       maker uses it.
+ *       before it began (idx_is_bare). A maker that dies before the CAS has left its extent in
+ *       `spare`: the next maker uses it.
  *
  * Why two inserters of one key cannot both succeed: both saw every slot before theirs, and no
  * candidate they have not compared; both CAS the first zero slot of the same probe sequence (H1,
@@ -308,8 +308,8 @@ idx_root_listed(uint64_t root)
 	return idx_root_cap(root) > IDX_PAGE_LOG2;
 }
 
-/* By H10 the index had no memory when this READ began: the magic is WRITTEN before root is CASed, and
- * one READ may bring the former's old word with the latter's new one. */
+/* By H10 the index had no memory when this READ began: the magic is WRITTEN before root is CASed,
+ * and one READ may bring the former's old word with the latter's new one. */
 static inline int
 idx_is_bare(uint64_t magic, uint64_t root)
 {

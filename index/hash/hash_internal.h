@@ -89,8 +89,8 @@ idx_dir_at(const struct idx_dir *dir, uint64_t hash)
 nam_status idx_resize(
     struct net_worker *w, struct idx_hash *ix, uint64_t hash, uint64_t word, struct net_counts *acct);
 
-/* Makes the first sub-tables, if there are none. NAM_BUSY: another process makes them, or died while
- * it did. NAM_FULL: no memory. */
+/* Makes the first sub-tables, if there are none. NAM_BUSY: another process makes them, or died
+ * while it did. NAM_FULL: no memory. */
 nam_status idx_make(struct net_worker *w, struct idx_hash *ix, struct net_counts *acct);
 
 /* The hash index's part of idx_layout_fold. */

@@ -782,8 +782,8 @@ left_by_one_used_by_another(void **state)
 	model_end(&m);
 }
 
-/* A process dies at each verb of its last rewrite, the next one recovers its lock. 1 rewrite: it also
- * makes the first sub-tables. */
+/* A process dies at each verb of its last rewrite, the next one recovers its lock. 1 rewrite: it
+ * also makes the first sub-tables. */
 static void
 left_by_the_dead_of(unsigned rewrites)
 {

@@ -100,6 +100,13 @@ regions(struct audit *a)
 			a->sum->extents_free++;
 			top = *(const uint64_t *)memory(a, at);
 		}
+		uint64_t place = s->root[TXN_ROOT_PLACES] & ((UINT64_C(1) << 28) - 1);
+		for (unsigned n = 0; place != 0 && n < STEPS_MAX; n++) {
+			uint64_t at = net_at(k, place * TXN_ANCHOR_BYTES).bits;
+			if (!claim(a, at, TXN_ANCHOR_BYTES, GIVEN_BACK, "a free place for an anchor"))
+				break;
+			place = *(const uint64_t *)memory(a, at);
+		}
 		for (unsigned i = 0; i < NET_RESERVE; i++)
 			if (s->reserve[i] > NET_RESERVE_WANTS)
 				claim(
@@ -365,7 +372,7 @@ table_of(struct audit *a, unsigned table)
 	const struct txn_anchor *t = memory(a, anchor);
 	unsigned per = (unsigned)((NET_EXTENT - sizeof(struct txn_extent)) / block_bytes(r));
 	struct audited *sum = a->sum;
-	claim_extents(a, anchor, 1, "a table's anchor");
+	claim(a, anchor, TXN_ANCHOR_BYTES, KEPT, "a table's anchor");
 	index_of(a, anchor);
 	for (uint64_t ext = t->blocks, n = 0; ext != 0 && n < STEPS_MAX; n++) {
 		const struct txn_extent *e = memory(a, ext);
