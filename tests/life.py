@@ -17,6 +17,7 @@ usage: tests/life.py PROOF [options]
               one afterwards, and has no more memory
   names       many prepared statements in one session: the last ones cost what the first ones do, and what they took goes back
   tables      thousands of tables: what the last ones cost, what an empty one takes, how long a process joins and psql's list takes
+  turns       50 clients with short statements beside one session with a long one: the short ones' 99th percentile stays below 50 ms
   schema      changes of the schema beside writers, in two processes that are killed now and then: no error says that data is
               damaged, and the table takes no more memory
   asleep      idle shells stall for 20 s beside a load that commits as fast as it can; they see a table made meanwhile
@@ -34,7 +35,7 @@ usage: tests/life.py PROOF [options]
   --minutes N     schema: how long (default 10)
   --kinds K,K     schema: only these changes: constraint, truncate, index, "unique index", "concurrent index", column, delete
   --share X       memory, age: this share of the full count of updates and so on (default 1)
-  --only NAME     memory: only this part of it
+  --only NAME     memory: only this part of it; turns: only the statements whose name has it
   --lease MS      of the cluster (default: the program's own; sweep: 500)
   --seed N        of resets and schema
   --json          the figures as one JSON object instead of the table
@@ -54,6 +55,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import aging
+import beside
 import house
 from house import House, Proxy, check
 
@@ -423,6 +425,8 @@ PARTS = {"updates": memory_updates, "value": memory_value, "tables": memory_tabl
 
 def memory(share=1.0, fabric="auto", only=None):
     f = Figures("memory")
+    if only is not None and only not in PARTS:
+        raise AssertionError("there is no part %s: %s" % (only, ", ".join(PARTS)))
     for name, part in PARTS.items():
         if only in (None, name):
             part(f, share, fabric)
@@ -908,6 +912,12 @@ def names(rows=100000):
     return f
 
 
+def turns(seconds=8, only=None):
+    f = Figures("turns")
+    beside.turns(f, seconds, only=only)
+    return f
+
+
 def schema(minutes=10.0, kinds=None, seed=1):
     f = Figures("schema")
     aging.schema(f, minutes, kinds, seed=seed)
@@ -915,7 +925,7 @@ def schema(minutes=10.0, kinds=None, seed=1):
 
 
 PROOFS = {"busy": busy, "memory": memory, "sweep": sweep, "resets": resets, "silence": silence, "leave": leave, "drop": drop,
-          "value": value, "asleep": asleep, "again": again, "age": age, "names": names, "tables": tables, "schema": schema}
+          "value": value, "asleep": asleep, "again": again, "age": age, "names": names, "tables": tables, "schema": schema, "turns": turns}
 
 
 def settled_lines(text):
@@ -929,7 +939,7 @@ def options(args):
     for name, kind in (("seconds", float), ("table-mb", int), ("rows", int), ("node-mb", int), ("value-mb", int), ("every", float), ("rounds", int), ("share", float), ("minutes", float), ("kinds", str), ("lease", int), ("seed", int)):
         a.add_argument("--" + name, type=kind)
     a.add_argument("--fabric", choices=["auto", "shm", "tcp"])
-    a.add_argument("--only", choices=list(PARTS))
+    a.add_argument("--only", metavar="NAME")
     for name in ("json", "help"):
         a.add_argument("--" + name, action="store_true")
     return a.parse_args(args)

@@ -1,4 +1,5 @@
 /* constraint.c -- pg_constraint, and what belongs to what (pg_depend). */
+#include <catalog/by_id.h>
 #include <sql/system/rows.h>
 
 #include <ctype.h>
@@ -14,10 +15,8 @@
 static const struct cat_table *
 table_of(const struct sql_rows *r, const char *name)
 {
-	for (unsigned i = 0; i < r->in->tabs; i++)
-		if (strcmp(r->in->tab[i]->path, name) == 0)
-			return r->in->tab[i];
-	return NULL;
+	const struct cat_table *t;
+	return cat_find(r->in->cat, r->in->t, name, &t) == NAM_OK ? t : NULL;
 }
 
 static unsigned
@@ -202,8 +201,9 @@ constraint_rows(struct sql_rows *r)
 static int
 fed(const struct sql_rows *r, const struct cat_table *t, const struct cat_table *s)
 {
-	for (unsigned c = 0; c < t->columns; c++)
-		if (sql_system_serial(r->in, t, t->column[c].name) == s)
+	const char *call = sql_nextval_text(s->path, r->in->a);
+	for (unsigned c = 0; call != NULL && c < t->columns; c++)
+		if (t->column[c].dflt != NULL && strcmp(t->column[c].dflt, call) == 0)
 			return (int)c;
 	return -1;
 }
@@ -215,20 +215,20 @@ static bool
 depend_rows(struct sql_rows *r)
 {
 	for (unsigned i = 0; i < r->in->tabs; i++) {
-		const struct cat_table *s = r->in->tab[i];
-		for (unsigned k = 0; s->kind == CAT_SEQUENCE && s->seq.owner != 0 && k < r->in->tabs; k++) {
-			const struct cat_table *t = r->in->tab[k];
-			int c = t->kind == CAT_TABLE && t->store.id == s->seq.owner ? fed(r, t, s) : -1;
-			if (c < 0)
-				continue;
-			row_int(r, PG_CLASS);
-			row_int(r, sql_oid_of(&s->store));
-			row_int(r, 0);
-			row_int(r, PG_CLASS);
-			row_int(r, sql_oid_of(&t->store));
-			row_int(r, c + 1);
-			row_char(r, t->column[c].identity ? 'i' : 'a');
-		}
+		const struct cat_table *s = r->in->tab[i], *t;
+		if (s->kind != CAT_SEQUENCE || s->seq.owner == 0 ||
+		    cat_of_id(r->in->cat, r->in->t, s->seq.owner, &t) != NAM_OK || t == NULL)
+			continue;
+		int c = t->kind == CAT_TABLE ? fed(r, t, s) : -1;
+		if (c < 0)
+			continue;
+		row_int(r, PG_CLASS);
+		row_int(r, sql_oid_of(&s->store));
+		row_int(r, 0);
+		row_int(r, PG_CLASS);
+		row_int(r, sql_oid_of(&t->store));
+		row_int(r, c + 1);
+		row_char(r, t->column[c].identity ? 'i' : 'a');
 	}
 	return true;
 }

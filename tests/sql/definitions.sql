@@ -180,3 +180,42 @@ alter table p1 alter a type nosuch.int8
 select pg_catalog.sum(a) over () from p1
 select pg_catalog.lower('A')
 select '1'::pg_catalog.int4[]
+-- catalogs asked for one relation
+CREATE TABLE asked_one (id integer PRIMARY KEY, b text DEFAULT 'x', c integer CHECK (c > 0))
+CREATE TABLE asked_two (id integer REFERENCES asked_one, b text, UNIQUE (b))
+CREATE INDEX asked_ix ON asked_one (b, c)
+SELECT relname, relkind FROM pg_class WHERE oid = 'asked_one'::regclass
+SELECT relname FROM pg_class WHERE 'asked_ix'::regclass = oid
+SELECT relname FROM pg_class c WHERE c.oid = 'asked_one'::regclass AND relname = 'asked_two'
+SELECT relname FROM pg_class WHERE oid = 'asked_one'::regclass OR relname = 'asked_two' ORDER BY 1
+SELECT count(*) FROM pg_class WHERE NOT (oid = 'asked_one'::regclass) AND relname LIKE 'asked%'
+SELECT relname FROM pg_class WHERE oid = 1259
+SELECT relname FROM pg_class WHERE oid = '1259'
+SELECT relname FROM pg_class WHERE oid = 4294967295
+SELECT relname FROM pg_class WHERE oid = 'no_such_relation'::regclass
+SELECT attname, attnum FROM pg_attribute WHERE attrelid = 'asked_one'::regclass AND attnum > 0 ORDER BY attnum
+SELECT attname FROM pg_attribute a WHERE attrelid = 'asked_ix'::regclass ORDER BY attnum
+SELECT c.relname, a.attname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid WHERE c.oid = 'asked_two'::regclass AND a.attnum > 0 ORDER BY 2
+SELECT c.relname, a.attname FROM pg_class c LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = 2 WHERE c.relname LIKE 'asked__n_' OR c.relname = 'asked_two' ORDER BY 1, 2
+SELECT c.relname, a.attname FROM pg_class c LEFT JOIN pg_attribute a ON a.attrelid = 'asked_one'::regclass AND a.attnum = 1 WHERE c.relname LIKE 'asked%' ORDER BY 1, 2
+SELECT c.relname, a.attname FROM pg_attribute a RIGHT JOIN pg_class c ON a.attrelid = 'asked_one'::regclass AND a.attnum = 1 AND c.oid = a.attrelid WHERE c.relname LIKE 'asked%' ORDER BY 1, 2
+SELECT count(*) FROM pg_class c FULL JOIN pg_attribute a ON a.attrelid = 'asked_one'::regclass AND a.attrelid = c.oid WHERE c.relname = 'asked_two'
+SELECT c2.relname, i.indisprimary FROM pg_class c, pg_class c2, pg_index i WHERE c.oid = 'asked_one'::regclass AND c.oid = i.indrelid AND i.indexrelid = c2.oid ORDER BY 1
+SELECT c2.relname, con.contype FROM pg_class c, pg_class c2, pg_index i LEFT JOIN pg_constraint con ON con.conrelid = i.indrelid AND con.conindid = i.indexrelid AND con.contype IN ('p', 'u', 'x') WHERE c.oid = 'asked_one'::regclass AND c.oid = i.indrelid AND i.indexrelid = c2.oid ORDER BY 1
+SELECT conname, contype FROM pg_constraint WHERE conrelid = 'asked_one'::regclass ORDER BY 1
+SELECT conname FROM pg_constraint WHERE confrelid = 'asked_one'::regclass ORDER BY 1
+SELECT conname FROM pg_constraint WHERE conrelid = 'asked_two'::regclass AND confrelid = 'asked_one'::regclass
+SELECT (SELECT relname FROM pg_class WHERE oid = a.attrelid), count(*) FROM pg_attribute a WHERE attrelid IN ('asked_one'::regclass, 'asked_two'::regclass) AND attnum > 0 GROUP BY 1 ORDER BY 1
+SELECT (SELECT pg_get_expr(d.adbin, d.adrelid) FROM pg_attrdef d WHERE d.adrelid = a.attrelid AND d.adnum = a.attnum) FROM pg_attribute a WHERE a.attrelid = 'asked_one'::regclass AND a.attnum = 2
+SELECT x.relname FROM (SELECT oid AS o, relname FROM pg_class) x WHERE x.o = 'asked_one'::regclass
+SELECT c.relname FROM pg_class AS c(oid, relname) WHERE c.oid = 'asked_one'::regclass
+SELECT c.relname FROM pg_class AS c(o) WHERE o = 'asked_one'::regclass
+SELECT a.relname, b.relname FROM pg_class a, pg_class b WHERE a.oid = b.oid AND b.oid = 'asked_two'::regclass
+SELECT oid FROM pg_class, pg_constraint WHERE oid = 'asked_two'::regclass
+SELECT count(*) FROM pg_class JOIN pg_index ON indrelid = pg_class.oid AND pg_class.oid = 'asked_one'::regclass
+SELECT c.oid::regclass FROM pg_catalog.pg_class c, pg_catalog.pg_inherits i WHERE c.oid = i.inhparent AND i.inhrelid = 'asked_one'::regclass
+SELECT c.relname FROM pg_catalog.pg_class c LEFT JOIN pg_catalog.pg_inherits i ON c.oid = i.inhrelid WHERE c.relname LIKE 'asked_t%'
+SELECT c.relname FROM pg_catalog.pg_inherits i RIGHT JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid WHERE c.relname LIKE 'asked_t%'
+SELECT count(c.relname) FROM pg_catalog.pg_inherits i LEFT JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid
+SELECT c.relname FROM pg_catalog.pg_class c FULL JOIN pg_catalog.pg_inherits i ON c.oid = i.inhrelid WHERE c.relname LIKE 'asked_t%'
+SELECT c.relname FROM pg_catalog.pg_class c CROSS JOIN LATERAL (SELECT 1 FROM pg_catalog.pg_attribute WHERE attrelid = c.oid AND attnum = 3) a WHERE c.oid = 'asked_one'::regclass

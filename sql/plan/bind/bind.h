@@ -167,12 +167,13 @@ struct bind_set {
 struct bind_from {
 	struct bind_table **table; /* a table stays where it is when others come */
 	unsigned tables, cap;
-	unsigned lo, hi;      /* visible: lo <= k < hi */
-	unsigned width;       /* columns of its wide batch */
-	unsigned rows_at;     /* where those begin that say which rows are to be locked, 0: there
+	unsigned lo, hi;             /* visible: lo <= k < hi */
+	unsigned width;              /* columns of its wide batch */
+	unsigned rows_at;            /* where those begin that say which rows are to be locked, 0: there
 			       * are none */
-	unsigned item, items; /* the item that is bound now, of so many */
-	bool flattens;        /* queries in it need not be operands */
+	unsigned item, items;        /* the item that is bound now, of so many */
+	const struct ast_select *of; /* whose list it is, while it is bound */
+	bool flattens;               /* queries in it need not be operands */
 	/* its select list may be that of such a query: the columns in it are read only if an
 	 * operator needs them */
 	bool lazy;
@@ -239,7 +240,7 @@ struct bind_answer {
 
 /* Aggregation. */
 struct bind_agg {
-	const char *not_in; /* "WHERE": no aggregates here */
+	const char *not_in;              /* "WHERE": no aggregates here */
 	bool grouped, inside, filtering; /* inside: of a call; filtering: of its FILTER */
 	/* inside of a call: another one, which is told when the arguments are bound */
 	const struct ast_expr *nested, *windowed;
@@ -542,6 +543,10 @@ bool sql_bind_add_functions(struct bind *b, const struct ast_table *t);
 bool sql_bind_add_system(struct bind *b, const struct ast_table *t, bool *ok);
 /* activity.c: PostgreSQL's statistics views of what is going on. As sql_bind_add_system. */
 bool sql_bind_add_activity(struct bind *b, const struct ast_table *t, bool *ok);
+/* Does the query ask the catalog t for one relation only, or for none? *oid: its number, or 0. */
+struct sql_system;
+bool sql_bind_asked(struct bind *b, const struct ast_table *t, const struct sql_system *s,
+    const char *catalog, uint32_t *oid);
 /* tab: the table of t's name. False with an error: t names a relation of PostgreSQL's that namdb
  * does not have, or one of its schemas that has none of that name. */
 bool sql_bind_system_known(struct bind *b, const struct ast_table *t, const struct cat_table *tab);

@@ -452,6 +452,7 @@ sql_bind_from(struct bind *b, const struct ast_select *q)
 	}
 	b->from.flattens = q->locks == 0;
 	b->from.items = q->tables;
+	b->from.of = q;
 	/* a join as soon as its tables are there: what comes behind may use it */
 	unsigned joined = 0, outer = 0;
 	for (unsigned k = 0; k < q->tables; k++) {

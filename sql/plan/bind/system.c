@@ -16,6 +16,24 @@ put(void *arg, struct cat_datum d)
 	return sql_bind_put(r, d);
 }
 
+/* Leaves those relations of s that the query may ask this catalog for. */
+static bool
+only_asked(struct bind *b, const struct ast_table *t, const struct sql_relation *is, struct sql_system *s)
+{
+	uint32_t oid;
+	struct sql_found found;
+	if (is->schema != SQL_IN_CATALOG || !sql_bind_asked(b, t, s, is->name, &oid))
+		return true;
+	const struct cat_table **one = sql_bind_take(b, sizeof *one);
+	if (one == NULL)
+		return false;
+	s->tabs = sql_system_at(s, oid, &found) && found.tab != NULL;
+	s->tab = one;
+	if (s->tabs > 0)
+		*one = found.tab;
+	return true;
+}
+
 static bool
 rows(struct bind *b, const struct ast_table *t, const struct sql_relation *is)
 {
@@ -31,8 +49,8 @@ rows(struct bind *b, const struct ast_table *t, const struct sql_relation *is)
 		return false;
 	r.column = column;
 	b->plan->momentary |= is->again;
-	return sql_system_open(&s) && sql_relation_rows(is, &s, put, &r) && sql_bind_add_rows(&r, t) &&
-	       sql_bind_made_by(b, is->oid);
+	return sql_system_open(&s) && only_asked(b, t, is, &s) && sql_relation_rows(is, &s, put, &r) &&
+	       sql_bind_add_rows(&r, t) && sql_bind_made_by(b, is->oid);
 }
 
 /* True if the view's query gives a column that name. */
