@@ -167,13 +167,13 @@ struct bind_set {
 struct bind_from {
 	struct bind_table **table; /* a table stays where it is when others come */
 	unsigned tables, cap;
-	unsigned lo, hi;             /* visible: lo <= k < hi */
-	unsigned width;              /* columns of its wide batch */
-	unsigned rows_at;            /* where those begin that say which rows are to be locked, 0: there
-			       * are none */
-	unsigned item, items;        /* the item that is bound now, of so many */
-	const struct ast_select *of; /* whose list it is, while it is bound */
-	bool flattens;               /* queries in it need not be operands */
+	unsigned lo, hi;      /* visible: lo <= k < hi */
+	unsigned width;       /* columns of its wide batch */
+	unsigned rows_at;     /* where those begin that say which rows are to be locked; 0: none */
+	unsigned item, items; /* the item that is bound now, of so many */
+	/* whose list it is, while it is bound */
+	const struct ast_select *of;
+	bool flattens; /* queries in it need not be operands */
 	/* its select list may be that of such a query: the columns in it are read only if an
 	 * operator needs them */
 	bool lazy;
