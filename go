@@ -33,8 +33,8 @@ usage: ./go VERB [arguments]
                  with the table
   soak  --life [PROOF...] [--json]
                  long tests of real processes under trouble, one after the other, with their figures: busy (ten
-                 minutes), death, memory, histories (ten minutes), sweep, resets, silence, leave, drop, value, asleep, again, age, names,
-                 schema
+                 minutes), death, memory, histories (ten minutes), endure (an hour), sweep, resets, silence, leave, drop, value,
+                 asleep, again, age, names, tables, turns, schema
   help           this text
 
 Missing Debian or Ubuntu packages are installed first (as root, or with sudo).
@@ -526,7 +526,7 @@ soak_index() {
 }
 
 # Those that are not the ten minutes of `busy`.
-life_short=(death memory sweep resets silence leave drop value asleep again age names schema)
+life_short=(death memory sweep resets silence leave drop value asleep again age names tables turns schema)
 
 # soak_simulated MINUTES: fresh seeds on each core; their summaries can be added up.
 soak_simulated() {
@@ -582,9 +582,9 @@ verb_soak() {
 		return
 	fi
 	if [ -n "$life" ]; then
-		[ ${#proofs[@]} != 0 ] || proofs=(busy histories "${life_short[@]}")
+		[ ${#proofs[@]} != 0 ] || proofs=(busy histories endure "${life_short[@]}")
 		for proof in "${proofs[@]}"; do
-			[[ " busy histories ${life_short[*]} " == *" $proof "* ]] || die "there is no proof '$proof'; ./go help names them"
+			[[ " busy histories endure ${life_short[*]} " == *" $proof "* ]] || die "there is no proof '$proof'; ./go help names them"
 		done
 		for proof in "${proofs[@]}"; do
 			soak_life "$proof" "${json[@]}"

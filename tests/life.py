@@ -18,6 +18,7 @@ usage: tests/life.py PROOF [options]
   names       many prepared statements in one session: the last ones cost what the first ones do, and what they took goes back
   tables      thousands of tables: what the last ones cost, what an empty one takes, how long a process joins and psql's list takes
   turns       50 clients with short statements beside one session with a long one: the short ones' 99th percentile stays below 50 ms
+  endure      an hour of mixed load through the wire with two processes: memory, descriptors and the 99th percentile of a look-up stay
   schema      changes of the schema beside writers, in two processes that are killed now and then: no error says that data is
               damaged, and the table takes no more memory
   asleep      idle shells stall for 20 s beside a load that commits as fast as it can; they see a table made meanwhile
@@ -32,7 +33,7 @@ usage: tests/life.py PROOF [options]
   --rows N        leave, names, tables: how many (default 1,000,000; 100,000; 10,000)
   --node-mb N     value: of the node (default 700)
   --value-mb N    value: of the value (default 200)
-  --minutes N     schema: how long (default 10)
+  --minutes N     schema, endure: how long (default 10; 60)
   --kinds K,K     schema: only these changes: constraint, truncate, index, "unique index", "concurrent index", column, delete
   --share X       memory, age: this share of the full count of updates and so on (default 1)
   --only NAME     memory: only this part of it; turns: only the statements whose name has it
@@ -56,6 +57,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import aging
 import beside
+import endure as enduring
 import house
 from house import House, Proxy, check
 
@@ -912,6 +914,12 @@ def names(rows=100000):
     return f
 
 
+def endure(minutes=60.0):
+    f = Figures("endure")
+    enduring.endure(f, minutes)
+    return f
+
+
 def turns(seconds=8, only=None):
     f = Figures("turns")
     beside.turns(f, seconds, only=only)
@@ -925,7 +933,8 @@ def schema(minutes=10.0, kinds=None, seed=1):
 
 
 PROOFS = {"busy": busy, "memory": memory, "sweep": sweep, "resets": resets, "silence": silence, "leave": leave, "drop": drop,
-          "value": value, "asleep": asleep, "again": again, "age": age, "names": names, "tables": tables, "schema": schema, "turns": turns}
+          "value": value, "asleep": asleep, "again": again, "age": age, "names": names, "tables": tables, "schema": schema, "turns": turns,
+          "endure": endure}
 
 
 def settled_lines(text):

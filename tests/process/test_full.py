@@ -29,7 +29,9 @@ def ways_out(fabric, nodes):
         for turn in range(3):
             n = fill(s, "a", n)
             check(n > 10000, "rows:", n)
-            contains(s.do("CREATE TABLE more (k integer)"), "53100")
+            # An empty table may have a place, where another one was. Its first row takes an extent.
+            contains(s.do("CREATE TABLE more (k integer); INSERT INTO more VALUES (1)"), "53100")
+            s.do("DROP TABLE IF EXISTS more")
             # Newcomers, several side by side, read and delete.
             same(h.do("SELECT count(*) FROM a", fabric=fabric).value(), s.value("SELECT count(*) FROM a"))
             others = [h.shell(fabric=fabric) for _ in range(3)]
