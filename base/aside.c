@@ -2,6 +2,7 @@
 #include <base/aside.h>
 #include <base/assert.h>
 #include <base/co_internal.h>
+#include <base/heap.h>
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@ run(void *arg)
 {
 	struct nam_asides *a = arg;
 	struct nam_co_thread t = { 0 };
+	nam_heap_enter();
 	pthread_mutex_lock(&a->lock);
 	while (true) {
 		while (a->first == NULL && !a->stop) {

@@ -15,7 +15,7 @@ typedef struct {
 extern transfer_t jump_fcontext(void *to, void *arg);
 extern void *make_fcontext(void *stack_top, size_t size, void (*fn)(transfer_t));
 
-enum { DEFAULT_STACK = 64 << 10, STACK_MAX = 1 << 30, POOL_MAX = 256 };
+enum { DEFAULT_STACK = 64 << 10, STACK_MAX = 1 << 30, POOL_MAX = 256, POOL_TRIMMED = 16 };
 
 static _Thread_local struct nam_co *self;
 
@@ -58,6 +58,20 @@ recycle(struct nam_co *co)
 	co->next = s->pool;
 	s->pool = co;
 	s->pooled++;
+}
+
+void
+nam_sched_trim(struct nam_sched *s)
+{
+	struct nam_co **link = &s->pool;
+	for (int n = 0; n < POOL_TRIMMED && *link != NULL; n++)
+		link = &(*link)->next;
+	for (struct nam_co *co = *link, *next; co != NULL; co = next) {
+		next = co->next;
+		co_free(co);
+		s->pooled--;
+	}
+	*link = NULL;
 }
 
 static void

@@ -21,6 +21,9 @@ struct nam_sched;
 struct nam_sched *nam_sched_open(void);
 /* All coroutines must have ended, and no nam_co_post be under way. */
 void nam_sched_close(struct nam_sched *s);
+/* On the scheduler's thread: the stacks of coroutines that have ended go back to the system, but
+ * for a few. */
+void nam_sched_trim(struct nam_sched *s);
 
 /* Starts fn(arg) at the back of the ready queue. Owner thread only. stack 0 = 64 KiB, at most 1
  * GiB. NULL when there is no memory. */

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -21,6 +22,51 @@ drain(struct nam_sched *s)
 {
 	while (nam_sched_run(s) > 0)
 		;
+}
+
+/* ---- stacks ---- */
+
+static void
+touch(void *arg)
+{
+	volatile char piece[16 << 10];
+	piece[0] = piece[sizeof piece - 1] = 1;
+	++*(int *)arg;
+	nam_co_yield();
+}
+
+/* A stack and its guard are a mapping each. */
+static int
+mappings(void)
+{
+	FILE *f = fopen("/proc/self/maps", "re");
+	int n = 0;
+	assert_non_null(f);
+	for (int c; (c = getc(f)) != EOF;)
+		n += c == '\n';
+	fclose(f);
+	return n;
+}
+
+static void
+stacks_go_back(void **state)
+{
+	(void)state;
+	enum { MANY = 200 };
+	struct nam_sched *s = nam_sched_open();
+	int ran = 0;
+	for (int i = 0; i < MANY; i++)
+		assert_non_null(nam_co_start(s, touch, &ran, 0));
+	drain(s);
+	int kept = mappings();
+	nam_sched_trim(s);
+	assert_true(mappings() < kept - MANY / 2);
+	/* Those that stay serve, and new ones are made. */
+	for (int i = 0; i < MANY; i++)
+		assert_non_null(nam_co_start(s, touch, &ran, 0));
+	drain(s);
+	assert_int_equal(ran, 2 * MANY);
+	nam_sched_close(s);
 }
 
 /* Two coroutines that write a letter and yield: the letters must interleave. */
@@ -562,6 +608,7 @@ main(void)
 		cmocka_unit_test(a_post_carries_what_was_written_before),
 		cmocka_unit_test(a_coroutine_that_ends_while_posted_is_kept_until_the_list_is_read),
 		cmocka_unit_test(tag_is_per_coroutine),
+		cmocka_unit_test(stacks_go_back),
 		cmocka_unit_test(watched),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
