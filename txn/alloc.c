@@ -71,6 +71,35 @@ make_void(struct txn_alloc *a)
 	a->old_known = false;
 }
 
+void
+txn_lists_free(struct txn_alloc *a)
+{
+	free(a->spare.item);
+	free(a->rest.item);
+	free(a->blocks.item);
+	free(a->archives.item);
+	for (unsigned c = 0; c < TXN_BLOB_CLASSES; c++)
+		free(a->blob[c].item);
+	free(a->block_tree.item);
+	free(a->rest_tree.item);
+	a->spare = a->rest = (struct txn_stretches){ 0 };
+	a->blocks = a->archives = a->block_tree = a->rest_tree = (struct txn_free){ 0 };
+	memset(a->blob, 0, sizeof a->blob);
+	free(a->old);
+	free(a->amid);
+	a->old = a->amid = NULL;
+	a->nold = a->namid = 0;
+	a->old_known = false;
+}
+
+void
+txn_alloc_void(struct txn_alloc *a)
+{
+	make_void(a);
+	txn_lists_free(a);
+	a->looked = false;
+}
+
 /* Those that are not listed have nothing at hand. */
 void
 txn_allocs_forget(struct txn_worker *tw)
@@ -220,8 +249,7 @@ txn_alloc_unlist(struct txn_worker *tw, struct txn_alloc *a)
 	*(a->prev != NULL ? &a->prev->next : &tw->allocs) = a->next;
 	if (a->next != NULL)
 		a->next->prev = a->prev;
-	make_void(a);
-	a->looked = false;
+	txn_alloc_void(a);
 	atomic_store(&a->listed, false); /* last: the stock may go now */
 }
 

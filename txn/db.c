@@ -306,24 +306,7 @@ txn_worker_close(struct txn_worker *tw)
 		next = t->next;
 		if (t->intent != NULL)
 			free(t->intent);
-		nam_arena_fini(&t->arena);
-		free(t->wr);
-		txn_own_free(t);
-		free(t->blob);
-		free(t->undo);
-		free(t->gone);
-		free(t->read);
-		free(t->absent);
-		free(t->scanned);
-		free(t->ranged);
-		free(t->relied);
-		free(t->forbids);
-		free(t->entry);
-		free(t->unchecked);
-		free(t->claims);
-		idx_leaves_free(&t->leaves);
-		free(t->guard);
-		free(t);
+		txn_free(t);
 	}
 	txn_intents_drop(tw);
 	txn_junk_drop(tw);

@@ -13,7 +13,8 @@
 
 enum {
 	MAP_MIN = 64,
-	ROOM_KEPT = 1 << 16, /* items of a list that stay for the next transaction */
+	ROOM_KEPT = 1 << 16,    /* items of a list that stay for the next transaction */
+	ROOM_TRIMMED = 1 << 10, /* ... and from time to time */
 };
 
 /* Empties a table and makes it large enough for twice n items. False: no memory, there is none. */
@@ -42,10 +43,10 @@ map_is_full(const struct txn_map *m)
 }
 
 static void
-map_end(struct txn_map *m)
+map_end(struct txn_map *m, uint32_t kept)
 {
 	m->cap = 0;
-	if (m->room > 4 * ROOM_KEPT) {
+	if (m->room > 4 * kept) {
 		free(m->slot);
 		m->slot = NULL;
 		m->room = 0;
@@ -215,42 +216,52 @@ txn_own_cut(struct txn *t)
 
 /* A list that a large transaction has made long. */
 static void
-list_end(void *list, uint32_t *cap)
+list_end(void *list, uint32_t *cap, uint32_t kept)
 {
 	void **p = list;
-	if (*cap <= ROOM_KEPT)
+	if (*cap <= kept)
 		return;
 	free(*p);
 	*p = NULL;
 	*cap = 0;
 }
 
+/* Lists and tables of more than so many items go; the others stay, and are empty. */
+static void
+keep(struct txn *t, uint32_t kept)
+{
+	map_end(&t->by_block, kept);
+	map_end(&t->by_key, kept);
+	map_end(&t->by_blob, kept);
+	list_end(&t->wr, &t->wr_cap, kept);
+	list_end(&t->blob, &t->blobs_cap, kept);
+	list_end(&t->undo, &t->undo_cap, kept);
+	list_end(&t->gone, &t->gone_cap, kept);
+	list_end(&t->read, &t->reads_cap, kept);
+	list_end(&t->absent, &t->absent_cap, kept);
+	list_end(&t->entry, &t->entries_cap, kept);
+	list_end(&t->unchecked, &t->unchecked_cap, kept);
+	list_end(&t->relied, &t->relied_cap, kept);
+	list_end(&t->forbids, &t->forbids_cap, kept);
+	list_end(&t->touched, &t->touched_cap, kept);
+}
+
 void
 txn_own_end(struct txn *t)
 {
 	txn_own_keys_end(t);
-	map_end(&t->by_block);
-	map_end(&t->by_key);
-	map_end(&t->by_blob);
 	t->keyed = t->blobs_known = 0;
-	list_end(&t->wr, &t->wr_cap);
-	list_end(&t->blob, &t->blobs_cap);
-	list_end(&t->undo, &t->undo_cap);
-	list_end(&t->gone, &t->gone_cap);
-	list_end(&t->read, &t->reads_cap);
-	list_end(&t->absent, &t->absent_cap);
-	list_end(&t->entry, &t->entries_cap);
-	list_end(&t->unchecked, &t->unchecked_cap);
-	list_end(&t->relied, &t->relied_cap);
-	list_end(&t->forbids, &t->forbids_cap);
-	list_end(&t->touched, &t->touched_cap);
+	keep(t, ROOM_KEPT);
+}
+
+void
+txn_own_trim(struct txn *t)
+{
+	keep(t, ROOM_TRIMMED);
 }
 
 void
 txn_own_free(struct txn *t)
 {
-	free(t->by_block.slot);
-	free(t->by_key.slot);
-	free(t->by_blob.slot);
-	free(t->touched);
+	keep(t, 0);
 }

@@ -42,7 +42,9 @@ enum {
 	WANT_NS = 200000000,
 	WANT_PAUSE_NS = 1000000000,
 	LOOK_AGAIN_NS = 5000000,
+	LIST_FIRST = 1024, /* a list of so many items stays as it is */
 };
+#define POOL_NS UINT64_C(10000000000)
 #define SURPLUS ((uint64_t)NET_EXTENT)
 
 /* A hand-over under way. */
@@ -326,19 +328,6 @@ give_wholes(struct giving *g, uint64_t most)
 
 /* ---- all of it ---- */
 
-static void
-discard(struct txn_alloc *m)
-{
-	free(m->spare.item);
-	free(m->rest.item);
-	free(m->blocks.item);
-	free(m->archives.item);
-	for (unsigned c = 0; c < TXN_BLOB_CLASSES; c++)
-		free(m->blob[c].item);
-	free(m->block_tree.item);
-	free(m->rest_tree.item);
-}
-
 /* Moves memory at hand from a to *m: all, or only that for archives and blobs. */
 static void
 take_out(struct txn_alloc *a, struct txn_alloc *m, bool all)
@@ -399,7 +388,11 @@ still_ours(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a,
 	if (was && !nam_fault(ALLOCATOR_UNLOCKED))
 		st = txn_alloc_look(tw, v->stock, &a);
 	*yes = st == NAM_OK && was && before == txn_generation(a->sweep);
-	return st == NAM_ABSENT ? NAM_OK : st; /* it goes back with the table */
+	if (st != NAM_ABSENT)
+		return st;
+	/* It went back with the table, which the catalog of this process may not know yet. */
+	txn_alloc_void(a);
+	return NAM_OK;
 }
 
 bool
@@ -439,7 +432,7 @@ txn_hand_over(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc 
 	}
 	g.all = tree_give(&g, offsetof(struct txn_anchor, rest), 0, &items, &m.rest_tree) && g.all;
 	free(items.item);
-	discard(&m);
+	txn_lists_free(&m);
 	return g.all;
 }
 
@@ -448,9 +441,7 @@ txn_alloc_free(struct txn_alloc *a)
 {
 	if (a == NULL)
 		return;
-	discard(a);
-	free(a->old);
-	free(a->amid);
+	txn_lists_free(a);
 	free(a);
 }
 
@@ -590,7 +581,7 @@ give_surplus(
 			    !txn_free_push(&a->blocks, m.blocks.item[i + 1]))
 				a->blocks.n--;
 	}
-	discard(&m);
+	txn_lists_free(&m);
 }
 
 /*
@@ -628,6 +619,30 @@ unused(struct txn_alloc *a, bool idle, uint64_t *bytes, uint32_t *blocks)
 	return *bytes > 0 || *blocks > 0;
 }
 
+/* A list that was long gives back what it has not needed since. */
+static void
+fit(void *list, uint32_t n, uint32_t *cap, size_t item)
+{
+	void **p = list, *less;
+	if (*cap <= LIST_FIRST || n > *cap / 8 || (less = realloc(*p, *cap / 4 * item)) == NULL)
+		return;
+	*p = less;
+	*cap /= 4;
+}
+
+static void
+fit_lists(struct txn_alloc *a)
+{
+	fit(&a->spare.item, a->spare.n, &a->spare.cap, sizeof *a->spare.item);
+	fit(&a->rest.item, a->rest.n, &a->rest.cap, sizeof *a->rest.item);
+	fit(&a->blocks.item, a->blocks.n, &a->blocks.cap, sizeof *a->blocks.item);
+	fit(&a->archives.item, a->archives.n, &a->archives.cap, sizeof *a->archives.item);
+	for (unsigned c = 0; c < TXN_BLOB_CLASSES; c++)
+		fit(&a->blob[c].item, a->blob[c].n, &a->blob[c].cap, sizeof *a->blob[c].item);
+	fit(&a->block_tree.item, a->block_tree.n, &a->block_tree.cap, sizeof *a->block_tree.item);
+	fit(&a->rest_tree.item, a->rest_tree.n, &a->rest_tree.cap, sizeof *a->rest_tree.item);
+}
+
 /* Whether a worker need not look at it any more: the table is closed here, or nothing was taken for
  * a while and nothing is at hand. */
 static bool
@@ -654,6 +669,7 @@ look_for_unused(struct txn_worker *tw)
 			txn_alloc_unlist(tw, a);
 			continue;
 		}
+		fit_lists(a);
 		bool is = a->looked && unused(a, idle, &bytes, &blocks);
 		if (!a->looked)
 			a->quiet++;
@@ -806,6 +822,10 @@ txn_surplus(struct txn_worker *tw)
 	if (now >= tw->sample_at) {
 		tw->sample_at = now + SAMPLE_NS;
 		look_for_unused(tw);
+	}
+	if (now >= tw->pool_at) {
+		tw->pool_at = now + POOL_NS;
+		txn_pool_trim(tw);
 	}
 	bool tell = tw->wants;
 	if (noted == tw->heard && !tell)

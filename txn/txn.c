@@ -37,12 +37,54 @@ txn_new(struct txn_worker *tw)
 	struct txn *t = tw->txn_pool;
 	if (t != NULL) {
 		tw->txn_pool = t->next;
+		if (--tw->pooled < tw->pooled_least)
+			tw->pooled_least = tw->pooled;
 		return t;
 	}
 	t = calloc(1, sizeof *t);
 	if (t != NULL)
 		nam_arena_init(&t->arena, 32 << 10);
 	return t;
+}
+
+/* Into the pool, whose first one is taken first: so the last ones are those not in use. */
+static void
+pool(struct txn_worker *tw, struct txn *t)
+{
+	t->next = tw->txn_pool;
+	tw->txn_pool = t;
+	tw->pooled++;
+}
+
+void
+txn_pool_trim(struct txn_worker *tw)
+{
+	uint32_t stay = tw->pooled - tw->pooled_least, n = 0;
+	struct txn **link = &tw->txn_pool;
+	for (; *link != NULL && n < (stay > 0 ? stay : 1); link = &(*link)->next, n++) {
+		struct txn *t = *link;
+		txn_own_trim(t);
+		nam_arena_trim(&t->arena);
+	}
+	for (struct txn *t = *link, *next; t != NULL; t = next) {
+		next = t->next;
+		txn_free(t);
+	}
+	*link = NULL;
+	tw->pooled = tw->pooled_least = n;
+}
+
+void
+txn_free(struct txn *t)
+{
+	nam_arena_fini(&t->arena);
+	txn_own_free(t);
+	free(t->scanned);
+	free(t->ranged);
+	free(t->claims);
+	idx_leaves_free(&t->leaves);
+	free(t->guard);
+	free(t);
 }
 
 void
@@ -80,8 +122,7 @@ txn_recycle(struct txn *t)
 	t->waiter = NULL;
 	t->more.bits = 0;
 	t->limits = (struct txn_limits){ 0 };
-	t->next = tw->txn_pool;
-	tw->txn_pool = t;
+	pool(tw, t);
 	tw->open--;
 }
 

@@ -304,7 +304,9 @@ struct txn_worker {
 				 * belong to */
 	struct txn_alloc *allocs; /* listed ones */
 	struct txn *txn_pool;
-	struct txn *left; /* ended with an outcome that this process does not know */
+	uint32_t pooled, pooled_least; /* how many; the fewest since txn_pool_trim */
+	uint64_t pool_at;              /* when that is next */
+	struct txn *left;              /* ended with an outcome that this process does not know */
 	struct txn_keeper keeper;
 	uint64_t beat_ns;              /* the heart's: when the beat that is out began; 0 = none is
 				        * out */
@@ -837,6 +839,10 @@ void txn_rests_gather(struct txn_worker *tw, struct txn_table_view *v, struct tx
 bool txn_may_sweep(struct txn_worker *tw);
 /* Takes the table's sweep lock if a sweep is due and the lock is free. With a pin. */
 void txn_alloc_sweep(struct txn_worker *tw, struct txn_stock *k);
+/* What is at hand is nobody's any more, or there is nothing. */
+void txn_alloc_void(struct txn_alloc *a);
+/* Frees the lists themselves, whatever they hold. */
+void txn_lists_free(struct txn_alloc *a);
 /* False: no memory for the list; the piece is lost until the next sweep. */
 bool txn_free_push(struct txn_free *f, uint64_t x);
 /* Takes the next cell of the tree, and puts its branches back into it. NAM_ABSENT: a sweep has
@@ -1060,6 +1066,10 @@ txn_intent_line(const struct txn *t, unsigned offset)
  * process. */
 void txn_goto(struct txn *t, enum txn_state to);
 void txn_recycle(struct txn *t);
+/* From time to time: frees pooled transactions that were not in use since the last call, and what
+ * large ones have left in the others. */
+void txn_pool_trim(struct txn_worker *tw);
+void txn_free(struct txn *t);
 /* Leaves t to its recoverer, which first fences this process. Until then this process does not
  * touch or promise anything of t. */
 void txn_leave(struct txn *t);
@@ -1095,6 +1105,8 @@ bool txn_own_added(struct txn *t);
 void txn_own_cut(struct txn *t);
 /* The transaction has ended: long lists give their memory back. */
 void txn_own_end(struct txn *t);
+/* Of a transaction that is pooled: what a large one has left is freed. */
+void txn_own_trim(struct txn *t);
 void txn_own_free(struct txn *t);
 
 /* own_keys.c: t's own rows in a range of an order, as they are when it is opened. */
