@@ -471,8 +471,8 @@ once_more(struct sql_session *s, struct cat_err *err)
 	return true;
 }
 
-bool
-sql_stmt_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
+static bool
+run_to_end(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
     const struct sql_sink *sink, struct cat_err *err, bool last)
 {
 	uint64_t rows = 0;
@@ -521,4 +521,17 @@ sql_stmt_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum 
 	if (sink->done == NULL || sink->done(sink->arg, tag, rows))
 		return true;
 	return cat_error(err, "57014", "canceling statement due to user request");
+}
+
+/* A session that is open must not keep what a large statement took: no other may follow. */
+bool
+sql_stmt_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
+    const struct sql_sink *sink, struct cat_err *err, bool last)
+{
+	enum { LARGE = 1 << 20 };
+	bool ok = run_to_end(s, st, param, n, sink, err, last);
+	for (unsigned i = 0; i < s->arenas; i++)
+		if (s->arena[i]->used > LARGE)
+			nam_arena_trim(s->arena[i]);
+	return ok;
 }
