@@ -1,14 +1,15 @@
 /* compute.c -- `namdb compute`: a compute node in the foreground, with faces for clients. */
 #include "cli.h"
 
+#include <base/heap.h>
 #include <base/log.h>
 #include <base/number.h>
+#include <compute_node/memory.h>
 #include <compute_node/pgwire/pgwire.h>
 #include <index/tree.h>
 #include <net/secret.h>
 
 #include <getopt.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -249,21 +250,6 @@ join_cluster(struct compute *c, struct cn **out, struct nam_err *err)
 	return st;
 }
 
-/* This process's memory that is no mapped file, in KiB; 0 = not known. */
-static unsigned long
-memory_kib(void)
-{
-	char line[128];
-	unsigned long kib = 0;
-	FILE *f = fopen("/proc/self/status", "re");
-	while (f != NULL && kib == 0 && fgets(line, sizeof line, f) != NULL)
-		if (strncmp(line, "RssAnon:", 8) == 0)
-			kib = strtoul(line + 8, NULL, 10);
-	if (f != NULL)
-		fclose(f);
-	return kib;
-}
-
 /* SIGHUP: what can be read again is. What cannot stays as it was. */
 static void
 reload(struct cn_pg *pg)
@@ -276,30 +262,17 @@ reload(struct cn_pg *pg)
 		nam_log(NAM_LOG_INFO, "SIGHUP: the certificate and the log's level are read again");
 }
 
-/*
- * Waits for one of the signals but SIGHUP. Meanwhile memory that statements have freed goes back to
- * the system: libc keeps it where other memory lies behind it. Only if the process has grown since,
- * or has freed much, also a while after it has grown: libc walks its free memory for that.
- */
+/* Waits for one of the signals but SIGHUP. Meanwhile freed memory goes back to the system. */
 static int
-wait_for(const sigset_t *set, struct cn_pg *pg)
+wait_for(const sigset_t *set, struct cn *cn, struct cn_pg *pg)
 {
-	enum { EVERY_S = 5, MORE = 16 /* of its memory, a part */ };
-	const struct timespec every = { .tv_sec = EVERY_S };
-	unsigned long least = memory_kib(), kept = mallinfo2().fordblks >> 10;
+	const struct timespec every = { .tv_sec = 5 };
+	struct cn_memory_trim trim = { 0 };
 	int sig;
 	while ((sig = sigtimedwait(set, NULL, &every)) < 0 || sig == SIGHUP) {
 		if (sig == SIGHUP)
 			reload(pg);
-		unsigned long now = memory_kib(), unused = mallinfo2().fordblks >> 10;
-		kept = unused < kept ? unused : kept;
-		if (now > least + least / MORE || unused > kept + now / MORE) {
-			malloc_trim(0);
-			now = memory_kib();
-			least = now;
-			kept = mallinfo2().fordblks >> 10;
-		}
-		least = now < least ? now : least;
+		cn_memory_trim(cn, &trim);
 	}
 	return sig;
 }
@@ -332,6 +305,7 @@ cli_compute(int argc, char **argv)
 	struct cn *cn;
 	struct cn_pg *pg;
 	struct cn_metrics *metrics = NULL;
+	nam_heap_begin();
 	if (join_cluster(&c, &cn, &err) != NAM_OK)
 		return complain(err.text);
 	if (cn_pg_open(&pg, cn, &c.pg, &err) != NAM_OK) {
@@ -360,7 +334,7 @@ cli_compute(int argc, char **argv)
 	fprintf(stderr, "compute node with %u workers, for clients of PostgreSQL at %s%s%s\nready\n",
 	    cn_workers(cn), cn_pg_address(pg), c.pg.socket_dir ? " and in " : "",
 	    c.pg.socket_dir ? c.pg.socket_dir : "");
-	sig = wait_for(&set, pg);
+	sig = wait_for(&set, cn, pg);
 	cli_end_soon();
 	cn_metrics_close(metrics);
 	cn_pg_close(pg);

@@ -2,6 +2,7 @@
 #include <base/aside.h>
 #include <base/assert.h>
 #include <base/clock.h>
+#include <base/heap.h>
 #include <compute_node/cn_internal.h>
 
 #include <stdio.h>
@@ -168,6 +169,7 @@ worker_thread(void *arg)
 {
 	struct cn_worker *w = arg;
 	struct nam_err err = { 0 };
+	nam_heap_enter();
 	/* If the heart gets no turn for a lease, the process is fenced. So it gets a higher
 	 * priority than threads that compute, if the system allows it. */
 	if (w == w->cn->heart)

@@ -1,8 +1,10 @@
 /* metrics.c -- the thread that answers Prometheus, and the figures of the process itself. */
 #include <base/clock.h>
 #include <base/crowd.h>
+#include <base/heap.h>
 #include <base/log.h>
 #include <compute_node/cn_internal.h>
+#include <compute_node/memory.h>
 #include <compute_node/metrics.h>
 #include <compute_node/question.h>
 #include <net/remote.h>
@@ -205,6 +207,30 @@ turn_lines(const struct question *q, struct cn_lines *out)
 }
 
 static void
+memory_lines(struct cn_lines *out)
+{
+	struct cn_memory m;
+	uint64_t held, most;
+	cn_memory_look(&m);
+	sql_memory(&held, &most);
+	cn_line(out,
+	    "# HELP namdb_process_memory_bytes Memory of this process that is no mapped file: what is "
+	    "resident; "
+	    "what is allocated, touched or not; what was freed and the allocator keeps or has given back; of "
+	    "what is allocated, what statements and cursors hold.\n"
+	    "# TYPE namdb_process_memory_bytes gauge\n");
+	cn_line(out, "namdb_process_memory_bytes{part=\"resident\"} %llu\n", (unsigned long long)m.resident);
+	cn_line(
+	    out, "namdb_process_memory_bytes{part=\"allocated\"} %llu\n", (unsigned long long)m.allocated);
+	cn_line(out, "namdb_process_memory_bytes{part=\"freed\"} %llu\n", (unsigned long long)m.freed);
+	cn_line(out, "namdb_process_memory_bytes{part=\"statements\"} %llu\n", (unsigned long long)held);
+	cn_line(out,
+	    "# HELP namdb_process_memory_limit_bytes The setting namdb.process_memory; 0 = no limit.\n"
+	    "# TYPE namdb_process_memory_limit_bytes gauge\nnamdb_process_memory_limit_bytes %llu\n",
+	    (unsigned long long)most);
+}
+
+static void
 process_lines(struct cn *cn, struct cn_lines *out)
 {
 	struct question *q = ask(cn);
@@ -233,6 +259,7 @@ process_lines(struct cn *cn, struct cn_lines *out)
 	    "them.\n"
 	    "# TYPE namdb_log_lines_dropped_total counter\nnamdb_log_lines_dropped_total %llu\n",
 	    (unsigned long long)nam_log_dropped());
+	memory_lines(out);
 	verb_lines(q, out);
 	turn_lines(q, out);
 	node_lines(q, out);
@@ -429,6 +456,7 @@ run(void *arg)
 	struct cn_metrics *m = arg;
 	struct pollfd p[SCRAPES + 2] = { { .fd = m->listener, .events = POLLIN },
 		{ .fd = m->wake, .events = POLLIN } };
+	nam_heap_enter();
 	for (;;) {
 		unsigned n = m->scrapes;
 		for (unsigned i = 0; i < n; i++)

@@ -277,6 +277,10 @@ void sql_session_fail(struct sql_session *s);
  * remote memory that may be read. In a coroutine. */
 void sql_costs_measure(struct net_worker *w, net_addr at);
 
+/* Bytes that the statements of all sessions of this process hold, and how many they may
+ * (namdb.process_memory; 0 = any number). */
+void sql_memory(uint64_t *held, uint64_t *most);
+
 /* Verbs, bytes and round trips of the session's statements so far. */
 void sql_session_counts(const struct sql_session *s, struct net_counts *out);
 

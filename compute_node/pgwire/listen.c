@@ -4,6 +4,7 @@
 
 #include <base/assert.h>
 #include <base/clock.h>
+#include <base/heap.h>
 #include <base/log.h>
 #include <base/rng.h>
 #include <net/remote.h>
@@ -520,6 +521,7 @@ doorkeeper(void *arg)
 	struct cn_pg *pg = arg;
 	struct epoll_event ev[EVENTS];
 	uint64_t swept = 0;
+	nam_heap_enter();
 	while (!atomic_load(&pg->stopping)) {
 		pthread_mutex_lock(&pg->lock);
 		bool any = pg->first != NULL;

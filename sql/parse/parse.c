@@ -11,6 +11,7 @@
 #include <base/assert.h>
 #include <base/co.h>
 #include <base/hash.h>
+#include <base/heap.h>
 #include <sql/parse/convert.h>
 #include <sql/parse/parse.h>
 
@@ -511,6 +512,7 @@ run(void *arg)
 	struct lane *l = arg;
 	struct sql_parser *p = l->parser;
 	struct request *r;
+	nam_heap_enter();
 	pthread_mutex_lock(&p->mu);
 	char *stack = NULL;
 	for (unsigned i = 0; i < l->threads; i++)

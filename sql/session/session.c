@@ -789,6 +789,13 @@ sql_session_state(const struct sql_session *s)
 }
 
 void
+sql_memory(uint64_t *held, uint64_t *most)
+{
+	*held = __atomic_load_n(&sql_process_memory.used, __ATOMIC_RELAXED);
+	*most = __atomic_load_n(&sql_process_memory.limit, __ATOMIC_RELAXED);
+}
+
+void
 sql_session_counts(const struct sql_session *s, struct net_counts *out)
 {
 	*out = s->counts;
