@@ -22,6 +22,8 @@ usage: tests/life.py PROOF [options]
   schema      changes of the schema beside writers, in two processes that are killed now and then: no error says that data is
               damaged, and the table takes no more memory
   asleep      idle shells stall for 20 s beside a load that commits as fast as it can; they see a table made meanwhile
+  room        a million rows in a transaction, a thousand portals and cursors, 100,000 plans, large results, sorts and values in one process:
+              its private memory comes back to what it was after the first hundred of each
   again       one unique key is deleted and inserted a million times by one shell: no 40001, flat memory, as fast at the end as at the
               begin; also under a snapshot that stays open, after the writer was killed, by shells of one statement each
 
@@ -35,7 +37,8 @@ usage: tests/life.py PROOF [options]
   --value-mb N    value: of the value (default 200)
   --minutes N     schema, endure: how long (default 10; 60)
   --kinds K,K     schema: only these changes: constraint, truncate, index, "unique index", "concurrent index", column, delete
-  --share X       memory, age: this share of the full count of updates and so on (default 1)
+                  room: only this work: rows, blocks, portals, plans, cursors, results, sorts, values, sessions
+  --share X       memory, age, room: this share of the full count of updates and so on (default 1)
   --only NAME     memory: only this part of it; turns: only the statements whose name has it
   --lease MS      of the cluster (default: the program's own; sweep: 500)
   --seed N        of resets and schema
@@ -59,6 +62,7 @@ import aging
 import beside
 import endure as enduring
 import house
+import room as rooms
 from house import House, Proxy, check
 
 CONFLICTS = {"40001", "40P01", "55P03"}
@@ -926,6 +930,12 @@ def turns(seconds=8, only=None):
     return f
 
 
+def room(share=1.0, kinds=None):
+    f = Figures("room")
+    rooms.room(f, share, kinds=kinds)
+    return f
+
+
 def schema(minutes=10.0, kinds=None, seed=1):
     f = Figures("schema")
     aging.schema(f, minutes, kinds, seed=seed)
@@ -934,7 +944,7 @@ def schema(minutes=10.0, kinds=None, seed=1):
 
 PROOFS = {"busy": busy, "memory": memory, "sweep": sweep, "resets": resets, "silence": silence, "leave": leave, "drop": drop,
           "value": value, "asleep": asleep, "again": again, "age": age, "names": names, "tables": tables, "schema": schema, "turns": turns,
-          "endure": endure}
+          "endure": endure, "room": room}
 
 
 def settled_lines(text):

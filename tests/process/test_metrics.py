@@ -100,6 +100,36 @@ def test_figures_move_with_the_work():
     w.close()
 
 
+def test_memory():
+    """The process's own memory, as the kernel tells it; what an open cursor holds, and that it goes back with the cursor."""
+    c = server()
+    w = Wire(c.port)
+
+    def held():
+        return figures(c)['namdb_process_memory_bytes{part="statements"}']
+
+    same(figures(c)["namdb_process_memory_limit_bytes"], 0)
+    w.query("SET namdb.process_memory = '512MB'")
+    same(figures(c)["namdb_process_memory_limit_bytes"], 512 << 20)
+    w.query("RESET namdb.process_memory")
+    before = held()
+    w.query("BEGIN")
+    w.query("DECLARE much SCROLL CURSOR FOR SELECT i, repeat('x', 100) FROM generate_series(1, 200000) i")
+    w.query("FETCH LAST FROM much")
+    check(held() > before + (10 << 20), "the cursor's rows are counted: %d, then %d" % (before, held()))
+    w.query("COMMIT")
+    check(held() < before + (4 << 20), "and go back: %d, then %d" % (before, held()))
+    now = figures(c)
+    with open("/proc/%d/status" % c.p.pid) as f:
+        is_now = 1024 * int(re.search(r"RssAnon:\s+([0-9]+)", f.read()).group(1))
+    told = now['namdb_process_memory_bytes{part="resident"}']
+    check(0.5 * told < is_now < 2 * told, "resident: %d told, %d" % (told, is_now))
+    if not house.SANITIZE:
+        check(now['namdb_process_memory_bytes{part="allocated"}'] > 1 << 20 and
+              now['namdb_process_memory_bytes{part="freed"}'] > 0, "the allocator's figures")
+    w.close()
+
+
 def test_sessions():
     c = server()
     until(lambda: figures(c)['namdb_sessions{state="idle"}'] == 0, 20, "no session")
