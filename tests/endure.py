@@ -147,7 +147,7 @@ class Session(threading.Thread):
                 way = self.dice.choice(ways)
                 getattr(self, way)()
                 self.done[way] = self.done.get(way, 0) + 1
-                time.sleep(0.01)
+                time.sleep(0.03)
         except (OSError, EOFError, AssertionError, struct.error) as e:
             self.failed = "session %d: %s" % (self.number, e)
 

@@ -714,6 +714,25 @@ eval_sub(const struct sql_expr *e, const struct rows *r, struct cat_vec *out)
 	return true;
 }
 
+/* Goes aside if that many arguments over so many rows take long. */
+static bool
+wide_aside(unsigned args, unsigned rows)
+{
+	enum { WIDE = 256 };
+	return args >= WIDE && nam_aside_for((uint64_t)args * rows);
+}
+
+static bool
+eval_wide(const struct sql_expr *e, const struct rows *r, struct cat_vec *out)
+{
+	bool went = wide_aside(e->nargs, r->n);
+	bool ok = e->kind == SQL_CASE ? eval_case(e, r, out)
+		  : e->kind == SQL_IN ? eval_in(e, r, out)
+				      : eval_logic(e, r, out);
+	nam_aside_end(went);
+	return ok;
+}
+
 static bool
 eval(const struct sql_expr *e, const struct rows *r, struct cat_vec *out)
 {
@@ -736,7 +755,9 @@ eval(const struct sql_expr *e, const struct rows *r, struct cat_vec *out)
 		return eval_call(e, r, out);
 	case SQL_AND:
 	case SQL_OR:
-		return eval_logic(e, r, out);
+	case SQL_CASE:
+	case SQL_IN:
+		return eval_wide(e, r, out);
 	case SQL_NOT: {
 		struct cat_vec v;
 		if (!eval(e->args[0], r, &v) || !room(out, CAT_BOOL, r))
@@ -751,12 +772,8 @@ eval(const struct sql_expr *e, const struct rows *r, struct cat_vec *out)
 		EACH(r, out->i[k] = (v.null[k] != 0) != e->negate; out->null[k] = 0);
 		return true;
 	}
-	case SQL_CASE:
-		return eval_case(e, r, out);
 	case SQL_COALESCE:
 		return eval_coalesce(e, r, out);
-	case SQL_IN:
-		return eval_in(e, r, out);
 	case SQL_SUB:
 		return eval_sub(e, r, out);
 	default:
@@ -777,14 +794,14 @@ sql_filter(const struct sql_expr *e, const struct sql_batch *b, const uint16_t *
     const struct sql_env *env, uint16_t *keep)
 {
 	if (e->kind == SQL_AND) {
-		for (unsigned a = 0; a < e->nargs && n > 0; a++) {
-			int left = sql_filter(e->args[a], b, sel, n, env, keep);
-			if (left < 0)
-				return -1;
-			n = (unsigned)left;
+		bool went = wide_aside(e->nargs, n);
+		int left = (int)n;
+		for (unsigned a = 0; a < e->nargs && left > 0; a++) {
+			left = sql_filter(e->args[a], b, sel, (unsigned)left, env, keep);
 			sel = keep;
 		}
-		return (int)n;
+		nam_aside_end(went);
+		return left;
 	}
 	if (n == 0)
 		return 0;
