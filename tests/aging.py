@@ -197,7 +197,7 @@ def tables(f, n=10000, dearer=1.5, seconds=1.0, joining=1.0):
         same(len(texts(Wire(fresh.port, timeout=60).query("SELECT * FROM t9_0"))), 0, "rows of the last table")
         f["joining_cpu_s"] = fresh.cpu()
         listed = []
-        for q, what in ((p, "\\d"), (fresh, "\\d"), (p, "\\d t7_77"), (fresh, "\\d t7_78")):
+        for q, what in ((p, "\\d"), (fresh, "\\d"), (p, "\\d t7_7"), (fresh, "\\d t7_8")):
             cpu = q.cpu()
             q.psql("-A", "-t", "-c", what, timeout=300).ok()
             listed.append(q.cpu() - cpu)

@@ -2,7 +2,8 @@
  * own.c -- what a transaction has written itself, found without a walk over all of it: writes by
  * the addresses of their blocks and by their keys' hashes, and new blobs by their addresses.
  *
- * A table holds numbers of a list's items, each number plus 1. When items are taken off the end of
+ * A table holds numbers of a list's items, each number plus 1, and beside it half of the hash: so a
+ * look-up comes to the item that it finds, and to no other. When items are taken off the end of
  * the list their numbers stay: they are passed over until a later item has the number, and then
  * stand for that item. So a rollback to a mark costs what it undoes, not what it leaves.
  */
@@ -53,16 +54,35 @@ map_end(struct txn_map *m, uint32_t kept)
 	}
 }
 
+#define HASH_HALF (~(uint64_t)UINT32_MAX)
+
+static uint64_t
+slot_of(uint64_t hash, uint32_t item)
+{
+	return (hash & HASH_HALF) | (item + 1);
+}
+/* The item that a slot stands for, if it may have that hash and the list has so many items;
+ * UINT32_MAX: none. */
+static uint32_t
+item_of(uint64_t slot, uint64_t hash, uint32_t items)
+{
+	uint32_t i = (uint32_t)slot - 1;
+	return ((slot ^ hash) & HASH_HALF) == 0 && i < items ? i : UINT32_MAX;
+}
+
 /* ---- writes by address ---- */
 
 /* The place of that address in the table: of a write, or free. */
-static uint32_t *
-place_of(const struct txn *t, net_addr at)
+static uint64_t *
+place_of(const struct txn *t, net_addr at, uint64_t hash)
 {
 	const struct txn_map *m = &t->by_block;
-	uint32_t mask = m->cap - 1, i = (uint32_t)nam_mix(at.bits) & mask;
-	while (m->slot[i] != 0 && (m->slot[i] > t->nwr || t->wr[m->slot[i] - 1]->at.bits != at.bits))
-		i = (i + 1) & mask;
+	uint32_t mask = m->cap - 1, i = (uint32_t)hash & mask;
+	for (; m->slot[i] != 0; i = (i + 1) & mask) {
+		uint32_t k = item_of(m->slot[i], hash, t->nwr);
+		if (k != UINT32_MAX && t->wr[k]->at.bits == at.bits)
+			break;
+	}
 	return &m->slot[i];
 }
 
@@ -70,8 +90,8 @@ struct txn_write *
 txn_own(const struct txn *t, net_addr at)
 {
 	if (t->by_block.cap > 0) {
-		uint32_t i = *place_of(t, at);
-		return i != 0 ? t->wr[i - 1] : NULL;
+		uint64_t slot = *place_of(t, at, nam_mix(at.bits));
+		return slot != 0 ? t->wr[(uint32_t)slot - 1] : NULL;
 	}
 	for (uint32_t i = 0; i < t->nwr; i++)
 		if (t->wr[i]->at.bits == at.bits)
@@ -82,9 +102,9 @@ txn_own(const struct txn *t, net_addr at)
 static void
 place_write(struct txn *t, uint32_t i)
 {
-	uint32_t *to = place_of(t, t->wr[i]->at);
+	uint64_t hash = nam_mix(t->wr[i]->at.bits), *to = place_of(t, t->wr[i]->at, hash);
 	t->by_block.used += *to == 0;
-	*to = i + 1;
+	*to = slot_of(hash, i);
 }
 
 bool
@@ -132,10 +152,11 @@ keys_known(struct txn *t)
 		/* All rows of a table without keys have one ident. */
 		if (!w->view->has_key || w->at.bits == UINT64_MAX)
 			continue;
-		uint32_t i = (uint32_t)nam_mix(w->ident) & (m->cap - 1);
+		uint64_t hash = nam_mix(w->ident);
+		uint32_t i = (uint32_t)hash & (m->cap - 1);
 		while (m->slot[i] != 0)
 			i = (i + 1) & (m->cap - 1);
-		m->slot[i] = t->keyed + 1;
+		m->slot[i] = slot_of(hash, t->keyed);
 		m->used++;
 	}
 	return true;
@@ -151,24 +172,27 @@ txn_own_insert(struct txn *t, const struct txn_table *table, uint64_t hash, cons
 		return NULL;
 	}
 	const struct txn_map *m = &t->by_key;
-	for (uint32_t i = (uint32_t)nam_mix(hash) & (m->cap - 1); m->slot[i] != 0;
-	     i = (i + 1) & (m->cap - 1)) {
-		struct txn_write *w = m->slot[i] <= t->nwr ? t->wr[m->slot[i] - 1] : NULL;
-		if (w != NULL && is_insert(w, table, hash, key, key_len))
-			return w;
+	uint64_t mixed = nam_mix(hash);
+	for (uint32_t i = (uint32_t)mixed & (m->cap - 1); m->slot[i] != 0; i = (i + 1) & (m->cap - 1)) {
+		uint32_t k = item_of(m->slot[i], mixed, t->nwr);
+		if (k != UINT32_MAX && is_insert(t->wr[k], table, hash, key, key_len))
+			return t->wr[k];
 	}
 	return NULL;
 }
 
 /* ---- new blobs by address ---- */
 
-static uint32_t *
-place_of_blob(const struct txn *t, net_addr at)
+static uint64_t *
+place_of_blob(const struct txn *t, net_addr at, uint64_t hash)
 {
 	const struct txn_map *m = &t->by_blob;
-	uint32_t mask = m->cap - 1, i = (uint32_t)nam_mix(at.bits) & mask;
-	while (m->slot[i] != 0 && (m->slot[i] > t->nblobs || t->blob[m->slot[i] - 1].at.bits != at.bits))
-		i = (i + 1) & mask;
+	uint32_t mask = m->cap - 1, i = (uint32_t)hash & mask;
+	for (; m->slot[i] != 0; i = (i + 1) & mask) {
+		uint32_t k = item_of(m->slot[i], hash, t->nblobs);
+		if (k != UINT32_MAX && t->blob[k].at.bits == at.bits)
+			break;
+	}
 	return &m->slot[i];
 }
 
@@ -185,9 +209,10 @@ blobs_known(struct txn *t)
 				return false;
 			t->blobs_known = 0;
 		}
-		uint32_t *to = place_of_blob(t, t->blob[t->blobs_known].at);
+		uint64_t hash = nam_mix(t->blob[t->blobs_known].at.bits);
+		uint64_t *to = place_of_blob(t, t->blob[t->blobs_known].at, hash);
 		m->used += *to == 0;
-		*to = t->blobs_known + 1; /* the newest that has had the address */
+		*to = slot_of(hash, t->blobs_known); /* the newest that has had the address */
 	}
 	return true;
 }
@@ -196,8 +221,8 @@ struct txn_new_blob *
 txn_own_blob(struct txn *t, net_addr at)
 {
 	if (t->nblobs > TXN_SMALL && blobs_known(t)) {
-		uint32_t i = *place_of_blob(t, at);
-		return i != 0 ? &t->blob[i - 1] : NULL;
+		uint64_t slot = *place_of_blob(t, at, nam_mix(at.bits));
+		return slot != 0 ? &t->blob[(uint32_t)slot - 1] : NULL;
 	}
 	for (uint32_t i = t->nblobs; i > 0; i--)
 		if (t->blob[i - 1].at.bits == at.bits)

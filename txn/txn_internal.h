@@ -425,7 +425,7 @@ struct txn_undo {
 
 /* own.c: an open-addressing table of numbers, each plus 1. */
 struct txn_map {
-	uint32_t *slot;
+	uint64_t *slot;
 	uint32_t cap;  /* a power of two */
 	uint32_t used; /* slots that are not 0 */
 	uint32_t room; /* slots that there is memory for */

@@ -33,6 +33,51 @@ def test_growth_of_cascades():
     growth("foreign", "cascade delete;cascade update", 6000)
 
 
+def dearer(c, w, prepare, one, other, rounds=5):
+    """The median of how many times the CPU time of `one` the statements of `other` need, in turn, each order as often."""
+    took = ([], [])
+    for i in range(rounds):
+        for sql in prepare:
+            bulk.do(w, sql)
+        for k in ((0, 1), (1, 0))[i % 2]:
+            before = [c.cpu()]
+            for sql in (one, other)[k]:
+                bulk.do(w, sql)
+                before.append(c.cpu())
+            # The last statement before COMMIT is what is compared.
+            took[k].append(before[-1] - before[-2] if len(before) == 2 else before[-2] - before[-3])
+    return sorted(took[1])[rounds // 2] / sorted(took[0])[rounds // 2]
+
+
+def test_new_rows_of_on_conflict():
+    if house.SLOW != 1:
+        skip("it judges CPU time")
+    with House(1, size="600m") as h:
+        c = house.Compute(h)
+        w = wire.Wire(c.port, timeout=120)
+        rows = "select g, 'x' from generate_series(1, 87000) g"
+        times = dearer(c, w, ["drop table if exists a", "drop table if exists b", "create table a (id int primary key, t text)",
+                              "create table b (id int primary key, t text)"],
+                       ["insert into a " + rows], ["insert into b " + rows + " on conflict do nothing"])
+        check(times <= 2.5, "an insert with ON CONFLICT needs so many times the CPU time of one without:", times)
+
+
+def test_delete_behind_an_update():
+    if house.SLOW != 1:
+        skip("it judges CPU time")
+    with House(1, size="1g") as h:
+        c = house.Compute(h)
+        w = wire.Wire(c.port, timeout=120)
+
+        def block(t):
+            return ["begin", "update %s set k = k + 1" % t, "delete from %s" % t, "commit"]
+        times = dearer(c, w, ["drop table if exists a", "drop table if exists b"] + [
+            s % t for t in "ab" for s in ("create table %s (id int primary key, k int)",
+                                          "insert into %s select g, g from generate_series(1, 50000) g")] + ["create index on b (k)"],
+                       block("a"), block("b"))
+        check(times <= 2.5, "a DELETE behind an UPDATE of an indexed column needs so many times one without the index:", times)
+
+
 def test_stops():
     _, f = bulk.run(["stop", "--rows", "30000", "--kinds", "second", "--lengths", "text", "--changes", "commit of inserts;update;rollback",
                      "--parts", "0.02", "--node-mb", "600", "--json"])
