@@ -66,6 +66,7 @@
 	X(NO_FREEZE, "no-freeze", "H", "hash_twin_test", 0, "a split does not freeze the slots that it copies") \
 	X(BELIEVE_FROZEN, "believe-frozen", "H", "hash_twin_test", 0, "a lookup believes what a frozen sub-table says") \
 	X(MAKE_TWICE, "make-twice", "H10", "hash_twin_test", 0, "each process that finds no sub-tables makes the first ones, without the lock") \
+	X(MAKE_IN_DOUBT, "make-in-doubt", "H10", "hash_twin_test", 0, "the next maker uses the extent of one whose WRITEs may execute later") \
 	X(ONE_TURN, "one-turn", "H", "hash_twin_test", 0, "a sub-table in the memory of an older one says that it is that one") \
 	X(NO_WIPE, "no-wipe", "H", "hash_twin_test", 0, "a sub-table is written over an older one in one go") \
 	X(TREE_NO_LOG, "tree-no-log", "B7", "btree_twin_test", 0, "a storage node changes a partition without a log") \

@@ -201,8 +201,15 @@ suspect(struct txn_worker *tw, net_addr anchor, struct orphan *o, bool *closed, 
 	*o = (struct orphan){ anchor, (uint32_t)a.table };
 	*closed = a.magic == TXN_ANCHOR_CLOSED && a.sweeper != 0;
 	uint64_t whose = *closed ? a.sweeper : a.maker;
-	if (!*closed && (a.magic != TXN_ANCHOR_MAGIC || !a.listed || whose == 0))
-		return a.magic == TXN_ANCHOR_MAGIC && a.listed;
+	if (!*closed && (a.magic != TXN_ANCHOR_MAGIC || !a.listed))
+		return false;
+	if (!*closed && whose == 0) {
+		/* The place may be another table's since the list was READ, and a READ may mix its
+		 * old words and the new one's: a second one, behind it, does not. */
+		struct txn_anchor again;
+		return net_read1(tw->w, anchor, &again, sizeof again, NULL) == NAM_OK &&
+		       again.magic == a.magic && again.table == a.table && again.listed && again.maker == 0;
+	}
 	if (has_ended(tw, whose))
 		return true;
 	*held |= txn_lock_owner(whose) != tso_owner(tw->db->tso);

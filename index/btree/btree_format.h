@@ -85,7 +85,8 @@
  *   B14 While `state` is BARE, no entry is in: so a READ that finds it proves that the tree was
  *       empty when the READ began. The first client that changes the tree CASes `map` from 0 to a
  *       map of one partition, makes that partition, and CASes `state` from BARE to LIVE. Any client
- *       may repeat the last two steps.
+ *       may repeat the last two steps. The owner of the memory sees to it that none drops the tree
+ *       meanwhile (txn: pins).
  */
 #ifndef NAM_INDEX_BTREE_FORMAT_H
 #define NAM_INDEX_BTREE_FORMAT_H
@@ -377,7 +378,7 @@ struct idx_tree_anchor {
 	uint64_t state;          /* enum idx_tree_state */
 	uint64_t lock;           /* of a move (B10); 0 = free */
 	uint64_t source, target; /* addresses of partitions; source 0: there is no move */
-	uint64_t first;          /* region of the first partition, for BARE */
+	uint64_t first;          /* BARE: where the first partition goes, if there is room */
 	uint64_t pad[6];
 };
 enum idx_tree_state {

@@ -160,14 +160,29 @@ out:
 	return st;
 }
 
+/* Two extents of a region: of the one that is preferred, or of another one that has them. */
+static nam_status
+two_extents(struct net_worker *w, struct idx_tree *t, unsigned first, net_addr *at, net_addr *part)
+{
+	struct net *n = net_worker_net(w);
+	nam_status st = NAM_FULL;
+	for (unsigned i = 0; (st == NAM_FULL || st == NAM_GONE) && i <= net_node_count(n); i++) {
+		unsigned region = i == 0 ? first : net_node(n, i - 1)->region;
+		if (i > 0 && region == first)
+			continue;
+		st = idx_extent_get(w, t, region, at);
+		if (st == NAM_OK && (st = idx_extent_get(w, t, region, part)) != NAM_OK)
+			idx_extent_back(t, *at);
+	}
+	return st;
+}
+
 /* A map of one partition, in an extent of its own. */
 static nam_status
 map_of_one(struct net_worker *w, struct idx_tree *t, const struct idx_tree_anchor *a, struct idx_map *map,
     net_addr *at, net_addr *part, struct net_counts *acct)
 {
-	nam_status st = idx_extent_get(w, t, (unsigned)a->first, at);
-	if (st == NAM_OK && (st = idx_extent_get(w, t, (unsigned)a->first, part)) != NAM_OK)
-		idx_extent_back(t, *at);
+	nam_status st = two_extents(w, t, (unsigned)a->first, at, part);
 	if (st != NAM_OK)
 		return st;
 	*map = (struct idx_map){ .tree = a->tree, .version = 1, .parts = 1 };

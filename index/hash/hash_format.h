@@ -94,7 +94,8 @@
  *   H10 The first sub-tables and their directory are whole before root leads to them, and root is
  *       CASed from 0 under `lock`. So a READ that finds root 0 proves that no entry was inserted
  *       before it began (idx_is_bare). A maker that dies before the CAS has left its extent in
- *       `spare`: the next maker uses it.
+ *       `spare`: the next maker, which gets the lock when that one is fenced, uses it. One whose
+ *       WRITEs are in doubt clears `spare`.
  *
  * Why two inserters of one key cannot both succeed: both saw every slot before theirs, and no
  * candidate they have not compared; both CAS the first zero slot of the same probe sequence (H1,

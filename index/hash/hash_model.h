@@ -13,6 +13,7 @@
  *   removed     a remove of an entry that is there and says it is not
  *   the end     idx_walk shows each entry the judge knows, once, and no other
  */
+#include <base/assert.h>
 #include <base/hash.h>
 #include <index/index.h>
 #include <net/sim/sim.h>
@@ -641,4 +642,126 @@ stale_world(uint64_t seed, uint64_t at, char words[200])
 	}
 	model_end(&m);
 	return s.verbs;
+}
+/* ---- a maker of the first sub-tables whose connection breaks -------------------------- */
+
+enum { DOUBT_KEYS = 40 };
+
+struct doubt {
+	struct net_sim *sim;
+	struct net *net[PROCS];
+	struct net_worker *w[PROCS];
+	struct idx_hash *ix[PROCS];
+	net_addr anchor;
+	uint64_t breaks_ns;
+	bool ended;
+	unsigned lost;
+};
+
+/* The index's memory is on another node than its anchor. */
+static nam_status
+doubt_take(void *arg, struct net_worker *w, net_addr *out)
+{
+	(void)arg;
+	return net_extent_take(w, 2, 1, out);
+}
+
+static nam_status
+doubt_put(struct doubt *d, unsigned p, uint32_t key)
+{
+	struct idx_probe probe = { .ix = d->ix[p], .hash = nam_mix(key + 77) };
+	nam_status st = idx_lookup(d->w[p], &probe, 1, NULL);
+	probe.block = block_addr(key);
+	if (st == NAM_OK)
+		st = idx_insert(d->w[p], &probe, 1, NULL);
+	return st == NAM_OK ? probe.status : st;
+}
+
+static void
+doubt_boot(void *arg)
+{
+	struct doubt *d = arg;
+	(void)net_extent_take(d->w[0], 1, 1, &d->anchor);
+}
+
+static void
+doubt_maker(void *arg)
+{
+	struct doubt *d = arg;
+	(void)doubt_put(d, 2, 0);
+	d->ended = true;
+}
+
+static void
+doubt_breaker(void *arg)
+{
+	struct doubt *d = arg;
+	net_sleep(d->w[1], d->breaks_ns);
+	if (!d->ended)
+		net_sim_break_one(d->sim, d->w[2], 2);
+}
+
+/* Inserts when the maker has given up; all of it is there when late verbs have executed. */
+static void
+doubt_other(void *arg)
+{
+	enum { LOOK_NS = 500, LATE_NS = 3000000 };
+	struct doubt *d = arg;
+	bool in[DOUBT_KEYS] = { false };
+	while (!d->ended)
+		net_sleep(d->w[0], LOOK_NS);
+	for (uint32_t k = 1; k < DOUBT_KEYS; k++)
+		in[k] = doubt_put(d, 0, k) == NAM_OK;
+	net_sleep(d->w[0], LATE_NS);
+	for (uint32_t k = 1; k < DOUBT_KEYS; k++) {
+		struct idx_probe probe = { .ix = d->ix[1], .hash = nam_mix(k + 77) };
+		bool found = false;
+		nam_status st = idx_lookup(d->w[1], &probe, 1, NULL);
+		for (unsigned h = 0; st == NAM_OK && h < probe.hits; h++)
+			found |= probe.hit[h].bits == block_addr(k).bits;
+		d->lost += in[k] && !found;
+	}
+}
+
+/* How many entries were lost, and whether verbs executed late. */
+static unsigned
+doubt_world(uint64_t seed, bool *late)
+{
+	const struct net_sim_config c = { .seed = seed,
+		.nodes = 2,
+		.region_bytes = 16 << 20,
+		.delay_permille = 300,
+		.delay_ns = 300000,
+		.sheltered = 2 };
+	const struct idx_memory mem = { .take = doubt_take };
+	struct doubt d = { .lost = 0 };
+	struct nam_err err;
+	struct nam_rng dice;
+	struct net_sim_stats stats;
+	nam_rng_init(&dice, seed);
+	d.breaks_ns = 5000 + nam_rng_below(&dice, 400000);
+	NAM_ASSERT(net_sim_open(&d.sim, &c) == NAM_OK);
+	for (unsigned p = 0; p < PROCS; p++) {
+		NAM_ASSERT(net_sim_attach(d.sim, &d.net[p]) == NAM_OK);
+		NAM_ASSERT(net_worker_open(d.net[p], &d.w[p], &err) == NAM_OK);
+	}
+	nam_co_start(net_worker_sched(d.w[0]), doubt_boot, &d, 0);
+	net_sim_run(d.sim, NULL, NULL);
+	for (unsigned p = 0; p < PROCS; p++) {
+		d.ix[p] = idx_hash_open(d.anchor, &mem);
+		idx_hash_set_owner(d.ix[p], 100 + p);
+	}
+	nam_co_start(net_worker_sched(d.w[2]), doubt_maker, &d, 256 << 10);
+	nam_co_start(net_worker_sched(d.w[1]), doubt_breaker, &d, 0);
+	nam_co_start(net_worker_sched(d.w[0]), doubt_other, &d, 256 << 10);
+	net_sim_run(d.sim, NULL, NULL);
+	net_sim_stats(d.sim, &stats);
+	*late = stats.late > 0;
+	for (unsigned p = 0; p < PROCS; p++) {
+		idx_hash_close(d.ix[p]);
+		net_worker_close(d.w[p]);
+		net_close(d.net[p]);
+	}
+	net_sim_close(d.sim);
+	return d.lost;
 }

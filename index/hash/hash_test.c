@@ -827,6 +827,21 @@ left_by_the_dead(void **state)
 	left_by_the_dead_of(1);
 }
 
+/* The WRITEs of a maker whose connection has broken execute when others have made the sub-tables.
+ * */
+static void
+a_maker_in_doubt(void **state)
+{
+	(void)state;
+	unsigned lates = 0;
+	for (uint64_t seed = 1; seed <= 700; seed++) {
+		bool late;
+		assert_int_equal(doubt_world(seed, &late), 0);
+		lates += late;
+	}
+	assert_true(lates > 10);
+}
+
 static void
 same_seed_same_run(void **state)
 {
@@ -868,6 +883,7 @@ main(void)
 		cmocka_unit_test(walked_in_parts),
 		cmocka_unit_test(left_by_one_used_by_another),
 		cmocka_unit_test(left_by_the_dead),
+		cmocka_unit_test(a_maker_in_doubt),
 		cmocka_unit_test(same_seed_same_run),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

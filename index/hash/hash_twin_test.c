@@ -103,6 +103,22 @@ stale_twins_are_caught(void **state)
 	}
 }
 
+static void
+a_maker_in_doubt_is_caught(void **state)
+{
+	(void)state;
+	uint64_t seed = 0;
+	unsigned lost = 0;
+	bool late;
+	nam_fault_on = NAM_FAULT_MAKE_IN_DOUBT;
+	while (lost == 0 && ++seed <= 700)
+		lost = doubt_world(seed, &late);
+	nam_fault_on = NAM_FAULT_NONE;
+	printf("fault %s: seed %" PRIu64 ": %u entries were lost\n", nam_fault_name[NAM_FAULT_MAKE_IN_DOUBT],
+	    seed, lost);
+	assert_true(lost > 0);
+}
+
 int
 main(void)
 {
@@ -110,6 +126,7 @@ main(void)
 		cmocka_unit_test(the_sound_one_is_not_caught),
 		cmocka_unit_test(twins_are_caught),
 		cmocka_unit_test(stale_twins_are_caught),
+		cmocka_unit_test(a_maker_in_doubt_is_caught),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -636,7 +636,8 @@ unlock:
 /* ---- the first sub-tables ------------------------------------------------------------- */
 
 /* With the lock held. The extent: a directory, two sub-tables, one spare. `spare` is written before
- * anything else, so a maker that finds it without a root uses the extent of one that died. */
+ * anything else, so a maker that finds it without a root uses the extent of one that died and is
+ * fenced. */
 static nam_status
 make_locked(struct net_worker *w, struct idx_hash *ix, struct net_counts *acct)
 {
@@ -671,6 +672,12 @@ make_locked(struct net_worker *w, struct idx_hash *ix, struct net_counts *acct)
 	net_write(&b, ix->anchor, &magic, 8);
 	st = net_run(&b);
 	free(t);
+	/* A WRITE in doubt may execute later, so no other maker may use this extent: it stays with
+	 * the index's owner. If this WRITE does not land, the lock is not freed either. */
+	if (st == NAM_GONE && !nam_fault(MAKE_IN_DOUBT)) {
+		a.spare = 0;
+		(void)net_write1(w, IDX_AT(ix->anchor, spare), &a.spare, 8, acct);
+	}
 	if (st != NAM_OK)
 		return st;
 	return nam_fault(MAKE_TWICE) ? net_write1(w, IDX_AT(ix->anchor, root), &root, 8, acct)

@@ -58,5 +58,25 @@ def test_ways_out_tcp():
     ways_out("tcp", 2)
 
 
+def test_one_node_is_full():
+    """A table may have its anchor on a full node: its index and its rows go to another one."""
+    with House(0) as h:
+        h.node(1, size="16m")
+        h.node(2, size="200m")
+        s = h.shell()
+        s.ok("CREATE TABLE early (k integer PRIMARY KEY, v integer UNIQUE)")
+        s.ok("CREATE TABLE big (k integer PRIMARY KEY, v text)")
+        n = 0
+        while h.status()[1]["in_use"] < 15 << 20:
+            s.ok("INSERT INTO big SELECT g, repeat('x', 1000) FROM generate_series(%d, %d) g" % (n, n + 1999), timeout=60)
+            n += 2000
+            check(n < 100000, "rows, and node 1 is not full:", h.status())
+        for i in range(20):
+            s.ok("CREATE TABLE e%d (k integer PRIMARY KEY, v integer UNIQUE); INSERT INTO e%d VALUES (1, 1)" % (i, i))
+        s.ok("INSERT INTO early VALUES (1, 1); CREATE INDEX ON big (k, v)", timeout=60)
+        same(s.value("SELECT v FROM early WHERE v = 1"), "1")
+        s.close()
+
+
 if __name__ == "__main__":
     house.main()

@@ -219,3 +219,7 @@ SELECT c.relname FROM pg_catalog.pg_inherits i RIGHT JOIN pg_catalog.pg_class c 
 SELECT count(c.relname) FROM pg_catalog.pg_inherits i LEFT JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid
 SELECT c.relname FROM pg_catalog.pg_class c FULL JOIN pg_catalog.pg_inherits i ON c.oid = i.inhrelid WHERE c.relname LIKE 'asked_t%'
 SELECT c.relname FROM pg_catalog.pg_class c CROSS JOIN LATERAL (SELECT 1 FROM pg_catalog.pg_attribute WHERE attrelid = c.oid AND attnum = 3) a WHERE c.oid = 'asked_one'::regclass
+SELECT count(*) FROM (pg_class c CROSS JOIN (VALUES (1)) v(q)) AS j(foo, relname, oid) WHERE oid = 2200 AND relname = 'asked_one'
+SELECT count(*) FROM (pg_class c CROSS JOIN (VALUES (1)) v(q)) AS j(foo, relname, oid) JOIN (VALUES (2)) y(z) ON oid = 2200 WHERE relname = 'asked_one'
+SELECT count(*) FROM (VALUES (2200::oid), (1)) c(oid) WHERE EXISTS (SELECT FROM (pg_class c CROSS JOIN (VALUES (1)) v(q)) AS j WHERE c.oid = 2200 AND relname = 'asked_one')
+SELECT j.relname FROM (pg_class c JOIN pg_attribute a ON a.attrelid = c.oid) AS j WHERE j.oid = 'asked_two'::regclass AND j.attnum = 1

@@ -80,6 +80,10 @@ static bool
 names(const struct asked *x, const struct ast_expr *e, unsigned k, const char *column)
 {
 	const char *alias = alias_of(&x->q->table[k]);
+	/* Within (a JOIN b) AS j a table is known by j, and by j's names of columns. */
+	for (unsigned j = 0; j < x->q->joins; j++)
+		if (x->q->join[j].alias != NULL && x->q->join[j].first <= k && k <= x->q->join[j].last)
+			return false;
 	if (e->kind != AST_COLUMN || e->schema != NULL || strcmp(e->text, column) != 0)
 		return false;
 	return e->qual != NULL ? alias != NULL && strcmp(e->qual, alias) == 0 : k == x->k;

@@ -16,21 +16,36 @@ put(void *arg, struct cat_datum d)
 	return sql_bind_put(r, d);
 }
 
+/* The relation that has the number, or whose index has it; NULL: none. */
+static const struct cat_table *
+numbered(const struct sql_system *s, uint32_t oid)
+{
+	for (unsigned i = 0; i < s->tabs; i++) {
+		const struct cat_table *t = s->tab[i];
+		if (t->kind == CAT_INDEX)
+			continue;
+		if (sql_oid_of(&t->store) == oid || sql_oid_of_key(t) == oid)
+			return t;
+		for (unsigned k = 0; k < t->indexes; k++)
+			if (sql_oid_of(&t->index[k].store) == oid)
+				return t;
+	}
+	return NULL;
+}
+
 /* Leaves those relations of s that the query may ask this catalog for. */
 static bool
 only_asked(struct bind *b, const struct ast_table *t, const struct sql_relation *is, struct sql_system *s)
 {
 	uint32_t oid;
-	struct sql_found found;
 	if (is->schema != SQL_IN_CATALOG || !sql_bind_asked(b, t, s, is->name, &oid))
 		return true;
 	const struct cat_table **one = sql_bind_take(b, sizeof *one);
 	if (one == NULL)
 		return false;
-	s->tabs = sql_system_at(s, oid, &found) && found.tab != NULL;
+	*one = numbered(s, oid);
 	s->tab = one;
-	if (s->tabs > 0)
-		*one = found.tab;
+	s->tabs = *one != NULL;
 	return true;
 }
 
