@@ -47,7 +47,7 @@
 	X(SWEEP_EARLY, "sweep-early", "M3", "sim_txn", 500, "a sweep does not wait for earlier transactions") \
 	X(ALLOCATOR_UNLOCKED, "allocator-unlocked", "M5", "sim_txn --tight", 300, "extents go back to their nodes while a process sweeps the table") \
 	X(USED_AGAIN, "used-again", "M5", "sim_txn --tight", 300, "old garbage is given back, though its extent has gone back and may be used again") \
-	X(SWEEP_UNTOLD, "sweep-untold", "M6", "sim_txn", 500, "a sweep does not say at which snapshot it looked at an extent") \
+	X(SWEEP_UNTOLD, "sweep-untold", "M6", "sim_txn --tight", 300, "a sweep does not say at which snapshot it looked at an extent") \
 	X(ONE_HORIZON, "one-horizon", "M6", "look_test", 0, "garbage is judged by the sweep's last horizon, not by its extent's") \
 	X(SWEEP_HANDS_OUT, "sweep-hands-out", "M6", "look_test", 0, "what a sweep has found is used while snapshots may still show it") \
 	X(SWEEP_PASSES, "sweep-passes", "M7", "interleaving_test", 0, "a sweep passes an empty block that a live process has locked") \
