@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEEP = 16, HOPS = 4 };
+enum { DEEP = 16, HOPS = 4, STEPS = 4096 };
 
 static const struct {
 	const char *catalog, *column;
@@ -29,15 +29,15 @@ static const struct {
 };
 
 struct asked {
-	struct bind *b;
 	const struct ast_select *q;
 	const struct sql_system *s;
-	unsigned k; /* the catalog's place in FROM */
+	unsigned k;     /* the catalog's place in FROM */
+	unsigned steps; /* conditions that may still be looked at */
 };
 
 /* The oid that a constant stands for. */
 static bool
-constant(const struct asked *x, const struct ast_expr *e, uint32_t *oid)
+constant(struct asked *x, const struct ast_expr *e, uint32_t *oid)
 {
 	struct sql_found found;
 	bool ok;
@@ -77,7 +77,7 @@ alias_of(const struct ast_table *t)
 /* Does e name that column of table k of FROM? A name without a table is only taken for the
  * catalog's own. */
 static bool
-names(const struct asked *x, const struct ast_expr *e, unsigned k, const char *column)
+names(struct asked *x, const struct ast_expr *e, unsigned k, const char *column)
 {
 	const char *alias = alias_of(&x->q->table[k]);
 	/* Within (a JOIN b) AS j a table is known by j, and by j's names of columns. */
@@ -89,12 +89,12 @@ names(const struct asked *x, const struct ast_expr *e, unsigned k, const char *c
 	return e->qual != NULL ? alias != NULL && strcmp(e->qual, alias) == 0 : k == x->k;
 }
 
-static bool equal_in(const struct asked *x, const struct ast_expr *where, unsigned k, const char *column,
+static bool equal_in(struct asked *x, const struct ast_expr *where, unsigned k, const char *column,
     unsigned deep, unsigned hops, uint32_t *oid);
 
 /* other is equal to the column that is asked for. */
 static bool
-told_by(const struct asked *x, const struct ast_expr *other, unsigned hops, uint32_t *oid)
+told_by(struct asked *x, const struct ast_expr *other, unsigned hops, uint32_t *oid)
 {
 	if (constant(x, other, oid))
 		return true;
@@ -108,11 +108,12 @@ told_by(const struct asked *x, const struct ast_expr *other, unsigned hops, uint
 
 /* Does the condition demand that the column is equal to a constant? */
 static bool
-equal_in(const struct asked *x, const struct ast_expr *where, unsigned k, const char *column, unsigned deep,
+equal_in(struct asked *x, const struct ast_expr *where, unsigned k, const char *column, unsigned deep,
     unsigned hops, uint32_t *oid)
 {
-	if (where == NULL || deep == 0)
+	if (where == NULL || deep == 0 || x->steps == 0)
 		return false;
+	x->steps--;
 	if (where->kind == AST_AND) {
 		for (unsigned i = 0; i < where->nargs; i++)
 			if (equal_in(x, where->args[i], k, column, deep - 1, hops, oid))
@@ -162,7 +163,7 @@ bool
 sql_bind_asked(
     struct bind *b, const struct ast_table *t, const struct sql_system *s, const char *catalog, uint32_t *oid)
 {
-	struct asked x = { b, b->from.of, s, b->from.item };
+	struct asked x = { b->from.of, s, b->from.item, STEPS };
 	if (x.q == NULL || x.k >= x.q->tables || &x.q->table[x.k] != t || t->renames > 0)
 		return false;
 	*oid = 0; /* no relation has that number */
