@@ -99,7 +99,7 @@ need() {
 
 need_build() {
 	need gcc libc6-dev cmake ninja-build libpg-query-dev libprotobuf-c-dev libboost-context-static \
-		libnuma-dev libibverbs-dev librdmacm-dev libssl-dev libedit-dev libcmocka-dev libsqlite3-dev libxxhash-dev tzdata
+		libnuma-dev libibverbs-dev librdmacm-dev libssl-dev libedit-dev libcmocka-dev libsqlite3-dev libxxhash-dev liblz4-dev tzdata
 }
 
 # need_node: the node modules of tests, in build/npm. The tests that need them are skipped where npm or its registry is not there.
@@ -381,7 +381,7 @@ rdma_tests() {
 # Each fault built in is found, or the tests that should find it prove nothing.
 twin_tests() {
 	local t0=$SECONDS
-	build_in twins build-twins sim_txn txn.life_test txn.look_test txn.order_test txn.keyed_test txn.refer_test net.crowd_test index.btree_twin_test txn.interleaving_test txn.reclaim_test txn.places_test index.hash_twin_test index.learned_twin_test txn.twopc_twin_test olap.olap_twin_test bench.tpcw_paper_test
+	build_in twins build-twins sim_txn txn.life_test txn.look_test txn.order_test txn.keyed_test txn.refer_test net.crowd_test index.btree_twin_test txn.interleaving_test txn.reclaim_test txn.places_test index.hash_twin_test index.learned_twin_test txn.twopc_twin_test olap.olap_twin_test bench.tpcw_paper_test wal.wal_twin_test
 	echo "== twins =="
 	tally tests/twins.sh build-twins
 	echo "twins: $((SECONDS - t0)) s"

@@ -17,8 +17,9 @@
  * Point, name, the rule that it breaks (R, M: txn/record_format.h; F: txn/refer.c; K: txn/keyed.c;
  * I: txn/intent_format.h; T: tsoracle/oracle_format.h; H: index/hash/hash_format.h; L:
  * index/learned/learned_format.h; P: txn/twopc/README.md; B: bench/README.md; A:
- * olap/job_format.h; G: net/ring/ring_format.h), the test that is to catch it, within so many
- * seeds (0 = it plays scenes, and reports so), the effect.
+ * olap/job_format.h; G: net/ring/ring_format.h; W: wal/wal_format.h; J:
+ * txn/logged_format.h), the test that is to catch it,
+ * within so many seeds (0 = it plays scenes, and reports so), the effect.
  */
 /* clang-format off */
 #define NAM_FAULTS(X) \
@@ -88,7 +89,17 @@
 	X(EARLY_SNAPSHOT, "early-snapshot", "P4", "twopc_twin_test", 0, "snapshots cover a transaction whose records are not all installed") \
 	X(SLOT_UNVALIDATED, "slot-unvalidated", "B4", "tpcw_paper_test", 0, "RSI as the NAM paper has it installs records whose CAS failed") \
 	X(RING_EARLY, "ring-early", "G4", "crowd_test", 0, "a client gives its rings back while its WRITEs are under way") \
-	X(RING_UNRESTED, "ring-unrested", "G5", "crowd_test", 0, "the rings of a dead process are used again at once")
+	X(RING_UNRESTED, "ring-unrested", "G5", "crowd_test", 0, "the rings of a dead process are used again at once") \
+	X(WAL_UNSYNCED, "wal-unsynced", "W2", "wal_twin_test", 0, "records count as flushed when they are written, without a sync") \
+	X(WAL_TWO_BLOCKS, "wal-two-blocks", "W2", "wal_twin_test", 0, "a block is written before the one before it is synced") \
+	X(WAL_MANIFEST_UNSYNCED, "wal-manifest-unsynced", "W6", "wal_twin_test", 0, "the manifest is replaced by one that is not synced") \
+	X(WAL_PUBLISH_EARLY, "wal-publish-early", "W6", "wal_twin_test", 0, "the manifest names a life whose records are not flushed") \
+	X(WAL_MISPLACED, "wal-misplaced", "W1", "wal_twin_test", 0, "a block is believed whatever place and position its head names") \
+	X(WAL_CUT_ANYWHERE, "wal-cut-anywhere", "W3", "wal_twin_test", 0, "a log is cut off at the first damage, whatever is behind it") \
+	X(WAL_READ_UNSYNCED, "wal-read-unsynced", "W2", "wal_twin_test", 0, "what a process before has left is read before it is synced") \
+	X(LOG_UNTOLD, "log-untold", "J3", "logged_test", 0, "locks of an undone attempt are freed before the log says so") \
+	X(LOG_UNASKED, "log-unasked", "J1", "logged_test", 0, "a recoverer finishes a commit that the log has not received") \
+	X(LOG_UNFLUSHED, "log-unflushed", "J1", "logged_test", 0, "a commit is answered before the log is flushed")
 /* clang-format on */
 
 enum nam_fault {

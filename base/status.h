@@ -30,7 +30,9 @@
 	X(NAM_EXPIRED, DO_STOP, "the time set for it is over")                                               \
 	X(NAM_STUCK, DO_STOP, "another process has stopped, holds this up, and cannot be recovered")         \
 	X(NAM_UNSEEN, DO_STOP, "committed, but not known to be visible to all processes")                    \
-	X(NAM_CROWDED, DO_SHED, "all message rings of a storage node are in use")
+	X(NAM_CROWDED, DO_SHED, "all message rings of a storage node are in use")                            \
+	X(NAM_NO_SPACE, DO_SHED, "the disk that keeps the database is full")                                 \
+	X(NAM_UNLOGGED, DO_STOP, "the disk that keeps the database has failed")
 
 enum nam_todo { DO_GO_ON, DO_RETRY, DO_SHED, DO_RECONNECT, DO_STOP };
 

@@ -245,6 +245,20 @@ pinned(struct cat *c, const struct cat_snapshot *s)
 	return false;
 }
 
+/* True if a definition of that id is the newest shot's, or one that a transaction has made. Under
+ * lock. */
+static bool
+id_in_use(const struct cat *c, uint32_t id)
+{
+	const struct cat_snapshot *s = atomic_load(&c->head);
+	if (s != NULL && cat_shot_by_id(s, id) != NULL)
+		return true;
+	for (const struct cat_entry *e = c->fresh; e != NULL; e = e->next)
+		if (e->def.store.id == id)
+			return true;
+	return false;
+}
+
 /* Frees shots no snapshot can ask for and tables no snapshot can have found. Under lock. */
 static void
 sweep(struct cat *c)
@@ -263,6 +277,8 @@ sweep(struct cat *c)
 	for (struct cat_entry **link = &c->buried, *e; (e = *link) != NULL;) {
 		if (e->gone <= watermark && e->changes == 0 && kept++ >= CAT_GRAVES) {
 			*link = e->next;
+			if (e->def.kind == CAT_ENUM_TYPE && !id_in_use(c, e->def.store.id))
+				cat_enum_forget(e->def.number, e->def.generation);
 			entry_free(c, e);
 		} else {
 			link = &e->next;
@@ -699,8 +715,8 @@ cat_changed_since(struct cat *c, struct txn_worker *tw, tso_cid snapshot)
 
 /* ---- opening ------------------------------------------------------------------- */
 
-nam_status
-cat_open(struct txn_worker *tw, struct cat **out)
+static nam_status
+open_catalog(struct txn_worker *tw, bool afresh, struct cat **out)
 {
 	struct cat *c = aligned_alloc(64, (sizeof *c + 63) & ~(size_t)63);
 	if (c == NULL)
@@ -719,6 +735,8 @@ cat_open(struct txn_worker *tw, struct cat **out)
 	c->pages = cat_pages_new();
 	c->chains = cat_chains_new();
 	nam_status st = c->pages != NULL && c->chains != NULL ? cat_bootstrap(c, tw) : NAM_NOMEM;
+	if (st == NAM_OK && afresh)
+		st = cat_empty(c, tw);
 	if (st == NAM_OK)
 		st = reload(c, tw, NULL, NULL);
 	if (st != NAM_OK) {
@@ -728,6 +746,18 @@ cat_open(struct txn_worker *tw, struct cat **out)
 	txn_on_orphan(c->db, cat_listed, c);
 	*out = c;
 	return NAM_OK;
+}
+
+nam_status
+cat_open(struct txn_worker *tw, struct cat **out)
+{
+	return open_catalog(tw, false, out);
+}
+
+nam_status
+cat_open_empty(struct txn_worker *tw, struct cat **out)
+{
+	return open_catalog(tw, true, out);
 }
 
 void

@@ -195,6 +195,9 @@ struct cat_overlay;
 
 /* Opens the catalog, creating it in a new cluster. In a coroutine; one per process. */
 nam_status cat_open(struct txn_worker *tw, struct cat **out);
+/* Likewise, for the process that restores the database (restore.h): what another restorer has left
+ * is deleted. */
+nam_status cat_open_empty(struct txn_worker *tw, struct cat **out);
 void cat_close(struct cat *c);
 
 /*
@@ -263,6 +266,16 @@ nam_status cat_create(struct cat *c, struct txn *t, const struct cat_table *def)
 /* Takes a word for a new sequence and writes its first value. NAM_FULL: the cluster has had too
  * many sequences. */
 nam_status cat_sequence_word(struct cat *c, struct txn_worker *tw, int64_t first, net_addr *out);
+/* The caller has drawn numbers, up to `last`, and is about to give them out: makes sure that the
+ * log
+ * says so. NAM_UNLOGGED, NAM_NO_SPACE, NAM_GONE: it does not; the numbers
+ * are lost. Nothing to do without a
+ * log. */
+nam_status cat_sequence_drawn(struct txn_worker *tw, uint32_t id, const struct cat_sequence *q, int64_t last);
+/* The sequence is about to go on at that number, whatever it gave out before; the caller then sets
+ * its word. Nothing to do without a log. */
+nam_status cat_sequence_reset(
+    struct txn_worker *tw, uint32_t id, const struct cat_sequence *q, int64_t number);
 /* Drops a table. NAM_ABSENT: another transaction has dropped it meanwhile; NAM_CONFLICT: another
  * transaction has changed it; NAM_REFUSED: it is a system table. */
 nam_status cat_drop(struct cat *c, struct txn *t, const struct cat_table *table);

@@ -28,6 +28,24 @@ enum {
 	CAT_ROOT_MEMBERS = 8,
 };
 
+/* Columns of nam_tables and nam_columns. */
+enum { T_NAME, T_ID, T_COLUMNS, T_SLOTS, T_ROW_BYTES, T_ANCHOR, T_ALL };
+enum { C_TABLE, C_NUMBER, C_NAME, C_TYPE, C_NOT_NULL, C_KEY, C_KIND, C_TYPMOD, C_ALL };
+
+/* What only some tables have: kind 'd' DEFAULT of column number, 'i' IDENTITY of it, 'c' CHECK, 'k'
+ * name of the primary key, 'v' query of a view, 'u' a table it reads, 's' a sequence, 'g' how often
+ * it was altered, 'r' how many rows ANALYZE counted, 't' what it found in column number, 'l' the
+ * places of its rows, 'm' what rows without a place for column number show, 'x' an index, 'b' of an
+ * index: the number of its table, 'f' a foreign key, 'y' one of the table of that name that refers
+ * to this one, 'o' the owner's name and the access control list, 'p' that it is a type: "e" an
+ * enum, "d" a domain; 'e' a label of it and its key, 'q' the id of the domain of column number, 'w'
+ * a CHECK that is not valid; 'n' that it is a schema, 'z' what goes
+ * with each commit; 'h' of a schema: a row that each transaction
+ * writes which needs the schema to stay. */
+enum { X_TABLE, X_KIND, X_NUMBER, X_NAME, X_TEXT, X_ALL };
+
+enum { WIDEST = C_ALL, KEY_WIDEST = 3 };
+
 /* One table, as this process holds it. */
 struct cat_entry {
 	struct cat_table def;    /* i */
@@ -173,6 +191,10 @@ void cat_done_add(struct cat *c, struct cat_overlay *o, tso_cid cid);
 /* Frees those that the newest shot has, and those too many. Under lock. */
 void cat_done_forget(struct cat *c);
 
+/* ---- restore.c */
+/* Deletes all rows of the system tables. */
+nam_status cat_empty(struct cat *c, struct txn_worker *tw);
+
 /* ---- row.c */
 /* The value of a column of a stored row. It points into the row, or, *spilled, is the blob b.
  * False: the row contradicts itself. */
@@ -194,6 +216,9 @@ struct cat_overlay *cat_overlay_of(struct cat *c, const struct txn *t);
 const struct cat_entry *cat_overlay_find(struct cat *c, const struct txn *t, const char *name, bool *hides);
 bool cat_overlay_drops(const struct cat_overlay *o, const struct cat_entry *e);
 /* Under lock. */
+/* The row of a system table with these values, ready for txn_insert. */
+nam_status cat_system_put(const struct cat_table *sys, struct txn *t, const union cat_val *v,
+    struct txn_put *p, struct nam_arena *arena);
 void cat_overlay_free(struct cat_overlay *o);
 
 /* ---- parts.c */
@@ -233,6 +258,11 @@ cat_type_stored(enum cat_type t)
 	return number == 0 ? t : (enum cat_type)(kind | cat_enum_id(number) << CAT_ID_SHIFT);
 }
 
+/* ---- row.c */
+/* Where in a stored row its struct txn_blob lie, at most `max` of them; returns how many. */
+unsigned cat_row_spills(
+    const struct cat_table *t, const void *row, uint32_t len, uint32_t *where, unsigned max);
+
 /* ---- system.c */
 struct cat_rows {
 	struct cat_table *table; /* laid out, not open */
@@ -250,6 +280,9 @@ nam_status cat_rows_at(struct cat *c, struct txn *t, struct cat_entry *const *e,
     struct txn_row *out, struct nam_arena *arena);
 /* Every table's definition as t sees it. */
 nam_status cat_read_all(struct cat *c, struct txn *t, struct cat_rows *out, struct nam_arena *arena);
+/* The row of a system table with these values, ready for txn_insert. */
+nam_status cat_system_put(const struct cat_table *sys, struct txn *t, const union cat_val *v,
+    struct txn_put *p, struct nam_arena *arena);
 /* Writes a definition's rows in t; NAM_DUPLICATE before anything is written. extras: only those of
  * nam_extras. */
 nam_status cat_write(

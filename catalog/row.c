@@ -601,10 +601,9 @@ cat_row_value(const struct cat_table *t, unsigned column, const void *bytes, uin
 	return st == NAM_OK;
 }
 
-static unsigned
-blobs_of(const struct txn_table *tt, const void *bytes, uint32_t len, struct txn_blob *out, unsigned max)
+unsigned
+cat_row_spills(const struct cat_table *t, const void *bytes, uint32_t len, uint32_t *where, unsigned max)
 {
-	const struct cat_table *t = tt->owner;
 	const char *row = bytes;
 	unsigned n = 0, places = places_of(t, row, len);
 	if (places > t->places)
@@ -617,8 +616,18 @@ blobs_of(const struct txn_table *tt, const void *bytes, uint32_t len, struct txn
 		    (p < t->first ? is_null(row, p) : offset + sizeof cell > len || row[offset - 1] != 0) ||
 		    !cell_at(t, row, len, offset, &cell) || !(cell.len & CAT_SPILLED))
 			continue;
-		memcpy(&out[n++], row + cell.where, sizeof *out);
+		where[n++] = cell.where;
 	}
+	return n;
+}
+
+static unsigned
+blobs_of(const struct txn_table *tt, const void *bytes, uint32_t len, struct txn_blob *out, unsigned max)
+{
+	uint32_t where[TXN_BLOBS_MAX];
+	unsigned n = cat_row_spills(tt->owner, bytes, len, where, max < TXN_BLOBS_MAX ? max : TXN_BLOBS_MAX);
+	for (unsigned i = 0; i < n; i++)
+		memcpy(&out[i], (const char *)bytes + where[i], sizeof *out);
 	return n;
 }
 

@@ -16,23 +16,6 @@
  * die at any step.
  */
 
-enum { T_NAME, T_ID, T_COLUMNS, T_SLOTS, T_ROW_BYTES, T_ANCHOR, T_ALL };
-enum { C_TABLE, C_NUMBER, C_NAME, C_TYPE, C_NOT_NULL, C_KEY, C_KIND, C_TYPMOD, C_ALL };
-
-/* What only some tables have: kind 'd' DEFAULT of column number, 'i' IDENTITY of it, 'c' CHECK, 'k'
- * name of the primary key, 'v' query of a view, 'u' a table it reads, 's' a sequence, 'g' how often
- * it was altered, 'r' how many rows ANALYZE counted, 't' what it found in column number, 'l' the
- * places of its rows, 'm' what rows without a place for column number show, 'x' an index, 'b' of an
- * index: the number of its table, 'f' a foreign key, 'y' one of the table of that name that refers
- * to this one, 'o' the owner's name and the access control list, 'p' that it is a type: "e" an
- * enum, "d" a domain; 'e' a label of it and its key, 'q' the id of the domain of column number, 'w'
- * a CHECK that is not valid; 'n' that it is a schema, 'z' what goes
- * with each commit; 'h' of a schema: a row that each transaction
- * writes which needs the schema to stay. */
-enum { X_TABLE, X_KIND, X_NUMBER, X_NAME, X_TEXT, X_ALL };
-
-enum { WIDEST = C_ALL, KEY_WIDEST = 3 };
-
 #define COLUMN(n, t, m)                                                                                      \
 	{                                                                                                    \
 		.name = n, .type = t, .typmod = m, .not_null = true                                          \
@@ -640,8 +623,8 @@ str(const char *s)
 	return (struct cat_str){ s, (uint32_t)strlen(s) };
 }
 
-static nam_status
-fill_put(const struct cat_table *sys, struct txn *t, const union cat_val *v, struct txn_put *p,
+nam_status
+cat_system_put(const struct cat_table *sys, struct txn *t, const union cat_val *v, struct txn_put *p,
     struct nam_arena *arena)
 {
 	static const bool null[WIDEST];
@@ -820,7 +803,7 @@ write_extras(struct cat *c, struct txn *t, const struct cat_table *def, struct n
 			[X_NAME].s = str(x[i].name),
 			[X_TEXT].s = str(x[i].text),
 		};
-		if ((st = fill_put(&c->system[2]->def, t, v, &p[i], arena)) != NAM_OK)
+		if ((st = cat_system_put(&c->system[2]->def, t, v, &p[i], arena)) != NAM_OK)
 			return st;
 	}
 	st = txn_insert(t, p, n);
@@ -844,7 +827,7 @@ cat_write(struct cat *c, struct txn *t, const struct cat_table *def, bool extras
 		[T_ROW_BYTES].i = def->store.row_max,
 		[T_ANCHOR].i = (int64_t)def->store.anchor.bits,
 	};
-	nam_status st = fill_put(&c->system[0]->def, t, tv, &p[0], arena);
+	nam_status st = cat_system_put(&c->system[0]->def, t, tv, &p[0], arena);
 	if (st != NAM_OK || (st = txn_insert(t, &p[0], 1)) != NAM_OK)
 		return st;
 	for (unsigned i = 0; i < def->columns; i++) {
@@ -867,7 +850,7 @@ cat_write(struct cat *c, struct txn *t, const struct cat_table *def, bool extras
 			[C_KIND].i = cat_type_stored(x->type),
 			[C_TYPMOD].i = x->typmod,
 		};
-		if ((st = fill_put(&c->system[1]->def, t, cv, &p[i + 1], arena)) != NAM_OK)
+		if ((st = cat_system_put(&c->system[1]->def, t, cv, &p[i + 1], arena)) != NAM_OK)
 			return st;
 	}
 	if (def->columns > 0 && (st = txn_insert(t, p + 1, def->columns)) != NAM_OK)
@@ -887,7 +870,7 @@ cat_type_touch(struct cat *c, struct txn *t, const struct cat_table *type)
 		[X_NAME].s = str(""),
 		[X_TEXT].s = str(type->kind == CAT_DOMAIN ? "d" : "e") };
 	struct txn_put p;
-	nam_status st = fill_put(sys, t, v, &p, &arena);
+	nam_status st = cat_system_put(sys, t, v, &p, &arena);
 	g.key = p.key;
 	g.key_len = p.key_len;
 	g.hash = p.hash;
@@ -989,46 +972,4 @@ cat_schema_hold(struct cat *c, struct txn *t, const struct cat_table *schema)
 		st = txn_update(t, g.table, &g.row, row.p, row.len);
 	nam_arena_fini(&arena);
 	return st;
-}
-
-/* The extent that a word of remote memory names; taken from any node if it names none yet. */
-static nam_status
-extent_of(struct net_worker *w, net_addr word, uint64_t *extent)
-{
-	const struct net *n = net_worker_net(w);
-	net_addr fresh;
-	nam_status st = net_read1(w, word, extent, sizeof *extent, NULL);
-	if (st != NAM_OK || *extent != 0)
-		return st;
-	st = NAM_FULL;
-	for (unsigned i = 0; (st == NAM_FULL || st == NAM_GONE) && i < net_node_count(n); i++)
-		st = net_extent_take(w, net_node(n, i)->region, 1, &fresh);
-	if (st == NAM_OK)
-		st = net_cas1(w, word, 0, fresh.bits, extent, NULL);
-	if (st == NAM_OK && *extent != 0)
-		net_extent_give(w, fresh); /* another process was faster */
-	else if (st == NAM_OK)
-		*extent = fresh.bits;
-	return st;
-}
-
-/* The root leads to an extent that lists extents of words; each is taken when its first word is
- * given out. */
-nam_status
-cat_sequence_word(struct cat *c, struct txn_worker *tw, int64_t first, net_addr *out)
-{
-	enum { WORD_BYTES = 32, WORDS = NET_EXTENT / WORD_BYTES };
-	struct net_worker *w = txn_worker_net(tw);
-	uint64_t list, page, i = 0;
-	nam_status st = extent_of(w, txn_db_root(c->db, CAT_ROOT_WORDS), &list);
-	if (st == NAM_OK)
-		st = net_faa1(w, txn_db_root(c->db, CAT_ROOT_NEXT_WORD), 1, &i, NULL);
-	if (st == NAM_OK && i >= NET_EXTENT / 8 * WORDS)
-		st = NAM_FULL;
-	if (st == NAM_OK)
-		st = extent_of(w, net_plus((net_addr){ list }, i / WORDS * 8), &page);
-	if (st != NAM_OK)
-		return st;
-	*out = net_plus((net_addr){ page }, i % WORDS * WORD_BYTES);
-	return net_write1(w, *out, &first, sizeof first, NULL);
 }

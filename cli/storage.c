@@ -8,6 +8,7 @@
 #include <net/ring/service.h>
 #include <net/secret.h>
 #include <storage_node/sn.h>
+#include <wal/remote/host.h>
 
 #include <getopt.h>
 #include <signal.h>
@@ -27,6 +28,9 @@ static const char usage[] =
     "                      address of --listen, if there is one and it is not loopback (default auto)\n"
     "  --cluster NAME      cluster it belongs to (default namdb)\n"
     "  --secret-file F     shared secret (default $NAMDB_SECRET_FILE, else ~/.namdb/secret)\n"
+    "  --data DIR          keep the cluster's database in this directory: it is restored from there when "
+    "the\n"
+    "                      storage nodes have been started again (default: it ends with this process)\n"
     "  --hugepages MODE    auto, on or off (default auto)\n"
     "  --numa N            bind the memory to NUMA node N\n"
     "  --rings S           part of that memory for message rings to services; 0: host no services\n"
@@ -39,12 +43,12 @@ static const char usage[] =
     "                      with a / in its name (default $NAMDB_LOG, else warn)\n"
     "  --help              this text\n"
     "\n"
-    "The data lives as long as this process. SIGTERM or SIGINT ends it; SIGHUP reads the file of\n"
-    "--log-level again.\n"
+    "Without --data the data lives as long as this process. SIGTERM or SIGINT ends it; SIGHUP reads the\n"
+    "file of --log-level again.\n"
     "Peers prove that they know the secret. Data is not encrypted: listen on a trusted network only.\n";
 
 /* What rooms above register to run on storage nodes: echo, and the trees of index/. */
-static struct net_service services[1 + IDX_TREE_SERVICES] = {
+static struct net_service services[2 + IDX_TREE_SERVICES] = {
 	{ .id = NET_SERVICE_ECHO, .name = "echo", .fn = net_echo }
 };
 
@@ -74,7 +78,8 @@ struct storage_config {
 	struct sn_server_config server;
 	struct sn_serve_config serve;
 	const char *secret_file;
-	bool hosts; /* services */
+	const char *data; /* NULL = no log */
+	bool hosts;       /* services */
 };
 
 static const struct option known[] = {
@@ -86,6 +91,7 @@ static const struct option known[] = {
 	{ "secret-file", required_argument, NULL, 'f' },
 	{ "hugepages", required_argument, NULL, 'p' },
 	{ "numa", required_argument, NULL, 'n' },
+	{ "data", required_argument, NULL, 'd' },
 	{ "peers", required_argument, NULL, 'm' },
 	{ "loops", required_argument, NULL, 'L' },
 	{ "rings", required_argument, NULL, 'R' },
@@ -94,6 +100,17 @@ static const struct option known[] = {
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };
+
+/* What options need of each other; as options. */
+static int
+settled(const struct storage_config *c, bool have_id)
+{
+	if (c->data != NULL && !c->hosts)
+		return complain(2, "--data needs message rings: leave --rings 0 out");
+	if (!have_id)
+		return complain(2, "which node is this? say --id 1 (each storage node has its own, 1..1023)");
+	return -1;
+}
 
 /* The command line. -1: go on; else the exit code. */
 static int
@@ -148,6 +165,9 @@ options(int argc, char **argv, struct storage_config *c)
 				return complain(2, "--numa wants the number of a NUMA node, such as 0");
 			c->region.numa = (int)n;
 			break;
+		case 'd':
+			c->data = optarg;
+			break;
 		case 'm':
 			if (!nam_number(optarg, 1, 1000000, &n))
 				return complain(2, "--peers wants a number from 1 to 1000000");
@@ -192,9 +212,7 @@ options(int argc, char **argv, struct storage_config *c)
 	}
 	if (optind < argc)
 		return complain(2, "it takes options only; see namdb storage --help");
-	if (!have_id)
-		return complain(2, "which node is this? say --id 1 (each storage node has its own, 1..1023)");
-	return -1;
+	return settled(c, have_id);
 }
 
 /*
@@ -223,13 +241,33 @@ take_descriptors(struct sn_server_config *c)
 	return complain(1, line);
 }
 
+/* The log in a directory, as a service of the region. */
+static nam_status
+log_open(struct sn_region *region, const char *path, struct wal_dir **dir, struct wal_host **out,
+    struct nam_err *err)
+{
+	uint64_t at;
+	nam_status st = wal_disk_open(dir, path, err);
+	if (st == NAM_OK)
+		st = sn_region_keeps_log(region, &at, err);
+	if (st != NAM_OK)
+		return st;
+	const struct wal_host_config cfg = {
+		.log = { .dir = *dir, .node = sn_region_id(region) },
+		.line = (struct wal_line *)(void *)((char *)sn_local(region)->base + at),
+		.line_at = net_at(sn_region_id(region), at),
+		.thread = true,
+	};
+	return wal_host_open(out, &cfg, err);
+}
+
 int
 cli_storage(int argc, char **argv)
 {
 	struct storage_config c = {
 		.region = { .size = UINT64_C(1) << 30, .numa = -1 },
 		.server = { .listen = "127.0.0.1:7411" },
-		.serve = { .service = services, .services = sizeof services / sizeof *services },
+		.serve = { .service = services },
 		.hosts = true,
 	};
 	int code = options(argc, argv, &c);
@@ -254,7 +292,14 @@ cli_storage(int argc, char **argv)
 	if (st != NAM_OK)
 		return complain(st == NAM_INVALID ? 2 : 1, err.text);
 	struct idx_tree_host *trees = NULL;
-	if (c.hosts) {
+	struct wal_dir *dir = NULL;
+	struct wal_host *log = NULL;
+	if (c.data != NULL)
+		st = log_open(region, c.data, &dir, &log, &err);
+	if (log != NULL)
+		wal_host_service(log, &services[1 + IDX_TREE_SERVICES]);
+	c.serve.services = 1 + IDX_TREE_SERVICES + (log != NULL);
+	if (st == NAM_OK && c.hosts) {
 		trees =
 		    idx_tree_host_open(sn_region_id(region), sn_local(region)->base, sn_region_size(region));
 		if (trees != NULL)
@@ -266,8 +311,11 @@ cli_storage(int argc, char **argv)
 		st = sn_server_open(&server, region, &c.server, &err);
 	explicit_bzero(secret, sizeof secret);
 	if (st != NAM_OK) {
+		wal_host_stop(log);
 		sn_region_close(region);
 		idx_tree_host_close(trees);
+		wal_host_close(log);
+		wal_disk_close(dir);
 		return complain(st == NAM_INVALID ? 2 : 1, err.text);
 	}
 
@@ -278,16 +326,18 @@ cli_storage(int argc, char **argv)
 	double mib = (double)sn_region_size(region) / (1 << 20);
 	char rdma[160];
 	sn_server_rdma(server, rdma);
-	fprintf(stderr,
-	    "storage node %u: %.1f %s at %s%s%s%s, incarnation %016llx, %s, data lives as long as this "
-	    "process: "
-	    "there is no persistence yet\nready\n",
+	fprintf(stderr, "storage node %u: %.1f %s at %s%s%s%s, incarnation %016llx, %s, %s%s\nready\n",
 	    c.region.id, mib < 1024 ? mib : mib / 1024, mib < 1024 ? "MiB" : "GiB", sn_server_address(server),
 	    *sn_server_socket(server) ? " (and shm)" : "", *rdma != '\0' ? ", " : "", rdma,
-	    (unsigned long long)sn_region_incarnation(region), sn_region_pages(region));
+	    (unsigned long long)sn_region_incarnation(region), sn_region_pages(region),
+	    log != NULL ? "the database is kept in " : "data lives as long as this process",
+	    log != NULL ? c.data : "");
 	st = sn_server_run(server, &err);
 	sn_server_close(server);
+	wal_host_stop(log);
 	sn_region_close(region);
 	idx_tree_host_close(trees);
+	wal_host_close(log);
+	wal_disk_close(dir);
 	return st == NAM_OK ? 0 : complain(1, err.text);
 }

@@ -3,6 +3,8 @@
 #include <base/assert.h>
 #include <base/clock.h>
 #include <base/heap.h>
+#include <base/log.h>
+#include <catalog/restore.h>
 #include <compute_node/cn_internal.h>
 
 #include <stdio.h>
@@ -12,6 +14,7 @@
 #include <unistd.h>
 
 enum { ASIDES = 16, HEART_NICE = -10, WATCH_NS = 10000000, SCOUT_NS = 500000, SCOUT_IDLE_NS = 10000000 };
+#define TELL_RESTORE_NS UINT64_C(2000000000)
 
 /* ---- the end --------------------------------------------------------------------- */
 
@@ -68,6 +71,48 @@ cn_on_end(struct cn *cn, void (*fn)(void *arg, const char *why), void *arg)
 
 /* ---- a worker's thread ---------------------------------------------------------- */
 
+/* Tells how far a restore has come, every two seconds. */
+static void
+tell_restore(void *arg, const char *what, uint64_t done, uint64_t all)
+{
+	uint64_t *last = arg, now = nam_clock_ns();
+	if (now - *last < TELL_RESTORE_NS)
+		return;
+	*last = now;
+	nam_log(NAM_LOG_WARN, "restoring the database: %.0f %% of the %s",
+	    all > 0 && done <= all ? 100.0 * (double)done / (double)all : 100.0, what);
+}
+
+/* The catalog; and the database itself, if this process is the one that restores it. */
+static nam_status
+open_database(struct cn_worker *w, struct nam_err *err)
+{
+	struct cn *cn = w->cn;
+	struct cat_restored restored = { 0 };
+	bool restorer, restores;
+	uint64_t begin = nam_clock_ns(), told = begin;
+	nam_status st = txn_life(w->place.txn, &restorer, &restores, err);
+	if (st != NAM_OK)
+		return st;
+	st = restorer ? cat_open_empty(w->place.txn, &cn->cat) : cat_open(w->place.txn, &cn->cat);
+	if (st != NAM_OK)
+		nam_fail(err, st, "cannot open the catalog: %s", nam_status_text(st));
+	if (st == NAM_OK && restores)
+		st = cat_restore(cn->cat, w->place.txn, tell_restore, &told, &restored, err);
+	if (st == NAM_OK && restorer)
+		st = txn_life_done(w->place.txn, err);
+	else if (restorer)
+		txn_life_quit(w->place.txn);
+	if (st != NAM_OK)
+		return st;
+	if (restores)
+		nam_log(NAM_LOG_WARN,
+		    "restored the database in %.1f s: %llu tables, %llu rows, out of %llu records of the log",
+		    (double)(nam_clock_ns() - begin) / 1e9, (unsigned long long)restored.tables,
+		    (unsigned long long)restored.rows, (unsigned long long)restored.records);
+	return NAM_OK;
+}
+
 /* The heart comes first and joins the cluster, then the recoverer. Worker 0 opens the other parts
  * that the process shares. */
 static nam_status
@@ -81,9 +126,8 @@ open_worker(struct cn_worker *w, struct nam_err *err)
 		sql_guard_helpers(cn->db); /* the recoverer comes next */
 	if ((st = txn_worker_open(cn->db, w->place.net, &w->place.txn)) != NAM_OK)
 		return nam_fail(err, st, "cannot open a transaction worker: %s", nam_status_text(st));
-	if (w != cn->heart && w != cn->recoverer && cn->cat == NULL &&
-	    (st = cat_open(w->place.txn, &cn->cat)) != NAM_OK)
-		return nam_fail(err, st, "cannot open the catalog: %s", nam_status_text(st));
+	if (w != cn->heart && w != cn->recoverer && cn->cat == NULL && (st = open_database(w, err)) != NAM_OK)
+		return st;
 	if (cn->measure && w->place.worker == 0)
 		sql_costs_measure(w->place.net, txn_db_root(cn->db, 0));
 	w->place.cat = cn->cat;

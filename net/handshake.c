@@ -51,6 +51,7 @@ net_shake_welcome(const struct net_shake *me, const struct net_hello *hello, str
 		.region = me->region,
 		.incarnation = me->incarnation,
 		.size = me->size,
+		.log = me->log,
 	};
 	if (hello->version != NET_WIRE_VERSION)
 		out->verdict = NET_NO_VERSION;

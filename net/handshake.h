@@ -23,7 +23,7 @@ struct net_shake {
 	/* the peer's half only: net_hello has them */
 	uint64_t identity, word;
 	/* the node's half only */
-	uint64_t region, incarnation, size;
+	uint64_t region, incarnation, size, log;
 };
 
 /* Node: answers a whole hello. The verdict is in the welcome; after any verdict but NET_YES the

@@ -168,6 +168,7 @@ struct net_node_info {
 	enum net_kind kind;
 	uint64_t size;
 	uint64_t incarnation;
+	uint64_t log;      /* offset of the line of its log, 0 = it has none (wal/remote) */
 	char name[128];    /* as the user wrote it */
 	_Atomic bool lost; /* the connection broke, or it was declared lost */
 	/* A node with other memory was met at its address, which proves that its process has

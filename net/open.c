@@ -29,6 +29,7 @@ add_local(struct net *n, struct net_local *l, unsigned i, struct nam_err *err)
 	const struct net_super *s = l->base;
 	info.region = s->region;
 	info.incarnation = s->incarnation;
+	info.log = s->log;
 	struct net_node *node;
 	if ((st = net_add_node(n, &net_provider_shm, &info, &node, err)) == NAM_OK) {
 		node->base = l->base;

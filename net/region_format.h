@@ -50,7 +50,9 @@ struct net_super {
 	uint64_t cluster;     /* hash of the cluster's name */
 	uint64_t incarnation; /* random; another value = the memory came back empty */
 	uint64_t size;        /* bytes of the region, a multiple of NET_EXTENT */
-	uint8_t pad0[16];
+	uint64_t log;         /* offset of the line of the node's log, 0 = it has none; a service's
+			        * (wal/remote), never changed once the region is shown */
+	uint8_t pad0[8];
 	/* a line each, so that the atomics of one do not disturb the other */
 	uint64_t bump;
 	uint8_t pad1[56];

@@ -233,6 +233,7 @@ add(struct net *n, const char *address, enum net_kind fabric, struct nam_err *er
 		.kind = NET_TCP,
 		.size = welcome.size,
 		.incarnation = welcome.incarnation,
+		.log = welcome.log,
 	};
 	snprintf(info.name, sizeof info.name, "%s", address);
 	struct net_node *node;

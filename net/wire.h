@@ -119,7 +119,7 @@ struct net_welcome {
 	uint64_t region;
 	uint64_t incarnation;
 	uint64_t size;
-	uint64_t zero;
+	uint64_t log; /* as in the superblock */
 	uint8_t nonce[32];
 };
 struct net_proof {

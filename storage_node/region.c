@@ -249,6 +249,25 @@ sn_region_id(const struct sn_region *r)
 	return r->id;
 }
 
+nam_status
+sn_region_keeps_log(struct sn_region *r, uint64_t *at, struct nam_err *err)
+{
+	struct net_super *s = r->local.base;
+	NAM_ASSERT(s->log == 0 && r->shards == NULL);
+	if (s->bump + NET_EXTENT > r->local.size)
+		return nam_fail(err, NAM_FULL, "the region has no memory for a log's line");
+	s->log = s->bump;
+	s->bump += NET_EXTENT;
+	*at = s->log;
+	return NAM_OK;
+}
+
+uint64_t
+sn_region_log(const struct sn_region *r)
+{
+	return ((const struct net_super *)r->local.base)->log;
+}
+
 int
 sn_region_fd(const struct sn_region *r)
 {

@@ -870,6 +870,7 @@ sn_server_open(
 		.region = sn_region_id(r),
 		.incarnation = sn_region_incarnation(r),
 		.size = s->size,
+		.log = sn_region_log(r),
 	};
 	if ((st = listen_rdma(s, cfg->rdma, err)) != NAM_OK) {
 		sn_server_close(s);

@@ -50,6 +50,13 @@ int sn_region_fd(const struct sn_region *r);
 const char *sn_region_pages(const struct sn_region *r);
 /* Touches the pages of a range now, so that their first use later is fast. About 1 GB/s. */
 void sn_region_touch(struct sn_region *r, uint64_t from, uint64_t len);
+/*
+ * Memory of the region for the line of a log (wal/remote/host.h): an extent of zeros; *at is its
+ * offset, which every peer is told. Once, before any process sees the region. NAM_FULL.
+ */
+nam_status sn_region_keeps_log(struct sn_region *r, uint64_t *at, struct nam_err *err);
+/* That offset, 0 = none. */
+uint64_t sn_region_log(const struct sn_region *r);
 /* One heartbeat (the server does it every 10 ms; an embedder may, from one thread). */
 void sn_region_beat(struct sn_region *r, unsigned peers);
 

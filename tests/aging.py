@@ -302,7 +302,9 @@ def size_of(w):
     return int(texts(ask(w, "SELECT pg_total_relation_size('xu')"))[0][0])
 
 
-def schema(f, minutes=10.0, kinds=None, kills=True, seed=1, most=2 << 20, every=8):
+def schema(f, minutes=10.0, kinds=None, kills=True, seed=1, most=None, every=8):
+    """most: bytes of the table. What a killed process had at hand of it stays with it until the next sweep."""
+    most = most or (4 << 20 if kills else 2 << 20)
     kinds = kinds.split(",") if kinds else list(SCHEMA)
     with House(nodes=2, size="1g", lease_ms=None) as h:
         p = Schema(f, 60 * minutes, kinds, seed)

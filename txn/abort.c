@@ -120,6 +120,10 @@ txn_roll_back(struct txn *t)
 		txn_leave(t);
 		return false;
 	}
+	if (t->logged && !nam_fault(LOG_UNTOLD) && txn_log_undone(t->tw, t->lock, t->log_check) != NAM_OK) {
+		txn_leave(t);
+		return false;
+	}
 	/* The line is empty, or was never written: a recoverer would also undo the transaction. */
 	if (!txn_orders_leave(t) || txn_free_locks(t) != NAM_OK) {
 		txn_leave(t);

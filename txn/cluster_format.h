@@ -35,6 +35,9 @@
  *   K5  So a maker may die or stall at any step without harm. Before K3, another attempt takes its
  *       words over, and its late WRITEs land in extents that belong to it alone. After K3, another
  *       process finishes its work.
+ *   K6  A cluster with a log is used only when `life` says that its database is there: 1 + 2 x the
+ *       life. Before, `life` names the one process that restores it, by a CAS from 0 or from the
+ *       word of a restorer that has ended and been recovered.
  */
 #ifndef NAM_TXN_CLUSTER_FORMAT_H
 #define NAM_TXN_CLUSTER_FORMAT_H
@@ -74,6 +77,11 @@ struct txn_roster {
 	uint64_t looked; /* how many deaths there had been when a process last looked at all tables
 			  * for those left behind */
 	uint64_t more[TXN_ROSTER_MORE]; /* roots 8 to 14 */
+
+	uint64_t log;  /* region of the storage node that has the cluster's log, 0 = none */
+	uint64_t life; /* life.c: 0; the restorer's lock word; or 1 + 2 x the life */
+	uint64_t pad[6];
+
 	struct txn_roster_node node[NET_REGIONS];
 };
 static_assert(offsetof(struct txn_roster, root) == 64, "roots have a line of their own");

@@ -3,7 +3,9 @@
  *
  * 	step 1   all CASes, the claim, blobs, the write set   one doorbell per node, one wait
  * 	         (SERIALIZABLE: claim after the locks, then validate)
- * 	step 2   versions, archives, commit line one doorbell per node, one wait: decided, answer
+ * 	step 2   versions, archives, commit line, and the record of the cluster's log, if there is
+ * 	one
+ *	         (logged.c)   one doorbell per node, one wait: decided, answer
  * 	step 3   directories, then words; then the mark   behind the answer
  *
  * So two round trips from COMMIT to the answer. A record that is updated twice within the
@@ -425,6 +427,14 @@ junk_of_commit(struct txn *t, bool parks)
 	}
 }
 
+/* The log is flushed, or never will be: then the commit is visible, and a restart may lose it. */
+static void
+mark_flushed(struct txn_flush *f)
+{
+	struct txn *t = (void *)((char *)f - offsetof(struct txn, flush));
+	tso_mark(t->tw->tso, &t->claim, t->note, txn_marked, t);
+}
+
 /* Directories and words have landed: the mark may follow (T1). A node lost meanwhile does not
  * change the decision. */
 static void
@@ -432,10 +442,13 @@ finish_behind(struct txn *t)
 {
 	junk_of_commit(t, false);
 	txn_goto(t, TXN_MARKING);
+	t->flush = (struct txn_flush){ .end = t->log_end, .then = mark_flushed };
 	if (nam_fault(EARLY_MARK))
 		txn_marked(t);
+	else if (t->sync && t->log_end > t->tw->flushed)
+		txn_flush_add(t->tw, &t->flush);
 	else
-		tso_mark(t->tw->tso, &t->claim, t->note, txn_marked, t);
+		mark_flushed(&t->flush);
 }
 
 static void
@@ -587,14 +600,31 @@ decide(struct txn *t, const struct txn_intent_head *h, uint64_t trips)
 	struct txn_worker *tw = t->tw;
 	struct txn_commit_line line;
 	txn_goto(t, TXN_WRITING);
-	nam_status st = write_versions(t, h->check, &line);
+	nam_status st = txn_log_start(t, h);
 	if (st != NAM_OK)
 		return st;
+	st = write_versions(t, h->check, &line);
+	nam_status logged = txn_log_wait(t);
+	if (st != NAM_OK || logged != NAM_OK)
+		return st != NAM_OK ? st : logged;
 	txn_goto(t, TXN_DECIDED);
-	tso_answered(tw->db->tso, t->cid);
+	if (!t->sync)
+		tso_answered(tw->db->tso, t->cid);
 	tw->stats.commits++;
 	tw->last_round_trips = (uint32_t)(t->counts.round_trips - trips);
 	return NAM_OK;
+}
+
+/* The answer of a commit whose records end there in the log. NAM_UNSURE: it is visible, and was not
+ * made durable. */
+static nam_status
+flushed(struct txn_worker *tw, bool sync, uint64_t end, tso_cid cid)
+{
+	if (!sync || nam_fault(LOG_UNFLUSHED))
+		return NAM_OK;
+	nam_status st = txn_flush_wait(tw, end);
+	tso_answered(tw->db->tso, cid);
+	return st == NAM_OK ? NAM_OK : NAM_UNSURE;
 }
 
 /* Step 3. A long write set is finished before the answer; READ COMMITTED's locks without a write
@@ -603,8 +633,8 @@ static nam_status
 install(struct txn *t, const struct txn_limits *limits)
 {
 	struct txn_worker *tw = t->tw;
-	uint64_t cid = t->cid;
-	bool cluster = t->cluster_visible, broken = false;
+	uint64_t cid = t->cid, end = t->log_end;
+	bool cluster = t->cluster_visible, broken = false, sync = t->sync;
 	bool wait = cluster || t->finish || t->nwr > TXN_ASYNC_MAX;
 	if (nam_fault(EARLY_MARK)) {
 		txn_mark_and_wait(t, t->note);
@@ -636,19 +666,21 @@ install(struct txn *t, const struct txn_limits *limits)
 	if (!wait) {
 		t->batch.tag = t;
 		net_post_then(&t->batch, installed); /* t may be gone from here on */
-		return NAM_OK;
+		return flushed(tw, sync, end, cid);
 	}
 	if ((txn_batch_flush(t) != NAM_OK || broken) && !txn_mend(t)) {
 		txn_leave(t);
-		return cluster ? visible(tw, cid, limits) : NAM_OK;
+		nam_status st = flushed(tw, sync, end, cid);
+		return st == NAM_OK && cluster ? visible(tw, cid, limits) : st;
 	}
 	junk_of_commit(t, true);
+	nam_status st = flushed(tw, sync, end, cid);
 	if (!nam_fault(EARLY_MARK))
 		txn_mark_and_wait(t, t->note);
 	if (t->claim.op.status == NAM_OK)
 		txn_more_give(t);
 	txn_through(t);
-	return cluster ? visible(tw, cid, limits) : NAM_OK;
+	return st == NAM_OK && cluster ? visible(tw, cid, limits) : st;
 }
 
 nam_status

@@ -9,6 +9,7 @@
  */
 #include "txn_internal.h"
 
+#include <base/fault.h>
 #include <base/log.h>
 
 #include <stdio.h>
@@ -50,6 +51,7 @@ struct attempt {
 	struct net_set lost;            /* nodes that were replaced when its recovery began */
 	bool valid;                     /* the commit line is this attempt's */
 	bool decided;
+	bool left;       /* a listed word has left the lock */
 	uint64_t locked; /* listed blocks still locked by it */
 	/* of the part being looked at */
 	struct net_batch batch;
@@ -213,8 +215,32 @@ decide(struct attempt *a)
 			left = left || (!mine && !is_lost(a, a->entry[from + i].at));
 		}
 	}
+	a->left = left;
 	a->decided = a->valid && (left || whole);
 	return NAM_OK;
+}
+
+/*
+ * With a log (logged_format.h, J1, J3): if no word has left the lock, the attempt is decided only
+ * if
+ * the log has received its records, which no process can send any more. If it is undone although
+ * the log has them, the log is told so first.
+ */
+static nam_status
+decide_by_log(struct attempt *a)
+{
+	bool has;
+	if (a->tw->db->wal_region == 0 || (a->decided && a->left))
+		return NAM_OK;
+	if (a->tw->db->wal.region == 0)
+		return txn_life_unborn(a->tw);
+	nam_status st = txn_log_has(a->tw, a->head.lock, a->head.check, &has);
+	if (st != NAM_OK)
+		return st;
+	a->decided = a->decided && (has || nam_fault(LOG_UNASKED));
+	return a->decided || !has || nam_fault(LOG_UNTOLD)
+		   ? NAM_OK
+		   : txn_log_undone(a->tw, a->head.lock, a->head.check);
 }
 
 /* ---- finish or undo ---- */
@@ -365,6 +391,8 @@ recover_attempt(struct attempt *a, unsigned *lost)
 	a->valid =
 	    a->line.cid != 0 && a->line.check == txn_commit_check(a->head.check, a->head.lock, a->line.cid);
 	if ((st = decide(a)) != NAM_OK)
+		return st;
+	if ((st = decide_by_log(a)) != NAM_OK)
 		return st;
 	/* I5. A later recoverer would take a word that is freed here as a proof of the decision. */
 	if (a->valid && !a->decided &&

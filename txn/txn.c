@@ -106,7 +106,8 @@ txn_recycle(struct txn *t)
 	t->intent = NULL;
 	t->lock = 0;
 	t->pinned = t->claimed = t->cluster_visible = t->holding = t->finish = false;
-	t->over_empty = t->latest = false;
+	t->over_empty = t->latest = t->logged = false;
+	t->log_end = 0;
 	t->ahead = NULL;
 	txn_marks_end(t);
 	if (t->arena.budget != NULL)
@@ -185,6 +186,7 @@ begin(struct txn_worker *tw, enum txn_iso iso, bool latest, const struct txn_lim
 	t->latest = latest;
 	t->floor = latest ? tso_last_answered(tw->db->tso) : 0;
 	t->cid = 0;
+	t->sync = tw->db->wal.region != 0;
 	memset(&t->counts, 0, sizeof t->counts);
 	t->looks = (struct txn_looks){ 0 };
 	if (l != NULL)
@@ -229,6 +231,7 @@ txn_begin_at(struct txn_worker *tw, tso_cid at, const struct txn_limits *l, stru
 	t->latest = false;
 	t->floor = 0;
 	t->cid = 0;
+	t->sync = tw->db->wal.region != 0;
 	memset(&t->counts, 0, sizeof t->counts);
 	if (l != NULL)
 		txn_set_limits(t, l);

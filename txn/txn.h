@@ -61,6 +61,35 @@ void txn_db_close(struct net_worker *w, struct txn_db *db);
  * in a signal handler. */
 void txn_ending(struct txn_db *db, uint64_t until_ns);
 struct tso *txn_db_oracle(struct txn_db *db);
+
+/* ---- the log of a cluster ---- */
+
+/*
+ * If the cluster has a log (a storage node with --data), no transaction may begin before this has
+ * returned NAM_OK. *restorer: this process makes the database: it puts there what the log's
+ * published life has (*restores; else there is nothing), and then calls txn_life_done. Else the
+ * database is there; if another process restores it, that is waited for. Once, in a coroutine, when
+ * the process's recoverer runs.
+ */
+nam_status txn_life(struct txn_worker *tw, bool *restorer, bool *restores, struct nam_err *err);
+/* All that was committed so far is the database, durably, and other processes may use it.
+ * NAM_REFUSED: this process stalled, and another one restores instead. */
+nam_status txn_life_done(struct txn_worker *tw, struct nam_err *err);
+/* This process restores no more: it could not. It is about to close; another one may try. */
+void txn_life_quit(struct txn_worker *tw);
+/* The storage node that has the log, 0 = there is none. */
+unsigned txn_db_log_node(const struct txn_db *db);
+bool txn_db_has_log(const struct txn_db *db);
+/*
+ * Whether the answer of txn_commit waits until the log is flushed (the default, if there is a log).
+ * If it does not, a commit that was answered may be lost when the log's node ends, with all commits
+ * that follow it in the log.
+ */
+void txn_set_sync(struct txn *t, bool on);
+/* Says in the log that a sequence's numbers up to that one may have been given out
+ * (logged_format.h,
+ * J6), and waits until that is flushed. Nothing to do without a log. In a coroutine. */
+nam_status txn_log_number(struct txn_worker *tw, uint32_t sequence, uint64_t generation, int64_t number);
 /* Words in remote memory for the rooms above, zero in a new cluster: i < 15. CAS them from 0. */
 net_addr txn_db_root(struct txn_db *db, unsigned i);
 /* Nodes that are up, for placing data. */

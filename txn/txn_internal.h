@@ -7,6 +7,7 @@
 #include <txn/record_format.h>
 #include <txn/spread_format.h>
 #include <txn/txn.h>
+#include <wal/remote/log.h>
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -187,6 +188,13 @@ struct txn_db {
 	struct tso *tso;
 	net_addr cluster; /* the cluster record */
 	net_addr log;     /* the log directory of our slot */
+	/* The cluster's log (logged.c, life.c): the storage node that has it, 0 = there is none;
+	 * the log, as soon as the database is there, or this process restores it. */
+	unsigned wal_region;
+	struct wal_log wal;
+	uint64_t number;         /* the cluster's */
+	uint64_t life_word;      /* the restorer's, in the cluster's record */
+	struct tso_pin life_pin; /* as long as it restores */
 	struct idx_ptrs *ptrs;
 	_Atomic(struct txn_known *) known; /* NULL = not in use yet */
 	struct txn_local *local;           /* local.c's table */
@@ -331,11 +339,17 @@ struct txn_worker {
 	/* turn.c: coroutines that wait for their turn */
 	struct txn_turn_wait *turn_waits;
 	bool stopping, no_heart;
-	bool untold, telling;         /* a death has not yet been counted in the cluster record; a
+	bool untold, telling; /* a death has not yet been counted in the cluster record; a
 				       * coroutine counts it */
-	bool leaving;                 /* it is about to close: no long work is begun */
-	uint64_t gc_end;              /* when stopping: junk is collected until then */
-	int helpers;                  /* coroutines that belong to this worker */
+	bool leaving;         /* it is about to close: no long work is begun */
+	uint64_t gc_end;      /* when stopping: junk is collected until then */
+	int helpers;          /* coroutines that belong to this worker */
+	/* logged.c: those that wait until the log is flushed; how far it was when it was last READ;
+	 * a coroutine looks; bytes of a record that a message takes, 0 = not known */
+	struct txn_flush *flush;
+	uint64_t flushed;
+	bool watching;
+	uint32_t wal_most;
 	bool moving;                  /* one of them moves a partition (parts.c) */
 	struct net_counts background; /* counters of those coroutines */
 	uint32_t gc_generation;
@@ -485,6 +499,16 @@ enum txn_state {
 	TXN_STATES
 };
 
+/* logged.c: waits until the log is flushed up to `end`. */
+struct txn_flush {
+	uint64_t end;
+	void (*then)(struct txn_flush *f); /* on the worker, when it is, or `st` says why not */
+	struct nam_co *waiter;
+	nam_status st;
+	bool over;
+	struct txn_flush *next;
+};
+
 struct txn {
 	struct txn_worker *tw;
 	enum txn_iso iso;
@@ -558,9 +582,15 @@ struct txn {
 	struct tso_claim claim;
 	bool claimed; /* the claim has been started: beside step 1, in it, or behind it */
 	tso_cid cid;
-	struct nam_co *waiter; /* for MARKED: visibility = cluster, or a synchronous finish */
-	net_addr more;         /* root of a long write set */
-	uint64_t *more_list;   /* its further extents */
+	struct nam_co *waiter;       /* for MARKED: visibility = cluster, or a synchronous finish */
+	bool sync;                   /* answer and mark wait until the log is flushed */
+	bool logged;                 /* the log may have received its last record */
+	uint64_t log_check;          /* of its name in the log */
+	uint64_t log_end;            /* position behind its records, 0 = none were received */
+	struct txn_logging *logging; /* its last record is under way */
+	struct txn_flush flush;
+	net_addr more;       /* root of a long write set */
+	uint64_t *more_list; /* its further extents */
 	struct net_counts counts;
 	struct txn_looks looks;
 	struct net_counts *sink;
@@ -646,6 +676,25 @@ nam_status txn_local_open(struct txn_db *db);
 void txn_local_close(struct txn_db *db);
 nam_status txn_local_enter(struct txn *t);
 void txn_local_leave(struct txn *t, tso_cid cid);
+
+/*
+ * logged.c. start: sends the records of a commit that is to be decided; they leave with the
+ * doorbell
+ * of the verbs posted next. wait: until the log has received them (J1); always after start. An
+ * error: the transaction has to be undone.
+ */
+nam_status txn_log_start(struct txn *t, const struct txn_intent_head *h);
+nam_status txn_log_wait(struct txn *t);
+/* J3: says in the log that an attempt was undone, and waits until that is flushed. */
+nam_status txn_log_undone(struct txn_worker *tw, uint64_t lock, uint64_t check);
+/* True if the log has received that attempt's last record; it is the last of its intent's. */
+nam_status txn_log_has(struct txn_worker *tw, uint64_t lock, uint64_t check, bool *has);
+/* Waits until the log is flushed up to a position. NAM_UNLOGGED: it is broken. */
+nam_status txn_flush_wait(struct txn_worker *tw, uint64_t end);
+void txn_flush_add(struct txn_worker *tw, struct txn_flush *f);
+
+/* life.c */
+nam_status txn_life_unborn(struct txn_worker *tw);
 
 /* turn.c: the table of turns. expire: those of this worker that have waited for long wait no
  * more. */

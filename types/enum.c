@@ -16,8 +16,10 @@ struct slot {
 };
 static _Atomic(struct slot *) block[BLOCKS];
 static pthread_mutex_t map_lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned holders, numbers; /* map_lock */
-static uint32_t place[PLACES];    /* map_lock  by id: a number */
+static unsigned holders, numbers;                    /* map_lock */
+static uint32_t place[PLACES];                       /* map_lock  by id: a number */
+static const struct cat_enum *limbo[CAT_ENUM_LIMBO]; /* map_lock  forgotten ones, in turn */
+static unsigned limbo_at;                            /* map_lock */
 
 /* A child of fork finds the map whole. */
 static void
@@ -55,17 +57,42 @@ slot_of(uint32_t number)
 	return b != NULL ? &b[k % BLOCK] : NULL;
 }
 
+static void
+free_all(const struct cat_enum *e)
+{
+	for (const struct cat_enum *older; e != NULL; e = older) {
+		older = e->older;
+		free((void *)(uintptr_t)e);
+	}
+}
+
+void
+cat_enum_forget(uint32_t number, uint32_t generation)
+{
+	struct slot *s = slot_of(number);
+	const struct cat_enum *freed = NULL;
+	pthread_mutex_lock(&map_lock);
+	const struct cat_enum *e = s != NULL ? atomic_load(&s->newest) : NULL;
+	if (e != NULL && e->generation <= generation) {
+		atomic_store_explicit(&s->newest, NULL, memory_order_release);
+		freed = limbo[limbo_at];
+		limbo[limbo_at] = e;
+		limbo_at = (limbo_at + 1) % CAT_ENUM_LIMBO;
+	}
+	pthread_mutex_unlock(&map_lock);
+	free_all(freed);
+}
+
 void
 cat_enum_leave(void)
 {
 	pthread_mutex_lock(&map_lock);
 	if (--holders == 0) {
-		for (uint32_t n = 1; n <= numbers; n++) {
-			const struct cat_enum *e = atomic_load(&slot_of(n)->newest), *older;
-			for (; e != NULL; e = older) {
-				older = e->older;
-				free((void *)(uintptr_t)e);
-			}
+		for (uint32_t n = 1; n <= numbers; n++)
+			free_all(atomic_load(&slot_of(n)->newest));
+		for (unsigned i = 0; i < CAT_ENUM_LIMBO; i++) {
+			free_all(limbo[i]);
+			limbo[i] = NULL;
 		}
 		for (unsigned i = 0; i < BLOCKS; i++)
 			free(atomic_exchange(&block[i], NULL));

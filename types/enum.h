@@ -57,6 +57,15 @@ const struct cat_enum *cat_enum_find(uint32_t number);
 bool cat_enum_learn(
     uint32_t number, uint32_t generation, const char *name, const struct cat_label *label, unsigned labels);
 
+/*
+ * The type has been dropped, no definition of that generation or an older one is in use: forgets
+ * its
+ * labels, unless it knows a newer definition. A reader that still has a struct cat_enum may use it
+ * until CAT_ENUM_LIMBO more types have been forgotten.
+ */
+enum { CAT_ENUM_LIMBO = 256 };
+void cat_enum_forget(uint32_t number, uint32_t generation);
+
 static inline int64_t
 cat_enum_value(uint32_t id, int64_t key)
 {

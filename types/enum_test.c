@@ -146,10 +146,40 @@ test_room(void **state)
 		assert_true(many[i - 1].key < many[i].key && many[i].key < CAT_ENUM_KEY_END / 2 + 1);
 }
 
+/* A type that is gone takes no memory; one of a newer generation stays. */
+static void
+test_forget(void **state)
+{
+	(void)state;
+	struct cat_label l[2] = { { .name = "a" }, { .name = "b" } };
+	cat_enum_spread(l, 2);
+	cat_enum_hold();
+	uint32_t first = cat_enum_number(7, 100), newer = cat_enum_number(7, 101);
+	assert_true(cat_enum_learn(first, 1, "first", l, 2));
+	const struct cat_enum *held = cat_enum_find(first);
+	assert_true(cat_enum_learn(newer, 2, "newer", l, 2));
+	cat_enum_forget(newer, 1);
+	assert_non_null(cat_enum_find(newer));
+	cat_enum_forget(first, 1);
+	assert_null(cat_enum_find(first));
+	/* A reader that still has it may use it for a while. */
+	for (uint32_t i = 0; i < CAT_ENUM_LIMBO - 1; i++) {
+		uint32_t n = cat_enum_number(7, 200 + i);
+		assert_true(cat_enum_learn(n, 1, "more", l, 2));
+		cat_enum_forget(n, 3);
+	}
+	assert_string_equal(held->name, "first");
+	assert_int_equal(held->labels, 2);
+	/* It may be learned again. */
+	assert_true(cat_enum_learn(first, 1, "first", l, 2));
+	assert_non_null(cat_enum_find(first));
+	cat_enum_leave();
+}
+
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_types), cmocka_unit_test(test_labels),
-		cmocka_unit_test(test_room) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_types), cmocka_unit_test(test_forget),
+		cmocka_unit_test(test_labels), cmocka_unit_test(test_room) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

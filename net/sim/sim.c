@@ -341,9 +341,11 @@ net_sim_attach_to(struct net_sim *s, uint64_t regions, struct net **out)
 		if (regions != UINT64_MAX && (r > 63 || (regions >> r & 1) == 0))
 			continue;
 		const struct net_super *super = (const struct net_super *)(void *)s->node[r].mem;
-		struct net_node_info info = {
-			.region = r, .kind = NET_SIM, .size = super->size, .incarnation = super->incarnation
-		};
+		struct net_node_info info = { .region = r,
+			.kind = NET_SIM,
+			.size = super->size,
+			.incarnation = super->incarnation,
+			.log = super->log };
 		info.name[0] = 's';
 		info.name[1] = 'i';
 		info.name[2] = 'm';

@@ -357,20 +357,80 @@ may_step(const struct sql_session *s, const struct cat_table *tab, const char *w
 	return sql_path_is_temp(tab->path) || sql_may_write(s, what, err);
 }
 
+static int
+by_id(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+	return (*x > *y) - (*x < *y);
+}
+
+/* Forgets the sequences that have been dropped: a session that makes and drops many keeps none. */
+static void
+forget_dropped(struct sql_session *s)
+{
+	const struct cat_table **list;
+	struct nam_arena arena;
+	unsigned n = 0, ids = 0, left = 0;
+	nam_arena_init(&arena, 0);
+	nam_status st = cat_list(s->cfg.cat, s->t, &list, &n, &arena);
+	uint32_t *id = st == NAM_OK ? nam_arena_take(&arena, (n + 1) * sizeof *id) : NULL;
+	if (id == NULL) {
+		nam_arena_fini(&arena);
+		return;
+	}
+	for (unsigned i = 0; i < n; i++)
+		if (list[i]->kind == CAT_SEQUENCE)
+			id[ids++] = list[i]->store.id;
+	qsort(id, ids, sizeof *id, by_id);
+	for (unsigned i = 0; i < s->sequences; i++)
+		if (bsearch(&s->sequence[i].id, id, ids, sizeof *id, by_id) != NULL)
+			s->sequence[left++] = s->sequence[i];
+	s->sequences = left;
+	nam_arena_fini(&arena);
+}
+
+/* The place of a sequence among those that nextval has drawn from here, which rise by id. */
+static unsigned
+drawn_place(const struct sql_session *s, uint32_t id)
+{
+	unsigned low = 0, high = s->sequences;
+	while (low < high) {
+		unsigned mid = low + (high - low) / 2;
+		if (s->sequence[mid].id < id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
 static struct sql_drawn *
 drawn(struct sql_session *s, uint32_t id, bool make)
 {
-	for (unsigned i = 0; i < s->sequences; i++)
-		if (s->sequence[i].id == id)
-			return &s->sequence[i];
+	unsigned at = drawn_place(s, id);
+	if (at < s->sequences && s->sequence[at].id == id)
+		return &s->sequence[at];
 	if (!make)
 		return NULL;
-	struct sql_drawn *more = realloc(s->sequence, (s->sequences + 1) * sizeof *more);
-	if (more == NULL)
-		return NULL;
-	s->sequence = more;
-	more[s->sequences] = (struct sql_drawn){ .id = id };
-	return &more[s->sequences++];
+	if (s->sequences == s->sequences_max) {
+		unsigned had = s->sequences;
+		if (had > 0)
+			forget_dropped(s);
+		/* Twice as many before the next look, unless most were gone. */
+		if (had == 0 || 2 * s->sequences > had) {
+			unsigned max = had == 0 ? 16 : 2 * had;
+			struct sql_drawn *more = realloc(s->sequence, max * sizeof *more);
+			if (more == NULL)
+				return NULL;
+			s->sequence = more;
+			s->sequences_max = max;
+		}
+		at = drawn_place(s, id);
+	}
+	memmove(&s->sequence[at + 1], &s->sequence[at], (s->sequences - at) * sizeof *s->sequence);
+	s->sequence[at] = (struct sql_drawn){ .id = id };
+	s->sequences++;
+	return &s->sequence[at];
 }
 
 /* How many values there are from v on, v included. */
@@ -394,14 +454,19 @@ draw(struct sql_session *s, const struct cat_table *tab, struct sql_drawn *d, st
 		int64_t v = (int64_t)seen;
 		if (v >= q->min && v <= q->max) {
 			uint64_t n = values_from(q, v);
-			d->last = v;
 			d->left = n > (uint64_t)q->cache ? q->cache - 1 : (int64_t)n - 1;
-			return true;
+			st = cat_sequence_drawn(s->cfg.tw, tab->store.id, q, v + d->left * q->step);
+			d->last = v;
+			if (st != NAM_OK)
+				d->left = 0;
+			return st == NAM_OK || sql_status(err, st, NULL);
 		}
 		uint64_t now = seen + add, want = seen;
 		if (q->cycle) {
 			v = q->step > 0 ? q->min : q->max;
 			want = (uint64_t)v + add;
+			if ((st = cat_sequence_reset(s->cfg.tw, tab->store.id, q, v)) != NAM_OK)
+				break;
 		}
 		/* put it back to where it was, or, with CYCLE, to the start. Another session may be
 		 * doing this at once. */
@@ -482,7 +547,9 @@ sql_setval(struct sql_row *r, bool called)
 		    cat_local(tab->path), (long long)q->min, (long long)q->max);
 	struct sql_drawn *d = drawn(s, tab->store.id, called);
 	uint64_t word = called ? (uint64_t)v + (uint64_t)q->step : (uint64_t)v;
-	nam_status st = net_write1(s->net, q->word, &word, sizeof word, NULL);
+	nam_status st = cat_sequence_reset(s->cfg.tw, tab->store.id, q, (int64_t)word);
+	if (st == NAM_OK)
+		st = net_write1(s->net, q->word, &word, sizeof word, NULL);
 	if (st != NAM_OK)
 		return sql_status(r->env->err, st, NULL);
 	if (d != NULL) {

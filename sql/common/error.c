@@ -33,8 +33,8 @@ static const struct {
 	[NAM_UNSUPPORTED] = { "0A000", "the storage nodes cannot do that", "" },
 	[NAM_IO] = { "58030", "the operating system reported an error", "" },
 	[NAM_UNSURE] = { "08007", "it is not known whether the transaction was committed",
-	    "This process has been fenced from the cluster. Connect again, and look whether it was "
-	    "committed." },
+	    "This process has been fenced from the cluster, or the disk that keeps the database has failed. "
+	    "Connect again, and look whether it was committed." },
 	[NAM_EXPIRED] = { "57014", "canceling statement due to statement timeout", "" },
 	[NAM_STUCK] = { "58030",
 	    "another compute process has stopped in the middle of a commit, and cannot be recovered",
@@ -47,6 +47,13 @@ static const struct {
 	    "Try again. If it stays so, restart the storage nodes with more memory for message rings: namdb "
 	    "storage "
 	    "--rings SIZE." },
+	[NAM_NO_SPACE] = { "53100",
+	    "the disk that keeps the database is full: the transaction was rolled back",
+	    "Make room on the file system of the storage node's --data; commits go on by themselves then." },
+	[NAM_UNLOGGED] = { "58030",
+	    "the disk that keeps the database has failed: the transaction was rolled back",
+	    "Nothing can be committed until the storage nodes have been started again. See what the storage "
+	    "node with --data says." },
 };
 
 bool

@@ -87,8 +87,8 @@ struct sql_session {
 	struct sql_gauge *gauge;          /* while EXPLAIN ANALYZE runs */
 	struct sql_stmt *cache[SQL_CACHED];
 	struct net_counts counts;
-	struct sql_drawn *sequence; /* of which nextval has drawn here */
-	unsigned sequences;
+	struct sql_drawn *sequence; /* of which nextval has drawn here, rising by id */
+	unsigned sequences, sequences_max;
 	uint32_t last_sequence;      /* lastval's; 0 = none */
 	char temp[CAT_NAME_MAX + 1]; /* schema of temporary relations; "" = none so far */
 	bool temp_new;               /* it has been named just now */

@@ -66,7 +66,7 @@ static const struct kept kept[SQL_KEPT] = {
 	{ "plan_cache_mode", CHOICE, 0, 0, 0, " auto force_generic_plan force_custom_plan ",
 	    "No effect: plans are generic." },
 	{ "synchronous_commit", CHOICE, 2, 0, 0, " local remote_write on remote_apply off ",
-	    "No effect: there is no log on disk." },
+	    "off: the answer to COMMIT does not wait for the disk. All others are on." },
 	{ "constraint_exclusion", CHOICE, 0, 0, 0, " partition on off ", WAY },
 	{ "debug_parallel_query", CHOICE, 0, 0, 0, " off on regress ", WAY },
 	{ "force_parallel_mode", CHOICE, 0, 0, 0, " off on regress ", WAY },
@@ -100,6 +100,17 @@ find(const char *name)
 		if (strcasecmp(kept[k].name, name) == 0)
 			return k;
 	return -1;
+}
+
+bool
+sql_kept_commits_early(const int32_t *value)
+{
+	enum { OFF = 4 }; /* among its words */
+	static _Atomic int place = -1;
+	int k = atomic_load_explicit(&place, memory_order_relaxed);
+	if (k < 0)
+		atomic_store_explicit(&place, k = find("synchronous_commit"), memory_order_relaxed);
+	return value[k] == OFF;
 }
 
 static int32_t

@@ -173,6 +173,7 @@ sql_commit(struct sql_session *s, struct cat_err *err)
 		struct cat_overlay *changed = s->ddl ? cat_leave(s->cfg.cat, t) : NULL;
 		struct txn_limits l = limits(s);
 		txn_set_limits(t, &l);
+		txn_set_sync(t, !sql_kept_commits_early(s->now.kept));
 		st = txn_commit(t, &cid);
 		count_end(s, st == NAM_OK || st == NAM_UNSEEN);
 		ended(s, changed, st == NAM_OK || st == NAM_UNSEEN ? cid : 0);

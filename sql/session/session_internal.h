@@ -226,6 +226,8 @@ bool sql_set_config(
     struct sql_session *s, const char *name, const char *value, bool local, struct cat_err *err);
 /* kept.c: settings without effect. set: false = none has that name. text: NULL = likewise. */
 void sql_kept_init(int32_t *value);
+/* True if COMMIT does not wait for the disk: synchronous_commit is off. */
+bool sql_kept_commits_early(const int32_t *value);
 /* literals.c: what st says as 'name'::regclass and its kin is there. */
 bool sql_names_exist(struct sql_session *s, const struct ast_stmt *st, struct cat_err *err);
 bool sql_kept_set(int32_t *value, const char *name, const char *v, bool *ok, struct cat_err *err);

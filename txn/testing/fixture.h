@@ -14,6 +14,7 @@
 #include <net/region_format.h>
 #include <net/sim/sim.h>
 #include <txn/txn_internal.h>
+#include <wal/remote/host.h>
 
 #include <cmocka.h>
 
@@ -30,11 +31,13 @@ static unsigned fixture_nodes;                       /* 0 = 3 */
 static uint64_t fixture_byte_ps, fixture_latency_ns; /* how slow the network is, 0 = the default */
 static const struct txn_order *fixture_order;        /* of the first table; its nodes host trees */
 static unsigned fixture_orders;
+static struct wal_dir *fixture_log; /* node 1 keeps a log there; NULL = the cluster has none */
 enum { FIXTURE_NODES_MAX = 8 };
 struct fixture {
 	struct net_sim *sim;
 	struct idx_tree_host *host[FIXTURE_NODES_MAX + 1];
 	struct net_service service[FIXTURE_NODES_MAX + 1][IDX_TREE_SERVICES];
+	struct wal_host *log;
 	struct net *net[PROCS];
 	struct net_worker *w[PROCS];
 	struct net_worker *more; /* of any process: closed with the others */
@@ -196,6 +199,13 @@ fixture_main(void *arg)
 		cfg.bystander = p == 0 && fixture_bystander;
 		assert_int_equal(txn_db_open(fix->w[p], &cfg, &fix->db[p], &err), NAM_OK);
 		assert_int_equal(txn_worker_open(fix->db[p], fix->w[p], &fix->tw[p]), NAM_OK);
+		if (fixture_log != NULL) {
+			bool restorer, restores;
+			assert_int_equal(txn_life(fix->tw[p], &restorer, &restores, &err), NAM_OK);
+			assert_int_equal(restorer, p == 0);
+			if (restorer)
+				assert_int_equal(txn_life_done(fix->tw[p], &err), NAM_OK);
+		}
 	}
 	fix->tab[0] = (struct txn_table){ .id = 1,
 		.slots = (uint16_t)fix->slots,
@@ -227,6 +237,27 @@ fixture_main(void *arg)
 	fix->ok = true;
 }
 
+/* Node 1 keeps a log: its services are the log and, if there are orders, trees. */
+static inline void
+fixture_serve_log(struct fixture *fix, struct net_service *service, unsigned n)
+{
+	struct net_service all[1 + IDX_TREE_SERVICES];
+	struct net_super *super = net_sim_memory(fix->sim, 1);
+	struct nam_err err;
+	super->log = super->bump;
+	super->bump += NET_EXTENT;
+	const struct wal_host_config cfg = {
+		.log = { .dir = fixture_log, .node = 1, .segment_bytes = 1 << 20 },
+		.line = (struct wal_line *)(void *)((char *)super + super->log),
+		.line_at = net_at(1, super->log),
+	};
+	assert_int_equal(wal_host_open(&fix->log, &cfg, &err), NAM_OK);
+	if (n > 0)
+		memcpy(all, service, n * sizeof *service);
+	wal_host_service(fix->log, &all[n]);
+	assert_int_equal(net_sim_serve(fix->sim, 1, all, n + 1), NAM_OK);
+}
+
 static inline void
 run_lab(unsigned procs, unsigned slots, uint64_t seed, uint64_t region_bytes, uint32_t vector,
     void (*body)(struct fixture *))
@@ -250,8 +281,12 @@ run_lab(unsigned procs, unsigned slots, uint64_t seed, uint64_t region_bytes, ui
 		fix->host[r] = idx_tree_host_open(r, net_sim_memory(fix->sim, r), cfg.region_bytes);
 		assert_non_null(fix->host[r]);
 		idx_tree_host_services(fix->host[r], fix->service[r]);
+		if (r == 1 && fixture_log != NULL)
+			continue;
 		assert_int_equal(net_sim_serve(fix->sim, r, fix->service[r], IDX_TREE_SERVICES), NAM_OK);
 	}
+	if (fixture_log != NULL)
+		fixture_serve_log(fix, fix->service[1], fixture_orders > 0 ? IDX_TREE_SERVICES : 0);
 	for (unsigned p = 0; p < procs; p++) {
 		assert_int_equal(net_sim_attach(fix->sim, &fix->net[p]), NAM_OK);
 		assert_int_equal(net_worker_open(fix->net[p], &fix->w[p], NULL), NAM_OK);
@@ -266,6 +301,8 @@ run_lab(unsigned procs, unsigned slots, uint64_t seed, uint64_t region_bytes, ui
 		net_close(fix->net[p]);
 	}
 	net_sim_close(fix->sim);
+	/* As a cut of power does: what is not flushed is gone. */
+	wal_host_drop(fix->log);
 	for (unsigned r = 1; r <= FIXTURE_NODES_MAX; r++)
 		if (fix->host[r] != NULL)
 			idx_tree_host_close(fix->host[r]);

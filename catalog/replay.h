@@ -1,0 +1,50 @@
+/* replay.h -- the rows and long values that a log says there are. For restore.c. */
+#ifndef NAM_CATALOG_REPLAY_H
+#define NAM_CATALOG_REPLAY_H
+
+#include <txn/txn.h>
+
+/* The newest version of a row. */
+struct cat_logged_row {
+	uint64_t at; /* where it lay */
+	uint64_t cid;
+	uint64_t ident;
+	uint32_t table;
+	uint32_t len, cap;
+	bool deleted;
+	char bytes[]; /* aligned to 8 */
+};
+
+struct cat_logged_value {
+	uint64_t at;
+	uint32_t len;
+	uint32_t cap;
+	char bytes[];
+};
+
+/* Of a sequence: the lowest and the highest number of its last generation. */
+struct cat_logged_number {
+	uint32_t sequence;
+	uint64_t generation;
+	int64_t low, high;
+};
+
+struct cat_replay;
+
+/* Reads the published life of the log of a storage node. told(arg, done, all): bytes, now and then.
+ * NAM_CORRUPT: a record contradicts itself. In a coroutine. */
+nam_status cat_replay_open(struct cat_replay **out, struct net_worker *w, unsigned region,
+    void (*told)(void *arg, uint64_t done, uint64_t all), void *arg, struct nam_err *err);
+void cat_replay_close(struct cat_replay *r);
+/* The live rows of a table; borrowed. */
+struct cat_logged_row **cat_replay_rows(const struct cat_replay *r, uint32_t table, size_t *n);
+/* The value that lay at that address, NULL = none; borrowed. */
+const struct cat_logged_value *cat_replay_value(const struct cat_replay *r, uint64_t at);
+/* NULL = none; borrowed. */
+const struct cat_logged_number *cat_replay_number(const struct cat_replay *r, uint32_t sequence);
+/* The greatest table id that any record has. */
+uint32_t cat_replay_last_id(const struct cat_replay *r);
+/* Figures: records, live rows. */
+void cat_replay_counts(const struct cat_replay *r, uint64_t *records, uint64_t *rows);
+
+#endif

@@ -1,0 +1,144 @@
+/*
+ * life.c -- a cluster with a log gets its database: one process restores it, the others wait
+ * (cluster_format.h, K6).
+ *
+ * The restorer has a pin as long as it restores. So it is never taken for idle: if it stalls for
+ * longer than a lease it is fenced, and only then does another process take its place, in a new
+ * life of the log. What it had made until then is garbage as any dead process leaves it.
+ */
+#include "cluster_format.h"
+#include "txn_internal.h"
+
+#include <base/log.h>
+
+enum { LOOK_NS = 5000000, TELL_NS = 2000000000 };
+
+static net_addr
+life_at(const struct txn_db *db)
+{
+	return net_plus(db->cluster, offsetof(struct txn_roster, life));
+}
+
+/* The cluster is in use: remembers where its log is. */
+static nam_status
+join_life(struct txn_worker *tw, uint32_t life, struct nam_err *err)
+{
+	struct txn_db *db = tw->db;
+	struct wal_report report;
+	nam_status st = wal_log_ask(tw->w, db->wal_region, &report);
+	if (st == NAM_OK && report.life != life)
+		st = NAM_GONE;
+	if (st != NAM_OK)
+		return nam_fail(err, st,
+		    "storage node %u, which has the cluster's log, has been started again: start the "
+		    "other storage nodes again as well, then the database is restored",
+		    db->wal_region);
+	db->wal = (struct wal_log){ .region = db->wal_region, .life = life, .line = { report.line } };
+	return NAM_OK;
+}
+
+/* This process is the restorer. */
+static nam_status
+begin_life(struct txn_worker *tw, bool *restores, struct nam_err *err)
+{
+	struct txn_db *db = tw->db;
+	struct wal_report report;
+	nam_status st = wal_log_ask(tw->w, db->wal_region, &report);
+	if (st == NAM_OK)
+		st = wal_log_begin(tw->w, db->wal_region, db->number, &db->wal);
+	*restores = st == NAM_OK && report.published != 0;
+	return st == NAM_OK ? st
+			    : nam_fail(err, st, "the log of storage node %u cannot be written: %s",
+				  db->wal_region, nam_status_text(st));
+}
+
+nam_status
+txn_life(struct txn_worker *tw, bool *restorer, bool *restores, struct nam_err *err)
+{
+	struct txn_db *db = tw->db;
+	uint64_t waits = 0, since = net_now_ns(tw->w);
+	*restorer = *restores = false;
+	if (db->wal_region == 0)
+		return NAM_OK;
+	for (;;) {
+		uint64_t word, seen;
+		bool ended = true;
+		nam_status st = net_read1(tw->w, life_at(db), &word, sizeof word, NULL);
+		if (st == NAM_OK && word != 0 && (word & REC_LOCK) == 0)
+			return join_life(tw, (uint32_t)(word >> 1), err);
+		if (st == NAM_OK && word != 0)
+			st = tso_ended(tw->tso, txn_lock_owner(word), txn_lock_epoch(word), &ended);
+		if (st == NAM_OK && ended) {
+			st = tso_pin_now(tw->tso, &db->life_pin);
+			db->life_word =
+			    txn_lock_word(tso_owner(db->tso), tso_epoch(db->tso), TXN_INTENT_INDEX, 0);
+			if (st == NAM_OK)
+				st = net_cas1(tw->w, life_at(db), word, db->life_word, &seen, NULL);
+			if (st == NAM_OK && seen == word) {
+				*restorer = true;
+				if ((st = begin_life(tw, restores, err)) != NAM_OK)
+					txn_life_quit(tw);
+				return st;
+			}
+			tso_unpin(tw->tso, &db->life_pin);
+		}
+		if (st != NAM_OK)
+			return nam_fail(err, st, "cannot read the cluster's record: %s", nam_status_text(st));
+		uint64_t now = net_now_ns(tw->w);
+		if (now - since > TELL_NS && word != waits) {
+			nam_log(NAM_LOG_WARN, "another process restores the database; this one waits for it");
+			waits = word;
+		}
+		net_sleep(tw->w, LOOK_NS);
+	}
+}
+
+/*
+ * Before this process has joined the log, its recoverer may meet what a dead restorer has left: no
+ * commit of it counts, whatever the log has received. NAM_BUSY: the database is there, and this
+ * process is about to join its log.
+ */
+nam_status
+txn_life_unborn(struct txn_worker *tw)
+{
+	uint64_t word;
+	nam_status st = net_read1(tw->w, life_at(tw->db), &word, sizeof word, NULL);
+	return st == NAM_OK && (word & REC_LOCK) == 0 && word != 0 ? NAM_BUSY : st;
+}
+
+nam_status
+txn_life_done(struct txn_worker *tw, struct nam_err *err)
+{
+	struct txn_db *db = tw->db;
+	uint64_t seen;
+	nam_status st = wal_log_publish(tw->w, &db->wal);
+	if (st == NAM_OK)
+		st = net_cas1(tw->w, life_at(db), db->life_word, 1 + 2 * (uint64_t)db->wal.life, &seen, NULL);
+	if (st == NAM_OK && seen != db->life_word)
+		st = NAM_REFUSED;
+	tso_unpin(tw->tso, &db->life_pin);
+	return st == NAM_OK ? st
+			    : nam_fail(err, st, "the restored database cannot be made durable: %s",
+				  nam_status_text(st));
+}
+
+void
+txn_life_quit(struct txn_worker *tw)
+{
+	struct txn_db *db = tw->db;
+	uint64_t seen;
+	net_cas1(tw->w, life_at(db), db->life_word, 0, &seen, NULL);
+	tso_unpin(tw->tso, &db->life_pin);
+}
+
+unsigned
+txn_db_log_node(const struct txn_db *db)
+{
+	return db->wal_region;
+}
+
+bool
+txn_db_has_log(const struct txn_db *db)
+{
+	return db->wal.region != 0;
+}

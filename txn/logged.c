@@ -1,0 +1,334 @@
+/*
+ * logged.c -- what a commit puts into the cluster's log, and waits for (logged_format.h).
+ *
+ * The records leave with the doorbell of step 2. A body that fits one message costs no round trip;
+ * of a longer one, all parts but the last are received before step 2 begins.
+ */
+#include "logged_format.h"
+#include "txn_internal.h"
+
+#include <base/log.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FLUSH_NS = 20000, FLUSH_CAP_NS = 1000000, FLUSH_HOLD = 8 };
+
+/* A record in the making, and on its way. In the transaction's arena. */
+struct txn_logging {
+	struct wal_append append;
+	struct txn *t;
+	uint32_t cap, n; /* bytes of the body's piece */
+	uint32_t part;
+	char bytes[]; /* struct wal_rq, struct txn_logged, the piece */
+};
+
+enum { HEAD = sizeof(struct wal_rq) + sizeof(struct txn_logged) };
+
+/* The log remembers for each intent of each owner slot which attempt it has received last. */
+static uint64_t
+place_of(uint64_t lock)
+{
+	return 1 + ((uint64_t)txn_lock_owner(lock) << TXN_INTENT_BITS | txn_lock_intent(lock));
+}
+
+static uint64_t
+body_bytes(const struct txn *t)
+{
+	uint64_t n = 0;
+	for (uint32_t i = 0; i < t->nblobs; i++)
+		if (!t->blob[i].dropped)
+			n += sizeof(struct txn_logged_item) + TXN_PAD((uint64_t)t->blob[i].len);
+	for (uint32_t i = 0; i < t->nwr; i++)
+		if (txn_writes(t->wr[i]))
+			n += sizeof(struct txn_logged_item) + TXN_PAD((uint32_t)t->wr[i]->slot->meta);
+	return n;
+}
+
+/* Sends the piece. */
+static void
+part_start(struct txn_logging *l, const struct txn_intent_head *h, bool last)
+{
+	struct txn *t = l->t;
+	struct wal_rq *rq = (void *)l->bytes;
+	struct txn_logged head = { .kind = TXN_LOGGED_COMMIT,
+		.flags = last ? TXN_LOGGED_LAST : 0,
+		.part = l->part++,
+		.lock = t->lock,
+		.check = h->check,
+		.cid = t->cid };
+	memcpy(l->bytes + sizeof *rq, &head, sizeof head);
+	rq->bytes = (uint32_t)sizeof head + l->n;
+	l->append.rq = rq;
+	l->append.flags = (t->sync && last ? WAL_SOON : 0) | (last ? WAL_NAMED : 0);
+	l->append.place = place_of(t->lock);
+	l->append.name[0] = t->lock;
+	l->append.name[1] = h->check;
+	wal_append_start(t->tw->w, &t->tw->db->wal, &l->append);
+	t->logged = t->logged || last;
+}
+
+/* Puts bytes, padded to 8, into the piece; a full one is sent and waited for. */
+static nam_status
+put(struct txn_logging *l, const struct txn_intent_head *h, const void *bytes, uint64_t len)
+{
+	const char *from = bytes;
+	char *into = l->bytes + HEAD;
+	uint64_t left = len, padded = TXN_PAD(len);
+	for (uint64_t done = 0; done < padded;) {
+		if (l->n == l->cap) {
+			part_start(l, h, false);
+			nam_status st = wal_append_wait(l->t->tw->w, &l->append);
+			if (st != NAM_OK)
+				return st;
+			l->n = 0;
+		}
+		uint64_t room = l->cap - l->n, n = padded - done < room ? padded - done : room;
+		uint64_t real = left < n ? left : n;
+		memcpy(into + l->n, from, real);
+		memset(into + l->n + real, 0, n - real);
+		l->n += (uint32_t)n;
+		from += real;
+		left -= real;
+		done += n;
+	}
+	return NAM_OK;
+}
+
+static nam_status
+put_item(struct txn_logging *l, const struct txn_intent_head *h, const struct txn_logged_item *item,
+    const void *bytes)
+{
+	nam_status st = put(l, h, item, sizeof *item);
+	return st == NAM_OK && item->len > 0 ? put(l, h, bytes, item->len) : st;
+}
+
+static nam_status
+put_body(struct txn_logging *l, const struct txn_intent_head *h)
+{
+	struct txn *t = l->t;
+	nam_status st = NAM_OK;
+	for (uint32_t i = 0; st == NAM_OK && i < t->nblobs; i++) {
+		const struct txn_new_blob *b = &t->blob[i];
+		struct txn_logged_item item = {
+			.kind = TXN_LOGGED_VALUE, .table = b->view->table, .at = b->at.bits, .len = b->len
+		};
+		if (!b->dropped)
+			st = put_item(l, h, &item, b->bytes);
+	}
+	for (uint32_t i = 0; st == NAM_OK && i < t->nwr; i++) {
+		const struct txn_write *w = t->wr[i];
+		if (!txn_writes(w))
+			continue;
+		bool deleted = (w->slot->meta & REC_DELETED) != 0;
+		struct txn_logged_item item = { .kind = deleted ? TXN_LOGGED_DELETED : TXN_LOGGED_ROW,
+			.table = w->view->table,
+			.at = w->at.bits,
+			.ident = w->ident,
+			.len = deleted ? 0 : (uint32_t)w->slot->meta };
+		st = put_item(l, h, &item, w->slot->payload);
+		if (i % TXN_OPS == TXN_OPS - 1)
+			txn_give_way(t->tw);
+	}
+	return st;
+}
+
+nam_status
+txn_log_start(struct txn *t, const struct txn_intent_head *h)
+{
+	struct txn_worker *tw = t->tw;
+	t->logging = NULL;
+	t->log_check = h->check;
+	if (tw->db->wal.region == 0)
+		return NAM_OK;
+	nam_status st = NAM_OK;
+	uint32_t most;
+	if (tw->wal_most == 0)
+		st = wal_log_most(tw->w, tw->db->wal.region, &tw->wal_most, &most);
+	if (st != NAM_OK)
+		return st;
+	uint64_t body = body_bytes(t);
+	uint32_t cap = (tw->wal_most - (uint32_t)sizeof(struct txn_logged)) & ~7u;
+	if (body < cap)
+		cap = (uint32_t)body;
+	struct txn_logging *l = nam_arena_take(&t->arena, sizeof *l + HEAD + cap);
+	if (l == NULL)
+		return NAM_NOMEM;
+	*l = (struct txn_logging){ .t = t, .cap = cap };
+	if ((st = put_body(l, h)) != NAM_OK)
+		return st;
+	part_start(l, h, true);
+	t->logging = l;
+	return NAM_OK;
+}
+
+nam_status
+txn_log_wait(struct txn *t)
+{
+	struct txn_logging *l = t->logging;
+	if (l == NULL)
+		return NAM_OK;
+	nam_status st = wal_append_wait(t->tw->w, &l->append);
+	t->logging = NULL;
+	t->log_end = st == NAM_OK ? l->append.end : 0;
+	/* The log has refused it, so no process will find it there. */
+	if (st != NAM_OK && st != NAM_GONE)
+		t->logged = false;
+	return st;
+}
+
+/* ---- undone ---- */
+
+nam_status
+txn_log_undone(struct txn_worker *tw, uint64_t lock, uint64_t check)
+{
+	struct {
+		struct wal_rq rq;
+		struct txn_logged head;
+	} record = { .rq.bytes = sizeof record.head,
+		.head = {
+		    .kind = TXN_LOGGED_UNDONE, .flags = TXN_LOGGED_LAST, .lock = lock, .check = check } };
+	struct wal_append a = { .rq = &record.rq, .flags = WAL_SPARE | WAL_SOON };
+	wal_append_start(tw->w, &tw->db->wal, &a);
+	nam_status st = wal_append_wait(tw->w, &a);
+	return st == NAM_OK ? txn_flush_wait(tw, a.end) : st;
+}
+
+nam_status
+txn_log_number(struct txn_worker *tw, uint32_t sequence, uint64_t generation, int64_t number)
+{
+	struct {
+		struct wal_rq rq;
+		struct txn_logged head;
+		struct txn_logged_item item;
+	} record = { .rq.bytes = sizeof record.head + sizeof record.item,
+		.head = { .kind = TXN_LOGGED_NUMBERS, .flags = TXN_LOGGED_LAST },
+		.item = { .kind = TXN_LOGGED_NUMBER,
+		    .table = sequence,
+		    .at = generation,
+		    .ident = (uint64_t)number } };
+	struct wal_append a = { .rq = &record.rq, .flags = WAL_SOON };
+	if (tw->db->wal.region == 0)
+		return NAM_OK;
+	wal_append_start(tw->w, &tw->db->wal, &a);
+	nam_status st = wal_append_wait(tw->w, &a);
+	return st == NAM_OK ? txn_flush_wait(tw, a.end) : st;
+}
+
+nam_status
+txn_log_has(struct txn_worker *tw, uint64_t lock, uint64_t check, bool *has)
+{
+	struct wal_last last;
+	nam_status st = wal_log_last(tw->w, &tw->db->wal, place_of(lock), &last);
+	*has = st == NAM_OK && last.end != 0 && last.name[0] == lock && last.name[1] == check;
+	return st;
+}
+
+/* ---- waiting until it is flushed ---- */
+
+/* The log is broken, or gone: a waiting caller is told so. */
+static void
+fail_all(struct txn_worker *tw, nam_status st)
+{
+	while (tw->flush != NULL) {
+		struct txn_flush *f = tw->flush;
+		tw->flush = f->next;
+		f->st = st;
+		f->over = true;
+		f->then(f);
+	}
+}
+
+static void
+wake_flushed(struct txn_worker *tw, uint64_t flushed)
+{
+	struct txn_flush *due = NULL, **end = &due;
+	for (struct txn_flush **at = &tw->flush; *at != NULL;) {
+		struct txn_flush *f = *at;
+		if (f->end > flushed) {
+			at = &f->next;
+			continue;
+		}
+		*at = f->next;
+		*end = f;
+		end = &f->next;
+		f->next = NULL;
+	}
+	for (struct txn_flush *f = due, *next; f != NULL; f = next) {
+		next = f->next; /* f is gone when its transaction is */
+		f->st = NAM_OK;
+		f->over = true;
+		f->then(f);
+	}
+}
+
+/* Looks how far the log is flushed, as long as a transaction of this worker waits for that. */
+static void
+watch(void *worker)
+{
+	struct txn_worker *tw = worker;
+	struct net_backoff pause = { .base_ns = FLUSH_NS, .cap_ns = FLUSH_CAP_NS, .hold = FLUSH_HOLD };
+	net_account_to(&tw->background);
+	while (tw->flush != NULL) {
+		uint64_t flushed = 0, until = 0;
+		nam_status st = wal_log_flushed(tw->w, &tw->db->wal, &flushed);
+		if (st == NAM_GONE) {
+			while ((st = txn_reconnect(tw, tw->db->wal.line, &until)) == NAM_BUSY)
+				;
+			if (st == NAM_OK)
+				continue;
+		}
+		if (flushed > tw->flushed) {
+			tw->flushed = flushed;
+			pause.tries = 0;
+			wake_flushed(tw, flushed);
+		}
+		if (st != NAM_OK)
+			fail_all(tw, st);
+		else if (tw->flush != NULL)
+			net_back_off(tw->w, &pause);
+	}
+	tw->watching = false;
+	tw->helpers--;
+}
+
+void
+txn_flush_add(struct txn_worker *tw, struct txn_flush *f)
+{
+	f->over = false;
+	f->next = tw->flush;
+	tw->flush = f;
+	if (tw->watching)
+		return;
+	tw->watching = true;
+	tw->helpers++;
+	if (nam_co_start(net_worker_sched(tw->w), watch, tw, 0) != NULL)
+		return;
+	tw->watching = false;
+	tw->helpers--;
+	fail_all(tw, NAM_NOMEM);
+}
+
+static void
+wake(struct txn_flush *f)
+{
+	nam_co_wake(f->waiter);
+}
+
+nam_status
+txn_flush_wait(struct txn_worker *tw, uint64_t end)
+{
+	struct txn_flush f = { .end = end, .then = wake, .waiter = nam_co_self() };
+	if (end <= tw->flushed)
+		return NAM_OK;
+	txn_flush_add(tw, &f);
+	while (!f.over)
+		nam_co_park();
+	return f.st;
+}
+
+void
+txn_set_sync(struct txn *t, bool on)
+{
+	t->sync = on && t->tw->db->wal.region != 0;
+}

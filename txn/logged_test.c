@@ -1,0 +1,445 @@
+/*
+ * logged_test.c -- a cluster with a log: the owner of a commit dies at every verb, its recoverer at
+ * many, and at the end the power is cut. What the log then has is what the cluster showed.
+ *
+ * The log is read by code of this file alone. It is judged from outside: what was answered is
+ * there, what was told undone is not, nothing is there by half, and the rows of the log are those
+ * that the processes which lived have READ last.
+ */
+#include <base/fault.h>
+#include <base/log.h>
+#include <txn/logged_format.h>
+#include <txn/testing/fixture.h>
+#include <wal/testing/faulty.h>
+#include <wal/wal.h>
+#include <wal/wal_format.h>
+
+enum { OWNER = 1, HELPER = 2, KEYS = 8, FRESH = 100, OLD = 10, NEW = 20, LEASE_NS = 100000000, VALUE = 3000 };
+
+/* What a world showed at its end, and what its commit was told. */
+static struct {
+	uint64_t verb, second; /* the owner's, its first recoverer's (0 = it lives) */
+	bool sync;
+	nam_status st;
+	bool ended, crashed, second_crashed;
+	int64_t row[KEYS], fresh; /* -1 = absent */
+	bool wrong;
+} world;
+
+/* ---- the log, read by itself ---- */
+
+struct logged_row {
+	uint64_t at, cid;
+	struct row row;
+	bool deleted;
+};
+struct logged_attempt {
+	uint64_t lock, check;
+};
+static struct {
+	struct logged_row row[4096];
+	unsigned rows;
+	struct logged_attempt undone[64];
+	unsigned undones;
+	unsigned values, records;
+} book;
+
+static bool
+was_undone(const struct txn_logged *h)
+{
+	for (unsigned i = 0; i < book.undones; i++)
+		if (book.undone[i].lock == h->lock && book.undone[i].check == h->check)
+			return true;
+	return false;
+}
+
+static void
+enter_row(const struct txn_logged *h, const struct txn_logged_item *item, const char *bytes)
+{
+	unsigned i = 0;
+	while (i < book.rows && book.row[i].at != item->at)
+		i++;
+	if (i == book.rows) {
+		assert_true(book.rows < sizeof book.row / sizeof *book.row);
+		book.row[book.rows++] = (struct logged_row){ .at = item->at };
+	}
+	if (h->cid < book.row[i].cid)
+		return;
+	book.row[i].cid = h->cid;
+	book.row[i].deleted = item->kind == TXN_LOGGED_DELETED;
+	if (!book.row[i].deleted) {
+		assert_int_equal(item->len, sizeof(struct row));
+		memcpy(&book.row[i].row, bytes, sizeof(struct row));
+	}
+}
+
+static void
+enter(const char *bytes, uint32_t len, bool undone)
+{
+	struct txn_logged h;
+	assert_true(len >= sizeof h);
+	memcpy(&h, bytes, sizeof h);
+	book.records++;
+	if (undone && h.kind == TXN_LOGGED_UNDONE)
+		book.undone[book.undones++] = (struct logged_attempt){ h.lock, h.check };
+	if (undone || h.kind != TXN_LOGGED_COMMIT || was_undone(&h))
+		return;
+	assert_true(h.part == 0 && (h.flags & TXN_LOGGED_LAST) != 0);
+	for (uint32_t at = sizeof h; at < len;) {
+		struct txn_logged_item item;
+		memcpy(&item, bytes + at, sizeof item);
+		at += sizeof item;
+		if (item.kind == TXN_LOGGED_VALUE)
+			book.values++;
+		else if (item.table == 1)
+			enter_row(&h, &item, bytes + at);
+		at += TXN_PAD(item.len);
+	}
+}
+
+static void
+read_log(struct wal_dir *dir)
+{
+	static char buf[WAL_RECORD_MAX + 64];
+	struct wal *w;
+	struct nam_err err;
+	const struct wal_config cfg = { .dir = dir, .node = 1, .segment_bytes = 1 << 20 };
+	if (wal_open(&w, &cfg, &err) != NAM_OK)
+		fail_msg("%s", err.text);
+	memset(&book, 0, sizeof book);
+	for (unsigned pass = 0; pass < 2; pass++) {
+		uint64_t position = 0;
+		for (uint32_t got = 1; got > 0;) {
+			assert_int_equal(
+			    wal_read(w, position, buf, sizeof buf, &got, &position, &err), NAM_OK);
+			for (uint32_t at = 0; at < got;) {
+				struct wal_record_head rec;
+				memcpy(&rec, buf + at, sizeof rec);
+				enter(buf + at + sizeof rec, rec.bytes, pass == 0);
+				at += (uint32_t)sizeof rec + TXN_PAD(rec.bytes);
+			}
+		}
+	}
+	wal_close(w);
+}
+
+static int64_t
+logged_value(uint64_t key)
+{
+	int64_t v = -1;
+	for (unsigned i = 0; i < book.rows; i++)
+		if (!book.row[i].deleted && book.row[i].row.key == key) {
+			if (v != -1)
+				world.wrong = true; /* a key twice */
+			v = book.row[i].row.value;
+		}
+	return v;
+}
+
+/* ---- a world ---- */
+
+/* Updates 0 and 1, deletes 2, inserts a row with a long value. */
+static void
+owner_main(void *arg)
+{
+	struct fixture *fix = arg;
+	struct txn_table *tab = &fix->tab[OWNER];
+	static char bytes[VALUE];
+	struct txn *t;
+	struct row r = mk(FRESH, NEW);
+	world.st = txn_begin(fix->tw[OWNER], TXN_REPEATABLE_READ, &t);
+	if (world.st == NAM_OK) {
+		txn_set_sync(t, world.sync);
+		world.st = set(fix, t, tab, 0, NEW);
+		if (world.st == NAM_OK)
+			world.st = set(fix, t, tab, 1, NEW);
+		if (world.st == NAM_OK)
+			world.st = del(fix, t, tab, 2);
+		if (world.st == NAM_OK)
+			world.st = txn_blob_put(t, tab, bytes, sizeof bytes, &r.blob);
+		if (world.st == NAM_OK)
+			world.st = insert_row(t, tab, &r);
+		if (world.st == NAM_OK)
+			world.st = txn_commit(t, NULL);
+		else
+			txn_abort(t);
+	}
+	world.ended = true;
+}
+
+static void
+show(struct fixture *fix)
+{
+	/* Locks that are left are waited for: every row is written once more, so that it is in
+	 * the log
+	 * behind what was decided. */
+	for (uint64_t k = 4; k < 6; k++) {
+		struct txn *t = begin(fix, 0, TXN_READ_COMMITTED);
+		assert_int_equal(set(fix, t, &fix->tab[0], k, 30), NAM_OK);
+		assert_int_equal(txn_commit(t, NULL), NAM_OK);
+	}
+	struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
+	for (uint64_t k = 0; k < KEYS; k++)
+		world.row[k] = value_of(fix, t, &fix->tab[0], k);
+	world.fresh = value_of(fix, t, &fix->tab[0], FRESH);
+	txn_abort(t);
+}
+
+static bool
+recovered(struct fixture *fix)
+{
+	struct txn_stats a, b;
+	txn_worker_stats(fix->tw[0], &a);
+	txn_worker_stats(fix->tw[HELPER], &b);
+	return a.recovered + (world.second_crashed ? 0 : b.recovered) > 0;
+}
+
+static void
+body(struct fixture *fix)
+{
+	fill(fix, KEYS, OLD);
+	net_sim_crash_at(fix->sim, fix->net[OWNER], net_sim_verbs(fix->net[OWNER]) + world.verb);
+	if (world.second > 0)
+		net_sim_crash_at(fix->sim, fix->net[HELPER], net_sim_verbs(fix->net[HELPER]) + world.second);
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[OWNER]), owner_main, fix, 128 << 10));
+	while (!world.ended && !net_sim_crashed(fix->net[OWNER]))
+		net_sleep(fix->w[0], 100000);
+	world.crashed = net_sim_crashed(fix->net[OWNER]);
+	uint64_t until = net_now_ns(fix->w[0]) + 40 * (uint64_t)LEASE_NS;
+	while (world.crashed && !recovered(fix)) {
+		world.second_crashed = world.second > 0 && net_sim_crashed(fix->net[HELPER]);
+		assert_true(net_now_ns(fix->w[0]) < until);
+		net_sleep(fix->w[0], 1000000);
+	}
+	net_sleep(fix->w[0], LEASE_NS);
+	world.second_crashed = world.second > 0 && net_sim_crashed(fix->net[HELPER]);
+	show(fix);
+	for (unsigned p = OWNER; p <= HELPER; p++)
+		if (net_sim_crashed(fix->net[p]))
+			net_sim_bury(fix->sim, fix->net[p]);
+		else
+			net_sim_crash_at(fix->sim, fix->net[p], UINT64_MAX);
+	while (!world.ended)
+		net_sleep(fix->w[0], 100000);
+}
+
+/* Plays it, cuts the power, and compares. True if all is as it must be. */
+static bool
+play(uint64_t verb, uint64_t second, bool sync, uint64_t seed)
+{
+	fixture_log = wal_faulty_open(seed);
+	assert_non_null(fixture_log);
+	memset(&world, 0, sizeof world);
+	world.verb = verb;
+	world.second = second;
+	world.sync = sync;
+	run(3, 2, seed, body);
+	wal_faulty_cut(fixture_log);
+	read_log(fixture_log);
+	wal_faulty_close(fixture_log);
+	fixture_log = NULL;
+	bool after = world.row[0] == NEW, is = !world.wrong;
+	/* All of it or nothing, in memory and in the log. */
+	is = is && world.row[1] == (after ? NEW : OLD) && world.row[2] == (after ? -1 : OLD) &&
+	     world.fresh == (after ? NEW : -1);
+	for (uint64_t k = 0; k < KEYS; k++)
+		is = is && logged_value(k) == world.row[k];
+	is = is && logged_value(FRESH) == world.fresh && book.values == (unsigned)after;
+	/* A process that has crashed is told nothing that counts. */
+	if (!world.crashed && world.st == NAM_OK)
+		is = is && after;
+	return is && !world.wrong;
+}
+
+/* Every verb of the owner, until it lives to its end. */
+static unsigned
+every_verb(bool sync, bool seconds, unsigned *worlds, unsigned *after)
+{
+	unsigned wrong = 0;
+	for (uint64_t seed = 1; seed <= (seconds ? 2 : 3); seed++) {
+		for (uint64_t verb = 1; verb < 400; verb++) {
+			uint64_t second = seconds ? 1 + nam_mix(verb * 31 + seed) % 120 : 0;
+			bool is = play(verb, second, sync, seed * 1000 + verb);
+			++*worlds;
+			*after += world.row[0] == NEW;
+			wrong += !is;
+			if (!is && !nam_fault_any())
+				fprintf(stderr, "verb %llu second %llu seed %llu: status %d\n",
+				    (unsigned long long)verb, (unsigned long long)second,
+				    (unsigned long long)seed, (int)world.st);
+			if (!world.crashed)
+				break;
+		}
+	}
+	return wrong;
+}
+
+static void
+test_owner_dies(void **state)
+{
+	(void)state;
+	for (unsigned sync = 0; sync < 2; sync++) {
+		unsigned worlds = 0, after = 0;
+		assert_int_equal(every_verb(sync, false, &worlds, &after), 0);
+		printf("%s: %u worlds, the commit is there in %u\n", sync ? "on" : "off", worlds, after);
+		assert_true(worlds > 60 && after > 5 && after < worlds);
+	}
+}
+
+static void
+test_recoverer_dies(void **state)
+{
+	(void)state;
+	unsigned worlds = 0, after = 0;
+	assert_int_equal(every_verb(true, true, &worlds, &after), 0);
+	printf("%u worlds, the commit is there in %u\n", worlds, after);
+}
+
+/* ---- answered at `on`: flushed ---- */
+
+struct answered {
+	struct fixture *fix;
+	unsigned n;
+	uint64_t stop_at;
+};
+static unsigned answers, there;
+
+static void
+commits(struct fixture *fix)
+{
+	fill(fix, 1, 0);
+	wal_faulty_stop_at(fixture_log, 40);
+	for (answers = 0; answers < 200; answers++) {
+		struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
+		assert_int_equal(insert(t, &fix->tab[0], 1 + answers, (int64_t)answers), NAM_OK);
+		nam_status st = txn_commit(t, NULL);
+		if (st == NAM_OK)
+			continue;
+		/* The disk has failed. What was received before may be in memory; nothing more is
+		 * taken. */
+		assert_true(st == NAM_UNSURE || st == NAM_UNLOGGED);
+		break;
+	}
+	assert_true(answers < 200);
+	struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(insert(t, &fix->tab[0], 1000, 1), NAM_OK);
+	assert_int_equal(txn_commit(t, NULL), NAM_UNLOGGED);
+	t = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(value_of(fix, t, &fix->tab[0], 1), 0);
+	assert_int_equal(value_of(fix, t, &fix->tab[0], 1000), -1);
+	txn_abort(t);
+}
+
+static unsigned
+lost_answers(void)
+{
+	unsigned lost = 0;
+	for (uint64_t seed = 1; seed <= 10; seed++) {
+		fixture_log = wal_faulty_open(seed);
+		run(1, 2, seed, commits);
+		wal_faulty_cut(fixture_log);
+		read_log(fixture_log);
+		wal_faulty_close(fixture_log);
+		fixture_log = NULL;
+		for (there = 0; there < answers && logged_value(1 + there) == (int64_t)there;)
+			there++;
+		lost += answers - there;
+	}
+	return lost;
+}
+
+static void
+test_answered(void **state)
+{
+	(void)state;
+	assert_int_equal(lost_answers(), 0);
+}
+
+/* ---- no space ---- */
+
+static void
+full(struct fixture *fix)
+{
+	static char bytes[20000];
+	fill(fix, 1, 0);
+	wal_faulty_room(fixture_log, 3 << 20);
+	unsigned n = 0;
+	nam_status st = NAM_OK;
+	for (; st == NAM_OK && n < 1000; n++) {
+		struct row r = mk(1 + n, 5);
+		struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
+		assert_int_equal(txn_blob_put(t, &fix->tab[0], bytes, sizeof bytes, &r.blob), NAM_OK);
+		assert_int_equal(insert_row(t, &fix->tab[0], &r), NAM_OK);
+		st = txn_commit(t, NULL);
+	}
+	assert_int_equal(st, NAM_NO_SPACE);
+	assert_true(n > 20);
+	/* Nothing of it is there, no lock stays, and when there is room it goes on by itself. */
+	struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(value_of(fix, t, &fix->tab[0], n), -1);
+	txn_abort(t);
+	wal_faulty_room(fixture_log, UINT64_MAX);
+	for (unsigned tries = 0; tries < 1000 && st == NAM_NO_SPACE; tries++) {
+		net_sleep(fix->w[0], 1000000);
+		t = begin(fix, 0, TXN_REPEATABLE_READ);
+		assert_int_equal(insert(t, &fix->tab[0], n, 6), NAM_OK);
+		st = txn_commit(t, NULL);
+	}
+	assert_int_equal(st, NAM_OK);
+	world.fresh = n;
+}
+
+static void
+test_no_space(void **state)
+{
+	(void)state;
+	fixture_log = wal_faulty_open(3);
+	run_lab(1, 2, 3, 64 << 20, 0, full);
+	wal_faulty_cut(fixture_log);
+	read_log(fixture_log);
+	wal_faulty_close(fixture_log);
+	fixture_log = NULL;
+	for (int64_t k = 1; k < world.fresh; k++)
+		assert_int_equal(logged_value((uint64_t)k), 5);
+	assert_int_equal(logged_value((uint64_t)world.fresh), 6);
+}
+
+/* ---- the broken twins ---- */
+
+#ifdef NAM_TWINS
+static void
+test_twins(void **state)
+{
+	static const enum nam_fault of_owner[] = { NAM_FAULT_LOG_UNTOLD, NAM_FAULT_LOG_UNASKED };
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		unsigned worlds = 0, after = 0;
+		nam_fault_on = of_owner[i];
+		unsigned wrong = every_verb(false, false, &worlds, &after);
+		nam_fault_on = NAM_FAULT_NONE;
+		printf("fault %s: %u of %u worlds are wrong\n", nam_fault_name[of_owner[i]], wrong, worlds);
+		assert_true(wrong > 0);
+	}
+	nam_fault_on = NAM_FAULT_LOG_UNFLUSHED;
+	unsigned lost = lost_answers();
+	nam_fault_on = NAM_FAULT_NONE;
+	printf("fault %s: %u answered commits are lost\n", nam_fault_name[NAM_FAULT_LOG_UNFLUSHED], lost);
+	assert_true(lost > 0);
+}
+#endif
+
+int
+main(void)
+{
+	nam_log_level_set(NAM_LOG_ERROR);
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_owner_dies),
+		cmocka_unit_test(test_recoverer_dies),
+		cmocka_unit_test(test_answered),
+		cmocka_unit_test(test_no_space),
+#ifdef NAM_TWINS
+		cmocka_unit_test(test_twins),
+#endif
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

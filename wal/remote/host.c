@@ -1,0 +1,389 @@
+/* host.c -- requests to the log of a storage node, and its flusher. */
+#include "host.h"
+
+#include <base/hash.h>
+#include <base/log.h>
+#include <net/region_format.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+	DELAY_MS = 200,
+	AGAIN_MS = 100,     /* a step that has to wait for space is tried again */
+	PLACES_FIRST = 1024 /* a power of two */
+};
+
+/* What was received last with a place. */
+struct place {
+	uint64_t place; /* 0 = none */
+	struct wal_last last;
+};
+
+struct wal_host {
+	struct wal *log;
+	struct wal_line *line;
+	net_addr line_at;
+	uint32_t delay_ms;
+	/* the shard's */
+	struct place *place; /* open addressing, half full at most */
+	uint32_t places, used;
+	/* Between shard and flusher. */
+	_Atomic uint64_t soon; /* position up to which a client waits */
+	atomic_bool hurry;     /* a life was begun, or is to be published */
+	atomic_bool sleeps, stop;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	pthread_t thread;
+	bool started;
+	bool said; /* the flusher's: that the log is broken */
+};
+
+static void
+tell_line(struct wal_host *h)
+{
+	struct wal_state s;
+	wal_state(h->log, &s);
+	/* A client that sees the life sees its positions. */
+	if (h->line->life != s.life) {
+		__atomic_store_n(&h->line->flushed, 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&h->line->life, s.life, __ATOMIC_RELEASE);
+	}
+	__atomic_store_n(&h->line->condition, s.condition, __ATOMIC_RELEASE);
+	__atomic_store_n(&h->line->flushed, s.flushed, __ATOMIC_RELEASE);
+	__atomic_store_n(&h->line->published, s.published, __ATOMIC_RELEASE);
+}
+
+/* ---- the flusher ---- */
+
+static void
+tell_broken(struct wal_host *h)
+{
+	struct wal_state s;
+	struct nam_err why = { .text = "" };
+	wal_state(h->log, &s);
+	if (s.condition == WAL_WELL)
+		h->said = false;
+	if (s.condition == WAL_WELL || h->said)
+		return;
+	h->said = true;
+	wal_why(h->log, &why);
+	nam_log(NAM_LOG_ERROR, "%s%s", why.text,
+	    s.condition == WAL_BROKEN
+		? "; no commit is accepted until this storage node has been started again"
+		: "; commits are refused until there is space");
+}
+
+/* Sleeps until the shard has work for it, or delay_ms are over. */
+static void
+rest(struct wal_host *h, uint32_t ms)
+{
+	struct timespec until;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += (long)(ms % 1000) * 1000000;
+	until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	pthread_mutex_lock(&h->lock);
+	atomic_store(&h->sleeps, true);
+	struct wal_state s;
+	wal_state(h->log, &s);
+	bool due = atomic_load(&h->soon) > s.flushed && s.condition == WAL_WELL;
+	if (!due && !atomic_load(&h->hurry) && !atomic_load(&h->stop))
+		pthread_cond_timedwait(&h->wake, &h->lock, &until);
+	atomic_store(&h->sleeps, false);
+	pthread_mutex_unlock(&h->lock);
+}
+
+static void *
+flusher(void *arg)
+{
+	struct wal_host *h = arg;
+	struct wal_state s;
+	for (;;) {
+		bool stops = atomic_load(&h->stop);
+		atomic_store(&h->hurry, false);
+		while (wal_step(h->log))
+			tell_line(h);
+		tell_line(h);
+		tell_broken(h);
+		wal_state(h->log, &s);
+		if (stops && (s.condition != WAL_WELL || s.flushed == s.received))
+			return NULL;
+		if (!stops)
+			rest(h, s.condition == WAL_WELL ? h->delay_ms : AGAIN_MS);
+	}
+}
+
+static void
+rouse(struct wal_host *h)
+{
+	if (!h->started || !atomic_load(&h->sleeps))
+		return;
+	pthread_mutex_lock(&h->lock);
+	pthread_cond_signal(&h->wake);
+	pthread_mutex_unlock(&h->lock);
+}
+
+/* ---- places ---- */
+
+static struct place *
+place_of(struct place *table, uint32_t places, uint64_t place)
+{
+	uint32_t i = (uint32_t)nam_mix(place) & (places - 1);
+	while (table[i].place != 0 && table[i].place != place)
+		i = (i + 1) & (places - 1);
+	return &table[i];
+}
+
+static bool
+places_grow(struct wal_host *h)
+{
+	uint32_t more = h->places != 0 ? 2 * h->places : PLACES_FIRST;
+	struct place *table = calloc(more, sizeof *table);
+	if (table == NULL)
+		return false;
+	for (uint32_t i = 0; i < h->places; i++)
+		if (h->place[i].place != 0)
+			*place_of(table, more, h->place[i].place) = h->place[i];
+	free(h->place);
+	h->place = table;
+	h->places = more;
+	return true;
+}
+
+/* ---- requests ---- */
+
+/* A client cannot see which disk is meant by a plain status. */
+static nam_status
+told(nam_status st)
+{
+	return st == NAM_FULL ? NAM_NO_SPACE : st == NAM_IO ? NAM_UNLOGGED : st;
+}
+
+static nam_status
+append(struct wal_host *h, const struct wal_rq *rq, const void *bytes, uint64_t *end)
+{
+	struct place *p = NULL;
+	if (rq->flags & WAL_NAMED) {
+		if (rq->arg == 0)
+			return NAM_INVALID;
+		/* Memory first: what has been received has to be remembered. */
+		if (2 * (h->used + 1) > h->places && !places_grow(h))
+			return NAM_BUSY;
+		p = place_of(h->place, h->places, rq->arg);
+	}
+	nam_status st = wal_append(h->log, rq->life, bytes, rq->bytes, (rq->flags & WAL_SPARE) != 0, end);
+	if (st != NAM_OK)
+		return st;
+	if (p != NULL) {
+		h->used += p->place == 0;
+		p->place = rq->arg;
+		p->last = (struct wal_last){ { rq->name[0], rq->name[1] }, *end };
+	}
+	if (rq->flags & WAL_SOON) {
+		if (atomic_load_explicit(&h->soon, memory_order_relaxed) < *end)
+			atomic_store(&h->soon, *end);
+		rouse(h);
+	}
+	return NAM_OK;
+}
+
+static nam_status
+begin(struct wal_host *h, uint64_t cluster, uint64_t *life)
+{
+	uint32_t number;
+	nam_status st = wal_begin(h->log, cluster, &number);
+	if (st != NAM_OK)
+		return st;
+	*life = number;
+	atomic_store(&h->soon, 0);
+	if (h->places > 0)
+		memset(h->place, 0, h->places * sizeof *h->place);
+	h->used = 0;
+	atomic_store(&h->hurry, true);
+	rouse(h);
+	return NAM_OK;
+}
+
+static nam_status
+read_records(struct wal_host *h, uint64_t position, struct net_request *rq)
+{
+	struct wal_records *head = rq->answer;
+	struct nam_err err;
+	uint32_t got;
+	if (rq->answer_max < sizeof *head)
+		return NAM_FULL;
+	nam_status st = wal_read(
+	    h->log, position, head + 1, rq->answer_max - (uint32_t)sizeof *head, &got, &head->next, &err);
+	if (st != NAM_OK) {
+		nam_log(NAM_LOG_ERROR, "%s", err.text);
+		return st;
+	}
+	head->bytes = got;
+	rq->answer_len = (uint32_t)sizeof *head + got;
+	return NAM_OK;
+}
+
+static void
+report(struct wal_host *h, struct wal_report *out)
+{
+	struct wal_state s;
+	wal_state(h->log, &s);
+	*out = (struct wal_report){ .cluster = s.cluster,
+		.line = h->line_at.bits,
+		.end = s.end,
+		.published = s.published,
+		.life = s.life,
+		.condition = s.condition };
+}
+
+static nam_status
+handle(void *arg, struct net_request *request)
+{
+	struct wal_host *h = arg;
+	struct wal_rq rq;
+	uint64_t number = 0;
+	nam_status st = NAM_INVALID;
+	if (request->len < sizeof rq)
+		return NAM_INVALID;
+	memcpy(&rq, request->bytes, sizeof rq);
+	if (rq.bytes > request->len - sizeof rq)
+		return NAM_INVALID;
+	if (rq.what == WAL_READ)
+		return read_records(h, rq.arg, request);
+	if (request->answer_max < sizeof(struct wal_report))
+		return NAM_FULL;
+	switch ((enum wal_message)rq.what) {
+	case WAL_ASK:
+		report(h, request->answer);
+		request->answer_len = sizeof(struct wal_report);
+		return NAM_OK;
+	case WAL_LAST: {
+		static const struct wal_last none;
+		struct wal_state s;
+		wal_state(h->log, &s);
+		if (rq.life != s.life)
+			return NAM_REFUSED;
+		memcpy(request->answer, h->places > 0 ? &place_of(h->place, h->places, rq.arg)->last : &none,
+		    sizeof none);
+		request->answer_len = sizeof none;
+		return NAM_OK;
+	}
+	case WAL_APPEND:
+		st = append(h, &rq, (const char *)request->bytes + sizeof rq, &number);
+		break;
+	case WAL_BEGIN:
+		st = begin(h, rq.arg, &number);
+		break;
+	case WAL_PUBLISH:
+		st = wal_publish(h->log, rq.life);
+		if (st == NAM_OK) {
+			atomic_store(&h->hurry, true);
+			rouse(h);
+		}
+		break;
+	default:
+		break;
+	}
+	memcpy(request->answer, &number, sizeof number);
+	request->answer_len = sizeof number;
+	return told(st);
+}
+
+/* Of a simulated node: one step of the flusher's work each time. */
+static bool
+idle(void *arg)
+{
+	struct wal_host *h = arg;
+	bool did = wal_step(h->log);
+	tell_line(h);
+	return did;
+}
+
+/* ---- opening ---- */
+
+nam_status
+wal_host_open(struct wal_host **out, const struct wal_host_config *cfg, struct nam_err *err)
+{
+	struct wal_host *h = calloc(1, sizeof *h);
+	if (h == NULL)
+		return nam_fail(err, NAM_NOMEM, "no memory for the log");
+	h->line = cfg->line;
+	h->line_at = cfg->line_at;
+	h->delay_ms = cfg->delay_ms != 0 ? cfg->delay_ms : DELAY_MS;
+	nam_status st = wal_open(&h->log, &cfg->log, err);
+	if (st != NAM_OK) {
+		free(h);
+		return st;
+	}
+	pthread_condattr_t attr;
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&h->wake, &attr);
+	pthread_condattr_destroy(&attr);
+	pthread_mutex_init(&h->lock, NULL);
+	tell_line(h);
+	if (cfg->thread) {
+		h->started = pthread_create(&h->thread, NULL, flusher, h) == 0;
+		if (!h->started) {
+			wal_host_close(h);
+			return nam_fail(err, NAM_IO, "cannot start the thread that flushes the log");
+		}
+	}
+	*out = h;
+	return NAM_OK;
+}
+
+void
+wal_host_stop(struct wal_host *h)
+{
+	if (h == NULL || !h->started)
+		return;
+	pthread_mutex_lock(&h->lock);
+	atomic_store(&h->stop, true);
+	pthread_cond_signal(&h->wake);
+	pthread_mutex_unlock(&h->lock);
+	pthread_join(h->thread, NULL);
+	h->started = false;
+}
+
+void
+wal_host_close(struct wal_host *h)
+{
+	struct wal_state s;
+	if (h == NULL)
+		return;
+	wal_host_stop(h);
+	for (wal_state(h->log, &s); s.condition == WAL_WELL && s.flushed < s.received; wal_state(h->log, &s))
+		wal_step(h->log);
+	wal_host_drop(h);
+}
+
+void
+wal_host_drop(struct wal_host *h)
+{
+	if (h == NULL)
+		return;
+	wal_close(h->log);
+	pthread_cond_destroy(&h->wake);
+	pthread_mutex_destroy(&h->lock);
+	free(h->place);
+	free(h);
+}
+
+void
+wal_host_service(struct wal_host *h, struct net_service *out)
+{
+	*out = (struct net_service){
+		.id = WAL_SERVICE, .name = "log", .fn = handle, .arg = h, .idle = h->started ? NULL : idle
+	};
+}
+
+const struct wal *
+wal_host_log(const struct wal_host *h)
+{
+	return h->log;
+}

@@ -1,0 +1,194 @@
+/* log.c -- a compute process and the log of its cluster. */
+#include "log.h"
+
+#include <base/status.h>
+#include <net/region_format.h>
+#include <wal/wal.h>
+
+#include <string.h>
+
+enum { TRIES = 8, BUSY_NS = 50000, BUSY_CAP_NS = 2000000 };
+
+/* The channel broke, the worker's connection did not: opens it again. */
+static nam_status
+reopen(struct net_worker *w, unsigned region)
+{
+	static const struct net_call_config plain;
+	if (net_worker_broke(w, region))
+		return NAM_GONE;
+	return net_call_open(w, region, WAL_SERVICE, &plain, NULL);
+}
+
+/* A request that may be repeated. */
+static nam_status
+ask(struct net_worker *w, unsigned region, const struct wal_rq *rq, void *answer, uint32_t cap, uint32_t *got)
+{
+	struct net_backoff pause = { .base_ns = BUSY_NS, .cap_ns = BUSY_CAP_NS };
+	nam_status st;
+	for (unsigned tries = 0;;) {
+		st = net_call(w, region, WAL_SERVICE, rq, sizeof *rq, answer, cap, got);
+		if (st == NAM_BUSY) {
+			net_back_off(w, &pause);
+			continue;
+		}
+		if (st != NAM_GONE || ++tries > TRIES || reopen(w, region) != NAM_OK)
+			return st;
+	}
+}
+
+nam_status
+wal_log_ask(struct net_worker *w, unsigned region, struct wal_report *out)
+{
+	const struct wal_rq rq = { .what = WAL_ASK };
+	uint32_t got;
+	nam_status st = ask(w, region, &rq, out, sizeof *out, &got);
+	return st == NAM_OK && got != sizeof *out ? NAM_CORRUPT : st;
+}
+
+nam_status
+wal_log_begin(struct net_worker *w, unsigned region, uint64_t cluster, struct wal_log *out)
+{
+	const struct wal_rq rq = { .what = WAL_BEGIN, .arg = cluster };
+	struct wal_report report;
+	uint64_t life[sizeof report / 8];
+	uint32_t got;
+	nam_status st = wal_log_ask(w, region, &report);
+	if (st == NAM_OK)
+		st = ask(w, region, &rq, life, sizeof life, &got);
+	if (st != NAM_OK)
+		return st;
+	if (got != sizeof life[0] || life[0] == 0 || life[0] > UINT32_MAX)
+		return NAM_CORRUPT;
+	*out = (struct wal_log){ .region = region, .life = (uint32_t)life[0], .line = { report.line } };
+	return NAM_OK;
+}
+
+nam_status
+wal_log_publish(struct net_worker *w, const struct wal_log *l)
+{
+	const struct wal_rq rq = { .what = WAL_PUBLISH, .life = l->life };
+	uint64_t none[sizeof(struct wal_report) / 8];
+	struct net_backoff pause = { .base_ns = BUSY_NS, .cap_ns = BUSY_CAP_NS };
+	struct wal_line line = { 0 };
+	uint32_t got;
+	nam_status st = ask(w, l->region, &rq, none, sizeof none, &got);
+	while (st == NAM_OK && line.published != l->life) {
+		st = net_read1(w, l->line, &line, sizeof line, NULL);
+		if (st == NAM_OK && line.published == l->life)
+			break;
+		if (st == NAM_OK && line.condition == WAL_BROKEN)
+			st = NAM_UNLOGGED;
+		else if (st == NAM_OK && line.life != l->life)
+			st = NAM_REFUSED;
+		if (st == NAM_OK)
+			net_back_off(w, &pause);
+	}
+	return st;
+}
+
+nam_status
+wal_log_read(struct net_worker *w, unsigned region, uint64_t position, void *out, uint32_t cap,
+    uint32_t *bytes, uint64_t *next)
+{
+	const struct wal_rq rq = { .what = WAL_READ, .arg = position };
+	struct wal_records head;
+	uint32_t got;
+	*bytes = 0;
+	if (cap < sizeof head)
+		return NAM_INVALID;
+	nam_status st = ask(w, region, &rq, out, cap, &got);
+	if (st != NAM_OK)
+		return st;
+	memcpy(&head, out, got < sizeof head ? got : sizeof head);
+	if (got < sizeof head || head.bytes != got - sizeof head || head.bytes > cap)
+		return NAM_CORRUPT;
+	memmove(out, (char *)out + sizeof head, head.bytes);
+	*bytes = (uint32_t)head.bytes;
+	*next = head.next;
+	return NAM_OK;
+}
+
+nam_status
+wal_log_last(struct net_worker *w, const struct wal_log *l, uint64_t place, struct wal_last *out)
+{
+	const struct wal_rq rq = { .what = WAL_LAST, .life = l->life, .arg = place };
+	uint64_t answer[sizeof(struct wal_report) / 8];
+	uint32_t got;
+	nam_status st = ask(w, l->region, &rq, answer, sizeof answer, &got);
+	if (st == NAM_OK && got != sizeof *out)
+		return NAM_CORRUPT;
+	if (st == NAM_OK)
+		memcpy(out, answer, sizeof *out);
+	return st;
+}
+
+nam_status
+wal_log_most(struct net_worker *w, unsigned region, uint32_t *record, uint32_t *records)
+{
+	uint32_t request, answer;
+	nam_status st = net_call_max(w, region, WAL_SERVICE, &request, &answer);
+	if (st == NAM_ABSENT && (st = reopen(w, region)) == NAM_OK)
+		st = net_call_max(w, region, WAL_SERVICE, &request, &answer);
+	if (st != NAM_OK)
+		return st;
+	*record = request - (uint32_t)sizeof(struct wal_rq);
+	*records = answer;
+	return NAM_OK;
+}
+
+/* ---- appending ---- */
+
+static void
+append_again(struct net_worker *w, struct wal_append *a)
+{
+	a->call = (struct net_call){ .region = a->log->region,
+		.service = WAL_SERVICE,
+		.request = a->rq,
+		.len = (uint32_t)sizeof *a->rq + a->rq->bytes,
+		.answer = a->answer,
+		.cap = sizeof a->answer };
+	net_call_start(w, &a->call);
+}
+
+void
+wal_append_start(struct net_worker *w, const struct wal_log *l, struct wal_append *a)
+{
+	a->log = l;
+	a->rq->what = WAL_APPEND;
+	a->rq->life = l->life;
+	a->rq->flags = a->flags;
+	a->rq->arg = a->place;
+	memcpy(a->rq->name, a->name, sizeof a->name);
+	append_again(w, a);
+}
+
+nam_status
+wal_append_wait(struct net_worker *w, struct wal_append *a)
+{
+	struct net_backoff pause = { .base_ns = BUSY_NS, .cap_ns = BUSY_CAP_NS };
+	for (unsigned tries = 0;;) {
+		nam_status st = net_call_wait(&a->call);
+		if (st == NAM_OK) {
+			a->end = a->answer[0];
+			return a->call.got == sizeof a->answer[0] ? NAM_OK : NAM_CORRUPT;
+		}
+		if (st == NAM_BUSY)
+			net_back_off(w, &pause);
+		else if (st != NAM_GONE || ++tries > TRIES || reopen(w, a->log->region) != NAM_OK)
+			return st;
+		append_again(w, a);
+	}
+}
+
+nam_status
+wal_log_flushed(struct net_worker *w, const struct wal_log *l, uint64_t *position)
+{
+	struct wal_line line;
+	nam_status st = net_read1(w, l->line, &line, sizeof line, NULL);
+	if (st != NAM_OK)
+		return st;
+	*position = line.flushed;
+	if (line.life != l->life)
+		return NAM_REFUSED;
+	return line.condition == WAL_BROKEN ? NAM_UNLOGGED : NAM_OK;
+}

@@ -1,0 +1,62 @@
+/*
+ * log.h -- the log of a cluster, as a compute process uses it: append a record, wait until it is
+ * flushed, read what there is.
+ *
+ * All functions run in a coroutine of the worker and may park, unless they say otherwise.
+ */
+#ifndef NAM_WAL_REMOTE_LOG_H
+#define NAM_WAL_REMOTE_LOG_H
+
+#include <net/net.h>
+#include <net/ring/service.h>
+#include <wal/remote/wal_msg.h>
+
+/* Where the log is. */
+struct wal_log {
+	unsigned region; /* of the storage node that has it, 0 = the cluster has no log */
+	uint32_t life;
+	net_addr line;
+};
+
+/* NAM_UNSUPPORTED: that node has no log. */
+nam_status wal_log_ask(struct net_worker *w, unsigned region, struct wal_report *out);
+/* Begins a life on that node; what was written and not published before is given up. */
+nam_status wal_log_begin(struct net_worker *w, unsigned region, uint64_t cluster, struct wal_log *out);
+/* Makes the life the database, and waits until it is. NAM_REFUSED: another life has begun;
+ * NAM_UNLOGGED: the log is broken; NAM_GONE. */
+nam_status wal_log_publish(struct net_worker *w, const struct wal_log *l);
+/* Records of the published life from `position` on (wal_read, wal.h); *bytes == 0: the end. */
+nam_status wal_log_read(struct net_worker *w, unsigned region, uint64_t position, void *out, uint32_t cap,
+    uint32_t *bytes, uint64_t *next);
+/* What was received last with that place (Q4). */
+nam_status wal_log_last(struct net_worker *w, const struct wal_log *l, uint64_t place, struct wal_last *out);
+/* Bytes at most: of a record that one message takes; of records that an answer brings (cap of
+ * wal_log_read). */
+nam_status wal_log_most(struct net_worker *w, unsigned region, uint32_t *record, uint32_t *records);
+
+/* One record on its way. Caller's memory, as is the record, until wal_append_wait has returned. */
+struct wal_append {
+	struct wal_rq *rq; /* `bytes` of it are set, and the record follows it; the rest is ours */
+	uint32_t flags;    /* enum wal_append_flag */
+	uint64_t place, name[2];
+	/* ours */
+	const struct wal_log *log;
+	struct net_call call;
+	uint64_t answer[sizeof(struct wal_report) / 8];
+	uint64_t end;
+};
+/* Leaves with the doorbell of the verbs posted in this round; never parks. */
+void wal_append_start(struct net_worker *w, const struct wal_log *l, struct wal_append *a);
+/*
+ * Parks until it is received: a->end is the position behind it. NAM_NO_SPACE: the disk is full;
+ * NAM_UNLOGGED: the log is broken; NAM_REFUSED: the life is over; NAM_INVALID: too long for a
+ * message: it has not
+ * been received, and will not be. NAM_GONE: it may have been, or may still be.
+ */
+nam_status wal_append_wait(struct net_worker *w, struct wal_append *a);
+
+/* READs how far the log is flushed. NAM_UNLOGGED: it is broken, and what lies behind is
+ * not flushed; NAM_REFUSED: the life is over. */
+nam_status wal_log_flushed(struct net_worker *w, const struct wal_log *l, uint64_t *position);
+
+#endif

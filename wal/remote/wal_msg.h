@@ -1,0 +1,80 @@
+/*
+ * wal_msg.h -- what a compute process and the log of a storage node say to each other.
+ *
+ * Messages of one service (WAL_SERVICE): a request begins with struct wal_rq. Besides, the node
+ * WRITEs one line of its region, struct wal_line, which clients READ.
+ *
+ * Always true
+ *   Q1  A record is received when its request has been answered with NAM_OK: its place in the order
+ *       lies behind all that was received before.
+ *   Q2  The line's `flushed` never goes back within a life, and never runs ahead of what is synced.
+ *   Q3  A node does not take a request of a process that it has fenced: so when a fence has been
+ *       answered, every record of the process has been received, or never will be.
+ *   Q4  A record may have a place and a name. WAL_LAST tells the name received last with a place.
+ */
+#ifndef NAM_WAL_REMOTE_WAL_MSG_H
+#define NAM_WAL_REMOTE_WAL_MSG_H
+
+#include <assert.h>
+#include <stdint.h>
+
+enum {
+	WAL_SERVICE = 40, /* id of the service */
+};
+
+enum wal_message {
+	WAL_ASK = 1, /* -> struct wal_report */
+	WAL_BEGIN,   /* arg: number of the cluster -> uint64_t: the life that begins */
+	WAL_APPEND,  /* arg: place, name; bytes -> uint64_t: the position behind the record */
+	WAL_PUBLISH, /* the life that is written becomes the database */
+	WAL_READ,    /* arg: position -> struct wal_records, records (wal_read) */
+	WAL_LAST,    /* arg: place -> struct wal_last */
+};
+
+enum wal_append_flag {
+	WAL_SPARE = 1, /* may use the room kept back for records that undo */
+	WAL_SOON = 2,  /* its sender waits until it is flushed */
+	WAL_NAMED = 4, /* remember place and name */
+};
+
+struct wal_rq {
+	uint32_t what;
+	uint32_t life;
+	uint32_t flags;
+	uint32_t bytes; /* behind this head */
+	uint64_t arg;
+	uint64_t name[2];
+};
+static_assert(sizeof(struct wal_rq) == 40, "a request's head is a layout");
+
+struct wal_report {
+	uint64_t cluster;   /* whose database it is, 0 = there is none */
+	uint64_t line;      /* address of struct wal_line */
+	uint64_t end;       /* of the published life: a position, when the node began */
+	uint32_t published; /* its life, 0 = there is none */
+	uint32_t life;      /* the life that is written */
+	uint32_t condition; /* enum wal_condition */
+	uint32_t pad;
+};
+static_assert(sizeof(struct wal_report) == 40, "a report is a layout");
+
+struct wal_records {
+	uint64_t next;
+	uint64_t bytes; /* behind this head, 0 = the end */
+};
+
+struct wal_last {
+	uint64_t name[2];
+	uint64_t end; /* position behind it, 0 = there was none in this life */
+};
+
+struct wal_line {
+	uint64_t life;      /* that is written */
+	uint64_t flushed;   /* position */
+	uint64_t condition; /* enum wal_condition */
+	uint64_t published;
+	uint64_t pad[4];
+};
+static_assert(sizeof(struct wal_line) == 64, "the line is a line");
+
+#endif

@@ -1,0 +1,103 @@
+/*
+ * wal_format.h -- the bytes of a log's files.
+ *
+ *   manifest         one page: which cluster, which life's segments are the database
+ *   log-LLLLLLLL-SSSSSSSS   segment S of life L, both in hexadecimal
+ *
+ *   segment:  0        4096
+ *             +--------+---------+-------+- - - - - - - - - - - - - - - -+
+ *             | head   | block   | block |  ...                   zeros  |
+ *             +--------+---------+-------+- - - - - - - - - - - - - - - -+
+ *   block:    0        64
+ *             +--------+- - - - - - - - - - - - - - - - -+- - - - -+
+ *             | head   | records: len 4 | flags 4 | bytes | padding |   to whole pages of 4 KiB
+ *             +--------+- - - - - - - - - - - - - - - - -+- - - - -+
+ *             (the records' part may be compressed as a whole, by lz4)
+ *
+ * A *life* is one filling of the cluster's memory: from a restore, or from an empty cluster, to the
+ * end of its storage processes. Segments of a life are numbered from 0 without a gap. A *position*
+ * counts the bytes of records (with their heads, padded to 8) from the begin of the life, so it
+ * does not depend on blocks, pages or compression.
+ *
+ * Always true
+ *   W1  A block is valid iff its head names its cluster, life, segment and place, and its check
+ *       covers head and stored bytes. What else lies in a file is no block: zeros, an earlier use
+ *       of the file, a write that was cut.
+ *   W2  A block is written when the one before it is synced, never over another block of its life.
+ *       So of a life's blocks only the last one may be damaged by a cut.
+ *   W3  A valid block behind an invalid place of one life is damage: nothing is cut off there.
+ *   W4  Positions rise without a gap from block to block, and from segment to segment.
+ *   W5  A segment is created, filled with zeros, synced, and its name synced, before its first
+ *       block.
+ *   W6  The manifest is replaced by rename, and names a life only when all that the life has to
+ *       hold is synced. Files of lives that it does not name are removed afterwards.
+ *   W7  A life's number is given out once: a new one is greater than every number that a manifest
+ *       or a file's name has.
+ */
+#ifndef NAM_WAL_FORMAT_H
+#define NAM_WAL_FORMAT_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#define WAL_MANIFEST_MAGIC UINT64_C(0x314e414d4c41574e) /* "NWALMAN1" */
+#define WAL_SEGMENT_MAGIC  UINT64_C(0x314745534c41574e) /* "NWALSEG1" */
+#define WAL_BLOCK_MAGIC    UINT64_C(0x314b4c424c41574e) /* "NWALBLK1" */
+
+enum {
+	WAL_VERSION = 1,
+	WAL_PAGE = 4096,
+	WAL_BLOCK_HEAD = 64,
+	WAL_BLOCK_MAX = 4 << 20, /* bytes of records of a block, not compressed */
+	WAL_LZ4 = 1,             /* of a block's flags */
+};
+
+struct wal_manifest {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t node;    /* id of the storage node */
+	uint64_t cluster; /* number of the cluster, 0 = it never was part of one */
+	uint32_t life;    /* the database, 0 = there is none */
+	uint32_t lives;   /* the greatest number given out */
+	uint64_t least;   /* position: the life has at least all records before it */
+	uint64_t pad[26];
+	uint64_t check; /* nam_hash of all before it */
+};
+static_assert(sizeof(struct wal_manifest) == 256, "the manifest is a layout");
+
+/* At the begin of a segment; the rest of its page is zeros. */
+struct wal_segment_head {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t node;
+	uint64_t cluster;
+	uint32_t life;
+	uint32_t number;
+	uint64_t position; /* of its first record */
+	uint64_t check;    /* nam_hash of all before it */
+};
+static_assert(sizeof(struct wal_segment_head) == 48, "a segment's head is a layout");
+
+struct wal_block_head {
+	uint64_t magic;
+	uint64_t cluster;
+	uint32_t life;
+	uint32_t segment;
+	uint64_t position; /* of its first record */
+	uint32_t at;       /* offset in the segment's file */
+	uint32_t flags;
+	uint32_t bytes;  /* of records */
+	uint32_t stored; /* bytes behind this head */
+	uint64_t pad;
+	uint64_t check; /* nam_hash of this head before `check`, seeded with nam_hash of the stored
+			 * bytes */
+};
+static_assert(sizeof(struct wal_block_head) == WAL_BLOCK_HEAD, "a block's head is a layout");
+
+struct wal_record_head {
+	uint32_t bytes; /* behind this head, without the padding to 8 */
+	uint32_t flags; /* zero */
+};
+static_assert(sizeof(struct wal_record_head) == 8, "a record's head is a layout");
+
+#endif

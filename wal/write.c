@@ -1,0 +1,239 @@
+/*
+ * write.c -- the flusher: block, sync, block, sync; and between them, what else is due.
+ *
+ * A block takes all records that have gathered while the one before was written and synced.
+ */
+#include "wal_internal.h"
+
+#include <base/assert.h>
+#include <base/clock.h>
+#include <base/fault.h>
+#include <base/hash.h>
+
+#include <lz4.h>
+#include <string.h>
+
+#define RELAXED memory_order_relaxed
+#define ACQUIRE memory_order_acquire
+#define RELEASE memory_order_release
+
+void
+wal_break(struct wal *w, const struct nam_err *err)
+{
+	if (atomic_load_explicit(&w->condition, RELAXED) == WAL_BROKEN)
+		return;
+	w->why_broken = *err;
+	atomic_store_explicit(&w->condition, WAL_BROKEN, RELEASE);
+}
+
+static void
+ring_copy(const struct wal *w, uint64_t position, void *out, uint64_t bytes)
+{
+	uint64_t at = position & (w->cfg.buffer_bytes - 1), first = w->cfg.buffer_bytes - at;
+	if (first > bytes)
+		first = bytes;
+	memcpy(out, w->ring + at, first);
+	memcpy((char *)out + first, w->ring, bytes - first);
+}
+
+/* Bytes of the whole records from that position on that fit into `most`. */
+static uint32_t
+fitting(const struct wal *w, uint64_t from, uint64_t waiting, uint64_t most)
+{
+	if (waiting <= most)
+		return (uint32_t)waiting;
+	uint64_t bytes = 0;
+	for (;;) {
+		struct wal_record_head head;
+		ring_copy(w, from + bytes, &head, sizeof head);
+		uint64_t one = wal_record_bytes(head.bytes);
+		if (bytes + one > most)
+			return (uint32_t)bytes;
+		bytes += one;
+	}
+}
+
+/* How many bytes of records the next block has; 0 = none waits, or the first does not fit. */
+static uint32_t
+next_block(const struct wal *w, uint64_t *waiting)
+{
+	uint64_t from = atomic_load_explicit(&w->taken, RELAXED);
+	uint64_t rest = w->f.cur != NULL ? w->cfg.segment_bytes - w->f.at : 0;
+	*waiting = atomic_load_explicit(&w->received, ACQUIRE) - from;
+	if (*waiting == 0 || rest <= WAL_BLOCK_HEAD)
+		return 0;
+	uint64_t most = rest - WAL_BLOCK_HEAD;
+	return fitting(w, from, *waiting, most < w->f.block_max ? most : w->f.block_max);
+}
+
+/* The records' part of f->packed, 0 = it would not save a page. */
+static uint32_t
+pack(struct wal *w, uint32_t bytes)
+{
+	uint64_t pages = wal_pages(WAL_BLOCK_HEAD + bytes);
+	if (w->cfg.plain || bytes < WAL_PACK_MIN)
+		return 0;
+	int n = LZ4_compress_default(w->f.raw + WAL_BLOCK_HEAD, w->f.packed + WAL_BLOCK_HEAD, (int)bytes,
+	    (int)(pages - WAL_PAGE - WAL_BLOCK_HEAD));
+	return n > 0 ? (uint32_t)n : 0;
+}
+
+static void
+write_block(struct wal *w, uint32_t bytes)
+{
+	struct wal_writer *f = &w->f;
+	struct nam_err err;
+	uint64_t from = f->written;
+	ring_copy(w, from, f->raw + WAL_BLOCK_HEAD, bytes);
+	uint32_t packed = pack(w, bytes), stored = packed != 0 ? packed : bytes, at = f->at;
+	char *block = packed != 0 ? f->packed : f->raw;
+	struct wal_block_head head = {
+		.magic = WAL_BLOCK_MAGIC,
+		.cluster = atomic_load_explicit(&w->cluster, RELAXED),
+		.life = atomic_load_explicit(&w->life, RELAXED),
+		.segment = f->number,
+		.position = from,
+		.at = at,
+		.flags = packed != 0 ? WAL_LZ4 : 0,
+		.bytes = bytes,
+		.stored = stored,
+	};
+	head.check = nam_hash(
+	    &head, offsetof(struct wal_block_head, check), nam_hash(block + WAL_BLOCK_HEAD, stored, 0));
+	memcpy(block, &head, sizeof head);
+	uint32_t whole = (uint32_t)wal_pages(WAL_BLOCK_HEAD + stored);
+	memset(block + WAL_BLOCK_HEAD + stored, 0, whole - WAL_BLOCK_HEAD - stored);
+	f->at += whole;
+	f->written += bytes;
+	f->dirty = true;
+	wal_space_tell(w, f->written);
+	if (w->dir->ops->write(w->dir, f->cur, at, block, whole, &err) != NAM_OK) {
+		wal_break(w, &err);
+		return;
+	}
+	atomic_fetch_add_explicit(&w->blocks, 1, RELAXED);
+	atomic_fetch_add_explicit(&w->stored, whole, RELAXED);
+}
+
+static void
+sync_blocks(struct wal *w)
+{
+	struct nam_err err;
+	uint64_t begin = nam_clock_ns();
+	if (!nam_fault(WAL_UNSYNCED) && wal_sync(w, w->f.cur, &err) != NAM_OK) {
+		wal_break(w, &err);
+		return;
+	}
+	atomic_store_explicit(&w->sync_ns, nam_clock_ns() - begin, RELAXED);
+	atomic_fetch_add_explicit(&w->syncs, 1, RELAXED);
+	w->f.dirty = false;
+	atomic_store_explicit(&w->flushed, w->f.written, RELEASE);
+}
+
+void
+wal_lack(struct wal *w, const struct nam_err *err)
+{
+	if (!atomic_load_explicit(&w->space_said, RELAXED)) {
+		w->why_space = *err;
+		atomic_store_explicit(&w->space_said, true, RELEASE);
+	}
+	atomic_store_explicit(&w->condition, WAL_SPACE, RELEASE);
+}
+
+static bool
+publish_due(const struct wal *w)
+{
+	uint32_t life = atomic_load_explicit(&w->publish, ACQUIRE);
+	return life != 0 && life == atomic_load_explicit(&w->life, RELAXED) &&
+	       life != atomic_load_explicit(&w->published, RELAXED) && w->f.cur != NULL &&
+	       (!w->f.dirty || nam_fault(WAL_PUBLISH_EARLY)) &&
+	       (atomic_load_explicit(&w->flushed, RELAXED) >=
+		       atomic_load_explicit(&w->publish_behind, RELAXED) ||
+		   nam_fault(WAL_PUBLISH_EARLY));
+}
+
+/* False: there is no space for a manifest. */
+static bool
+publish(struct wal *w)
+{
+	struct nam_err err = { .status = NAM_OK };
+	struct wal_named named = {
+		.cluster = atomic_load_explicit(&w->cluster, RELAXED),
+		.life = atomic_load_explicit(&w->life, RELAXED),
+		.lives = atomic_load_explicit(&w->life, RELAXED),
+		.least = nam_fault(WAL_PUBLISH_EARLY) ? 0 : atomic_load_explicit(&w->flushed, RELAXED),
+	};
+	if (named.lives < w->f.named.lives)
+		named.lives = w->f.named.lives;
+	nam_status st = wal_manifest_write(w, &named, &err);
+	if (st == NAM_FULL) {
+		wal_lack(w, &err);
+		return false;
+	}
+	if (st != NAM_OK) {
+		wal_break(w, &err);
+		return true;
+	}
+	if (w->f.ready)
+		atomic_store_explicit(&w->condition, WAL_WELL, RELEASE);
+	atomic_store_explicit(&w->published_cluster, named.cluster, RELAXED);
+	atomic_store_explicit(&w->published, named.life, RELEASE);
+	w->f.sweep = true;
+	w->f.doomed = 0;
+	return true;
+}
+
+/* With the turn. */
+static bool
+step(struct wal *w)
+{
+	struct wal_writer *f = &w->f;
+	uint64_t waiting;
+	bool alive = atomic_load_explicit(&w->life, RELAXED) != 0;
+	bool space = atomic_load_explicit(&w->condition, RELAXED) != WAL_SPACE;
+	if (publish_due(w) && publish(w))
+		return true;
+	uint32_t bytes = next_block(w, &waiting);
+	if (f->dirty && !(nam_fault(WAL_TWO_BLOCKS) && bytes != 0)) {
+		sync_blocks(w);
+		return true;
+	}
+	/* Made at twice the pace at which the current one fills, the next one is ready in time. */
+	uint64_t piece = w->cfg.segment_bytes < WAL_PIECE ? w->cfg.segment_bytes : WAL_PIECE;
+	if (alive && space && f->cur != NULL && !f->ready && f->made + piece <= 2 * (uint64_t)f->at)
+		return wal_segment_make(w) || (bytes != 0 && (write_block(w, bytes), true));
+	if (bytes != 0) {
+		write_block(w, bytes);
+		return true;
+	}
+	if (f->ready && (f->cur == NULL || waiting != 0)) {
+		wal_segment_change(w);
+		return true;
+	}
+	if (f->sweep && (waiting == 0 || !space)) {
+		wal_sweep(w);
+		return true;
+	}
+	return alive && !f->ready && wal_segment_make(w);
+}
+
+bool
+wal_step(struct wal *w)
+{
+	if (atomic_load_explicit(&w->begin_waits, ACQUIRE)) {
+		if (w->f.waited++ < WAL_MANNERS)
+			return false;
+		w->f.waited = 0;
+		atomic_store_explicit(&w->begin_waits, false, RELAXED);
+	}
+	unsigned free_turn = WAL_TURN_FREE;
+	if (!atomic_compare_exchange_strong_explicit(&w->turn, &free_turn, WAL_TURN_STEP, ACQUIRE, RELAXED)) {
+		NAM_ASSERT(free_turn == WAL_TURN_BEGIN); /* one thread steps */
+		return true;
+	}
+	bool did = false;
+	if (atomic_load_explicit(&w->condition, RELAXED) != WAL_BROKEN)
+		did = step(w);
+	atomic_store_explicit(&w->turn, WAL_TURN_FREE, RELEASE);
+	return did;
+}
