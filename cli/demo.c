@@ -22,8 +22,9 @@
 static const char usage[] =
     "usage: namdb demo [options]\n"
     "Starts a small cluster on this machine, loads sample data, and opens the SQL shell on it.\n"
-    "The data lives only as long as this command.\n"
+    "The data lives only as long as this command, unless --data says where it is kept.\n"
     "\n"
+    "  --data DIR          keep the database in this directory; the next demo with it goes on there\n"
     "  --empty             no sample data\n"
     "  --nodes N           storage nodes (default 3)\n"
     "  --size S            memory of each (default 256m)\n"
@@ -36,6 +37,7 @@ struct demo {
 	char dir[PATH_MAX]; /* secret, sockets, what the nodes say; ours alone */
 	char secret_path[PATH_MAX + 16];
 	unsigned nodes, workers;
+	const char *data; /* directory of the database; NULL = none */
 	pid_t pid[NODES_MAX];
 	char storage[NODES_MAX * 32];
 	char cluster[40];
@@ -122,8 +124,9 @@ become_storage(struct demo *d, unsigned id, const char *size, pid_t parent)
 	dup2(null, 1);
 	dup2(out, 2);
 	setenv("NAMDB_RUN", d->dir, 1);
+	const char *keeps = id == 1 && d->data != NULL ? "--data" : NULL; /* the end of the arguments */
 	execl("/proc/self/exe", "namdb", "storage", "--id", number, "--size", size, "--listen", "127.0.0.1:0",
-	    "--cluster", d->cluster, "--secret-file", d->secret_path, (char *)NULL);
+	    "--cluster", d->cluster, "--secret-file", d->secret_path, keeps, d->data, (char *)NULL);
 	_exit(127);
 }
 
@@ -233,6 +236,8 @@ run(struct demo *d, const struct shell_args *args, enum net_kind fabric, bool em
 	    shell_about(cn, d->storage, d->cluster, d->secret_path, fabric == NET_TCP ? "tcp" : NULL);
 	mine.opt.about = about;
 	int code = 1;
+	/* A database that was kept is there already. */
+	empty = empty || (d->data != NULL && demo_has_tables(cn));
 	if (!empty && !demo_load(cn, args->opt.quiet))
 		cn_close(cn);
 	else
@@ -251,6 +256,7 @@ cli_demo(int argc, char **argv)
 {
 	static const struct option known[] = {
 		SHELL_LONG,
+		{ "data", required_argument, NULL, 'D' },
 		{ "empty", no_argument, NULL, 'e' },
 		{ "nodes", required_argument, NULL, 'n' },
 		{ "size", required_argument, NULL, 's' },
@@ -276,6 +282,9 @@ cli_demo(int argc, char **argv)
 			continue;
 		}
 		switch (o) {
+		case 'D':
+			demo.data = optarg;
+			break;
 		case 'e':
 			empty = true;
 			break;
@@ -319,10 +328,10 @@ cli_demo(int argc, char **argv)
 	if (make_dir(&demo) && start_nodes(&demo, nodes, size)) {
 		if (!args.opt.quiet)
 			fprintf(stderr,
-			    "namdb demo: %u storage nodes of %s on this machine over %s; the data lives only "
-			    "as long as "
-			    "this process\n",
-			    nodes, size, net_kind_name(fabric));
+			    "namdb demo: %u storage nodes of %s on this machine over %s; the data %s%s\n",
+			    nodes, size, net_kind_name(fabric),
+			    demo.data != NULL ? "is kept in " : "lives only as long as this process",
+			    demo.data != NULL ? demo.data : "");
 		code = run(&demo, &args, fabric, empty);
 	}
 	stop_nodes(&demo);

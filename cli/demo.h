@@ -7,5 +7,7 @@
 /* Loads a small shop: customers, products, orders, order_lines; always those rows. False if it
  * failed; stderr says why. */
 bool demo_load(struct cn *cn, bool quiet);
+/* True if the database has tables. */
+bool demo_has_tables(struct cn *cn);
 
 #endif

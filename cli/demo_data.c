@@ -214,3 +214,23 @@ demo_load(struct cn *cn, bool quiet)
 	cn_session_close(s);
 	return ok;
 }
+
+static bool
+count_rows(void *arg, const struct sql_batch_view *rows)
+{
+	*(unsigned *)arg += rows->n;
+	return true;
+}
+
+bool
+demo_has_tables(struct cn *cn)
+{
+	struct cn_session *s;
+	unsigned n = 0;
+	const struct sql_sink sink = { .arg = &n, .rows = count_rows };
+	if (cn_session_open(cn, UINT_MAX, &s) != NAM_OK)
+		return false;
+	bool ok = run(s, &sink, "SELECT tablename FROM pg_tables WHERE schemaname = 'public' LIMIT 1");
+	cn_session_close(s);
+	return ok && n > 0;
+}

@@ -2099,6 +2099,17 @@ SET client_min_messages = 'error';
 SHOW client_min_messages;
 --> error
 
+-- [set-sync] pg
+SHOW synchronous_commit;
+--> on
+SET synchronous_commit = off;
+SHOW synchronous_commit;
+--> off
+SET synchronous_commit = remote_apply;
+SET synchronous_commit = 'later';
+--! 22023
+RESET synchronous_commit;
+
 -- [set-floats] pg
 SHOW extra_float_digits;
 --> 1
