@@ -271,11 +271,10 @@ nam_status cat_sequence_word(struct cat *c, struct txn_worker *tw, int64_t first
  * says so. NAM_UNLOGGED, NAM_NO_SPACE, NAM_GONE: it does not; the numbers
  * are lost. Nothing to do without a
  * log. */
-nam_status cat_sequence_drawn(struct txn_worker *tw, uint32_t id, const struct cat_sequence *q, int64_t last);
+nam_status cat_sequence_drawn(struct txn_worker *tw, const struct cat_sequence *q, int64_t last);
 /* The sequence is about to go on at that number, whatever it gave out before; the caller then sets
  * its word. Nothing to do without a log. */
-nam_status cat_sequence_reset(
-    struct txn_worker *tw, uint32_t id, const struct cat_sequence *q, int64_t number);
+nam_status cat_sequence_reset(struct txn_worker *tw, const struct cat_sequence *q, int64_t number);
 /* Drops a table. NAM_ABSENT: another transaction has dropped it meanwhile; NAM_CONFLICT: another
  * transaction has changed it; NAM_REFUSED: it is a system table. */
 nam_status cat_drop(struct cat *c, struct txn *t, const struct cat_table *table);

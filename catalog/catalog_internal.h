@@ -46,6 +46,8 @@ enum { X_TABLE, X_KIND, X_NUMBER, X_NAME, X_TEXT, X_ALL };
 
 enum { WIDEST = C_ALL, KEY_WIDEST = 3 };
 
+enum { CAT_INDEX_IS_VALID = 8 }; /* of the flags in an index's text (extras.c) */
+
 /* One table, as this process holds it. */
 struct cat_entry {
 	struct cat_table def;    /* i */

@@ -56,8 +56,8 @@ cat_index_text(const struct cat_index *ix, struct nam_arena *arena)
 	char *text = nam_arena_printf(arena, "%u %llx %llx %llx %u %u %u", (unsigned)ix->store.id,
 	    (unsigned long long)ix->store.anchor.bits, (unsigned long long)ix->store.tree,
 	    (unsigned long long)ix->maker, ix->words,
-	    ix->unique | ix->nulls_equal << 1 | ix->constraint << 2 | ix->valid << 3 | ix->whole << 4 |
-		ix->primary << 5 | ix->hidden << 6,
+	    ix->unique | ix->nulls_equal << 1 | ix->constraint << 2 | (ix->valid ? CAT_INDEX_IS_VALID : 0) |
+		ix->whole << 4 | ix->primary << 5 | ix->hidden << 6,
 	    ix->keys);
 	for (unsigned k = 0; text != NULL && k < ix->keys; k++)
 		text = nam_arena_printf(arena, "%s %u:%u", text, ix->key[k].column,
@@ -88,7 +88,7 @@ cat_index_read(const struct cat_table *t, const char *text, struct cat_index *ix
 	ix->unique = flags & 1;
 	ix->nulls_equal = flags & 2;
 	ix->constraint = flags & 4;
-	ix->valid = flags & 8;
+	ix->valid = flags & CAT_INDEX_IS_VALID;
 	ix->whole = flags & 16;
 	ix->primary = flags & 32;
 	ix->hidden = flags & 64;

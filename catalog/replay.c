@@ -16,13 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 1 << 20, MAP_FIRST = 1 << 12, TELL_EVERY = 4 << 20, BODY_MAX = 1 << 30 };
+enum { CHUNK = 1 << 20, MAP_FIRST = 1 << 12, TELL_EVERY = 4 << 20 };
 
 struct name {
 	uint64_t lock, check;
 };
 
-/* A body of several parts, as far as it has been read. */
+/* A body of several parts, as far as it has been read. The log receives each part once (wal_msg.h,
+ * Q5). */
 struct open_body {
 	struct name name;
 	uint32_t parts;
@@ -237,12 +238,12 @@ keep_value(struct cat_replay *r, const struct txn_logged_item *item, const char 
 }
 
 static size_t
-number_place(const struct cat_replay *r, uint32_t sequence)
+number_place(const struct cat_replay *r, uint64_t word)
 {
 	size_t low = 0, high = r->numbers;
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
-		if (r->number[mid].sequence < sequence)
+		if (r->number[mid].word < word)
 			low = mid + 1;
 		else
 			high = mid;
@@ -253,21 +254,21 @@ number_place(const struct cat_replay *r, uint32_t sequence)
 static nam_status
 keep_number(struct cat_replay *r, const struct txn_logged_item *item)
 {
-	size_t at = number_place(r, item->table);
+	size_t at = number_place(r, item->at);
 	int64_t number = (int64_t)item->ident;
-	struct cat_logged_number fresh = { item->table, item->at, number, number };
-	if (at == r->numbers || r->number[at].sequence != item->table) {
+	struct cat_logged_number fresh = { item->at, item->table, number, number };
+	if (at == r->numbers || r->number[at].word != item->at) {
 		if (!grow((void **)&r->number, r->numbers, &r->numbers_cap, sizeof *r->number))
 			return NAM_NOMEM;
 		memmove(&r->number[at + 1], &r->number[at], (r->numbers++ - at) * sizeof *r->number);
 		r->number[at] = fresh;
 	}
 	struct cat_logged_number *x = &r->number[at];
-	if (item->at > x->generation)
+	if (item->table > x->generation)
 		*x = fresh;
-	if (item->at == x->generation && number < x->low)
+	if (item->table == x->generation && number < x->low)
 		x->low = number;
-	if (item->at == x->generation && number > x->high)
+	if (item->table == x->generation && number > x->high)
 		x->high = number;
 	return NAM_OK;
 }
@@ -283,13 +284,14 @@ keep_body(struct cat_replay *r, const struct txn_logged *head, const char *bytes
 		memcpy(&item, bytes + at, sizeof item);
 		at += sizeof item;
 		uint64_t padded = ((uint64_t)item.len + 7) & ~UINT64_C(7);
-		if (padded > n - at || (item.at == 0 && item.kind != TXN_LOGGED_NUMBER))
+		if (padded > n - at || item.at == 0)
 			return NAM_CORRUPT;
 		if (item.kind == TXN_LOGGED_VALUE)
 			st = keep_value(r, &item, bytes + at);
 		else if (item.kind == TXN_LOGGED_NUMBER && item.len == 0)
 			st = keep_number(r, &item);
-		else if (item.kind == TXN_LOGGED_ROW || (item.kind == TXN_LOGGED_DELETED && item.len == 0))
+		else if ((item.kind == TXN_LOGGED_ROW && item.len <= TXN_ROW_MAX) ||
+			 (item.kind == TXN_LOGGED_DELETED && item.len == 0))
 			st = keep_row(r, &item, bytes + at, head->cid);
 		else
 			st = NAM_CORRUPT;
@@ -323,10 +325,9 @@ keep(struct cat_replay *r, const struct txn_logged *head, const char *bytes, uin
 	struct open_body *b = body_of(r, head);
 	if (b == NULL)
 		return NAM_NOMEM;
-	/* A part that was sent twice, because a connection broke, counts once. */
 	if (head->part < b->parts)
 		return NAM_OK;
-	if (head->part > b->parts || b->n + len > BODY_MAX)
+	if (head->part > b->parts)
 		return NAM_CORRUPT;
 	if (b->n + len > b->cap) {
 		uint64_t cap = b->cap ? 2 * b->cap : 1 << 16;
@@ -504,10 +505,10 @@ cat_replay_value(const struct cat_replay *r, uint64_t at)
 }
 
 const struct cat_logged_number *
-cat_replay_number(const struct cat_replay *r, uint32_t sequence)
+cat_replay_number(const struct cat_replay *r, uint64_t word)
 {
-	size_t at = number_place(r, sequence);
-	return at < r->numbers && r->number[at].sequence == sequence ? &r->number[at] : NULL;
+	size_t at = number_place(r, word);
+	return at < r->numbers && r->number[at].word == word ? &r->number[at] : NULL;
 }
 
 uint32_t

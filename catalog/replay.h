@@ -24,8 +24,8 @@ struct cat_logged_value {
 
 /* Of a sequence: the lowest and the highest number of its last generation. */
 struct cat_logged_number {
-	uint32_t sequence;
-	uint64_t generation;
+	uint64_t word; /* where it lay */
+	uint32_t generation;
 	int64_t low, high;
 };
 
@@ -41,7 +41,7 @@ struct cat_logged_row **cat_replay_rows(const struct cat_replay *r, uint32_t tab
 /* The value that lay at that address, NULL = none; borrowed. */
 const struct cat_logged_value *cat_replay_value(const struct cat_replay *r, uint64_t at);
 /* NULL = none; borrowed. */
-const struct cat_logged_number *cat_replay_number(const struct cat_replay *r, uint32_t sequence);
+const struct cat_logged_number *cat_replay_number(const struct cat_replay *r, uint64_t word);
 /* The greatest table id that any record has. */
 uint32_t cat_replay_last_id(const struct cat_replay *r);
 /* Figures: records, live rows. */

@@ -17,6 +17,7 @@
 
 #include <base/log.h>
 #include <catalog/catalog_internal.h>
+#include <catalog/path.h>
 #include <wal/remote/log.h>
 
 #include <stdio.h>
@@ -146,7 +147,12 @@ static bool
 is_temporary(struct cat_str path)
 {
 	static const char temp[] = "pg_temp_";
-	return path.len >= sizeof temp - 1 && memcmp(path.p, temp, sizeof temp - 1) == 0;
+	char is[CAT_PATH_MAX + 1], schema[CAT_NAME_MAX + 1];
+	snprintf(is, sizeof is, "%.*s", (int)(path.len < sizeof is ? path.len : sizeof is - 1), path.p);
+	if (cat_in_public(is))
+		return false;
+	cat_schema_of(is, schema);
+	return strncmp(schema, temp, sizeof temp - 1) == 0;
 }
 
 /* The relations, and which of them have memory. */
@@ -193,7 +199,7 @@ find_indexes(struct restore *r)
 	struct cat_logged_row **row = cat_replay_rows(r->log, def->store.id, &n);
 	for (size_t i = 0; i < n; i++) {
 		char head[96];
-		unsigned id, words;
+		unsigned id, words, flags;
 		if (values_of(r, def, row[i], v) != NAM_OK)
 			return NAM_CORRUPT;
 		if (v[X_KIND].i != 'x')
@@ -201,11 +207,14 @@ find_indexes(struct restore *r)
 		snprintf(head, sizeof head, "%.*s",
 		    (int)(v[X_TEXT].s.len < sizeof head ? v[X_TEXT].s.len : sizeof head - 1), v[X_TEXT].s.p);
 		struct moved *m =
-		    sscanf(head, "%u %*x %*x %*x %u", &id, &words) == 2 ? moved_of(r, id) : NULL;
+		    sscanf(head, "%u %*x %*x %*x %u %u", &id, &words, &flags) == 3 ? moved_of(r, id) : NULL;
 		if (m == NULL || words < 1 || words > IDX_TREE_WORDS)
 			return NAM_CORRUPT;
 		m->index = true;
 		m->words = words;
+		/* The process that built it is gone, and its rows may have one key twice. */
+		if ((flags & CAT_INDEX_IS_VALID) == 0)
+			m->left_out = true;
 	}
 	return NAM_OK;
 }
@@ -251,8 +260,7 @@ index_text(struct restore *r, struct cat_str text, struct nam_arena *arena)
 
 /* A sequence with a new word, where it goes on. */
 static nam_status
-sequence_text(
-    struct restore *r, uint32_t id, struct cat_str text, struct cat_str *out, struct nam_arena *arena)
+sequence_text(struct restore *r, struct cat_str text, struct cat_str *out, struct nam_arena *arena)
 {
 	struct cat_sequence q;
 	char *was = nam_arena_str(arena, text.p, text.len);
@@ -260,12 +268,12 @@ sequence_text(
 		return NAM_NOMEM;
 	if (!cat_sequence_read(was, &q))
 		return NAM_CORRUPT;
-	const struct cat_logged_number *x = cat_replay_number(r->log, id);
+	const struct cat_logged_number *x = cat_replay_number(r->log, q.word.bits);
 	int64_t next = x == NULL ? q.start : q.step > 0 ? x->high : x->low;
 	nam_status st = cat_sequence_word(r->c, r->tw, next, &q.word);
 	/* This life's log begins with where it was. */
 	if (st == NAM_OK && x != NULL)
-		st = cat_sequence_reset(r->tw, id, &q, next);
+		st = cat_sequence_reset(r->tw, &q, next);
 	if (st != NAM_OK)
 		return st;
 	char *is = cat_sequence_text(&q, arena);
@@ -291,13 +299,18 @@ renew(struct restore *r, unsigned table, union cat_val *v, bool *skip, struct na
 	if (table == 0)
 		v[T_ANCHOR].i = (int64_t)m->store.anchor.bits;
 	if (table == 2 && v[X_KIND].i == 'x') {
+		const char *was = nam_arena_str(arena, v[X_TEXT].s.p, v[X_TEXT].s.len);
+		const struct moved *its = was != NULL ? moved_of(r, strtoul(was, NULL, 10)) : NULL;
+		*skip = its != NULL && its->left_out;
+		if (*skip)
+			return NAM_OK;
 		char *text = index_text(r, v[X_TEXT].s, arena);
 		if (text == NULL)
 			return NAM_CORRUPT;
 		v[X_TEXT].s = (struct cat_str){ text, (uint32_t)strlen(text) };
 	}
 	if (table == 2 && v[X_KIND].i == 's')
-		return sequence_text(r, m->id, v[X_TEXT].s, &v[X_TEXT].s, arena);
+		return sequence_text(r, v[X_TEXT].s, &v[X_TEXT].s, arena);
 	return NAM_OK;
 }
 

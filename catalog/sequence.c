@@ -5,7 +5,7 @@
  * 	logged   63..40 generation | 39..0 so many steps from `base` on are in the log: numbers
  * 	before
  * 	         that one may be given out
- * 	base     where the generation began; written before `logged` names the generation
+ * 	base     about where the generation began: steps are counted from there
  *
  * Each setval begins a generation, so a number that a session logs late, for the generation before,
  * covers nothing of the new one (txn/logged_format.h, J6). Without a log only `next` is used.
@@ -76,7 +76,7 @@ number_at(int64_t base, int64_t step, uint64_t n)
 }
 
 nam_status
-cat_sequence_drawn(struct txn_worker *tw, uint32_t id, const struct cat_sequence *q, int64_t last)
+cat_sequence_drawn(struct txn_worker *tw, const struct cat_sequence *q, int64_t last)
 {
 	struct net_worker *w = txn_worker_net(tw);
 	struct words is;
@@ -98,7 +98,7 @@ cat_sequence_drawn(struct txn_worker *tw, uint32_t id, const struct cat_sequence
 		uint64_t more = need < AHEAD_MOST - room ? need + room : AHEAD_MOST;
 		int64_t number =
 		    more < AHEAD_MOST ? number_at(is.base, q->step, more) : number_at(last, q->step, AHEAD);
-		st = txn_log_number(tw, id, is.logged >> AHEAD_BITS, number);
+		st = txn_log_number(tw, q->word, (uint32_t)(is.logged >> AHEAD_BITS), number);
 		if (st == NAM_OK)
 			st = net_cas1(w, net_plus(q->word, offsetof(struct words, logged)), is.logged,
 			    (is.logged & ~AHEAD_MOST) | more, &seen, NULL);
@@ -108,27 +108,23 @@ cat_sequence_drawn(struct txn_worker *tw, uint32_t id, const struct cat_sequence
 }
 
 nam_status
-cat_sequence_reset(struct txn_worker *tw, uint32_t id, const struct cat_sequence *q, int64_t number)
+cat_sequence_reset(struct txn_worker *tw, const struct cat_sequence *q, int64_t number)
 {
 	struct net_worker *w = txn_worker_net(tw);
 	net_addr logged = net_plus(q->word, offsetof(struct words, logged));
-	struct words is;
-	nam_status st = NAM_OK;
-	bool done = !txn_db_has_log(txn_worker_db(tw));
-	while (st == NAM_OK && !done) {
-		if ((st = net_read1(w, q->word, &is, sizeof is, NULL)) != NAM_OK)
-			break;
-		uint64_t generation = (is.logged >> AHEAD_BITS) + 1, seen = is.logged, was;
-		st = txn_log_number(tw, id, generation, number);
+	uint64_t was, seen = 0;
+	if (!txn_db_has_log(txn_worker_db(tw)))
+		return NAM_OK;
+	/* The new generation comes first: what sessions draw from now on is logged as part of it,
+	 * whether this process lives to log its begin or not. */
+	nam_status st = net_read1(w, logged, &seen, sizeof seen, NULL);
+	do {
+		was = seen;
 		if (st == NAM_OK)
-			st = net_write1(
-			    w, net_plus(q->word, offsetof(struct words, base)), &number, sizeof number, NULL);
-		do { /* sessions that draw may raise what is logged of the generation before */
-			was = seen;
-			if (st == NAM_OK)
-				st = net_cas1(w, logged, was, generation << AHEAD_BITS, &seen, NULL);
-		} while (st == NAM_OK && seen != was && seen >> AHEAD_BITS == is.logged >> AHEAD_BITS);
-		done = st == NAM_OK && seen == was; /* else another setval was faster */
-	}
-	return st;
+			st = net_cas1(w, logged, was, ((was >> AHEAD_BITS) + 1) << AHEAD_BITS, &seen, NULL);
+	} while (st == NAM_OK && seen != was);
+	if (st == NAM_OK)
+		st = net_write1(
+		    w, net_plus(q->word, offsetof(struct words, base)), &number, sizeof number, NULL);
+	return st == NAM_OK ? txn_log_number(tw, q->word, (uint32_t)((was >> AHEAD_BITS) + 1), number) : st;
 }

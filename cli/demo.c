@@ -124,7 +124,8 @@ become_storage(struct demo *d, unsigned id, const char *size, pid_t parent)
 	dup2(null, 1);
 	dup2(out, 2);
 	setenv("NAMDB_RUN", d->dir, 1);
-	const char *keeps = id == 1 && d->data != NULL ? "--data" : NULL; /* the end of the arguments */
+	/* NULL: the end of the arguments. */
+	const char *keeps = id == 1 && d->data != NULL ? "--data" : NULL;
 	execl("/proc/self/exe", "namdb", "storage", "--id", number, "--size", size, "--listen", "127.0.0.1:0",
 	    "--cluster", d->cluster, "--secret-file", d->secret_path, keeps, d->data, (char *)NULL);
 	_exit(127);

@@ -5,7 +5,8 @@
  * workers does: a blocked worker, or a coroutine that is never woken, between claim and mark stops
  * the prefix of all processes for ever. It differs from a long commit in two ways:
  *   - its transaction has posted no verb for longer than any transaction waits for one
- *     (net_timeout_ns), and did not wait for the vector to wrap;
+ *     (net_timeout_ns), and did not wait for the vector to wrap, or for what its caller has seen
+ *     to go on (tso_goes_on);
  *   - meanwhile the worker's loop turned, so that every coroutine that could go on did; or its
  *     thread used no CPU time, so it is blocked. A worker that computes without turning the loop is
  *     only slow, however long that takes; and a thread that gets a core now and then is not
@@ -28,11 +29,17 @@ void
 tso_turned(struct tso_worker *tw)
 {
 	const struct tso_claim *c = tw->claim_first;
-	uint64_t steps =
-	    tw->stats.wrap_waits + (c != NULL && c->acct != NULL ? net_counts_verbs(c->acct) : 0);
+	uint64_t steps = tw->outside + tw->stats.wrap_waits +
+			 (c != NULL && c->acct != NULL ? net_counts_verbs(c->acct) : 0);
 	atomic_store_explicit(&tw->steps, steps, memory_order_relaxed);
 	atomic_store_explicit(
 	    &tw->turns, atomic_load_explicit(&tw->turns, memory_order_relaxed) + 1, memory_order_relaxed);
+}
+
+void
+tso_goes_on(struct tso_worker *tw)
+{
+	tw->outside++;
 }
 
 uint64_t

@@ -211,6 +211,7 @@ struct tso_worker {
 				    * connection that broke; or NONE */
 	/* and these two, in any order: a look that reads them late is one look late */
 	_Atomic uint64_t turns; /* a  of the loop */
+	uint64_t outside;       /* how often tso_goes_on was called */
 	_Atomic uint64_t steps; /* a  what the lowest claim's transaction has posted, as of the last
 				 * turn */
 	/* owner thread only */

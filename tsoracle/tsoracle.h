@@ -274,6 +274,9 @@ void tso_stuck_text(struct tso_worker *tw, char *out, size_t max);
 
 /* How many idle owners have lost their slots to the ticks of this process. On any thread. */
 uint64_t tso_seals(const struct tso *t);
+/* A transaction of this worker waits, with its claim open, for something outside of the fabric (a
+ * disk), and has seen that this goes on: it does not hang (hang.c). Owner thread. */
+void tso_goes_on(struct tso_worker *tw);
 
 /* Counters for tests and figures, while no worker runs. */
 struct tso_stats {

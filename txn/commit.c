@@ -653,7 +653,7 @@ install(struct txn *t, const struct txn_limits *limits)
 			txn_give_way(tw); /* there are so many writes that the answer waits */
 			if (wait && txn_out_of_time(t)) {
 				txn_leave(t); /* decided: the recoverer goes on */
-				return NAM_OK;
+				return flushed(tw, sync, end, cid);
 			}
 		}
 		if (txn_writes(t->wr[i])) {

@@ -25,11 +25,12 @@ struct txn_logging {
 
 enum { HEAD = sizeof(struct wal_rq) + sizeof(struct txn_logged) };
 
-/* The log remembers for each intent of each owner slot which attempt it has received last. */
+/* The log remembers for each intent of each owner which attempt it has received last: all of the
+ * lock word but its generation. */
 static uint64_t
 place_of(uint64_t lock)
 {
-	return 1 + ((uint64_t)txn_lock_owner(lock) << TXN_INTENT_BITS | txn_lock_intent(lock));
+	return lock >> TXN_GENERATION_BITS;
 }
 
 static uint64_t
@@ -51,16 +52,20 @@ part_start(struct txn_logging *l, const struct txn_intent_head *h, bool last)
 {
 	struct txn *t = l->t;
 	struct wal_rq *rq = (void *)l->bytes;
+	uint32_t part = l->part++;
 	struct txn_logged head = { .kind = TXN_LOGGED_COMMIT,
 		.flags = last ? TXN_LOGGED_LAST : 0,
-		.part = l->part++,
+		.part = part,
 		.lock = t->lock,
 		.check = h->check,
 		.cid = t->cid };
 	memcpy(l->bytes + sizeof *rq, &head, sizeof head);
 	rq->bytes = (uint32_t)sizeof head + l->n;
 	l->append.rq = rq;
-	l->append.flags = (t->sync && last ? WAL_SOON : 0) | (last ? WAL_NAMED : 0);
+	l->append.flags = WAL_NAMED | (t->sync && last ? WAL_SOON : 0);
+	l->append.attempt = txn_lock_generation(t->lock);
+	/* The last part tells WAL_LAST that the body is whole. */
+	l->append.part = last ? UINT32_MAX : part;
 	l->append.place = place_of(t->lock);
 	l->append.name[0] = t->lock;
 	l->append.name[1] = h->check;
@@ -79,6 +84,7 @@ put(struct txn_logging *l, const struct txn_intent_head *h, const void *bytes, u
 		if (l->n == l->cap) {
 			part_start(l, h, false);
 			nam_status st = wal_append_wait(l->t->tw->w, &l->append);
+			tso_goes_on(l->t->tw->tso);
 			if (st != NAM_OK)
 				return st;
 			l->n = 0;
@@ -189,13 +195,24 @@ txn_log_undone(struct txn_worker *tw, uint64_t lock, uint64_t check)
 		.head = {
 		    .kind = TXN_LOGGED_UNDONE, .flags = TXN_LOGGED_LAST, .lock = lock, .check = check } };
 	struct wal_append a = { .rq = &record.rq, .flags = WAL_SPARE | WAL_SOON };
-	wal_append_start(tw->w, &tw->db->wal, &a);
-	nam_status st = wal_append_wait(tw->w, &a);
+	uint64_t until = 0;
+	nam_status st;
+	/* Said twice, it is true once. */
+	for (;;) {
+		wal_append_start(tw->w, &tw->db->wal, &a);
+		st = wal_append_wait(tw->w, &a);
+		if (st != NAM_GONE)
+			break;
+		while ((st = txn_reconnect(tw, tw->db->wal.line, &until)) == NAM_BUSY)
+			;
+		if (st != NAM_OK)
+			return st;
+	}
 	return st == NAM_OK ? txn_flush_wait(tw, a.end) : st;
 }
 
 nam_status
-txn_log_number(struct txn_worker *tw, uint32_t sequence, uint64_t generation, int64_t number)
+txn_log_number(struct txn_worker *tw, net_addr word, uint32_t generation, int64_t number)
 {
 	struct {
 		struct wal_rq rq;
@@ -204,8 +221,8 @@ txn_log_number(struct txn_worker *tw, uint32_t sequence, uint64_t generation, in
 	} record = { .rq.bytes = sizeof record.head + sizeof record.item,
 		.head = { .kind = TXN_LOGGED_NUMBERS, .flags = TXN_LOGGED_LAST },
 		.item = { .kind = TXN_LOGGED_NUMBER,
-		    .table = sequence,
-		    .at = generation,
+		    .table = generation,
+		    .at = word.bits,
 		    .ident = (uint64_t)number } };
 	struct wal_append a = { .rq = &record.rq, .flags = WAL_SOON };
 	if (tw->db->wal.region == 0)
@@ -216,11 +233,13 @@ txn_log_number(struct txn_worker *tw, uint32_t sequence, uint64_t generation, in
 }
 
 nam_status
-txn_log_has(struct txn_worker *tw, uint64_t lock, uint64_t check, bool *has)
+txn_log_has(struct txn_worker *tw, uint64_t lock, uint64_t check, bool *has, uint64_t *end)
 {
 	struct wal_last last;
 	nam_status st = wal_log_last(tw->w, &tw->db->wal, place_of(lock), &last);
-	*has = st == NAM_OK && last.end != 0 && last.name[0] == lock && last.name[1] == check;
+	*has = st == NAM_OK && last.end != 0 && last.name[0] == lock && last.name[1] == check &&
+	       last.part == UINT32_MAX;
+	*end = *has ? last.end : 0;
 	return st;
 }
 
@@ -283,6 +302,7 @@ watch(void *worker)
 			pause.tries = 0;
 			wake_flushed(tw, flushed);
 		}
+		tso_goes_on(tw->tso); /* the log's node lives, and its disk has not failed */
 		if (st != NAM_OK)
 			fail_all(tw, st);
 		else if (tw->flush != NULL)

@@ -61,7 +61,7 @@ enum txn_logged_item_kind {
 	TXN_LOGGED_ROW = 1,
 	TXN_LOGGED_DELETED, /* no bytes */
 	TXN_LOGGED_VALUE,   /* a long one */
-	/* Of a sequence: table is its id, at a generation, ident a number; no bytes. */
+	/* Of a sequence: at is its word, table the generation, ident a number; no bytes. */
 	TXN_LOGGED_NUMBER,
 };
 

@@ -51,8 +51,9 @@ struct attempt {
 	struct net_set lost;            /* nodes that were replaced when its recovery began */
 	bool valid;                     /* the commit line is this attempt's */
 	bool decided;
-	bool left;       /* a listed word has left the lock */
-	uint64_t locked; /* listed blocks still locked by it */
+	bool left;        /* a listed word has left the lock */
+	uint64_t log_end; /* of a decided one: position behind its records */
+	uint64_t locked;  /* listed blocks still locked by it */
 	/* of the part being looked at */
 	struct net_batch batch;
 	struct net_op op[3 * PART];
@@ -230,12 +231,12 @@ static nam_status
 decide_by_log(struct attempt *a)
 {
 	bool has;
-	if (a->tw->db->wal_region == 0 || (a->decided && a->left))
+	if (a->tw->db->wal_region == 0)
 		return NAM_OK;
 	if (a->tw->db->wal.region == 0)
 		return txn_life_unborn(a->tw);
-	nam_status st = txn_log_has(a->tw, a->head.lock, a->head.check, &has);
-	if (st != NAM_OK)
+	nam_status st = txn_log_has(a->tw, a->head.lock, a->head.check, &has, &a->log_end);
+	if (st != NAM_OK || (a->decided && a->left))
 		return st;
 	a->decided = a->decided && (has || nam_fault(LOG_UNASKED));
 	return a->decided || !has || nam_fault(LOG_UNTOLD)
@@ -401,6 +402,10 @@ recover_attempt(struct attempt *a, unsigned *lost)
 	for (size_t from = 0; a->locked > 0 && st == NAM_OK && from < a->head.n; from += PART)
 		st = install_part(a, from, a->head.n - from < PART ? (unsigned)(a->head.n - from) : PART);
 	bool was = false;
+	/* As its owner would: a restart loses nothing that snapshots show, unless the disk fails.
+	 * */
+	if (st == NAM_OK && a->decided && a->log_end != 0)
+		(void)txn_flush_wait(a->tw, a->log_end);
 	if (st == NAM_OK && a->decided)
 		st = tso_mark_for(a->tw->tso, a->line.cid, (unsigned)a->head.note, &was);
 	if (st != NAM_OK)

@@ -176,6 +176,9 @@ txn_mark_and_wait(struct txn *t, unsigned note)
 static nam_status
 begin(struct txn_worker *tw, enum txn_iso iso, bool latest, const struct txn_limits *l, struct txn **out)
 {
+	/* txn_life comes first: what this process commits has to be in the log. */
+	if (tw->db->wal_region != 0 && tw->db->wal.region == 0)
+		return NAM_REFUSED;
 	struct txn *t = txn_new(tw);
 	if (t == NULL)
 		return NAM_NOMEM;

@@ -688,7 +688,7 @@ nam_status txn_log_wait(struct txn *t);
 /* J3: says in the log that an attempt was undone, and waits until that is flushed. */
 nam_status txn_log_undone(struct txn_worker *tw, uint64_t lock, uint64_t check);
 /* True if the log has received that attempt's last record; it is the last of its intent's. */
-nam_status txn_log_has(struct txn_worker *tw, uint64_t lock, uint64_t check, bool *has);
+nam_status txn_log_has(struct txn_worker *tw, uint64_t lock, uint64_t check, bool *has, uint64_t *end);
 /* Waits until the log is flushed up to a position. NAM_UNLOGGED: it is broken. */
 nam_status txn_flush_wait(struct txn_worker *tw, uint64_t end);
 void txn_flush_add(struct txn_worker *tw, struct txn_flush *f);

@@ -455,7 +455,7 @@ draw(struct sql_session *s, const struct cat_table *tab, struct sql_drawn *d, st
 		if (v >= q->min && v <= q->max) {
 			uint64_t n = values_from(q, v);
 			d->left = n > (uint64_t)q->cache ? q->cache - 1 : (int64_t)n - 1;
-			st = cat_sequence_drawn(s->cfg.tw, tab->store.id, q, v + d->left * q->step);
+			st = cat_sequence_drawn(s->cfg.tw, q, v + d->left * q->step);
 			d->last = v;
 			if (st != NAM_OK)
 				d->left = 0;
@@ -465,7 +465,7 @@ draw(struct sql_session *s, const struct cat_table *tab, struct sql_drawn *d, st
 		if (q->cycle) {
 			v = q->step > 0 ? q->min : q->max;
 			want = (uint64_t)v + add;
-			if ((st = cat_sequence_reset(s->cfg.tw, tab->store.id, q, v)) != NAM_OK)
+			if ((st = cat_sequence_reset(s->cfg.tw, q, v)) != NAM_OK)
 				break;
 		}
 		/* put it back to where it was, or, with CYCLE, to the start. Another session may be
@@ -547,7 +547,7 @@ sql_setval(struct sql_row *r, bool called)
 		    cat_local(tab->path), (long long)q->min, (long long)q->max);
 	struct sql_drawn *d = drawn(s, tab->store.id, called);
 	uint64_t word = called ? (uint64_t)v + (uint64_t)q->step : (uint64_t)v;
-	nam_status st = cat_sequence_reset(s->cfg.tw, tab->store.id, q, (int64_t)word);
+	nam_status st = cat_sequence_reset(s->cfg.tw, q, (int64_t)word);
 	if (st == NAM_OK)
 		st = net_write1(s->net, q->word, &word, sizeof word, NULL);
 	if (st != NAM_OK)

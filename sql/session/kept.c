@@ -1,5 +1,6 @@
 /* kept.c -- settings of PostgreSQL that clients and scripts set: their values are checked, kept and
- * shown. All but extra_float_digits and synchronous_commit mean nothing here. SHOW ALL: all settings there are. */
+ * shown. All but extra_float_digits and synchronous_commit mean nothing here. SHOW ALL: all
+ * settings there are. */
 #include <sql/expr/expr_internal.h>
 #include <sql/session/session_internal.h>
 

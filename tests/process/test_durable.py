@@ -3,6 +3,7 @@
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -262,6 +263,107 @@ def test_restorer_killed():
         same(s.value("SELECT count(*) FROM t", timeout=120), "200000")
         same(s.value("SELECT count(*) FROM t WHERE c = 77"), "200")
         s.close(0)
+
+
+def again(c, s, end="kill"):
+    """The cluster ends and is started again; a shell."""
+    if end == "kill":
+        s.drop()
+        c.kill()
+    else:
+        s.close(0)
+        c.stop()
+    c.start()
+    return c.shell()
+
+
+def test_sequences():
+    """Sequences whose relation is made again keep their numbers; setval down, CYCLE, CACHE."""
+    with House() as h:
+        c = Cluster(h)
+        s = c.shell()
+        s.ok("CREATE TABLE t (id serial PRIMARY KEY, v text); CREATE TABLE a (id serial PRIMARY KEY, v text)")
+        s.ok("CREATE SEQUENCE round MAXVALUE 5 CYCLE; CREATE SEQUENCE few CACHE 20")
+        for i in range(20):
+            s.ok("INSERT INTO t (v) VALUES ('x'); INSERT INTO a (v) VALUES ('x'); "
+                 "SELECT nextval('round'); SELECT nextval('few')")
+        s.ok("TRUNCATE t")
+        s.ok("ALTER TABLE a ALTER COLUMN id TYPE bigint")
+        for i in range(3):
+            s.ok("INSERT INTO t (v) VALUES ('y'); INSERT INTO a (v) VALUES ('y')")
+        s.ok("SELECT setval('few', 3)")
+        s = again(c, s)
+        check(int(s.ok("INSERT INTO t (v) VALUES ('z') RETURNING id").splitlines()[1]) > 23, "a truncated table's numbers go on")
+        check(int(s.ok("INSERT INTO a (v) VALUES ('z') RETURNING id").splitlines()[1]) > 23, "a rewritten table's numbers go on")
+        check(4 <= int(s.value("SELECT nextval('few')")) < 1000, "setval")
+        check(1 <= int(s.value("SELECT nextval('round')")) <= 5, "CYCLE")
+
+
+def test_names():
+    """What is only named like a temporary relation stays."""
+    with House() as h:
+        c = Cluster(h)
+        s = c.shell()
+        s.ok("CREATE TABLE pg_temp_p (id integer PRIMARY KEY); CREATE TABLE child (p integer REFERENCES pg_temp_p)")
+        s.ok("CREATE INDEX pg_temp_i ON child (p); CREATE TYPE pg_temp_e AS ENUM ('a'); CREATE TABLE e (x pg_temp_e)")
+        s.ok("INSERT INTO pg_temp_p VALUES (1); INSERT INTO child VALUES (1); INSERT INTO e VALUES ('a'); CREATE TABLE \"x.y\" (a integer)")
+        s = again(c, s)
+        same(s.value("SELECT count(*) FROM child JOIN pg_temp_p ON p = id"), "1")
+        same(s.value("SELECT x FROM e"), "a")
+        same(s.value("SELECT count(*) FROM \"x.y\""), "0")
+        s.fails("INSERT INTO child VALUES (2)", "23503")
+
+
+def test_index_in_the_making():
+    """An index whose builder dies over rows that are no set of keys is left out."""
+    with House() as h:
+        c = Cluster(h, size="512m")
+        s = c.shell()
+        s.ok("CREATE TABLE t (id integer PRIMARY KEY, a integer)")
+        s.ok("INSERT INTO t SELECT i, i FROM generate_series(1, 300000) i; UPDATE t SET a = 5 WHERE id = 299999", timeout=120)
+        for moment in (0.1, 0.2, 0.3):
+            builder = c.shell()
+            builder.send("CREATE UNIQUE INDEX t_a ON t (a);")
+            time.sleep(moment * house.SLOW)
+            builder.drop()
+            s = again(c, s)
+            same(s.value("SELECT count(*) FROM t"), "300000")
+            s.ok("CREATE INDEX t_a ON t (a)", timeout=60)
+            same(s.value("SELECT count(*) FROM t WHERE a = 5"), "2")
+            s.ok("DROP INDEX t_a")
+
+
+def test_started_at_once():
+    """Several processes come to an empty cluster, and to one that is to be restored, at the same time."""
+    with House() as h:
+        c = Cluster(h)
+        for turn in range(3):
+            shells = [h.shell(fabric="shm", storage=c.storage) for _ in range(4)]
+            for i, s in enumerate(shells):
+                s.ok("CREATE TABLE t_%d_%d (x integer)" % (turn, i), timeout=60)
+            for s in shells:
+                s.drop()
+            c.kill()
+            c.start()
+        s = c.shell()
+        same(s.value("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"), "12")
+
+
+def test_shard_stalls():
+    """A storage node stands still for longer than a message waits: what is sent twice counts once."""
+    with House(lease_ms=20000) as h:
+        c = Cluster(h)
+        s = c.shell()
+        s.ok("CREATE TABLE t (id integer PRIMARY KEY, v text)")
+        s.send("INSERT INTO t VALUES (1, repeat('v', 200000)), (2, repeat('w', 300000));")
+        c.node[0].p.send_signal(signal.SIGSTOP)
+        time.sleep(14)
+        c.node[0].p.send_signal(signal.SIGCONT)
+        s.send("\\echo over")
+        s.read_until(b"over\n", 60)
+        n = s.value("SELECT count(*) FROM t")
+        s = again(c, s)
+        same(s.value("SELECT count(*) FROM t"), n)
 
 
 def test_refused():

@@ -21,6 +21,7 @@ enum {
 struct place {
 	uint64_t place; /* 0 = none */
 	struct wal_last last;
+	uint32_t attempt, part;
 };
 
 struct wal_host {
@@ -174,6 +175,13 @@ append(struct wal_host *h, const struct wal_rq *rq, const void *bytes, uint64_t 
 		if (2 * (h->used + 1) > h->places && !places_grow(h))
 			return NAM_BUSY;
 		p = place_of(h->place, h->places, rq->arg);
+		bool same = p->place != 0 && p->last.name[0] == rq->name[0] && p->last.name[1] == rq->name[1];
+		if (same && rq->part <= p->part) { /* Q5 */
+			*end = p->last.end;
+			return NAM_OK;
+		}
+		if (p->place != 0 && !same && p->attempt - rq->attempt - 1 < WAL_LATE)
+			return NAM_REFUSED;
 	}
 	nam_status st = wal_append(h->log, rq->life, bytes, rq->bytes, (rq->flags & WAL_SPARE) != 0, end);
 	if (st != NAM_OK)
@@ -181,7 +189,9 @@ append(struct wal_host *h, const struct wal_rq *rq, const void *bytes, uint64_t 
 	if (p != NULL) {
 		h->used += p->place == 0;
 		p->place = rq->arg;
-		p->last = (struct wal_last){ { rq->name[0], rq->name[1] }, *end };
+		p->last = (struct wal_last){ { rq->name[0], rq->name[1] }, *end, rq->part };
+		p->attempt = rq->attempt;
+		p->part = rq->part;
 	}
 	if (rq->flags & WAL_SOON) {
 		if (atomic_load_explicit(&h->soon, memory_order_relaxed) < *end)

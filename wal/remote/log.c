@@ -13,7 +13,9 @@ enum { TRIES = 8, BUSY_NS = 50000, BUSY_CAP_NS = 2000000 };
 static nam_status
 reopen(struct net_worker *w, unsigned region)
 {
-	static const struct net_call_config plain;
+	/* A shard that polls would take a core from the workers, and answer later when it has
+	 * slept. */
+	static const struct net_call_config plain = { .mode = NET_EVENTS };
 	if (net_worker_broke(w, region))
 		return NAM_GONE;
 	return net_call_open(w, region, WAL_SERVICE, &plain, NULL);
@@ -78,7 +80,7 @@ wal_log_publish(struct net_worker *w, const struct wal_log *l)
 			break;
 		if (st == NAM_OK && line.condition == WAL_BROKEN)
 			st = NAM_UNLOGGED;
-		else if (st == NAM_OK && line.life != l->life)
+		else if (st == NAM_OK && line.life > l->life) /* a smaller one: not told yet */
 			st = NAM_REFUSED;
 		if (st == NAM_OK)
 			net_back_off(w, &pause);
@@ -126,8 +128,8 @@ nam_status
 wal_log_most(struct net_worker *w, unsigned region, uint32_t *record, uint32_t *records)
 {
 	uint32_t request, answer;
-	nam_status st = net_call_max(w, region, WAL_SERVICE, &request, &answer);
-	if (st == NAM_ABSENT && (st = reopen(w, region)) == NAM_OK)
+	nam_status st = reopen(w, region);
+	if (st == NAM_OK)
 		st = net_call_max(w, region, WAL_SERVICE, &request, &answer);
 	if (st != NAM_OK)
 		return st;
@@ -159,6 +161,8 @@ wal_append_start(struct net_worker *w, const struct wal_log *l, struct wal_appen
 	a->rq->flags = a->flags;
 	a->rq->arg = a->place;
 	memcpy(a->rq->name, a->name, sizeof a->name);
+	a->rq->attempt = a->attempt;
+	a->rq->part = a->part;
 	append_again(w, a);
 }
 
@@ -166,16 +170,18 @@ nam_status
 wal_append_wait(struct net_worker *w, struct wal_append *a)
 {
 	struct net_backoff pause = { .base_ns = BUSY_NS, .cap_ns = BUSY_CAP_NS };
+	bool doubt = false;
 	for (unsigned tries = 0;;) {
 		nam_status st = net_call_wait(&a->call);
 		if (st == NAM_OK) {
 			a->end = a->answer[0];
 			return a->call.got == sizeof a->answer[0] ? NAM_OK : NAM_CORRUPT;
 		}
+		doubt |= st == NAM_GONE;
 		if (st == NAM_BUSY)
 			net_back_off(w, &pause);
 		else if (st != NAM_GONE || ++tries > TRIES || reopen(w, a->log->region) != NAM_OK)
-			return st;
+			return doubt ? NAM_GONE : st; /* an earlier try may have been served */
 		append_again(w, a);
 	}
 }
@@ -188,7 +194,9 @@ wal_log_flushed(struct net_worker *w, const struct wal_log *l, uint64_t *positio
 	if (st != NAM_OK)
 		return st;
 	*position = line.flushed;
-	if (line.life != l->life)
+	if (line.life > l->life)
 		return NAM_REFUSED;
+	if (line.life < l->life)
+		*position = 0; /* its begin has not been told yet */
 	return line.condition == WAL_BROKEN ? NAM_UNLOGGED : NAM_OK;
 }

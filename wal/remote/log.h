@@ -39,6 +39,7 @@ struct wal_append {
 	struct wal_rq *rq; /* `bytes` of it are set, and the record follows it; the rest is ours */
 	uint32_t flags;    /* enum wal_append_flag */
 	uint64_t place, name[2];
+	uint32_t attempt, part; /* Q5 */
 	/* ours */
 	const struct wal_log *log;
 	struct net_call call;

@@ -11,6 +11,9 @@
  *   Q3  A node does not take a request of a process that it has fenced: so when a fence has been
  *       answered, every record of the process has been received, or never will be.
  *   Q4  A record may have a place and a name. WAL_LAST tells the name received last with a place.
+ *   Q5  A record with a place is received once, however often it is sent, and not behind one of a
+ *       later attempt: a part that the name has already is answered as it was, and an attempt that
+ *       is at most WAL_LATE before the last one is refused.
  */
 #ifndef NAM_WAL_REMOTE_WAL_MSG_H
 #define NAM_WAL_REMOTE_WAL_MSG_H
@@ -37,6 +40,8 @@ enum wal_append_flag {
 	WAL_NAMED = 4, /* remember place and name */
 };
 
+enum { WAL_LATE = 1024 };
+
 struct wal_rq {
 	uint32_t what;
 	uint32_t life;
@@ -44,8 +49,10 @@ struct wal_rq {
 	uint32_t bytes; /* behind this head */
 	uint64_t arg;
 	uint64_t name[2];
+	uint32_t attempt; /* of NAMED: rises with each name of that place */
+	uint32_t part;    /* of NAMED: counts the records of a name */
 };
-static_assert(sizeof(struct wal_rq) == 40, "a request's head is a layout");
+static_assert(sizeof(struct wal_rq) == 48, "a request's head is a layout");
 
 struct wal_report {
 	uint64_t cluster;   /* whose database it is, 0 = there is none */
@@ -65,7 +72,8 @@ struct wal_records {
 
 struct wal_last {
 	uint64_t name[2];
-	uint64_t end; /* position behind it, 0 = there was none in this life */
+	uint64_t end;  /* position behind it, 0 = there was none in this life */
+	uint64_t part; /* the last one of that name */
 };
 
 struct wal_line {
