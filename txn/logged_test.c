@@ -253,10 +253,10 @@ play(uint64_t verb, uint64_t second, bool sync, uint64_t seed)
 
 /* Every verb of the owner, until it lives to its end. */
 static unsigned
-every_verb(bool sync, bool seconds, unsigned *worlds, unsigned *after)
+every_verb(bool sync, bool seconds, uint64_t seeds, unsigned *worlds, unsigned *after)
 {
 	unsigned wrong = 0;
-	for (uint64_t seed = 1; seed <= (seconds ? 2 : 3); seed++) {
+	for (uint64_t seed = 1; seed <= seeds; seed++) {
 		for (uint64_t verb = 1; verb < 400; verb++) {
 			uint64_t second = seconds ? 1 + nam_mix(verb * 31 + seed) % 120 : 0;
 			bool is = play(verb, second, sync, seed * 1000 + verb);
@@ -280,7 +280,7 @@ test_owner_dies(void **state)
 	(void)state;
 	for (unsigned sync = 0; sync < 2; sync++) {
 		unsigned worlds = 0, after = 0;
-		assert_int_equal(every_verb(sync, false, &worlds, &after), 0);
+		assert_int_equal(every_verb(sync, false, 4, &worlds, &after), 0);
 		printf("%s: %u worlds, the commit is there in %u\n", sync ? "on" : "off", worlds, after);
 		assert_true(worlds > 60 && after > 5 && after < worlds);
 	}
@@ -291,7 +291,7 @@ test_recoverer_dies(void **state)
 {
 	(void)state;
 	unsigned worlds = 0, after = 0;
-	assert_int_equal(every_verb(true, true, &worlds, &after), 0);
+	assert_int_equal(every_verb(true, true, 3, &worlds, &after), 0);
 	printf("%u worlds, the commit is there in %u\n", worlds, after);
 }
 
@@ -415,7 +415,7 @@ test_twins(void **state)
 	for (unsigned i = 0; i < 2; i++) {
 		unsigned worlds = 0, after = 0;
 		nam_fault_on = of_owner[i];
-		unsigned wrong = every_verb(false, false, &worlds, &after);
+		unsigned wrong = every_verb(false, false, 30, &worlds, &after);
 		nam_fault_on = NAM_FAULT_NONE;
 		printf("fault %s: %u of %u worlds are wrong\n", nam_fault_name[of_owner[i]], wrong, worlds);
 		assert_true(wrong > 0);

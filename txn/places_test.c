@@ -199,7 +199,7 @@ test_twin(void **state)
 	nam_fault_on = NAM_FAULT_PLACE_UNTAGGED;
 	printf("fault %s: ", nam_fault_name[nam_fault_on]);
 	clashes = 0;
-	for (uint64_t seed = 1; seed <= 20; seed++)
+	for (uint64_t seed = 1; seed <= 120; seed++)
 		run(4, 2, seed, at_once);
 	nam_fault_on = NAM_FAULT_NONE;
 	printf("%u words of places have changed\n", clashes);

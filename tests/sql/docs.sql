@@ -2106,6 +2106,9 @@ SET synchronous_commit = off;
 SHOW synchronous_commit;
 --> off
 SET synchronous_commit = remote_apply;
+SET synchronous_commit = remote_write;
+SET synchronous_commit = local;
+SET synchronous_commit = on;
 SET synchronous_commit = 'later';
 --! 22023
 RESET synchronous_commit;
