@@ -154,7 +154,8 @@ def names(f, n=100000, dearer=2.0, fatter=1.2, rest=25):
         f["memory_mib"] = {"of a hundred": early / (1 << 20), "of all": full / (1 << 20), "afterwards": own_memory(p) / (1 << 20)}
         if took[-1] > dearer * took[0]:
             f.wrong("the first tenth of the statements needs %.2f s, the last %.2f" % (took[0], took[-1]))
-        if own_memory(p) > fatter * early:
+        # What the first hundred took may have been measured behind a trim: that is a few pages of many arenas.
+        if own_memory(p) > fatter * early + (3 << 20):
             f.wrong("the process had %.1f MiB with a hundred statements, and has %.1f when they are gone" % (
                 early / (1 << 20), own_memory(p) / (1 << 20)))
 

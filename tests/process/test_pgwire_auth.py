@@ -169,10 +169,10 @@ def test_tls():
         w.raw(ask)
         same(w.bytes(1), b"S")
         w.raw(data)
-        w.s.shutdown(socket.SHUT_WR)
-        try:
+        try:  # the server may have ended it by now
+            w.s.shutdown(socket.SHUT_WR)
             w.s.recv(1000)
-        except ConnectionResetError:
+        except OSError:
             pass
         w.s.close()
     context = ssl.create_default_context()
