@@ -12,7 +12,7 @@ struct cat_logged_row {
 	uint32_t table;
 	uint32_t len, cap;
 	bool deleted;
-	char bytes[]; /* aligned to 8 */
+	_Alignas(8) char bytes[];
 };
 
 struct cat_logged_value {

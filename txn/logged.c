@@ -20,7 +20,7 @@ struct txn_logging {
 	struct txn *t;
 	uint32_t cap, n; /* bytes of the body's piece */
 	uint32_t part;
-	char bytes[]; /* struct wal_rq, struct txn_logged, the piece */
+	_Alignas(8) char bytes[]; /* struct wal_rq, struct txn_logged, the piece */
 };
 
 enum { HEAD = sizeof(struct wal_rq) + sizeof(struct txn_logged) };

@@ -38,6 +38,7 @@ struct fixture {
 	struct idx_tree_host *host[FIXTURE_NODES_MAX + 1];
 	struct net_service service[FIXTURE_NODES_MAX + 1][IDX_TREE_SERVICES];
 	struct wal_host *log;
+	struct net_service served[1 + IDX_TREE_SERVICES]; /* by node 1, with a log */
 	struct net *net[PROCS];
 	struct net_worker *w[PROCS];
 	struct net_worker *more; /* of any process: closed with the others */
@@ -241,7 +242,7 @@ fixture_main(void *arg)
 static inline void
 fixture_serve_log(struct fixture *fix, struct net_service *service, unsigned n)
 {
-	struct net_service all[1 + IDX_TREE_SERVICES];
+	struct net_service *all = fix->served; /* borrowed by the simulator */
 	struct net_super *super = net_sim_memory(fix->sim, 1);
 	struct nam_err err;
 	super->log = super->bump;
