@@ -25,12 +25,12 @@ struct txn_logging {
 
 enum { HEAD = sizeof(struct wal_rq) + sizeof(struct txn_logged) };
 
-/* The log remembers for each intent of each owner which attempt it has received last: all of the
- * lock word but its generation. */
+/* The log remembers for each intent of each owner slot which attempt it has received last: as many
+ * as a cluster has intents, however many processes come and go. */
 static uint64_t
 place_of(uint64_t lock)
 {
-	return lock >> TXN_GENERATION_BITS;
+	return 1 + ((uint64_t)txn_lock_owner(lock) << TXN_INTENT_BITS | txn_lock_intent(lock));
 }
 
 static uint64_t
@@ -63,6 +63,7 @@ part_start(struct txn_logging *l, const struct txn_intent_head *h, bool last)
 	rq->bytes = (uint32_t)sizeof head + l->n;
 	l->append.rq = rq;
 	l->append.flags = WAL_NAMED | (t->sync && last ? WAL_SOON : 0);
+	l->append.series = txn_lock_epoch(t->lock);
 	l->append.attempt = txn_lock_generation(t->lock);
 	/* The last part tells WAL_LAST that the body is whole. */
 	l->append.part = last ? UINT32_MAX : part;

@@ -14,6 +14,7 @@
 enum {
 	DELAY_MS = 200,
 	AGAIN_MS = 100,     /* a step that has to wait for space is tried again */
+	BACKLOG = 1 << 20,  /* bytes that wait for the flusher before it is woken */
 	PLACES_FIRST = 1024 /* a power of two */
 };
 
@@ -21,6 +22,7 @@ enum {
 struct place {
 	uint64_t place; /* 0 = none */
 	struct wal_last last;
+	uint64_t series;
 	uint32_t attempt, part;
 };
 
@@ -180,16 +182,25 @@ append(struct wal_host *h, const struct wal_rq *rq, const void *bytes, uint64_t 
 			*end = p->last.end;
 			return NAM_OK;
 		}
-		if (p->place != 0 && !same && p->attempt - rq->attempt - 1 < WAL_LATE)
+		if (p->place != 0 && !same && p->series == rq->series &&
+		    p->attempt - rq->attempt - 1 < WAL_LATE)
 			return NAM_REFUSED;
 	}
 	nam_status st = wal_append(h->log, rq->life, bytes, rq->bytes, (rq->flags & WAL_SPARE) != 0, end);
+	/* Under a load of records that no client waits for, the flusher would sleep until none fits. */
+	struct wal_state s;
+	wal_state(h->log, &s);
+	if (st == NAM_BUSY || s.received - s.flushed > BACKLOG) {
+		atomic_store(&h->hurry, true);
+		rouse(h);
+	}
 	if (st != NAM_OK)
 		return st;
 	if (p != NULL) {
 		h->used += p->place == 0;
 		p->place = rq->arg;
 		p->last = (struct wal_last){ { rq->name[0], rq->name[1] }, *end, rq->part };
+		p->series = rq->series;
 		p->attempt = rq->attempt;
 		p->part = rq->part;
 	}

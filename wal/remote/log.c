@@ -161,6 +161,7 @@ wal_append_start(struct net_worker *w, const struct wal_log *l, struct wal_appen
 	a->rq->flags = a->flags;
 	a->rq->arg = a->place;
 	memcpy(a->rq->name, a->name, sizeof a->name);
+	a->rq->series = a->series;
 	a->rq->attempt = a->attempt;
 	a->rq->part = a->part;
 	append_again(w, a);

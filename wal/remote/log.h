@@ -39,7 +39,8 @@ struct wal_append {
 	struct wal_rq *rq; /* `bytes` of it are set, and the record follows it; the rest is ours */
 	uint32_t flags;    /* enum wal_append_flag */
 	uint64_t place, name[2];
-	uint32_t attempt, part; /* Q5 */
+	uint64_t series; /* Q5, as are the next two */
+	uint32_t attempt, part;
 	/* ours */
 	const struct wal_log *log;
 	struct net_call call;

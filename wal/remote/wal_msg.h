@@ -13,7 +13,7 @@
  *   Q4  A record may have a place and a name. WAL_LAST tells the name received last with a place.
  *   Q5  A record with a place is received once, however often it is sent, and not behind one of a
  *       later attempt: a part that the name has already is answered as it was, and an attempt that
- *       is at most WAL_LATE before the last one is refused.
+ *       is at most WAL_LATE before the last one of its series is refused.
  */
 #ifndef NAM_WAL_REMOTE_WAL_MSG_H
 #define NAM_WAL_REMOTE_WAL_MSG_H
@@ -49,10 +49,11 @@ struct wal_rq {
 	uint32_t bytes; /* behind this head */
 	uint64_t arg;
 	uint64_t name[2];
-	uint32_t attempt; /* of NAMED: rises with each name of that place */
+	uint64_t series;  /* of NAMED: the owner of the place; attempts of one are compared */
+	uint32_t attempt; /* of NAMED: rises with each name of that place and series */
 	uint32_t part;    /* of NAMED: counts the records of a name */
 };
-static_assert(sizeof(struct wal_rq) == 48, "a request's head is a layout");
+static_assert(sizeof(struct wal_rq) == 56, "a request's head is a layout");
 
 struct wal_report {
 	uint64_t cluster;   /* whose database it is, 0 = there is none */
