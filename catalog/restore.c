@@ -102,6 +102,14 @@ cat_empty(struct cat *c, struct txn_worker *tw)
 
 /* ---- rows of the system tables ---- */
 
+/* What a row's long value was; NULL: the log does not have it. */
+static const struct cat_logged_value *
+logged_value(const struct restore *r, const struct txn_blob *b)
+{
+	const struct cat_logged_value *x = cat_replay_value(r->log, b->at.bits);
+	return x != NULL && x->len == b->len ? x : NULL;
+}
+
 /* All values of a logged row; strings point into it, or into a logged value. */
 static nam_status
 values_of(
@@ -114,8 +122,8 @@ values_of(
 			return NAM_CORRUPT;
 		if (!spilled)
 			continue;
-		const struct cat_logged_value *x = cat_replay_value(r->log, b.at.bits);
-		if (x == NULL || x->len != b.len)
+		const struct cat_logged_value *x = logged_value(r, &b);
+		if (x == NULL)
 			return NAM_CORRUPT;
 		v[i].s = (struct cat_str){ x->bytes, x->len };
 	}
@@ -389,8 +397,8 @@ row_bytes(struct restore *r, struct txn *t, const struct cat_table *tab, const s
 	for (unsigned i = 0; i < n; i++) {
 		struct txn_blob b;
 		memcpy(&b, copy + where[i], sizeof b);
-		const struct cat_logged_value *x = cat_replay_value(r->log, b.at.bits);
-		if (x == NULL || x->len != b.len)
+		const struct cat_logged_value *x = logged_value(r, &b);
+		if (x == NULL)
 			return NAM_CORRUPT;
 		struct txn_table *store = (struct txn_table *)(uintptr_t)&tab->store;
 		nam_status st = txn_blob_put(t, store, x->bytes, x->len, &b);
@@ -419,8 +427,8 @@ row_put(struct restore *r, struct txn *t, const struct cat_table *tab, const str
 			return NAM_CORRUPT;
 		if (!spilled)
 			continue;
-		const struct cat_logged_value *x = cat_replay_value(r->log, b.at.bits);
-		if (x == NULL || x->len != b.len)
+		const struct cat_logged_value *x = logged_value(r, &b);
+		if (x == NULL)
 			return NAM_CORRUPT;
 		key[i].s = (struct cat_str){ x->bytes, x->len };
 	}

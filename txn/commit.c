@@ -3,9 +3,8 @@
  *
  * 	step 1   all CASes, the claim, blobs, the write set   one doorbell per node, one wait
  * 	         (SERIALIZABLE: claim after the locks, then validate)
- * 	step 2   versions, archives, commit line, and the record of the cluster's log, if there is
- * 	one
- *	         (logged.c)   one doorbell per node, one wait: decided, answer
+ * 	step 2   versions, archives, commit line; with a log, its records (logged.c)
+ * 	         one doorbell per node, one wait: decided, answer
  * 	step 3   directories, then words; then the mark   behind the answer
  *
  * So two round trips from COMMIT to the answer. A record that is updated twice within the

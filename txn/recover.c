@@ -223,8 +223,7 @@ decide(struct attempt *a)
 
 /*
  * With a log (logged_format.h, J1, J3): if no word has left the lock, the attempt is decided only
- * if
- * the log has received its records, which no process can send any more. If it is undone although
+ * if the log has received its records, which no process can send any more. If it is undone although
  * the log has them, the log is told so first.
  */
 static nam_status
@@ -402,8 +401,7 @@ recover_attempt(struct attempt *a, unsigned *lost)
 	for (size_t from = 0; a->locked > 0 && st == NAM_OK && from < a->head.n; from += PART)
 		st = install_part(a, from, a->head.n - from < PART ? (unsigned)(a->head.n - from) : PART);
 	bool was = false;
-	/* As its owner would: a restart loses nothing that snapshots show, unless the disk fails.
-	 * */
+	/* As its owner would: a restart loses nothing that a snapshot shows. */
 	if (st == NAM_OK && a->decided && a->log_end != 0)
 		(void)txn_flush_wait(a->tw, a->log_end);
 	if (st == NAM_OK && a->decided)

@@ -59,9 +59,8 @@ bool cat_enum_learn(
 
 /*
  * The type has been dropped, no definition of that generation or an older one is in use: forgets
- * its
- * labels, unless it knows a newer definition. A reader that still has a struct cat_enum may use it
- * until CAT_ENUM_LIMBO more types have been forgotten.
+ * its labels, unless it knows a newer definition. A reader that still has a struct cat_enum may use
+ * it until CAT_ENUM_LIMBO more types have been forgotten.
  */
 enum { CAT_ENUM_LIMBO = 256 };
 void cat_enum_forget(uint32_t number, uint32_t generation);

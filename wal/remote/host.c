@@ -187,7 +187,7 @@ append(struct wal_host *h, const struct wal_rq *rq, const void *bytes, uint64_t 
 			return NAM_REFUSED;
 	}
 	nam_status st = wal_append(h->log, rq->life, bytes, rq->bytes, (rq->flags & WAL_SPARE) != 0, end);
-	/* Under a load of records that no client waits for, the flusher would sleep until none fits. */
+	/* Records that no client waits for would else fill the buffer while the flusher sleeps. */
 	struct wal_state s;
 	wal_state(h->log, &s);
 	if (st == NAM_BUSY || s.received - s.flushed > BACKLOG) {
@@ -401,10 +401,4 @@ wal_host_service(struct wal_host *h, struct net_service *out)
 	*out = (struct net_service){
 		.id = WAL_SERVICE, .name = "log", .fn = handle, .arg = h, .idle = h->started ? NULL : idle
 	};
-}
-
-const struct wal *
-wal_host_log(const struct wal_host *h)
-{
-	return h->log;
 }

@@ -34,7 +34,5 @@ void wal_host_close(struct wal_host *h);
 void wal_host_drop(struct wal_host *h);
 /* The service to host; it borrows h. */
 void wal_host_service(struct wal_host *h, struct net_service *out);
-/* For figures and tests; borrowed. */
-const struct wal *wal_host_log(const struct wal_host *h);
 
 #endif
