@@ -2,6 +2,7 @@
  * processes, races. */
 #include <catalog/by_id.h>
 #include <catalog/catalog_internal.h>
+#include <catalog/role.h>
 #include <net/region_format.h>
 #include <net/sim/sim.h>
 
@@ -871,6 +872,46 @@ test_many(void **state)
 	run_lab(1, many);
 }
 
+static nam_status
+enter(struct fixture *fix, struct txn *t, const char *name, bool *claimed)
+{
+	struct nam_arena arena;
+	struct cat_role role;
+	nam_arena_init(&arena, 0);
+	nam_status st = cat_role_enter(fix->cat[0], t, name, true, &role, claimed, &arena);
+	nam_arena_fini(&arena);
+	return st;
+}
+
+/* Two clients claim a new cluster: the later one's snapshot is from before the other's commit. */
+static void
+claims(struct fixture *fix)
+{
+	bool first, second;
+	struct txn *late = begin(fix, 0, TXN_READ_COMMITTED);
+	struct txn *t = begin(fix, 0, TXN_READ_COMMITTED);
+	assert_int_equal(enter(fix, t, CAT_FIRST_ROLE, &second), NAM_OK);
+	assert_false(second);
+	assert_int_equal(enter(fix, t, "one", &first), NAM_OK);
+	assert_true(first);
+	assert_int_equal(commit(fix, 0, t), NAM_OK);
+	assert_int_equal(enter(fix, late, "two", &second), NAM_DUPLICATE);
+	assert_false(second);
+	abandon(fix, 0, late);
+	t = begin(fix, 0, TXN_READ_COMMITTED);
+	assert_int_equal(enter(fix, t, "two", &second), NAM_ABSENT);
+	assert_int_equal(enter(fix, t, "one", &second), NAM_OK);
+	assert_false(second);
+	abandon(fix, 0, t);
+}
+
+static void
+test_claims(void **state)
+{
+	(void)state;
+	run_lab(1, claims);
+}
+
 int
 main(void)
 {
@@ -887,6 +928,7 @@ main(void)
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_followed),
 		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_claims),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

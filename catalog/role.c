@@ -192,12 +192,14 @@ cat_role_create(struct cat *c, struct txn *t, const struct cat_role *role, struc
 	return insert(&c->system[CAT_ROLES]->def, t, &g, v, arena);
 }
 
-/* The first role's row, which says that the cluster has had a role. */
+/* Its row says that the cluster has had a role. */
+static const struct cat_role first_role = { .name = CAT_FIRST_ROLE, .super = true, .login = true };
+
+/* Makes sure of the first role's row. */
 static nam_status
 write_first(struct cat *c, struct txn *t, struct nam_arena *arena)
 {
-	const struct cat_role first = { .name = CAT_FIRST_ROLE, .super = true, .login = true };
-	nam_status st = cat_role_create(c, t, &first, arena);
+	nam_status st = cat_role_create(c, t, &first_role, arena);
 	return st == NAM_DUPLICATE ? NAM_OK : st;
 }
 
@@ -230,8 +232,9 @@ cat_role_enter(struct cat *c, struct txn *t, const char *name, bool claims, stru
 	st = cat_role_list(c, t, &all, &n, arena);
 	if (st != NAM_OK || n > 0)
 		return st == NAM_OK ? NAM_ABSENT : st;
-	/* Two clients that claim at once both write this row: one of them does not commit. */
-	st = write_first(c, t, arena);
+	/* Two clients that claim at once both insert this row, so one of them fails. A row that t's
+	 * snapshot does not show is a failure too (NAM_DUPLICATE): the other one came first. */
+	st = cat_role_create(c, t, &first_role, arena);
 	if (st == NAM_OK)
 		st = cat_role_create(c, t, &own, arena);
 	if (st == NAM_OK)

@@ -43,7 +43,7 @@ nam_status cat_role_list(
  * The role as which a client of that name comes in: the role of that name, or the first role.
  * claims: if no role has ever been made in this cluster, the client is its first user; a role of
  * that name is made, a superuser, and *claimed says that t is to be committed. NAM_ABSENT: none.
- * Others as txn_lock.
+ * NAM_DUPLICATE: another client has claimed meanwhile; begin again. Others as txn_lock.
  */
 nam_status cat_role_enter(struct cat *c, struct txn *t, const char *name, bool claims, struct cat_role *out,
     bool *claimed, struct nam_arena *arena);
