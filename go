@@ -526,7 +526,7 @@ soak_index() {
 }
 
 # Those that are not the ten minutes of `busy`.
-life_short=(death memory sweep resets silence leave drop value asleep again age names tables turns schema)
+life_short=(death memory sweep resets silence leave drop value asleep again age names tables turns starve schema)
 
 # soak_simulated MINUTES: fresh seeds on each core; their summaries can be added up.
 soak_simulated() {

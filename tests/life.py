@@ -24,10 +24,12 @@ usage: tests/life.py PROOF [options]
   asleep      idle shells stall for 20 s beside a load that commits as fast as it can; they see a table made meanwhile
   room        a million rows in a transaction, a thousand portals and cursors, 100,000 plans, large results, sorts and values in one process:
               its private memory comes back to what it was after the first hundred of each
+  starve      busy loops beside compute processes: how long the kernel's own threads wait for a core (starve.py)
   again       one unique key is deleted and inserted a million times by one shell: no 40001, flat memory, as fast at the end as at the
               begin; also under a snapshot that stays open, after the writer was killed, by shells of one statement each
 
-  --seconds N     how long (busy: 600; resets: 120; asleep: 20; again: 60 under a snapshot)
+  --seconds N     how long (busy: 600; resets: 120; asleep: 20; again: 60 under a snapshot; starve: 10
+                  for each load)
   --table-mb N    the large table (busy: 2048; sweep: 1536)
   --fabric F      auto, shm or tcp (busy, sweep, memory; default auto)
   --every S       seconds from kill to kill (busy: 20)
@@ -63,6 +65,7 @@ import beside
 import endure as enduring
 import house
 import room as rooms
+import starve as starving
 from house import House, Proxy, check
 
 CONFLICTS = {"40001", "40P01", "55P03"}
@@ -936,6 +939,12 @@ def room(share=1.0, kinds=None):
     return f
 
 
+def starve(seconds=10.0):
+    f = Figures("starve")
+    starving.starve(f, seconds)
+    return f
+
+
 def schema(minutes=10.0, kinds=None, seed=1):
     f = Figures("schema")
     aging.schema(f, minutes, kinds, seed=seed)
@@ -944,7 +953,7 @@ def schema(minutes=10.0, kinds=None, seed=1):
 
 PROOFS = {"busy": busy, "memory": memory, "sweep": sweep, "resets": resets, "silence": silence, "leave": leave, "drop": drop,
           "value": value, "asleep": asleep, "again": again, "age": age, "names": names, "tables": tables, "schema": schema, "turns": turns,
-          "endure": endure, "room": room}
+          "endure": endure, "room": room, "starve": starve}
 
 
 def settled_lines(text):
