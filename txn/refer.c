@@ -108,6 +108,24 @@ newest(struct txn *t, const struct txn_table_view *v, net_addr at, enum asker wh
 
 /* ---- F1 --------------------------------------------------------------------------------- */
 
+/* *is: the newest version of the block is still that row, with the key relied on. Else t's next
+ * snapshot covers the version that says so. NAM_BUSY: a transaction is in the way. */
+static nam_status
+is_still_there(struct txn *t, const struct txn_relied *r, bool *is)
+{
+	struct txn_table_view *v = r->table->view;
+	const struct rec_slot *s;
+	struct rec_block *img = nam_arena_take(&t->arena, v->block_bytes);
+	nam_status st = img != NULL ? newest(t, v, r->at, RELIES, img, &s) : NAM_NOMEM;
+	*is = st == NAM_OK && s != NULL && !(s->meta & REC_DELETED) && img->ident == r->ident;
+	if (*is && r->order >= 0)
+		st = txn_order_key_is(
+		    t->tw, t, v, (unsigned)r->order, s->payload, (uint32_t)s->meta, r->key, is);
+	if (st == NAM_OK && !*is && s != NULL)
+		txn_cover(t, s->cid); /* else the retry would conflict again: `stale-retry` */
+	return st;
+}
+
 nam_status
 txn_rely(struct txn *t, struct txn_table *table, struct txn_row *row, int order)
 {
@@ -116,13 +134,14 @@ txn_rely(struct txn *t, struct txn_table *table, struct txn_row *row, int order)
 	const struct txn_write *own = txn_own(t, row->at);
 	uint64_t key[IDX_TREE_WORDS] = { 0 };
 	bool has = true, is = true, in_way = false, again = false;
+	const bool statement = t->iso == TXN_READ_COMMITTED && own == NULL;
 	unsigned words = order >= 0 ? v->order[order].words : 0;
 	nam_status st = NAM_OK;
 	if (own != NULL && txn_writes(own))
 		return NAM_OK; /* its own to change */
 	if (order >= 0)
 		st = txn_order_key(t->tw, t, v, (unsigned)order, row->bytes, row->len, key, &has);
-	if (st == NAM_OK && t->iso == TXN_READ_COMMITTED && own == NULL && rec_is_locked(img))
+	if (st == NAM_OK && statement && rec_is_locked(img))
 		st = in_the_way(t, row->at, img->word, STATEMENT, &in_way, &again);
 	if (st == NAM_OK && in_way) {
 		/* How that transaction ends is seen under the lock. */
@@ -144,6 +163,15 @@ txn_rely(struct txn *t, struct txn_table *table, struct txn_row *row, int order)
 		.order = order,
 		.born = t->clock };
 	memcpy(r->key, key, words * sizeof *key);
+	if (statement && !in_way && (again || row->cid != row->newest)) {
+		/* A transaction has changed the row since the statement began. If the key went with
+		 * it, the statement fails, not only its COMMIT. */
+		st = is_still_there(t, r, &is);
+		if (st == NAM_OK && !is)
+			return NAM_ABSENT;
+		if (st != NAM_OK && st != NAM_BUSY)
+			return st;
+	}
 	t->relied[t->nrelied++] = r;
 	return NAM_OK;
 }
@@ -152,24 +180,12 @@ txn_rely(struct txn *t, struct txn_table *table, struct txn_row *row, int order)
 static nam_status
 still_there(struct txn *t, const struct txn_relied *r)
 {
-	struct txn_table_view *v = r->table->view;
 	const struct txn_write *own = txn_own(t, r->at);
-	const struct rec_slot *s;
-	bool is = true;
+	bool is;
 	if (own != NULL && own->has == TXN_LOCKED)
 		return NAM_OK;
-	struct rec_block *img = nam_arena_take(&t->arena, v->block_bytes);
-	nam_status st = img != NULL ? newest(t, v, r->at, RELIES, img, &s) : NAM_NOMEM;
-	if (st != NAM_OK)
-		return st == NAM_BUSY ? NAM_CONFLICT : st;
-	if (s == NULL || (s->meta & REC_DELETED) || img->ident != r->ident)
-		is = false;
-	else if (r->order >= 0)
-		st = txn_order_key_is(
-		    t->tw, t, v, (unsigned)r->order, s->payload, (uint32_t)s->meta, r->key, &is);
-	if (st == NAM_OK && !is && s != NULL)
-		txn_cover(t, s->cid); /* else the retry would conflict again: `stale-retry` */
-	return st == NAM_OK && !is ? NAM_CONFLICT : st;
+	nam_status st = is_still_there(t, r, &is);
+	return st == NAM_BUSY || (st == NAM_OK && !is) ? NAM_CONFLICT : st;
 }
 
 /* guards: they are READ as well, in the first doorbell. */

@@ -235,6 +235,46 @@ test_dies(void **state)
 	}
 }
 
+/* ---- a change between the statement's snapshot and its look ---- */
+
+/* A row that refers to key 1, which another transaction changes, or deletes, behind its snapshot. */
+static void
+late(struct fixture *fix)
+{
+	struct txn_table *tab = &fix->tab[0];
+	fill(fix, 4, -1);
+	for (unsigned i = 0; i < 4; i++) {
+		const bool statement = i & 1, deletes = i & 2;
+		struct txn_row row;
+		struct row r;
+		struct txn *t = begin(fix, 0, statement ? TXN_READ_COMMITTED : TXN_REPEATABLE_READ);
+		assert_int_equal(get(fix, t, tab, 3, &row, &r), NAM_OK); /* the snapshot is taken */
+		struct txn *u = begin(fix, 0, TXN_READ_COMMITTED);
+		if (deletes)
+			assert_int_equal(take_away(fix, u, tab, i, false), NAM_OK);
+		else
+			assert_int_equal(set(fix, u, tab, i, -1), NAM_OK);
+		assert_int_equal(txn_commit(u, NULL), NAM_OK);
+		assert_int_equal(get(fix, t, tab, i, &row, &r), NAM_OK);
+		assert_true(row.cid != row.newest);
+		assert_int_equal(insert(t, tab, FIRST + i, (int64_t)i), NAM_OK);
+		nam_status st = txn_rely(t, tab, &row, -1);
+		assert_int_equal(st, statement && deletes ? NAM_ABSENT : NAM_OK);
+		if (st == NAM_OK)
+			assert_int_equal(txn_commit(t, NULL), deletes ? NAM_CONFLICT : NAM_OK);
+		else
+			txn_abort(t);
+	}
+}
+
+static void
+test_late(void **state)
+{
+	(void)state;
+	way = BY_KEY;
+	run_sized(1, 2, 3, 16 << 20, late);
+}
+
 /* ---- what it costs ---- */
 
 /* Rows referred to are looked at together. */
@@ -302,6 +342,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_dies),
+		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_costs),
 #ifdef NAM_TWINS
 		cmocka_unit_test(test_twins),
