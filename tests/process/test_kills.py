@@ -18,8 +18,9 @@ SECONDS = 15
 LEASE_MS = 300 * house.SLOW  # on a busy machine processes may stall for more than 0.1 s
 
 
-def short_form(fabric):
-    o = kills.options(["--fabric", fabric, "--seed", str(SEED), "--minutes", str(SECONDS / 60.0), "--round", str(SECONDS),
+def one_form(fabric, seed):
+    """Its figures, and what there was too little of to say anything."""
+    o = kills.options(["--fabric", fabric, "--seed", str(seed), "--minutes", str(SECONDS / 60.0), "--round", str(SECONDS),
                        "--lease", str(LEASE_MS), "--long", "3"])
     total = kills.rounds(o)
     total.table()
@@ -27,16 +28,31 @@ def short_form(fabric):
     same(total.bad, [], "what is wrong")
     # The test may get no processor for a while: the bound of the slowest has a margin, that of the median has none.
     same(total.beyond(10), [], "beyond ten times the bounds")
-    locks = f["locks_gone_leases"]
+    locks, few = f["locks_gone_leases"], []
     # Under sanitizers the leases are seconds: there it is the sanitizer that judges, and the histories.
     if house.SLOW == 1:
-        check(locks["n"] >= 2, "too few were killed with a lock held:", f)
-        check(locks["p50"] <= 2, "locks of the dead are gone within two leases:", locks)
+        if locks["n"] < 2:
+            few.append("killed with a lock held")
+        else:
+            check(locks["p50"] <= 2, "locks of the dead are gone within two leases:", locks)
         stopped = f["locks_gone_stopped_leases"]
         check(stopped["n"] == 0 or stopped["p50"] >= 0.8, "a stopped process has its lease:", stopped)
-    check(f["kills"] >= 2 and f["stops"] >= 2, "too few faults:", f)
-    check(f["transactions"]["ok"] >= 500, "too little happened:", f["transactions"])
-    check(f["snapshot_age_ms"]["quiet"]["n"] >= 100, "too few snapshots:", f["snapshot_age_ms"])
+    if f["kills"] < 2 or f["stops"] < 2:
+        few.append("faults")
+    if f["transactions"]["ok"] < 500:
+        few.append("transactions")
+    if f["snapshot_age_ms"]["quiet"]["n"] < 100:
+        few.append("snapshots")
+    return f, few
+
+
+def short_form(fabric):
+    """Each fault takes leases, so on a slow machine one round may have too few of them: then there is another."""
+    for seed in (SEED, SEED + 1000, SEED + 2000):
+        f, few = one_form(fabric, seed)
+        if not few:
+            return
+    check(False, "too few:", few, f)
 
 
 def test_tcp():
