@@ -237,7 +237,7 @@ test_dies(void **state)
 
 /* ---- a change between the statement's snapshot and its look ---- */
 
-/* A row that refers to key 1, which another transaction changes, or deletes, behind its snapshot. */
+/* A row that refers to a key: another transaction changes its row, or takes it away. */
 static void
 late(struct fixture *fix)
 {
