@@ -5,8 +5,8 @@
 #include <emmintrin.h>
 #endif
 
-/* ThreadSanitizer does not know net_fence_loads_before_all, which follows each READ: there the loads
- * themselves are what it makes of them. */
+/* ThreadSanitizer does not know net_fence_loads_before_all, which follows each READ: there the
+ * loads themselves are what it makes of them. */
 enum { LOAD = NET_EXEC_WORDS ? __ATOMIC_ACQUIRE : __ATOMIC_RELAXED };
 
 static inline uint64_t
