@@ -93,6 +93,11 @@
 	X(WAL_UNSYNCED, "wal-unsynced", "W2", "wal_twin_test", 0, "records count as flushed when they are written, without a sync") \
 	X(WAL_TWO_BLOCKS, "wal-two-blocks", "W2", "wal_twin_test", 0, "a block is written before the one before it is synced") \
 	X(WAL_MANIFEST_UNSYNCED, "wal-manifest-unsynced", "W6", "wal_twin_test", 0, "the manifest is replaced by one that is not synced") \
+	X(CHECKPOINT_UNCOVERED, "checkpoint-uncovered", "J7", "checkpoint_test", 0, "a checkpoint's snapshots do not cover what the log has had before its begin") \
+	X(CHECKPOINT_EARLY, "checkpoint-early", "J8", "checkpoint_test", 0, "a checkpoint's snapshot ends before its rows are received") \
+	X(NUMBER_ONCE, "number-once", "J7", "checkpoint_test", 0, "a number logged before a checkpoint's begin, and shown behind its look, is not logged again") \
+	X(WAL_OLD_ROUND, "wal-old-round", "Q6", "checkpoint_test", 0, "a checkpoint that has been overtaken goes on appending rows") \
+	X(WAL_CUT_EARLY, "wal-cut-early", "W6", "wal_twin_test", 0, "the begin of a life is cut off before what replaces it is flushed") \
 	X(WAL_PUBLISH_EARLY, "wal-publish-early", "W6", "wal_twin_test", 0, "the manifest names a life whose records are not flushed") \
 	X(WAL_MISPLACED, "wal-misplaced", "W1", "wal_twin_test", 0, "a block is believed whatever place and position its head names") \
 	X(WAL_CUT_ANYWHERE, "wal-cut-anywhere", "W3", "wal_twin_test", 0, "a log is cut off at the first damage, whatever is behind it") \

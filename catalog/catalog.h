@@ -263,14 +263,12 @@ uint64_t cat_drift(struct cat *c);
 /* Creates a relation or a schema: def->path, columns (name, type, typmod, not_null), keys,
  * store.slots. NAM_DUPLICATE: the path is taken. Visible to others when t commits. */
 nam_status cat_create(struct cat *c, struct txn *t, const struct cat_table *def);
-/* Takes a word for a new sequence and writes its first value. NAM_FULL: the cluster has had too
- * many sequences. */
-nam_status cat_sequence_word(struct cat *c, struct txn_worker *tw, int64_t first, net_addr *out);
+/* Takes a word for a new sequence, q->word, and writes its first value. NAM_FULL: the cluster has
+ * had too many sequences. */
+nam_status cat_sequence_word(struct cat *c, struct txn_worker *tw, int64_t first, struct cat_sequence *q);
 /* The caller has drawn numbers, up to `last`, and is about to give them out: makes sure that the
- * log
- * says so. NAM_UNLOGGED, NAM_NO_SPACE, NAM_GONE: it does not; the numbers
- * are lost. Nothing to do without a
- * log. */
+ * log says so. NAM_UNLOGGED, NAM_NO_SPACE, NAM_GONE: it does not; the numbers are lost. Nothing to
+ * do without a log. */
 nam_status cat_sequence_drawn(struct txn_worker *tw, const struct cat_sequence *q, int64_t last);
 /* The sequence is about to go on at that number, whatever it gave out before; the caller then sets
  * its word. Nothing to do without a log. */

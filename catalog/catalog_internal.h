@@ -197,6 +197,11 @@ void cat_done_forget(struct cat *c);
 /* Deletes all rows of the system tables. */
 nam_status cat_empty(struct cat *c, struct txn_worker *tw);
 
+/* ---- sequence.c */
+struct txn_checkpoint;
+/* Appends what the words of sequences say to a checkpoint, those of uncommitted sequences too. */
+nam_status cat_sequences_keep(struct cat *c, struct txn_worker *tw, struct txn_checkpoint *k);
+
 /* ---- row.c */
 /* The value of a column of a stored row. It points into the row, or, *spilled, is the blob b.
  * False: the row contradicts itself. */

@@ -26,6 +26,13 @@ cat_in_public(const char *path)
 	return path[0] == '.' || strchr(path, '.') == NULL;
 }
 
+bool
+cat_is_temporary(const char *path)
+{
+	static const char temp[] = "pg_temp_";
+	return !cat_in_public(path) && strncmp(path, temp, sizeof temp - 1) == 0;
+}
+
 void
 cat_schema_of(const char *path, char out[CAT_NAME_MAX + 1])
 {

@@ -22,6 +22,8 @@ const char *cat_local(const char *path);
 void cat_schema_of(const char *path, char out[CAT_NAME_MAX + 1]);
 /* True if it is a relation's path of schema public. */
 bool cat_in_public(const char *path);
+/* It lies in the schema of a session's temporary relations. */
+bool cat_is_temporary(const char *path);
 /* The path of another name in the schema of path. */
 void cat_beside(const char *path, const char *name, char out[CAT_PATH_MAX + 1]);
 bool cat_same_schema(const char *a, const char *b);

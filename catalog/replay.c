@@ -4,7 +4,8 @@
  *
  * Two passes: the first one finds the attempts that were undone, because the record that says so
  * lies behind those of the attempt (J2, J3). The second keeps the newest version of each row (J4),
- * and the long values (J5). A version that fits where the one before it lay replaces it there.
+ * and the long values (J5). A version that fits where the one before it lay replaces it there. What
+ * a checkpoint has appended is read like any other row (J7).
  */
 #include "replay.h"
 
@@ -55,6 +56,9 @@ struct cat_replay {
 	struct open_body *body;
 	size_t bodies, bodies_cap;
 	struct map rows, values;
+	uint64_t begin;                   /* position; 0 = nothing was cut off */
+	uint64_t since;                   /* J9 */
+	uint64_t orphan;                  /* the greatest CID of a body without a first part */
 	struct cat_logged_number *number; /* rising by sequence */
 	size_t numbers, numbers_cap;
 	char **chunk; /* memory of rows; values are of malloc */
@@ -273,6 +277,36 @@ keep_number(struct cat_replay *r, const struct txn_logged_item *item)
 	return NAM_OK;
 }
 
+/* What a checkpoint says; bytes are the item's. */
+static nam_status
+keep_kept(struct cat_replay *r, struct txn_logged_item *item, const char *bytes)
+{
+	uint64_t cid;
+	switch ((enum txn_logged_item_kind)item->kind) {
+	case TXN_LOGGED_KEPT_ROW:
+		if (item->len < sizeof cid || item->len - sizeof cid > TXN_ROW_MAX)
+			return NAM_CORRUPT;
+		memcpy(&cid, bytes, sizeof cid);
+		item->kind = TXN_LOGGED_ROW;
+		item->len -= (uint32_t)sizeof cid;
+		return keep_row(r, item, bytes + sizeof cid, cid);
+	case TXN_LOGGED_SINCE:
+		if (item->at == r->begin + 1)
+			r->since = item->ident;
+		return NAM_OK;
+	case TXN_LOGGED_NEXT_ID:
+		if (item->ident > (uint64_t)r->last_id + 1)
+			r->last_id = (uint32_t)(item->ident - 1);
+		return item->ident <= UINT32_MAX ? NAM_OK : NAM_CORRUPT;
+	case TXN_LOGGED_VALUE:
+		return keep_value(r, item, bytes);
+	case TXN_LOGGED_NUMBER:
+		return item->len == 0 ? keep_number(r, item) : NAM_CORRUPT;
+	default:
+		return NAM_CORRUPT;
+	}
+}
+
 static nam_status
 keep_body(struct cat_replay *r, const struct txn_logged *head, const char *bytes, uint64_t n)
 {
@@ -286,7 +320,9 @@ keep_body(struct cat_replay *r, const struct txn_logged *head, const char *bytes
 		uint64_t padded = ((uint64_t)item.len + 7) & ~UINT64_C(7);
 		if (padded > n - at || item.at == 0)
 			return NAM_CORRUPT;
-		if (item.kind == TXN_LOGGED_VALUE)
+		if (head->kind == TXN_LOGGED_KEPT)
+			st = keep_kept(r, &item, bytes + at);
+		else if (item.kind == TXN_LOGGED_VALUE)
 			st = keep_value(r, &item, bytes + at);
 		else if (item.kind == TXN_LOGGED_NUMBER && item.len == 0)
 			st = keep_number(r, &item);
@@ -301,11 +337,20 @@ keep_body(struct cat_replay *r, const struct txn_logged *head, const char *bytes
 }
 
 static struct open_body *
-body_of(struct cat_replay *r, const struct txn_logged *head)
+body_that_is(const struct cat_replay *r, const struct txn_logged *head)
 {
 	for (size_t i = 0; i < r->bodies; i++)
 		if (r->body[i].name.lock == head->lock && r->body[i].name.check == head->check)
 			return &r->body[i];
+	return NULL;
+}
+
+static struct open_body *
+body_of(struct cat_replay *r, const struct txn_logged *head)
+{
+	struct open_body *b = body_that_is(r, head);
+	if (b != NULL)
+		return b;
 	if (!grow((void **)&r->body, r->bodies, &r->bodies_cap, sizeof *r->body))
 		return NULL;
 	r->body[r->bodies] = (struct open_body){ .name = { head->lock, head->check } };
@@ -318,10 +363,16 @@ keep(struct cat_replay *r, const struct txn_logged *head, const char *bytes, uin
 	bool last = (head->flags & TXN_LOGGED_LAST) != 0;
 	if (head->kind == TXN_LOGGED_UNDONE || (head->kind == TXN_LOGGED_COMMIT && is_undone(r, head)))
 		return NAM_OK;
-	if (head->kind != TXN_LOGGED_COMMIT && (head->kind != TXN_LOGGED_NUMBERS || !last || head->part != 0))
+	if (head->kind != TXN_LOGGED_COMMIT && head->kind != TXN_LOGGED_KEPT &&
+	    (head->kind != TXN_LOGGED_NUMBERS || !last || head->part != 0))
 		return NAM_CORRUPT;
 	if (last && head->part == 0)
 		return keep_body(r, head, bytes, len);
+	if (head->part > 0 && r->begin > 0 && body_that_is(r, head) == NULL) {
+		/* J9: its first part has been cut off, so a checkpoint has kept what it wrote. */
+		r->orphan = head->cid > r->orphan ? head->cid : r->orphan;
+		return NAM_OK;
+	}
 	struct open_body *b = body_of(r, head);
 	if (b == NULL)
 		return NAM_NOMEM;
@@ -438,7 +489,10 @@ cat_replay_open(struct cat_replay **out, struct net_worker *w, unsigned region,
 	nam_status st = wal_log_ask(w, region, &report);
 	if (st == NAM_OK)
 		st = wal_log_most(w, region, &record, &r->cap);
-	r->end = report.end;
+	if (st == NAM_OK) {
+		r->begin = report.begin;
+		r->end = report.end - report.begin;
+	}
 	if (st == NAM_OK &&
 	    ((r->buf = malloc(r->cap)) == NULL || !map_room(&r->rows, true) || !map_room(&r->values, false)))
 		st = NAM_NOMEM;
@@ -449,6 +503,8 @@ cat_replay_open(struct cat_replay **out, struct net_worker *w, unsigned region,
 	r->records = 0;
 	if (st == NAM_OK)
 		st = pass(r, keep);
+	if (st == NAM_OK && r->orphan > r->since)
+		st = NAM_CORRUPT;
 	if (st == NAM_OK)
 		st = group(r);
 	if (st != NAM_OK) {

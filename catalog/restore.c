@@ -154,13 +154,9 @@ by_id(const void *a, const void *b)
 static bool
 is_temporary(struct cat_str path)
 {
-	static const char temp[] = "pg_temp_";
-	char is[CAT_PATH_MAX + 1], schema[CAT_NAME_MAX + 1];
+	char is[CAT_PATH_MAX + 1];
 	snprintf(is, sizeof is, "%.*s", (int)(path.len < sizeof is ? path.len : sizeof is - 1), path.p);
-	if (cat_in_public(is))
-		return false;
-	cat_schema_of(is, schema);
-	return strncmp(schema, temp, sizeof temp - 1) == 0;
+	return cat_is_temporary(is);
 }
 
 /* The relations, and which of them have memory. */
@@ -278,7 +274,7 @@ sequence_text(struct restore *r, struct cat_str text, struct cat_str *out, struc
 		return NAM_CORRUPT;
 	const struct cat_logged_number *x = cat_replay_number(r->log, q.word.bits);
 	int64_t next = x == NULL ? q.start : q.step > 0 ? x->high : x->low;
-	nam_status st = cat_sequence_word(r->c, r->tw, next, &q.word);
+	nam_status st = cat_sequence_word(r->c, r->tw, next, &q);
 	/* This life's log begins with where it was. */
 	if (st == NAM_OK && x != NULL)
 		st = cat_sequence_reset(r->tw, &q, next);

@@ -3,25 +3,36 @@
  *
  * 	next     the number that is given out next; sessions advance it by FETCH_ADD
  * 	logged   63..40 generation | 39..0 so many steps from `base` on are in the log: numbers
- * 	before
- * 	         that one may be given out
+ * 	         before that one may be given out
  * 	base     about where the generation began: steps are counted from there
+ * 	of       the generation whose base that is: written behind it
+ * 	step
  *
  * Each setval begins a generation, so a number that a session logs late, for the generation before,
  * covers nothing of the new one (txn/logged_format.h, J6). Without a log only `next` is used.
+ *
+ * A checkpoint READs all words behind its begin and logs what they say (J7). A number may be logged
+ * before that begin, and `logged` be set only behind the READ: so a session that has set it looks
+ * whether its record lies before the begin of a checkpoint, and then logs once more.
  */
 #include <base/assert.h>
+#include <base/fault.h>
 #include <catalog/catalog_internal.h>
 #include <net/region_format.h>
+#include <txn/checkpoint.h>
+
+#include <stdlib.h>
 
 struct words {
 	int64_t next;
 	uint64_t logged;
 	int64_t base;
-	uint64_t pad;
+	uint64_t of;
+	int64_t step;
+	uint64_t pad[3];
 };
 
-enum { AHEAD_BITS = 40, AHEAD = 32 };
+enum { AHEAD_BITS = 40, AHEAD = 32, WORD_BYTES = sizeof(struct words), WORDS = NET_EXTENT / WORD_BYTES };
 #define AHEAD_MOST ((UINT64_C(1) << AHEAD_BITS) - 1)
 
 /* The extent that a word of remote memory names; taken from any node if it names none yet. */
@@ -48,9 +59,8 @@ extent_of(struct net_worker *w, net_addr word, uint64_t *extent)
 /* The root leads to an extent that lists extents of words; each is taken when its first word is
  * given out. */
 nam_status
-cat_sequence_word(struct cat *c, struct txn_worker *tw, int64_t first, net_addr *out)
+cat_sequence_word(struct cat *c, struct txn_worker *tw, int64_t first, struct cat_sequence *q)
 {
-	enum { WORD_BYTES = 32, WORDS = NET_EXTENT / WORD_BYTES };
 	struct net_worker *w = txn_worker_net(tw);
 	uint64_t list, page, i = 0;
 	nam_status st = extent_of(w, txn_db_root(c->db, CAT_ROOT_WORDS), &list);
@@ -62,9 +72,9 @@ cat_sequence_word(struct cat *c, struct txn_worker *tw, int64_t first, net_addr 
 		st = extent_of(w, net_plus((net_addr){ list }, i / WORDS * 8), &page);
 	if (st != NAM_OK)
 		return st;
-	*out = net_plus((net_addr){ page }, i % WORDS * WORD_BYTES);
-	const struct words fresh = { .next = first, .base = first };
-	return net_write1(w, *out, &fresh, sizeof fresh, NULL);
+	q->word = net_plus((net_addr){ page }, i % WORDS * WORD_BYTES);
+	const struct words fresh = { .next = first, .base = first, .step = q->step };
+	return net_write1(w, q->word, &fresh, sizeof fresh, NULL);
 }
 
 /* base + step * n, at the end of the numbers if it is beyond. */
@@ -98,10 +108,16 @@ cat_sequence_drawn(struct txn_worker *tw, const struct cat_sequence *q, int64_t 
 		uint64_t more = need < AHEAD_MOST - room ? need + room : AHEAD_MOST;
 		int64_t number =
 		    more < AHEAD_MOST ? number_at(is.base, q->step, more) : number_at(last, q->step, AHEAD);
-		st = txn_log_number(tw, q->word, (uint32_t)(is.logged >> AHEAD_BITS), number);
+		uint64_t end;
+		bool again = false;
+		st = txn_log_number(tw, q->word, (uint32_t)(is.logged >> AHEAD_BITS), number, &end);
 		if (st == NAM_OK)
 			st = net_cas1(w, net_plus(q->word, offsetof(struct words, logged)), is.logged,
 			    (is.logged & ~AHEAD_MOST) | more, &seen, NULL);
+		if (st == NAM_OK && !nam_fault(NUMBER_ONCE))
+			st = txn_log_is_before(tw, end, &again);
+		if (st == NAM_OK && again)
+			st = txn_log_number(tw, q->word, (uint32_t)(is.logged >> AHEAD_BITS), number, &end);
 		if (st != NAM_OK || seen == is.logged || more == AHEAD_MOST)
 			return st;
 	}
@@ -123,8 +139,60 @@ cat_sequence_reset(struct txn_worker *tw, const struct cat_sequence *q, int64_t 
 		if (st == NAM_OK)
 			st = net_cas1(w, logged, was, ((was >> AHEAD_BITS) + 1) << AHEAD_BITS, &seen, NULL);
 	} while (st == NAM_OK && seen != was);
+	const uint64_t of = ((was >> AHEAD_BITS) + 1) & (UINT64_MAX >> AHEAD_BITS);
+	uint64_t end;
 	if (st == NAM_OK)
 		st = net_write1(
 		    w, net_plus(q->word, offsetof(struct words, base)), &number, sizeof number, NULL);
-	return st == NAM_OK ? txn_log_number(tw, q->word, (uint32_t)((was >> AHEAD_BITS) + 1), number) : st;
+	if (st == NAM_OK)
+		st = net_write1(w, net_plus(q->word, offsetof(struct words, of)), &of, sizeof of, NULL);
+	return st == NAM_OK ? txn_log_number(tw, q->word, (uint32_t)of, number, &end) : st;
+}
+
+/* What a word says of the numbers that may have been given out. */
+static nam_status
+keep_word(struct net_worker *w, struct txn_checkpoint *k, net_addr at, const struct words *seen)
+{
+	struct words is;
+	uint64_t of = seen->of, generation = seen->logged >> AHEAD_BITS, ahead;
+	if (seen->step == 0 || seen->logged == 0)
+		return NAM_OK; /* not written yet; no number was logged */
+	/* Again: the base is that of `of`, or of a later one. */
+	nam_status st = net_read1(w, at, &is, sizeof is, NULL);
+	if (st != NAM_OK)
+		return st;
+	generation = is.logged >> AHEAD_BITS;
+	ahead = is.logged & AHEAD_MOST;
+	if (ahead == AHEAD_MOST)
+		return txn_checkpoint_number(k, at, (uint32_t)generation, number_at(is.next, is.step, AHEAD));
+	if (generation == of || ahead > 0)
+		return txn_checkpoint_number(k, at, (uint32_t)generation, number_at(is.base, is.step, ahead));
+	/* A generation begins at this moment, and logs its begin behind this checkpoint's; or its
+	 * process has died. Numbers of the one before lie before `next`. */
+	return txn_checkpoint_number(k, at, (uint32_t)(generation > 0 ? generation - 1 : 0), is.next);
+}
+
+nam_status
+cat_sequences_keep(struct cat *c, struct txn_worker *tw, struct txn_checkpoint *k)
+{
+	struct net_worker *w = txn_worker_net(tw);
+	uint64_t n = 0, list = 0, page = 0;
+	struct words *words = malloc(NET_EXTENT);
+	nam_status st = words != NULL ? NAM_OK : NAM_NOMEM;
+	if (st == NAM_OK)
+		st = net_read1(w, txn_db_root(c->db, CAT_ROOT_NEXT_WORD), &n, sizeof n, NULL);
+	if (st == NAM_OK && n > 0)
+		st = net_read1(w, txn_db_root(c->db, CAT_ROOT_WORDS), &list, sizeof list, NULL);
+	for (uint64_t i = 0; st == NAM_OK && list != 0 && i < n; i++) {
+		if (i % WORDS == 0)
+			st = net_read1(
+			    w, net_plus((net_addr){ list }, i / WORDS * 8), &page, sizeof page, NULL);
+		if (st == NAM_OK && i % WORDS == 0 && page != 0)
+			st = net_read1(w, (net_addr){ page }, words, NET_EXTENT, NULL);
+		if (st == NAM_OK && page != 0)
+			st = keep_word(
+			    w, k, net_plus((net_addr){ page }, i % WORDS * WORD_BYTES), &words[i % WORDS]);
+	}
+	free(words);
+	return st;
 }

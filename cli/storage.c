@@ -31,6 +31,8 @@ static const char usage[] =
     "  --data DIR          keep the cluster's database in this directory: it is restored from there when "
     "the\n"
     "                      storage nodes have been started again (default: it ends with this process)\n"
+    "  --checkpoint-size S a checkpoint is made when the log has grown by so much, and by as much as the\n"
+    "                      last one holds; 0: by CHECKPOINT alone (default 256m)\n"
     "  --hugepages MODE    auto, on or off (default auto)\n"
     "  --numa N            bind the memory to NUMA node N\n"
     "  --rings S           part of that memory for message rings to services; 0: host no services\n"
@@ -79,6 +81,7 @@ struct storage_config {
 	struct sn_serve_config serve;
 	const char *secret_file;
 	const char *data; /* NULL = no log */
+	uint64_t every;   /* bytes of the log until a checkpoint is due */
 	bool hosts;       /* services */
 };
 
@@ -92,6 +95,7 @@ static const struct option known[] = {
 	{ "hugepages", required_argument, NULL, 'p' },
 	{ "numa", required_argument, NULL, 'n' },
 	{ "data", required_argument, NULL, 'd' },
+	{ "checkpoint-size", required_argument, NULL, 'C' },
 	{ "peers", required_argument, NULL, 'm' },
 	{ "loops", required_argument, NULL, 'L' },
 	{ "rings", required_argument, NULL, 'R' },
@@ -168,6 +172,10 @@ options(int argc, char **argv, struct storage_config *c)
 		case 'd':
 			c->data = optarg;
 			break;
+		case 'C':
+			if (!nam_size(optarg, 0, UINT64_C(1) << 40, &c->every))
+				return complain(2, "--checkpoint-size wants a size, such as 256m");
+			break;
 		case 'm':
 			if (!nam_number(optarg, 1, 1000000, &n))
 				return complain(2, "--peers wants a number from 1 to 1000000");
@@ -179,11 +187,8 @@ options(int argc, char **argv, struct storage_config *c)
 			c->server.loops = (unsigned)n;
 			break;
 		case 'R':
-			if (!nam_size(optarg, 0, UINT64_C(1) << 40, &c->serve.ring_bytes)) {
-				snprintf(
-				    line, sizeof line, "--rings %.60s is not a size, such as 16m", optarg);
-				return complain(2, line);
-			}
+			if (!nam_size(optarg, 0, UINT64_C(1) << 40, &c->serve.ring_bytes))
+				return complain(2, "--rings wants a size, such as 16m");
 			c->hosts = c->serve.ring_bytes != 0;
 			break;
 		case 'S':
@@ -243,8 +248,8 @@ take_descriptors(struct sn_server_config *c)
 
 /* The log in a directory, as a service of the region. */
 static nam_status
-log_open(struct sn_region *region, const char *path, struct wal_dir **dir, struct wal_host **out,
-    struct nam_err *err)
+log_open(struct sn_region *region, const char *path, uint64_t every, struct wal_dir **dir,
+    struct wal_host **out, struct nam_err *err)
 {
 	uint64_t at;
 	nam_status st = wal_disk_open(dir, path, err);
@@ -256,6 +261,7 @@ log_open(struct sn_region *region, const char *path, struct wal_dir **dir, struc
 		.log = { .dir = *dir, .node = sn_region_id(region) },
 		.line = (struct wal_line *)(void *)((char *)sn_local(region)->base + at),
 		.line_at = net_at(sn_region_id(region), at),
+		.every = every,
 		.thread = true,
 	};
 	return wal_host_open(out, &cfg, err);
@@ -269,6 +275,7 @@ cli_storage(int argc, char **argv)
 		.server = { .listen = "127.0.0.1:7411" },
 		.serve = { .service = services },
 		.hosts = true,
+		.every = UINT64_C(256) << 20,
 	};
 	int code = options(argc, argv, &c);
 	if (code >= 0)
@@ -295,7 +302,7 @@ cli_storage(int argc, char **argv)
 	struct wal_dir *dir = NULL;
 	struct wal_host *log = NULL;
 	if (c.data != NULL)
-		st = log_open(region, c.data, &dir, &log, &err);
+		st = log_open(region, c.data, c.every, &dir, &log, &err);
 	if (log != NULL)
 		wal_host_service(log, &services[1 + IDX_TREE_SERVICES]);
 	c.serve.services = 1 + IDX_TREE_SERVICES + (log != NULL);

@@ -4,6 +4,7 @@
 #include <base/clock.h>
 #include <base/heap.h>
 #include <base/log.h>
+#include <catalog/checkpoint.h>
 #include <catalog/restore.h>
 #include <compute_node/cn_internal.h>
 
@@ -13,8 +14,62 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ASIDES = 16, HEART_NICE = -10, WATCH_NS = 10000000, SCOUT_NS = 500000, SCOUT_IDLE_NS = 10000000 };
+enum {
+	ASIDES = 16,
+	HEART_NICE = -10,
+	WATCH_NS = 10000000,
+	SCOUT_NS = 500000,
+	SCOUT_IDLE_NS = 10000000,
+	LOOK_EVERY = 100
+};
 #define TELL_RESTORE_NS UINT64_C(2000000000)
+
+/* ---- checkpoints ------------------------------------------------------------------ */
+
+/* Behind the last checkpoint the log has grown by as much as that holds, and by `every` at least:
+ * so what is written for checkpoints is at most what is written for commits. */
+static bool
+is_due(const struct txn_log_state *log)
+{
+	uint64_t grown = log->end - log->full, holds = log->full - log->begin;
+	return log->every != 0 && log->end > log->full && grown >= log->every && grown >= holds;
+}
+
+static void
+checkpoint(const struct cn_place *place, void *arg)
+{
+	struct cn *cn = arg;
+	struct cat_checkpointed made;
+	uint64_t begin = nam_clock_ns();
+	nam_status st = cat_checkpoint(place->cat, place->txn, false, NULL, &cn->closing, &made);
+	if (st == NAM_OK)
+		nam_log(NAM_LOG_INFO,
+		    "checkpoint in %.1f s: %u tables, %llu rows, %llu long values, %.1f MiB",
+		    (double)(nam_clock_ns() - begin) / 1e9, made.tables, (unsigned long long)made.is.rows,
+		    (unsigned long long)made.is.values, (double)made.is.bytes / (1 << 20));
+	else if (st != NAM_BUSY && st != NAM_REFUSED && st != NAM_CANCELLED)
+		nam_log(
+		    NAM_LOG_WARN, "no checkpoint was made: %s; the log goes on growing", nam_status_text(st));
+	atomic_store(&cn->checkpoints, false);
+}
+
+/* On the heart, once a second. Of several processes that find a checkpoint due, one makes it
+ * (wal_msg.h, Q6). */
+static void
+look_at_log(struct cn *cn)
+{
+	struct txn_log_state log;
+	if (atomic_load(&cn->checkpoints) || !atomic_load(&cn->whole) ||
+	    txn_log_state(cn->heart->place.txn, &log) != NAM_OK || !is_due(&log))
+		return;
+	/* Workers that are being closed take no job. */
+	pthread_mutex_lock(&cn->end_lock);
+	bool starts = !atomic_load(&cn->closing);
+	atomic_store(&cn->checkpoints, starts);
+	if (starts && cn_start(cn, 0, checkpoint, cn, 0) != NAM_OK)
+		atomic_store(&cn->checkpoints, false);
+	pthread_mutex_unlock(&cn->end_lock);
+}
 
 /* ---- the end --------------------------------------------------------------------- */
 
@@ -43,8 +98,11 @@ static void
 watch_end(void *arg)
 {
 	struct cn *cn = arg;
-	while (!atomic_load(&cn->closing) && net_membership(cn->net) != NET_FENCED)
+	for (unsigned i = 1; !atomic_load(&cn->closing) && net_membership(cn->net) != NET_FENCED; i++) {
 		net_sleep(cn->heart->place.net, WATCH_NS);
+		if (i % LOOK_EVERY == 0)
+			look_at_log(cn);
+	}
 	if (net_membership(cn->net) != NET_FENCED)
 		return;
 	pthread_mutex_lock(&cn->end_lock);
@@ -409,6 +467,7 @@ cn_open(struct cn **out, const struct cn_config *cfg, struct nam_err *err)
 		st = nam_fail(err, NAM_NOMEM, "no memory for a worker's stack");
 		goto fail_workers;
 	}
+	atomic_store(&cn->whole, true);
 	*err = warning;
 	*out = cn;
 	return NAM_OK;
@@ -438,7 +497,9 @@ cn_close(struct cn *cn)
 	if (cn == NULL)
 		return;
 	NAM_ASSERT(atomic_load(&cn->sessions) == 0);
+	pthread_mutex_lock(&cn->end_lock);
 	atomic_store(&cn->closing, true);
+	pthread_mutex_unlock(&cn->end_lock);
 	for (unsigned i = cn->workers; i-- > 0;)
 		stop_worker(&cn->worker[i]);
 	stop_worker(cn->recoverer);

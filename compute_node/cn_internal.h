@@ -51,6 +51,8 @@ struct cn {
 	_Atomic unsigned next;
 	_Atomic unsigned sessions;
 	atomic_bool closing;
+	atomic_bool whole;       /* it has been opened */
+	atomic_bool checkpoints; /* a worker is at it */
 	pthread_mutex_t end_lock;
 	bool ended; /* end_lock  the heart has seen that the process is fenced */
 	void (*on_end)(void *arg, const char *why); /* end_lock  NULL = none, or it has been

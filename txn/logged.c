@@ -68,6 +68,7 @@ part_start(struct txn_logging *l, const struct txn_intent_head *h, bool last)
 	/* The last part tells WAL_LAST that the body is whole. */
 	l->append.part = last ? UINT32_MAX : part;
 	l->append.place = place_of(t->lock);
+	l->append.stamp = t->cid;
 	l->append.name[0] = t->lock;
 	l->append.name[1] = h->check;
 	wal_append_start(t->tw->w, &t->tw->db->wal, &l->append);
@@ -213,7 +214,7 @@ txn_log_undone(struct txn_worker *tw, uint64_t lock, uint64_t check)
 }
 
 nam_status
-txn_log_number(struct txn_worker *tw, net_addr word, uint32_t generation, int64_t number)
+txn_log_number(struct txn_worker *tw, net_addr word, uint32_t generation, int64_t number, uint64_t *end)
 {
 	struct {
 		struct wal_rq rq;
@@ -226,11 +227,22 @@ txn_log_number(struct txn_worker *tw, net_addr word, uint32_t generation, int64_
 		    .at = word.bits,
 		    .ident = (uint64_t)number } };
 	struct wal_append a = { .rq = &record.rq, .flags = WAL_SOON };
+	*end = UINT64_MAX;
 	if (tw->db->wal.region == 0)
 		return NAM_OK;
 	wal_append_start(tw->w, &tw->db->wal, &a);
 	nam_status st = wal_append_wait(tw->w, &a);
+	*end = a.end;
 	return st == NAM_OK ? txn_flush_wait(tw, a.end) : st;
+}
+
+nam_status
+txn_log_is_before(struct txn_worker *tw, uint64_t end, bool *before)
+{
+	struct wal_line line = { 0 };
+	nam_status st = tw->db->wal.region != 0 ? wal_log_line(tw->w, &tw->db->wal, &line) : NAM_OK;
+	*before = st == NAM_OK && end <= line.asked;
+	return st;
 }
 
 nam_status

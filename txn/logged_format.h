@@ -31,6 +31,13 @@
  *       sequence's generation; each setval begins a generation. So after a restart the sequence
  *       goes
  *       on at the number of its last generation that is the farthest in the direction of its step.
+ *   J7  A checkpoint's snapshots cover every commit whose record lies before its begin P0: their
+ *       CIDs are at most SINCE. It appends each row that they show, with the row's own CID, so of
+ *       the log from P0 on J4 holds. Numbers likewise: what covers those before P0 is appended.
+ *   J8  What a checkpoint has appended is received before its snapshot ends: so a long value lies
+ *       before all that its memory is used for later (J5), and a row before the records of the
+ *       checkpoint that follows, which may not have seen its deletion (wal_msg.h, Q6).
+ *   J9  A body of which the log has no first part began before P0, if its CID is at most SINCE.
  */
 #ifndef NAM_TXN_LOGGED_FORMAT_H
 #define NAM_TXN_LOGGED_FORMAT_H
@@ -42,6 +49,7 @@ enum txn_logged_kind {
 	TXN_LOGGED_COMMIT = 1,
 	TXN_LOGGED_UNDONE,
 	TXN_LOGGED_NUMBERS, /* items of kind NUMBER; of no attempt */
+	TXN_LOGGED_KEPT,    /* by a checkpoint; lock 0, check: its round and a number */
 };
 
 enum { TXN_LOGGED_LAST = 1 };
@@ -63,6 +71,9 @@ enum txn_logged_item_kind {
 	TXN_LOGGED_VALUE,   /* a long one */
 	/* Of a sequence: at is its word, table the generation, ident a number; no bytes. */
 	TXN_LOGGED_NUMBER,
+	TXN_LOGGED_KEPT_ROW, /* of KEPT; the bytes begin with its CID, 8 bytes */
+	TXN_LOGGED_SINCE,    /* of KEPT; at: 1 + P0, ident: the greatest CID before it */
+	TXN_LOGGED_NEXT_ID,  /* of KEPT; ident: ids of tables below it were given out; at: 1 */
 };
 
 struct txn_logged_item {

@@ -58,11 +58,25 @@ segment_head(struct wal *w, struct wal_window *v, uint64_t cluster, struct wal_s
 	if (st != NAM_OK || p == NULL)
 		return st;
 	memcpy(head, p, sizeof *head);
-	*valid = head->magic == WAL_SEGMENT_MAGIC && head->version == WAL_VERSION &&
+	*valid = head->magic == WAL_SEGMENT_MAGIC && head->version != 0 && head->version <= WAL_VERSION &&
 		 head->node == w->cfg.node && head->cluster == cluster && head->life == v->life &&
 		 head->number == v->segment &&
 		 head->check == nam_hash(head, offsetof(struct wal_segment_head, check), 0);
 	return NAM_OK;
+}
+
+nam_status
+wal_segment_position(
+    struct wal *w, struct wal_window *v, uint64_t cluster, uint64_t *position, struct nam_err *err)
+{
+	struct wal_segment_head head;
+	bool valid = false;
+	nam_status st = segment_head(w, v, cluster, &head, &valid, err);
+	if (st == NAM_OK && !valid)
+		return nam_fail(
+		    err, NAM_CORRUPT, "%s is damaged at offset 0: it is not what was written there", v->name);
+	*position = head.position;
+	return st;
 }
 
 static nam_status
@@ -118,7 +132,7 @@ static nam_status
 judge_segment(struct wal *w, uint64_t cluster, struct wal_index *x, struct hurt *h, struct nam_err *err)
 {
 	struct wal_segment_head head;
-	struct wal_part *part = &x->part[w->view.segment];
+	struct wal_part *part = &x->part[w->view.segment - x->first];
 	uint64_t at = 0;
 	bool valid;
 	*part = (struct wal_part){ x->end, WAL_PAGE };
@@ -147,16 +161,21 @@ nam_status
 wal_judge(
     struct wal *w, const struct wal_named *named, uint32_t parts, struct wal_index *out, struct nam_err *err)
 {
-	struct wal_index x = { .cluster = named->cluster, .life = named->life, .parts = parts };
-	struct hurt h = { false, 0, 0 };
+	struct wal_index x = { .cluster = named->cluster,
+		.life = named->life,
+		.first = named->first,
+		.parts = parts,
+		.begin = named->begin,
+		.end = named->opens };
+	struct hurt h = { false, x.first, 0 };
 	nam_status st = NAM_OK;
 	char file[WAL_FILE_NAME + 1];
-	wal_segment_name(file, x.life, 0);
-	if (parts == 0)
+	wal_segment_name(file, x.life, x.first);
+	if (parts <= x.first)
 		return nam_fail(err, NAM_CORRUPT, "%s is missing: restore the directory from a copy", file);
-	if ((x.part = calloc(parts, sizeof *x.part)) == NULL)
+	if ((x.part = calloc(parts - x.first, sizeof *x.part)) == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory to read the log");
-	for (uint32_t s = 0; st == NAM_OK && s < parts; s++) {
+	for (uint32_t s = x.first; st == NAM_OK && s < parts; s++) {
 		if ((st = wal_window_open(&w->view, x.life, s, err)) == NAM_ABSENT)
 			st = nam_fail(err, NAM_CORRUPT, "%s is missing: restore the directory from a copy",
 			    w->view.name);
@@ -164,7 +183,7 @@ wal_judge(
 			st = judge_segment(w, x.cluster, &x, &h, err);
 	}
 	/* The manifest names a life that has at least so much: W6. */
-	if (st == NAM_OK && (x.end < named->least || (h.segment == 0 && h.at == 0))) {
+	if (st == NAM_OK && (x.end < named->least || (h.segment == x.first && h.at == 0))) {
 		wal_segment_name(file, x.life, h.segment);
 		st = nam_fail(err, NAM_CORRUPT,
 		    "%s is damaged at offset %llu: the log ends at position %llu, before %llu; restore the "

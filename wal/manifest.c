@@ -16,10 +16,10 @@ judge(const struct wal *w, const struct wal_manifest *m, uint32_t got, struct na
 		return nam_fail(err, NAM_CORRUPT,
 		    "%s is damaged at offset 0: restore the directory from a copy, or give an empty one",
 		    name);
-	if (m->version != WAL_VERSION)
+	if (m->version == 0 || m->version > WAL_VERSION)
 		return nam_fail(err, NAM_REFUSED,
-		    "%s is of version %u, and this program knows %u: start the program that wrote it", name,
-		    m->version, WAL_VERSION);
+		    "%s is of version %u, and this program knows 1 to %u: start the program that wrote it",
+		    name, m->version, WAL_VERSION);
 	if (m->node != w->cfg.node)
 		return nam_fail(err, NAM_REFUSED,
 		    "%s is of storage node %u, not of %u: give each storage node its own directory", name,
@@ -43,9 +43,13 @@ wal_manifest_read(struct wal *w, struct wal_named *out, bool *there, struct nam_
 		w->dir->ops->close(w->dir, f);
 	}
 	if (st == NAM_OK && (st = judge(w, &m, got, err)) == NAM_OK)
-		*out = (struct wal_named){
-			.cluster = m.cluster, .life = m.life, .lives = m.lives, .least = m.least
-		};
+		*out = (struct wal_named){ .cluster = m.cluster,
+			.life = m.life,
+			.lives = m.lives,
+			.least = m.least,
+			.begin = m.begin,
+			.opens = m.opens,
+			.first = m.first };
 	return st;
 }
 
@@ -66,6 +70,9 @@ wal_manifest_write(struct wal *w, const struct wal_named *named, struct nam_err 
 		.life = named->life,
 		.lives = named->lives,
 		.least = named->least,
+		.begin = named->begin,
+		.opens = named->opens,
+		.first = named->first,
 	};
 	page.m.check = nam_hash(&page.m, offsetof(struct wal_manifest, check), 0);
 	nam_status st = w->dir->ops->open(w->dir, fresh, true, &f, err);

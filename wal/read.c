@@ -43,15 +43,21 @@ load_block(struct wal *w, uint32_t segment, uint64_t at, uint64_t position, stru
 	return NAM_OK;
 }
 
+static const struct wal_part *
+part_of(const struct wal_index *x, uint32_t segment)
+{
+	return &x->part[segment - x->first];
+}
+
 /* The last segment that begins at or before that position. */
 static uint32_t
 segment_of(const struct wal_index *x, uint64_t position)
 {
-	uint32_t low = 0, high = x->parts;
+	uint32_t low = x->first, high = x->parts;
 	while (high - low > 1) {
 		uint32_t mid = low + (high - low) / 2;
 		/* Behind the end of the life lie parts without blocks. */
-		if (x->part[mid].position <= position && x->part[mid].end > WAL_PAGE)
+		if (part_of(x, mid)->position <= position && part_of(x, mid)->end > WAL_PAGE)
 			low = mid;
 		else
 			high = mid;
@@ -65,7 +71,7 @@ find_block(struct wal *w, uint64_t position, struct nam_err *err)
 {
 	const struct wal_index *x = &w->index;
 	uint32_t segment = segment_of(x, position);
-	uint64_t at = WAL_PAGE, from = x->part[segment].position;
+	uint64_t at = WAL_PAGE, from = part_of(x, segment)->position;
 	if (w->block_at != 0 && w->block_segment == segment && w->block_position <= position) {
 		if (position < w->block_position + w->block_bytes)
 			return NAM_OK;
@@ -78,7 +84,7 @@ find_block(struct wal *w, uint64_t position, struct nam_err *err)
 		const char *p;
 		if ((st = wal_window_get(&w->view, at, sizeof head, &p, err)) != NAM_OK)
 			break;
-		if (p == NULL || at >= x->part[segment].end)
+		if (p == NULL || at >= part_of(x, segment)->end)
 			return wrong_block(w, at, err);
 		memcpy(&head, p, sizeof head);
 		if (head.magic != WAL_BLOCK_MAGIC || head.bytes == 0)
@@ -137,12 +143,15 @@ look(struct wal *w, uint32_t life, struct nam_err *err)
 	if (w->index.life == life)
 		return NAM_OK;
 	/* It was written by this process, so it is synced. */
-	struct wal_named named = {
-		.cluster = atomic_load_explicit(&w->published_cluster, memory_order_relaxed), .life = life
-	};
+	struct wal_named named = { 0 };
 	struct wal_index x;
-	uint32_t parts;
-	nam_status st = wal_count_parts(w, life, &parts, err);
+	uint32_t parts = 0;
+	bool there;
+	nam_status st = wal_manifest_read(w, &named, &there, err);
+	if (st == NAM_OK && named.life != life)
+		st = nam_fail(err, NAM_ABSENT, "the log has no life that could be read");
+	if (st == NAM_OK)
+		st = wal_count_parts(w, life, &parts, err);
 	if (st == NAM_OK)
 		st = wal_judge(w, &named, parts, &x, err);
 	if (st != NAM_OK)
@@ -162,6 +171,8 @@ wal_read(struct wal *w, uint64_t position, void *out, uint32_t cap, uint32_t *go
 	if (life == 0 || life == atomic_load_explicit(&w->life, memory_order_relaxed))
 		return nam_fail(err, NAM_ABSENT, "the log has no life that could be read");
 	nam_status st = look(w, life, err);
+	if (st == NAM_OK && position < w->index.begin)
+		position = w->index.begin;
 	if (st == NAM_OK && position > w->index.end)
 		return nam_fail(err, NAM_INVALID, "the log ends at position %llu, before %llu",
 		    (unsigned long long)w->index.end, (unsigned long long)position);

@@ -1,6 +1,7 @@
 /*
- * sweep.c -- files of lives that are neither the database nor being written are removed, one a
- * step. A number that goes with its last file is first written down in the manifest: W7.
+ * sweep.c -- files of lives that are neither the database nor being written, and segments that a
+ * checkpoint has cut off, are removed, one a step. A number that goes with its last file is first
+ * written down in the manifest: W7.
  */
 #include "wal_internal.h"
 
@@ -12,9 +13,11 @@ doom_one(void *arg, const char *name)
 {
 	struct wal *w = arg;
 	uint32_t life, segment;
-	if (!wal_segment_named(name, &life, &segment) ||
-	    life == atomic_load_explicit(&w->published, memory_order_relaxed) ||
-	    life == atomic_load_explicit(&w->life, memory_order_relaxed))
+	if (!wal_segment_named(name, &life, &segment))
+		return true;
+	bool published = life == atomic_load_explicit(&w->published, memory_order_relaxed);
+	if (published ? segment >= w->f.named.first
+		      : life == atomic_load_explicit(&w->life, memory_order_relaxed))
 		return true;
 	snprintf(w->f.doom[w->f.doomed++], WAL_FILE_NAME + 1, "%s", name);
 	return w->f.doomed < WAL_DOOMED;

@@ -71,13 +71,13 @@ sum_one(void *arg, const char *name)
 
 /* What a process before has written becomes certain, before anything is concluded from it. */
 static nam_status
-sync_life(struct wal *w, uint32_t life, uint32_t parts, struct nam_err *err)
+sync_life(struct wal *w, const struct wal_named *named, uint32_t parts, struct nam_err *err)
 {
 	nam_status st = NAM_OK;
 	if (nam_fault(WAL_READ_UNSYNCED))
 		return NAM_OK;
-	for (uint32_t s = 0; (st == NAM_OK || st == NAM_ABSENT) && s < parts; s++)
-		if ((st = wal_window_open(&w->view, life, s, err)) == NAM_OK)
+	for (uint32_t s = named->first; (st == NAM_OK || st == NAM_ABSENT) && s < parts; s++)
+		if ((st = wal_window_open(&w->view, named->life, s, err)) == NAM_OK)
 			st = wal_sync(w, w->view.file, err);
 	return st == NAM_ABSENT ? NAM_OK : st; /* wal_judge says which one is missing */
 }
@@ -86,7 +86,7 @@ static nam_status
 open_files(struct wal *w, struct nam_err *err)
 {
 	struct opening o = { w, 0, false };
-	struct wal_named named = { 0, 0, 0, 0 };
+	struct wal_named named = { 0 };
 	uint32_t parts;
 	bool there = false;
 	nam_status st = wal_sync_dir(w, err);
@@ -101,7 +101,7 @@ open_files(struct wal *w, struct nam_err *err)
 		st = wal_manifest_write(w, &named, err);
 	if (st == NAM_OK && named.life != 0) {
 		if ((st = wal_count_parts(w, named.life, &parts, err)) == NAM_OK)
-			st = sync_life(w, named.life, parts, err);
+			st = sync_life(w, &named, parts, err);
 		if (st == NAM_OK)
 			st = wal_judge(w, &named, parts, &w->index, err);
 	}
@@ -114,6 +114,7 @@ open_files(struct wal *w, struct nam_err *err)
 	w->f.named = named;
 	w->f.sweep = true;
 	atomic_store_explicit(&w->published_cluster, named.cluster, RELAXED);
+	atomic_store_explicit(&w->cut_done, named.begin, RELAXED);
 	atomic_store_explicit(&w->published, named.life, RELAXED);
 	return NAM_OK;
 }
@@ -165,6 +166,7 @@ wal_state(const struct wal *w, struct wal_state *out)
 	out->published = atomic_load_explicit(&w->published, ACQUIRE);
 	out->cluster = atomic_load_explicit(&w->published_cluster, RELAXED);
 	out->life = atomic_load_explicit(&w->life, ACQUIRE);
+	out->begin = atomic_load_explicit(&w->cut_done, RELAXED);
 	out->end = w->end;
 	out->flushed = atomic_load_explicit(&w->flushed, ACQUIRE);
 	out->received = atomic_load_explicit(&w->received, ACQUIRE);
@@ -233,6 +235,7 @@ wal_begin(struct wal *w, uint64_t cluster, uint32_t *life)
 	atomic_store_explicit(&w->received, 0, RELAXED);
 	atomic_store_explicit(&w->flushed, 0, RELAXED);
 	atomic_store_explicit(&w->publish, 0, RELAXED);
+	atomic_store_explicit(&w->cut, 0, RELAXED);
 	atomic_store_explicit(&w->condition, WAL_WELL, RELAXED);
 	wal_space_tell(w, 0);
 	atomic_store_explicit(&w->cluster, cluster, RELAXED);
@@ -293,5 +296,22 @@ wal_publish(struct wal *w, uint32_t life)
 		return NAM_OK;
 	atomic_store_explicit(&w->publish_behind, atomic_load_explicit(&w->received, RELAXED), RELAXED);
 	atomic_store_explicit(&w->publish, life, RELEASE);
+	return NAM_OK;
+}
+
+nam_status
+wal_cut(struct wal *w, uint32_t life, uint64_t position)
+{
+	uint64_t received = atomic_load_explicit(&w->received, RELAXED);
+	if (life == 0 || life != atomic_load_explicit(&w->life, RELAXED))
+		return NAM_REFUSED;
+	if (broken(w))
+		return NAM_IO;
+	if (position > received)
+		return NAM_INVALID;
+	if (position <= atomic_load_explicit(&w->cut, RELAXED))
+		return NAM_OK;
+	atomic_store_explicit(&w->cut_behind, received, RELAXED);
+	atomic_store_explicit(&w->cut, position, RELEASE);
 	return NAM_OK;
 }

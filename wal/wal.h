@@ -54,6 +54,7 @@ struct wal_state {
 	uint64_t cluster;   /* of the published life; 0 = it never was part of one */
 	uint32_t published; /* the life that is the database, 0 = there is none */
 	uint32_t life;      /* the life that is written now, 0 = none */
+	uint64_t begin;     /* of the published life: records before that position are gone */
 	uint64_t end;       /* of the published life, when the log was opened: a position */
 	uint64_t received;  /* positions of the life that is written now */
 	uint64_t flushed;
@@ -92,13 +93,22 @@ nam_status wal_append(
 nam_status wal_publish(struct wal *w, uint32_t life);
 
 /*
+ * The life's records before that position are not needed any more, as soon as all that it has
+ * received so far is flushed, and it is published: wal_step takes them away, by whole segments;
+ * wal_state's `begin` tells. A record begins at the position, or it is the end. NAM_INVALID: it
+ * lies behind the end; NAM_REFUSED, NAM_IO as in wal_append.
+ */
+nam_status wal_cut(struct wal *w, uint32_t life, uint64_t position);
+
+/*
  * Does the next piece of file work, and blocks for it: one write, one sync, one segment made, one
  * manifest replaced. False: there was nothing to do.
  */
 bool wal_step(struct wal *w);
 
 /*
- * Reads records of the published life, in their order. position: 0, or *next of a call before.
+ * Reads records of the published life, in their order. position: 0 (the first that it has), or
+ * *next of a call before.
  * Whole records (struct wal_record_head, bytes, padding to 8), as many as fit into cap; *got == 0:
  * the end. NAM_INVALID: cap is too small for the next record (WAL_RECORD_MAX + 8 is enough);
  * NAM_ABSENT: there is no published life, or it is being written now; NAM_CORRUPT, NAM_IO.

@@ -17,7 +17,8 @@
  * A *life* is one filling of the cluster's memory: from a restore, or from an empty cluster, to the
  * end of its storage processes. Segments of a life are numbered from 0 without a gap. A *position*
  * counts the bytes of records (with their heads, padded to 8) from the begin of the life, so it
- * does not depend on blocks, pages or compression.
+ * does not depend on blocks, pages or compression. A checkpoint cuts off the begin of a life: the
+ * manifest says from which position on, and in which segment that lies.
  *
  * Always true
  *   W1  A block is valid iff its head names its cluster, life, segment and place, and its check
@@ -30,7 +31,8 @@
  *   W5  A segment is created, filled with zeros, synced, and its name synced, before its first
  *       block.
  *   W6  The manifest is replaced by rename, and names a life only when all that the life has to
- *       hold is synced. Files of lives that it does not name are removed afterwards.
+ *       hold is synced. Files of lives that it does not name, and segments before the first one
+ *       that it names, are removed afterwards.
  *   W7  A life's number is given out once: a new one is greater than every number that a manifest
  *       or a file's name has.
  */
@@ -45,7 +47,7 @@
 #define WAL_BLOCK_MAGIC    UINT64_C(0x314b4c424c41574e) /* "NWALBLK1" */
 
 enum {
-	WAL_VERSION = 1,
+	WAL_VERSION = 2, /* 1: a manifest says nothing of a begin, so it is 0 */
 	WAL_PAGE = 4096,
 	WAL_BLOCK_HEAD = 64,
 	WAL_BLOCK_MAX = 4 << 20, /* bytes of records of a block, not compressed */
@@ -60,7 +62,10 @@ struct wal_manifest {
 	uint32_t life;    /* the database, 0 = there is none */
 	uint32_t lives;   /* the greatest number given out */
 	uint64_t least;   /* position: the life has at least all records before it */
-	uint64_t pad[26];
+	uint64_t begin;   /* position: records before it are not needed; one begins there */
+	uint64_t opens;   /* position of the first record of `first` */
+	uint32_t first;   /* the segment that has `begin`; earlier ones are not needed */
+	uint32_t pad[47];
 	uint64_t check; /* nam_hash of all before it */
 };
 static_assert(sizeof(struct wal_manifest) == 256, "the manifest is a layout");

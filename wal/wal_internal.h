@@ -69,10 +69,10 @@ struct wal_part {
 /* What a life holds. */
 struct wal_index {
 	uint64_t cluster;
-	uint32_t life; /* 0 = this is of none */
-	uint32_t parts;
-	uint64_t end; /* position */
-	struct wal_part *part;
+	uint32_t life;         /* 0 = this is of none */
+	uint32_t first, parts; /* segments [first, parts) */
+	uint64_t begin, end;   /* positions */
+	struct wal_part *part; /* of segment `first` and so on */
 };
 
 /* What the manifest says. */
@@ -80,6 +80,8 @@ struct wal_named {
 	uint64_t cluster;
 	uint32_t life, lives;
 	uint64_t least;
+	uint64_t begin, opens;
+	uint32_t first;
 };
 
 struct wal_writer {
@@ -129,6 +131,8 @@ struct wal {
 	_Atomic uint64_t received;       /* s>  released when the ring has the record */
 	_Atomic uint64_t publish_behind; /* s>  position that must be flushed first */
 	_Atomic uint32_t publish;        /* s>  life to be published; released after the position */
+	_Atomic uint64_t cut_behind;     /* s>  position that must be flushed first */
+	_Atomic uint64_t cut;            /* s>  where the life is to begin; released after it */
 	_Atomic uint64_t records, raw;   /* s> */
 	_Atomic bool begin_waits;        /* s>  wal_begin did not get the turn */
 
@@ -140,6 +144,7 @@ struct wal {
 	_Atomic uint64_t flushed;
 	_Atomic uint32_t published;
 	_Atomic uint64_t published_cluster;
+	_Atomic uint64_t cut_done;  /* f>  where the published life begins */
 	_Atomic unsigned condition; /* f>  enum wal_condition */
 	_Atomic uint64_t syncs, blocks, stored, sync_ns, files;
 	/* f>  Each is filled once, before its flag is released. */
@@ -171,6 +176,9 @@ nam_status wal_manifest_read(struct wal *w, struct wal_named *out, bool *there, 
 nam_status wal_manifest_write(struct wal *w, const struct wal_named *named, struct nam_err *err);
 
 /* judge.c */
+/* *position: of the first record of that segment, which is there. */
+nam_status wal_segment_position(
+    struct wal *w, struct wal_window *v, uint64_t cluster, uint64_t *position, struct nam_err *err);
 /*
  * A block at that place: *head and *stored are its, until the next wal_window_get. *stored NULL: no
  * block is there that W1 would call valid. A block of another position than the expected one is
@@ -178,7 +186,7 @@ nam_status wal_manifest_write(struct wal *w, const struct wal_named *named, stru
  */
 nam_status wal_block_at(struct wal_window *v, uint64_t cluster, uint64_t at, struct wal_block_head *head,
     const char **stored, struct nam_err *err);
-/* Judges the segments of a life, of which there are that many. Gives out->part (free). */
+/* Judges the segments of a life up to `parts`. Gives out->part (free). */
 nam_status wal_judge(
     struct wal *w, const struct wal_named *named, uint32_t parts, struct wal_index *out, struct nam_err *err);
 /* How many segments of a life the directory has: one more than the greatest number. */

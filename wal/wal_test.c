@@ -66,7 +66,7 @@ static struct wal_dir *
 played(struct wal_scene *s, uint64_t seed)
 {
 	struct wal_dir *d = wal_faulty_open(seed);
-	wal_scene_play(s, seed, d);
+	wal_scene_play_whole(s, seed, d);
 	wal_faulty_end(d);
 	assert_string_equal(s->broken, "");
 	return d;
@@ -309,12 +309,14 @@ the_format_is_as_its_header_says(void **state)
 	const char *m = wal_faulty_bytes(d, "manifest", &size);
 	assert_int_equal(size, 4096);
 	assert_memory_equal(m, "NWALMAN1", 8);
-	assert_int_equal(half_word(m, 8), 1);
+	assert_int_equal(half_word(m, 8), 2);
 	assert_int_equal(half_word(m, 12), WAL_SCENE_NODE);
 	assert_int_equal(word(m, 16), WAL_SCENE_CLUSTER + 2);
 	assert_int_equal(half_word(m, 24), 3);
 	assert_int_equal(half_word(m, 28), 3);
 	assert_in_range(word(m, 32), 250000, 400000);
+	for (unsigned at = 40; at < 248; at += 8)
+		assert_int_equal(word(m, at), 0);
 	assert_int_equal(word(m, 248), nam_hash(m, 248, 0));
 	for (uint32_t segment = 0;; segment++) {
 		char name[64];
@@ -325,7 +327,7 @@ the_format_is_as_its_header_says(void **state)
 		if (word(f, 0) == 0)
 			break;
 		assert_memory_equal(f, "NWALSEG1", 8);
-		assert_int_equal(half_word(f, 8), 1);
+		assert_int_equal(half_word(f, 8), 2);
 		assert_int_equal(half_word(f, 12), WAL_SCENE_NODE);
 		assert_int_equal(word(f, 16), WAL_SCENE_CLUSTER + 2);
 		assert_int_equal(half_word(f, 24), 3);
@@ -435,6 +437,96 @@ an_end_at_each_call(void **state)
 }
 
 /* ---- damage -------------------------------------------------------------------------------- */
+
+/* Segments before the begin are gone; the manifest says so, and a flip in any of the others is told
+ * or harmless. */
+static void
+a_life_with_its_begin_cut_off(void **state)
+{
+	(void)state;
+	static struct wal_scene s;
+	uint64_t size;
+	unsigned shortened = 0;
+	for (uint64_t seed = 51; seed < 60; seed++) {
+		struct wal_dir *d = wal_faulty_open(seed);
+		struct wal_scene_found found;
+		char name[64];
+		wal_scene_play(&s, seed, d);
+		wal_faulty_end(d);
+		no_error(&s, seed, 0);
+		const char *m = wal_faulty_bytes(d, "manifest", &size);
+		uint64_t begin = s.life[3].cut[1].position, first = half_word(m, 56);
+		assert_int_equal(word(m, 40), begin);
+		shortened += first > 0;
+		for (unsigned k = 0; k <= first; k++) {
+			snprintf(name, sizeof name, "log-00000003-%08x", k);
+			assert_int_equal(wal_faulty_bytes(d, name, &size) != NULL, k == first);
+		}
+		const char *f = wal_faulty_bytes(d, name, &size);
+		assert_int_equal(word(f, 32), word(m, 48));
+		assert_true(word(m, 48) <= begin);
+		snprintf(name, sizeof name, "log-00000003-%08x", (unsigned)first + 1);
+		f = wal_faulty_bytes(d, name, &size);
+		assert_true(f == NULL || word(f, 0) == 0 || word(f, 32) > begin);
+		wal_scene_check(&s, d, false, &found);
+		no_error(&s, seed, 1);
+		assert_int_equal(found.begin, begin);
+		assert_int_equal(found.end, s.life[3].received);
+		wal_faulty_close(d);
+	}
+	assert_true(shortened > 2);
+}
+
+/* A position that no record has yet, another life's, one that has been cut off. */
+static void
+cuts_that_are_not(void **state)
+{
+	(void)state;
+	struct wal_dir *d = wal_faulty_open(61);
+	struct wal *w = open_log(d);
+	char out[64];
+	uint32_t got;
+	uint64_t next;
+	struct nam_err err;
+	assert_int_equal(wal_cut(w, 1, 0), NAM_REFUSED);
+	uint32_t life = begin(w, 9);
+	append_text(w, life, "one");
+	append_text(w, life, "two");
+	assert_int_equal(wal_cut(w, life, 33), NAM_INVALID);
+	assert_int_equal(wal_cut(w, life + 1, 16), NAM_REFUSED);
+	/* It is not the database yet. */
+	assert_int_equal(wal_cut(w, life, 16), NAM_OK);
+	rest(w);
+	assert_int_equal(state_of(w).begin, 0);
+	assert_int_equal(wal_publish(w, life), NAM_OK);
+	rest(w);
+	assert_int_equal(state_of(w).begin, 16);
+	assert_int_equal(wal_cut(w, life, 0), NAM_OK);
+	assert_int_equal(wal_cut(w, life, 32), NAM_OK);
+	rest(w);
+	assert_int_equal(state_of(w).begin, 32);
+	append_text(w, life, "3");
+	rest(w);
+	wal_close(w);
+	w = open_log(d);
+	assert_int_equal(state_of(w).begin, 32);
+	assert_int_equal(wal_read(w, 0, out, sizeof out, &got, &next, &err), NAM_OK);
+	assert_int_equal(got, 16);
+	assert_int_equal(next, 48);
+	assert_memory_equal(out, "\1\0\0\0\0\0\0\0003\0\0\0\0\0\0\0", 16);
+	/* The next life begins at its begin. */
+	life = begin(w, 9);
+	append_text(w, life, "4");
+	assert_int_equal(wal_publish(w, life), NAM_OK);
+	rest(w);
+	assert_int_equal(state_of(w).begin, 0);
+	wal_close(w);
+	w = open_log(d);
+	assert_int_equal(wal_read(w, 0, out, sizeof out, &got, &next, &err), NAM_OK);
+	assert_memory_equal(out, "\1\0\0\0\0\0\0\0004\0\0\0\0\0\0\0", 16);
+	wal_close(w);
+	wal_faulty_close(d);
+}
 
 /* Where the last block of the life begins: its segment, place, position. */
 static void
@@ -571,11 +663,11 @@ a_hole_is_no_end(void **state)
 	wal_close(w);
 	/* Another version, another node. */
 	f = wal_faulty_bytes(d, "manifest", &size);
-	f[8] = 2;
+	f[8] = 3;
 	uint64_t check = nam_hash(f, 248, 0);
 	memcpy(f + 248, &check, 8);
 	assert_int_equal(wal_open(&w, &cfg, &err), NAM_REFUSED);
-	f[8] = 1;
+	f[8] = 2;
 	check = nam_hash(f, 248, 0);
 	memcpy(f + 248, &check, 8);
 	cfg.node = 4;
@@ -795,6 +887,8 @@ main(void)
 		cmocka_unit_test(the_format_is_as_its_header_says),
 		cmocka_unit_test(a_cut_at_each_call),
 		cmocka_unit_test(an_end_at_each_call),
+		cmocka_unit_test(a_life_with_its_begin_cut_off),
+		cmocka_unit_test(cuts_that_are_not),
 		cmocka_unit_test(a_flip_of_each_sector),
 		cmocka_unit_test(a_flip_behind_the_back),
 		cmocka_unit_test(a_missing_file),

@@ -177,7 +177,65 @@ publish(struct wal *w)
 	if (w->f.ready)
 		atomic_store_explicit(&w->condition, WAL_WELL, RELEASE);
 	atomic_store_explicit(&w->published_cluster, named.cluster, RELAXED);
+	atomic_store_explicit(&w->cut_done, 0, RELAXED);
 	atomic_store_explicit(&w->published, named.life, RELEASE);
+	w->f.sweep = true;
+	w->f.doomed = 0;
+	return true;
+}
+
+static bool
+cut_due(const struct wal *w)
+{
+	uint64_t cut = atomic_load_explicit(&w->cut, ACQUIRE);
+	return cut > atomic_load_explicit(&w->cut_done, RELAXED) &&
+	       atomic_load_explicit(&w->published, RELAXED) == atomic_load_explicit(&w->life, RELAXED) &&
+	       (atomic_load_explicit(&w->flushed, RELAXED) >= atomic_load_explicit(&w->cut_behind, RELAXED) ||
+		   nam_fault(WAL_CUT_EARLY));
+}
+
+/* The last segment whose first record is not behind named->begin, and where that one is. */
+static nam_status
+segment_with(struct wal *w, struct wal_named *named, struct nam_err *err)
+{
+	struct wal_window v = { .dir = w->dir };
+	nam_status st = NAM_OK;
+	for (uint32_t s = named->first; st == NAM_OK && s <= w->f.number; s++) {
+		uint64_t position = 0;
+		st = wal_window_open(&v, named->life, s, err);
+		if (st == NAM_OK)
+			st = wal_segment_position(w, &v, named->cluster, &position, err);
+		if (st == NAM_OK && position > named->begin)
+			break;
+		named->first = s;
+		named->opens = position;
+	}
+	wal_window_close(&v);
+	return st;
+}
+
+/* False: there is no space, or no memory, for it now. */
+static bool
+cut(struct wal *w)
+{
+	struct nam_err err = { .status = NAM_OK };
+	struct wal_named named = w->f.named;
+	named.begin = atomic_load_explicit(&w->cut, ACQUIRE);
+	named.least = atomic_load_explicit(&w->flushed, RELAXED);
+	nam_status st = segment_with(w, &named, &err);
+	if (st == NAM_OK)
+		st = wal_manifest_write(w, &named, &err);
+	if (st == NAM_NOMEM)
+		return false;
+	if (st == NAM_FULL) {
+		wal_lack(w, &err);
+		return false;
+	}
+	if (st != NAM_OK) {
+		wal_break(w, &err);
+		return true;
+	}
+	atomic_store_explicit(&w->cut_done, named.begin, RELEASE);
 	w->f.sweep = true;
 	w->f.doomed = 0;
 	return true;
@@ -192,6 +250,8 @@ step(struct wal *w)
 	bool alive = atomic_load_explicit(&w->life, RELAXED) != 0;
 	bool space = atomic_load_explicit(&w->condition, RELAXED) != WAL_SPACE;
 	if (publish_due(w) && publish(w))
+		return true;
+	if (cut_due(w) && cut(w))
 		return true;
 	uint32_t bytes = next_block(w, &waiting);
 	if (f->dirty && !(nam_fault(WAL_TWO_BLOCKS) && bytes != 0)) {

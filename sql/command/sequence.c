@@ -54,7 +54,7 @@ sql_make_sequence(struct sql_session *s, const char *path, const struct ast_seq 
 	if (owner != NULL)
 		snprintf(def.owner, sizeof def.owner, "%s", cat_owner(owner));
 	s->ddl = true;
-	nam_status st = cat_sequence_word(s->cfg.cat, s->cfg.tw, q.start, &q.word);
+	nam_status st = cat_sequence_word(s->cfg.cat, s->cfg.tw, q.start, &q);
 	def.seq = q;
 	if (st == NAM_OK)
 		st = cat_create(s->cfg.cat, s->t, &def);

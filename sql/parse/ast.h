@@ -305,6 +305,7 @@ enum ast_stmt_kind {
 	AST_FETCH,      /* var, fetch */
 	AST_CLOSE,      /* var, NULL = all */
 	AST_DISCARD,    /* discard */
+	AST_CHECKPOINT,
 	AST_SAVEPOINT,  /* var */
 	AST_RELEASE,
 	AST_ROLLBACK_TO,

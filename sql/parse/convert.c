@@ -546,9 +546,13 @@ transaction(struct sql_convert *c, const PgQuery__TransactionStmt *s, struct ast
 	}
 }
 
+/* DISCARD or UNLISTEN. */
 static enum ast_discard
-discard(PgQuery__DiscardMode what)
+discard(const PgQuery__Node *n)
 {
+	if (n->node_case == PG_QUERY__NODE__NODE_UNLISTEN_STMT)
+		return AST_UNLISTEN;
+	PgQuery__DiscardMode what = n->discard_stmt->target;
 	return what == PG_QUERY__DISCARD_MODE__DISCARD_PLANS       ? AST_DISCARD_PLANS
 	       : what == PG_QUERY__DISCARD_MODE__DISCARD_SEQUENCES ? AST_DISCARD_SEQUENCES
 	       : what == PG_QUERY__DISCARD_MODE__DISCARD_TEMP      ? AST_DISCARD_TEMP
@@ -893,8 +897,6 @@ feature(PgQuery__Node__NodeCase k)
 		return "LOCK is";
 	case PG_QUERY__NODE__NODE_MERGE_STMT:
 		return "MERGE is";
-	case PG_QUERY__NODE__NODE_CHECK_POINT_STMT:
-		return "CHECKPOINT is";
 	default:
 		return "this kind of statement is";
 	}
@@ -993,11 +995,11 @@ sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n)
 		ok = sql_convert_fetch(c, n->fetch_stmt, st);
 		break;
 	case PG_QUERY__NODE__NODE_DISCARD_STMT:
-		st->kind = AST_DISCARD;
-		st->discard = discard(n->discard_stmt->target);
-		break;
 	case PG_QUERY__NODE__NODE_UNLISTEN_STMT:
-		*st = (struct ast_stmt){ .kind = AST_DISCARD, .discard = AST_UNLISTEN };
+		*st = (struct ast_stmt){ .kind = AST_DISCARD, .discard = discard(n) };
+		break;
+	case PG_QUERY__NODE__NODE_CHECK_POINT_STMT:
+		*st = (struct ast_stmt){ .kind = AST_CHECKPOINT };
 		break;
 	case PG_QUERY__NODE__NODE_CLOSE_PORTAL_STMT:
 		ok = close_(c, n->close_portal_stmt, st);

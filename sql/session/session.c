@@ -554,6 +554,11 @@ sql_stmt_one(struct sql_session *s, struct sql_stmt *st, const struct cat_datum 
 	case AST_DISCARD:
 		ok = sql_discard(s, ast, sink, err);
 		break;
+	case AST_CHECKPOINT: {
+		const struct txn_limits l = limits(s);
+		ok = sql_checkpoint(s, &l, sink, err);
+		break;
+	}
 	case AST_SET:
 		ok = sql_set(s, ast, sink, err);
 		break;

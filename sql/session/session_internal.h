@@ -125,6 +125,11 @@ bool sql_cursor_stmt(struct sql_session *s, const struct sql_stmt *st, const str
 bool sql_discard(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
 
+/* ---- checkpoint.c ---- */
+/* CHECKPOINT: returns when one is made that has begun since the call. */
+bool sql_checkpoint(struct sql_session *s, const struct txn_limits *limits, const struct sql_sink *sink,
+    struct cat_err *err);
+
 /* ---- system.c ---- */
 /* What a session hands to expressions as struct sql_host: the catalog's answer. */
 struct sql_row;

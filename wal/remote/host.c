@@ -1,6 +1,8 @@
 /* host.c -- requests to the log of a storage node, and its flusher. */
 #include "host.h"
 
+#include <base/clock.h>
+#include <base/fault.h>
 #include <base/hash.h>
 #include <base/log.h>
 #include <net/region_format.h>
@@ -26,6 +28,9 @@ struct place {
 	uint32_t attempt, part;
 };
 
+/* A round that has not appended for so long has lost its process. */
+#define ROUND_NS UINT64_C(5000000000)
+
 struct wal_host {
 	struct wal *log;
 	struct wal_line *line;
@@ -34,6 +39,11 @@ struct wal_host {
 	/* the shard's */
 	struct place *place; /* open addressing, half full at most */
 	uint32_t places, used;
+	uint64_t stamp;        /* the greatest of this life */
+	uint64_t round;        /* number of the last one */
+	uint64_t round_ns;     /* when it has appended last; 0 = none is under way */
+	uint64_t round_cut;    /* what the last one that has ended has cut off */
+	_Atomic uint64_t full; /* struct wal_line */
 	/* Between shard and flusher. */
 	_Atomic uint64_t soon; /* position up to which a client waits */
 	atomic_bool hurry;     /* a life was begun, or is to be published */
@@ -53,10 +63,13 @@ tell_line(struct wal_host *h)
 	/* A client that sees the life sees its positions. */
 	if (h->line->life != s.life) {
 		__atomic_store_n(&h->line->flushed, 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&h->line->asked, 0, __ATOMIC_RELEASE);
 		__atomic_store_n(&h->line->life, s.life, __ATOMIC_RELEASE);
 	}
 	__atomic_store_n(&h->line->condition, s.condition, __ATOMIC_RELEASE);
 	__atomic_store_n(&h->line->flushed, s.flushed, __ATOMIC_RELEASE);
+	__atomic_store_n(&h->line->full, atomic_load(&h->full), __ATOMIC_RELEASE);
+	__atomic_store_n(&h->line->begin, s.begin, __ATOMIC_RELEASE);
 	__atomic_store_n(&h->line->published, s.published, __ATOMIC_RELEASE);
 }
 
@@ -170,6 +183,9 @@ static nam_status
 append(struct wal_host *h, const struct wal_rq *rq, const void *bytes, uint64_t *end)
 {
 	struct place *p = NULL;
+	if ((rq->flags & WAL_OF_ROUND) && (rq->series != h->round || h->round_ns == 0) &&
+	    !nam_fault(WAL_OLD_ROUND))
+		return NAM_REFUSED;
 	if (rq->flags & WAL_NAMED) {
 		if (rq->arg == 0)
 			return NAM_INVALID;
@@ -196,6 +212,10 @@ append(struct wal_host *h, const struct wal_rq *rq, const void *bytes, uint64_t 
 	}
 	if (st != NAM_OK)
 		return st;
+	if (rq->stamp > h->stamp)
+		h->stamp = rq->stamp;
+	if (rq->flags & WAL_OF_ROUND)
+		h->round_ns = nam_clock_ns();
 	if (p != NULL) {
 		h->used += p->place == 0;
 		p->place = rq->arg;
@@ -224,6 +244,46 @@ begin(struct wal_host *h, uint64_t cluster, uint64_t *life)
 	if (h->places > 0)
 		memset(h->place, 0, h->places * sizeof *h->place);
 	h->used = 0;
+	h->stamp = 0;
+	h->round_ns = 0;
+	atomic_store(&h->full, 0);
+	atomic_store(&h->hurry, true);
+	rouse(h);
+	return NAM_OK;
+}
+
+/* ---- rounds ---- */
+
+static nam_status
+round_begin(struct wal_host *h, const struct wal_rq *rq, struct wal_round *out)
+{
+	struct wal_state s;
+	wal_state(h->log, &s);
+	if (rq->life != s.life || s.published != s.life)
+		return NAM_REFUSED;
+	if (!(rq->flags & WAL_OVER) && h->round_ns != 0 && nam_clock_ns() - h->round_ns < ROUND_NS)
+		return NAM_BUSY;
+	h->round_ns = nam_clock_ns();
+	*out = (struct wal_round){ ++h->round, s.received, h->stamp };
+	__atomic_store_n(&h->line->asked, s.received, __ATOMIC_RELEASE);
+	return NAM_OK;
+}
+
+static nam_status
+round_end(struct wal_host *h, const struct wal_rq *rq)
+{
+	struct wal_state s;
+	wal_state(h->log, &s);
+	if (rq->series != h->round)
+		return NAM_REFUSED;
+	if (h->round_ns == 0)
+		return h->round_cut == rq->arg ? NAM_OK : NAM_REFUSED; /* the client repeats it */
+	nam_status st = wal_cut(h->log, rq->life, rq->arg);
+	if (st != NAM_OK)
+		return st;
+	h->round_ns = 0;
+	h->round_cut = rq->arg;
+	atomic_store(&h->full, s.received);
 	atomic_store(&h->hurry, true);
 	rouse(h);
 	return NAM_OK;
@@ -258,7 +318,8 @@ report(struct wal_host *h, struct wal_report *out)
 		.end = s.end,
 		.published = s.published,
 		.life = s.life,
-		.condition = s.condition };
+		.condition = s.condition,
+		.begin = s.begin };
 }
 
 static nam_status
@@ -293,6 +354,15 @@ handle(void *arg, struct net_request *request)
 		request->answer_len = sizeof none;
 		return NAM_OK;
 	}
+	case WAL_ROUND:
+		st = round_begin(h, &rq, request->answer);
+		if (st != NAM_OK)
+			break;
+		request->answer_len = sizeof(struct wal_round);
+		return NAM_OK;
+	case WAL_CUT:
+		st = round_end(h, &rq);
+		break;
 	case WAL_APPEND:
 		st = append(h, &rq, (const char *)request->bytes + sizeof rq, &number);
 		break;
@@ -302,6 +372,9 @@ handle(void *arg, struct net_request *request)
 	case WAL_PUBLISH:
 		st = wal_publish(h->log, rq.life);
 		if (st == NAM_OK) {
+			struct wal_state s;
+			wal_state(h->log, &s);
+			atomic_store(&h->full, s.received);
 			atomic_store(&h->hurry, true);
 			rouse(h);
 		}
@@ -346,6 +419,7 @@ wal_host_open(struct wal_host **out, const struct wal_host_config *cfg, struct n
 	pthread_cond_init(&h->wake, &attr);
 	pthread_condattr_destroy(&attr);
 	pthread_mutex_init(&h->lock, NULL);
+	h->line->every = cfg->every;
 	tell_line(h);
 	if (cfg->thread) {
 		h->started = pthread_create(&h->thread, NULL, flusher, h) == 0;

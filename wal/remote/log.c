@@ -164,6 +164,7 @@ wal_append_start(struct net_worker *w, const struct wal_log *l, struct wal_appen
 	a->rq->series = a->series;
 	a->rq->attempt = a->attempt;
 	a->rq->part = a->part;
+	a->rq->stamp = a->stamp;
 	append_again(w, a);
 }
 
@@ -185,6 +186,55 @@ wal_append_wait(struct net_worker *w, struct wal_append *a)
 			return doubt ? NAM_GONE : st; /* an earlier try may have been served */
 		append_again(w, a);
 	}
+}
+
+nam_status
+wal_log_line(struct net_worker *w, const struct wal_log *l, struct wal_line *out)
+{
+	return net_read1(w, l->line, out, sizeof *out, NULL);
+}
+
+nam_status
+wal_log_round(struct net_worker *w, const struct wal_log *l, bool over, struct wal_round *out)
+{
+	const struct wal_rq rq = { .what = WAL_ROUND, .life = l->life, .flags = over ? WAL_OVER : 0 };
+	uint64_t answer[sizeof(struct wal_report) / 8];
+	uint32_t got;
+	/* Not through ask: NAM_BUSY is an answer here. A round that was begun twice is the last. */
+	nam_status st = NAM_GONE;
+	for (unsigned tries = 0; st == NAM_GONE && tries < TRIES; tries++) {
+		st = net_call(w, l->region, WAL_SERVICE, &rq, sizeof rq, answer, sizeof answer, &got);
+		if (st == NAM_GONE && reopen(w, l->region) != NAM_OK)
+			break;
+	}
+	if (st == NAM_OK && got != sizeof *out)
+		return NAM_CORRUPT;
+	if (st == NAM_OK)
+		memcpy(out, answer, sizeof *out);
+	return st;
+}
+
+nam_status
+wal_log_cut(struct net_worker *w, const struct wal_log *l, const struct wal_round *r)
+{
+	const struct wal_rq rq = {
+		.what = WAL_CUT, .life = l->life, .arg = r->position, .series = r->number
+	};
+	uint64_t none[sizeof(struct wal_report) / 8];
+	struct net_backoff pause = { .base_ns = BUSY_NS, .cap_ns = BUSY_CAP_NS };
+	struct wal_line line = { 0 };
+	uint32_t got;
+	nam_status st = ask(w, l->region, &rq, none, sizeof none, &got);
+	while (st == NAM_OK && (st = wal_log_line(w, l, &line)) == NAM_OK) {
+		if (line.life == l->life && line.begin >= r->position)
+			return NAM_OK;
+		if (line.condition == WAL_BROKEN)
+			return NAM_UNLOGGED;
+		if (line.life > l->life)
+			return NAM_REFUSED;
+		net_back_off(w, &pause);
+	}
+	return st;
 }
 
 nam_status

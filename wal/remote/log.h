@@ -39,8 +39,9 @@ struct wal_append {
 	struct wal_rq *rq; /* `bytes` of it are set, and the record follows it; the rest is ours */
 	uint32_t flags;    /* enum wal_append_flag */
 	uint64_t place, name[2];
-	uint64_t series; /* Q5, as are the next two */
+	uint64_t series; /* Q5, as are the next two; with WAL_OF_ROUND the number of the round */
 	uint32_t attempt, part;
+	uint64_t stamp; /* of WAL_ROUND */
 	/* ours */
 	const struct wal_log *log;
 	struct net_call call;
@@ -56,6 +57,15 @@ void wal_append_start(struct net_worker *w, const struct wal_log *l, struct wal_
  * been received, and will not be. NAM_GONE: it may have been, or may still be.
  */
 nam_status wal_append_wait(struct net_worker *w, struct wal_append *a);
+
+/* Begins a checkpoint (Q6). over: also if another one is under way. NAM_BUSY: one is;
+ * NAM_REFUSED: the life is over, or is not yet the database. */
+nam_status wal_log_round(struct net_worker *w, const struct wal_log *l, bool over, struct wal_round *out);
+/* The checkpoint has appended all that the log needs from before r->position: waits until it begins
+ * there. NAM_REFUSED: another round has begun; NAM_UNLOGGED; NAM_GONE. */
+nam_status wal_log_cut(struct net_worker *w, const struct wal_log *l, const struct wal_round *r);
+/* READs the line. */
+nam_status wal_log_line(struct net_worker *w, const struct wal_log *l, struct wal_line *out);
 
 /* READs how far the log is flushed. NAM_UNLOGGED: it is broken, and what lies behind is
  * not flushed; NAM_REFUSED: the life is over. */

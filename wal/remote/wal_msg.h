@@ -14,6 +14,10 @@
  *   Q5  A record with a place is received once, however often it is sent, and not behind one of a
  *       later attempt: a part that the name has already is answered as it was, and an attempt that
  *       is at most WAL_LATE before the last one of its series is refused.
+ *   Q6  A checkpoint is a round: WAL_ROUND begins one and ends the one before, whose records are
+ *       refused from then on. It tells the position P0 that is received, and the greatest stamp of
+ *       all records before P0. So what a round appends lies behind P0, and no round appends what a
+ *       later one has not seen.
  */
 #ifndef NAM_WAL_REMOTE_WAL_MSG_H
 #define NAM_WAL_REMOTE_WAL_MSG_H
@@ -32,12 +36,16 @@ enum wal_message {
 	WAL_PUBLISH, /* the life that is written becomes the database */
 	WAL_READ,    /* arg: position -> struct wal_records, records (wal_read) */
 	WAL_LAST,    /* arg: place -> struct wal_last */
+	WAL_ROUND,   /* flags: WAL_OVER -> struct wal_round */
+	WAL_CUT,     /* arg: position of a round, `series` its number: the life begins there */
 };
 
 enum wal_append_flag {
-	WAL_SPARE = 1, /* may use the room kept back for records that undo */
-	WAL_SOON = 2,  /* its sender waits until it is flushed */
-	WAL_NAMED = 4, /* remember place and name */
+	WAL_SPARE = 1,    /* may use the room kept back for records that undo */
+	WAL_SOON = 2,     /* its sender waits until it is flushed */
+	WAL_NAMED = 4,    /* remember place and name */
+	WAL_OF_ROUND = 8, /* `series` is the number of its round: Q6 */
+	WAL_OVER = 16,    /* of WAL_ROUND: also if a round is under way that has appended lately */
 };
 
 enum { WAL_LATE = 1024 };
@@ -52,8 +60,9 @@ struct wal_rq {
 	uint64_t series;  /* of NAMED: the owner of the place; attempts of one are compared */
 	uint32_t attempt; /* of NAMED: rises with each name of that place and series */
 	uint32_t part;    /* of NAMED: counts the records of a name */
+	uint64_t stamp;   /* any number */
 };
-static_assert(sizeof(struct wal_rq) == 56, "a request's head is a layout");
+static_assert(sizeof(struct wal_rq) == 64, "a request's head is a layout");
 
 struct wal_report {
 	uint64_t cluster;   /* whose database it is, 0 = there is none */
@@ -63,8 +72,9 @@ struct wal_report {
 	uint32_t life;      /* the life that is written */
 	uint32_t condition; /* enum wal_condition */
 	uint32_t pad;
+	uint64_t begin; /* of the published life: a position */
 };
-static_assert(sizeof(struct wal_report) == 40, "a report is a layout");
+static_assert(sizeof(struct wal_report) == 48, "a report is a layout");
 
 struct wal_records {
 	uint64_t next;
@@ -77,12 +87,21 @@ struct wal_last {
 	uint64_t part; /* the last one of that name */
 };
 
+struct wal_round {
+	uint64_t number;
+	uint64_t position; /* P0 */
+	uint64_t stamp;    /* the greatest before it */
+};
+
 struct wal_line {
 	uint64_t life;      /* that is written */
 	uint64_t flushed;   /* position */
 	uint64_t condition; /* enum wal_condition */
 	uint64_t published;
-	uint64_t pad[4];
+	uint64_t begin; /* of the published life */
+	uint64_t full;  /* position at which the life was whole: published, or cut the last time */
+	uint64_t asked; /* P0 of the last round; set before WAL_ROUND is answered */
+	uint64_t every; /* bytes by which the log grows until a checkpoint is due, 0 = never */
 };
 static_assert(sizeof(struct wal_line) == 64, "the line is a line");
 

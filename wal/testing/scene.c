@@ -67,6 +67,11 @@ hear(struct wal_scene *s)
 	if (st.published != s->published && (st.published != st.life || !l->asked))
 		wrong(s, "the log says life %u was published, and nothing asked for it", st.published);
 	s->published = st.published;
+	if (st.published == st.life) {
+		if (st.begin < l->begin)
+			wrong(s, "begin went from %" PRIu64 " to %" PRIu64, l->begin, st.begin);
+		l->begin = st.begin;
+	}
 }
 
 static bool
@@ -157,12 +162,34 @@ publish(struct wal_scene *s, uint32_t life)
 	return wal_publish(s->w, life) == NAM_OK;
 }
 
+/* Before some record of those that there are, behind the last cut. */
+static bool
+cut(struct wal_scene *s, struct nam_rng *dice, uint32_t life)
+{
+	char bytes[WAL_SCENE_LONGEST];
+	struct wal_scene_life *l = &s->life[life];
+	if (s->whole)
+		return true;
+	unsigned least = l->cuts != 0 ? l->cut[l->cuts - 1].record : 0;
+	struct wal_scene_cut *c = &l->cut[l->cuts++];
+	*c = (struct wal_scene_cut){ .record = least + 1 + (unsigned)nam_rng_below(dice, l->records - least),
+		.promised = l->received };
+	for (unsigned i = 0; i < c->record; i++)
+		c->position += 8 + (wal_scene_record(life, i, bytes) + 7) / 8 * 8;
+	nam_status st = wal_cut(s->w, life, c->position);
+	if (st != NAM_OK && (st != NAM_IO || well(s)))
+		wrong(s, "wal_cut at %" PRIu64 ": %s", c->position, nam_status_name(st));
+	return st == NAM_OK;
+}
+
 static void
 script(struct wal_scene *s)
 {
 	struct nam_rng dice;
 	nam_rng_init(&dice, s->seed);
-	if (!begin(s, 1) || !fill(s, &dice, 1, 200000) || !publish(s, 1) || !fill(s, &dice, 1, 100000))
+	if (!begin(s, 1) || !fill(s, &dice, 1, 200000) || !publish(s, 1) || !fill(s, &dice, 1, 50000))
+		return;
+	if (!cut(s, &dice, 1) || !fill(s, &dice, 1, 100000) || !cut(s, &dice, 1) || !fill(s, &dice, 1, 50000))
 		return;
 	if (!begin(s, 2) || !fill(s, &dice, 2, 150000))
 		return;
@@ -171,23 +198,27 @@ script(struct wal_scene *s)
 	unsigned steps = (unsigned)nam_rng_below(&dice, 100);
 	while (steps-- != 0)
 		scene_step(s);
-	if (!fill(s, &dice, 3, 120000))
+	if (!fill(s, &dice, 3, 120000) || !cut(s, &dice, 3) || !fill(s, &dice, 3, 180000) ||
+	    !cut(s, &dice, 3))
 		return;
 	while (scene_step(s))
 		continue;
 	if (!well(s))
 		return;
+	if (!s->whole && s->life[3].begin != s->life[3].cut[1].position)
+		wrong(s, "nothing is left to do, and life 3 begins at %" PRIu64, s->life[3].begin);
 	if (s->published != 3 || s->life[3].flushed != s->life[3].received)
 		wrong(s, "nothing is left to do; life %u is published, %" PRIu64 " of %" PRIu64 " flushed",
 		    s->published, s->life[3].flushed, s->life[3].received);
 }
 
-void
-wal_scene_play(struct wal_scene *s, uint64_t seed, struct wal_dir *d)
+static void
+play(struct wal_scene *s, uint64_t seed, struct wal_dir *d, bool whole)
 {
 	struct nam_err err;
 	memset(s, 0, sizeof *s);
 	s->seed = seed;
+	s->whole = whole;
 	wal_scene_config(&s->cfg, d);
 	nam_status st = wal_open(&s->w, &s->cfg, &err);
 	if (st != NAM_OK && st != NAM_IO)
@@ -197,6 +228,18 @@ wal_scene_play(struct wal_scene *s, uint64_t seed, struct wal_dir *d)
 	script(s);
 	wal_close(s->w);
 	s->w = NULL;
+}
+
+void
+wal_scene_play(struct wal_scene *s, uint64_t seed, struct wal_dir *d)
+{
+	play(s, seed, d, false);
+}
+
+void
+wal_scene_play_whole(struct wal_scene *s, uint64_t seed, struct wal_dir *d)
+{
+	play(s, seed, d, true);
 }
 
 /* The records of a piece that was read. */
@@ -221,14 +264,34 @@ compare(struct wal_scene *s, uint32_t life, unsigned *number, const char *bytes,
 		wrong(s, "life %u: %u bytes were read, records have %u", life, len, at);
 }
 
+/* The number of the first record that is there. */
+static unsigned
+record_at(struct wal_scene *s, const struct wal_scene_found *found)
+{
+	const struct wal_scene_life *l = &s->life[found->published];
+	if (found->begin == 0)
+		return 0;
+	for (unsigned i = 0; i < l->cuts; i++) {
+		if (l->cut[i].position != found->begin)
+			continue;
+		if (found->end < l->cut[i].promised)
+			wrong(s,
+			    "life %u begins at %" PRIu64 ", ends at %" PRIu64 ", and was to have %" PRIu64,
+			    found->published, found->begin, found->end, l->cut[i].promised);
+		return l->cut[i].record;
+	}
+	wrong(s, "life %u begins at %" PRIu64 ", where nothing was cut off", found->published, found->begin);
+	return 0;
+}
+
 static void
 read_all(struct wal_scene *s, struct wal *w, bool allowed, struct wal_scene_found *out)
 {
 	static char bytes[WAL_SCENE_LONGEST + 4096];
 	struct nam_err err;
 	struct nam_rng dice;
-	uint64_t position = 0, next;
-	unsigned number = 0;
+	uint64_t position = out->begin, next;
+	unsigned number = record_at(s, out);
 	uint32_t got;
 	nam_rng_init(&dice, s->seed);
 	for (;;) {
@@ -273,6 +336,7 @@ wal_scene_check(struct wal_scene *s, struct wal_dir *d, bool allowed, struct wal
 	}
 	wal_state(w, &st);
 	out->published = st.published;
+	out->begin = st.begin;
 	out->end = st.end;
 	bool other = st.published != s->published;
 	if (st.published > WAL_SCENE_LIVES || (other && !s->life[st.published].asked) ||
@@ -285,6 +349,9 @@ wal_scene_check(struct wal_scene *s, struct wal_dir *d, bool allowed, struct wal
 	if (!allowed && s->broken[0] == 0 && out->end < s->life[st.published].promised)
 		wrong(s, "life %u is published, ends at %" PRIu64 ", and was to have %" PRIu64, st.published,
 		    out->end, s->life[st.published].promised);
+	if (s->broken[0] == 0 && out->begin < s->life[st.published].begin)
+		wrong(s, "life %u begins at %" PRIu64 ", and the process was told %" PRIu64, st.published,
+		    out->begin, s->life[st.published].begin);
 	if (!allowed && s->broken[0] == 0 && out->end < s->life[st.published].flushed)
 		wrong(s, "life %u ends at %" PRIu64 ", and %" PRIu64 " was flushed", st.published, out->end,
 		    s->life[st.published].flushed);
