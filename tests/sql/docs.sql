@@ -982,7 +982,7 @@ DEALLOCATE ALL;
 EXECUTE q;
 --! 26000
 
--- [checkpoint]
+-- [checkpoint] namdb
 CHECKPOINT;
 BEGIN;
 CHECKPOINT;
