@@ -9,6 +9,7 @@
 #include <compute_node/question.h>
 #include <net/remote.h>
 #include <net/turn.h>
+#include <txn/checkpoint.h>
 
 #include <errno.h>
 #include <netdb.h>
@@ -84,6 +85,8 @@ struct question {
 	bool *usage_ok; /* of each storage node */
 	struct net_usage *usage;
 	uint64_t prefix, watermark;
+	bool has_log;
+	struct txn_log_state log;
 };
 
 static void
@@ -95,11 +98,13 @@ end(struct cn_question *of)
 	free(q);
 }
 
-/* On a worker. The first one also READs how the storage nodes stand. */
+/* On a worker. The first one also READs how the storage nodes and the log stand. */
 static void
 answer(const struct cn_place *place, void *arg)
 {
 	struct question *q = arg;
+	struct txn_log_state log;
+	bool has_log = place->worker == 0 && txn_log_state(place->txn, &log) == NAM_OK;
 	struct net_counts mine;
 	unsigned nodes = net_node_count(q->net);
 	struct tso *tso = txn_db_oracle(txn_worker_db(place->txn));
@@ -114,6 +119,10 @@ answer(const struct cn_place *place, void *arg)
 	}
 	net_worker_counts(place->net, 0, &mine);
 	pthread_mutex_lock(&q->q.lock);
+	if (has_log) {
+		q->log = log;
+		q->has_log = true;
+	}
 	net_counts_add(&q->counts, &mine);
 	net_worker_turns(place->net, &q->turns);
 	q->prefix = tso_prefix(tso);
@@ -166,6 +175,20 @@ node_lines(const struct question *q, struct cn_lines *out)
 			cn_line(out, "namdb_region_bytes{region=\"%u\",use=\"%s\"} %llu\n",
 			    net_node(q->net, i)->region, part[k], (unsigned long long)bytes[k]);
 	}
+}
+
+static void
+log_lines(const struct question *q, struct cn_lines *out)
+{
+	if (!q->has_log)
+		return;
+	cn_line(out,
+	    "# HELP namdb_log_bytes The cluster's log: what a restore would read, and what has been added "
+	    "since the last checkpoint.\n# TYPE namdb_log_bytes gauge\n");
+	cn_line(
+	    out, "namdb_log_bytes{part=\"held\"} %llu\n", (unsigned long long)(q->log.end - q->log.begin));
+	cn_line(out, "namdb_log_bytes{part=\"since_checkpoint\"} %llu\n",
+	    (unsigned long long)(q->log.end > q->log.full ? q->log.end - q->log.full : 0));
 }
 
 static void
@@ -263,6 +286,7 @@ process_lines(struct cn *cn, struct cn_lines *out)
 	verb_lines(q, out);
 	turn_lines(q, out);
 	node_lines(q, out);
+	log_lines(q, out);
 	pthread_mutex_unlock(&q->q.lock);
 	cn_question_drop(&q->q);
 }

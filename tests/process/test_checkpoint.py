@@ -8,6 +8,7 @@ import struct
 import sys
 import threading
 import time
+import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -271,6 +272,30 @@ def test_said():
         s = durable.again(c, s)
         same(s.value("SELECT x FROM t"), "1")
         s.close(0)
+
+
+def test_figures():
+    """Metrics say what the log holds, and what has come since the last checkpoint."""
+    with House() as h:
+        c = durable.Cluster(h)
+        h.storage = lambda: c.storage
+        node = Compute(h, "--metrics", "0")
+        page = re.search(r"metrics at (http://[^ ]+/metrics)", node.text()).group(1)
+
+        def held(part):
+            with urllib.request.urlopen(page, timeout=20 * house.SLOW) as r:
+                return int(re.search(r'^namdb_log_bytes\{part="%s"\} ([0-9]+)$' % part, r.read().decode(), re.M).group(1))
+        w = Wire(node.port)
+        w.query("CREATE TABLE t (id integer PRIMARY KEY, b text)")
+        w.query("INSERT INTO t VALUES (1, '')")
+        for _ in range(50):
+            w.query("UPDATE t SET b = repeat('x', 900)")
+        many = held("since_checkpoint")
+        check(many > 50 * 900 and held("held") >= many, "since the begin:", many)
+        w.query("CHECKPOINT")
+        until(lambda: held("since_checkpoint") < 1000, 10, "nothing since the checkpoint")
+        check(held("held") < many, "the log holds less")
+        w.close()
 
 
 if __name__ == "__main__":
