@@ -17,6 +17,7 @@ int cli_storage(int argc, char **argv); /* a storage node, until SIGTERM */
 int cli_compute(int argc, char **argv); /* a compute node for clients, until SIGTERM */
 int cli_doctor(int argc, char **argv);  /* finds out if RDMA will work on this machine */
 int cli_status(int argc, char **argv);  /* memory, heartbeat and load of storage nodes */
+int cli_log(int argc, char **argv);     /* prints the records of a log's directory */
 int cli_check(int argc, char **argv);   /* judges recorded histories */
 
 /*

@@ -19,6 +19,7 @@ static const struct {
 	    "check this machine's RDMA devices and limits, measure costs, and print how to fix what is wrong",
 	    cli_doctor },
 	{ "bench", "measure throughput and latency", cli_bench },
+	{ "log", "print the records of a cluster's log", cli_log },
 	{ "check", "judge a recorded history: does it hold at an isolation level?", cli_check },
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

@@ -20,7 +20,7 @@ judge(const struct wal *w, const struct wal_manifest *m, uint32_t got, struct na
 		return nam_fail(err, NAM_REFUSED,
 		    "%s is of version %u, and this program knows 1 to %u: start the program that wrote it",
 		    name, m->version, WAL_VERSION);
-	if (m->node != w->cfg.node)
+	if (w->cfg.node != 0 && m->node != w->cfg.node)
 		return nam_fail(err, NAM_REFUSED,
 		    "%s is of storage node %u, not of %u: give each storage node its own directory", name,
 		    m->node, w->cfg.node);
@@ -42,7 +42,11 @@ wal_manifest_read(struct wal *w, struct wal_named *out, bool *there, struct nam_
 			st = w->dir->ops->read(w->dir, f, 0, &m, sizeof m, &got, err);
 		w->dir->ops->close(w->dir, f);
 	}
-	if (st == NAM_OK && (st = judge(w, &m, got, err)) == NAM_OK)
+	if (st == NAM_OK)
+		st = judge(w, &m, got, err);
+	if (st == NAM_OK && w->cfg.node == 0)
+		w->cfg.node = m.node;
+	if (st == NAM_OK)
 		*out = (struct wal_named){ .cluster = m.cluster,
 			.life = m.life,
 			.lives = m.lives,

@@ -20,7 +20,7 @@ struct wal;
 
 struct wal_config {
 	struct wal_dir *dir;    /* borrowed */
-	unsigned node;          /* id of the storage node */
+	unsigned node;          /* id of the storage node; 0 = that of the directory, to read it */
 	uint64_t segment_bytes; /* 0 = 64 MiB; 64 KiB to 1 GiB; whole pages */
 	uint64_t buffer_bytes;  /* records that wait for the flusher; 0 = 16 MiB; a power of two */
 	uint64_t reserve_bytes; /* of each segment, for records with `spare`; 0 = 64 KiB, or a

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Checkpoints of a cluster's log: what is restored behind one is what was there, and the log has become shorter."""
+import json
 import os
 import random
 import re
@@ -272,6 +273,48 @@ def test_said():
         s = durable.again(c, s)
         same(s.value("SELECT x FROM t"), "1")
         s.close(0)
+
+
+def test_printed():
+    """namdb log: every record of a directory, before and behind a checkpoint; what it refuses."""
+    with House() as h:
+        c = durable.Cluster(h)
+        s = c.shell()
+        s.ok("CREATE TABLE t (id integer PRIMARY KEY, b text); CREATE SEQUENCE q; SELECT nextval('q')")
+        s.ok("INSERT INTO t SELECT i, 'x' FROM generate_series(1, 5) i")
+        s.ok("INSERT INTO t VALUES (6, repeat('long', 200000)), (7, 'short'); INSERT INTO t VALUES (8, repeat('long', 5000))")
+        s.ok("DELETE FROM t WHERE id = 3")
+        contains(house.run("log", c.data).fails(1).err, "another process")
+        s.close(0)
+        c.stop()
+        out = house.run("log", "--items", c.data).ok().out
+        for word in ("commit", "numbers", "row of table", "deleted of table", "value of table", "part 1", "positions 0 to"):
+            contains(out, word)
+        lines = [json.loads(line) for line in house.run("log", "--json", c.data).ok().out.splitlines()]
+        same(re.search(r"^(\d+) records", out, re.M).group(1), str(len(lines)))
+        check(all(a["position"] < b["position"] for a, b in zip(lines, lines[1:])), "positions rise")
+        rows = [i for x in lines for i in x.get("items", []) if i["kind"] == "row"]
+        check(len(rows) > 5, "rows:", len(rows))
+        # A second life, and a checkpoint.
+        c.start()
+        s = c.shell()
+        s.ok("CHECKPOINT")
+        s.close(0)
+        c.stop()
+        kept = [json.loads(line) for line in house.run("log", "--json", c.data).ok().out.splitlines()]
+        same(kept[0]["position"], begin(c))
+        items = [i for x in kept if x["kind"] == "kept" for i in x.get("items", [])]
+        check(len([i for i in items if i["kind"] == "row" and i["cid"] > 0]) > 5 and any(i["kind"] == "since" for i in items), "kept:", items)
+        some = house.run("log", "--from", str(kept[1]["position"]), "--count", "1", "--json", c.data).ok().out
+        same(json.loads(some), kept[1])
+        contains(house.run("log", os.path.join(h.dir, "none")).fails(1).err, "No such file or directory")
+        check(not os.path.exists(os.path.join(h.dir, "none")), "it makes no directory")
+        for args in ([], [c.data, c.data], ["--from", "x", c.data], ["--color", c.data]):
+            contains(house.run("log", *args).fails(2).err, "see namdb log --help")
+        with open(os.path.join(c.data, sorted(f for f in os.listdir(c.data) if f.startswith("log-"))[0]), "r+b") as f:
+            f.seek(4096 + 70)
+            f.write(b"\xff\xfe\xfd")
+        contains(house.run("log", c.data).fails(1).err, "is damaged at offset 4096")
 
 
 def test_figures():
