@@ -8,7 +8,6 @@
  */
 #include "checkpoint.h"
 
-#include <base/fault.h>
 #include <catalog/by_id.h>
 #include <catalog/catalog_internal.h>
 #include <catalog/path.h>
@@ -16,14 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOGETHER = 64, EXTENTS_A_PART = 128 };
+/* Extents of a part: of a table with long values, whose bytes may be many, fewer. */
+enum { TOGETHER = 64, EXTENTS_A_PART = 128, EXTENTS_WITH_VALUES = 8 };
 
 struct keeping {
 	struct cat *c;
 	struct txn_worker *tw;
 	struct txn_checkpoint *k;
-	const struct txn_limits *limits;
-	const _Atomic bool *stop;
+	struct txn_limits limits; /* of each part's transaction */
 };
 
 /* A table, and its extents. */
@@ -32,7 +31,7 @@ struct kept {
 	struct cat_entry *system; /* NULL: a user's */
 	uint64_t anchor;
 	uint64_t *extent; /* of malloc; the newest first */
-	uint32_t n;
+	uint32_t n, a_part;
 };
 
 static nam_status
@@ -70,6 +69,8 @@ keep_rows(struct keeping *g, struct txn *t, const struct cat_table *tab, struct 
 		for (unsigned i = 0; st == NAM_OK && i < n; i++)
 			if ((st = keep_values(g, t, tab, &rows[i], arena)) == NAM_OK)
 				st = txn_checkpoint_row(g->k, &tab->store, &rows[i]);
+		if (st == NAM_OK)
+			st = txn_checkpoint_go_on(g->k);
 		if (st != NAM_OK)
 			return st;
 		nam_co_yield();
@@ -89,6 +90,7 @@ keep_part_of(struct keeping *g, struct txn *t, struct kept *x, uint32_t from)
 	if (st != NAM_OK || tab == NULL || (from > 0 && tab->store.anchor.bits != x->anchor))
 		return st; /* dropped meanwhile */
 	x->anchor = tab->store.anchor.bits;
+	x->a_part = tab->store.blobs != NULL ? EXTENTS_WITH_VALUES : EXTENTS_A_PART;
 	struct txn_table *store = (struct txn_table *)(uintptr_t)&tab->store;
 	if ((st = txn_scan_open_parts(t, store, &scan)) != NAM_OK)
 		return st;
@@ -99,7 +101,7 @@ keep_part_of(struct keeping *g, struct txn *t, struct kept *x, uint32_t from)
 	if (st == NAM_OK && from == 0)
 		st = txn_scan_chain(scan, 0, &x->extent, &x->n, &blocks);
 	if (st == NAM_OK && x->n > 0) {
-		uint32_t to = from + EXTENTS_A_PART;
+		uint32_t to = from + x->a_part;
 		txn_scan_part(scan, x->extent[from], to < x->n ? x->extent[to] : 0);
 		st = keep_rows(g, t, tab, scan, rows, &arena);
 	}
@@ -114,17 +116,16 @@ static nam_status
 keep_part(struct keeping *g, struct kept *x, uint32_t from)
 {
 	struct txn *t;
-	if (g->stop != NULL && atomic_load(g->stop))
-		return NAM_CANCELLED;
+	nam_status st = txn_checkpoint_go_on(g->k);
 	txn_reach(g->tw);
-	nam_status st = txn_begin_by(g->tw, TXN_REPEATABLE_READ, g->limits, &t);
+	if (st == NAM_OK)
+		st = txn_begin_by(g->tw, TXN_REPEATABLE_READ, &g->limits, &t);
 	if (st != NAM_OK)
 		return st;
 	st = keep_part_of(g, t, x, from);
-	if (st == NAM_OK && !nam_fault(CHECKPOINT_EARLY))
-		st = txn_checkpoint_received(g->k);
+	nam_status received = txn_checkpoint_received(g->k); /* also after an error */
 	txn_abort(t);
-	return st;
+	return st != NAM_OK ? st : received;
 }
 
 static nam_status
@@ -132,7 +133,7 @@ keep_table(struct keeping *g, uint32_t id, struct cat_entry *system)
 {
 	struct kept x = { .id = id, .system = system };
 	nam_status st = keep_part(g, &x, 0);
-	for (uint32_t from = EXTENTS_A_PART; st == NAM_OK && from < x.n; from += EXTENTS_A_PART)
+	for (uint32_t from = x.a_part; st == NAM_OK && from < x.n; from += x.a_part)
 		st = keep_part(g, &x, from);
 	free(x.extent);
 	return st;
@@ -146,7 +147,7 @@ list_tables(struct keeping *g, uint32_t **id, unsigned *n)
 	struct nam_arena arena;
 	struct txn *t;
 	unsigned all;
-	nam_status st = txn_begin_by(g->tw, TXN_REPEATABLE_READ, g->limits, &t);
+	nam_status st = txn_begin_by(g->tw, TXN_REPEATABLE_READ, &g->limits, &t);
 	if (st != NAM_OK)
 		return st;
 	nam_arena_init(&arena, 64 << 10);
@@ -167,18 +168,23 @@ keep_ids(struct keeping *g)
 	uint64_t next = 0;
 	nam_status st = net_read1(
 	    txn_worker_net(g->tw), txn_db_root(g->c->db, CAT_ROOT_NEXT_ID), &next, sizeof next, NULL);
+	/* It counts on behind the last one that there is. */
+	if (next > UINT32_MAX - CAT_FIRST_ID)
+		next = UINT32_MAX - CAT_FIRST_ID;
 	return st == NAM_OK ? txn_checkpoint_ids(g->k, CAT_FIRST_ID + next) : st;
 }
 
 nam_status
-cat_checkpoint(struct cat *c, struct txn_worker *tw, bool over, const struct txn_limits *limits,
-    const _Atomic bool *stop, struct cat_checkpointed *out)
+cat_checkpoint(struct cat *c, struct txn_worker *tw, const struct txn_checkpoint_limits *limits,
+    struct cat_checkpointed *out)
 {
-	struct keeping g = { .c = c, .tw = tw, .limits = limits, .stop = stop };
+	struct keeping g = {
+		.c = c, .tw = tw, .limits = { .until_ns = limits->until_ns, .cancel = limits->cancel }
+	};
 	uint32_t *id = NULL;
 	unsigned n = 0;
 	*out = (struct cat_checkpointed){ 0 };
-	nam_status st = txn_checkpoint_begin(tw, over, &g.k);
+	nam_status st = txn_checkpoint_begin(tw, limits, &g.k);
 	if (st != NAM_OK)
 		return st;
 	st = keep_ids(&g);

@@ -13,12 +13,11 @@ struct cat_checkpointed {
 
 /*
  * Makes a checkpoint while transactions run. Tables are read in parts of some MiB, each under a
- * snapshot of its own, which ends when its rows have been received. limits: of each part's
- * transaction; NULL = none. stop: looked at between parts; NULL = never. over, and the errors: as
- * txn_checkpoint_begin and those that append; NAM_CANCELLED: stop, or limits->cancel. An error
- * leaves the log as it was, but for what was appended. In a coroutine.
+ * snapshot of its own, which ends when its rows have been received. Errors: those of
+ * txn_checkpoint_begin and of the calls that append. An error leaves the log as it was, but for
+ * what was appended. In a coroutine.
  */
-nam_status cat_checkpoint(struct cat *c, struct txn_worker *tw, bool over, const struct txn_limits *limits,
-    const _Atomic bool *stop, struct cat_checkpointed *out);
+nam_status cat_checkpoint(struct cat *c, struct txn_worker *tw, const struct txn_checkpoint_limits *limits,
+    struct cat_checkpointed *out);
 
 #endif

@@ -2,8 +2,8 @@
  * sequence.c -- the words of sequences in remote memory, and what the log knows of them.
  *
  * 	next     the number that is given out next; sessions advance it by FETCH_ADD
- * 	logged   63..40 generation | 39..0 so many steps from `base` on are in the log: numbers
- * 	         before that one may be given out
+ * 	logged   63..40 generation | 39..32 looks | 31..0 so many steps from `base` on are in the
+ * 	         log: numbers before that one may be given out
  * 	base     about where the generation began: steps are counted from there
  * 	of       the generation whose base that is: written behind it
  * 	step
@@ -11,9 +11,9 @@
  * Each setval begins a generation, so a number that a session logs late, for the generation before,
  * covers nothing of the new one (txn/logged_format.h, J6). Without a log only `next` is used.
  *
- * A checkpoint READs all words behind its begin and logs what they say (J7). A number may be logged
- * before that begin, and `logged` be set only behind the READ: so a session that has set it looks
- * whether its record lies before the begin of a checkpoint, and then logs once more.
+ * A checkpoint logs for each word what it says, and counts up its looks by a CAS (J7). So a session
+ * that has logged a number before the checkpoint's begin, and has not set `logged` by then, fails
+ * to set it, and logs the number again.
  */
 #include <base/assert.h>
 #include <base/fault.h>
@@ -32,8 +32,16 @@ struct words {
 	uint64_t pad[3];
 };
 
-enum { AHEAD_BITS = 40, AHEAD = 32, WORD_BYTES = sizeof(struct words), WORDS = NET_EXTENT / WORD_BYTES };
+enum {
+	AHEAD_BITS = 32,
+	GENERATION_SHIFT = 40,
+	AHEAD = 32,
+	WORD_BYTES = sizeof(struct words),
+	WORDS = NET_EXTENT / WORD_BYTES
+};
 #define AHEAD_MOST ((UINT64_C(1) << AHEAD_BITS) - 1)
+#define LOOK_ONE   (UINT64_C(1) << AHEAD_BITS)
+#define LOOKS      (UINT64_C(0xff) << AHEAD_BITS)
 
 /* The extent that a word of remote memory names; taken from any node if it names none yet. */
 static nam_status
@@ -97,6 +105,12 @@ cat_sequence_drawn(struct txn_worker *tw, const struct cat_sequence *q, int64_t 
 		nam_status st = net_read1(w, q->word, &is, sizeof is, NULL);
 		if (st != NAM_OK)
 			return st;
+		uint32_t generation = (uint32_t)(is.logged >> GENERATION_SHIFT);
+		/* A setval is between its steps, so the base may be its or the one before: the
+		 * number is logged for the generation before, which counts if setval's process
+		 * dies now. */
+		if (generation != is.of)
+			return txn_log_number(tw, q->word, (uint32_t)is.of, number_at(last, q->step, AHEAD));
 		/* In steps from the base on; a number that lies before the base is of an earlier
 		 * generation, and setval has the last word. */
 		__int128 way = ((__int128)last - is.base) / q->step;
@@ -108,17 +122,11 @@ cat_sequence_drawn(struct txn_worker *tw, const struct cat_sequence *q, int64_t 
 		uint64_t more = need < AHEAD_MOST - room ? need + room : AHEAD_MOST;
 		int64_t number =
 		    more < AHEAD_MOST ? number_at(is.base, q->step, more) : number_at(last, q->step, AHEAD);
-		uint64_t end;
-		bool again = false;
-		st = txn_log_number(tw, q->word, (uint32_t)(is.logged >> AHEAD_BITS), number, &end);
+		st = txn_log_number(tw, q->word, generation, number);
 		if (st == NAM_OK)
 			st = net_cas1(w, net_plus(q->word, offsetof(struct words, logged)), is.logged,
 			    (is.logged & ~AHEAD_MOST) | more, &seen, NULL);
-		if (st == NAM_OK && !nam_fault(NUMBER_ONCE))
-			st = txn_log_is_before(tw, end, &again);
-		if (st == NAM_OK && again)
-			st = txn_log_number(tw, q->word, (uint32_t)(is.logged >> AHEAD_BITS), number, &end);
-		if (st != NAM_OK || seen == is.logged || more == AHEAD_MOST)
+		if (st != NAM_OK || seen == is.logged)
 			return st;
 	}
 }
@@ -137,39 +145,55 @@ cat_sequence_reset(struct txn_worker *tw, const struct cat_sequence *q, int64_t 
 	do {
 		was = seen;
 		if (st == NAM_OK)
-			st = net_cas1(w, logged, was, ((was >> AHEAD_BITS) + 1) << AHEAD_BITS, &seen, NULL);
+			st = net_cas1(
+			    w, logged, was, ((was >> GENERATION_SHIFT) + 1) << GENERATION_SHIFT, &seen, NULL);
 	} while (st == NAM_OK && seen != was);
-	const uint64_t of = ((was >> AHEAD_BITS) + 1) & (UINT64_MAX >> AHEAD_BITS);
-	uint64_t end;
+	const uint64_t of = ((was >> GENERATION_SHIFT) + 1) & (UINT64_MAX >> GENERATION_SHIFT);
 	if (st == NAM_OK)
 		st = net_write1(
 		    w, net_plus(q->word, offsetof(struct words, base)), &number, sizeof number, NULL);
 	if (st == NAM_OK)
 		st = net_write1(w, net_plus(q->word, offsetof(struct words, of)), &of, sizeof of, NULL);
-	return st == NAM_OK ? txn_log_number(tw, q->word, (uint32_t)of, number, &end) : st;
+	return st == NAM_OK ? txn_log_number(tw, q->word, (uint32_t)of, number) : st;
 }
 
-/* What a word says of the numbers that may have been given out. */
+/* Appends what a word says of the numbers that may have been given out. */
+static nam_status
+keep_number(struct txn_checkpoint *k, net_addr at, const struct words *is)
+{
+	uint64_t generation = is->logged >> GENERATION_SHIFT, ahead = is->logged & AHEAD_MOST;
+	if (generation == 0 && ahead == 0)
+		return NAM_OK; /* no number was logged */
+	/* A generation begins at this moment, and logs its begin behind this checkpoint's; or its
+	 * process has died. Numbers of the one before lie before `next`. */
+	if (generation != is->of)
+		return txn_checkpoint_number(k, at, (uint32_t)is->of, is->next);
+	return txn_checkpoint_number(k, at, (uint32_t)generation,
+	    ahead == AHEAD_MOST ? number_at(is->next, is->step, AHEAD)
+				: number_at(is->base, is->step, ahead));
+}
+
 static nam_status
 keep_word(struct net_worker *w, struct txn_checkpoint *k, net_addr at, const struct words *seen)
 {
-	struct words is;
-	uint64_t of = seen->of, generation = seen->logged >> AHEAD_BITS, ahead;
-	if (seen->step == 0 || seen->logged == 0)
-		return NAM_OK; /* not written yet; no number was logged */
-	/* Again: the base is that of `of`, or of a later one. */
-	nam_status st = net_read1(w, at, &is, sizeof is, NULL);
-	if (st != NAM_OK)
-		return st;
-	generation = is.logged >> AHEAD_BITS;
-	ahead = is.logged & AHEAD_MOST;
-	if (ahead == AHEAD_MOST)
-		return txn_checkpoint_number(k, at, (uint32_t)generation, number_at(is.next, is.step, AHEAD));
-	if (generation == of || ahead > 0)
-		return txn_checkpoint_number(k, at, (uint32_t)generation, number_at(is.base, is.step, ahead));
-	/* A generation begins at this moment, and logs its begin behind this checkpoint's; or its
-	 * process has died. Numbers of the one before lie before `next`. */
-	return txn_checkpoint_number(k, at, (uint32_t)(generation > 0 ? generation - 1 : 0), is.next);
+	struct words is = *seen;
+	if (is.step == 0)
+		return NAM_OK; /* not written yet */
+	for (;;) {
+		uint64_t was = is.logged, now = 0;
+		nam_status st = keep_number(k, at, &is);
+		/* If this succeeds, `logged` has been the same since it was READ, so the base was
+		 * that of its generation. */
+		if (st == NAM_OK)
+			st = nam_fault(NUMBER_UNLOOKED)
+				 ? NAM_OK
+				 : net_cas1(w, net_plus(at, offsetof(struct words, logged)), was,
+				       (was & ~LOOKS) | ((was + LOOK_ONE) & LOOKS), &now, NULL);
+		if (st != NAM_OK || now == was || nam_fault(NUMBER_UNLOOKED))
+			return st;
+		if ((st = net_read1(w, at, &is, sizeof is, NULL)) != NAM_OK)
+			return st;
+	}
 }
 
 nam_status

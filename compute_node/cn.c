@@ -22,7 +22,9 @@ enum {
 	SCOUT_IDLE_NS = 10000000,
 	LOOK_EVERY = 100
 };
-#define TELL_RESTORE_NS UINT64_C(2000000000)
+#define TELL_RESTORE_NS     UINT64_C(2000000000)
+#define CHECKPOINT_AGAIN_NS UINT64_C(5000000000)
+#define CHECKPOINT_REST_NS  UINT64_C(600000000000)
 
 /* ---- checkpoints ------------------------------------------------------------------ */
 
@@ -41,15 +43,21 @@ checkpoint(const struct cn_place *place, void *arg)
 	struct cn *cn = arg;
 	struct cat_checkpointed made;
 	uint64_t begin = nam_clock_ns();
-	nam_status st = cat_checkpoint(place->cat, place->txn, false, NULL, &cn->closing, &made);
+	const struct txn_checkpoint_limits limits = { .stop = &cn->closing };
+	nam_status st = cat_checkpoint(place->cat, place->txn, &limits, &made);
 	if (st == NAM_OK)
 		nam_log(NAM_LOG_INFO,
 		    "checkpoint in %.1f s: %u tables, %llu rows, %llu long values, %.1f MiB",
 		    (double)(nam_clock_ns() - begin) / 1e9, made.tables, (unsigned long long)made.is.rows,
 		    (unsigned long long)made.is.values, (double)made.is.bytes / (1 << 20));
-	else if (st != NAM_BUSY && st != NAM_REFUSED && st != NAM_CANCELLED)
+	else if (st != NAM_BUSY && st != NAM_CANCELLED)
 		nam_log(
 		    NAM_LOG_WARN, "no checkpoint was made: %s; the log goes on growing", nam_status_text(st));
+	/* What was in its way may be in the way of the next one. */
+	cn->checkpoint_rest_ns = st == NAM_OK || st == NAM_BUSY                ? CHECKPOINT_AGAIN_NS
+				 : cn->checkpoint_rest_ns < CHECKPOINT_REST_NS ? 2 * cn->checkpoint_rest_ns
+									       : CHECKPOINT_REST_NS;
+	atomic_store(&cn->checkpoint_at_ns, nam_clock_ns() + (st == NAM_OK ? 0 : cn->checkpoint_rest_ns));
 	atomic_store(&cn->checkpoints, false);
 }
 
@@ -60,6 +68,7 @@ look_at_log(struct cn *cn)
 {
 	struct txn_log_state log;
 	if (atomic_load(&cn->checkpoints) || !atomic_load(&cn->whole) ||
+	    nam_clock_ns() < atomic_load(&cn->checkpoint_at_ns) ||
 	    txn_log_state(cn->heart->place.txn, &log) != NAM_OK || !is_due(&log))
 		return;
 	/* Workers that are being closed take no job. */

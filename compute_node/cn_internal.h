@@ -51,8 +51,10 @@ struct cn {
 	_Atomic unsigned next;
 	_Atomic unsigned sessions;
 	atomic_bool closing;
-	atomic_bool whole;       /* it has been opened */
-	atomic_bool checkpoints; /* a worker is at it */
+	atomic_bool whole;                 /* it has been opened */
+	atomic_bool checkpoints;           /* a worker is at it */
+	_Atomic uint64_t checkpoint_at_ns; /* not before */
+	uint64_t checkpoint_rest_ns;       /* after the next failure; the one\'s that makes it */
 	pthread_mutex_t end_lock;
 	bool ended; /* end_lock  the heart has seen that the process is fenced */
 	void (*on_end)(void *arg, const char *why); /* end_lock  NULL = none, or it has been

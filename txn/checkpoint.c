@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LOOK_NS = 50000, LOOK_CAP_NS = 2000000, TELL_NS = 500000000 };
 enum { HEAD = sizeof(struct wal_rq) + sizeof(struct txn_logged) };
 
 struct piece {
@@ -31,8 +32,29 @@ struct txn_checkpoint {
 	uint32_t body; /* number of the body */
 	uint32_t part; /* of the piece that is filled */
 	nam_status st; /* the first error: nothing is appended any more */
+	struct txn_checkpoint_limits limits;
+	uint64_t told_ns; /* when the log has heard of it last */
 	struct txn_checkpoint_counts counts;
 };
+
+static nam_status
+limit(const struct txn_checkpoint *c)
+{
+	if ((c->limits.cancel != NULL && atomic_load(c->limits.cancel) != 0) ||
+	    (c->limits.stop != NULL && atomic_load(c->limits.stop)))
+		return NAM_CANCELLED;
+	return c->limits.until_ns != 0 && net_now_ns(c->tw->w) >= c->limits.until_ns ? NAM_EXPIRED : NAM_OK;
+}
+
+/* The log has been busy: is the piece sent again? */
+static bool
+gives_up(void *arg)
+{
+	struct txn_checkpoint *c = arg;
+	if (c->st == NAM_OK)
+		c->st = limit(c);
+	return c->st != NAM_OK;
+}
 
 static nam_status
 arrive(struct txn_checkpoint *c, struct piece *p)
@@ -42,8 +64,9 @@ arrive(struct txn_checkpoint *c, struct piece *p)
 	p->away = false;
 	nam_status st = wal_append_wait(c->tw->w, &p->append);
 	tso_goes_on(c->tw->tso);
+	c->told_ns = net_now_ns(c->tw->w);
 	if (c->st == NAM_OK)
-		c->st = st;
+		c->st = st == NAM_REFUSED ? NAM_BUSY : st; /* another round has begun */
 	return c->st;
 }
 
@@ -67,7 +90,9 @@ leave(struct txn_checkpoint *c, bool last)
 		.name = { head.lock, head.check },
 		.series = c->round.number,
 		.attempt = c->body,
-		.part = c->part };
+		.part = c->part,
+		.gives_up = gives_up,
+		.gives_up_arg = c };
 	c->counts.bytes += rq->bytes;
 	wal_append_start(c->tw->w, &c->tw->db->wal, &p->append);
 	p->away = true;
@@ -116,7 +141,8 @@ put_item(
 }
 
 nam_status
-txn_checkpoint_begin(struct txn_worker *tw, bool over, struct txn_checkpoint **out)
+txn_checkpoint_begin(
+    struct txn_worker *tw, const struct txn_checkpoint_limits *limits, struct txn_checkpoint **out)
 {
 	uint32_t most;
 	struct txn_checkpoint *c;
@@ -130,12 +156,14 @@ txn_checkpoint_begin(struct txn_worker *tw, bool over, struct txn_checkpoint **o
 	if ((c = calloc(1, sizeof *c)) == NULL)
 		return NAM_NOMEM;
 	c->tw = tw;
+	c->limits = *limits;
+	c->told_ns = net_now_ns(tw->w);
 	c->cap = (tw->wal_most - (uint32_t)sizeof(struct txn_logged)) & ~7u;
 	for (unsigned i = 0; i < 2; i++)
 		if ((c->piece[i].bytes = malloc(HEAD + c->cap)) == NULL)
 			st = NAM_NOMEM;
 	if (st == NAM_OK)
-		st = wal_log_round(tw->w, &tw->db->wal, over, &c->round);
+		st = wal_log_round(tw->w, &tw->db->wal, limits->over, &c->round);
 	if (st != NAM_OK) {
 		txn_checkpoint_quit(c);
 		return st;
@@ -149,6 +177,20 @@ txn_checkpoint_begin(struct txn_worker *tw, bool over, struct txn_checkpoint **o
 	    NULL, NULL, 0);
 	*out = c;
 	return NAM_OK;
+}
+
+nam_status
+txn_checkpoint_go_on(struct txn_checkpoint *c)
+{
+	uint64_t now = net_now_ns(c->tw->w);
+	if (c->st == NAM_OK)
+		c->st = limit(c);
+	if (c->st == NAM_OK && now - c->told_ns > TELL_NS) {
+		c->told_ns = now;
+		nam_status st = wal_log_round_is(c->tw->w, &c->tw->db->wal, &c->round, true);
+		c->st = st == NAM_REFUSED ? NAM_BUSY : st;
+	}
+	return c->st;
 }
 
 nam_status
@@ -199,24 +241,54 @@ txn_checkpoint_received(struct txn_checkpoint *c)
 	return arrive(c, &c->piece[1]);
 }
 
-nam_status
-txn_checkpoint_end(struct txn_checkpoint *c)
+/* The cut has been ordered: waits until the log begins there. */
+static nam_status
+wait_for_begin(const struct txn_checkpoint *c)
 {
-	nam_status st = txn_checkpoint_received(c);
-	if (st == NAM_OK)
-		st = wal_log_cut(c->tw->w, &c->tw->db->wal, &c->round);
-	txn_checkpoint_quit(c);
+	struct net_backoff pause = { .base_ns = LOOK_NS, .cap_ns = LOOK_CAP_NS };
+	const struct wal_log *log = &c->tw->db->wal;
+	bool does = false;
+	nam_status st;
+	while ((st = wal_log_begins(c->tw->w, log, &c->round, &does)) == NAM_OK && !does) {
+		if ((st = limit(c)) != NAM_OK)
+			return st;
+		net_back_off(c->tw->w, &pause);
+	}
 	return st;
 }
 
-void
-txn_checkpoint_quit(struct txn_checkpoint *c)
+static void
+let_go(struct txn_checkpoint *c)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		arrive(c, &c->piece[i]);
 		free(c->piece[i].bytes);
 	}
 	free(c);
+}
+
+nam_status
+txn_checkpoint_end(struct txn_checkpoint *c)
+{
+	nam_status st = txn_checkpoint_received(c);
+	if (st == NAM_OK)
+		st = wal_log_cut(c->tw->w, &c->tw->db->wal, &c->round);
+	if (st != NAM_OK) {
+		txn_checkpoint_quit(c);
+		return st == NAM_REFUSED ? NAM_BUSY : st;
+	}
+	st = wait_for_begin(c);
+	let_go(c);
+	return st;
+}
+
+void
+txn_checkpoint_quit(struct txn_checkpoint *c)
+{
+	/* The next one need not wait until this one has been silent for long. */
+	if (c->round.number != 0)
+		(void)wal_log_round_is(c->tw->w, &c->tw->db->wal, &c->round, false);
+	let_go(c);
 }
 
 void

@@ -21,14 +21,26 @@ struct txn_checkpoint_counts {
 	uint64_t rows, values, numbers, bytes; /* bytes: of records */
 };
 
+/* What ends it before its end. Borrowed. */
+struct txn_checkpoint_limits {
+	bool over;                 /* another process may be at work on one: its fails */
+	const _Atomic int *cancel; /* not 0: NAM_CANCELLED; NULL = never */
+	const _Atomic bool *stop;  /* likewise */
+	uint64_t until_ns;         /* of the worker's clock: NAM_EXPIRED; 0 = never */
+};
+
 /*
  * Transactions of this worker that begin from now on see every commit whose record lies before the
- * begin. over: also if another process is at work on one, which then fails. NAM_BUSY: another one
- * is; NAM_UNSUPPORTED: the cluster has no log; NAM_UNLOGGED; NAM_NOMEM; NAM_GONE.
+ * begin. NAM_BUSY: another one is under way; NAM_UNSUPPORTED: the cluster has no log; NAM_REFUSED:
+ * its life is over; NAM_UNLOGGED; NAM_NOMEM; NAM_GONE.
  */
-nam_status txn_checkpoint_begin(struct txn_worker *tw, bool over, struct txn_checkpoint **out);
-/* A row as txn_scan_next has given it. Errors of all that append: NAM_REFUSED: another checkpoint
- * has begun; NAM_NO_SPACE; NAM_UNLOGGED; NAM_GONE. */
+nam_status txn_checkpoint_begin(
+    struct txn_worker *tw, const struct txn_checkpoint_limits *limits, struct txn_checkpoint **out);
+/* What the limits say; and tells the log that the checkpoint is under way, now and then. To be
+ * called at least once a second. NAM_BUSY: another one has begun. */
+nam_status txn_checkpoint_go_on(struct txn_checkpoint *c);
+/* A row as txn_scan_next has given it. Errors of all that append: NAM_BUSY: another checkpoint has
+ * begun; NAM_NO_SPACE; NAM_UNLOGGED; NAM_GONE; those of the limits. */
 nam_status txn_checkpoint_row(
     struct txn_checkpoint *c, const struct txn_table *table, const struct txn_row *row);
 /* A long value that such a row names. */
@@ -39,9 +51,11 @@ nam_status txn_checkpoint_number(
     struct txn_checkpoint *c, net_addr word, uint32_t generation, int64_t number);
 /* Ids of tables below this one may have been given out. */
 nam_status txn_checkpoint_ids(struct txn_checkpoint *c, uint64_t next);
-/* All that was appended so far is received. */
+/* All that was appended so far is received. After an error of any of these: nothing is on its way
+ * any more. */
 nam_status txn_checkpoint_received(struct txn_checkpoint *c);
-/* It is whole: the log begins at its begin from now on. Waits until it does; c is gone. */
+/* It is whole: the log is to begin at its begin. Waits until it does, or until an end that the
+ * limits make: then it will. c is gone. */
 nam_status txn_checkpoint_end(struct txn_checkpoint *c);
 /* It is given up: the log stays as it was, but for what was appended. c is gone. */
 void txn_checkpoint_quit(struct txn_checkpoint *c);

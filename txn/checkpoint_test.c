@@ -266,13 +266,18 @@ keeper(void *arg)
 	for (unsigned i = 0; i < o->rounds; i++) {
 		struct txn_checkpoint *k;
 		net_sleep(fix->w[o->p], nam_rng_below(d, o->rounds == 1 ? 100 : 1000) * US);
-		nam_status st = txn_checkpoint_begin(fix->tw[o->p], nam_rng_below(d, 2), &k);
-		if (st == NAM_OK && (st = keep_table(fix, o->p, k)) == NAM_OK)
-			st = txn_checkpoint_end(k);
-		else if (st != NAM_BUSY && st != NAM_GONE && st != NAM_REFUSED)
+		const struct txn_checkpoint_limits limits = { .over = nam_rng_below(d, 2) };
+		nam_status st = txn_checkpoint_begin(fix->tw[o->p], &limits, &k);
+		if (st == NAM_OK) {
+			if ((st = keep_table(fix, o->p, k)) == NAM_OK)
+				st = txn_checkpoint_end(k);
+			else
+				txn_checkpoint_quit(k);
+			world.overtaken += st == NAM_BUSY;
+		}
+		if (st != NAM_OK && st != NAM_BUSY && st != NAM_GONE)
 			break;
 		world.made += st == NAM_OK;
-		world.overtaken += st == NAM_REFUSED;
 	}
 	world.running -= o->p != DEAD || world.die_at == 0;
 }

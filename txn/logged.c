@@ -196,7 +196,14 @@ txn_log_undone(struct txn_worker *tw, uint64_t lock, uint64_t check)
 	} record = { .rq.bytes = sizeof record.head,
 		.head = {
 		    .kind = TXN_LOGGED_UNDONE, .flags = TXN_LOGGED_LAST, .lock = lock, .check = check } };
-	struct wal_append a = { .rq = &record.rq, .flags = WAL_SPARE | WAL_SOON };
+	/* Named, so that the log takes nothing of the attempt behind it (Q7). */
+	struct wal_append a = { .rq = &record.rq,
+		.flags = WAL_SPARE | WAL_SOON | WAL_NAMED | WAL_UNDOES,
+		.place = place_of(lock),
+		.name = { lock, check },
+		.series = txn_lock_epoch(lock),
+		.attempt = txn_lock_generation(lock),
+		.part = UINT32_MAX };
 	uint64_t until = 0;
 	nam_status st;
 	/* Said twice, it is true once. */
@@ -214,7 +221,7 @@ txn_log_undone(struct txn_worker *tw, uint64_t lock, uint64_t check)
 }
 
 nam_status
-txn_log_number(struct txn_worker *tw, net_addr word, uint32_t generation, int64_t number, uint64_t *end)
+txn_log_number(struct txn_worker *tw, net_addr word, uint32_t generation, int64_t number)
 {
 	struct {
 		struct wal_rq rq;
@@ -227,22 +234,11 @@ txn_log_number(struct txn_worker *tw, net_addr word, uint32_t generation, int64_
 		    .at = word.bits,
 		    .ident = (uint64_t)number } };
 	struct wal_append a = { .rq = &record.rq, .flags = WAL_SOON };
-	*end = UINT64_MAX;
 	if (tw->db->wal.region == 0)
 		return NAM_OK;
 	wal_append_start(tw->w, &tw->db->wal, &a);
 	nam_status st = wal_append_wait(tw->w, &a);
-	*end = a.end;
 	return st == NAM_OK ? txn_flush_wait(tw, a.end) : st;
-}
-
-nam_status
-txn_log_is_before(struct txn_worker *tw, uint64_t end, bool *before)
-{
-	struct wal_line line = { 0 };
-	nam_status st = tw->db->wal.region != 0 ? wal_log_line(tw->w, &tw->db->wal, &line) : NAM_OK;
-	*before = st == NAM_OK && end <= line.asked;
-	return st;
 }
 
 nam_status

@@ -87,13 +87,9 @@ bool txn_db_has_log(const struct txn_db *db);
  */
 void txn_set_sync(struct txn *t, bool on);
 /* Says in the log that numbers of the sequence with that word, up to this one, may have been given
- * out in that generation (logged_format.h, J6), and waits until that is flushed. *end: the record's
- * end in the log. Nothing to do without a log. In a coroutine. */
-nam_status txn_log_number(
-    struct txn_worker *tw, net_addr word, uint32_t generation, int64_t number, uint64_t *end);
-/* *before: the record that ends there lies before the begin of a checkpoint that may be under way,
- * which has perhaps not seen what the caller has written behind the record. One READ. */
-nam_status txn_log_is_before(struct txn_worker *tw, uint64_t end, bool *before);
+ * out in that generation (logged_format.h, J6), and waits until that is flushed. Nothing to do
+ * without a log. In a coroutine. */
+nam_status txn_log_number(struct txn_worker *tw, net_addr word, uint32_t generation, int64_t number);
 /* Words in remote memory for the rooms above, zero in a new cluster: i < 15. CAS them from 0. */
 net_addr txn_db_root(struct txn_db *db, unsigned i);
 /* Nodes that are up, for placing data. */

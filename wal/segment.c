@@ -55,6 +55,23 @@ wal_segment_make(struct wal *w)
 	return true;
 }
 
+bool
+wal_segment_unmake(struct wal *w)
+{
+	struct wal_writer *f = &w->f;
+	struct nam_err err;
+	char name[WAL_FILE_NAME + 1];
+	if (f->next == NULL || f->ready)
+		return false;
+	w->dir->ops->close(w->dir, f->next);
+	f->next = NULL;
+	atomic_fetch_sub_explicit(&w->files, f->counted, memory_order_relaxed);
+	f->made = f->counted = 0;
+	wal_segment_name(name, atomic_load_explicit(&w->life, memory_order_relaxed), f->next_number);
+	nam_status st = w->dir->ops->remove(w->dir, name, &err);
+	return st == NAM_OK && w->dir->ops->sync_dir(w->dir, &err) == NAM_OK;
+}
+
 void
 wal_segment_change(struct wal *w)
 {

@@ -294,6 +294,9 @@ wal_publish(struct wal *w, uint32_t life)
 		return NAM_IO;
 	if (atomic_load_explicit(&w->publish, RELAXED) == life)
 		return NAM_OK;
+	/* The life before has been read: its files can go. */
+	wal_window_close(&w->view);
+	w->block_at = 0;
 	atomic_store_explicit(&w->publish_behind, atomic_load_explicit(&w->received, RELAXED), RELAXED);
 	atomic_store_explicit(&w->publish, life, RELEASE);
 	return NAM_OK;

@@ -102,7 +102,9 @@ struct wal_writer {
 	bool swept; /* some were removed since the directory was synced */
 	unsigned doomed;
 	char doom[WAL_DOOMED][WAL_FILE_NAME + 1];
-	unsigned waited; /* steps left out for wal_begin */
+	unsigned waited;    /* steps left out for wal_begin */
+	unsigned cut_rests; /* steps without a try to cut */
+	unsigned unswept;   /* steps since a file was removed */
 	struct wal_named named;
 };
 
@@ -202,6 +204,8 @@ uint64_t wal_space_slack(const struct wal_config *cfg);
 /* segment.c: all of these with the turn */
 /* Goes on with the next segment by one piece. False: there is no space. */
 bool wal_segment_make(struct wal *w);
+/* Removes the next segment if it is not ready, so that nothing relies on it. False: no such one. */
+bool wal_segment_unmake(struct wal *w);
 /* Writes the head of the next segment, which is cur from now on. */
 void wal_segment_change(struct wal *w);
 /* Closes cur and next. */

@@ -528,6 +528,68 @@ cuts_that_are_not(void **state)
 	wal_faulty_close(d);
 }
 
+/* A cut that has no space refuses no record, and is made when there is some. */
+static void
+no_space_for_a_cut(void **state)
+{
+	(void)state;
+	struct wal_dir *d = wal_faulty_open(62);
+	struct wal *w = open_log(d);
+	uint64_t size;
+	uint32_t life = begin(w, 9);
+	append_text(w, life, "one");
+	append_text(w, life, "two");
+	assert_int_equal(wal_publish(w, life), NAM_OK);
+	rest(w);
+	wal_faulty_room(d, state_of(w).files);
+	assert_int_equal(wal_cut(w, life, 16), NAM_OK);
+	for (unsigned i = 0; i < 100; i++)
+		rest(w);
+	assert_int_equal(state_of(w).begin, 0);
+	assert_int_equal(state_of(w).condition, WAL_WELL);
+	append_text(w, life, "three");
+	rest(w);
+	assert_int_equal(state_of(w).flushed, state_of(w).received);
+	wal_faulty_room(d, UINT64_MAX);
+	for (unsigned i = 0; i < 100; i++)
+		rest(w);
+	assert_int_equal(state_of(w).begin, 16);
+	assert_non_null(wal_faulty_bytes(d, "manifest", &size));
+	wal_close(w);
+	wal_faulty_close(d);
+}
+
+/* Segments that were cut off go, though records wait at each step. */
+static void
+swept_under_load(void **state)
+{
+	(void)state;
+	struct wal_dir *d = wal_faulty_open(63);
+	struct wal *w = open_log(d);
+	char bytes[3000];
+	uint64_t end = 0, most = 0;
+	uint32_t life = begin(w, 9);
+	memset(bytes, 7, sizeof bytes);
+	for (unsigned i = 0; i < sizeof bytes; i++)
+		bytes[i] = (char)nam_mix(i);
+	assert_int_equal(wal_publish(w, life), NAM_OK);
+	for (unsigned i = 1; i <= 6000; i++) {
+		nam_status st;
+		while ((st = wal_append(w, life, bytes, sizeof bytes, false, &end)) == NAM_BUSY)
+			wal_step(w);
+		assert_int_equal(st, NAM_OK);
+		wal_step(w);
+		if (i % 100 == 0)
+			assert_int_equal(wal_cut(w, life, end), NAM_OK);
+		if (state_of(w).files > most)
+			most = state_of(w).files;
+	}
+	printf("%llu segments at most\n", (unsigned long long)(most / (128 << 10)));
+	assert_true(most < 16 * (128 << 10));
+	wal_close(w);
+	wal_faulty_close(d);
+}
+
 /* Where the last block of the life begins: its segment, place, position. */
 static void
 last_block(struct wal_dir *d, uint32_t life, uint32_t *segment, uint64_t *at, uint64_t *position)
@@ -889,6 +951,8 @@ main(void)
 		cmocka_unit_test(an_end_at_each_call),
 		cmocka_unit_test(a_life_with_its_begin_cut_off),
 		cmocka_unit_test(cuts_that_are_not),
+		cmocka_unit_test(no_space_for_a_cut),
+		cmocka_unit_test(swept_under_load),
 		cmocka_unit_test(a_flip_of_each_sector),
 		cmocka_unit_test(a_flip_behind_the_back),
 		cmocka_unit_test(a_missing_file),

@@ -17,6 +17,11 @@
 #define ACQUIRE memory_order_acquire
 #define RELEASE memory_order_release
 
+enum {
+	CUT_RESTS = 16,  /* steps until a cut that had no space is tried again */
+	SWEEP_EVERY = 8, /* steps until a file is removed though records wait */
+};
+
 void
 wal_break(struct wal *w, const struct nam_err *err)
 {
@@ -184,14 +189,17 @@ publish(struct wal *w)
 	return true;
 }
 
-static bool
+/* Where the life is to begin, if that is due; 0 = it is not. */
+static uint64_t
 cut_due(const struct wal *w)
 {
-	uint64_t cut = atomic_load_explicit(&w->cut, ACQUIRE);
-	return cut > atomic_load_explicit(&w->cut_done, RELAXED) &&
-	       atomic_load_explicit(&w->published, RELAXED) == atomic_load_explicit(&w->life, RELAXED) &&
-	       (atomic_load_explicit(&w->flushed, RELAXED) >= atomic_load_explicit(&w->cut_behind, RELAXED) ||
-		   nam_fault(WAL_CUT_EARLY));
+	uint64_t at = atomic_load_explicit(&w->cut, ACQUIRE);
+	bool due =
+	    at > atomic_load_explicit(&w->cut_done, RELAXED) &&
+	    atomic_load_explicit(&w->published, RELAXED) == atomic_load_explicit(&w->life, RELAXED) &&
+	    (atomic_load_explicit(&w->flushed, RELAXED) >= atomic_load_explicit(&w->cut_behind, RELAXED) ||
+		nam_fault(WAL_CUT_EARLY));
+	return due ? at : 0;
 }
 
 /* The last segment whose first record is not behind named->begin, and where that one is. */
@@ -200,35 +208,41 @@ segment_with(struct wal *w, struct wal_named *named, struct nam_err *err)
 {
 	struct wal_window v = { .dir = w->dir };
 	nam_status st = NAM_OK;
-	for (uint32_t s = named->first; st == NAM_OK && s <= w->f.number; s++) {
+	uint32_t low = named->first, high = w->f.number + 1;
+	while (st == NAM_OK && high - low > 1) {
+		uint32_t mid = low + (high - low) / 2;
 		uint64_t position = 0;
-		st = wal_window_open(&v, named->life, s, err);
+		st = wal_window_open(&v, named->life, mid, err);
 		if (st == NAM_OK)
 			st = wal_segment_position(w, &v, named->cluster, &position, err);
-		if (st == NAM_OK && position > named->begin)
-			break;
-		named->first = s;
-		named->opens = position;
+		if (st == NAM_OK && position > named->begin) {
+			high = mid;
+		} else if (st == NAM_OK) {
+			low = named->first = mid;
+			named->opens = position;
+		}
 	}
 	wal_window_close(&v);
 	return st;
 }
 
-/* False: there is no space, or no memory, for it now. */
+/* False: there is no space, or no memory, for it now. That refuses no record: the life stays as
+ * long as it is, and later steps try again. */
 static bool
-cut(struct wal *w)
+cut(struct wal *w, uint64_t at)
 {
 	struct nam_err err = { .status = NAM_OK };
 	struct wal_named named = w->f.named;
-	named.begin = atomic_load_explicit(&w->cut, ACQUIRE);
+	named.begin = at;
 	named.least = atomic_load_explicit(&w->flushed, RELAXED);
 	nam_status st = segment_with(w, &named, &err);
 	if (st == NAM_OK)
 		st = wal_manifest_write(w, &named, &err);
-	if (st == NAM_NOMEM)
-		return false;
-	if (st == NAM_FULL) {
-		wal_lack(w, &err);
+	/* A segment that is half made takes the room, and the ones that go will give more. */
+	if (st == NAM_FULL && wal_segment_unmake(w))
+		st = wal_manifest_write(w, &named, &err);
+	if (st == NAM_NOMEM || st == NAM_FULL) {
+		w->f.cut_rests = CUT_RESTS;
 		return false;
 	}
 	if (st != NAM_OK) {
@@ -237,7 +251,6 @@ cut(struct wal *w)
 	}
 	atomic_store_explicit(&w->cut_done, named.begin, RELEASE);
 	w->f.sweep = true;
-	w->f.doomed = 0;
 	return true;
 }
 
@@ -251,11 +264,20 @@ step(struct wal *w)
 	bool space = atomic_load_explicit(&w->condition, RELAXED) != WAL_SPACE;
 	if (publish_due(w) && publish(w))
 		return true;
-	if (cut_due(w) && cut(w))
+	uint64_t begin = cut_due(w);
+	if (w->f.cut_rests > 0)
+		w->f.cut_rests--;
+	else if (begin != 0 && cut(w, begin))
 		return true;
 	uint32_t bytes = next_block(w, &waiting);
 	if (f->dirty && !(nam_fault(WAL_TWO_BLOCKS) && bytes != 0)) {
 		sync_blocks(w);
+		return true;
+	}
+	/* Records may wait at all times. */
+	if (f->sweep && ++f->unswept >= SWEEP_EVERY) {
+		f->unswept = 0;
+		wal_sweep(w);
 		return true;
 	}
 	/* Made at twice the pace at which the current one fills, the next one is ready in time. */

@@ -63,7 +63,6 @@ tell_line(struct wal_host *h)
 	/* A client that sees the life sees its positions. */
 	if (h->line->life != s.life) {
 		__atomic_store_n(&h->line->flushed, 0, __ATOMIC_RELEASE);
-		__atomic_store_n(&h->line->asked, 0, __ATOMIC_RELEASE);
 		__atomic_store_n(&h->line->life, s.life, __ATOMIC_RELEASE);
 	}
 	__atomic_store_n(&h->line->condition, s.condition, __ATOMIC_RELEASE);
@@ -193,13 +192,18 @@ append(struct wal_host *h, const struct wal_rq *rq, const void *bytes, uint64_t 
 		if (2 * (h->used + 1) > h->places && !places_grow(h))
 			return NAM_BUSY;
 		p = place_of(h->place, h->places, rq->arg);
+		bool undoes = (rq->flags & WAL_UNDOES) != 0;
 		bool same = p->place != 0 && p->last.name[0] == rq->name[0] && p->last.name[1] == rq->name[1];
-		if (same && rq->part <= p->part) { /* Q5 */
+		if (undoes && p->place != 0 && !same && p->series == rq->series &&
+		    p->attempt - rq->attempt - 1 < WAL_LATE)
+			p = NULL; /* a later attempt is there: nothing of this one can come */
+		else if (undoes)
+			;                               /* it counts wherever it lies */
+		else if (same && rq->part <= p->part) { /* Q5, Q7 */
 			*end = p->last.end;
 			return NAM_OK;
-		}
-		if (p->place != 0 && !same && p->series == rq->series &&
-		    p->attempt - rq->attempt - 1 < WAL_LATE)
+		} else if (p->place != 0 && !same && p->series == rq->series &&
+			   p->attempt - rq->attempt - 1 < WAL_LATE)
 			return NAM_REFUSED;
 	}
 	nam_status st = wal_append(h->log, rq->life, bytes, rq->bytes, (rq->flags & WAL_SPARE) != 0, end);
@@ -219,7 +223,8 @@ append(struct wal_host *h, const struct wal_rq *rq, const void *bytes, uint64_t 
 	if (p != NULL) {
 		h->used += p->place == 0;
 		p->place = rq->arg;
-		p->last = (struct wal_last){ { rq->name[0], rq->name[1] }, *end, rq->part };
+		p->last = (struct wal_last){ { rq->name[0], rq->name[1] }, *end,
+			rq->flags & WAL_UNDOES ? WAL_UNDONE : rq->part };
 		p->series = rq->series;
 		p->attempt = rq->attempt;
 		p->part = rq->part;
@@ -261,11 +266,17 @@ round_begin(struct wal_host *h, const struct wal_rq *rq, struct wal_round *out)
 	wal_state(h->log, &s);
 	if (rq->life != s.life || s.published != s.life)
 		return NAM_REFUSED;
+	if (rq->flags & (WAL_STAYS | WAL_QUITS)) {
+		if (rq->series != h->round || h->round_ns == 0)
+			return NAM_REFUSED;
+		h->round_ns = rq->flags & WAL_STAYS ? nam_clock_ns() : 0;
+		*out = (struct wal_round){ .number = h->round };
+		return NAM_OK;
+	}
 	if (!(rq->flags & WAL_OVER) && h->round_ns != 0 && nam_clock_ns() - h->round_ns < ROUND_NS)
 		return NAM_BUSY;
 	h->round_ns = nam_clock_ns();
 	*out = (struct wal_round){ ++h->round, s.received, h->stamp };
-	__atomic_store_n(&h->line->asked, s.received, __ATOMIC_RELEASE);
 	return NAM_OK;
 }
 
@@ -276,8 +287,10 @@ round_end(struct wal_host *h, const struct wal_rq *rq)
 	wal_state(h->log, &s);
 	if (rq->series != h->round)
 		return NAM_REFUSED;
+	if (h->round_ns == 0 && rq->arg != 0 && rq->arg == h->round_cut)
+		return NAM_OK; /* the client repeats it */
 	if (h->round_ns == 0)
-		return h->round_cut == rq->arg ? NAM_OK : NAM_REFUSED; /* the client repeats it */
+		return NAM_REFUSED;
 	nam_status st = wal_cut(h->log, rq->life, rq->arg);
 	if (st != NAM_OK)
 		return st;

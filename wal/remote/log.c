@@ -180,6 +180,8 @@ wal_append_wait(struct net_worker *w, struct wal_append *a)
 			return a->call.got == sizeof a->answer[0] ? NAM_OK : NAM_CORRUPT;
 		}
 		doubt |= st == NAM_GONE;
+		if (st == NAM_BUSY && a->gives_up != NULL && a->gives_up(a->gives_up_arg))
+			return doubt ? NAM_GONE : st;
 		if (st == NAM_BUSY)
 			net_back_off(w, &pause);
 		else if (st != NAM_GONE || ++tries > TRIES || reopen(w, a->log->region) != NAM_OK)
@@ -215,26 +217,37 @@ wal_log_round(struct net_worker *w, const struct wal_log *l, bool over, struct w
 }
 
 nam_status
+wal_log_round_is(struct net_worker *w, const struct wal_log *l, const struct wal_round *r, bool under_way)
+{
+	const struct wal_rq rq = { .what = WAL_ROUND,
+		.life = l->life,
+		.flags = under_way ? WAL_STAYS : WAL_QUITS,
+		.series = r->number };
+	uint64_t answer[sizeof(struct wal_report) / 8];
+	uint32_t got;
+	return net_call(w, l->region, WAL_SERVICE, &rq, sizeof rq, answer, sizeof answer, &got);
+}
+
+nam_status
 wal_log_cut(struct net_worker *w, const struct wal_log *l, const struct wal_round *r)
 {
 	const struct wal_rq rq = {
 		.what = WAL_CUT, .life = l->life, .arg = r->position, .series = r->number
 	};
 	uint64_t none[sizeof(struct wal_report) / 8];
-	struct net_backoff pause = { .base_ns = BUSY_NS, .cap_ns = BUSY_CAP_NS };
-	struct wal_line line = { 0 };
 	uint32_t got;
-	nam_status st = ask(w, l->region, &rq, none, sizeof none, &got);
-	while (st == NAM_OK && (st = wal_log_line(w, l, &line)) == NAM_OK) {
-		if (line.life == l->life && line.begin >= r->position)
-			return NAM_OK;
-		if (line.condition == WAL_BROKEN)
-			return NAM_UNLOGGED;
-		if (line.life > l->life)
-			return NAM_REFUSED;
-		net_back_off(w, &pause);
-	}
-	return st;
+	return ask(w, l->region, &rq, none, sizeof none, &got);
+}
+
+nam_status
+wal_log_begins(struct net_worker *w, const struct wal_log *l, const struct wal_round *r, bool *does)
+{
+	struct wal_line line;
+	nam_status st = wal_log_line(w, l, &line);
+	*does = st == NAM_OK && line.life == l->life && line.begin >= r->position;
+	if (st != NAM_OK || *does)
+		return st;
+	return line.condition == WAL_BROKEN ? NAM_UNLOGGED : line.life > l->life ? NAM_REFUSED : NAM_OK;
 }
 
 nam_status

@@ -42,6 +42,9 @@ struct wal_append {
 	uint64_t series; /* Q5, as are the next two; with WAL_OF_ROUND the number of the round */
 	uint32_t attempt, part;
 	uint64_t stamp; /* of WAL_ROUND */
+	/* NULL, or: true, it is not sent again while the log is busy (NAM_BUSY). */
+	bool (*gives_up)(void *arg);
+	void *gives_up_arg;
 	/* ours */
 	const struct wal_log *log;
 	struct net_call call;
@@ -61,9 +64,16 @@ nam_status wal_append_wait(struct net_worker *w, struct wal_append *a);
 /* Begins a checkpoint (Q6). over: also if another one is under way. NAM_BUSY: one is;
  * NAM_REFUSED: the life is over, or is not yet the database. */
 nam_status wal_log_round(struct net_worker *w, const struct wal_log *l, bool over, struct wal_round *out);
-/* The checkpoint has appended all that the log needs from before r->position: waits until it begins
- * there. NAM_REFUSED: another round has begun; NAM_UNLOGGED; NAM_GONE. */
+/* Says that the round is under way, or that it is given up. NAM_REFUSED: another one has begun. */
+nam_status wal_log_round_is(
+    struct net_worker *w, const struct wal_log *l, const struct wal_round *r, bool under_way);
+/* The checkpoint has appended all that the log needs from before r->position: it begins there as
+ * soon as all is flushed, and the line says so. NAM_REFUSED: another round has begun;
+ * NAM_UNLOGGED; NAM_GONE. */
 nam_status wal_log_cut(struct net_worker *w, const struct wal_log *l, const struct wal_round *r);
+/* *does: it begins there. NAM_UNLOGGED: it is broken; NAM_REFUSED: the life is over. One READ. */
+nam_status wal_log_begins(
+    struct net_worker *w, const struct wal_log *l, const struct wal_round *r, bool *does);
 /* READs the line. */
 nam_status wal_log_line(struct net_worker *w, const struct wal_log *l, struct wal_line *out);
 

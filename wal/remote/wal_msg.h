@@ -18,6 +18,7 @@
  *       refused from then on. It tells the position P0 that is received, and the greatest stamp of
  *       all records before P0. So what a round appends lies behind P0, and no round appends what a
  *       later one has not seen.
+ *   Q7  Behind a record that undoes a name, no record of that name is received any more.
  */
 #ifndef NAM_WAL_REMOTE_WAL_MSG_H
 #define NAM_WAL_REMOTE_WAL_MSG_H
@@ -36,7 +37,7 @@ enum wal_message {
 	WAL_PUBLISH, /* the life that is written becomes the database */
 	WAL_READ,    /* arg: position -> struct wal_records, records (wal_read) */
 	WAL_LAST,    /* arg: place -> struct wal_last */
-	WAL_ROUND,   /* flags: WAL_OVER -> struct wal_round */
+	WAL_ROUND,   /* flags: WAL_OVER; or WAL_STAYS, WAL_QUITS of `series` -> struct wal_round */
 	WAL_CUT,     /* arg: position of a round, `series` its number: the life begins there */
 };
 
@@ -45,10 +46,14 @@ enum wal_append_flag {
 	WAL_SOON = 2,     /* its sender waits until it is flushed */
 	WAL_NAMED = 4,    /* remember place and name */
 	WAL_OF_ROUND = 8, /* `series` is the number of its round: Q6 */
-	WAL_OVER = 16,    /* of WAL_ROUND: also if a round is under way that has appended lately */
+	WAL_OVER = 16,    /* of WAL_ROUND: also if one is under way that was heard of lately */
+	WAL_STAYS = 32,   /* of WAL_ROUND: that round is under way */
+	WAL_QUITS = 64,   /* of WAL_ROUND: that round is given up */
+	WAL_UNDOES = 128, /* with WAL_NAMED: Q7 */
 };
 
 enum { WAL_LATE = 1024 };
+#define WAL_UNDONE UINT64_MAX
 
 struct wal_rq {
 	uint32_t what;
@@ -84,7 +89,7 @@ struct wal_records {
 struct wal_last {
 	uint64_t name[2];
 	uint64_t end;  /* position behind it, 0 = there was none in this life */
-	uint64_t part; /* the last one of that name */
+	uint64_t part; /* the last one of that name; WAL_UNDONE: it was undone */
 };
 
 struct wal_round {
@@ -100,7 +105,7 @@ struct wal_line {
 	uint64_t published;
 	uint64_t begin; /* of the published life */
 	uint64_t full;  /* position at which the life was whole: published, or cut the last time */
-	uint64_t asked; /* P0 of the last round; set before WAL_ROUND is answered */
+	uint64_t pad;
 	uint64_t every; /* bytes by which the log grows until a checkpoint is due, 0 = never */
 };
 static_assert(sizeof(struct wal_line) == 64, "the line is a line");
