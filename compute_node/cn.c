@@ -53,11 +53,11 @@ checkpoint(const struct cn_place *place, void *arg)
 	else if (st != NAM_BUSY && st != NAM_CANCELLED)
 		nam_log(
 		    NAM_LOG_WARN, "no checkpoint was made: %s; the log goes on growing", nam_status_text(st));
-	/* What was in its way may be in the way of the next one. */
-	cn->checkpoint_rest_ns = st == NAM_OK || st == NAM_BUSY                ? CHECKPOINT_AGAIN_NS
-				 : cn->checkpoint_rest_ns < CHECKPOINT_REST_NS ? 2 * cn->checkpoint_rest_ns
-									       : CHECKPOINT_REST_NS;
-	atomic_store(&cn->checkpoint_at_ns, nam_clock_ns() + (st == NAM_OK ? 0 : cn->checkpoint_rest_ns));
+	/* What was in its way may be in the way of the next one, and a part of one takes space. */
+	uint64_t rest = st == NAM_OK ? 0 : st == NAM_BUSY ? CHECKPOINT_AGAIN_NS : 2 * cn->checkpoint_rest_ns;
+	rest = st != NAM_OK && rest < CHECKPOINT_AGAIN_NS ? CHECKPOINT_AGAIN_NS : rest;
+	cn->checkpoint_rest_ns = rest < CHECKPOINT_REST_NS ? rest : CHECKPOINT_REST_NS;
+	atomic_store(&cn->checkpoint_at_ns, nam_clock_ns() + cn->checkpoint_rest_ns);
 	atomic_store(&cn->checkpoints, false);
 }
 

@@ -54,7 +54,7 @@ struct cn {
 	atomic_bool whole;                 /* it has been opened */
 	atomic_bool checkpoints;           /* a worker is at it */
 	_Atomic uint64_t checkpoint_at_ns; /* not before */
-	uint64_t checkpoint_rest_ns;       /* after the next failure; the one\'s that makes it */
+	uint64_t checkpoint_rest_ns;       /* that worker's */
 	pthread_mutex_t end_lock;
 	bool ended; /* end_lock  the heart has seen that the process is fenced */
 	void (*on_end)(void *arg, const char *why); /* end_lock  NULL = none, or it has been

@@ -167,6 +167,7 @@ wal_state(const struct wal *w, struct wal_state *out)
 	out->cluster = atomic_load_explicit(&w->published_cluster, RELAXED);
 	out->life = atomic_load_explicit(&w->life, ACQUIRE);
 	out->begin = atomic_load_explicit(&w->cut_done, RELAXED);
+	out->cut_lacks = atomic_load_explicit(&w->cut_lacks, RELAXED);
 	out->end = w->end;
 	out->flushed = atomic_load_explicit(&w->flushed, ACQUIRE);
 	out->received = atomic_load_explicit(&w->received, ACQUIRE);
@@ -236,6 +237,8 @@ wal_begin(struct wal *w, uint64_t cluster, uint32_t *life)
 	atomic_store_explicit(&w->flushed, 0, RELAXED);
 	atomic_store_explicit(&w->publish, 0, RELAXED);
 	atomic_store_explicit(&w->cut, 0, RELAXED);
+	atomic_store_explicit(&w->cut_lacks, false, RELAXED);
+	w->f.cut_rests = 0;
 	atomic_store_explicit(&w->condition, WAL_WELL, RELAXED);
 	wal_space_tell(w, 0);
 	atomic_store_explicit(&w->cluster, cluster, RELAXED);

@@ -55,6 +55,7 @@ struct wal_state {
 	uint32_t published; /* the life that is the database, 0 = there is none */
 	uint32_t life;      /* the life that is written now, 0 = none */
 	uint64_t begin;     /* of the published life: records before that position are gone */
+	bool cut_lacks;     /* a cut waits for space for the manifest */
 	uint64_t end;       /* of the published life, when the log was opened: a position */
 	uint64_t received;  /* positions of the life that is written now */
 	uint64_t flushed;

@@ -147,6 +147,7 @@ struct wal {
 	_Atomic uint32_t published;
 	_Atomic uint64_t published_cluster;
 	_Atomic uint64_t cut_done;  /* f>  where the published life begins */
+	_Atomic bool cut_lacks;     /* f> */
 	_Atomic unsigned condition; /* f>  enum wal_condition */
 	_Atomic uint64_t syncs, blocks, stored, sync_ns, files;
 	/* f>  Each is filled once, before its flag is released. */

@@ -547,6 +547,7 @@ no_space_for_a_cut(void **state)
 		rest(w);
 	assert_int_equal(state_of(w).begin, 0);
 	assert_int_equal(state_of(w).condition, WAL_WELL);
+	assert_true(state_of(w).cut_lacks);
 	append_text(w, life, "three");
 	rest(w);
 	assert_int_equal(state_of(w).flushed, state_of(w).received);
@@ -554,6 +555,7 @@ no_space_for_a_cut(void **state)
 	for (unsigned i = 0; i < 100; i++)
 		rest(w);
 	assert_int_equal(state_of(w).begin, 16);
+	assert_false(state_of(w).cut_lacks);
 	assert_non_null(wal_faulty_bytes(d, "manifest", &size));
 	wal_close(w);
 	wal_faulty_close(d);

@@ -243,12 +243,14 @@ cut(struct wal *w, uint64_t at)
 		st = wal_manifest_write(w, &named, &err);
 	if (st == NAM_NOMEM || st == NAM_FULL) {
 		w->f.cut_rests = CUT_RESTS;
+		atomic_store_explicit(&w->cut_lacks, true, RELAXED);
 		return false;
 	}
 	if (st != NAM_OK) {
 		wal_break(w, &err);
 		return true;
 	}
+	atomic_store_explicit(&w->cut_lacks, false, RELAXED);
 	atomic_store_explicit(&w->cut_done, named.begin, RELEASE);
 	w->f.sweep = true;
 	return true;

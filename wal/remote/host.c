@@ -69,6 +69,7 @@ tell_line(struct wal_host *h)
 	__atomic_store_n(&h->line->flushed, s.flushed, __ATOMIC_RELEASE);
 	__atomic_store_n(&h->line->full, atomic_load(&h->full), __ATOMIC_RELEASE);
 	__atomic_store_n(&h->line->begin, s.begin, __ATOMIC_RELEASE);
+	__atomic_store_n(&h->line->lacks, s.cut_lacks, __ATOMIC_RELEASE);
 	__atomic_store_n(&h->line->published, s.published, __ATOMIC_RELEASE);
 }
 

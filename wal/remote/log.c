@@ -247,7 +247,9 @@ wal_log_begins(struct net_worker *w, const struct wal_log *l, const struct wal_r
 	*does = st == NAM_OK && line.life == l->life && line.begin >= r->position;
 	if (st != NAM_OK || *does)
 		return st;
-	return line.condition == WAL_BROKEN ? NAM_UNLOGGED : line.life > l->life ? NAM_REFUSED : NAM_OK;
+	if (line.condition == WAL_BROKEN)
+		return NAM_UNLOGGED;
+	return line.life > l->life ? NAM_REFUSED : line.lacks != 0 ? NAM_NO_SPACE : NAM_OK;
 }
 
 nam_status

@@ -71,7 +71,8 @@ nam_status wal_log_round_is(
  * soon as all is flushed, and the line says so. NAM_REFUSED: another round has begun;
  * NAM_UNLOGGED; NAM_GONE. */
 nam_status wal_log_cut(struct net_worker *w, const struct wal_log *l, const struct wal_round *r);
-/* *does: it begins there. NAM_UNLOGGED: it is broken; NAM_REFUSED: the life is over. One READ. */
+/* *does: it begins there. NAM_NO_SPACE: it will when there is space; NAM_UNLOGGED: it is broken;
+ * NAM_REFUSED: the life is over. One READ. */
 nam_status wal_log_begins(
     struct net_worker *w, const struct wal_log *l, const struct wal_round *r, bool *does);
 /* READs the line. */

@@ -105,7 +105,7 @@ struct wal_line {
 	uint64_t published;
 	uint64_t begin; /* of the published life */
 	uint64_t full;  /* position at which the life was whole: published, or cut the last time */
-	uint64_t pad;
+	uint64_t lacks; /* a cut waits for space */
 	uint64_t every; /* bytes by which the log grows until a checkpoint is due, 0 = never */
 };
 static_assert(sizeof(struct wal_line) == 64, "the line is a line");
