@@ -93,6 +93,25 @@ number_at(int64_t base, int64_t step, uint64_t n)
 	return v > INT64_MAX ? INT64_MAX : v < INT64_MIN ? INT64_MIN : (int64_t)v;
 }
 
+/*
+ * READs a word, so that the base is that of the generation if `of` says so. The parts of a READ may
+ * be of different moments: `of` new, and the base from before. No session has set `logged` in the
+ * new generation then; a second READ has its base.
+ */
+static nam_status
+read_words(struct net_worker *w, net_addr at, struct words *is)
+{
+	nam_status st = net_read1(w, at, is, sizeof *is, NULL);
+	while (st == NAM_OK && (is->logged & AHEAD_MOST) == 0 && is->logged >> GENERATION_SHIFT == is->of &&
+	       is->of > 0) {
+		const struct words seen = *is;
+		st = net_read1(w, at, is, sizeof *is, NULL);
+		if (is->logged == seen.logged && is->of == seen.of)
+			break;
+	}
+	return st;
+}
+
 nam_status
 cat_sequence_drawn(struct txn_worker *tw, const struct cat_sequence *q, int64_t last)
 {
@@ -102,7 +121,7 @@ cat_sequence_drawn(struct txn_worker *tw, const struct cat_sequence *q, int64_t 
 		return NAM_OK;
 	for (;;) {
 		uint64_t seen;
-		nam_status st = net_read1(w, q->word, &is, sizeof is, NULL);
+		nam_status st = read_words(w, q->word, &is);
 		if (st != NAM_OK)
 			return st;
 		uint32_t generation = (uint32_t)(is.logged >> GENERATION_SHIFT);
@@ -174,24 +193,22 @@ keep_number(struct txn_checkpoint *k, net_addr at, const struct words *is)
 }
 
 static nam_status
-keep_word(struct net_worker *w, struct txn_checkpoint *k, net_addr at, const struct words *seen)
+keep_word(struct net_worker *w, struct txn_checkpoint *k, net_addr at)
 {
-	struct words is = *seen;
-	if (is.step == 0)
-		return NAM_OK; /* not written yet */
+	struct words is;
 	for (;;) {
-		uint64_t was = is.logged, now = 0;
-		nam_status st = keep_number(k, at, &is);
-		/* If this succeeds, `logged` has been the same since it was READ, so the base was
-		 * that of its generation. */
+		uint64_t now = 0;
+		nam_status st = read_words(w, at, &is);
+		const uint64_t was = is.logged;
+		if (st == NAM_OK)
+			st = keep_number(k, at, &is);
+		/* What was logged before the begin and is not shown yet is not shown any more. */
 		if (st == NAM_OK)
 			st = nam_fault(NUMBER_UNLOOKED)
 				 ? NAM_OK
 				 : net_cas1(w, net_plus(at, offsetof(struct words, logged)), was,
 				       (was & ~LOOKS) | ((was + LOOK_ONE) & LOOKS), &now, NULL);
 		if (st != NAM_OK || now == was || nam_fault(NUMBER_UNLOOKED))
-			return st;
-		if ((st = net_read1(w, at, &is, sizeof is, NULL)) != NAM_OK)
 			return st;
 	}
 }
@@ -213,9 +230,8 @@ cat_sequences_keep(struct cat *c, struct txn_worker *tw, struct txn_checkpoint *
 			    w, net_plus((net_addr){ list }, i / WORDS * 8), &page, sizeof page, NULL);
 		if (st == NAM_OK && i % WORDS == 0 && page != 0)
 			st = net_read1(w, (net_addr){ page }, words, NET_EXTENT, NULL);
-		if (st == NAM_OK && page != 0)
-			st = keep_word(
-			    w, k, net_plus((net_addr){ page }, i % WORDS * WORD_BYTES), &words[i % WORDS]);
+		if (st == NAM_OK && page != 0 && words[i % WORDS].step != 0) /* else not written yet */
+			st = keep_word(w, k, net_plus((net_addr){ page }, i % WORDS * WORD_BYTES));
 	}
 	free(words);
 	return st;

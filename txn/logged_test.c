@@ -404,6 +404,75 @@ test_no_space(void **state)
 	assert_int_equal(logged_value((uint64_t)world.fresh), 6);
 }
 
+/* ---- what comes behind an undoing ---- */
+
+static nam_status
+say(struct fixture *fix, uint32_t flags, uint32_t attempt, uint64_t *end)
+{
+	struct {
+		struct wal_rq rq;
+		struct txn_logged head;
+	} record = { .rq.bytes = sizeof record.head,
+		.head = { .kind = flags & WAL_UNDOES ? TXN_LOGGED_UNDONE : TXN_LOGGED_COMMIT,
+		    .flags = TXN_LOGGED_LAST,
+		    .lock = attempt,
+		    .check = 7 } };
+	struct wal_append a = { .rq = &record.rq,
+		.flags = WAL_NAMED | flags,
+		.place = 7777777,
+		.name = { attempt, 7 },
+		.series = 3,
+		.attempt = attempt,
+		.part = UINT32_MAX };
+	wal_append_start(fix->w[0], &fix->db[0]->wal, &a);
+	nam_status st = wal_append_wait(fix->w[0], &a);
+	*end = a.end;
+	return st;
+}
+
+static uint64_t
+last_part(struct fixture *fix, uint64_t name)
+{
+	struct wal_last last;
+	assert_int_equal(wal_log_last(fix->w[0], &fix->db[0]->wal, 7777777, &last), NAM_OK);
+	assert_int_equal(last.name[0], name);
+	return last.part;
+}
+
+static void
+undone_names(struct fixture *fix)
+{
+	uint64_t first, end;
+	/* A commit that was received, and is undone, is not there. */
+	assert_int_equal(say(fix, 0, 8, &first), NAM_OK);
+	assert_int_equal(last_part(fix, 8), UINT32_MAX);
+	assert_int_equal(say(fix, WAL_UNDOES, 8, &end), NAM_OK);
+	assert_true(end > first);
+	assert_int_equal(last_part(fix, 8), WAL_UNDONE);
+	/* One that comes behind its undoing is not received, and does no harm. */
+	assert_int_equal(say(fix, WAL_UNDOES, 9, &first), NAM_OK);
+	assert_int_equal(say(fix, 0, 9, &end), NAM_OK);
+	assert_int_equal(end, first);
+	assert_int_equal(last_part(fix, 9), WAL_UNDONE);
+	/* The next attempt has the place; an older one is undone beside it, and comes no more. */
+	assert_int_equal(say(fix, 0, 10, &end), NAM_OK);
+	assert_true(end > first);
+	assert_int_equal(say(fix, WAL_UNDOES, 9, &first), NAM_OK);
+	assert_true(first > end);
+	assert_int_equal(last_part(fix, 10), UINT32_MAX);
+	assert_int_equal(say(fix, 0, 9, &end), NAM_REFUSED);
+}
+
+static void
+test_undone_names(void **state)
+{
+	(void)state;
+	fixture_log = wal_faulty_open(4);
+	run(1, 2, 4, undone_names);
+	wal_faulty_close(fixture_log);
+	fixture_log = NULL;
+}
+
 /* ---- the broken twins ---- */
 
 #ifdef NAM_TWINS
@@ -437,6 +506,7 @@ main(void)
 		cmocka_unit_test(test_recoverer_dies),
 		cmocka_unit_test(test_answered),
 		cmocka_unit_test(test_no_space),
+		cmocka_unit_test(test_undone_names),
 #ifdef NAM_TWINS
 		cmocka_unit_test(test_twins),
 #endif
