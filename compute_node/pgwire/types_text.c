@@ -38,8 +38,7 @@ long_value_out(enum cat_type t, union cat_val v, uint8_t floats, struct nam_aren
 }
 
 void
-cn_pg_text_out(
-    struct cn_pg_out *o, enum cat_type t, union cat_val v, uint8_t floats, struct nam_arena *arena)
+cn_pg_text_out(struct cn_pg_out *o, enum cat_type t, union cat_val v, uint8_t floats, struct nam_arena *arena)
 {
 	struct cat_str s;
 	if (cat_type_is_int(t)) {

@@ -230,7 +230,9 @@ joined_result(enum sql_agg_kind kind, enum cat_type type, const struct joined *j
 	static const struct {
 		const char *before, *behind;
 	} list = { "[", "]" }, object = { "{ ", " }" }, text = { "", "" };
-	const __typeof__(text) *around = kind == SQL_STRING_AGG ? &text : kind == SQL_JSON_AGG ? &list : &object;
+	const __typeof__(text) *around = kind == SQL_STRING_AGG ? &text
+					 : kind == SQL_JSON_AGG ? &list
+								: &object;
 	uint32_t edge = (uint32_t)strlen(around->before);
 	uint64_t len = j->len + UINT64_C(2) * edge;
 	out->null = !j->seen;

@@ -306,7 +306,7 @@ enum ast_stmt_kind {
 	AST_CLOSE,      /* var, NULL = all */
 	AST_DISCARD,    /* discard */
 	AST_CHECKPOINT,
-	AST_SAVEPOINT,  /* var */
+	AST_SAVEPOINT, /* var */
 	AST_RELEASE,
 	AST_ROLLBACK_TO,
 	AST_SET,

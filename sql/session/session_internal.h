@@ -127,8 +127,8 @@ bool sql_discard(
 
 /* ---- checkpoint.c ---- */
 /* CHECKPOINT: returns when one is made that has begun since the call. */
-bool sql_checkpoint(struct sql_session *s, const struct txn_limits *limits, const struct sql_sink *sink,
-    struct cat_err *err);
+bool sql_checkpoint(
+    struct sql_session *s, const struct txn_limits *limits, const struct sql_sink *sink, struct cat_err *err);
 
 /* ---- system.c ---- */
 /* What a session hands to expressions as struct sql_host: the catalog's answer. */
