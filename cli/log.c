@@ -139,14 +139,14 @@ print_record(const struct reading *r, uint64_t position, const char *bytes, uint
 		puts("}");
 		return is;
 	}
-	printf("%12" PRIu64 "  %-7s", position, kind_name(h.kind));
+	printf("%12" PRIu64 "  %-7s %u bytes", position, kind_name(h.kind), rest);
 	if (h.kind == TXN_LOGGED_COMMIT)
-		printf(" cid %" PRIu64 ", lock %" PRIx64, h.cid, h.lock);
-	else if (h.kind == TXN_LOGGED_UNDONE)
-		printf(" lock %" PRIx64, h.lock);
+		printf(", cid %" PRIu64, h.cid);
+	if (h.kind == TXN_LOGGED_COMMIT || h.kind == TXN_LOGGED_UNDONE)
+		printf(", lock %" PRIx64, h.lock);
 	if (!whole)
 		printf(", part %u%s", h.part, last ? ", the last" : "");
-	printf(", %u bytes\n", rest);
+	putchar('\n');
 	return !r->items || !whole || print_items(bytes + sizeof h, rest, false);
 }
 
