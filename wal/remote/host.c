@@ -195,16 +195,15 @@ append(struct wal_host *h, const struct wal_rq *rq, const void *bytes, uint64_t 
 		p = place_of(h->place, h->places, rq->arg);
 		bool undoes = (rq->flags & WAL_UNDOES) != 0;
 		bool same = p->place != 0 && p->last.name[0] == rq->name[0] && p->last.name[1] == rq->name[1];
-		if (undoes && p->place != 0 && !same && p->series == rq->series &&
-		    p->attempt - rq->attempt - 1 < WAL_LATE)
+		bool late = p->place != 0 && !same && p->series == rq->series &&
+			    p->attempt - rq->attempt - 1 < WAL_LATE;
+		if (undoes && late)
 			p = NULL; /* a later attempt is there: nothing of this one can come */
-		else if (undoes)
-			;                               /* it counts wherever it lies */
-		else if (same && rq->part <= p->part) { /* Q5, Q7 */
+		if (!undoes && same && rq->part <= p->part) { /* Q5, Q7 */
 			*end = p->last.end;
 			return NAM_OK;
-		} else if (p->place != 0 && !same && p->series == rq->series &&
-			   p->attempt - rq->attempt - 1 < WAL_LATE)
+		}
+		if (!undoes && late)
 			return NAM_REFUSED;
 	}
 	nam_status st = wal_append(h->log, rq->life, bytes, rq->bytes, (rq->flags & WAL_SPARE) != 0, end);
