@@ -230,6 +230,8 @@ cat_sequences_keep(struct cat *c, struct txn_worker *tw, struct txn_checkpoint *
 			    w, net_plus((net_addr){ list }, i / WORDS * 8), &page, sizeof page, NULL);
 		if (st == NAM_OK && i % WORDS == 0 && page != 0)
 			st = net_read1(w, (net_addr){ page }, words, NET_EXTENT, NULL);
+		if (st == NAM_OK)
+			st = txn_checkpoint_go_on(k);
 		if (st == NAM_OK && page != 0 && words[i % WORDS].step != 0) /* it is written */
 			st = keep_word(w, k, net_plus((net_addr){ page }, i % WORDS * WORD_BYTES));
 	}
