@@ -157,6 +157,8 @@ print_all(struct wal *w, struct reading *r)
 	struct wal_state st;
 	struct nam_err err;
 	char *buf = malloc(CAP);
+	if (buf == NULL)
+		fputs("namdb log: not enough memory\n", stderr);
 	wal_state(w, &st);
 	uint64_t position = st.begin;
 	int code = buf != NULL ? 0 : 1;
