@@ -61,7 +61,7 @@ open_all(struct lab *lab)
 		bool restorer, restores;
 		assert_int_equal(txn_db_open(lab->w[p], &cfg, &lab->db[p], &err), NAM_OK);
 		assert_int_equal(txn_worker_open(lab->db[p], lab->w[p], &lab->tw[p]), NAM_OK);
-		assert_int_equal(txn_life(lab->tw[p], &restorer, &restores, &err), NAM_OK);
+		assert_int_equal(txn_life(lab->tw[p], NULL, &restorer, &restores, &err), NAM_OK);
 		assert_int_equal(restorer, p == 0);
 		assert_int_equal((restorer ? cat_open_empty : cat_open)(lab->tw[p], &lab->cat[p]), NAM_OK);
 		if (restorer)

@@ -2,22 +2,23 @@
  * replay.c -- reads a log from its begin to its end, and keeps what is there at the end
  * (txn/logged_format.h).
  *
- * Two passes: the first one finds the attempts that were undone, because the record that says so
- * lies behind those of the attempt (J2, J3). The second keeps the newest version of each row (J4),
- * and the long values (J5). A version that fits where the one before it lay replaces it there. What
- * a checkpoint has appended is read like any other row (J7).
+ * It keeps the newest version of each row (J4), and the long values (J5). What a checkpoint has
+ * appended is read like any other row (J7). That an attempt was undone is said behind its records
+ * (J2, J3): a log that says so of any is read to its end for the names of such attempts, and then a
+ * second time from its begin.
  */
 #include "replay.h"
 
 #include <base/hash.h>
 #include <txn/logged_format.h>
+#include <wal/remote/ahead.h>
 #include <wal/remote/log.h>
 #include <wal/wal_format.h>
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 1 << 20, MAP_FIRST = 1 << 12, TELL_EVERY = 4 << 20 };
+enum { MAP_FIRST = 1 << 12, TELL_EVERY = 4 << 20 };
 
 struct name {
 	uint64_t lock, check;
@@ -32,22 +33,16 @@ struct open_body {
 	uint64_t n, cap;
 };
 
-/* Open addressing by address (and table); NULL = a free slot. */
+/* Long values by address: open addressing, NULL = a free slot. */
 struct map {
-	void **slot;
+	struct cat_logged_value **slot;
 	uint64_t cap, n;
-};
-
-struct table_rows {
-	uint32_t table;
-	size_t from, n;
 };
 
 struct cat_replay {
 	struct net_worker *w;
 	unsigned region;
-	char *buf;
-	uint32_t cap;
+	const atomic_bool *stop;
 	void (*told)(void *arg, uint64_t done, uint64_t all);
 	void *told_arg;
 	uint64_t end, read, told_at;
@@ -55,19 +50,13 @@ struct cat_replay {
 	size_t undones, undones_cap;
 	struct open_body *body;
 	size_t bodies, bodies_cap;
-	struct map rows, values;
+	struct cat_logged_rows *rows;
+	struct map values;
 	uint64_t begin;                   /* position; 0 = nothing was cut off */
 	uint64_t since;                   /* J9 */
 	uint64_t orphan;                  /* the greatest CID of a body without a first part */
 	struct cat_logged_number *number; /* rising by sequence */
 	size_t numbers, numbers_cap;
-	char **chunk; /* memory of rows; values are of malloc */
-	size_t chunks, chunks_cap;
-	char *next;
-	size_t left;
-	struct cat_logged_row **row; /* live ones, by table */
-	struct table_rows *table;    /* rising */
-	size_t tables, live;
 	uint32_t last_id;
 	uint64_t records;
 };
@@ -88,66 +77,7 @@ grow(void **array, size_t n, size_t *cap, size_t item)
 	return true;
 }
 
-static struct cat_logged_row *
-row_new(struct cat_replay *r, uint32_t cap)
-{
-	size_t bytes = (sizeof(struct cat_logged_row) + cap + 7) & ~(size_t)7;
-	if (bytes > r->left) {
-		if (!grow((void **)&r->chunk, r->chunks, &r->chunks_cap, sizeof *r->chunk) ||
-		    (r->next = malloc(CHUNK)) == NULL)
-			return NULL;
-		r->chunk[r->chunks++] = r->next;
-		r->left = CHUNK;
-	}
-	struct cat_logged_row *x = (void *)r->next;
-	r->next += bytes;
-	r->left -= bytes;
-	x->cap = cap;
-	return x;
-}
-
-static uint64_t
-row_hash(uint64_t at, uint32_t table)
-{
-	return nam_mix(at ^ nam_mix(table));
-}
-
-static bool
-map_room(struct map *m, bool rows)
-{
-	if (2 * (m->n + 1) <= m->cap)
-		return true;
-	uint64_t cap = m->cap ? 2 * m->cap : MAP_FIRST;
-	void **slot = calloc(cap, sizeof *slot);
-	if (slot == NULL)
-		return false;
-	for (uint64_t i = 0; i < m->cap; i++) {
-		if (m->slot[i] == NULL)
-			continue;
-		const struct cat_logged_row *x = m->slot[i];
-		const struct cat_logged_value *v = m->slot[i];
-		uint64_t h = rows ? row_hash(x->at, x->table) : nam_mix(v->at);
-		while (slot[h & (cap - 1)] != NULL)
-			h++;
-		slot[h & (cap - 1)] = m->slot[i];
-	}
-	free(m->slot);
-	m->slot = slot;
-	m->cap = cap;
-	return true;
-}
-
-static void **
-row_slot(const struct map *m, uint64_t at, uint32_t table)
-{
-	for (uint64_t h = row_hash(at, table);; h++) {
-		struct cat_logged_row *x = m->slot[h & (m->cap - 1)];
-		if (x == NULL || (x->at == at && x->table == table))
-			return &m->slot[h & (m->cap - 1)];
-	}
-}
-
-static void **
+static struct cat_logged_value **
 value_slot(const struct map *m, uint64_t at)
 {
 	for (uint64_t h = nam_mix(at);; h++) {
@@ -155,6 +85,40 @@ value_slot(const struct map *m, uint64_t at)
 		if (x == NULL || x->at == at)
 			return &m->slot[h & (m->cap - 1)];
 	}
+}
+
+static bool
+map_room(struct map *m)
+{
+	if (2 * (m->n + 1) <= m->cap)
+		return true;
+	struct map more = { .cap = m->cap ? 2 * m->cap : MAP_FIRST, .n = m->n };
+	if ((more.slot = calloc(more.cap, sizeof *more.slot)) == NULL)
+		return false;
+	for (uint64_t i = 0; i < m->cap; i++)
+		if (m->slot[i] != NULL)
+			*value_slot(&more, m->slot[i]->at) = m->slot[i];
+	free(m->slot);
+	*m = more;
+	return true;
+}
+
+/* Nothing is kept yet. */
+static nam_status
+clear(struct cat_replay *r)
+{
+	cat_logged_rows_close(r->rows);
+	for (uint64_t i = 0; i < r->values.cap; i++)
+		free(r->values.slot[i]);
+	for (size_t i = 0; i < r->bodies; i++)
+		free(r->body[i].bytes);
+	free(r->values.slot);
+	r->values = (struct map){ 0 };
+	r->bodies = r->numbers = 0;
+	r->since = r->orphan = r->records = 0;
+	r->last_id = 0;
+	r->rows = cat_logged_rows_open();
+	return r->rows != NULL && map_room(&r->values) ? NAM_OK : NAM_NOMEM;
 }
 
 /* ---- undone attempts ---- */
@@ -176,12 +140,8 @@ is_undone(const struct cat_replay *r, const struct txn_logged *head)
 }
 
 static nam_status
-find_undone(struct cat_replay *r, const struct txn_logged *head, const char *bytes, uint32_t len)
+note_undone(struct cat_replay *r, const struct txn_logged *head)
 {
-	(void)bytes;
-	(void)len;
-	if (head->kind != TXN_LOGGED_UNDONE)
-		return NAM_OK;
 	if (!grow((void **)&r->undone, r->undones, &r->undones_cap, sizeof *r->undone))
 		return NAM_NOMEM;
 	r->undone[r->undones++] = (struct name){ head->lock, head->check };
@@ -193,38 +153,18 @@ find_undone(struct cat_replay *r, const struct txn_logged *head, const char *byt
 static nam_status
 keep_row(struct cat_replay *r, const struct txn_logged_item *item, const char *bytes, uint64_t cid)
 {
-	if (!map_room(&r->rows, true))
-		return NAM_NOMEM;
-	void **slot = row_slot(&r->rows, item->at, item->table);
-	struct cat_logged_row *x = *slot;
-	if (x != NULL && x->cid > cid)
-		return NAM_OK; /* a later commit that lies before it in the log */
-	bool deleted = item->kind == TXN_LOGGED_DELETED;
-	if (x == NULL || x->cap < item->len) {
-		struct cat_logged_row *more = row_new(r, item->len);
-		if (more == NULL)
-			return NAM_NOMEM;
-		r->rows.n += x == NULL;
-		*slot = x = more;
-	}
-	x->at = item->at;
-	x->table = item->table;
-	x->cid = cid;
-	x->ident = item->ident;
-	x->len = item->len;
-	x->deleted = deleted;
-	memcpy(x->bytes, bytes, item->len);
 	if (item->table > r->last_id)
 		r->last_id = item->table;
-	return NAM_OK;
+	return cat_logged_rows_keep(
+	    r->rows, item->table, item->at, cid, item->kind == TXN_LOGGED_DELETED ? NULL : bytes, item->len);
 }
 
 static nam_status
 keep_value(struct cat_replay *r, const struct txn_logged_item *item, const char *bytes)
 {
-	if (!map_room(&r->values, false))
+	if (!map_room(&r->values))
 		return NAM_NOMEM;
-	void **slot = value_slot(&r->values, item->at);
+	struct cat_logged_value **slot = value_slot(&r->values, item->at);
 	struct cat_logged_value *x = *slot;
 	if (x == NULL || x->cap < item->len) {
 		struct cat_logged_value *more = malloc(sizeof *more + item->len);
@@ -406,111 +346,95 @@ keep(struct cat_replay *r, const struct txn_logged *head, const char *bytes, uin
 typedef nam_status (*on_record)(
     struct cat_replay *r, const struct txn_logged *head, const char *bytes, uint32_t len);
 
-/* Calls fn for each record of the log. */
+/* Keeps what it finds until it finds that an attempt was undone: from then on it looks for such
+ * attempts only. */
 static nam_status
-pass(struct cat_replay *r, on_record fn)
+keep_or_find(struct cat_replay *r, const struct txn_logged *head, const char *bytes, uint32_t len)
 {
-	uint64_t position = 0;
-	for (;;) {
-		uint32_t got;
-		nam_status st = wal_log_read(r->w, r->region, position, r->buf, r->cap, &got, &position);
-		if (st != NAM_OK || got == 0)
+	if (head->kind == TXN_LOGGED_UNDONE)
+		return note_undone(r, head);
+	return r->undones == 0 ? keep(r, head, bytes, len) : NAM_OK;
+}
+
+/* Calls fn for each record of a buffer. */
+static nam_status
+each(struct cat_replay *r, on_record fn, const char *buf, uint32_t n)
+{
+	for (uint32_t at = 0; at < n;) {
+		struct wal_record_head rec;
+		struct txn_logged head;
+		if (n - at < sizeof rec)
+			return NAM_CORRUPT;
+		memcpy(&rec, buf + at, sizeof rec);
+		at += sizeof rec;
+		if (rec.bytes > n - at || rec.bytes < sizeof head)
+			return NAM_CORRUPT;
+		memcpy(&head, buf + at, sizeof head);
+		nam_status st = fn(r, &head, buf + at + sizeof head, rec.bytes - (uint32_t)sizeof head);
+		if (st != NAM_OK)
 			return st;
-		for (uint32_t at = 0; at < got;) {
-			struct wal_record_head rec;
-			struct txn_logged head;
-			if (got - at < sizeof rec)
-				return NAM_CORRUPT;
-			memcpy(&rec, r->buf + at, sizeof rec);
-			at += sizeof rec;
-			if (rec.bytes > got - at || rec.bytes < sizeof head)
-				return NAM_CORRUPT;
-			memcpy(&head, r->buf + at, sizeof head);
-			st = fn(r, &head, r->buf + at + sizeof head, rec.bytes - (uint32_t)sizeof head);
-			if (st != NAM_OK)
-				return st;
-			at += (rec.bytes + 7) & ~7u;
-			r->records++;
-		}
-		r->read += got;
-		if (r->told != NULL && r->read - r->told_at >= TELL_EVERY) {
-			r->told_at = r->read;
-			r->told(r->told_arg, r->read, 2 * r->end);
-		}
-	}
-}
-
-static int
-by_table(const void *a, const void *b)
-{
-	const struct cat_logged_row *const *x = a, *const *y = b;
-	if ((*x)->table != (*y)->table)
-		return (*x)->table < (*y)->table ? -1 : 1;
-	return ((*x)->at > (*y)->at) - ((*x)->at < (*y)->at);
-}
-
-static nam_status
-group(struct cat_replay *r)
-{
-	if ((r->row = malloc((r->rows.n + 1) * sizeof *r->row)) == NULL)
-		return NAM_NOMEM;
-	for (uint64_t i = 0; i < r->rows.cap; i++) {
-		struct cat_logged_row *x = r->rows.slot[i];
-		if (x != NULL && !x->deleted)
-			r->row[r->live++] = x;
-	}
-	qsort(r->row, r->live, sizeof *r->row, by_table);
-	size_t cap = 0;
-	for (size_t i = 0; i < r->live; i++) {
-		if (r->tables > 0 && r->table[r->tables - 1].table == r->row[i]->table) {
-			r->table[r->tables - 1].n++;
-			continue;
-		}
-		if (!grow((void **)&r->table, r->tables, &cap, sizeof *r->table))
-			return NAM_NOMEM;
-		r->table[r->tables++] = (struct table_rows){ r->row[i]->table, i, 1 };
+		at += (rec.bytes + 7) & ~7u;
+		r->records++;
 	}
 	return NAM_OK;
 }
 
+/* Calls fn for each record of the log. */
+static nam_status
+pass(struct cat_replay *r, on_record fn)
+{
+	struct wal_ahead *ahead;
+	nam_status st = wal_ahead_open(&ahead, r->w, r->region, 0);
+	for (uint32_t got = 1; st == NAM_OK && got > 0;) {
+		const char *buf;
+		st = r->stop != NULL && atomic_load(r->stop) ? NAM_CANCELLED
+							     : wal_ahead_next(ahead, &buf, &got);
+		if (st == NAM_OK)
+			st = each(r, fn, buf, got);
+		r->read += got;
+		if (st == NAM_OK && r->told != NULL && r->read - r->told_at >= TELL_EVERY) {
+			r->told_at = r->read;
+			r->told(r->told_arg, r->read, r->undones > 0 ? 2 * r->end : r->end);
+		}
+	}
+	wal_ahead_close(ahead);
+	return st;
+}
+
 nam_status
-cat_replay_open(struct cat_replay **out, struct net_worker *w, unsigned region,
+cat_replay_open(struct cat_replay **out, struct net_worker *w, unsigned region, const atomic_bool *stop,
     void (*told)(void *arg, uint64_t done, uint64_t all), void *arg, struct nam_err *err)
 {
 	struct cat_replay *r = calloc(1, sizeof *r);
 	struct wal_report report;
-	uint32_t record;
 	if (r == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory to restore the database");
 	r->w = w;
 	r->region = region;
+	r->stop = stop;
 	r->told = told;
 	r->told_arg = arg;
 	nam_status st = wal_log_ask(w, region, &report);
-	if (st == NAM_OK)
-		st = wal_log_most(w, region, &record, &r->cap);
 	if (st == NAM_OK) {
 		r->begin = report.begin;
 		r->end = report.end - report.begin;
+		st = clear(r);
 	}
-	if (st == NAM_OK &&
-	    ((r->buf = malloc(r->cap)) == NULL || !map_room(&r->rows, true) || !map_room(&r->values, false)))
-		st = NAM_NOMEM;
 	if (st == NAM_OK)
-		st = pass(r, find_undone);
-	if (st == NAM_OK && r->undones > 0)
+		st = pass(r, keep_or_find);
+	if (st == NAM_OK && r->undones > 0) {
 		qsort(r->undone, r->undones, sizeof *r->undone, by_name);
-	r->records = 0;
-	if (st == NAM_OK)
-		st = pass(r, keep);
+		if ((st = clear(r)) == NAM_OK)
+			st = pass(r, keep);
+	}
 	if (st == NAM_OK && r->orphan > r->since)
 		st = NAM_CORRUPT;
-	if (st == NAM_OK)
-		st = group(r);
 	if (st != NAM_OK) {
 		cat_replay_close(r);
 		return nam_fail(err, st, "cannot read the log of storage node %u: %s", region,
-		    st == NAM_CORRUPT ? "a record contradicts itself" : nam_status_text(st));
+		    st == NAM_CORRUPT     ? "a record contradicts itself"
+		    : st == NAM_CANCELLED ? "the process was told to end"
+					  : nam_status_text(st));
 	}
 	*out = r;
 	return NAM_OK;
@@ -521,37 +445,22 @@ cat_replay_close(struct cat_replay *r)
 {
 	if (r == NULL)
 		return;
-	for (size_t i = 0; i < r->chunks; i++)
-		free(r->chunk[i]);
+	cat_logged_rows_close(r->rows);
 	for (uint64_t i = 0; i < r->values.cap; i++)
 		free(r->values.slot[i]);
 	for (size_t i = 0; i < r->bodies; i++)
 		free(r->body[i].bytes);
-	free(r->chunk);
-	free(r->rows.slot);
 	free(r->values.slot);
 	free(r->body);
 	free(r->undone);
 	free(r->number);
-	free(r->row);
-	free(r->table);
-	free(r->buf);
 	free(r);
 }
 
-struct cat_logged_row **
-cat_replay_rows(const struct cat_replay *r, uint32_t table, size_t *n)
+const struct cat_logged_rows *
+cat_replay_rows(const struct cat_replay *r)
 {
-	size_t low = 0, high = r->tables;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (r->table[mid].table < table)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	*n = low < r->tables && r->table[low].table == table ? r->table[low].n : 0;
-	return *n > 0 ? r->row + r->table[low].from : NULL;
+	return r->rows;
 }
 
 const struct cat_logged_value *
@@ -577,5 +486,5 @@ void
 cat_replay_counts(const struct cat_replay *r, uint64_t *records, uint64_t *rows)
 {
 	*records = r->records;
-	*rows = r->live;
+	*rows = cat_logged_rows_all(r->rows);
 }

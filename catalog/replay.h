@@ -2,18 +2,11 @@
 #ifndef NAM_CATALOG_REPLAY_H
 #define NAM_CATALOG_REPLAY_H
 
+#include "logged_rows.h"
+
 #include <txn/txn.h>
 
-/* The newest version of a row. */
-struct cat_logged_row {
-	uint64_t at; /* where it lay */
-	uint64_t cid;
-	uint64_t ident;
-	uint32_t table;
-	uint32_t len, cap;
-	bool deleted;
-	_Alignas(8) char bytes[];
-};
+#include <stdatomic.h>
 
 struct cat_logged_value {
 	uint64_t at;
@@ -32,12 +25,15 @@ struct cat_logged_number {
 struct cat_replay;
 
 /* Reads the published life of the log of a storage node. told(arg, done, all): bytes, now and then.
- * NAM_CORRUPT: a record contradicts itself. In a coroutine. */
+ * stop: once it
+ * is set, NAM_CANCELLED comes soon; NULL = never. NAM_CORRUPT: a record contradicts itself. In a
+ * coroutine. */
 nam_status cat_replay_open(struct cat_replay **out, struct net_worker *w, unsigned region,
-    void (*told)(void *arg, uint64_t done, uint64_t all), void *arg, struct nam_err *err);
+    const atomic_bool *stop, void (*told)(void *arg, uint64_t done, uint64_t all), void *arg,
+    struct nam_err *err);
 void cat_replay_close(struct cat_replay *r);
-/* The live rows of a table; borrowed. */
-struct cat_logged_row **cat_replay_rows(const struct cat_replay *r, uint32_t table, size_t *n);
+/* Borrowed. */
+const struct cat_logged_rows *cat_replay_rows(const struct cat_replay *r);
 /* The value that lay at that address, NULL = none; borrowed. */
 const struct cat_logged_value *cat_replay_value(const struct cat_replay *r, uint64_t at);
 /* NULL = none; borrowed. */

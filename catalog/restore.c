@@ -5,15 +5,13 @@
  * 	   read it: ids are used once, and its tables have those of the new ones
  * 	2  memory is made for each table and index; the rows of the system tables are written, with
  * 	   the new addresses: one transaction
- * 	3  the rows of the tables are written, a few thousand in a transaction; their indexes with
- * 	   them
+ * 	3  the rows of the tables are written (restore_rows.c), their indexes with them
  * 	4  sequences go on behind what they may have given out, and so do the ids of tables
  *
  * A row's bytes stay as they are, but for the addresses of its long values. Relations of temporary
  * schemas are left out, with all that the catalog says of them.
  */
-#include "replay.h"
-#include "restore.h"
+#include "restore_internal.h"
 
 #include <base/log.h>
 #include <catalog/catalog_internal.h>
@@ -24,39 +22,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOGETHER = 64, ROWS_A_TXN = 4096, BYTES_A_TXN = 2 << 20 };
+enum { TOGETHER = 64 };
 
-/* A table or an index, before and after. */
-struct moved {
-	uint32_t id;
-	uint64_t was;   /* its anchor */
-	unsigned words; /* of an index's key */
-	bool index, left_out;
-	struct txn_table store;
-	struct txn_order order;
-};
-
-struct restore {
-	struct cat *c;
-	struct txn_worker *tw;
-	struct cat_replay *log;
-	struct moved *moved; /* rising by id */
-	size_t n;
-	void (*told)(void *arg, const char *what, uint64_t done, uint64_t all);
-	void *told_arg;
-	struct cat_restored *out;
-	struct nam_err *err;
-	uint64_t rows;
-	uint32_t last_id;
-};
+nam_status
+cat_restore_fail(struct nam_err *err, nam_status st, const char *what)
+{
+	return nam_fail(err, st, "cannot restore %s: %s", what,
+	    st == NAM_FULL        ? "the storage nodes have less memory than the database needs; start them "
+				    "again with a larger --size"
+	    : st == NAM_CANCELLED ? "the process was told to end"
+				  : nam_status_text(st));
+}
 
 static nam_status
 fail(struct restore *r, nam_status st, const char *what)
 {
-	return nam_fail(r->err, st, "cannot restore %s: %s", what,
-	    st == NAM_FULL ? "the storage nodes have less memory than the database needs; start them "
-			     "again with a larger --size"
-			   : nam_status_text(st));
+	return cat_restore_fail(r->err, st, what);
 }
 
 /* ---- 1: what was left ---- */
@@ -102,12 +83,41 @@ cat_empty(struct cat *c, struct txn_worker *tw)
 
 /* ---- rows of the system tables ---- */
 
-/* What a row's long value was; NULL: the log does not have it. */
-static const struct cat_logged_value *
-logged_value(const struct restore *r, const struct txn_blob *b)
+const struct cat_logged_value *
+cat_restore_value(const struct restore *r, const struct txn_blob *b)
 {
 	const struct cat_logged_value *x = cat_replay_value(r->log, b->at.bits);
 	return x != NULL && x->len == b->len ? x : NULL;
+}
+
+/* The rows of a system table, one after the other. */
+struct walk {
+	const struct cat_logged_chunk *chunk;
+	size_t left;
+	char *at;
+};
+
+static struct walk
+walk_of(const struct restore *r, unsigned table)
+{
+	struct walk w = { 0 };
+	const struct cat_table *def = &r->c->system[table]->def;
+	w.chunk = cat_logged_rows_chunks(cat_replay_rows(r->log), def->store.id, &w.left);
+	w.at = w.left > 0 ? w.chunk->from : NULL;
+	return w;
+}
+
+static const struct cat_logged_row *
+next_row(struct walk *w)
+{
+	while (w->left > 0) {
+		const struct cat_logged_row *x = cat_logged_rows_next(w->chunk, &w->at);
+		if (x != NULL)
+			return x;
+		if (--w->left > 0)
+			w->at = (++w->chunk)->from;
+	}
+	return NULL;
 }
 
 /* All values of a logged row; strings point into it, or into a logged value. */
@@ -122,7 +132,7 @@ values_of(
 			return NAM_CORRUPT;
 		if (!spilled)
 			continue;
-		const struct cat_logged_value *x = logged_value(r, &b);
+		const struct cat_logged_value *x = cat_restore_value(r, &b);
 		if (x == NULL)
 			return NAM_CORRUPT;
 		v[i].s = (struct cat_str){ x->bytes, x->len };
@@ -165,15 +175,14 @@ find_relations(struct restore *r)
 {
 	const struct cat_table *def = &r->c->system[0]->def;
 	union cat_val v[WIDEST];
-	size_t n;
-	struct cat_logged_row **row = cat_replay_rows(r->log, def->store.id, &n);
+	struct walk w = walk_of(r, 0);
+	uint64_t n = cat_logged_rows_live(cat_replay_rows(r->log), def->store.id);
 	r->last_id = cat_replay_last_id(r->log);
 	if (n > 0 && (r->moved = calloc(n, sizeof *r->moved)) == NULL)
 		return NAM_NOMEM;
-	for (size_t i = 0; i < n; i++) {
+	for (const struct cat_logged_row *row; (row = next_row(&w)) != NULL;) {
 		struct moved *m = &r->moved[r->n++];
-		if (values_of(r, def, row[i], v) != NAM_OK || v[T_ID].i < CAT_FIRST_ID ||
-		    v[T_ID].i > UINT32_MAX)
+		if (values_of(r, def, row, v) != NAM_OK || v[T_ID].i < CAT_FIRST_ID || v[T_ID].i > UINT32_MAX)
 			return NAM_CORRUPT;
 		m->id = (uint32_t)v[T_ID].i;
 		m->was = (uint64_t)v[T_ANCHOR].i;
@@ -199,12 +208,11 @@ find_indexes(struct restore *r)
 {
 	const struct cat_table *def = &r->c->system[2]->def;
 	union cat_val v[WIDEST];
-	size_t n;
-	struct cat_logged_row **row = cat_replay_rows(r->log, def->store.id, &n);
-	for (size_t i = 0; i < n; i++) {
+	struct walk w = walk_of(r, 2);
+	for (const struct cat_logged_row *row; (row = next_row(&w)) != NULL;) {
 		char head[96];
 		unsigned id, words, flags;
-		if (values_of(r, def, row[i], v) != NAM_OK)
+		if (values_of(r, def, row, v) != NAM_OK)
 			return NAM_CORRUPT;
 		if (v[X_KIND].i != 'x')
 			continue;
@@ -324,18 +332,17 @@ write_system(struct restore *r, struct txn *t, unsigned table, struct nam_arena 
 	const struct cat_table *def = &r->c->system[table]->def;
 	struct txn_put put[TOGETHER];
 	unsigned puts = 0;
-	size_t n;
-	struct cat_logged_row **row = cat_replay_rows(r->log, def->store.id, &n);
+	struct walk w = walk_of(r, table);
 	nam_status st = NAM_OK;
-	for (size_t i = 0; st == NAM_OK && i < n; i++) {
+	for (const struct cat_logged_row *row; st == NAM_OK && (row = next_row(&w)) != NULL;) {
 		union cat_val v[WIDEST];
 		bool skip;
-		if ((st = values_of(r, def, row[i], v)) != NAM_OK ||
+		if ((st = values_of(r, def, row, v)) != NAM_OK ||
 		    (st = renew(r, table, v, &skip, arena)) != NAM_OK)
 			break;
 		if (!skip)
 			st = cat_system_put(def, t, v, &put[puts++], arena);
-		if (st == NAM_OK && puts > 0 && (puts == TOGETHER || i + 1 == n)) {
+		if (st == NAM_OK && puts == TOGETHER) {
 			st = txn_insert(t, put, puts);
 			puts = 0;
 		}
@@ -375,157 +382,6 @@ write_catalog(struct restore *r)
 	return st == NAM_OK ? st : fail(r, st, "the catalog");
 }
 
-/* ---- 3: rows ---- */
-
-/* A row's bytes with its long values in new memory; `values` gets their bytes. */
-static nam_status
-row_bytes(struct restore *r, struct txn *t, const struct cat_table *tab, const struct cat_logged_row *row,
-    const void **out, uint64_t *bytes, struct nam_arena *arena)
-{
-	uint32_t where[TXN_BLOBS_MAX];
-	unsigned n =
-	    tab->store.blobs != NULL ? cat_row_spills(tab, row->bytes, row->len, where, TXN_BLOBS_MAX) : 0;
-	char *copy = n > 0 ? nam_arena_copy(arena, row->bytes, row->len) : NULL;
-	*out = row->bytes;
-	*bytes += row->len;
-	if (n > 0 && copy == NULL)
-		return NAM_NOMEM;
-	for (unsigned i = 0; i < n; i++) {
-		struct txn_blob b;
-		memcpy(&b, copy + where[i], sizeof b);
-		const struct cat_logged_value *x = logged_value(r, &b);
-		if (x == NULL)
-			return NAM_CORRUPT;
-		struct txn_table *store = (struct txn_table *)(uintptr_t)&tab->store;
-		nam_status st = txn_blob_put(t, store, x->bytes, x->len, &b);
-		if (st != NAM_OK)
-			return st;
-		memcpy(copy + where[i], &b, sizeof b);
-		*bytes += x->len;
-	}
-	if (n > 0)
-		*out = copy;
-	return NAM_OK;
-}
-
-static nam_status
-row_put(struct restore *r, struct txn *t, const struct cat_table *tab, const struct cat_logged_row *row,
-    struct txn_put *p, uint64_t *bytes, struct nam_arena *arena)
-{
-	union cat_val key[CAT_KEY_MAX];
-	struct cat_str k = { NULL, 0 };
-	*p = (struct txn_put){ .table = (struct txn_table *)(uintptr_t)&tab->store, .len = row->len };
-	for (unsigned i = 0; i < tab->keys; i++) {
-		struct txn_blob b;
-		bool null, spilled;
-		if (!cat_row_value(tab, tab->key[i], row->bytes, row->len, &key[i], &null, &spilled, &b) ||
-		    null)
-			return NAM_CORRUPT;
-		if (!spilled)
-			continue;
-		const struct cat_logged_value *x = logged_value(r, &b);
-		if (x == NULL)
-			return NAM_CORRUPT;
-		key[i].s = (struct cat_str){ x->bytes, x->len };
-	}
-	nam_status st = tab->keys > 0 ? cat_key_encode(tab, key, &k, &p->hash, arena) : NAM_OK;
-	p->key = k.p;
-	p->key_len = k.len;
-	return st == NAM_OK ? row_bytes(r, t, tab, row, &p->bytes, bytes, arena) : st;
-}
-
-/* Rows [*at, n) of a table, as many as a transaction takes. */
-static nam_status
-write_some(struct restore *r, const char *path, struct cat_logged_row **row, size_t n, size_t *at)
-{
-	const struct cat_table *tab;
-	struct txn_put put[TOGETHER];
-	struct nam_arena arena;
-	struct txn *t;
-	uint64_t bytes = 0;
-	size_t i = *at;
-	nam_status st = txn_begin(r->tw, TXN_REPEATABLE_READ, &t);
-	if (st != NAM_OK)
-		return st;
-	nam_arena_init(&arena, 64 << 10);
-	txn_set_sync(t, false);
-	st = cat_find(r->c, t, path, &tab);
-	if (st == NAM_OK && tab == NULL)
-		st = NAM_CORRUPT;
-	if (st == NAM_OK && i == 0 && tab->keys > 0)
-		st = txn_table_reserve(r->tw, (struct txn_table *)(uintptr_t)&tab->store, n);
-	while (st == NAM_OK && i < n && i - *at < ROWS_A_TXN && bytes < BYTES_A_TXN) {
-		unsigned puts = 0;
-		for (; st == NAM_OK && puts < TOGETHER && i < n && bytes < BYTES_A_TXN; i++)
-			st = row_put(r, t, tab, row[i], &put[puts++], &bytes, &arena);
-		if (st == NAM_OK)
-			st = txn_insert(t, put, puts);
-	}
-	if (st == NAM_OK)
-		st = txn_commit(t, NULL);
-	else
-		txn_abort(t);
-	nam_arena_fini(&arena);
-	if (st == NAM_OK)
-		*at = i;
-	return st == NAM_DUPLICATE ? NAM_CORRUPT : st;
-}
-
-static nam_status
-write_table(struct restore *r, const struct cat_table *tab, uint64_t all)
-{
-	char path[CAT_PATH_MAX + 1];
-	size_t n, at = 0;
-	unsigned tries = 0;
-	struct cat_logged_row **row = cat_replay_rows(r->log, tab->store.id, &n);
-	nam_status st = NAM_OK;
-	snprintf(path, sizeof path, "%s", tab->path);
-	while (at < n) {
-		size_t was = at;
-		st = write_some(r, path, row, n, &at);
-		/* An index whose partition is moving, or a collector, may be in the way. */
-		if (st != NAM_OK && (nam_status_todo(st) != DO_RETRY || ++tries > 100))
-			return fail(r, st, path);
-		if (st != NAM_OK) {
-			net_sleep(txn_worker_net(r->tw), 1000000);
-			continue;
-		}
-		tries = 0;
-		r->rows += at - was;
-		if (r->told != NULL)
-			r->told(r->told_arg, "rows", r->rows, all);
-	}
-	r->out->rows += n;
-	r->out->tables++;
-	return NAM_OK;
-}
-
-static nam_status
-write_tables(struct restore *r)
-{
-	const struct cat_table **list;
-	struct nam_arena arena;
-	struct txn *t;
-	unsigned n = 0;
-	uint64_t records, all;
-	nam_arena_init(&arena, 64 << 10);
-	cat_replay_counts(r->log, &records, &all);
-	nam_status st = txn_begin(r->tw, TXN_REPEATABLE_READ, &t);
-	if (st == NAM_OK) {
-		st = cat_list(r->c, t, &list, &n, &arena);
-		if (st != NAM_OK)
-			fail(r, st, "the catalog");
-		for (unsigned i = 0; st == NAM_OK && i < n; i++)
-			if (list[i]->kind == CAT_TABLE && !list[i]->system)
-				st = write_table(r, list[i], all);
-		txn_abort(t);
-	} else {
-		fail(r, st, "the catalog");
-	}
-	nam_arena_fini(&arena);
-	return st;
-}
-
 /* ---- all of it ---- */
 
 /* Ids that were given out are not given out again. */
@@ -549,20 +405,19 @@ static void
 told_of_log(void *arg, uint64_t done, uint64_t all)
 {
 	struct restore *r = arg;
-	if (r->told != NULL)
-		r->told(r->told_arg, "bytes of the log", done, all);
+	if (r->how->told != NULL)
+		r->how->told(r->how->told_arg, "log", done, all);
 }
 
 nam_status
-cat_restore(struct cat *c, struct txn_worker *tw,
-    void (*told)(void *arg, const char *what, uint64_t done, uint64_t all), void *arg,
-    struct cat_restored *out, struct nam_err *err)
+cat_restore(struct cat *c, struct txn_worker *tw, const struct cat_restoring *how, struct cat_restored *out,
+    struct nam_err *err)
 {
-	struct restore r = { .c = c, .tw = tw, .told = told, .told_arg = arg, .out = out, .err = err };
+	struct restore r = { .c = c, .tw = tw, .how = how, .out = out, .err = err };
 	uint64_t rows;
 	*out = (struct cat_restored){ 0 };
-	nam_status st =
-	    cat_replay_open(&r.log, txn_worker_net(tw), txn_db_log_node(c->db), told_of_log, &r, err);
+	nam_status st = cat_replay_open(
+	    &r.log, txn_worker_net(tw), txn_db_log_node(c->db), how->stop, told_of_log, &r, err);
 	if (st != NAM_OK)
 		return st;
 	cat_replay_counts(r.log, &out->records, &rows);
@@ -570,7 +425,7 @@ cat_restore(struct cat *c, struct txn_worker *tw,
 	if (st == NAM_OK)
 		st = raise_ids(&r);
 	if (st == NAM_OK)
-		st = write_tables(&r);
+		st = cat_restore_rows(&r);
 	free(r.moved);
 	cat_replay_close(r.log);
 	return st;

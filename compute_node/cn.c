@@ -5,7 +5,6 @@
 #include <base/heap.h>
 #include <base/log.h>
 #include <catalog/checkpoint.h>
-#include <catalog/restore.h>
 #include <compute_node/cn_internal.h>
 
 #include <stdio.h>
@@ -22,7 +21,6 @@ enum {
 	SCOUT_IDLE_NS = 10000000,
 	LOOK_EVERY = 100
 };
-#define TELL_RESTORE_NS     UINT64_C(2000000000)
 #define CHECKPOINT_AGAIN_NS UINT64_C(5000000000)
 #define CHECKPOINT_REST_NS  UINT64_C(600000000000)
 
@@ -138,50 +136,7 @@ cn_on_end(struct cn *cn, void (*fn)(void *arg, const char *why), void *arg)
 
 /* ---- a worker's thread ---------------------------------------------------------- */
 
-/* Tells how far a restore has come, every two seconds. */
-static void
-tell_restore(void *arg, const char *what, uint64_t done, uint64_t all)
-{
-	uint64_t *last = arg, now = nam_clock_ns();
-	if (now - *last < TELL_RESTORE_NS)
-		return;
-	*last = now;
-	nam_log(NAM_LOG_WARN, "restoring the database: %.0f %% of the %s",
-	    all > 0 && done <= all ? 100.0 * (double)done / (double)all : 100.0, what);
-}
-
-/* The catalog; and the database itself, if this process is the one that restores it. */
-static nam_status
-open_database(struct cn_worker *w, struct nam_err *err)
-{
-	struct cn *cn = w->cn;
-	struct cat_restored restored = { 0 };
-	bool restorer, restores;
-	uint64_t begin = nam_clock_ns(), told = begin;
-	nam_status st = txn_life(w->place.txn, &restorer, &restores, err);
-	if (st != NAM_OK)
-		return st;
-	st = restorer ? cat_open_empty(w->place.txn, &cn->cat) : cat_open(w->place.txn, &cn->cat);
-	if (st != NAM_OK)
-		nam_fail(err, st, "cannot open the catalog: %s", nam_status_text(st));
-	if (st == NAM_OK && restores)
-		st = cat_restore(cn->cat, w->place.txn, tell_restore, &told, &restored, err);
-	if (st == NAM_OK && restorer)
-		st = txn_life_done(w->place.txn, err);
-	else if (restorer)
-		txn_life_quit(w->place.txn);
-	if (st != NAM_OK)
-		return st;
-	if (restores)
-		nam_log(NAM_LOG_WARN,
-		    "restored the database in %.1f s: %llu tables, %llu rows, out of %llu records of the log",
-		    (double)(nam_clock_ns() - begin) / 1e9, (unsigned long long)restored.tables,
-		    (unsigned long long)restored.rows, (unsigned long long)restored.records);
-	return NAM_OK;
-}
-
-/* The heart comes first and joins the cluster, then the recoverer. Worker 0 opens the other parts
- * that the process shares. */
+/* The heart comes first and joins the cluster, then the recoverer. */
 static nam_status
 open_worker(struct cn_worker *w, struct nam_err *err)
 {
@@ -193,11 +148,6 @@ open_worker(struct cn_worker *w, struct nam_err *err)
 		sql_guard_helpers(cn->db); /* the recoverer comes next */
 	if ((st = txn_worker_open(cn->db, w->place.net, &w->place.txn)) != NAM_OK)
 		return nam_fail(err, st, "cannot open a transaction worker: %s", nam_status_text(st));
-	if (w != cn->heart && w != cn->recoverer && cn->cat == NULL && (st = open_database(w, err)) != NAM_OK)
-		return st;
-	if (cn->measure && w->place.worker == 0)
-		sql_costs_measure(w->place.net, txn_db_root(cn->db, 0));
-	w->place.cat = cn->cat;
 	w->place.parser = cn->parser;
 	if (w == cn->heart && nam_co_start(net_worker_sched(w->place.net), watch_end, cn, CN_STACK) == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory for a worker's stack");
@@ -426,6 +376,7 @@ cn_open(struct cn **out, const struct cn_config *cfg, struct nam_err *err)
 	cn->txn = cfg->txn;
 	cn->txn.split = true;
 	cn->measure = cfg->measure;
+	cn->opening = cfg->opening;
 	const struct net_config nc = {
 		.storage = cfg->storage,
 		.fabric = cfg->fabric,
@@ -472,10 +423,13 @@ cn_open(struct cn **out, const struct cn_config *cfg, struct nam_err *err)
 		if (warning.text[0] == 0)
 			warning = said;
 	}
+	if ((st = cn_open_database(cn, err)) != NAM_OK)
+		goto fail_workers;
 	if (cfg->helps && cn_start(cn, 0, scout, cn, 0) != NAM_OK) {
 		st = nam_fail(err, NAM_NOMEM, "no memory for a worker's stack");
 		goto fail_workers;
 	}
+	cn->opening = NULL;
 	atomic_store(&cn->whole, true);
 	*err = warning;
 	*out = cn;

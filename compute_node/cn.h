@@ -17,6 +17,15 @@
 struct cn;
 struct cn_session;
 
+/* How far cn_open is; it begins as zeros. */
+struct cn_opening {
+	/* Set by any thread: cn_open soon fails with NAM_CANCELLED. */
+	atomic_bool stop;
+	/* 1 + permille of the database that is restored, here or by another process; 0 = nothing is
+	 * restored. Any thread may read it. */
+	_Atomic unsigned restoring;
+};
+
 struct cn_config {
 	const char *storage;      /* "host:port,..."; as net_config */
 	struct net_local **local; /* embedded storage, NULL-terminated; or NULL */
@@ -24,13 +33,13 @@ struct cn_config {
 	const char *cluster;
 	const void *secret; /* borrowed for cn_open */
 	size_t secret_len;
-	uint32_t connect_ms;   /* 0 = 3000 */
-	unsigned workers;      /* 0 = one per core, at most 8 */
-	struct txn_config txn; /* zeros: defaults */
-	size_t statement_max;  /* longest statement; 0 = 1 MiB */
-	bool measure;          /* measure the costs that plans use, on this fabric and processor:
-			        * takes 10 ms */
-	bool helps;            /* its idle workers help with queries of other processes */
+	uint32_t connect_ms;        /* 0 = 3000 */
+	unsigned workers;           /* 0 = one per core, at most 8 */
+	struct txn_config txn;      /* zeros: defaults */
+	size_t statement_max;       /* longest statement; 0 = 1 MiB */
+	bool measure;               /* the costs that plans use are measured: takes 10 ms */
+	bool helps;                 /* its idle workers help with queries of other processes */
+	struct cn_opening *opening; /* borrowed for cn_open; NULL = nobody looks at it */
 };
 
 /*

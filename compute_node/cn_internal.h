@@ -39,6 +39,7 @@ struct cn {
 	struct net *net;
 	struct txn_config txn;
 	bool measure;
+	struct cn_opening *opening; /* until it is open; NULL = nobody looks at it */
 	struct txn_db *db;
 	struct cat *cat;
 	struct sql_parser *parser;
@@ -68,6 +69,10 @@ struct cn {
 /* cn_enter until that time of net's, 0 = it may take long. */
 bool cn_enter_by(struct cn *cn, const struct cn_place *place, const char *user, bool claims,
     _Atomic int *cancel, uint64_t until_ns, struct cat_role *role, bool *found, struct cat_err *err);
+
+/* database.c: opens the catalog, when all workers run; restores the database before, or waits until
+ * another process has. NAM_CANCELLED: cn->opening->stop was set. */
+nam_status cn_open_database(struct cn *cn, struct nam_err *err);
 
 /* health.c: true if clients are served now; else why not. Waits up to 2 s. Any thread but a
  * worker's. */

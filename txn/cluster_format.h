@@ -78,9 +78,10 @@ struct txn_roster {
 			  * for those left behind */
 	uint64_t more[TXN_ROSTER_MORE]; /* roots 8 to 14 */
 
-	uint64_t log;  /* region of the storage node that has the cluster's log, 0 = none */
-	uint64_t life; /* life.c: 0; the restorer's lock word; or 1 + 2 x the life */
-	uint64_t pad[6];
+	uint64_t log;      /* region of the storage node that has the cluster's log, 0 = none */
+	uint64_t life;     /* life.c: 0; the restorer's lock word; or 1 + 2 x the life */
+	uint64_t restored; /* permille, as the restorer says; tells people, decides nothing */
+	uint64_t pad[5];
 
 	struct txn_roster_node node[NET_REGIONS];
 };

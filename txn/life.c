@@ -11,12 +11,18 @@
 
 #include <base/log.h>
 
-enum { LOOK_NS = 5000000, TELL_NS = 2000000000 };
+enum { LOOK_NS = 5000000, TELL_NS = 2000000000, TELL_LOOKS = 40 };
 
 static net_addr
 life_at(const struct txn_db *db)
 {
 	return net_plus(db->cluster, offsetof(struct txn_roster, life));
+}
+
+static net_addr
+restored_at(const struct txn_db *db)
+{
+	return net_plus(db->cluster, offsetof(struct txn_roster, restored));
 }
 
 /* The cluster is in use: remembers where its log is. */
@@ -52,17 +58,38 @@ begin_life(struct txn_worker *tw, bool *restores, struct nam_err *err)
 				  db->wal_region, nam_status_text(st));
 }
 
+void
+txn_life_tell(struct txn_worker *tw, unsigned permille)
+{
+	const uint64_t word = permille;
+	net_write1(tw->w, restored_at(tw->db), &word, sizeof word, NULL);
+}
+
+/* Another process restores. */
+static void
+tell_of_other(struct txn_worker *tw, const struct txn_life_wait *wait)
+{
+	uint64_t permille;
+	if (wait != NULL && wait->told != NULL &&
+	    net_read1(tw->w, restored_at(tw->db), &permille, sizeof permille, NULL) == NAM_OK)
+		wait->told(wait->told_arg, permille < 1000 ? (unsigned)permille : 1000);
+}
+
 nam_status
-txn_life(struct txn_worker *tw, bool *restorer, bool *restores, struct nam_err *err)
+txn_life(struct txn_worker *tw, const struct txn_life_wait *wait, bool *restorer, bool *restores,
+    struct nam_err *err)
 {
 	struct txn_db *db = tw->db;
 	uint64_t waits = 0, since = net_now_ns(tw->w);
 	*restorer = *restores = false;
 	if (db->wal_region == 0)
 		return NAM_OK;
-	for (;;) {
+	for (unsigned looks = 0;; looks++) {
 		uint64_t word, seen;
 		bool ended = true;
+		if (wait != NULL && wait->stop != NULL && atomic_load(wait->stop))
+			return nam_fail(err, NAM_CANCELLED,
+			    "the process was told to end before the database was restored");
 		nam_status st = net_read1(tw->w, life_at(db), &word, sizeof word, NULL);
 		if (st == NAM_OK && word != 0 && (word & REC_LOCK) == 0)
 			return join_life(tw, (uint32_t)(word >> 1), err);
@@ -89,6 +116,8 @@ txn_life(struct txn_worker *tw, bool *restorer, bool *restores, struct nam_err *
 			nam_log(NAM_LOG_WARN, "another process restores the database; this one waits for it");
 			waits = word;
 		}
+		if (looks % TELL_LOOKS == 0)
+			tell_of_other(tw, wait);
 		net_sleep(tw->w, LOOK_NS);
 	}
 }

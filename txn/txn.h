@@ -21,6 +21,8 @@
 #include <net/net.h>
 #include <tsoracle/tsoracle.h>
 
+#include <stdatomic.h>
+
 struct txn_db;     /* one compute process in the cluster */
 struct txn_worker; /* one worker thread of it */
 struct txn;        /* one transaction */
@@ -69,9 +71,17 @@ struct tso *txn_db_oracle(struct txn_db *db);
  * returned NAM_OK. *restorer: this process makes the database: it puts there what the log's
  * published life has (*restores; else there is nothing), and then calls txn_life_done. Else the
  * database is there; if another process restores it, that is waited for. Once, in a coroutine, when
- * the process's recoverer runs.
+ * the process's recoverer runs. wait may be NULL. NAM_CANCELLED: its stop was set.
  */
-nam_status txn_life(struct txn_worker *tw, bool *restorer, bool *restores, struct nam_err *err);
+struct txn_life_wait {
+	const atomic_bool *stop;                    /* NULL = never */
+	void (*told)(void *arg, unsigned permille); /* how far the other process is; NULL = none */
+	void *told_arg;
+};
+nam_status txn_life(struct txn_worker *tw, const struct txn_life_wait *wait, bool *restorer, bool *restores,
+    struct nam_err *err);
+/* The restorer tells the processes that wait how far it is. */
+void txn_life_tell(struct txn_worker *tw, unsigned permille);
 /* All that was committed so far is the database, durably, and other processes may use it.
  * NAM_REFUSED: this process stalled, and another one restores instead. */
 nam_status txn_life_done(struct txn_worker *tw, struct nam_err *err);

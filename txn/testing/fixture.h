@@ -202,7 +202,7 @@ fixture_main(void *arg)
 		assert_int_equal(txn_worker_open(fix->db[p], fix->w[p], &fix->tw[p]), NAM_OK);
 		if (fixture_log != NULL) {
 			bool restorer, restores;
-			assert_int_equal(txn_life(fix->tw[p], &restorer, &restores, &err), NAM_OK);
+			assert_int_equal(txn_life(fix->tw[p], NULL, &restorer, &restores, &err), NAM_OK);
 			assert_int_equal(restorer, p == 0);
 			if (restorer)
 				assert_int_equal(txn_life_done(fix->tw[p], &err), NAM_OK);

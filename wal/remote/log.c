@@ -89,8 +89,8 @@ wal_log_publish(struct net_worker *w, const struct wal_log *l)
 }
 
 nam_status
-wal_log_read(struct net_worker *w, unsigned region, uint64_t position, void *out, uint32_t cap,
-    uint32_t *bytes, uint64_t *next)
+wal_log_read(struct net_worker *w, unsigned region, uint64_t position, void *buf, uint32_t cap,
+    const char **records, uint32_t *bytes, uint64_t *next)
 {
 	const struct wal_rq rq = { .what = WAL_READ, .arg = position };
 	struct wal_records head;
@@ -98,13 +98,13 @@ wal_log_read(struct net_worker *w, unsigned region, uint64_t position, void *out
 	*bytes = 0;
 	if (cap < sizeof head)
 		return NAM_INVALID;
-	nam_status st = ask(w, region, &rq, out, cap, &got);
+	nam_status st = ask(w, region, &rq, buf, cap, &got);
 	if (st != NAM_OK)
 		return st;
-	memcpy(&head, out, got < sizeof head ? got : sizeof head);
+	memcpy(&head, buf, got < sizeof head ? got : sizeof head);
 	if (got < sizeof head || head.bytes != got - sizeof head || head.bytes > cap)
 		return NAM_CORRUPT;
-	memmove(out, (char *)out + sizeof head, head.bytes);
+	*records = (const char *)buf + sizeof head;
 	*bytes = (uint32_t)head.bytes;
 	*next = head.next;
 	return NAM_OK;

@@ -25,9 +25,10 @@ nam_status wal_log_begin(struct net_worker *w, unsigned region, uint64_t cluster
 /* Makes the life the database, and waits until it is. NAM_REFUSED: another life has begun;
  * NAM_UNLOGGED: the log is broken; NAM_GONE. */
 nam_status wal_log_publish(struct net_worker *w, const struct wal_log *l);
-/* Records of the published life from `position` on (wal_read, wal.h); *bytes == 0: the end. */
-nam_status wal_log_read(struct net_worker *w, unsigned region, uint64_t position, void *out, uint32_t cap,
-    uint32_t *bytes, uint64_t *next);
+/* Records of the published life from `position` on (wal_read, wal.h), somewhere in buf; *bytes ==
+ * 0: the end. */
+nam_status wal_log_read(struct net_worker *w, unsigned region, uint64_t position, void *buf, uint32_t cap,
+    const char **records, uint32_t *bytes, uint64_t *next);
 /* What was received last with that place (Q4). */
 nam_status wal_log_last(struct net_worker *w, const struct wal_log *l, uint64_t place, struct wal_last *out);
 /* Bytes at most: of a record that one message takes; of records that an answer brings (cap of
