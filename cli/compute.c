@@ -1,5 +1,6 @@
 /* compute.c -- `namdb compute`: a compute node in the foreground, with faces for clients. */
 #include "cli.h"
+#include "opening.h"
 
 #include <base/heap.h>
 #include <base/log.h>
@@ -7,7 +8,6 @@
 #include <compute_node/memory.h>
 #include <compute_node/pgwire/pgwire.h>
 #include <index/tree.h>
-#include <net/secret.h>
 
 #include <getopt.h>
 #include <signal.h>
@@ -50,6 +50,8 @@ static const char usage[] =
     "(default 3000)\n"
     "  --help              this text\n"
     "\n"
+    "While the database is restored clients are told how far it is (57P03). If the storage nodes end, or\n"
+    "the process is fenced, its sessions end (57P01), and it connects again when the nodes are back.\n"
     "SIGTERM or SIGINT ends it: each session is told so (57P01), open transactions are rolled back.\n"
     "SIGHUP reads the certificate, its key and the file of --log-level again; new sessions use them.\n"
     "A client names a role that is there. A new cluster has one, namdb, a superuser that stays; if no role\n"
@@ -81,10 +83,18 @@ static const struct option known[] = {
 	{ 0 },
 };
 
+enum {
+	LOOK_MS = 200,
+	TRIM_LOOKS = 25,
+	AGAIN_MS = 200,
+	REST_MS = 10000, /* sessions may take so long to end when the place is lost */
+};
+
 struct compute {
 	struct cn_config cn;
 	struct cn_pg_config pg;
 	struct cn_metrics_config metrics;
+	struct cn_opening opening;
 	char metrics_at[120];
 	const char *secret_file;
 };
@@ -230,24 +240,8 @@ static void
 on_end(void *arg, const char *why)
 {
 	(void)arg;
-	fprintf(stderr, "namdb compute: %s\n", why);
+	nam_log(NAM_LOG_WARN, "%s", why);
 	kill(getpid(), SIGUSR1);
-}
-
-/* The secret stays in memory no longer than it takes. */
-static nam_status
-join_cluster(struct compute *c, struct cn **out, struct nam_err *err)
-{
-	uint8_t secret[NET_SECRET_LEN];
-	nam_status st = net_secret_load(c->secret_file, secret, &c->cn.secret_len, err);
-	c->cn.secret = secret;
-	if (st == NAM_OK)
-		st = cn_open(out, &c->cn, err);
-	explicit_bzero(secret, sizeof secret);
-	c->cn.secret = NULL;
-	if (st == NAM_OK && err->text[0] != 0)
-		fprintf(stderr, "namdb compute: warning: %s\n", err->text);
-	return st;
 }
 
 /* SIGHUP: what can be read again is. What cannot stays as it was. */
@@ -262,19 +256,151 @@ reload(struct cn_pg *pg)
 		nam_log(NAM_LOG_INFO, "SIGHUP: the certificate and the log's level are read again");
 }
 
-/* Waits for one of the signals but SIGHUP. Meanwhile freed memory goes back to the system. */
+/* Serves clients until one of the signals but SIGHUP comes, or the storage nodes end: 0. Meanwhile
+ * freed memory goes back to the system. */
 static int
-wait_for(const sigset_t *set, struct cn *cn, struct cn_pg *pg)
+serve(const sigset_t *set, struct cn *cn, struct cn_pg *pg)
 {
-	const struct timespec every = { .tv_sec = 5 };
+	const struct timespec every = { .tv_nsec = LOOK_MS * 1000000L };
 	struct cn_memory_trim trim = { 0 };
-	int sig;
-	while ((sig = sigtimedwait(set, NULL, &every)) < 0 || sig == SIGHUP) {
+	char why[300];
+	for (unsigned looks = 1;; looks++) {
+		int sig = sigtimedwait(set, NULL, &every);
 		if (sig == SIGHUP)
 			reload(pg);
-		cn_memory_trim(cn, &trim);
+		else if (sig > 0)
+			return sig;
+		if (looks % TRIM_LOOKS == 0)
+			cn_memory_trim(cn, &trim);
+		if (cn_lost(cn, why, sizeof why)) {
+			nam_log(NAM_LOG_WARN, "%s", why);
+			return 0;
+		}
+	}
+}
+
+static void
+warn(struct cn_pg *pg)
+{
+	if (cn_pg_in_the_clear(pg))
+		fprintf(stderr, "namdb compute: warning: other machines can connect, and there is no TLS: "
+				"give --pg-cert and "
+				"--pg-key\n");
+	if (cn_pg_trusts_beside(pg))
+		fprintf(stderr, "namdb compute: warning: other machines can connect, and --pg-auth is trust: "
+				"anybody who reaches the port from this machine, also through a proxy or a "
+				"tunnel, is let in as any role without a password: give --pg-auth scram\n");
+}
+
+/* A place in the cluster, from its begin to its end. */
+struct member {
+	struct cn *cn;
+	struct cn_metrics *metrics;
+};
+
+static nam_status
+join(struct compute *c, struct cn_pg *pg, const sigset_t *ends, struct member *m, int *sig,
+    struct nam_err *err)
+{
+	*m = (struct member){ 0 };
+	atomic_store(&c->opening.restoring, 0);
+	nam_status st = cli_open(&m->cn, &c->cn, c->secret_file, ends, sig, err);
+	if (st != NAM_OK)
+		return st;
+	if (err->text[0] != 0)
+		fprintf(stderr, "namdb compute: warning: %s\n", err->text);
+	if (c->metrics.listen != NULL) {
+		c->metrics.more = cn_pg_metrics;
+		c->metrics.more_arg = pg;
+		st = cn_metrics_open(&m->metrics, m->cn, &c->metrics, err);
+	}
+	if (st == NAM_OK)
+		st = cn_pg_start(pg, m->cn, err);
+	if (st == NAM_OK) {
+		cn_on_end(m->cn, on_end, NULL);
+		return st;
+	}
+	cn_metrics_close(m->metrics);
+	cn_close(m->cn);
+	return st;
+}
+
+/* The place is lost: every session ends, and the process comes back as a new one as soon as the
+ * storage nodes let it. 0, or the signal that ended it. */
+static int
+come_back(struct compute *c, struct cn_pg *pg, const sigset_t *set, const sigset_t *ends, struct member *m)
+{
+	struct nam_err err = { 0 };
+	char told[sizeof err.text] = "";
+	struct timespec pause = { .tv_nsec = AGAIN_MS * 1000000L };
+	int sig = 0;
+	if (!cn_pg_rest(pg, "this process connects to the cluster again", REST_MS)) {
+		nam_log(NAM_LOG_ERROR, "a session does not end: the process ends without it; start it again");
+		_exit(1);
+	}
+	cn_metrics_close(m->metrics);
+	cn_close(m->cn);
+	m->cn = NULL;
+	while (sig == 0 || sig == SIGHUP || sig == SIGUSR1) {
+		if (join(c, pg, ends, m, &sig, &err) == NAM_OK || sig != 0)
+			return sig;
+		if (strcmp(err.text, told) != 0)
+			nam_log(NAM_LOG_WARN, "cannot connect to the cluster again yet: %s", err.text);
+		memcpy(told, err.text, sizeof told);
+		cn_pg_resting(
+		    pg, "it does not reach the storage nodes yet; the log of this process says why");
+		sig = sigtimedwait(set, NULL, &pause);
+		sig = sig < 0 ? 0 : sig;
 	}
 	return sig;
+}
+
+static void
+block(sigset_t *set, sigset_t *ends)
+{
+	sigemptyset(ends);
+	sigaddset(ends, SIGTERM);
+	sigaddset(ends, SIGINT);
+	*set = *ends;
+	sigaddset(set, SIGHUP);
+	sigaddset(set, SIGUSR1); /* on_end's */
+	pthread_sigmask(SIG_BLOCK, set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+/* Joins the cluster, and serves clients until a signal comes, which is *sig. Closes pg. */
+static nam_status
+run(struct compute *c, struct cn_pg *pg, const sigset_t *set, const sigset_t *ends, int *sig,
+    struct nam_err *err)
+{
+	struct member m;
+	nam_status st = join(c, pg, ends, &m, sig, err);
+	if (st != NAM_OK) {
+		cn_pg_close(pg);
+		return *sig != 0 ? NAM_OK : st;
+	}
+	/* The port that the system has chosen stays. */
+	if (m.metrics != NULL) {
+		snprintf(c->metrics_at, sizeof c->metrics_at, "%s", cn_metrics_address(m.metrics));
+		fprintf(stderr, "metrics at http://%s/metrics\n", c->metrics_at);
+	}
+	warn(pg);
+	fprintf(stderr, "compute node with %u workers, for clients of PostgreSQL at %s%s%s\nready\n",
+	    cn_workers(m.cn), cn_pg_address(pg), c->pg.socket_dir ? " and in " : "",
+	    c->pg.socket_dir ? c->pg.socket_dir : "");
+	while (*sig == 0) {
+		*sig = serve(set, m.cn, pg);
+		if (*sig != 0 && *sig != SIGUSR1)
+			break;
+		*sig = come_back(c, pg, set, ends, &m);
+		if (*sig == 0)
+			nam_log(NAM_LOG_WARN, "connected to the cluster again");
+	}
+	cli_end_soon();
+	cn_metrics_close(m.metrics);
+	cn_pg_close(pg);
+	cn_close(m.cn);
+	return NAM_OK;
 }
 
 int
@@ -284,60 +410,22 @@ cli_compute(int argc, char **argv)
 		.cn = { .storage = cli_storage_list(), .fabric = NET_AUTO, .measure = true, .helps = true },
 		.pg = { .listen = "127.0.0.1:5432" },
 	};
-	int code = options(argc, argv, &c), sig;
+	int code = options(argc, argv, &c), sig = 0;
 	if (code >= 0)
 		return code;
-	/* The threads that start now take none of these. */
-	sigset_t set;
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGUSR1); /* on_end's */
-	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
+	sigset_t set, ends;
+	block(&set, &ends); /* the threads that start now take none of them */
 	struct rlimit files;
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
 	}
 	struct nam_err err;
-	struct cn *cn;
 	struct cn_pg *pg;
-	struct cn_metrics *metrics = NULL;
 	nam_heap_begin();
-	if (join_cluster(&c, &cn, &err) != NAM_OK)
+	c.cn.opening = &c.opening;
+	if (cn_pg_open(&pg, &c.pg, &c.opening, &err) != NAM_OK)
 		return complain(err.text);
-	if (cn_pg_open(&pg, cn, &c.pg, &err) != NAM_OK) {
-		cn_close(cn);
-		return complain(err.text);
-	}
-	if (c.metrics.listen != NULL) {
-		c.metrics.more = cn_pg_metrics;
-		c.metrics.more_arg = pg;
-		if (cn_metrics_open(&metrics, cn, &c.metrics, &err) != NAM_OK) {
-			cn_pg_close(pg);
-			cn_close(cn);
-			return complain(err.text);
-		}
-		fprintf(stderr, "metrics at http://%s/metrics\n", cn_metrics_address(metrics));
-	}
-	cn_on_end(cn, on_end, NULL);
-	if (cn_pg_in_the_clear(pg))
-		fprintf(stderr, "namdb compute: warning: other machines can connect, and there is no TLS: "
-				"give --pg-cert and "
-				"--pg-key\n");
-	if (cn_pg_trusts_beside(pg))
-		fprintf(stderr, "namdb compute: warning: other machines can connect, and --pg-auth is trust: "
-				"anybody who reaches the port from this machine, also through a proxy or a "
-				"tunnel, is let in as any role without a password: give --pg-auth scram\n");
-	fprintf(stderr, "compute node with %u workers, for clients of PostgreSQL at %s%s%s\nready\n",
-	    cn_workers(cn), cn_pg_address(pg), c.pg.socket_dir ? " and in " : "",
-	    c.pg.socket_dir ? c.pg.socket_dir : "");
-	sig = wait_for(&set, cn, pg);
-	cli_end_soon();
-	cn_metrics_close(metrics);
-	cn_pg_close(pg);
-	cn_close(cn);
-	return sig == SIGUSR1 ? 1 : 0;
+	nam_status st = run(&c, pg, &set, &ends, &sig, &err);
+	return st == NAM_OK ? 0 : complain(err.text);
 }

@@ -1,10 +1,10 @@
 /* sql.c -- `namdb sql`: a compute node with the SQL shell on it. */
 #include "cli.h"
+#include "opening.h"
 #include "shell.h"
 
 #include <base/number.h>
 #include <index/tree.h>
-#include <net/secret.h>
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -39,18 +39,21 @@ struct opening {
 	const char *secret_file;
 };
 
-/* The secret stays in memory no longer than it takes. */
 static nam_status
 open_again(void *arg, struct cn **out, struct nam_err *err)
 {
 	struct opening *how = arg;
-	uint8_t secret[NET_SECRET_LEN];
-	nam_status st = net_secret_load(how->secret_file, secret, &how->cfg->secret_len, err);
-	how->cfg->secret = secret;
-	if (st == NAM_OK)
-		st = cn_open(out, how->cfg, err);
-	explicit_bzero(secret, sizeof secret);
-	how->cfg->secret = NULL;
+	sigset_t ends;
+	int sig;
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	nam_status st = cli_open(out, how->cfg, how->secret_file, &ends, &sig, err);
+	if (st == NAM_OK && sig != 0) {
+		cn_close(*out);
+		return nam_fail(err, NAM_CANCELLED, "the process was told to end while it connected");
+	}
 	if (st == NAM_OK && err->text[0] != 0)
 		fprintf(stderr, "namdb sql: warning: %s\n", err->text);
 	return st;

@@ -72,3 +72,26 @@ cn_serves(struct cn *cn, char *why, size_t max)
 	cn_question_drop(&q->q);
 	return serves;
 }
+
+/* A mapped node is lost when its process has ended. One that is reached over a connection may be
+ * back, unless other memory was met at its address. */
+static bool
+has_ended(const struct net_node_info *node)
+{
+	return node != NULL &&
+	       (atomic_load(&node->replaced) || (atomic_load(&node->lost) && node->kind == NET_SHM));
+}
+
+bool
+cn_lost(struct cn *cn, char *why, size_t max)
+{
+	const struct net_node_info *home = net_node_of(cn->net, txn_db_home(cn->db)),
+				   *log = net_node_of(cn->net, txn_db_log_node(cn->db));
+	const struct net_node_info *node = has_ended(home) ? home : has_ended(log) ? log : NULL;
+	if (node == NULL && tso_abandoned(txn_db_oracle(cn->db)))
+		node = home;
+	if (node == NULL)
+		return false;
+	snprintf(why, max, "storage node %u (%s) is lost for this process", node->region, node->name);
+	return true;
+}

@@ -161,6 +161,12 @@ txn_life_quit(struct txn_worker *tw)
 }
 
 unsigned
+txn_db_home(const struct txn_db *db)
+{
+	return net_region_of(db->cluster);
+}
+
+unsigned
 txn_db_log_node(const struct txn_db *db)
 {
 	return db->wal_region;

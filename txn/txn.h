@@ -87,6 +87,8 @@ void txn_life_tell(struct txn_worker *tw, unsigned permille);
 nam_status txn_life_done(struct txn_worker *tw, struct nam_err *err);
 /* This process restores no more: it could not. It is about to close; another one may try. */
 void txn_life_quit(struct txn_worker *tw);
+/* The storage node that has the cluster's record. */
+unsigned txn_db_home(const struct txn_db *db);
 /* The storage node that has the log, 0 = there is none. */
 unsigned txn_db_log_node(const struct txn_db *db);
 bool txn_db_has_log(const struct txn_db *db);

@@ -71,6 +71,7 @@ cn_pg_conn_close(struct cn_pg_conn *c)
 	pthread_mutex_lock(&pg->lock);
 	unlink_locked(c);
 	pg->conns--;
+	pg->given -= c->given;
 	pg->sessions -= c->counted;
 	pthread_cond_signal(&pg->fewer);
 	pthread_mutex_unlock(&pg->lock);
@@ -200,30 +201,6 @@ least_busy(struct cn_pg *pg)
 	return best;
 }
 
-/* The first message is whole and asks for a session: from now on a worker owns the connection. */
-static void
-give_to_worker(struct cn_pg_conn *c)
-{
-	struct cn_pg *pg = c->pg;
-	struct cn_pg_worker *w = least_busy(pg);
-	epoll_ctl(pg->epoll, EPOLL_CTL_DEL, c->fd, NULL);
-	pthread_mutex_lock(&pg->lock);
-	c->full = pg->sessions >= pg->cfg.sessions_max;
-	c->given = true;
-	bool known = c->crowd.of != NULL || nam_crowd_enter(&pg->crowd, &c->crowd, c->origin);
-	pthread_mutex_unlock(&pg->lock);
-	if (!known) {
-		cn_pg_conn_close(c);
-		return;
-	}
-	c->at = w;
-	atomic_fetch_add(&w->sessions, 1);
-	if (cn_start(pg->cn, (unsigned)(w - pg->worker), cn_pg_serve, c, 0) != NAM_OK) {
-		atomic_fetch_sub(&w->sessions, 1);
-		cn_pg_conn_close(c);
-	}
-}
-
 /* An answer to a stranger: it fits into the empty buffer of a new connection, or is lost. */
 static void
 say(struct cn_pg_conn *c, const char *p, size_t n)
@@ -244,6 +221,60 @@ refuse(struct cn_pg_conn *c, const char *sqlstate, const char *text)
 	for (int n = 0; n < DRAIN && recv(c->fd, rest, sizeof rest, MSG_DONTWAIT) > 0;)
 		n += (int)sizeof rest;
 	cn_pg_conn_close(c);
+}
+
+/* The database is not open, or not any more. */
+static void
+refuse_for_now(struct cn_pg_conn *c, const char *why)
+{
+	const struct cn_opening *o = c->pg->opening;
+	unsigned restoring = o != NULL ? atomic_load(&o->restoring) : 0;
+	char text[200];
+	snprintf(text, sizeof text, "the database system is starting up%s%s", why[0] != 0 ? ": " : "", why);
+	if (restoring > 0)
+		snprintf(text, sizeof text,
+		    "the database system is starting up: %u %% of the database is restored",
+		    (restoring - 1) / 10);
+	refuse(c, "57P03", text);
+}
+
+/* The first message is whole and asks for a session: from now on a worker owns the connection. tls:
+ * it asks for TLS. */
+static void
+give_to_worker(struct cn_pg_conn *c, bool tls)
+{
+	struct cn_pg *pg = c->pg;
+	struct cn_pg_worker *w = NULL;
+	char why[sizeof pg->why] = "";
+	bool known = false;
+	pthread_mutex_lock(&pg->lock);
+	if (pg->serving) {
+		w = least_busy(pg);
+		c->full = pg->sessions >= pg->cfg.sessions_max;
+		c->given = true;
+		pg->given++;
+		known = c->crowd.of != NULL || nam_crowd_enter(&pg->crowd, &c->crowd, c->origin);
+	} else {
+		memcpy(why, pg->why, sizeof why);
+	}
+	pthread_mutex_unlock(&pg->lock);
+	if (w == NULL) {
+		refuse_for_now(c, why);
+		return;
+	}
+	epoll_ctl(pg->epoll, EPOLL_CTL_DEL, c->fd, NULL);
+	if (tls)
+		say(c, "S", 1);
+	if (!known) {
+		cn_pg_conn_close(c);
+		return;
+	}
+	c->at = w;
+	atomic_fetch_add(&w->sessions, 1);
+	if (cn_start(pg->cn, (unsigned)(w - pg->worker), cn_pg_serve, c, 0) != NAM_OK) {
+		atomic_fetch_sub(&w->sessions, 1);
+		cn_pg_conn_close(c);
+	}
 }
 
 bool
@@ -273,7 +304,7 @@ first_message(struct cn_pg_conn *c, size_t n)
 	uint32_t code = cn_pg_get32(&r);
 	switch (cn_pg_first(body, n)) {
 	case CN_PG_WANTS_SESSION:
-		give_to_worker(c);
+		give_to_worker(c, false);
 		return false;
 	case CN_PG_WANTS_TLS:
 		/* What has come behind the request did not come under TLS. */
@@ -284,8 +315,7 @@ first_message(struct cn_pg_conn *c, size_t n)
 		if (c->pg->cfg.cert != NULL) {
 			c->in_at += 4 + n;
 			c->wants_tls = true;
-			say(c, "S", 1);
-			give_to_worker(c);
+			give_to_worker(c, true);
 			return false;
 		}
 		/* fall through */
@@ -718,9 +748,6 @@ open_ends(struct cn_pg *pg, struct nam_err *err)
 	pg->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (pg->epoll < 0 || pg->wake < 0 || epoll_ctl(pg->epoll, EPOLL_CTL_ADD, pg->wake, &ev) != 0)
 		return nam_fail(err, NAM_IO, "cannot make an epoll (%m)");
-	for (unsigned i = 0; i < pg->workers; i++)
-		if ((pg->worker[i].epoll = epoll_create1(EPOLL_CLOEXEC)) < 0)
-			return nam_fail(err, NAM_IO, "cannot make an epoll (%m)");
 	if (pg->cfg.listen != NULL)
 		st = listen_tcp(pg, &port, err);
 	if (st == NAM_OK && pg->cfg.socket_dir != NULL)
@@ -759,6 +786,7 @@ release(struct cn_pg *pg)
 		close(pg->spare);
 	if (pg->socket_path != NULL && pg->listeners > 0)
 		unlink(pg->socket_path);
+	free(pg->worker);
 	free(pg->socket_path);
 	cn_pg_tls_close(pg->tls);
 	pthread_mutex_destroy(&pg->lock);
@@ -767,27 +795,22 @@ release(struct cn_pg *pg)
 }
 
 nam_status
-cn_pg_open(struct cn_pg **out, struct cn *cn, const struct cn_pg_config *cfg, struct nam_err *err)
+cn_pg_open(
+    struct cn_pg **out, const struct cn_pg_config *cfg, struct cn_opening *opening, struct nam_err *err)
 {
-	unsigned workers = cn_workers(cn);
-	struct cn_pg *pg = calloc(1, sizeof *pg + workers * sizeof pg->worker[0]);
+	struct cn_pg *pg = calloc(1, sizeof *pg);
 	if (pg == NULL)
 		return nam_fail(err, NAM_NOMEM, "out of memory");
-	pg->cn = cn;
+	pg->opening = opening;
 	pg->cfg = *cfg;
 	pg->cfg.sessions_max = cfg->sessions_max ? cfg->sessions_max : SESSIONS;
 	pg->cfg.message_max = cfg->message_max ? cfg->message_max : MESSAGE;
 	pg->cfg.start_ms = cfg->start_ms ? cfg->start_ms : START_MS;
 	pg->strangers_max = pg->thin_to = strangers_max(pg);
-	pg->workers = workers;
 	pg->epoll = pg->wake = -1;
 	pg->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	pthread_mutex_init(&pg->lock, NULL);
 	pthread_cond_init(&pg->fewer, NULL);
-	for (unsigned i = 0; i < workers; i++) {
-		pg->worker[i].pg = pg;
-		pg->worker[i].epoll = -1;
-	}
 	nam_random_bytes(pg->mock_key, sizeof pg->mock_key);
 	cn_pg_peers_init(pg);
 	nam_status st = NAM_OK;
@@ -798,13 +821,9 @@ cn_pg_open(struct cn_pg **out, struct cn *cn, const struct cn_pg_config *cfg, st
 		st = cn_pg_tls_open(&pg->tls, cfg->cert, cfg->key, err);
 	if (st == NAM_OK)
 		st = open_ends(pg, err);
-	if (st == NAM_OK && !on_workers(pg, workers, set_up_worker))
-		st = nam_fail(err, NAM_NOMEM, "out of memory");
-	if (st == NAM_OK && pthread_create(&pg->doorkeeper, NULL, doorkeeper, pg) != 0) {
-		on_workers(pg, workers, take_down_worker);
+	if (st == NAM_OK && pthread_create(&pg->doorkeeper, NULL, doorkeeper, pg) != 0)
 		st = nam_fail(
 		    err, NAM_NOMEM, "cannot start a thread: raise the limit on processes (ulimit -u)");
-	}
 	if (st != NAM_OK) {
 		release(pg);
 		return st;
@@ -814,13 +833,82 @@ cn_pg_open(struct cn_pg **out, struct cn *cn, const struct cn_pg_config *cfg, st
 	return NAM_OK;
 }
 
+static nam_status
+make_workers(struct cn_pg *pg, unsigned n, struct nam_err *err)
+{
+	if ((pg->worker = calloc(n, sizeof *pg->worker)) == NULL)
+		return nam_fail(err, NAM_NOMEM, "out of memory");
+	for (unsigned i = 0; i < n; i++) {
+		pg->worker[i].pg = pg;
+		pg->worker[i].epoll = -1;
+	}
+	pg->workers = n;
+	for (unsigned i = 0; i < n; i++)
+		if ((pg->worker[i].epoll = epoll_create1(EPOLL_CLOEXEC)) < 0)
+			return nam_fail(err, NAM_IO, "cannot make an epoll (%m)");
+	return NAM_OK;
+}
+
+nam_status
+cn_pg_start(struct cn_pg *pg, struct cn *cn, struct nam_err *err)
+{
+	nam_status st = pg->worker == NULL ? make_workers(pg, cn_workers(cn), err) : NAM_OK;
+	if (st != NAM_OK)
+		return st;
+	NAM_ASSERT(pg->workers == cn_workers(cn));
+	pg->cn = cn;
+	if (!on_workers(pg, pg->workers, set_up_worker)) {
+		on_workers(pg, pg->workers, take_down_worker);
+		pg->cn = NULL;
+		return nam_fail(err, NAM_NOMEM, "out of memory");
+	}
+	pthread_mutex_lock(&pg->lock);
+	pg->serving = true;
+	pthread_mutex_unlock(&pg->lock);
+	return NAM_OK;
+}
+
+void
+cn_pg_resting(struct cn_pg *pg, const char *why)
+{
+	pthread_mutex_lock(&pg->lock);
+	snprintf(pg->why, sizeof pg->why, "%s", why);
+	pthread_mutex_unlock(&pg->lock);
+}
+
+bool
+cn_pg_rest(struct cn_pg *pg, const char *why, unsigned ms)
+{
+	struct timespec until;
+	int e = 0;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += ms / 1000;
+	cn_pg_resting(pg, why);
+	cn_ending(pg->cn);
+	pthread_mutex_lock(&pg->lock);
+	pg->serving = false;
+	for (struct cn_pg_conn *c = pg->first; c != NULL; c = c->next)
+		if (c->given)
+			order_locked(c, CN_PG_SHUT);
+	while (pg->given > 0 && e != ETIMEDOUT)
+		e = pthread_cond_timedwait(&pg->fewer, &pg->lock, &until);
+	bool ended = pg->given == 0;
+	pthread_mutex_unlock(&pg->lock);
+	if (!ended)
+		return false;
+	on_workers(pg, pg->workers, take_down_worker);
+	pg->cn = NULL;
+	return true;
+}
+
 void
 cn_pg_close(struct cn_pg *pg)
 {
 	uint64_t one = 1;
 	if (pg == NULL)
 		return;
-	cn_ending(pg->cn);
+	if (pg->cn != NULL)
+		cn_ending(pg->cn);
 	atomic_store(&pg->stopping, true);
 	(void)!write(pg->wake, &one, sizeof one);
 	pthread_join(pg->doorkeeper, NULL);
@@ -828,7 +916,8 @@ cn_pg_close(struct cn_pg *pg)
 	while (pg->conns > 0)
 		pthread_cond_wait(&pg->fewer, &pg->lock);
 	pthread_mutex_unlock(&pg->lock);
-	on_workers(pg, pg->workers, take_down_worker);
+	if (pg->cn != NULL)
+		on_workers(pg, pg->workers, take_down_worker);
 	release(pg);
 }
 

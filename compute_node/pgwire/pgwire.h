@@ -28,10 +28,19 @@ struct cn_pg_config {
 };
 
 /*
- * Listens, and serves clients on cn's workers until cn_pg_close. NAM_INVALID, NAM_IO, NAM_REFUSED:
- * err says what to do. Borrows cn; copies cfg.
+ * Listens. Clients are refused with 57P03 until cn_pg_start; the message says how far `opening` is
+ * (borrowed; may be NULL). NAM_INVALID, NAM_IO, NAM_REFUSED: err says what to do. Copies cfg.
  */
-nam_status cn_pg_open(struct cn_pg **out, struct cn *cn, const struct cn_pg_config *cfg, struct nam_err *err);
+nam_status cn_pg_open(
+    struct cn_pg **out, const struct cn_pg_config *cfg, struct cn_opening *opening, struct nam_err *err);
+/* Serves clients on cn's workers, until cn_pg_rest or cn_pg_close. Borrows cn; each time one with
+ * as many workers. NAM_NOMEM. */
+nam_status cn_pg_start(struct cn_pg *pg, struct cn *cn, struct nam_err *err);
+/* Ends every session with 57P01, and refuses clients with 57P03 and that reason from now on. Before
+ * cn_close. False: a session has not ended within ms. */
+bool cn_pg_rest(struct cn_pg *pg, const char *why, unsigned ms);
+/* Another reason. Any thread. */
+void cn_pg_resting(struct cn_pg *pg, const char *why);
 /* Reads the certificate and its key again, for clients that come from now on. If it fails, *err
  * says why, and the old ones stay. On the thread that closes pg. */
 nam_status cn_pg_reload(struct cn_pg *pg, struct nam_err *err);

@@ -181,10 +181,11 @@ struct cn_pg_worker {
 };
 
 struct cn_pg {
-	struct cn *cn;           /* i */
-	struct cn_pg_config cfg; /* i */
-	char address[128];       /* i */
-	char *socket_path;       /* i  NULL = none */
+	struct cn *cn;              /* while it serves, and until the sessions have ended */
+	struct cn_opening *opening; /* i  NULL = none */
+	struct cn_pg_config cfg;    /* i */
+	char address[128];          /* i */
+	char *socket_path;          /* i  NULL = none */
 	int listener[CN_PG_LISTENERS];
 	unsigned listeners;
 	bool open; /* other machines may connect; set before the first thread starts */
@@ -199,13 +200,16 @@ struct cn_pg {
 	pthread_cond_t fewer;                  /* l  a connection has gone */
 	struct cn_pg_conn *first;              /* l */
 	unsigned conns, sessions;              /* l */
+	unsigned given;                        /* l: connections of workers */
+	bool serving;                          /* l */
+	char why[160];                         /* l: it does not serve now */
 	struct nam_crowd crowd;                /* l: strangers, the doorkeeper's and the workers' */
 	unsigned strangers_max;                /* i */
 	struct cn_pg_conn *by_pid[CN_PG_PIDS]; /* l */
 	uint32_t next_pid;                     /* l */
 	struct sql_peers peers;                /* i */
 	unsigned workers, set_up;              /* l: set_up */
-	struct cn_pg_worker worker[];
+	struct cn_pg_worker *worker;           /* i, from the first time it serves */
 };
 
 /* ---- listen.c ---- */
