@@ -138,6 +138,8 @@ static const char *const settings[] = {
 	    "-c max_parallel_workers_per_gather=0 -c shared_buffers=1GB -c work_mem=256MB "
 	    "-c maintenance_work_mem=256MB -c max_wal_size=8GB -c max_connections=10",
 	[PEER_POSTGRES_LOAD] = "-c shared_buffers=1GB -c max_wal_size=8GB -c max_connections=1100",
+	[PEER_POSTGRES_DURABLE] =
+	    "-c fsync=on -c shared_buffers=1GB -c max_wal_size=8GB -c max_connections=1100",
 };
 
 static bool

@@ -2,8 +2,8 @@
  * peer_postgres.h -- a PostgreSQL of one's own in a temporary directory, and one session in it.
  * Inside of bench.
  *
- * It listens on a UNIX socket alone, has fsync off and no parallel workers, and runs as the user
- * postgres where the caller is root. One thread.
+ * It listens on a UNIX socket alone, has fsync off (but for PEER_POSTGRES_DURABLE) and no parallel
+ * workers, and runs as the user postgres where the caller is root. One thread.
  */
 #ifndef NAM_BENCH_PEER_POSTGRES_H
 #define NAM_BENCH_PEER_POSTGRES_H
@@ -26,8 +26,8 @@ struct peer_postgres;
 /* Where its programs are looked for. NULL = there are none of PostgreSQL 15. */
 const char *peer_postgres_programs(void);
 /* For questions: large work memory, no autovacuum. For a load of transactions: its own defaults,
- * but nothing is forced to disk. */
-enum peer_postgres_use { PEER_POSTGRES_QUESTIONS, PEER_POSTGRES_LOAD };
+ * but nothing is forced to disk; durable: the log is. */
+enum peer_postgres_use { PEER_POSTGRES_QUESTIONS, PEER_POSTGRES_LOAD, PEER_POSTGRES_DURABLE };
 /* Its files are in a new folder of `where`. NULL, said on stderr why: it could not be started. */
 struct peer_postgres *peer_postgres_open_for(const char *where, enum peer_postgres_use use);
 /* For questions, in /tmp. */

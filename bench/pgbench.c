@@ -1,8 +1,9 @@
 /*
  * pgbench.c -- `namdb bench pgbench`: PostgreSQL's own load, at namdb and at PostgreSQL in turn.
  *
- * Both servers are reached over a UNIX socket by the same pgbench with the same options, have their
- * data in memory, and lose it when this program ends. A run is one script with one number of
+ * Both servers are reached over a UNIX socket by the same pgbench with the same options. They have
+ * their data in memory, and lose it when this program ends; or, with --sync, their logs are on the same
+ * disk. A run is one script with one number of
  * clients at each server, one after the other; its ratio is namdb's transactions per second over
  * PostgreSQL's. Only transactions that succeeded count. The 99th percentile is that of pgbench's
  * log of every transaction.
@@ -30,7 +31,7 @@ static const struct {
 
 /* What one pgbench said of one server. */
 struct measured {
-	double tps, p99_us, failed_percent;
+	double tps, p99_us, failed_percent, done;
 };
 
 struct pgbench {
@@ -38,7 +39,9 @@ struct pgbench {
 	uint64_t scale, workers;
 	unsigned clients[CLIENTS_MAX], counts;
 	bool script[SCRIPTS];
-	bool alone; /* without PostgreSQL */
+	bool alone;       /* without PostgreSQL */
+	const char *sync; /* "on", "off": of both servers; NULL: neither keeps its data */
+	const struct bench_namdb *namdb;
 	const char *mode;
 	const char *program;
 	char logs[48];
@@ -48,9 +51,10 @@ static void
 usage(FILE *to)
 {
 	fprintf(to, "usage: namdb bench pgbench [options]\n"
-		    "pgbench at `namdb compute` and at PostgreSQL 15 in turn, both with their data in "
-		    "memory: transactions\n"
-		    "per second, 99th percentile, and the ratio of namdb's to PostgreSQL's.\n"
+		    "pgbench at `namdb compute` and at PostgreSQL 15 in turn: transactions per second, 99th "
+		    "percentile, the\n"
+		    "ratio of namdb's to PostgreSQL's, and the CPU time of namdb's processes for a "
+		    "transaction.\n"
 		    "  --scripts LIST   of select (select-only) and tpcb (tpcb-like) (default both)\n"
 		    "  --clients LIST   numbers of clients (default 1,2,8); pgbench has one thread for 1, "
 		    "two for more\n"
@@ -59,6 +63,9 @@ usage(FILE *to)
 		    "  --workers N      worker threads of the compute node (default: one per core)\n"
 		    "  --seconds S      whole seconds of each run (default 20)\n"
 		    "  --runs N         runs of each point, in turn; medians are reported (default 3)\n"
+		    "  --sync on|off    both keep their data on the disk of " BENCH_DISK
+		    ", with that synchronous_commit\n"
+		    "                   (default: both have their data in memory alone)\n"
 		    "  --alone          namdb only\n"
 		    "  --json           one object on stdout\n");
 }
@@ -241,6 +248,7 @@ measure(const struct pgbench *b, const struct bench_server *s, unsigned which, u
 		return false;
 	}
 	m->failed_percent = 100 * failed / (done + failed);
+	m->done = done;
 	return true;
 }
 
@@ -259,11 +267,14 @@ point(const struct pgbench *b, const struct bench_server *ours, const struct ben
     unsigned which, unsigned clients, struct bench_metrics *out, bool *good, char *text)
 {
 	double tps[BENCH_RUNS_MAX], peer[BENCH_RUNS_MAX], ratio[BENCH_RUNS_MAX], p99[BENCH_RUNS_MAX],
-	    peer_p99[BENCH_RUNS_MAX], failed = 0;
+	    peer_p99[BENCH_RUNS_MAX], cpu[BENCH_RUNS_MAX], failed = 0;
 	for (unsigned r = 0; r < b->common.runs; r++) {
 		struct measured m, p = { 0 };
-		if (!measure(b, ours, which, clients, &m, text) ||
-		    (theirs != NULL && !measure(b, theirs, which, clients, &p, text)))
+		double began = bench_namdb_cpu(b->namdb);
+		if (!measure(b, ours, which, clients, &m, text))
+			return false;
+		cpu[r] = 1e6 * (bench_namdb_cpu(b->namdb) - began) / m.done;
+		if (theirs != NULL && !measure(b, theirs, which, clients, &p, text))
 			return false;
 		tps[r] = m.tps;
 		p99[r] = m.p99_us;
@@ -282,6 +293,7 @@ point(const struct pgbench *b, const struct bench_server *ours, const struct ben
 	}
 	metric(out, b, which, clients, "tps", bench_median(tps, b->common.runs));
 	metric(out, b, which, clients, "p99_us", bench_median(p99, b->common.runs));
+	metric(out, b, which, clients, "cpu_us", bench_median(cpu, b->common.runs));
 	metric(out, b, which, clients, "failed_percent_max", failed);
 	*good = *good && failed < 1;
 	return true;
@@ -304,6 +316,8 @@ run_all(const struct pgbench *b, const struct bench_server *ours, const struct b
 		printf("pgbench, scale %llu, %u runs of %.0f s, medians; ratio: namdb / PostgreSQL\n",
 		    (unsigned long long)b->scale, b->common.runs, b->common.seconds);
 	bool ok = true;
+	if (b->sync != NULL)
+		bench_metric(&out, "sync_us", bench_sync_us());
 	for (unsigned s = 0; s < SCRIPTS; s++)
 		for (unsigned c = 0; ok && b->script[s] && c < b->counts; c++)
 			ok = point(b, ours, theirs, s, b->clients[c], &out, good, text);
@@ -333,6 +347,9 @@ take(void *arg, int letter, char *value)
 		return nam_number(value, 1, 1000, &b->scale);
 	case 'w':
 		return nam_number(value, 1, 62, &b->workers);
+	case 'y':
+		b->sync = value;
+		return strcmp(value, "on") == 0 || strcmp(value, "off") == 0;
 	case 'a':
 		return b->alone = true;
 	default:
@@ -360,11 +377,19 @@ start_and_run(struct pgbench *b, bool *good)
 		.name = "PostgreSQL", .port = "5432", .user = "judge", .database = "postgres"
 	};
 	char *text = malloc(OUTPUT_MAX);
+	b->namdb = &ours;
+	if (b->sync != NULL) /* sessions of both begin with it */
+		setenv("PGOPTIONS",
+		    strcmp(b->sync, "on") == 0 ? "-c synchronous_commit=on" : "-c synchronous_commit=off", 1);
 	bool ok = text != NULL && mkdtemp(b->logs) != NULL;
 	/* An account's row, two versions of it, its key; the history's rows. */
-	if (ok && (ok = bench_namdb_start(&ours, (b->scale * 200 + 2048) << 20, (unsigned)b->workers)) &&
+	if (ok &&
+	    (ok = bench_namdb_start(
+		 &ours, (b->scale * 200 + 2048) << 20, (unsigned)b->workers, b->sync != NULL)) &&
 	    !b->alone) {
-		ok = (peer = peer_postgres_open_for("/dev/shm", PEER_POSTGRES_LOAD)) != NULL;
+		ok =
+		    (peer = b->sync != NULL ? peer_postgres_open_for(BENCH_DISK, PEER_POSTGRES_DURABLE)
+					    : peer_postgres_open_for("/dev/shm", PEER_POSTGRES_LOAD)) != NULL;
 		if (ok)
 			snprintf(theirs.folder, sizeof theirs.folder, "%s", peer_postgres_folder(peer));
 	}
@@ -383,8 +408,8 @@ bench_pgbench(int argc, char **argv)
 {
 	static const struct option opt[] = { { "scripts", 1, NULL, 'p' }, { "clients", 1, NULL, 'C' },
 		{ "mode", 1, NULL, 'm' }, { "scale", 1, NULL, 's' }, { "workers", 1, NULL, 'w' },
-		{ "alone", 0, NULL, 'a' }, { "seconds", 1, NULL, 't' }, { "runs", 1, NULL, 'r' },
-		{ "json", 0, NULL, 'j' }, { "help", 0, NULL, 'h' }, { 0 } };
+		{ "sync", 1, NULL, 'y' }, { "alone", 0, NULL, 'a' }, { "seconds", 1, NULL, 't' },
+		{ "runs", 1, NULL, 'r' }, { "json", 0, NULL, 'j' }, { "help", 0, NULL, 'h' }, { 0 } };
 	struct pgbench b = { .common = { .seconds = 20, .runs = 3 },
 		.scale = 10,
 		.clients = { 1, 2, 8 },

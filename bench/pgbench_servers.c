@@ -2,6 +2,8 @@
  * a folder with their socket, secret and logs. */
 #include "pgbench_servers.h"
 
+#include <base/clock.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -89,8 +91,61 @@ write_secret(const char *path)
 	return ok;
 }
 
+double
+bench_namdb_cpu(const struct bench_namdb *n)
+{
+	const pid_t pid[] = { n->storage, n->compute };
+	double ticks = 0;
+	for (unsigned i = 0; i < sizeof pid / sizeof *pid; i++) {
+		char path[40], line[1024];
+		unsigned long user, sys;
+		snprintf(path, sizeof path, "/proc/%d/stat", (int)pid[i]);
+		FILE *f = fopen(path, "r");
+		const char *at = f != NULL && fgets(line, sizeof line, f) != NULL ? strrchr(line, ')') : NULL;
+		if (at != NULL &&
+		    sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &sys) == 2)
+			ticks += (double)(user + sys);
+		if (f != NULL)
+			fclose(f);
+	}
+	return ticks / (double)sysconf(_SC_CLK_TCK);
+}
+
+static int
+by_time(const void *x, const void *y)
+{
+	double a = *(const double *)x, b = *(const double *)y;
+	return (a > b) - (a < b);
+}
+
+double
+bench_sync_us(void)
+{
+	enum { TIMES = 201, PAGE = 4096 };
+	static char page[PAGE];
+	double us[TIMES], median = -1;
+	char path[] = BENCH_DISK "/namdb-sync-XXXXXX";
+	int fd = mkstemp(path), n = 0;
+	if (fd < 0)
+		return -1;
+	unlink(path);
+	/* A file that is there already, as a log's segment is. */
+	bool ok = posix_fallocate(fd, 0, TIMES * PAGE) == 0 && fsync(fd) == 0;
+	for (; ok && n < TIMES; n++) {
+		uint64_t begin = nam_clock_ns();
+		ok = pwrite(fd, page, PAGE, (off_t)n * PAGE) == PAGE && fdatasync(fd) == 0;
+		us[n] = (double)(nam_clock_ns() - begin) / 1000;
+	}
+	if (ok) {
+		qsort(us, TIMES, sizeof *us, by_time);
+		median = us[TIMES / 2];
+	}
+	close(fd);
+	return median;
+}
+
 bool
-bench_namdb_start(struct bench_namdb *n, uint64_t bytes, unsigned workers)
+bench_namdb_start(struct bench_namdb *n, uint64_t bytes, unsigned workers, bool durable)
 {
 	char secret[80], size[24], threads[12], storage[64], address[64];
 	*n = (struct bench_namdb){ .at = { .name = "namdb", .user = "bench", .database = "bench" } };
@@ -105,9 +160,14 @@ bench_namdb_start(struct bench_namdb *n, uint64_t bytes, unsigned workers)
 	snprintf(threads, sizeof threads, "%u", workers);
 	if (!write_secret(secret))
 		return complain(n, "no secret could be written");
+	snprintf(n->data, sizeof n->data, BENCH_DISK "/namdb-pgbench-XXXXXX");
+	if (!durable || mkdtemp(n->data) == NULL)
+		n->data[0] = 0;
+	if (durable && n->data[0] == 0)
+		return complain(n, "no folder could be made in " BENCH_DISK);
 	n->storage = start(n, "storage",
 	    (char *[]){ "namdb", "storage", "--id", "1", "--size", size, "--listen", "127.0.0.1:0",
-		"--secret-file", secret, NULL });
+		"--secret-file", secret, durable ? "--data" : NULL, n->data, NULL });
 	if (n->storage == 0 || !wait_ready(n, n->storage, "storage", storage, sizeof storage))
 		return complain(n, "the storage node did not start");
 	char *const word[] = { "namdb", "compute", "--storage", storage, "--fabric", "shm", "--secret-file",
@@ -149,5 +209,7 @@ bench_namdb_stop(struct bench_namdb *n)
 	end(n->storage);
 	if (n->dir[0] != 0)
 		nftw(n->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	if (n->data[0] != 0)
+		nftw(n->data, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	*n = (struct bench_namdb){ 0 };
 }

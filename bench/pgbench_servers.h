@@ -18,14 +18,21 @@ struct bench_server {
 	const char *user, *database;
 };
 
-/* namdb, of `bytes` of memory. */
+/* namdb, of `bytes` of memory; durable: its log is in a folder of a disk. */
 struct bench_namdb {
 	struct bench_server at;
 	pid_t storage, compute;
-	char dir[48]; /* "" = there is none */
+	char dir[48];  /* "" = there is none */
+	char data[48]; /* likewise */
 };
 /* On failure nothing is left, and stderr says why. */
-bool bench_namdb_start(struct bench_namdb *n, uint64_t bytes, unsigned workers);
+bool bench_namdb_start(struct bench_namdb *n, uint64_t bytes, unsigned workers, bool durable);
+/* Seconds of CPU time of both processes so far. */
+double bench_namdb_cpu(const struct bench_namdb *n);
+/* The median time of a write of 4 KiB that is synced, microseconds; below 0: it failed. */
+double bench_sync_us(void);
+/* Where data are that are to outlive a process. */
+#define BENCH_DISK "/var/tmp"
 void bench_namdb_stop(struct bench_namdb *n);
 
 #endif

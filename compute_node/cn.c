@@ -355,6 +355,15 @@ scout(const struct cn_place *place, void *arg)
 
 /* ---- opening -------------------------------------------------------------------- */
 
+/* A node that came back empty has been named by the heart, and is the reason. */
+static struct nam_err
+cause_of(nam_status st, const struct nam_err *warning, const struct nam_err *said)
+{
+	struct nam_err is = st == NAM_GONE && warning->text[0] != 0 ? *warning : *said;
+	is.status = st;
+	return is;
+}
+
 nam_status
 cn_open(struct cn **out, const struct cn_config *cfg, struct nam_err *err)
 {
@@ -408,23 +417,25 @@ cn_open(struct cn **out, const struct cn_config *cfg, struct nam_err *err)
 	}
 	struct nam_err cause = { 0 };
 	if ((st = start_worker(cn, workers + 1, &cause)) != NAM_OK) {
-		*err = st == NAM_GONE && warning.text[0] != 0 ? warning : cause;
-		err->status = st;
+		*err = cause_of(st, &warning, &cause);
 		goto fail_heart;
 	}
 	for (; cn->workers < workers; cn->workers++) {
 		struct nam_err said = { 0 };
 		if ((st = start_worker(cn, cn->workers, &said)) != NAM_OK) {
-			/* A node that came back empty has been named by then, and is the reason. */
-			*err = st == NAM_GONE && warning.text[0] != 0 ? warning : said;
-			err->status = st;
+			*err = cause_of(st, &warning, &said);
 			goto fail_workers;
 		}
 		if (warning.text[0] == 0)
 			warning = said;
 	}
-	if ((st = cn_open_database(cn, err)) != NAM_OK)
+	struct nam_err told = { 0 };
+	if ((st = cn_open_database(cn, &told)) != NAM_OK) {
+		*err = cause_of(st, &warning, &told);
 		goto fail_workers;
+	}
+	if (warning.text[0] == 0)
+		warning = told;
 	if (cfg->helps && cn_start(cn, 0, scout, cn, 0) != NAM_OK) {
 		st = nam_fail(err, NAM_NOMEM, "no memory for a worker's stack");
 		goto fail_workers;

@@ -174,7 +174,6 @@ cn_open_database(struct cn *cn, struct nam_err *err)
 	pthread_mutex_unlock(&o.lock);
 	pthread_mutex_destroy(&o.lock);
 	pthread_cond_destroy(&o.changed);
-	if (o.status != NAM_OK)
-		*err = o.err;
+	*err = o.err;
 	return o.status;
 }

@@ -16,7 +16,7 @@ POSTGRES = "/usr/lib/postgresql/15/bin"
 
 
 def leftovers():
-    return set(glob.glob("/tmp/namdb-pgbench-*") + glob.glob("/dev/shm/namdb-pg*"))
+    return set(glob.glob("/tmp/namdb-pgbench-*") + glob.glob("/dev/shm/namdb-pg*") + glob.glob("/var/tmp/namdb-*"))
 
 
 def need():
@@ -48,8 +48,19 @@ def test_alone():
     check("postgres" not in r.out and "select_" not in r.out, r.out)
 
 
+def test_durable():
+    need()
+    before = leftovers()
+    for level in ("on", "off"):
+        r = run("bench", "pgbench", "--seconds", "1", "--runs", "1", "--scale", "1", "--clients", "2", "--scripts", "tpcb", "--sync", level,
+                "--json", timeout=170).ok()
+        m = json.loads(r.out)["metrics"]
+        check(m["sync_us"] > 0 and m["tpcb_prepared_2_cpu_us"] > 0 and m["tpcb_prepared_2_ratio"] > 0, level, m)
+    check(leftovers() <= before, "nothing is left:", leftovers() - before)
+
+
 def test_refusals():
-    for words in (["--seconds", "0.5"], ["--clients", "x"], ["--clients", "0"], ["--mode", "fast"], ["--scripts", "tpcc"], ["--scale", "0"],
+    for words in (["--seconds", "0.5"], ["--clients", "x"], ["--clients", "0"], ["--mode", "fast"], ["--scripts", "tpcc"], ["--sync", "often"], ["--scale", "0"],
                   ["more"]):
         r = run("bench", "pgbench", *words).fails(2)
         same(r.out, "")
