@@ -2,7 +2,7 @@
  * pgbench.c -- `namdb bench pgbench`: PostgreSQL's own load, at namdb and at PostgreSQL in turn.
  *
  * Both servers are reached over a UNIX socket by the same pgbench with the same options. They have
- * their data in memory, and lose it when this program ends; or, with --sync, their logs are on the same
+ * their data in memory, and lose it when this program ends; or, with --sync, their logs are on one
  * disk. A run is one script with one number of
  * clients at each server, one after the other; its ratio is namdb's transactions per second over
  * PostgreSQL's. Only transactions that succeeded count. The 99th percentile is that of pgbench's
