@@ -58,13 +58,14 @@ txn_cut_look(struct txn_cut *c, uint64_t position, const void *bytes, uint32_t l
 		return st;
 	bool commit = h.kind == TXN_LOGGED_COMMIT;
 	if (c->search && c->end == TXN_CUT_NO_END) {
-		if (position < c->whole)
+		if (position < c->whole || c->looked == 0)
 			c->earliest = h.time > c->earliest ? h.time : c->earliest;
 		else if (commit && h.time > c->until)
 			c->end = position;
 		if (c->end == TXN_CUT_NO_END)
 			c->timeless |= commit && h.time == 0;
 	}
+	c->looked++;
 	if (position < c->end) {
 		c->latest = h.time > c->latest ? h.time : c->latest;
 		return NAM_OK;

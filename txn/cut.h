@@ -29,7 +29,8 @@ struct txn_cut_name {
 };
 
 struct txn_cut {
-	uint64_t whole; /* position: no end lies before it (wal_format.h, W8) */
+	uint64_t whole; /* position: no end lies before it (wal_format.h, W8), or before the second
+			 * record: nothing is no database */
 	uint64_t end;   /* position; TXN_CUT_NO_END: the end of the log, or not found yet */
 	bool search;
 	int64_t until;    /* the end is the first commit that is later */
@@ -38,7 +39,8 @@ struct txn_cut {
 	bool timeless;    /* a commit before the end has no time: of an older program */
 	struct txn_cut_name *name;
 	size_t names, cap;
-	uint64_t records; /* that txn_cut_take has been given */
+	uint64_t looked;  /* records that txn_cut_look has been given */
+	uint64_t records; /* likewise txn_cut_take */
 };
 
 /* The end is known. */

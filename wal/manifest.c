@@ -60,7 +60,7 @@ wal_manifest_read(struct wal *w, struct wal_named *out, bool *there, struct nam_
 			.opens = m.opens,
 			.first = m.first,
 			.flags = m.flags,
-			.whole = m.whole != 0 ? m.whole : m.least };
+			.whole = m.flags & WAL_WHOLE ? m.whole : m.least };
 	return st;
 }
 

@@ -57,6 +57,7 @@ enum {
 	WAL_BLOCK_MAX = 4 << 20, /* bytes of records of a block, not compressed */
 	WAL_LZ4 = 1,             /* of a block's flags */
 	WAL_COPYING = 1,         /* of a manifest's flags */
+	WAL_WHOLE = 2,           /* likewise */
 };
 
 struct wal_manifest {
@@ -70,8 +71,8 @@ struct wal_manifest {
 	uint64_t begin;   /* position: records before it are not needed; one begins there */
 	uint64_t opens;   /* position of the first record of `first` */
 	uint32_t first;   /* the segment that has `begin`; earlier ones are not needed */
-	uint32_t flags;   /* WAL_COPYING */
-	uint64_t whole;   /* position: W8; 0 = not known, then it is `least` */
+	uint32_t flags;   /* WAL_COPYING, WAL_WHOLE */
+	uint64_t whole;   /* position: W8; without WAL_WHOLE it is `least` */
 	uint32_t pad[44];
 	uint64_t check; /* nam_hash of all before it */
 };

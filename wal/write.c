@@ -169,6 +169,7 @@ publish(struct wal *w)
 		.least = nam_fault(WAL_PUBLISH_EARLY) ? 0 : atomic_load_explicit(&w->flushed, RELAXED),
 		.begin = atomic_load_explicit(&w->begin, RELAXED),
 		.whole = atomic_load_explicit(&w->publish_whole, RELAXED),
+		.flags = WAL_WHOLE,
 	};
 	named.opens = named.begin;
 	if (named.lives < w->f.named.lives)
@@ -239,6 +240,7 @@ cut(struct wal *w, uint64_t at)
 	named.begin = at;
 	named.least = atomic_load_explicit(&w->flushed, RELAXED);
 	named.whole = atomic_load_explicit(&w->cut_behind, RELAXED);
+	named.flags |= WAL_WHOLE;
 	nam_status st = segment_with(w, &named, &err);
 	if (st == NAM_OK)
 		st = wal_manifest_write(w, &named, &err);
