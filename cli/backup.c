@@ -180,6 +180,8 @@ make(struct backup *k, struct cn_config *cfg, const char *secret_file)
 		st = cn_open(&cn, cfg, &k->err);
 	explicit_bzero(secret, sizeof secret);
 	if (st == NAM_OK) {
+		if (k->err.text[0] != 0)
+			fprintf(stderr, "namdb backup: warning: %s\n", k->err.text);
 		cli_copy_signals();
 		k->err.text[0] = 0;
 		if ((st = cn_start(cn, 0, run, k, 0)) != NAM_OK)

@@ -40,11 +40,14 @@ cli_copy_open(struct cli_copy *c, const char *path, unsigned node, struct nam_er
 	if (st != NAM_OK)
 		return st;
 	c->made = access(path, F_OK) != 0;
-	st = wal_disk_open(&c->dir, path, err);
+	struct nam_err is; /* has a line also where nothing has failed */
+	st = wal_disk_open(&c->dir, path, &is);
 	if (st != NAM_OK)
-		return st;
+		return nam_fail(err, st, "%s", is.text);
 	const struct wal_config cfg = { .dir = c->dir, .node = node, .segment_bytes = SEGMENT, .copy = true };
-	return wal_open(&c->log, &cfg, err);
+	st = wal_open(&c->log, &cfg, &is);
+	c->foreign = st == NAM_INVALID;
+	return st == NAM_OK ? st : nam_fail(err, st, "%s", is.text);
 }
 
 /* The log's own words for it. */
@@ -121,7 +124,8 @@ void
 cli_copy_close(struct cli_copy *c, bool keep)
 {
 	wal_close(c->log);
-	if (!keep && c->dir != NULL) {
+	c->log = NULL;
+	if (!keep && c->dir != NULL && !c->foreign) {
 		DIR *d = opendir(c->path);
 		/* The manifest goes last: what is left without it would not be told from a log. */
 		for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;)

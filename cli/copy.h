@@ -9,6 +9,7 @@
 struct cli_copy {
 	const char *path; /* borrowed */
 	bool made;        /* the directory was made here */
+	bool foreign;     /* another process has filled it meanwhile */
 	unsigned begun;   /* how often a copy was begun in it */
 	struct wal_dir *dir;
 	struct wal *log;

@@ -9,6 +9,8 @@
 #include "backup.h"
 #include "txn_internal.h"
 
+#include <base/fault.h>
+
 #include <stdlib.h>
 
 enum { BUSY_NS = 1000000, TELL_NS = 500000000 };
@@ -57,7 +59,7 @@ cover(struct txn_backup *b)
 {
 	const struct txn_limits within = { .cancel = b->limits.cancel };
 	struct txn *t;
-	if (b->round.stamp != 0)
+	if (b->round.stamp != 0 && !nam_fault(BACKUP_UNCOVERED))
 		tso_answered(b->tw->db->tso, b->round.stamp);
 	txn_reach(b->tw);
 	nam_status st = txn_begin_by(b->tw, TXN_REPEATABLE_READ, &within, &t);

@@ -126,12 +126,15 @@ copy(unsigned i, unsigned n, uint64_t seed)
 	wal_scene_config(&cfg, d);
 	assert_int_equal(wal_open(&other, &cfg, &err), NAM_REFUSED);
 	assert_non_null(strstr(err.text, "has not come to its end"));
+	cfg.copy = true;
+	assert_int_not_equal(wal_open(&other, &cfg, &err), NAM_OK);
 	assert_int_equal(wal_publish_copy(w, life, book_at[i] + 8), NAM_OK);
 	while (wal_step(w))
 		;
 	assert_int_equal(state_of(w).published, life);
 	wal_close(w);
 	wal_faulty_cut(d);
+	assert_int_equal(wal_open(&other, &cfg, &err), NAM_INVALID);
 	w = open_log(d, false);
 	struct wal_state s = state_of(w);
 	assert_int_equal(s.begin, book_at[i]);

@@ -95,6 +95,8 @@ open_files(struct wal *w, struct nam_err *err)
 		st = wal_manifest_read(w, &named, &there, err);
 	if (st == NAM_OK)
 		st = w->dir->ops->list(w->dir, see_name, &o, err);
+	if (st == NAM_OK && w->cfg.copy && (there || o.any))
+		st = nam_fail(err, NAM_INVALID, "a log is there already: name an empty directory");
 	if (st == NAM_OK && !there && o.any)
 		st = nam_fail(err, NAM_CORRUPT,
 		    "manifest is missing, and segments are there: restore the directory from a copy");

@@ -27,7 +27,7 @@ struct wal_config {
 				 * quarter of a small segment; half a segment at most */
 	bool plain;             /* compress nothing */
 	bool no_sync;           /* sync nothing: a cut of power may lose all. For tests */
-	bool copy;              /* an empty directory: a log is copied into it (W9) */
+	bool copy;              /* a log is copied into an empty directory (W9), else NAM_INVALID */
 };
 
 /*

@@ -376,12 +376,26 @@ def test_too_early():
             r.kill()
 
 
+def large(s, thousands):
+    """A table whose backup takes a while."""
+    s.ok("CREATE TABLE t (id integer PRIMARY KEY, b text)")
+    for i in range(thousands // 10):
+        s.ok("INSERT INTO t SELECT %d + i, (SELECT string_agg(md5(random()::text || g || i), '') FROM generate_series(1, 25) g) "
+             "FROM generate_series(1, 10000) i" % (i * 10000), timeout=120)
+
+
+def started(h, c, path):
+    """A backup, and that it has written something and is at work."""
+    p = subprocess.Popen([house.NAMDB, "backup", "--storage", c.storage, "--secret-file", h.secret, path],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=house.clean_env(h.env))
+    until(lambda: os.path.exists(os.path.join(path, "log-00000001-00000001")) or p.poll() is not None, 30, "it writes")
+    return p
+
+
 def half(h, c, path, sig):
     """A backup that is ended half way."""
     for _ in range(20):
-        p = subprocess.Popen([house.NAMDB, "backup", "--storage", c.storage, "--secret-file", h.secret, path],
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=house.clean_env(h.env))
-        until(lambda: os.path.exists(os.path.join(path, "log-00000001-00000001")) or p.poll() is not None, 30, "it writes")
+        p = started(h, c, path)
         p.send_signal(sig)
         out, err = p.communicate(timeout=60 * house.SLOW)
         if p.returncode != 0:
@@ -395,10 +409,7 @@ def test_killed():
     with House() as h:
         c = durable.Cluster(h, size="1g")
         s = c.shell()
-        s.ok("CREATE TABLE t (id integer PRIMARY KEY, b text)")
-        for i in range(8):
-            s.ok("INSERT INTO t SELECT %d + i, (SELECT string_agg(md5(random()::text || g || i), '') FROM generate_series(1, 25) g) "
-                 "FROM generate_series(1, 10000) i" % (i * 10000), timeout=120)
+        large(s, 80)
         path, data = os.path.join(h.dir, "b"), os.path.join(h.dir, "d")
         same(half(h, c, path, signal.SIGKILL)[0], -9)
         for args in (("restore", "--data", data, path), ("log", path),
@@ -435,6 +446,50 @@ def test_killed():
         same(t.ok("SELECT count(*), md5(string_agg(md5(b), '' ORDER BY id)) FROM t", timeout=60), want)
         t.drop()
         s.close(0)
+
+
+def test_stalled():
+    """A backup that was silent for so long that a checkpoint has cut off the begin under it begins again. Its storage node dies: a line."""
+    with House(lease_ms=120000) as h:
+        c = durable.Cluster(h, size="1g")
+        s = c.shell()
+        large(s, 80)
+        again = 0
+        for turn in range(5):
+            path = os.path.join(h.dir, "b%d" % turn)
+            p = started(h, c, path)
+            p.send_signal(signal.SIGSTOP)
+            s.ok("INSERT INTO t VALUES (%d, 'x')" % (-1 - turn))
+            s.ok("CHECKPOINT", timeout=60)
+            want = s.ok("SELECT count(*), md5(string_agg(md5(b), '' ORDER BY id)) FROM t", timeout=60)
+            p.send_signal(signal.SIGCONT)
+            out, err = p.communicate(timeout=120 * house.SLOW)
+            same(p.returncode, 0, err)
+            if "log-00000001-" in " ".join(os.listdir(path)):
+                continue # it had its records already
+            again += 1
+            check(copies(path)[0]["position"] > 0, "the begin is the new one")
+            r = Restored(h, path, size="1g")
+            t = r.shell()
+            same(t.ok("SELECT count(*), md5(string_agg(md5(b), '' ORDER BY id)) FROM t", timeout=60), want)
+            t.drop()
+            r.kill()
+            break
+        check(again > 0, "none began again")
+        for _ in range(10):
+            p = started(h, c, path + "x")
+            c.kill()
+            out, err = p.communicate(timeout=120 * house.SLOW)
+            if p.returncode == 0:
+                shutil.rmtree(path + "x")
+                c.start()
+                s = c.shell()
+                continue
+            same(p.returncode, 1)
+            contains(err.decode(), "namdb backup: the log of storage node 1 cannot be read")
+            check(not os.path.exists(path + "x"), "it leaves nothing")
+            break
+        s.drop()
 
 
 def test_damaged():
@@ -538,10 +593,7 @@ def test_no_space():
     with House() as h:
         c = durable.Cluster(h, size="512m")
         s = c.shell()
-        s.ok("CREATE TABLE t (id integer PRIMARY KEY, b text)")
-        for i in range(4):
-            s.ok("INSERT INTO t SELECT %d + i, (SELECT string_agg(md5(random()::text || g || i), '') FROM generate_series(1, 25) g) "
-                 "FROM generate_series(1, 10000) i" % (i * 10000), timeout=120)
+        large(s, 40)
         path = os.path.join(h.dir, "b")
         backup(c, path).ok()
         place = os.path.join(h.dir, "small")
