@@ -214,8 +214,8 @@ print_log(const char *path, struct reading *r)
 		    strerror(errno));
 		return 1;
 	}
-	nam_status status = wal_disk_open(&dir, path, &err);
-	const struct wal_config cfg = { .dir = dir };
+	nam_status status = wal_disk_open_to_read(&dir, path, &err);
+	const struct wal_config cfg = { .dir = dir, .no_sync = true };
 	if (status == NAM_OK)
 		status = wal_open(&w, &cfg, &err);
 	if (status != NAM_OK) {

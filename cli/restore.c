@@ -67,12 +67,12 @@ open_backup(struct restore *r)
 		    "directory",
 		    r->from, file, strerror(errno));
 	struct nam_err err;
-	nam_status st = wal_disk_open(&r->dir, r->from, &err);
+	nam_status st = wal_disk_open_to_read(&r->dir, r->from, &err);
 	if (st != NAM_OK) {
 		r->dir = NULL;
 		return nam_fail(&r->err, st, "%s", err.text);
 	}
-	const struct wal_config cfg = { .dir = r->dir };
+	const struct wal_config cfg = { .dir = r->dir, .no_sync = true };
 	if ((st = wal_open(&r->log, &cfg, &err)) != NAM_OK) {
 		r->log = NULL;
 		return nam_fail(&r->err, st, "%s: %s", r->from, err.text);

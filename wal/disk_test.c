@@ -138,10 +138,23 @@ static void
 what_it_refuses(void **state)
 {
 	(void)state;
-	struct wal_dir *d = open_dir();
+	struct wal_dir *d = open_dir(), *r, *r2;
+	struct wal_file *f;
+	struct nam_err err;
 	char other[100];
 	assert_int_equal(told(0, path), NAM_BUSY);
+	assert_int_equal(wal_disk_open_to_read(&r, path, &err), NAM_BUSY);
 	wal_disk_close(d);
+	/* Readers are side by side, and keep a writer out. */
+	assert_int_equal(wal_disk_open_to_read(&r, path, &err), NAM_OK);
+	assert_int_equal(wal_disk_open_to_read(&r2, path, &err), NAM_OK);
+	assert_int_equal(told(0, path), NAM_BUSY);
+	assert_int_equal(r->ops->open(r, "made", true, &f, &err), NAM_IO);
+	wal_disk_close(r2);
+	wal_disk_close(r);
+	snprintf(other, sizeof other, "%s/none", above);
+	assert_int_equal(wal_disk_open_to_read(&r, other, &err), NAM_IO);
+	assert_non_null(strstr(err.text, other));
 	assert_int_equal(told(0, path), NAM_OK);
 	snprintf(other, sizeof other, "%s/none/log", above);
 	assert_int_equal(told(0, other), NAM_IO);

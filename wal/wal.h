@@ -26,7 +26,8 @@ struct wal_config {
 	uint64_t reserve_bytes; /* of each segment, for records with `spare`; 0 = 64 KiB, or a
 				 * quarter of a small segment; half a segment at most */
 	bool plain;             /* compress nothing */
-	bool no_sync;           /* sync nothing: a cut of power may lose all. For tests */
+	bool no_sync;           /* sync nothing: a cut of power may lose all. To read only, and for
+				 * tests */
 	bool copy;              /* a log is copied into an empty directory (W9), else NAM_INVALID */
 };
 

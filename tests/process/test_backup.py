@@ -137,6 +137,13 @@ def test_whole():
         s.ok("CHECKPOINT; CREATE TABLE later (x integer)")
         backup(c, second).ok()
         s.ok("CREATE TABLE too_late (x integer)")
+        # Two at once: one after the other.
+        both = [subprocess.Popen([house.NAMDB, "backup", "--storage", c.storage, "--secret-file", h.secret, first + str(i)],
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=house.clean_env(h.env)) for i in range(2)]
+        for p in both:
+            err = p.communicate(timeout=60 * house.SLOW)[1].decode()
+            same(p.returncode, 0, err)
+        same(copies(first + "0"), copies(first + "1"))
         for path in (first, second):
             same(stat.S_IMODE(os.stat(path).st_mode), 0o700)
             for f in os.listdir(path):
@@ -530,7 +537,12 @@ def test_damaged():
             f.seek(40)
             f.write(b"\x01")
         contains(house.run("restore", "--data", data, bad).fails(1).err, "manifest is damaged")
-        house.run("restore", "--data", data, good).ok()
+        # A copy on a medium: what is no part of it is not made there.
+        os.remove(os.path.join(good, "lock"))
+        was = sorted(os.listdir(good))
+        for d in (data, data + "2"):
+            house.run("restore", "--data", d, good).ok()
+        same(sorted(os.listdir(good)), was)
 
 
 def test_refused():
