@@ -29,8 +29,8 @@ struct txn_cut_name {
 };
 
 struct txn_cut {
-	uint64_t whole; /* position: no end lies before it (wal_format.h, W8), or before the second
-			 * record: nothing is no database */
+	uint64_t whole; /* position: no end lies before it (wal_format.h, W8), nor before the log's
+			 * second record: at least one is kept */
 	uint64_t end;   /* position; TXN_CUT_NO_END: the end of the log, or not found yet */
 	bool search;
 	int64_t until;    /* the end is the first commit that is later */

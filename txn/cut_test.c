@@ -185,7 +185,7 @@ a_cut_at_each_time(void **state)
 			int64_t until = 900 + (int64_t)nam_rng_below(&d, 1500), earliest = 0;
 			struct txn_cut c;
 			txn_cut_until(&c, at(whole), until);
-			/* Nothing is no database. */
+			/* At least one record is kept. */
 			if (least == 0)
 				least = 1;
 			for (unsigned i = 0; i < least; i++)

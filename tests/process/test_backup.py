@@ -499,6 +499,44 @@ def test_stalled():
         s.drop()
 
 
+def test_terminal():
+    """At a terminal a long backup, and a long restore, say how far they are; ^C ends them, and they leave nothing."""
+    with House(lease_ms=60000) as h:
+        c = durable.Cluster(h, size="1g")
+        s = c.shell()
+        large(s, 120)
+        path, data = os.path.join(h.dir, "b"), os.path.join(h.dir, "d")
+        commands = (("backup", path, ["backup", "--storage", c.storage, "--secret-file", h.secret, path], "it was ended; there is no backup"),
+                    ("restore", data, ["restore", "--data", data, path + "whole"], "it was ended; nothing was restored"))
+        backup(c, path + "whole").ok()
+        for word, into, args, last in commands:
+            for ends in (False, True):
+                for _ in range(20):
+                    t = h.terminal(*args)
+                    until(lambda: os.path.exists(os.path.join(into, "log-00000001-00000001")), 30, "it writes")
+                    os.kill(t.pid, signal.SIGSTOP)
+                    time.sleep(1.3)
+                    if os.path.exists(os.path.join(into, "log-00000001-00000006")):
+                        os.kill(t.pid, signal.SIGCONT)
+                        t.expect(" records, in ")
+                        t.end()
+                        shutil.rmtree(into)
+                        continue # too late
+                    if ends:
+                        t.send("\x03")
+                    os.kill(t.pid, signal.SIGCONT)
+                    t.expect(last if ends else word + r": [0-9]+ % of 1[0-9][0-9]\.[0-9] MiB")
+                    if not ends:
+                        t.expect(" records, in ")
+                    same(t.end(), 1 if ends else 0)
+                    break
+                else:
+                    raise AssertionError("it was too fast each time")
+                check(os.path.exists(into) != ends, "what is left of it")
+                shutil.rmtree(into, ignore_errors=True)
+        s.close(0)
+
+
 def test_damaged():
     """A byte that has flipped, a file that is missing or short: named with its offset, and nothing is made."""
     with House() as h:
