@@ -31,8 +31,8 @@ static const char usage[] =
     "All that was committed before the backup began is in it, and what committed later is not. No\n"
     "transaction waits for it. CHECKPOINT does: checkpoints are made before and after it.\n"
     "A backup that did not come to its end is no backup, and namdb restore says so.\n"
-    "A process that knows the shared secret may make one: that is the whole protection. DIR has mode 0700\n"
-    "and its files 0600; they are not encrypted.\n"
+    "A process that knows the shared secret may make one: that is the whole protection. The files have mode\n"
+    "0600, and a DIR that is made here has 0700; they are not encrypted.\n"
     "\n"
     "Exit code 0: the backup is whole and on the disk; 1: there is none; 2: bad usage.\n";
 

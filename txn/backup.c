@@ -87,7 +87,6 @@ choose(struct txn_backup *b, struct txn_backup_plan *plan)
 	if (st != NAM_OK)
 		return st;
 	plan->cluster = db->number;
-	plan->node = db->wal.region;
 	plan->begin = line.begin;
 	plan->end = b->round.position;
 	plan->whole = line.full < plan->end ? line.full : plan->end;
@@ -101,6 +100,7 @@ nam_status
 txn_backup_open(struct txn_worker *tw, const struct txn_backup_limits *limits, void (*waits)(void *arg),
     void *arg, struct txn_backup **out, struct txn_backup_plan *plan)
 {
+	*plan = (struct txn_backup_plan){ .node = tw->db->wal.region };
 	if (tw->db->wal.region == 0)
 		return NAM_UNSUPPORTED;
 	struct txn_backup *b = calloc(1, sizeof *b);

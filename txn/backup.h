@@ -19,7 +19,7 @@ struct txn_backup_limits {
 
 struct txn_backup_plan {
 	uint64_t cluster;  /* number of the cluster */
-	unsigned node;     /* id of the storage node that has the log */
+	unsigned node;     /* id of the storage node that has the log; set also on an error */
 	uint64_t begin;    /* positions: where the log begins */
 	uint64_t whole;    /* wal_format.h, W8: at most `end` */
 	uint64_t end;      /* where the backup ends */
