@@ -157,7 +157,9 @@ run(const struct cn_place *place, void *arg)
 		nam_fail(&k->err, st, "it was ended; there is no backup");
 	else if (st != NAM_OK && k->err.text[0] == 0)
 		nam_fail(&k->err, st, "the log of storage node %u cannot be read: %s", k->plan.node,
-		    st == NAM_CORRUPT ? "it is damaged; its storage node says where" : nam_status_text(st));
+		    st == NAM_CORRUPT
+			? "it is damaged, as the storage node says; CHECKPOINT writes it anew, then try again"
+			: nam_status_text(st));
 	pthread_mutex_lock(&k->lock);
 	k->st = st;
 	k->is_over = true;

@@ -25,8 +25,8 @@ static nam_status
 wrong(const struct wal_live *l, uint64_t at, struct nam_err *err)
 {
 	return nam_fail(err, NAM_CORRUPT,
-	    "%s is damaged at offset %llu: the block of position %llu is not there; make no checkpoint, and "
-	    "restore the directory from a copy",
+	    "%s is damaged at offset %llu: the block of position %llu is not there; CHECKPOINT writes the "
+	    "database anew, and removes what is damaged",
 	    l->view.name, (unsigned long long)at, (unsigned long long)l->from);
 }
 

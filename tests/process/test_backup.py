@@ -551,6 +551,18 @@ def test_damaged():
             s.ok("INSERT INTO t SELECT %d + i, md5(i::text) || repeat('x', 500) FROM generate_series(1, 2000) i" % (i * 2000))
         good, bad, data = (os.path.join(h.dir, x) for x in ("good", "bad", "d"))
         backup(c, good).ok()
+        # The log of the running cluster: its memory is whole, so a checkpoint helps.
+        name = sorted(f for f in os.listdir(c.data) if f.startswith("log-"))[0]
+        with open(os.path.join(c.data, name), "r+b") as f:
+            f.seek(4096 + 200)
+            f.write(b"\xff\xfe\xfd")
+        err = backup(c, data).fails(1).err
+        contains(err.splitlines()[-1], "it is damaged", "CHECKPOINT")
+        contains(c.node[0].text(), name + " is damaged at offset 4096")
+        check(not os.path.exists(data), "it makes nothing")
+        s.ok("CHECKPOINT")
+        backup(c, data).ok()
+        shutil.rmtree(data)
         s.close(0)
         dice = random.Random(1)
         name = sorted(f for f in os.listdir(good) if f.startswith("log-"))[0]
