@@ -6,6 +6,7 @@
 #define NAM_CLI_CLI_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #define NAMDB_VERSION "0.1.0"
 
@@ -17,6 +18,8 @@ int cli_storage(int argc, char **argv); /* a storage node, until SIGTERM */
 int cli_compute(int argc, char **argv); /* a compute node for clients, until SIGTERM */
 int cli_doctor(int argc, char **argv);  /* finds out if RDMA will work on this machine */
 int cli_status(int argc, char **argv);  /* memory, heartbeat and load of storage nodes */
+int cli_backup(int argc, char **argv);  /* a running cluster's log, into a directory */
+int cli_restore(int argc, char **argv); /* a backup, into a directory of a storage node */
 int cli_log(int argc, char **argv);     /* prints the records of a log's directory */
 int cli_check(int argc, char **argv);   /* judges recorded histories */
 
@@ -38,6 +41,11 @@ void cli_log_level_again(void);
  * cli_hup_open starts reads the level again. False: there is no such thread. */
 void cli_hup_block(void);
 bool cli_hup_open(void);
+/* A moment, in microseconds since 1970: as "2026-11-29 18:30:00.5+00", of at most CLI_MOMENT bytes,
+ * with the 0. cli_moment_read: text of that form, also with T, without a zone; false: it is not. */
+enum { CLI_MOMENT = 80 };
+void cli_moment(int64_t us, char out[CLI_MOMENT]);
+bool cli_moment_read(const char *text, int64_t *us);
 /* Prints a string in JSON's quotes on stdout. */
 void cli_json_text(const char *s);
 

@@ -25,6 +25,7 @@ static const char usage[] =
     "  --json              one JSON object for each record, with its items\n"
     "  --help              this text\n"
     "\n"
+    "A record has the time at which it was sent, by the clock of its compute node; - if none was noted.\n"
     "A position counts the bytes of records since the life began. A checkpoint cuts off the begin, so\n"
     "the first position need not be 0. Kinds of records: commit, undone (of an attempt whose commit\n"
     "does not count), numbers (that sequences may have given out), kept (by a checkpoint).\n"
@@ -125,11 +126,15 @@ print_record(const struct reading *r, uint64_t position, const char *bytes, uint
 	memcpy(&h, bytes, sizeof h);
 	bool last = (h.flags & TXN_LOGGED_LAST) != 0, whole = last && h.part == 0;
 	uint32_t rest = len - (uint32_t)sizeof h;
+	char time[CLI_MOMENT];
+	cli_moment(h.time, time);
 	if (r->json) {
 		printf("{\"position\":%" PRIu64 ",\"kind\":\"%s\",\"cid\":%" PRIu64 ",\"lock\":\"%" PRIx64
 		       "\",\"check\":\"%" PRIx64 "\",\"part\":%u,\"last\":%s,\"bytes\":%u",
 		    position, kind_name(h.kind), h.cid, h.lock, h.check, h.part, last ? "true" : "false",
 		    rest);
+		if (h.time != 0)
+			printf(",\"time\":\"%s\"", time);
 		bool is = true;
 		if (whole) {
 			fputs(",\"items\":[", stdout);
@@ -139,7 +144,8 @@ print_record(const struct reading *r, uint64_t position, const char *bytes, uint
 		puts("}");
 		return is;
 	}
-	printf("%12" PRIu64 "  %-7s %u bytes", position, kind_name(h.kind), rest);
+	printf("%12" PRIu64 "  %-31s %-7s %u bytes", position, h.time != 0 ? time : "-", kind_name(h.kind),
+	    rest);
 	if (h.kind == TXN_LOGGED_COMMIT)
 		printf(", cid %" PRIu64, h.cid);
 	if (h.kind == TXN_LOGGED_COMMIT || h.kind == TXN_LOGGED_UNDONE)
@@ -208,8 +214,8 @@ print_log(const char *path, struct reading *r)
 		    strerror(errno));
 		return 1;
 	}
-	nam_status status = wal_disk_open(&dir, path, &err);
-	const struct wal_config cfg = { .dir = dir };
+	nam_status status = wal_disk_open_to_read(&dir, path, &err);
+	const struct wal_config cfg = { .dir = dir, .no_sync = true };
 	if (status == NAM_OK)
 		status = wal_open(&w, &cfg, &err);
 	if (status != NAM_OK) {

@@ -19,6 +19,8 @@ static const struct {
 	    "check this machine's RDMA devices and limits, measure costs, and print how to fix what is wrong",
 	    cli_doctor },
 	{ "bench", "measure throughput and latency", cli_bench },
+	{ "backup", "write a backup of a running cluster into a directory", cli_backup },
+	{ "restore", "make a data directory out of a backup, up to its end or to a moment", cli_restore },
 	{ "log", "print the records of a cluster's log", cli_log },
 	{ "check", "judge a recorded history: does it hold at an isolation level?", cli_check },
 };

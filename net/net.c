@@ -442,6 +442,12 @@ net_now_ns(struct net_worker *w)
 	return w->net->env->now(w);
 }
 
+int64_t
+net_wall_us(struct net_worker *w)
+{
+	return w->net->env->wall_us(w);
+}
+
 uint64_t
 net_wait_from(struct net_worker *w)
 {

@@ -319,6 +319,8 @@ void net_worker_off_idle(struct net_worker *w, void (*fn)(void *arg), void *arg)
 
 /* Takes a hook away. Not from inside a hook. */
 uint64_t net_now_ns(struct net_worker *w);
+/* Microseconds since 1970-01-01 UTC; may go back. */
+int64_t net_wall_us(struct net_worker *w);
 struct nam_rng *net_rng(struct net_worker *w);
 /* Time and random numbers for every room above net. Virtual in a simulated cluster. */
 void net_sleep(struct net_worker *w, uint64_t ns);

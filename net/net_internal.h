@@ -131,6 +131,7 @@ struct net_env {
 	void (*rouse)(struct net_worker *w);
 	void (*tell)(struct net_worker *w);
 	uint64_t (*now)(struct net_worker *w);
+	int64_t (*wall_us)(struct net_worker *w);
 	void (*sleep)(struct net_worker *w, uint64_t ns);
 	uint64_t (*cpu)(const struct net_worker *w);
 	uint64_t (*timeout)(const struct net_worker *w);

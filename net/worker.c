@@ -152,6 +152,13 @@ real_now(struct net_worker *w)
 	return nam_clock_ns();
 }
 
+static int64_t
+real_wall_us(struct net_worker *w)
+{
+	(void)w;
+	return nam_clock_wall_us();
+}
+
 static uint64_t
 real_cpu(const struct net_worker *w)
 {
@@ -422,6 +429,7 @@ const struct net_env net_env_real = {
 	.rouse = real_rouse,
 	.tell = real_tell,
 	.now = real_now,
+	.wall_us = real_wall_us,
 	.cpu = real_cpu,
 	.timeout = real_timeout,
 	.sleep = real_sleep,

@@ -79,7 +79,8 @@ leave(struct txn_checkpoint *c, bool last)
 	struct txn_logged head = { .kind = TXN_LOGGED_KEPT,
 		.flags = last ? TXN_LOGGED_LAST : 0,
 		.part = c->part,
-		.check = c->round.number << 32 | c->body };
+		.check = c->round.number << 32 | c->body,
+		.time = net_wall_us(c->tw->w) };
 	if (arrive(c, other) != NAM_OK)
 		return c->st;
 	memcpy(p->bytes + sizeof *rq, &head, sizeof head);

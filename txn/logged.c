@@ -58,7 +58,8 @@ part_start(struct txn_logging *l, const struct txn_intent_head *h, bool last)
 		.part = part,
 		.lock = t->lock,
 		.check = h->check,
-		.cid = t->cid };
+		.cid = t->cid,
+		.time = net_wall_us(t->tw->w) };
 	memcpy(l->bytes + sizeof *rq, &head, sizeof head);
 	rq->bytes = (uint32_t)sizeof head + l->n;
 	l->append.rq = rq;
@@ -194,8 +195,11 @@ txn_log_undone(struct txn_worker *tw, uint64_t lock, uint64_t check)
 		struct wal_rq rq;
 		struct txn_logged head;
 	} record = { .rq.bytes = sizeof record.head,
-		.head = {
-		    .kind = TXN_LOGGED_UNDONE, .flags = TXN_LOGGED_LAST, .lock = lock, .check = check } };
+		.head = { .kind = TXN_LOGGED_UNDONE,
+		    .flags = TXN_LOGGED_LAST,
+		    .lock = lock,
+		    .check = check,
+		    .time = net_wall_us(tw->w) } };
 	/* Named, so that the log takes nothing of the attempt behind it (Q7). */
 	struct wal_append a = { .rq = &record.rq,
 		.flags = WAL_SPARE | WAL_SOON | WAL_NAMED | WAL_UNDOES,
@@ -228,7 +232,7 @@ txn_log_number(struct txn_worker *tw, net_addr word, uint32_t generation, int64_
 		struct txn_logged head;
 		struct txn_logged_item item;
 	} record = { .rq.bytes = sizeof record.head + sizeof record.item,
-		.head = { .kind = TXN_LOGGED_NUMBERS, .flags = TXN_LOGGED_LAST },
+		.head = { .kind = TXN_LOGGED_NUMBERS, .flags = TXN_LOGGED_LAST, .time = net_wall_us(tw->w) },
 		.item = { .kind = TXN_LOGGED_NUMBER,
 		    .table = generation,
 		    .at = word.bits,

@@ -38,6 +38,8 @@
  *       before all that its memory is used for later (J5), and a row before the records of the
  *       checkpoint that follows, which may not have seen its deletion (wal_msg.h, Q6).
  *   J9  A body of which the log has no first part began before P0, if its CID is at most SINCE.
+ *   J10 A log from its begin to any record behind WHOLE (wal_format.h, W8) is a database, without
+ *       the attempts that a record of the log undoes, wherever that lies (cut.h).
  */
 #ifndef NAM_TXN_LOGGED_FORMAT_H
 #define NAM_TXN_LOGGED_FORMAT_H
@@ -61,7 +63,8 @@ struct txn_logged {
 	uint64_t lock;  /* name of the attempt */
 	uint64_t check; /* likewise */
 	uint64_t cid;   /* of COMMIT */
-	uint64_t pad;
+	int64_t time;   /* microseconds since 1970, by the clock of the process that sends it;
+			 * 0 = not known */
 };
 static_assert(sizeof(struct txn_logged) == 40, "a record's head is a layout");
 

@@ -15,6 +15,7 @@
 struct disk {
 	struct wal_dir d;
 	int fd, lock;
+	bool reads; /* nothing is written */
 	char path[];
 };
 
@@ -61,7 +62,13 @@ disk_open_file(struct wal_dir *d, const char *name, bool make, struct wal_file *
 	struct wal_file *f = calloc(1, sizeof *f);
 	if (f == NULL)
 		return nam_fail(err, NAM_NOMEM, "cannot open %s/%s: no memory", k->path, name);
-	f->fd = openat(k->fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | (make ? O_CREAT | O_TRUNC : 0), 0600);
+	f->fd = -1;
+	if (k->reads && make)
+		errno = EROFS;
+	else
+		f->fd = openat(k->fd, name,
+		    (k->reads ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NOFOLLOW | (make ? O_CREAT | O_TRUNC : 0),
+		    0600);
 	if (f->fd < 0) {
 		free(f);
 		return disk_failed(k, make ? "make" : "open", name, err);
@@ -251,6 +258,31 @@ disk_sync_above(struct disk *k, struct nam_err *err)
 	return st;
 }
 
+/* fd is k's, or closed. */
+static struct disk *
+disk_new(const char *path, int fd, struct nam_err *err)
+{
+	struct disk *k = malloc(sizeof *k + strlen(path) + 1);
+	if (k == NULL) {
+		close(fd);
+		nam_fail(err, NAM_NOMEM, "cannot open %s: no memory", path);
+		return NULL;
+	}
+	*k = (struct disk){ .d.ops = &disk_ops, .fd = fd, .lock = -1 };
+	strcpy(k->path, path);
+	return k;
+}
+
+/* errno of flock. */
+static nam_status
+disk_unlocked(struct disk *k, struct nam_err *err)
+{
+	return errno == EWOULDBLOCK
+		   ? nam_fail(err, NAM_BUSY,
+			 "%s is used by another process: end that one, or name another directory", k->path)
+		   : disk_failed(k, "lock", "lock", err);
+}
+
 nam_status
 wal_disk_open(struct wal_dir **out, const char *path, struct nam_err *err)
 {
@@ -259,14 +291,9 @@ wal_disk_open(struct wal_dir **out, const char *path, struct nam_err *err)
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return disk_unusable(path, err);
-	struct disk *k = malloc(sizeof *k + strlen(path) + 1);
-	if (k == NULL) {
-		close(fd);
-		return nam_fail(err, NAM_NOMEM, "cannot open %s: no memory", path);
-	}
-	k->d.ops = &disk_ops;
-	k->fd = fd;
-	strcpy(k->path, path);
+	struct disk *k = disk_new(path, fd, err);
+	if (k == NULL)
+		return NAM_NOMEM;
 	k->lock = openat(fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	nam_status st = NAM_OK;
 	if (k->lock < 0)
@@ -274,12 +301,33 @@ wal_disk_open(struct wal_dir **out, const char *path, struct nam_err *err)
 	else if (faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) != 0)
 		st = disk_unusable(path, err);
 	else if (flock(k->lock, LOCK_EX | LOCK_NB) != 0)
-		st = errno == EWOULDBLOCK
-			 ? nam_fail(err, NAM_BUSY,
-			       "%s is used by another process: end that one, or name another directory", path)
-			 : disk_failed(k, "lock", "lock", err);
+		st = disk_unlocked(k, err);
 	else
 		st = disk_sync_above(k, err);
+	if (st == NAM_OK)
+		*out = &k->d;
+	else
+		wal_disk_close(&k->d);
+	return st;
+}
+
+nam_status
+wal_disk_open_to_read(struct wal_dir **out, const char *path, struct nam_err *err)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return nam_fail(err, NAM_IO, "cannot read the directory %s: %s", path, strerror(errno));
+	struct disk *k = disk_new(path, fd, err);
+	nam_status st = NAM_OK;
+	if (k == NULL)
+		return NAM_NOMEM;
+	k->reads = true;
+	k->lock = openat(fd, "lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	/* Without that file no process has it. */
+	if (k->lock < 0 && errno != ENOENT)
+		st = disk_failed(k, "open", "lock", err);
+	else if (k->lock >= 0 && flock(k->lock, LOCK_SH | LOCK_NB) != 0)
+		st = disk_unlocked(k, err);
 	if (st == NAM_OK)
 		*out = &k->d;
 	else

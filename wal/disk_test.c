@@ -138,10 +138,23 @@ static void
 what_it_refuses(void **state)
 {
 	(void)state;
-	struct wal_dir *d = open_dir();
+	struct wal_dir *d = open_dir(), *r, *r2;
+	struct wal_file *f;
+	struct nam_err err;
 	char other[100];
 	assert_int_equal(told(0, path), NAM_BUSY);
+	assert_int_equal(wal_disk_open_to_read(&r, path, &err), NAM_BUSY);
 	wal_disk_close(d);
+	/* Readers are side by side, and keep a writer out. */
+	assert_int_equal(wal_disk_open_to_read(&r, path, &err), NAM_OK);
+	assert_int_equal(wal_disk_open_to_read(&r2, path, &err), NAM_OK);
+	assert_int_equal(told(0, path), NAM_BUSY);
+	assert_int_equal(r->ops->open(r, "made", true, &f, &err), NAM_IO);
+	wal_disk_close(r2);
+	wal_disk_close(r);
+	snprintf(other, sizeof other, "%s/none", above);
+	assert_int_equal(wal_disk_open_to_read(&r, other, &err), NAM_IO);
+	assert_non_null(strstr(err.text, other));
 	assert_int_equal(told(0, path), NAM_OK);
 	snprintf(other, sizeof other, "%s/none/log", above);
 	assert_int_equal(told(0, other), NAM_IO);
@@ -259,6 +272,64 @@ two_threads(void **state)
 	wal_disk_close(d);
 }
 
+/* The life is read, and its begin cut off, while the other thread flushes it and removes segments.
+ */
+static void
+read_while_it_is_flushed(void **state)
+{
+	(void)state;
+	enum { RECORDS = 20000 };
+	struct wal_dir *d = open_dir();
+	const struct wal_config cfg = {
+		.dir = d, .node = 7, .segment_bytes = 1 << 18, .buffer_bytes = 1 << 17
+	};
+	static char out[30000];
+	struct wal *w;
+	struct nam_err err;
+	struct wal_state s = { .published = 0 };
+	pthread_t thread;
+	uint64_t end = 0, position = 0, next;
+	uint32_t life, got, read = 0, word[50] = { 0 };
+	assert_int_equal(wal_open(&w, &cfg, &err), NAM_OK);
+	atomic_store(&stop, false);
+	pthread_create(&thread, NULL, flusher, w);
+	while (wal_begin(w, 5, &life) == NAM_BUSY)
+		nap();
+	assert_int_equal(wal_publish(w, life), NAM_OK);
+	while (s.published != life) {
+		nap();
+		wal_state(w, &s);
+	}
+	for (uint32_t i = 0; read < RECORDS;) {
+		if (i < RECORDS) {
+			word[0] = i;
+			nam_status st = wal_append(w, life, word, 4 + i % 50 * 4, false, &end);
+			assert_true(st == NAM_OK || st == NAM_BUSY);
+			i += st == NAM_OK;
+		}
+		if (i % 37 != 0 && i < RECORDS)
+			continue;
+		if (wal_read_live(w, life, position, out, sizeof out, &got, &next, &err) != NAM_OK)
+			fail_msg("%s", err.text);
+		for (uint32_t at = 0; at < got; read++) {
+			uint32_t len = 4 + read % 50 * 4, seen;
+			memcpy(&seen, out + at, 4);
+			NAM_ASSERT(seen == len);
+			memcpy(&seen, out + at + 8, 4);
+			NAM_ASSERT(seen == read);
+			at += 8 + (len + 7) / 8 * 8;
+		}
+		position = next;
+		if (read % 5 == 0)
+			assert_int_equal(wal_cut(w, life, position), NAM_OK);
+	}
+	assert_int_equal(position, end);
+	atomic_store(&stop, true);
+	pthread_join(thread, NULL);
+	wal_close(w);
+	wal_disk_close(d);
+}
+
 int
 main(void)
 {
@@ -266,6 +337,7 @@ main(void)
 		cmocka_unit_test(files),
 		cmocka_unit_test(what_it_refuses),
 		cmocka_unit_test(two_threads),
+		cmocka_unit_test(read_while_it_is_flushed),
 	};
 	return cmocka_run_group_tests(tests, make_above, remove_above);
 }

@@ -66,6 +66,10 @@ struct wal_dir {
  * write there; NAM_INVALID: it is no directory; NAM_IO, NAM_NOMEM.
  */
 nam_status wal_disk_open(struct wal_dir **out, const char *path, struct nam_err *err);
+/* The directory, which is there, to be read: nothing in it is changed, and its file system may be
+ * one that takes no writes. Others may read it as well. NAM_BUSY: a process has it by
+ * wal_disk_open; NAM_IO: it is no directory, or cannot be read; NAM_NOMEM. */
+nam_status wal_disk_open_to_read(struct wal_dir **out, const char *path, struct nam_err *err);
 void wal_disk_close(struct wal_dir *d);
 /* Free bytes of its file system, as an ordinary user may take them. */
 uint64_t wal_disk_free(struct wal_dir *d);

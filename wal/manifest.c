@@ -24,6 +24,11 @@ judge(const struct wal *w, const struct wal_manifest *m, uint32_t got, struct na
 		return nam_fail(err, NAM_REFUSED,
 		    "%s is of storage node %u, not of %u: give each storage node its own directory", name,
 		    m->node, w->cfg.node);
+	if (m->flags & WAL_COPYING)
+		return nam_fail(err, NAM_REFUSED,
+		    "%s is that of a copy which has not come to its end: remove the directory, and make it "
+		    "again",
+		    name);
 	return NAM_OK;
 }
 
@@ -53,7 +58,9 @@ wal_manifest_read(struct wal *w, struct wal_named *out, bool *there, struct nam_
 			.least = m.least,
 			.begin = m.begin,
 			.opens = m.opens,
-			.first = m.first };
+			.first = m.first,
+			.flags = m.flags,
+			.whole = m.flags & WAL_WHOLE ? m.whole : m.least };
 	return st;
 }
 
@@ -77,6 +84,8 @@ wal_manifest_write(struct wal *w, const struct wal_named *named, struct nam_err 
 		.begin = named->begin,
 		.opens = named->opens,
 		.first = named->first,
+		.flags = named->flags,
+		.whole = named->whole,
 	};
 	page.m.check = nam_hash(&page.m, offsetof(struct wal_manifest, check), 0);
 	nam_status st = w->dir->ops->open(w->dir, fresh, true, &f, err);

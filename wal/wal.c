@@ -17,7 +17,7 @@ static void
 configure(struct wal *w, const struct wal_config *cfg)
 {
 	w->cfg = *cfg;
-	w->dir = w->view.dir = cfg->dir;
+	w->dir = w->view.dir = w->live.view.dir = cfg->dir;
 	if (w->cfg.segment_bytes == 0)
 		w->cfg.segment_bytes = SEGMENT;
 	if (w->cfg.buffer_bytes == 0)
@@ -89,11 +89,14 @@ open_files(struct wal *w, struct nam_err *err)
 	struct wal_named named = { 0 };
 	uint32_t parts;
 	bool there = false;
+	named.flags = w->cfg.copy ? WAL_COPYING : 0;
 	nam_status st = wal_sync_dir(w, err);
 	if (st == NAM_OK)
 		st = wal_manifest_read(w, &named, &there, err);
 	if (st == NAM_OK)
 		st = w->dir->ops->list(w->dir, see_name, &o, err);
+	if (st == NAM_OK && w->cfg.copy && (there || o.any))
+		st = nam_fail(err, NAM_INVALID, "a log is there already: name an empty directory");
 	if (st == NAM_OK && !there && o.any)
 		st = nam_fail(err, NAM_CORRUPT,
 		    "manifest is missing, and segments are there: restore the directory from a copy");
@@ -111,6 +114,7 @@ open_files(struct wal *w, struct nam_err *err)
 		return st;
 	w->lives = named.lives > o.greatest ? named.lives : o.greatest;
 	w->end = w->index.end;
+	w->whole = named.whole;
 	w->f.named = named;
 	w->f.sweep = true;
 	atomic_store_explicit(&w->published_cluster, named.cluster, RELAXED);
@@ -150,12 +154,19 @@ wal_close(struct wal *w)
 		return;
 	wal_segment_forget(w);
 	wal_window_close(&w->view);
+	wal_live_close(w);
 	free(w->index.part);
 	free(w->block);
 	free(w->ring);
 	free(w->f.raw);
 	free(w->f.packed);
 	free(w);
+}
+
+unsigned
+wal_node(const struct wal *w)
+{
+	return w->cfg.node;
 }
 
 void
@@ -169,6 +180,7 @@ wal_state(const struct wal *w, struct wal_state *out)
 	out->begin = atomic_load_explicit(&w->cut_done, RELAXED);
 	out->cut_lacks = atomic_load_explicit(&w->cut_lacks, RELAXED);
 	out->end = w->end;
+	out->whole = w->whole;
 	out->flushed = atomic_load_explicit(&w->flushed, ACQUIRE);
 	out->received = atomic_load_explicit(&w->received, ACQUIRE);
 	out->syncs = atomic_load_explicit(&w->syncs, RELAXED);
@@ -213,6 +225,12 @@ promised(const struct wal *w, uint32_t life)
 nam_status
 wal_begin(struct wal *w, uint64_t cluster, uint32_t *life)
 {
+	return wal_begin_at(w, cluster, 0, life);
+}
+
+nam_status
+wal_begin_at(struct wal *w, uint64_t cluster, uint64_t position, uint32_t *life)
+{
 	unsigned free_turn = WAL_TURN_FREE;
 	uint32_t before = atomic_load_explicit(&w->life, RELAXED);
 	if (cluster == 0)
@@ -230,17 +248,20 @@ wal_begin(struct wal *w, uint64_t cluster, uint32_t *life)
 		return broken(w) ? NAM_IO : NAM_BUSY;
 	}
 	wal_segment_forget(w);
+	wal_live_close(w);
+	w->f.written = position;
 	w->f.sweep = true;
 	w->f.doomed = 0;
 	w->largest = 0;
-	atomic_store_explicit(&w->received, 0, RELAXED);
-	atomic_store_explicit(&w->flushed, 0, RELAXED);
+	atomic_store_explicit(&w->begin, position, RELAXED);
+	atomic_store_explicit(&w->received, position, RELAXED);
+	atomic_store_explicit(&w->flushed, position, RELAXED);
 	atomic_store_explicit(&w->publish, 0, RELAXED);
 	atomic_store_explicit(&w->cut, 0, RELAXED);
 	atomic_store_explicit(&w->cut_lacks, false, RELAXED);
 	w->f.cut_rests = 0;
 	atomic_store_explicit(&w->condition, WAL_WELL, RELAXED);
-	wal_space_tell(w, 0);
+	wal_space_tell(w, position);
 	atomic_store_explicit(&w->cluster, cluster, RELAXED);
 	atomic_store_explicit(&w->life, ++w->lives, RELEASE);
 	*life = w->lives;
@@ -291,6 +312,12 @@ wal_append(struct wal *w, uint32_t life, const void *bytes, uint32_t len, bool s
 nam_status
 wal_publish(struct wal *w, uint32_t life)
 {
+	return wal_publish_copy(w, life, atomic_load_explicit(&w->received, RELAXED));
+}
+
+nam_status
+wal_publish_copy(struct wal *w, uint32_t life, uint64_t whole)
+{
 	if (life == 0 || life != atomic_load_explicit(&w->life, RELAXED))
 		return NAM_REFUSED;
 	if (broken(w))
@@ -300,6 +327,7 @@ wal_publish(struct wal *w, uint32_t life)
 	/* The life before has been read: its files can go. */
 	wal_window_close(&w->view);
 	w->block_at = 0;
+	atomic_store_explicit(&w->publish_whole, whole, RELAXED);
 	atomic_store_explicit(&w->publish_behind, atomic_load_explicit(&w->received, RELAXED), RELAXED);
 	atomic_store_explicit(&w->publish, life, RELEASE);
 	return NAM_OK;
@@ -317,6 +345,7 @@ wal_cut(struct wal *w, uint32_t life, uint64_t position)
 		return NAM_INVALID;
 	if (position <= atomic_load_explicit(&w->cut, RELAXED))
 		return NAM_OK;
+	wal_live_close(w);
 	atomic_store_explicit(&w->cut_behind, received, RELAXED);
 	atomic_store_explicit(&w->cut, position, RELEASE);
 	return NAM_OK;

@@ -26,7 +26,9 @@ struct wal_config {
 	uint64_t reserve_bytes; /* of each segment, for records with `spare`; 0 = 64 KiB, or a
 				 * quarter of a small segment; half a segment at most */
 	bool plain;             /* compress nothing */
-	bool no_sync;           /* sync nothing: a cut of power may lose all. For tests */
+	bool no_sync;           /* sync nothing: a cut of power may lose all. To read only, and for
+				 * tests */
+	bool copy;              /* a log is copied into an empty directory (W9), else NAM_INVALID */
 };
 
 /*
@@ -57,6 +59,7 @@ struct wal_state {
 	uint64_t begin;     /* of the published life: records before that position are gone */
 	bool cut_lacks;     /* a cut waits for space for the manifest */
 	uint64_t end;       /* of the published life, when the log was opened: a position */
+	uint64_t whole;     /* likewise: W8 */
 	uint64_t received;  /* positions of the life that is written now */
 	uint64_t flushed;
 	uint64_t syncs, blocks, stored; /* since wal_open: syncs, blocks, bytes written for them */
@@ -65,6 +68,8 @@ struct wal_state {
 	uint64_t files;                 /* bytes that its files take */
 };
 void wal_state(const struct wal *w, struct wal_state *out);
+/* The id of the storage node whose log it is. */
+unsigned wal_node(const struct wal *w);
 /* Why it is WAL_BROKEN, or WAL_SPACE: a line. "" when it is well. */
 void wal_why(const struct wal *w, struct nam_err *out);
 
@@ -75,6 +80,8 @@ void wal_why(const struct wal *w, struct nam_err *out);
  * broken.
  */
 nam_status wal_begin(struct wal *w, uint64_t cluster, uint32_t *life);
+/* Likewise, for a copy of a log: its first record gets that position. */
+nam_status wal_begin_at(struct wal *w, uint64_t cluster, uint64_t position, uint32_t *life);
 /*
  * Takes a record. *end: the position behind it. NAM_BUSY: the buffer is full, or a segment is being
  * made (so also at the begin of a life), try again; NAM_FULL: no space; NAM_REFUSED: life is not
@@ -92,6 +99,8 @@ nam_status wal_append(
  * removed. NAM_REFUSED, NAM_IO as in wal_append.
  */
 nam_status wal_publish(struct wal *w, uint32_t life);
+/* Likewise, a copy of a log that was whole at that position (W8). */
+nam_status wal_publish_copy(struct wal *w, uint32_t life, uint64_t whole);
 
 /*
  * The life's records before that position are not needed any more, as soon as all that it has
@@ -116,5 +125,12 @@ bool wal_step(struct wal *w);
  */
 nam_status wal_read(struct wal *w, uint64_t position, void *out, uint32_t cap, uint32_t *got, uint64_t *next,
     struct nam_err *err);
+/*
+ * Likewise, records of the published life that is being written now, as far as it is flushed.
+ * NAM_ABSENT: a checkpoint has cut off what lies there; NAM_REFUSED: that life is not written any
+ * more, or is not published.
+ */
+nam_status wal_read_live(struct wal *w, uint32_t life, uint64_t position, void *out, uint32_t cap,
+    uint32_t *got, uint64_t *next, struct nam_err *err);
 
 #endif

@@ -35,6 +35,10 @@
  *       that it names, are removed afterwards.
  *   W7  A life's number is given out once: a new one is greater than every number that a manifest
  *       or a file's name has.
+ *   W8  The records from `begin` to any position that is at least `whole` are a database: what the
+ *       life was published with, or what its last checkpoint has appended, lies before it.
+ *   W9  A directory into which a log is being copied has WAL_COPYING until the copy is published:
+ *       no other program takes it for an empty one.
  */
 #ifndef NAM_WAL_FORMAT_H
 #define NAM_WAL_FORMAT_H
@@ -52,6 +56,8 @@ enum {
 	WAL_BLOCK_HEAD = 64,
 	WAL_BLOCK_MAX = 4 << 20, /* bytes of records of a block, not compressed */
 	WAL_LZ4 = 1,             /* of a block's flags */
+	WAL_COPYING = 1,         /* of a manifest's flags */
+	WAL_WHOLE = 2,           /* likewise */
 };
 
 struct wal_manifest {
@@ -65,7 +71,9 @@ struct wal_manifest {
 	uint64_t begin;   /* position: records before it are not needed; one begins there */
 	uint64_t opens;   /* position of the first record of `first` */
 	uint32_t first;   /* the segment that has `begin`; earlier ones are not needed */
-	uint32_t pad[47];
+	uint32_t flags;   /* WAL_COPYING, WAL_WHOLE */
+	uint64_t whole;   /* position: W8; without WAL_WHOLE it is `least` */
+	uint32_t pad[44];
 	uint64_t check; /* nam_hash of all before it */
 };
 static_assert(sizeof(struct wal_manifest) == 256, "the manifest is a layout");

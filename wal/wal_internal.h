@@ -81,7 +81,21 @@ struct wal_named {
 	uint32_t life, lives;
 	uint64_t least;
 	uint64_t begin, opens;
+	uint64_t whole;
 	uint32_t first;
+	uint32_t flags;
+};
+
+/* Where wal_read_live is. */
+struct wal_live {
+	struct wal_window view;
+	char *block; /* records of the block that was read last, WAL_BLOCK_MAX */
+	uint64_t position;
+	uint32_t bytes; /* 0 = there is none */
+	bool known;     /* the next block lies here, if it is flushed: */
+	uint32_t life;
+	uint32_t segment;
+	uint64_t at, from;
 };
 
 struct wal_writer {
@@ -114,6 +128,7 @@ struct wal {
 	uint64_t room;         /* i  bytes of a segment for blocks */
 	uint64_t slack;        /* i  see space.c */
 	uint64_t end;          /* i  of the published life when the log was opened */
+	uint64_t whole;        /* i  likewise */
 	char *ring;            /* i  a position's byte lies at position % cfg.buffer_bytes */
 
 	uint32_t lives;          /* s  the greatest number given out */
@@ -127,11 +142,14 @@ struct wal {
 	uint64_t block_position; /* s */
 	uint32_t block_bytes;    /* s */
 	uint64_t read_next;      /* s  a position where a record begins */
+	struct wal_live live;    /* s */
 
 	_Atomic uint32_t life;           /* s> */
 	_Atomic uint64_t cluster;        /* s>  of the life that is written */
 	_Atomic uint64_t received;       /* s>  released when the ring has the record */
 	_Atomic uint64_t publish_behind; /* s>  position that must be flushed first */
+	_Atomic uint64_t begin;          /* s>  position of the first record of the life */
+	_Atomic uint64_t publish_whole;  /* s>  W8 */
 	_Atomic uint32_t publish;        /* s>  life to be published; released after the position */
 	_Atomic uint64_t cut_behind;     /* s>  position that must be flushed first */
 	_Atomic uint64_t cut;            /* s>  where the life is to begin; released after it */
@@ -211,6 +229,10 @@ bool wal_segment_unmake(struct wal *w);
 void wal_segment_change(struct wal *w);
 /* Closes cur and next. */
 void wal_segment_forget(struct wal *w);
+
+/* live.c */
+/* Closes what wal_read_live has open: its file may go, or has gone. */
+void wal_live_close(struct wal *w);
 
 /* sweep.c */
 /* Removes one file that belongs to no life any more, or looks for such. */

@@ -316,7 +316,10 @@ the_format_is_as_its_header_says(void **state)
 	assert_int_equal(half_word(m, 28), 3);
 	assert_in_range(word(m, 32), 250000, 400000);
 	for (unsigned at = 40; at < 248; at += 8)
-		assert_int_equal(word(m, at), 0);
+		if (at != 56 && at != 64)
+			assert_int_equal(word(m, at), 0);
+	assert_int_equal(half_word(m, 60), 2);
+	assert_int_equal(word(m, 64), s.life[3].promised);
 	assert_int_equal(word(m, 248), nam_hash(m, 248, 0));
 	for (uint32_t segment = 0;; segment++) {
 		char name[64];

@@ -167,7 +167,11 @@ publish(struct wal *w)
 		.life = atomic_load_explicit(&w->life, RELAXED),
 		.lives = atomic_load_explicit(&w->life, RELAXED),
 		.least = nam_fault(WAL_PUBLISH_EARLY) ? 0 : atomic_load_explicit(&w->flushed, RELAXED),
+		.begin = atomic_load_explicit(&w->begin, RELAXED),
+		.whole = atomic_load_explicit(&w->publish_whole, RELAXED),
+		.flags = WAL_WHOLE,
 	};
+	named.opens = named.begin;
 	if (named.lives < w->f.named.lives)
 		named.lives = w->f.named.lives;
 	nam_status st = wal_manifest_write(w, &named, &err);
@@ -182,7 +186,7 @@ publish(struct wal *w)
 	if (w->f.ready)
 		atomic_store_explicit(&w->condition, WAL_WELL, RELEASE);
 	atomic_store_explicit(&w->published_cluster, named.cluster, RELAXED);
-	atomic_store_explicit(&w->cut_done, 0, RELAXED);
+	atomic_store_explicit(&w->cut_done, named.begin, RELAXED);
 	atomic_store_explicit(&w->published, named.life, RELEASE);
 	w->f.sweep = true;
 	w->f.doomed = 0;
@@ -235,6 +239,8 @@ cut(struct wal *w, uint64_t at)
 	struct wal_named named = w->f.named;
 	named.begin = at;
 	named.least = atomic_load_explicit(&w->flushed, RELAXED);
+	named.whole = atomic_load_explicit(&w->cut_behind, RELAXED);
+	named.flags |= WAL_WHOLE;
 	nam_status st = segment_with(w, &named, &err);
 	if (st == NAM_OK)
 		st = wal_manifest_write(w, &named, &err);

@@ -140,6 +140,13 @@ env_now(struct net_worker *w)
 	return (uint64_t)(now + (now - START_NS) * p->drift_ppm / 1000000) + p->ahead_ns;
 }
 
+/* The same time, since the begin of 1970. */
+static int64_t
+env_wall_us(struct net_worker *w)
+{
+	return (int64_t)(env_now(w) / 1000);
+}
+
 static uint64_t
 env_cpu(const struct net_worker *w)
 {
@@ -187,6 +194,7 @@ static const struct net_env sim_env = {
 	.rouse = env_rouse,
 	.tell = env_tell,
 	.now = env_now,
+	.wall_us = env_wall_us,
 	.cpu = env_cpu,
 	.timeout = env_timeout,
 	.sleep = env_sleep,

@@ -303,15 +303,19 @@ round_end(struct wal_host *h, const struct wal_rq *rq)
 }
 
 static nam_status
-read_records(struct wal_host *h, uint64_t position, struct net_request *rq)
+read_records(struct wal_host *h, uint32_t life, uint64_t position, struct net_request *rq)
 {
 	struct wal_records *head = rq->answer;
 	struct nam_err err;
 	uint32_t got;
 	if (rq->answer_max < sizeof *head)
 		return NAM_FULL;
-	nam_status st = wal_read(
-	    h->log, position, head + 1, rq->answer_max - (uint32_t)sizeof *head, &got, &head->next, &err);
+	uint32_t cap = rq->answer_max - (uint32_t)sizeof *head;
+	nam_status st = life == 0
+			    ? wal_read(h->log, position, head + 1, cap, &got, &head->next, &err)
+			    : wal_read_live(h->log, life, position, head + 1, cap, &got, &head->next, &err);
+	if (life != 0 && (st == NAM_ABSENT || st == NAM_REFUSED))
+		return st;
 	if (st != NAM_OK) {
 		nam_log(NAM_LOG_ERROR, "%s", err.text);
 		return st;
@@ -348,7 +352,7 @@ handle(void *arg, struct net_request *request)
 	if (rq.bytes > request->len - sizeof rq)
 		return NAM_INVALID;
 	if (rq.what == WAL_READ)
-		return read_records(h, rq.arg, request);
+		return read_records(h, rq.life, rq.arg, request);
 	if (request->answer_max < sizeof(struct wal_report))
 		return NAM_FULL;
 	switch ((enum wal_message)rq.what) {

@@ -88,11 +88,12 @@ wal_log_publish(struct net_worker *w, const struct wal_log *l)
 	return st;
 }
 
-nam_status
-wal_log_read(struct net_worker *w, unsigned region, uint64_t position, void *buf, uint32_t cap,
+/* life 0: the published one. */
+static nam_status
+read_records(struct net_worker *w, unsigned region, uint32_t life, uint64_t position, void *buf, uint32_t cap,
     const char **records, uint32_t *bytes, uint64_t *next)
 {
-	const struct wal_rq rq = { .what = WAL_READ, .arg = position };
+	const struct wal_rq rq = { .what = WAL_READ, .life = life, .arg = position };
 	struct wal_records head;
 	uint32_t got;
 	*bytes = 0;
@@ -108,6 +109,24 @@ wal_log_read(struct net_worker *w, unsigned region, uint64_t position, void *buf
 	*bytes = (uint32_t)head.bytes;
 	*next = head.next;
 	return NAM_OK;
+}
+
+nam_status
+wal_log_read(struct net_worker *w, unsigned region, uint64_t position, void *buf, uint32_t cap,
+    const char **records, uint32_t *bytes, uint64_t *next)
+{
+	return read_records(w, region, 0, position, buf, cap, records, bytes, next);
+}
+
+nam_status
+wal_log_read_live(struct net_worker *w, const struct wal_log *l, uint64_t position, void *out, uint32_t cap,
+    uint32_t *bytes, uint64_t *next)
+{
+	const char *records;
+	nam_status st = read_records(w, l->region, l->life, position, out, cap, &records, bytes, next);
+	if (st == NAM_OK)
+		memmove(out, records, *bytes);
+	return st;
 }
 
 nam_status

@@ -29,6 +29,10 @@ nam_status wal_log_publish(struct net_worker *w, const struct wal_log *l);
  * 0: the end. */
 nam_status wal_log_read(struct net_worker *w, unsigned region, uint64_t position, void *buf, uint32_t cap,
     const char **records, uint32_t *bytes, uint64_t *next);
+/* Records of the life l, which is written, as far as they are flushed (wal_read_live). NAM_ABSENT:
+ * a checkpoint has cut off what lies there; NAM_REFUSED: the life is over; NAM_CORRUPT. */
+nam_status wal_log_read_live(struct net_worker *w, const struct wal_log *l, uint64_t position, void *out,
+    uint32_t cap, uint32_t *bytes, uint64_t *next);
 /* What was received last with that place (Q4). */
 nam_status wal_log_last(struct net_worker *w, const struct wal_log *l, uint64_t place, struct wal_last *out);
 /* Bytes at most: of a record that one message takes; of records that an answer brings (cap of

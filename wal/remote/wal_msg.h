@@ -19,6 +19,8 @@
  *       all records before P0. So what a round appends lies behind P0, and no round appends what a
  *       later one has not seen.
  *   Q7  Behind a record that undoes a name, no record of that name is received any more.
+ *   Q8  A backup is a round that appends and cuts nothing. So as long as it is heard of, no other
+ *       round begins, and nothing is cut off but what a round before it has ordered.
  */
 #ifndef NAM_WAL_REMOTE_WAL_MSG_H
 #define NAM_WAL_REMOTE_WAL_MSG_H
@@ -35,7 +37,8 @@ enum wal_message {
 	WAL_BEGIN,   /* arg: number of the cluster -> uint64_t: the life that begins */
 	WAL_APPEND,  /* arg: place, name; bytes -> uint64_t: the position behind the record */
 	WAL_PUBLISH, /* the life that is written becomes the database */
-	WAL_READ,    /* arg: position -> struct wal_records, records (wal_read) */
+	WAL_READ,    /* arg: position -> struct wal_records, records; life 0: of the published one
+		      * (wal_read), else of that one, which is written (wal_read_live) */
 	WAL_LAST,    /* arg: place -> struct wal_last */
 	WAL_ROUND,   /* flags: WAL_OVER; or WAL_STAYS, WAL_QUITS of `series` -> struct wal_round */
 	WAL_CUT,     /* arg: position of a round, `series` its number: the life begins there */
