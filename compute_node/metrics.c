@@ -189,6 +189,26 @@ log_lines(const struct question *q, struct cn_lines *out)
 	    out, "namdb_log_bytes{part=\"held\"} %llu\n", (unsigned long long)(q->log.end - q->log.begin));
 	cn_line(out, "namdb_log_bytes{part=\"since_checkpoint\"} %llu\n",
 	    (unsigned long long)(q->log.end > q->log.full ? q->log.end - q->log.full : 0));
+	cn_line(out,
+	    "# HELP namdb_log_syncs_total Syncs of the log's files; records of the log over syncs are the "
+	    "records of a group.\n# TYPE namdb_log_syncs_total counter\nnamdb_log_syncs_total %llu\n"
+	    "# HELP namdb_log_records_total Records that the log has received.\n"
+	    "# TYPE namdb_log_records_total counter\nnamdb_log_records_total %llu\n",
+	    (unsigned long long)q->log.syncs, (unsigned long long)q->log.records);
+	cn_line(out,
+	    "# HELP namdb_log_record_bytes_total Their bytes.\n# TYPE namdb_log_record_bytes_total counter\n"
+	    "namdb_log_record_bytes_total %llu\n"
+	    "# HELP namdb_log_written_bytes_total Bytes written to the log's files, compressed where that "
+	    "saves space.\n# TYPE namdb_log_written_bytes_total counter\n"
+	    "namdb_log_written_bytes_total %llu\n",
+	    (unsigned long long)q->log.bytes, (unsigned long long)q->log.written);
+	int64_t age_us = nam_clock_wall_us() - (int64_t)q->log.full_wall_us;
+	cn_line(out,
+	    "# HELP namdb_log_sync_seconds How long a sync takes at present.\n"
+	    "# TYPE namdb_log_sync_seconds gauge\nnamdb_log_sync_seconds %.6f\n"
+	    "# HELP namdb_log_checkpoint_age_seconds Time since the last checkpoint, or since the restore.\n"
+	    "# TYPE namdb_log_checkpoint_age_seconds gauge\nnamdb_log_checkpoint_age_seconds %.1f\n",
+	    (double)q->log.sync_ns / 1e9, age_us > 0 ? (double)age_us / 1e6 : 0.0);
 }
 
 static void

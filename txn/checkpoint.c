@@ -308,6 +308,15 @@ txn_log_state(struct txn_worker *tw, struct txn_log_state *out)
 	if (st == NAM_OK && (line.life != tw->db->wal.life || line.published != line.life))
 		return NAM_BUSY; /* it is being made */
 	if (st == NAM_OK)
-		*out = (struct txn_log_state){ line.begin, line.flushed, line.full, line.every };
+		*out = (struct txn_log_state){ .begin = line.begin,
+			.end = line.flushed,
+			.full = line.full,
+			.every = line.every,
+			.syncs = line.syncs,
+			.records = line.records,
+			.bytes = line.bytes,
+			.written = line.written,
+			.sync_ns = UINT64_C(1000) * line.sync_us,
+			.full_wall_us = line.full_wall_us };
 	return st;
 }

@@ -66,6 +66,10 @@ struct txn_log_state {
 	uint64_t begin, end; /* positions of the log: from where, and up to where it is flushed */
 	uint64_t full;       /* where the last checkpoint, or the restore, had ended */
 	uint64_t every;      /* bytes behind `full` at which one is due, 0 = never */
+	/* Since the log's node began. */
+	uint64_t syncs, records, bytes, written; /* written: bytes of blocks, perhaps compressed */
+	uint64_t sync_ns;                        /* how long one takes at present */
+	uint64_t full_wall_us;                   /* wall clock of `full` */
 };
 /* One READ. NAM_UNSUPPORTED: the cluster has no log. */
 nam_status txn_log_state(struct txn_worker *tw, struct txn_log_state *out);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FLUSH_NS = 20000, FLUSH_CAP_NS = 1000000, FLUSH_HOLD = 8 };
+enum { FLUSH_NS = 20000, FLUSH_CAP_NS = 1000000, FLUSH_PARTS = 8 };
 
 /* A record in the making, and on its way. In the transaction's arena. */
 struct txn_logging {
@@ -294,32 +294,47 @@ wake_flushed(struct txn_worker *tw, uint64_t flushed)
 	}
 }
 
-/* Looks how far the log is flushed, as long as a transaction of this worker waits for that. */
+static uint64_t
+between(uint64_t least, uint64_t x, uint64_t most)
+{
+	return x < least ? least : x > most ? most : x;
+}
+
+/*
+ * Looks how far the log is flushed, as long as a transaction of this worker waits for that. A sync
+ * begins about when the one before has ended: so it rests for most of the time that a sync takes,
+ * and looks often then.
+ */
 static void
 watch(void *worker)
 {
 	struct txn_worker *tw = worker;
-	struct net_backoff pause = { .base_ns = FLUSH_NS, .cap_ns = FLUSH_CAP_NS, .hold = FLUSH_HOLD };
+	uint64_t sync_ns = tw->sync_ns;
 	net_account_to(&tw->background);
+	if (sync_ns > 0)
+		net_sleep(tw->w, between(FLUSH_NS, sync_ns - sync_ns / FLUSH_PARTS, FLUSH_CAP_NS));
 	while (tw->flush != NULL) {
 		uint64_t flushed = 0, until = 0;
-		nam_status st = wal_log_flushed(tw->w, &tw->db->wal, &flushed);
+		nam_status st = wal_log_flushed(tw->w, &tw->db->wal, &flushed, &sync_ns);
 		if (st == NAM_GONE) {
 			while ((st = txn_reconnect(tw, tw->db->wal.line, &until)) == NAM_BUSY)
 				;
 			if (st == NAM_OK)
 				continue;
 		}
-		if (flushed > tw->flushed) {
+		bool came = flushed > tw->flushed;
+		if (came) {
 			tw->flushed = flushed;
-			pause.tries = 0;
+			tw->sync_ns = sync_ns;
 			wake_flushed(tw, flushed);
 		}
 		tso_goes_on(tw->tso); /* the log's node lives, and its disk has not failed */
 		if (st != NAM_OK)
 			fail_all(tw, st);
 		else if (tw->flush != NULL)
-			net_back_off(tw->w, &pause);
+			net_sleep(tw->w,
+			    between(FLUSH_NS, came ? sync_ns - sync_ns / FLUSH_PARTS : sync_ns / FLUSH_PARTS,
+				FLUSH_CAP_NS));
 	}
 	tw->watching = false;
 	tw->helpers--;

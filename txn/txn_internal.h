@@ -348,6 +348,7 @@ struct txn_worker {
 	 * a coroutine looks; bytes of a record that a message takes, 0 = not known */
 	struct txn_flush *flush;
 	uint64_t flushed;
+	uint64_t sync_ns; /* how long a sync of the log takes, 0 = not known yet */
 	bool watching;
 	uint32_t wal_most;
 	bool moving;                  /* one of them moves a partition (parts.c) */

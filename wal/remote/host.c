@@ -15,9 +15,10 @@
 
 enum {
 	DELAY_MS = 200,
-	AGAIN_MS = 100,     /* a step that has to wait for space is tried again */
-	BACKLOG = 1 << 20,  /* bytes that wait for the flusher before it is woken */
-	PLACES_FIRST = 1024 /* a power of two */
+	AGAIN_MS = 100,      /* a step that has to wait for space is tried again */
+	BACKLOG = 1 << 20,   /* bytes that wait for the flusher before it is woken */
+	PLACES_FIRST = 1024, /* a power of two */
+	SMOOTH = 8,
 };
 
 /* What was received last with a place. */
@@ -39,11 +40,12 @@ struct wal_host {
 	/* the shard's */
 	struct place *place; /* open addressing, half full at most */
 	uint32_t places, used;
-	uint64_t stamp;        /* the greatest of this life */
-	uint64_t round;        /* number of the last one */
-	uint64_t round_ns;     /* when it has appended last; 0 = none is under way */
-	uint64_t round_cut;    /* what the last one that has ended has cut off */
-	_Atomic uint64_t full; /* struct wal_line */
+	uint64_t stamp;                      /* the greatest of this life */
+	uint64_t round;                      /* number of the last one */
+	uint64_t round_ns;                   /* when it has appended last; 0 = none is under way */
+	uint64_t round_cut;                  /* what the last one that has ended has cut off */
+	_Atomic uint64_t full, full_wall_us; /* struct wal_line */
+	uint64_t sync_ns;                    /* the flusher's: smoothed */
 	/* Between shard and flusher. */
 	_Atomic uint64_t soon; /* position up to which a client waits */
 	atomic_bool hurry;     /* a life was begun, or is to be published */
@@ -56,6 +58,13 @@ struct wal_host {
 };
 
 static void
+set_full(struct wal_host *h, uint64_t position)
+{
+	atomic_store(&h->full, position);
+	atomic_store(&h->full_wall_us, (uint64_t)nam_clock_wall_us());
+}
+
+static void
 tell_line(struct wal_host *h)
 {
 	struct wal_state s;
@@ -65,7 +74,14 @@ tell_line(struct wal_host *h)
 		__atomic_store_n(&h->line->flushed, 0, __ATOMIC_RELEASE);
 		__atomic_store_n(&h->line->life, s.life, __ATOMIC_RELEASE);
 	}
-	__atomic_store_n(&h->line->condition, s.condition, __ATOMIC_RELEASE);
+	h->sync_ns = h->sync_ns == 0 ? s.sync_ns : (SMOOTH - 1) * h->sync_ns / SMOOTH + s.sync_ns / SMOOTH;
+	__atomic_store_n(&h->line->sync_us, (uint32_t)(h->sync_ns / 1000), __ATOMIC_RELAXED);
+	__atomic_store_n(&h->line->syncs, s.syncs, __ATOMIC_RELAXED);
+	__atomic_store_n(&h->line->records, s.records, __ATOMIC_RELAXED);
+	__atomic_store_n(&h->line->bytes, s.raw, __ATOMIC_RELAXED);
+	__atomic_store_n(&h->line->written, s.stored, __ATOMIC_RELAXED);
+	__atomic_store_n(&h->line->full_wall_us, atomic_load(&h->full_wall_us), __ATOMIC_RELAXED);
+	__atomic_store_n(&h->line->condition, (uint32_t)s.condition, __ATOMIC_RELEASE);
 	__atomic_store_n(&h->line->flushed, s.flushed, __ATOMIC_RELEASE);
 	__atomic_store_n(&h->line->full, atomic_load(&h->full), __ATOMIC_RELEASE);
 	__atomic_store_n(&h->line->begin, s.begin, __ATOMIC_RELEASE);
@@ -296,7 +312,7 @@ round_end(struct wal_host *h, const struct wal_rq *rq)
 		return st;
 	h->round_ns = 0;
 	h->round_cut = rq->arg;
-	atomic_store(&h->full, s.received);
+	set_full(h, s.received);
 	atomic_store(&h->hurry, true);
 	rouse(h);
 	return NAM_OK;
@@ -391,7 +407,7 @@ handle(void *arg, struct net_request *request)
 		if (st == NAM_OK) {
 			struct wal_state s;
 			wal_state(h->log, &s);
-			atomic_store(&h->full, s.received);
+			set_full(h, s.received);
 			atomic_store(&h->hurry, true);
 			rouse(h);
 		}

@@ -18,7 +18,7 @@ struct wal_host;
 
 struct wal_host_config {
 	struct wal_config log;
-	struct wal_line *line; /* in the region's memory, zeros, 64 bytes; this service's alone */
+	struct wal_line *line; /* in the region's memory, zeros; this service's alone */
 	net_addr line_at;      /* its address */
 	uint32_t delay_ms;     /* until a record is flushed that no client waits for; 0 = 200 */
 	uint64_t every;        /* struct wal_line */

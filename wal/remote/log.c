@@ -272,12 +272,13 @@ wal_log_begins(struct net_worker *w, const struct wal_log *l, const struct wal_r
 }
 
 nam_status
-wal_log_flushed(struct net_worker *w, const struct wal_log *l, uint64_t *position)
+wal_log_flushed(struct net_worker *w, const struct wal_log *l, uint64_t *position, uint64_t *sync_ns)
 {
 	struct wal_line line;
-	nam_status st = net_read1(w, l->line, &line, sizeof line, NULL);
+	nam_status st = net_read1(w, l->line, &line, offsetof(struct wal_line, syncs), NULL);
 	if (st != NAM_OK)
 		return st;
+	*sync_ns = UINT64_C(1000) * line.sync_us;
 	*position = line.flushed;
 	if (line.life > l->life)
 		return NAM_REFUSED;

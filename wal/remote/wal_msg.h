@@ -26,6 +26,7 @@
 #define NAM_WAL_REMOTE_WAL_MSG_H
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum {
@@ -104,13 +105,20 @@ struct wal_round {
 struct wal_line {
 	uint64_t life;      /* that is written */
 	uint64_t flushed;   /* position */
-	uint64_t condition; /* enum wal_condition */
+	uint32_t condition; /* enum wal_condition */
+	uint32_t sync_us;   /* how long a sync has taken lately */
 	uint64_t published;
 	uint64_t begin; /* of the published life */
 	uint64_t full;  /* position at which the life was whole: published, or cut the last time */
 	uint64_t lacks; /* a cut waits for space */
 	uint64_t every; /* bytes by which the log grows until a checkpoint is due, 0 = never */
+	/* Figures, since the node began. */
+	uint64_t syncs, records, bytes; /* bytes: of records */
+	uint64_t written;               /* bytes of blocks, perhaps compressed */
+	uint64_t full_wall_us;          /* wall clock when `full` was set */
+	uint64_t pad[3];
 };
-static_assert(sizeof(struct wal_line) == 64, "the line is a line");
+static_assert(
+    offsetof(struct wal_line, syncs) == 64 && sizeof(struct wal_line) == 128, "what decides is in one line");
 
 #endif
