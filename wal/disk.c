@@ -10,6 +10,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 struct disk {
@@ -23,7 +24,7 @@ struct wal_file {
 	char name[WAL_FILE_NAME + 1];
 };
 
-enum { ZEROS = 256 << 10 };
+enum { ZEROS = 256 << 10, LOCK_MS = 100, LOCK_NAP_MS = 2 };
 
 static struct disk *
 disk_of(struct wal_dir *d)
@@ -251,6 +252,20 @@ disk_sync_above(struct disk *k, struct nam_err *err)
 	return st;
 }
 
+/* A process that only looks whether the lock is held has it for a moment (embed/): again, for a
+ * while. */
+static bool
+disk_lock(struct disk *k)
+{
+	const struct timespec t = { .tv_nsec = LOCK_NAP_MS * 1000000 };
+	for (unsigned ms = 0; flock(k->lock, LOCK_EX | LOCK_NB) != 0; ms += LOCK_NAP_MS) {
+		if ((errno != EWOULDBLOCK && errno != EINTR) || ms >= LOCK_MS)
+			return false;
+		nanosleep(&t, NULL);
+	}
+	return true;
+}
+
 nam_status
 wal_disk_open(struct wal_dir **out, const char *path, struct nam_err *err)
 {
@@ -273,7 +288,7 @@ wal_disk_open(struct wal_dir **out, const char *path, struct nam_err *err)
 		st = disk_unusable(path, err);
 	else if (faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) != 0)
 		st = disk_unusable(path, err);
-	else if (flock(k->lock, LOCK_EX | LOCK_NB) != 0)
+	else if (!disk_lock(k))
 		st = errno == EWOULDBLOCK
 			 ? nam_fail(err, NAM_BUSY,
 			       "%s is used by another process: end that one, or name another directory", path)
