@@ -131,7 +131,9 @@ static nam_status
 not_ours(const struct emb_dir *d, struct nam_err *err)
 {
 	return nam_fail(err, NAM_BUSY,
-	    "%s is in use by a storage node that was started by hand: join it with --storage %s, or end it",
+	    "%s is in use by a storage node that was started by hand: join its cluster with --storage %s, or "
+	    "end "
+	    "it",
 	    d->shown, d->node.address);
 }
 

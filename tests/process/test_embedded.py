@@ -452,6 +452,25 @@ def test_no_right():
         os.chmod(mine + "/read-only", 0o700)
 
 
+def test_demo():
+    """namdb demo --data: the sample data is loaded once, as a whole or not at all, and is a database like any other."""
+    with home() as (h, d):
+        demo = ("demo", "--nodes", "2", "--data", d.path, "--csv", "-c", "SELECT count(*) FROM customers")
+        # Killed while it loads.
+        p = subprocess.Popen([house.NAMDB, *demo], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=house.clean_env(h.env))
+        until(lambda: os.path.exists(os.path.join(d.path, "manifest")) or p.poll() is not None, 60, "the demo has begun")
+        p.kill()
+        p.wait()
+        gone(d.path)
+        first = run(*demo, env=h.env, timeout=180).ok()
+        check(int(first.value()) > 0)
+        r = run(*demo[:-1], "DELETE FROM order_lines; SELECT count(*) FROM customers", env=h.env, timeout=180).ok()
+        same(r.out.splitlines()[-1], first.value())
+        check("sample data" not in r.err, "it is not loaded again:", r)
+        same(run(*demo[:-1], "SELECT count(*) FROM order_lines", env=h.env, timeout=180).value(), "0")
+        same(d.sql("SELECT count(*) FROM customers").value(), first.value())
+
+
 def test_background():
     """`namdb storage --background`: the exit code says whether the node is ready."""
     with House() as h:
