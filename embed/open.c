@@ -216,5 +216,11 @@ emb_join(const struct emb_config *cfg,
 		nap();
 	}
 	close(d.fd);
+	/* Another size does not help as long as the small node serves. */
+	if (st == NAM_FULL && emb_serves(&d.node)) {
+		size_t said = strlen(err->text);
+		snprintf(err->text + said, sizeof err->text - said,
+		    "; the one that runs now ends some seconds after its last process");
+	}
 	return st;
 }
