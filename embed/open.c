@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WAIT_MS = 30000, NAP_MS = 5 };
+enum { WAIT_MS = 30000, NAP_MS = 5, GOING_MS = 300 };
 
 static void
 nap(void)
@@ -192,6 +192,19 @@ find_node(struct emb_dir *d, struct nam_err *err)
 	return st;
 }
 
+/* The kernel may close the sockets of a process that was killed a moment before it frees the
+ * locks. */
+static bool
+serves_on(const struct emb_node *node)
+{
+	for (unsigned ms = 0; emb_serves(node); ms += NAP_MS) {
+		if (ms >= GOING_MS)
+			return true;
+		nap();
+	}
+	return false;
+}
+
 nam_status
 emb_join(const struct emb_config *cfg,
     nam_status (*join)(void *arg, const struct emb_node *node, struct nam_err *err), void *arg,
@@ -211,9 +224,8 @@ emb_join(const struct emb_config *cfg,
 			break;
 		st = join(arg, &d.node, err);
 		/* E2: the node was about to end. */
-		if (st == NAM_OK || emb_serves(&d.node) || late(&d))
+		if (st == NAM_OK || serves_on(&d.node) || late(&d))
 			break;
-		nap();
 	}
 	close(d.fd);
 	/* Another size does not help as long as the small node serves. */

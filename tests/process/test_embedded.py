@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A database in a directory: `namdb sql DIR` starts its storage node, finds it, and starts it again."""
 import contextlib
+import fcntl
 import os
 import re
 import shutil
@@ -34,8 +35,21 @@ def nodes_of(path):
     return found
 
 
+def is_free(path):
+    """No process has the log's lock. A process that ends loses its memory, and its command line, before its locks."""
+    try:
+        with open(os.path.join(path, "lock"), "r+b") as f:
+            fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(f, fcntl.LOCK_UN)
+    except FileNotFoundError:
+        pass
+    except OSError:
+        return False
+    return True
+
+
 def gone(path, seconds=20):
-    until(lambda: not nodes_of(path), seconds, "the node of %s ends" % path)
+    until(lambda: not nodes_of(path) and is_free(path), seconds, "the node of %s ends" % path)
 
 
 class Dir:
@@ -133,6 +147,21 @@ def test_killed_and_started_again():
         check(s.ends(20), "a script's shell ends:", said)
         same(s.p.returncode, FAILED)
         same(d.sql("SELECT max(a) FROM t").value(), "100")
+
+
+def test_opened_while_it_dies():
+    """kill -9, and at once the next process: the sockets of the dying one may still be there, and its locks."""
+    with home() as (h, d):
+        d.sql("CREATE TABLE t AS SELECT i, repeat('x', 500) AS b FROM generate_series(1, 20000) i").ok()
+        for turn in range(15):
+            pid, = nodes_of(d.path)
+            p = subprocess.Popen([house.NAMDB] + d.args("-c", "INSERT INTO t VALUES (0)"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                 env=house.clean_env(h.env)) if turn % 3 == 0 else None
+            time.sleep(0.002 * (turn % 5))
+            os.kill(pid, signal.SIGKILL)
+            same(d.sql("SELECT count(*) > 19999 FROM t").value(), "t")
+            if p:
+                p.communicate()
 
 
 def test_killed_under_a_terminal():
