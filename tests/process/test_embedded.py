@@ -209,13 +209,14 @@ def test_while_it_is_ending():
         d.sql("CREATE TABLE t (a integer PRIMARY KEY)").ok()
         want = 0
         for turn in range(20):
-            # The node ends a second after the last peer has left.
-            time.sleep(0.9 * d.idle + 0.01 * (turn % 20))
+            # The node ends a second after the last peer has left, or at its next tick.
+            time.sleep(0.97 * d.idle + 0.002 * turn)
             got = []
             threads = [threading.Thread(target=lambda k=k: got.append(d.sql("INSERT INTO t VALUES (%d)" % k)))
-                       for k in range(want, want + 1 + turn % 3)]
+                       for k in range(want, want + 5)]
             for t in threads:
                 t.start()
+                time.sleep(0.002)
             for t in threads:
                 t.join()
             want += len(threads)
