@@ -9,6 +9,8 @@
 
 #include <embed/embed.h>
 #include <getopt.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -231,6 +233,16 @@ join_node(void *arg, const struct emb_node *node, struct nam_err *err)
 	return st;
 }
 
+/* A signal that would end the process is blocked until the shell is there. */
+static bool
+interrupted(void)
+{
+	sigset_t pending;
+	return sigpending(&pending) == 0 &&
+	       (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
+		   sigismember(&pending, SIGHUP) == 1);
+}
+
 static bool
 node_gone(void *arg)
 {
@@ -275,6 +287,7 @@ cli_sql(int argc, char **argv)
 			return 1;
 		}
 		a.dir.path = path;
+		a.dir.stop = interrupted;
 		a.shell.opt.gone = node_gone;
 	}
 	if (open_again(&a, &cn, &err) != NAM_OK) {

@@ -18,6 +18,11 @@ enum emb_found {
 	EMB_OTHERS /* one does, which has another secret */
 };
 
+/* ---- open.c ---- */
+
+/* It has been waited for long enough, or is to be waited for no more. */
+bool emb_late(const struct emb_dir *d);
+
 /* ---- address.c ---- */
 
 /* Looks for the node that serves, and fills in its address. */

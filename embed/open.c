@@ -23,9 +23,15 @@ nap(void)
 }
 
 static bool
-late(const struct emb_dir *d)
+stopped(const struct emb_dir *d)
 {
-	return nam_clock_ns() > d->until_ns;
+	return d->cfg->stop != NULL && d->cfg->stop();
+}
+
+bool
+emb_late(const struct emb_dir *d)
+{
+	return nam_clock_ns() > d->until_ns || stopped(d);
 }
 
 static nam_status
@@ -54,7 +60,7 @@ door_take(const struct emb_dir *d, struct nam_err *err)
 		bool held = errno == EWOULDBLOCK;
 		if (!held && errno != EINTR)
 			cannot(d, "lock", "door", err);
-		else if (late(d))
+		else if (emb_late(d))
 			nam_fail(err, NAM_BUSY,
 			    "another process has been opening %s for too long: look at it, and try again",
 			    d->shown);
@@ -150,7 +156,7 @@ start_one(struct emb_dir *d, struct nam_err *err)
 		break;
 	}
 	if (in_use(d)) {
-		if (!late(d)) {
+		if (!emb_late(d)) {
 			nap();
 			return NAM_TIMEOUT;
 		}
@@ -163,7 +169,7 @@ start_one(struct emb_dir *d, struct nam_err *err)
 	if (st == NAM_OK)
 		st = emb_start(d, err);
 	/* A node that was started by hand was first. */
-	if (st != NAM_OK && in_use(d) && !late(d))
+	if (st != NAM_OK && in_use(d) && !emb_late(d))
 		return NAM_TIMEOUT;
 	return st;
 }
@@ -224,10 +230,12 @@ emb_join(const struct emb_config *cfg,
 			break;
 		st = join(arg, &d.node, err);
 		/* E2: the node was about to end. */
-		if (st == NAM_OK || serves_on(&d.node) || late(&d))
+		if (st == NAM_OK || serves_on(&d.node) || emb_late(&d))
 			break;
 	}
 	close(d.fd);
+	if (st != NAM_OK && stopped(&d))
+		return nam_fail(err, NAM_CANCELLED, "interrupted while opening %s", d.shown);
 	/* Another size does not help as long as the small node serves. */
 	if (st == NAM_FULL && emb_serves(&d.node)) {
 		size_t said = strlen(err->text);

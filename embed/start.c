@@ -7,8 +7,6 @@
  */
 #include "embed_internal.h"
 
-#include <base/clock.h>
-
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -194,7 +192,7 @@ await(const struct emb_dir *d, pid_t pid)
 		pid_t rc = waitpid(pid, NULL, WNOHANG);
 		if (rc == pid || (rc < 0 && errno == ECHILD))
 			return true;
-		if (nam_clock_ns() > d->until_ns) {
+		if (emb_late(d)) {
 			kill(pid, SIGKILL);
 			waitpid(pid, NULL, 0);
 			return false;

@@ -328,6 +328,27 @@ def test_nobody_waits_for_the_node():
         same(nodes_of(d.path), [pid], "the terminal has gone, the node stays")
 
 
+def test_interrupted():
+    """^C while another process is at the door, or has the log and says nothing."""
+    with home() as (h, d):
+        d.sql("CREATE TABLE t AS SELECT 1 AS a").ok()
+        gone(d.path)
+        for name in ("door", "lock"):
+            with open(os.path.join(d.path, name), "r+b") as f:
+                fcntl.flock(f, fcntl.LOCK_EX)
+                p = subprocess.Popen([house.NAMDB] + d.args("-c", "SELECT 1"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                     env=house.clean_env(h.env))
+                time.sleep(0.5 * house.SLOW)
+                same(p.poll(), None, "it waits")
+                t0 = time.monotonic()
+                p.send_signal(signal.SIGINT)
+                out, err = p.communicate(timeout=20 * house.SLOW)
+                check(time.monotonic() - t0 < 5 * house.SLOW, "it ends soon")
+                same((p.returncode, out), (FAILED, ""), err)
+                contains(err, "interrupted while opening")
+        same(d.sql("SELECT a FROM t").value(), "1")
+
+
 def test_umask_and_closed_descriptors():
     """Odd circumstances of the process that opens the directory."""
     with home("masked", "closed", "ignored") as (h, masked, closed, ignored):
