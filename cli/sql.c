@@ -291,7 +291,9 @@ cli_sql(int argc, char **argv)
 		a.shell.opt.gone = node_gone;
 	}
 	if (open_again(&a, &cn, &err) != NAM_OK) {
-		fprintf(stderr, "namdb sql: %s\n", err.text);
+		bool unsaid = a.dir.path == NULL && a.storage == NULL && getenv("NAMDB_STORAGE") == NULL;
+		fprintf(stderr, "namdb sql: %s%s\n", err.text,
+		    unsaid ? "; or name a directory for a database: namdb sql ./my.db" : "");
 		return 1;
 	}
 	char *about = shell_about(cn, a.dir.path, a.cn.storage, a.cn.cluster, a.secret_file,

@@ -426,7 +426,7 @@ cli_storage(int argc, char **argv)
 
 	if ((code = take_descriptors(&c.server)) >= 0)
 		return code;
-	struct node n = { NULL };
+	struct node n = { .region = NULL };
 	nam_status st = node_open(&n, &c, &err);
 	explicit_bzero(secret, sizeof secret);
 	if (st != NAM_OK) {

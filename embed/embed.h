@@ -40,7 +40,7 @@ struct emb_config {
 	const char *program; /* the program namdb; NULL = emb_program finds it */
 	uint64_t size;       /* memory of a node that is started now; 0 = its default */
 	unsigned idle_s;     /* such a node ends when it has had no peer for so long; 0 = 5 */
-	uint32_t wait_ms;    /* until the node serves; 0 = 30000 */
+	uint32_t wait_ms;    /* until the node serves; 0 = 120000: it first reads its log */
 	bool (*stop)(void);  /* true: wait no longer, NAM_CANCELLED; NULL = never */
 };
 

@@ -10,6 +10,7 @@ struct emb_dir {
 	char shown[200];      /* the path in messages; of a long one the end */
 	int fd;
 	uint64_t until_ns;
+	uint64_t held_ns; /* since when another process has the log; 0 = none has been seen */
 };
 
 enum emb_found {

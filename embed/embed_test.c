@@ -191,7 +191,7 @@ nodes_that_end(void **state)
 {
 	(void)state;
 	struct nam_err err;
-	struct scene s = { NULL };
+	struct scene s = { .calls = 0 };
 	fresh();
 	put("secret", "s");
 	assert_int_equal(emb_publish(&s.address, path, "127.0.0.1:1", secret, &err), NAM_OK);
@@ -220,7 +220,7 @@ programs(void **state)
 {
 	(void)state;
 	struct nam_err err;
-	struct scene s = { NULL };
+	struct scene s = { .calls = 0 };
 	char program[100];
 	fresh();
 	assert_int_equal(opened(&s, "/nowhere/namdb", &err), NAM_IO);

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WAIT_MS = 30000, NAP_MS = 5, GOING_MS = 300 };
+enum { WAIT_MS = 120000, HELD_MS = 30000, NAP_MS = 5, GOING_MS = 300 };
 
 static void
 nap(void)
@@ -143,7 +143,7 @@ not_ours(const struct emb_dir *d, struct nam_err *err)
 	    d->shown, d->node.address);
 }
 
-/* With the door. NAM_BUSY: a node ends or starts; again. */
+/* With the door. NAM_TIMEOUT: again. */
 static nam_status
 start_one(struct emb_dir *d, struct nam_err *err)
 {
@@ -156,7 +156,11 @@ start_one(struct emb_dir *d, struct nam_err *err)
 		break;
 	}
 	if (in_use(d)) {
-		if (!emb_late(d)) {
+		/* A node ends, or one starts that another process has started. */
+		uint64_t now = nam_clock_ns();
+		if (d->held_ns == 0)
+			d->held_ns = now;
+		if (!emb_late(d) && now - d->held_ns < UINT64_C(1000000) * HELD_MS) {
 			nap();
 			return NAM_TIMEOUT;
 		}
@@ -165,6 +169,7 @@ start_one(struct emb_dir *d, struct nam_err *err)
 		    "another directory",
 		    d->shown);
 	}
+	d->held_ns = 0;
 	nam_status st = secret_make(d, err);
 	if (st == NAM_OK)
 		st = emb_start(d, err);

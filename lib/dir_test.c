@@ -289,7 +289,7 @@ programs_with_children(void **state)
 	pid_t pid = fork();
 	if (pid == 0) {
 		char where[400];
-		namdb *mine;
+		namdb *mine = NULL;
 		snprintf(where, sizeof where, "dir:%s/a.db?idle_s=1", above);
 		bool ok = namdb_exec(db, "SELECT 1") == NAMDB_MISUSE &&
 			  namdb_open(where, &mine) == NAMDB_OK &&

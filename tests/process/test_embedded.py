@@ -392,6 +392,8 @@ def test_what_is_refused():
         contains(run("sql", "--size", "1g", "-c", "SELECT 1", env=h.env).fails(MISUSE).err, "--size goes with a directory")
         contains(run("storage", "--id", "1", "--end-when-idle", "0", env=h.env).fails(MISUSE).err, "--end-when-idle")
         same(sorted(os.listdir(h.dir)), ["file", "secret"], "nothing was made")
+        r = run("sql", "-c", "SELECT 1", env=h.env)
+        check(r.rc == 0 or "or name a directory for a database: namdb sql ./my.db" in r.err, r)
         # The node's own line says why it does not start.
         refused(d, FAILED, "did not start: ", "GiB is more than the", "give a smaller --size", more=("--size", "1023g"))
         refused(d, FAILED, "did not start: ", "TiB is more than a region can have", more=("--size", "100t"))
