@@ -7,6 +7,8 @@
  */
 #include "embed_internal.h"
 
+#include <wal/wal_format.h>
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { IDLE_S = 5, LOG_MAX = 1 << 20, ARGUMENTS = 20 };
+enum { IDLE_S = 5, LOG_MAX = 1 << 20, ARGUMENTS = 20, NODE_MAX = 1023 };
 
 /* ---- the program ----------------------------------------------------------------------- */
 
@@ -148,6 +150,19 @@ last_words(int log, off_t from, char out[400])
 	snprintf(out, 400, "%.390s", best != NULL ? best : last != NULL ? last : "it said nothing");
 }
 
+/* The number of the storage node whose log is there; of a new directory 1. If the manifest is
+ * damaged, the node says so. */
+static unsigned
+node_number(const struct emb_dir *d)
+{
+	struct wal_manifest m;
+	int fd = openat(d->fd, "manifest", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	bool whole = fd >= 0 && pread(fd, &m, sizeof m, 0) == sizeof m && m.magic == WAL_MANIFEST_MAGIC;
+	if (fd >= 0)
+		close(fd);
+	return whole && m.node >= 1 && m.node <= NODE_MAX ? m.node : 1;
+}
+
 /* ---- the process ----------------------------------------------------------------------------- */
 
 /* errno, or 0. */
@@ -204,7 +219,7 @@ await(const struct emb_dir *d, pid_t pid)
 nam_status
 emb_start(struct emb_dir *d, struct nam_err *err)
 {
-	char program[PATH_MAX], size[32], idle[16], words[400];
+	char program[PATH_MAX], size[32], idle[16], id[16], words[400];
 	const struct emb_config *cfg = d->cfg;
 	pid_t pid;
 	off_t from;
@@ -215,9 +230,10 @@ emb_start(struct emb_dir *d, struct nam_err *err)
 		if (st != NAM_OK)
 			return st;
 	}
+	snprintf(id, sizeof id, "%u", node_number(d));
 	snprintf(idle, sizeof idle, "%u", cfg->idle_s != 0 ? cfg->idle_s : IDLE_S);
 	snprintf(size, sizeof size, "%" PRIu64, cfg->size);
-	char *argv[ARGUMENTS] = { "namdb", "storage", "--id", "1", "--listen", "127.0.0.1:0", "--rdma", "off",
+	char *argv[ARGUMENTS] = { "namdb", "storage", "--id", id, "--listen", "127.0.0.1:0", "--rdma", "off",
 		"--data", d->node.path, "--secret-file", d->node.secret, "--end-when-idle", idle,
 		"--background", NULL };
 	if (cfg->size != 0) {

@@ -305,6 +305,15 @@ node_open(struct lib_place *p, unsigned i, uint64_t size, struct nam_err *err)
 	return sn_region_serve(p->region[i], &vc, err);
 }
 
+/* The threads that start now take no signals: they are the program's. */
+static void
+block_signals(sigset_t *was)
+{
+	sigset_t every;
+	sigfillset(&every);
+	pthread_sigmask(SIG_SETMASK, &every, was);
+}
+
 /* Storage nodes, wherever they are; the secret stays in memory no longer than it takes. */
 static nam_status
 join_nodes(struct lib_place *p, const struct wish *w, const char *storage, const char *secret_file,
@@ -351,7 +360,10 @@ static nam_status
 join_node(void *arg, const struct emb_node *node, struct nam_err *err)
 {
 	const struct joining *j = arg;
+	sigset_t was;
+	block_signals(&was);
 	nam_status st = join_nodes(j->p, j->w, node->address, node->secret, err);
+	pthread_sigmask(SIG_SETMASK, &was, NULL);
 	if (st == NAM_OK)
 		*j->p->node = *node;
 	return st;
@@ -381,18 +393,16 @@ open_directory(struct lib_place *p, const struct wish *w, struct nam_err *err)
 static nam_status
 open_up(struct lib_place *p, const struct wish *w, struct nam_err *err)
 {
+	sigset_t was;
 	nam_status st;
-	/* Our threads take no signals: they are the program's. */
-	sigset_t every, was;
-	sigfillset(&every);
-	pthread_sigmask(SIG_SETMASK, &every, &was);
-	if (w->kind == MEMORY)
-		st = open_memory(p, w, err);
-	else if (w->kind == DIRECTORY)
+	if (w->kind == DIRECTORY) {
+		/* It may wait for another process: ^C ends the program meanwhile. */
 		st = open_directory(p, w, err);
-	else
-		st = join_nodes(p, w, w->name, w->secret, err);
-	pthread_sigmask(SIG_SETMASK, &was, NULL);
+	} else {
+		block_signals(&was);
+		st = w->kind == MEMORY ? open_memory(p, w, err) : join_nodes(p, w, w->name, w->secret, err);
+		pthread_sigmask(SIG_SETMASK, &was, NULL);
+	}
 	if (st == NAM_OK)
 		cn_on_end(p->cn, ended, p);
 	return st;

@@ -469,6 +469,13 @@ def test_in_use_by_hand():
         n.kill()
         same(d.sql("SELECT a FROM t").value(), "5", "its address is stale, its lock free")
         d.kill()
+        # Of a node with another number.
+        other = Dir(h, "other.db")
+        n5 = h.node(5, more=("--data", other.path))
+        h.sql("-c", "CREATE TABLE t AS SELECT 8 AS a", storage=n5.address).ok()
+        same(n5.terminate(), 0)
+        same(other.sql("SELECT a FROM t").value(), "8")
+        other.kill()
         # With the directory's secret it may be joined.
         n = h.node(1, secret=os.path.join(d.path, "secret"), more=("--data", d.path))
         same(d.sql("SELECT a FROM t").value(), "5")
