@@ -9,6 +9,7 @@ struct emb_dir {
 	struct emb_node node; /* what is known of it so far */
 	char shown[200];      /* the path in messages; of a long one the end */
 	int fd;
+	unsigned silent; /* so many nodes have ended without a word */
 	uint64_t until_ns;
 	uint64_t held_ns; /* since when another process has the log; 0 = none has been seen */
 };
@@ -38,7 +39,8 @@ nam_status emb_judge(struct emb_dir *d, struct nam_err *err);
 
 /* ---- start.c ---- */
 
-/* Runs the program until the node serves, or has failed. Only with the door's lock. */
+/* Runs the program until the node serves, or has failed. Only with the door's lock. NAM_TIMEOUT: it
+ * has ended and has not said why; again. */
 nam_status emb_start(struct emb_dir *d, struct nam_err *err);
 
 #endif

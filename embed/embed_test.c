@@ -232,9 +232,16 @@ programs(void **state)
 	snprintf(program, sizeof program, "%s/program", path);
 	assert_int_equal(opened(&s, program, &err), NAM_IO);
 	assert_non_null(strstr(err.text, "did not start: no luck"));
-	put("program", "#!/bin/sh\necho only this >&2\n");
+	/* One that is killed before it serves is started again. */
+	char count[300], seen[8] = "";
+	snprintf(count, sizeof count, "#!/bin/sh\necho only this >&2\necho -n x >>%s/count\n", path);
+	put("program", count);
 	assert_int_equal(opened(&s, program, &err), NAM_IO);
 	assert_non_null(strstr(err.text, "did not start: only this"));
+	snprintf(count, sizeof count, "%s/count", path);
+	int counted = open(count, O_RDONLY);
+	assert_int_equal(read(counted, seen, sizeof seen), 3);
+	close(counted);
 	put("program", "#!/bin/sh\nexec sleep 100\n");
 	const struct emb_config hangs = { .path = path, .program = program, .wait_ms = 200 };
 	assert_int_equal(emb_join(&hangs, join, &s, &err), NAM_IO);

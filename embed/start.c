@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { IDLE_S = 5, LOG_MAX = 1 << 20, ARGUMENTS = 20, NODE_MAX = 1023 };
+enum { IDLE_S = 5, LOG_MAX = 1 << 20, ARGUMENTS = 20, NODE_MAX = 1023, SILENT_MAX = 3 };
 
 /* ---- the program ----------------------------------------------------------------------- */
 
@@ -134,8 +134,9 @@ log_open(const struct emb_dir *d, off_t *from)
 	return fd;
 }
 
-/* The node's own last words: its last line that begins with its name, or else its last line. */
-static void
+/* The node's own last words: its last line that begins with its name, which says why it ends, or
+ * else its last line. False: it has not said why. */
+static bool
 last_words(int log, off_t from, char out[400])
 {
 	static const char self[] = "namdb storage: ";
@@ -148,6 +149,7 @@ last_words(int log, off_t from, char out[400])
 			best = l + sizeof self - 1;
 	}
 	snprintf(out, 400, "%.390s", best != NULL ? best : last != NULL ? last : "it said nothing");
+	return best != NULL;
 }
 
 /* The number of the storage node whose log is there; of a new directory 1. If the manifest is
@@ -253,7 +255,11 @@ emb_start(struct emb_dir *d, struct nam_err *err)
 		st = nam_fail(err, NAM_IO, "the storage node of %s is not ready yet; see %s/storage.log",
 		    d->shown, d->shown);
 	else if (emb_look(d->fd, &d->node) != EMB_OURS) {
-		last_words(log, from, words);
+		/* Killed, perhaps when it was ready already. */
+		if (!last_words(log, from, words) && ++d->silent < SILENT_MAX) {
+			close(log);
+			return NAM_TIMEOUT;
+		}
 		st = nam_fail(err, NAM_IO, "the storage node of %s did not start: %s", d->shown, words);
 	}
 	close(log);

@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import os
+import random
 import re
 import shutil
 import signal
@@ -162,6 +163,44 @@ def test_opened_while_it_dies():
             same(d.sql("SELECT count(*) > 19999 FROM t").value(), "t")
             if p:
                 p.communicate()
+
+
+def test_killed_again_and_again():
+    """Processes come and go while nodes are killed by dice: each process is served, or its statement fails; what was
+    answered is there."""
+    dice = random.Random(int(os.environ.get("NAM_SEED", "1")))
+    with home() as (h, d):
+        d.sql("CREATE TABLE t (a integer PRIMARY KEY)").ok()
+        end, lock, next_one, answered, wrong = time.monotonic() + 12, threading.Lock(), iter(range(1 << 30)), set(), house.Wrong()
+
+        def come():
+            while time.monotonic() < end:
+                with lock:
+                    k = next(next_one)
+                r = d.sql("INSERT INTO t VALUES (%d)" % k, timeout=150)
+                with lock:
+                    if r.rc == 0:
+                        answered.add(k)
+                    elif r.rc != FAILED or "ERROR:  " not in r.err or "namdb sql: " in r.err:
+                        wrong.add(r.rc, r.err)
+                time.sleep(dice.random() * 0.3)
+
+        threads = [threading.Thread(target=come) for _ in range(3)]
+        for t in threads:
+            t.start()
+        kills = 0
+        while time.monotonic() < end:
+            time.sleep(0.3 + dice.random())
+            for pid in nodes_of(d.path):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+                    kills += 1
+        for t in threads:
+            t.join()
+        same(wrong, [], "after %d kills" % kills)
+        there = {int(a) for a, in d.sql("SELECT a FROM t").ok().rows()}
+        check(kills > 3 and answered, kills, len(answered))
+        same(sorted(answered - there), [], "answered, and not there")
 
 
 def test_killed_under_a_terminal():
