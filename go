@@ -10,7 +10,7 @@ usage() {
 usage: ./go VERB [arguments]
 
   demo  [args]   build, start a small cluster with sample data, open the SQL shell
-                 (SQL on stdin and -c 'SQL' work too; --empty for no data)
+                 (SQL on stdin and -c 'SQL' work too; --empty for no data; --data DIR keeps the database there)
   build          the release program and the library: build/namdb, build/libnamdb.so
   test           the tests: release, then twins, then address and undefined, then thread sanitizer builds, then test-verbs; half
                  an hour on two cores
@@ -628,7 +628,19 @@ build)
 	;;
 demo)
 	build_program
-	exec build/namdb demo "$@"
+	# --data DIR is seen from where the caller is.
+	args=() dir=
+	for a in "$@"; do
+		case $dir$a in
+		--data) dir=next: ;;
+		--data=/* | next:/*) dir= ;;
+		--data=*) a=--data=$OLDPWD/${a#--data=} ;;
+		next:*) a=$OLDPWD/$a dir= ;;
+		*) ;;
+		esac
+		args+=("$a")
+	done
+	exec build/namdb demo "${args[@]}"
 	;;
 bench)
 	build_program

@@ -234,7 +234,7 @@ run(struct demo *d, const struct shell_args *args, enum net_kind fabric, bool em
 		return complain(1, err.text);
 	shell_signals_open();
 	char *about =
-	    shell_about(cn, d->storage, d->cluster, d->secret_path, fabric == NET_TCP ? "tcp" : NULL);
+	    shell_about(cn, NULL, d->storage, d->cluster, d->secret_path, fabric == NET_TCP ? "tcp" : NULL);
 	mine.opt.about = about;
 	int code = 1;
 	/* A database that was kept is there already. */

@@ -203,10 +203,13 @@ demo_load(struct cn *cn, bool quiet)
 		fprintf(stderr, "namdb demo: cannot open a session\n");
 		return false;
 	}
+	/* All or nothing: where the database is kept, the next demo takes it as it is. */
+	ok = run(s, &nothing, "BEGIN");
 	for (unsigned i = 0; ok && i < sizeof schema / sizeof schema[0]; i++)
 		ok = run(s, &nothing, schema[i]);
 	for (unsigned i = 0; ok && i < PARTS; i++)
 		ok = load_part(s, &l, i);
+	ok = ok && run(s, &nothing, "COMMIT");
 	if (l.terminal)
 		fprintf(stderr, "\r%60s\r", "");
 	if (ok && !quiet)

@@ -289,14 +289,16 @@ bool
 shell_lost(struct shell *sh)
 {
 	struct nam_err err = { 0 };
-	if (net_membership(cn_net(sh->cn)) != NET_FENCED)
+	bool fenced = net_membership(cn_net(sh->cn)) == NET_FENCED;
+	if (!fenced && (sh->opt.gone == NULL || !sh->opt.gone(sh->opt.again_arg)))
 		return false;
 	sh->failed = true;
 	/* A script's next statement may rest on the one that failed. */
 	bool typed = sh->editing && sh->source != NULL && sh->source->terminal;
 	if (!typed || sh->opt.again == NULL) {
-		fprintf(
-		    stderr, "namdb: this shell ends, because its process has been fenced from the cluster\n");
+		fprintf(stderr, "namdb: this shell ends, because %s\n",
+		    fenced ? "its process has been fenced from the cluster"
+			   : "the database's storage node has ended; the next shell starts another one");
 		sh->quit = sh->lost = true;
 		return true;
 	}

@@ -21,7 +21,10 @@ struct shell_options {
 	const char *about; /* for \conninfo; borrowed */
 	/* Opens a compute node like the first one; NULL = there is no way to. */
 	nam_status (*again)(void *arg, struct cn **out, struct nam_err *err);
-	void *again_arg;
+	void *again_arg; /* of both */
+	/* True if the storage node that the shell has joined will never answer again; NULL = that
+	 * is not known. */
+	bool (*gone)(void *arg);
 };
 
 /* Where text comes from: a file, a pipe, a terminal. */
@@ -93,8 +96,9 @@ bool shell_stdin(struct shell *sh, const char *banner);
 /* ---- shell.c */
 /* Runs text (one or more statements) and prints the answers. */
 bool shell_exec(struct shell *sh, const char *text, size_t len);
-/* Call it after a statement that failed. True if the process has lost its place in the cluster. At
- * a terminal the shell connects again, else it ends; either way the old session is gone. */
+/* Call it after a statement that failed. True if the process has lost its place in the cluster, or
+ * the cluster is gone. At a terminal the shell connects again, else it ends; either way the old
+ * session is gone. */
 bool shell_lost(struct shell *sh);
 /* Runs all of a source. */
 bool shell_source(struct shell *sh, struct source *src);
@@ -240,11 +244,12 @@ bool shell_option(struct shell_args *a, int o, const char *value, const char **b
 bool shell_assign(struct shell_args *a, const char *text);
 /*
  * For \conninfo: the shell's connection, and the command that opens another shell there,
- * from any directory. secret_file, cluster NULL = as a process without options finds them. Freed by
- * the caller; NULL = no memory.
+ * from any directory. dir: of the database, absolute; NULL = the storage nodes are named instead.
+ * secret_file, cluster NULL = as a process without options finds them. Freed by the caller; NULL =
+ * no memory.
  */
-char *shell_about(
-    struct cn *cn, const char *storage, const char *cluster, const char *secret_file, const char *fabric);
+char *shell_about(struct cn *cn, const char *dir, const char *storage, const char *cluster,
+    const char *secret_file, const char *fabric);
 /* Runs the actions of args on an open compute node, and closes it. Returns the exit code. */
 int shell_run(struct cn *cn, const struct shell_args *a, const char *banner);
 

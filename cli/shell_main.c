@@ -92,26 +92,11 @@ add_word(FILE *out, const char *word)
 	fputc('\'', out);
 }
 
-char *
-shell_about(
-    struct cn *cn, const char *storage, const char *cluster, const char *secret_file, const char *fabric)
+/* How another process finds the storage nodes. */
+static void
+add_cluster(FILE *out, const char *storage, const char *cluster, const char *secret_file)
 {
-	char *text = NULL, program[PATH_MAX];
-	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
-	if (out == NULL)
-		return NULL;
-	unsigned nodes = 0;
-	while (net_node(cn_net(cn), nodes) != NULL)
-		nodes++;
-	fprintf(out,
-	    "Connected to cluster \"%s\", %u storage node%s, over %s.\nTo open another shell on it:\n ",
-	    cluster ? cluster : "namdb", nodes, nodes == 1 ? "" : "s",
-	    net_kind_name(net_node(cn_net(cn), 0)->kind));
-	ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
-	program[n > 0 ? n : 0] = 0;
-	add_word(out, n > 0 && access(program, X_OK) == 0 ? program : "namdb");
-	fputs(" sql --storage", out);
+	fputs(" --storage", out);
 	add_word(out, storage);
 	if (cluster != NULL) {
 		fputs(" --cluster", out);
@@ -125,6 +110,36 @@ shell_about(
 		add_word(out, whole ? whole : secret_file);
 		free(whole);
 	}
+}
+
+char *
+shell_about(struct cn *cn, const char *dir, const char *storage, const char *cluster, const char *secret_file,
+    const char *fabric)
+{
+	char *text = NULL, program[PATH_MAX];
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	if (out == NULL)
+		return NULL;
+	unsigned nodes = 0;
+	while (net_node(cn_net(cn), nodes) != NULL)
+		nodes++;
+	if (dir != NULL)
+		fprintf(out, "Connected to the database in the directory");
+	else
+		fprintf(out, "Connected to cluster \"%s\"", cluster ? cluster : "namdb");
+	if (dir != NULL)
+		add_word(out, dir);
+	fprintf(out, ", %u storage node%s, over %s.\nTo open another shell on it:\n ", nodes,
+	    nodes == 1 ? "" : "s", net_kind_name(net_node(cn_net(cn), 0)->kind));
+	ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+	program[n > 0 ? n : 0] = 0;
+	add_word(out, n > 0 && access(program, X_OK) == 0 ? program : "namdb");
+	fputs(" sql", out);
+	if (dir != NULL)
+		add_word(out, dir);
+	else
+		add_cluster(out, storage, cluster, secret_file);
 	if (fabric != NULL) {
 		fputs(" --fabric", out);
 		add_word(out, fabric);

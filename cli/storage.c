@@ -10,12 +10,18 @@
 #include <storage_node/sn.h>
 #include <wal/remote/host.h>
 
+#include <embed/embed.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static const char usage[] =
     "usage: namdb storage --id N [options]\n"
@@ -42,6 +48,11 @@ static const char usage[] =
     "  --peers N           most connections at once (default 16384, or what the descriptors allow)\n"
     "  --loops N           threads that serve tcp workers, 1..64 (default: one per core, at most 16);\n"
     "                      for the busiest of them as many threads again come and go, up to 64\n"
+    "  --end-when-idle S   end when there has been no peer for S seconds (default: never); the next node "
+    "with\n"
+    "                      that --data goes on\n"
+    "  --background        once it is ready, go on in the background, in a session of its own; exit code 0\n"
+    "                      says that it is ready. Its lines still go to stderr\n"
     "  --log-level L       lines on stderr: error, warn, info, debug, or a file with one of these words,\n"
     "                      with a / in its name (default $NAMDB_LOG, else warn)\n"
     "  --help              this text\n"
@@ -84,6 +95,7 @@ struct storage_config {
 	const char *data; /* NULL = no log */
 	uint64_t every;   /* bytes of the log until a checkpoint is due */
 	bool hosts;       /* services */
+	bool background;
 };
 
 static const struct option known[] = {
@@ -101,10 +113,20 @@ static const struct option known[] = {
 	{ "loops", required_argument, NULL, 'L' },
 	{ "rings", required_argument, NULL, 'R' },
 	{ "shards", required_argument, NULL, 'S' },
+	{ "end-when-idle", required_argument, NULL, 'E' },
+	{ "background", no_argument, NULL, 'B' },
 	{ "log-level", required_argument, NULL, 'W' },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };
+
+/* complain(2), about a word of the command line. */
+static int __attribute__((format(printf, 1, 0))) misuse(const char *form, const char *word)
+{
+	char line[256];
+	snprintf(line, sizeof line, form, word);
+	return complain(2, line);
+}
 
 /* What options need of each other; as options. */
 static int
@@ -124,24 +146,17 @@ options(int argc, char **argv, struct storage_config *c)
 	bool have_id = false;
 	uint64_t n;
 	optind = opterr = 0; /* GNU: 0 starts over */
-	for (int o; (o = getopt_long(argc, argv, ":", known, NULL)) != -1;) {
-		char line[256];
+	for (int o; (o = getopt_long(argc, argv, ":", known, NULL)) != -1;)
 		switch (o) {
 		case 'i':
-			if (!nam_number(optarg, 1, 1023, &n)) {
-				snprintf(
-				    line, sizeof line, "--id %.60s is out of range; ids are 1..1023", optarg);
-				return complain(2, line);
-			}
+			if (!nam_number(optarg, 1, 1023, &n))
+				return misuse("--id %.60s is out of range; ids are 1..1023", optarg);
 			c->region.id = (unsigned)n;
 			have_id = true;
 			break;
 		case 's':
-			if (!nam_size(optarg, 0, UINT64_C(1) << 47, &c->region.size)) {
-				snprintf(line, sizeof line, "--size %.60s is not a size, such as 512m or 4g",
-				    optarg);
-				return complain(2, line);
-			}
+			if (!nam_size(optarg, 0, UINT64_C(1) << 47, &c->region.size))
+				return misuse("--size %.60s is not a size, such as 512m or 4g", optarg);
 			break;
 		case 'l':
 			c->server.listen = optarg;
@@ -197,6 +212,14 @@ options(int argc, char **argv, struct storage_config *c)
 				return complain(2, "--shards wants a number from 1 to 16");
 			c->serve.shards = (unsigned)n;
 			break;
+		case 'E':
+			if (!nam_number(optarg, 1, 86400, &n))
+				return complain(2, "--end-when-idle wants seconds, from 1 to 86400");
+			c->server.idle_ms = (uint32_t)n * 1000;
+			break;
+		case 'B':
+			c->background = true;
+			break;
 		case 'W':
 			if (!cli_log_level(optarg))
 				return complain(2,
@@ -207,15 +230,10 @@ options(int argc, char **argv, struct storage_config *c)
 			fputs(usage, stdout);
 			return 0;
 		case ':':
-			snprintf(line, sizeof line, "%.60s wants a value; see namdb storage --help",
-			    argv[optind - 1]);
-			return complain(2, line);
+			return misuse("%.60s wants a value; see namdb storage --help", argv[optind - 1]);
 		default:
-			snprintf(line, sizeof line, "unknown option %.60s; see namdb storage --help",
-			    argv[optind - 1]);
-			return complain(2, line);
+			return misuse("unknown option %.60s; see namdb storage --help", argv[optind - 1]);
 		}
-	}
 	if (optind < argc)
 		return complain(2, "it takes options only; see namdb storage --help");
 	return settled(c, have_id);
@@ -268,6 +286,117 @@ log_open(struct sn_region *region, const char *path, uint64_t every, struct wal_
 	return wal_host_open(out, &cfg, err);
 }
 
+/* What a node consists of; opened from the top, closed from the bottom. */
+struct node {
+	struct sn_region *region;
+	struct wal_dir *dir;
+	struct wal_host *log;
+	struct idx_tree_host *trees;
+	struct emb_address *address; /* of a node that keeps a log */
+};
+
+static nam_status
+node_open(struct node *n, struct storage_config *c, struct nam_err *err)
+{
+	nam_status st = sn_region_open(&n->region, &c->region, err);
+	if (st == NAM_OK && c->data != NULL)
+		st = log_open(n->region, c->data, c->every, &n->dir, &n->log, err);
+	if (n->log != NULL)
+		wal_host_service(n->log, &services[1 + IDX_TREE_SERVICES]);
+	c->serve.services = 1 + IDX_TREE_SERVICES + (n->log != NULL);
+	if (st == NAM_OK && c->hosts) {
+		n->trees = idx_tree_host_open(
+		    sn_region_id(n->region), sn_local(n->region)->base, sn_region_size(n->region));
+		if (n->trees != NULL)
+			idx_tree_host_services(n->trees, services + 1);
+		st = n->trees != NULL ? sn_region_serve(n->region, &c->serve, err)
+				      : nam_fail(err, NAM_NOMEM, "no memory for the services of trees");
+	}
+	if (st == NAM_OK)
+		st = sn_server_open(&server, n->region, &c->server, err);
+	if (st == NAM_OK && n->log != NULL)
+		st = emb_publish(&n->address, c->data, sn_server_address(server),
+		    c->secret_file != NULL ? c->secret_file : getenv("NAMDB_SECRET_FILE"), err);
+	return st;
+}
+
+static void
+node_close(struct node *n)
+{
+	/* First: a process that looks for the address from now on waits for the next node. */
+	emb_retract(n->address);
+	sn_server_close(server);
+	wal_host_stop(n->log);
+	sn_region_close(n->region);
+	idx_tree_host_close(n->trees);
+	wal_host_close(n->log);
+	wal_disk_close(n->dir);
+}
+
+/*
+ * --background: the node is a child, and this process ends when the child is ready or has ended.
+ * Before any thread is there. In the child: the descriptor to say so to; in the parent: -1, and
+ * *code is the exit code.
+ */
+static int
+go_behind(int *code)
+{
+	int pipe_fd[2], null, status;
+	char byte;
+	if (pipe2(pipe_fd, O_CLOEXEC) != 0) {
+		*code = complain(1, "cannot make a pipe: allow more open files (ulimit -n)");
+		return -1;
+	}
+	fflush(NULL);
+	pid_t pid = fork();
+	if (pid == 0) {
+		close(pipe_fd[0]);
+		setsid();
+		/* If the parent has been killed, the node is told by nothing, and goes on. */
+		signal(SIGPIPE, SIG_IGN);
+		if ((null = open("/dev/null", O_RDWR)) >= 0) {
+			dup2(null, 0);
+			dup2(null, 1);
+			if (null > 2)
+				close(null);
+		}
+		return pipe_fd[1];
+	}
+	close(pipe_fd[1]);
+	ssize_t n = -1;
+	while (pid > 0 && (n = read(pipe_fd[0], &byte, 1)) < 0 && errno == EINTR)
+		continue;
+	close(pipe_fd[0]);
+	if (pid < 0)
+		*code = complain(1, "cannot start a process: raise the limit on processes (ulimit -u)");
+	else if (n == 1)
+		*code = 0;
+	else
+		*code = waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) != 0
+			    ? WEXITSTATUS(status)
+			    : 1;
+	return -1;
+}
+
+static void
+say_ready(const struct storage_config *c, const struct node *n, int behind)
+{
+	double mib = (double)sn_region_size(n->region) / (1 << 20);
+	char rdma[160];
+	sn_server_rdma(server, rdma);
+	fprintf(stderr, "storage node %u: %.1f %s at %s%s%s%s, incarnation %016llx, %s, %s%s\nready\n",
+	    c->region.id, mib < 1024 ? mib : mib / 1024, mib < 1024 ? "MiB" : "GiB",
+	    sn_server_address(server), *sn_server_socket(server) ? " (and shm)" : "",
+	    *rdma != '\0' ? ", " : "", rdma, (unsigned long long)sn_region_incarnation(n->region),
+	    sn_region_pages(n->region),
+	    n->log != NULL ? "the database is kept in " : "data lives as long as this process",
+	    n->log != NULL ? c->data : "");
+	if (behind >= 0) {
+		(void)!write(behind, "r", 1);
+		close(behind);
+	}
+}
+
 int
 cli_storage(int argc, char **argv)
 {
@@ -278,8 +407,11 @@ cli_storage(int argc, char **argv)
 		.hosts = true,
 		.every = UINT64_C(256) << 20,
 	};
-	int code = options(argc, argv, &c);
+	int code = options(argc, argv, &c), behind = -1;
 	if (code >= 0)
+		return code;
+	umask(077);
+	if (c.background && (behind = go_behind(&code)) < 0)
 		return code;
 	/* A terminal that closes must not take the data with it. */
 	cli_hup_block();
@@ -295,35 +427,11 @@ cli_storage(int argc, char **argv)
 
 	if ((code = take_descriptors(&c.server)) >= 0)
 		return code;
-	struct sn_region *region;
-	nam_status st = sn_region_open(&region, &c.region, &err);
-	if (st != NAM_OK)
-		return complain(st == NAM_INVALID ? 2 : 1, err.text);
-	struct idx_tree_host *trees = NULL;
-	struct wal_dir *dir = NULL;
-	struct wal_host *log = NULL;
-	if (c.data != NULL)
-		st = log_open(region, c.data, c.every, &dir, &log, &err);
-	if (log != NULL)
-		wal_host_service(log, &services[1 + IDX_TREE_SERVICES]);
-	c.serve.services = 1 + IDX_TREE_SERVICES + (log != NULL);
-	if (st == NAM_OK && c.hosts) {
-		trees =
-		    idx_tree_host_open(sn_region_id(region), sn_local(region)->base, sn_region_size(region));
-		if (trees != NULL)
-			idx_tree_host_services(trees, services + 1);
-		st = trees != NULL ? sn_region_serve(region, &c.serve, &err)
-				   : nam_fail(&err, NAM_NOMEM, "no memory for the services of trees");
-	}
-	if (st == NAM_OK)
-		st = sn_server_open(&server, region, &c.server, &err);
+	struct node n = { .region = NULL };
+	nam_status st = node_open(&n, &c, &err);
 	explicit_bzero(secret, sizeof secret);
 	if (st != NAM_OK) {
-		wal_host_stop(log);
-		sn_region_close(region);
-		idx_tree_host_close(trees);
-		wal_host_close(log);
-		wal_disk_close(dir);
+		node_close(&n);
 		return complain(st == NAM_INVALID ? 2 : 1, err.text);
 	}
 
@@ -331,21 +439,8 @@ cli_storage(int argc, char **argv)
 	sigaction(SIGTERM, &on, NULL);
 	sigaction(SIGINT, &on, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	double mib = (double)sn_region_size(region) / (1 << 20);
-	char rdma[160];
-	sn_server_rdma(server, rdma);
-	fprintf(stderr, "storage node %u: %.1f %s at %s%s%s%s, incarnation %016llx, %s, %s%s\nready\n",
-	    c.region.id, mib < 1024 ? mib : mib / 1024, mib < 1024 ? "MiB" : "GiB", sn_server_address(server),
-	    *sn_server_socket(server) ? " (and shm)" : "", *rdma != '\0' ? ", " : "", rdma,
-	    (unsigned long long)sn_region_incarnation(region), sn_region_pages(region),
-	    log != NULL ? "the database is kept in " : "data lives as long as this process",
-	    log != NULL ? c.data : "");
+	say_ready(&c, &n, behind);
 	st = sn_server_run(server, &err);
-	sn_server_close(server);
-	wal_host_stop(log);
-	sn_region_close(region);
-	idx_tree_host_close(trees);
-	wal_host_close(log);
-	wal_disk_close(dir);
+	node_close(&n);
 	return st == NAM_OK ? 0 : complain(1, err.text);
 }

@@ -16,15 +16,28 @@
  *
  *	memory:                  storage in this process, for this handle alone, gone at close
  *	memory:NAME              storage in this process, for all of its handles that say NAME
+ *	dir:PATH                 the database in that directory; other processes may open it too
+ *	/PATH or .PATH           the same, for a path that begins with / or .
  *	HOST:PORT[,HOST:PORT...] storage nodes (also namdb://HOST:PORT,...)
  *
- * with options behind a question mark, name=value, separated by &: size=512m and nodes=3 (memory),
- * fabric=auto|shm|verbs|tcp, cluster=NAME, secret=FILE, connect_ms=N (nodes), lease_ms=N (of a new
- * cluster: a process that stalls for so long with a transaction open is fenced; default 3000),
- * workers=N (threads of this process; default 1), user=NAME (the role that the handle is of; a name
- * that is no role is refused with 28000; default namdb, the first role, a superuser). Handles with
- * equal nodes and options share one compute node in this process. The options of the first handle
- * of memory:NAME hold for all its handles, but for user.
+ * with options behind a question mark, name=value, separated by &: size=512m (memory, directory),
+ * nodes=3 (memory), idle_s=N (directory), fabric=auto|shm|verbs|tcp, connect_ms=N (directory,
+ * nodes), cluster=NAME, secret=FILE (nodes), lease_ms=N (of a new cluster: a process that stalls
+ * for so long with a transaction open is fenced; default 3000), workers=N (threads of this process;
+ * default 1), user=NAME (the role that the handle is of; a name that is no role is refused with
+ * 28000; default namdb, the first role, a superuser). Handles with equal nodes or directories, and
+ * equal options, share one compute node in this process. The options of the first handle of
+ * memory:NAME hold for all its handles, but for user.
+ *
+ * Directories. A new one is made; its parent must be there. COMMIT answers when the log in the
+ * directory is on disk. The first process that opens the directory starts a storage node, of
+ * size=1g, which is a process of its own: the program namdb, which is $NAMDB_PROGRAM, or lies
+ * beside the library or in ../bin of there, or in PATH. It is no child of this process and has none
+ * of its descriptors; it ends when no process has had the directory open for idle_s (default 5)
+ * seconds. If it is killed, statements end with 58030: close the handle and open another one, which
+ * starts the next node. In dir:PATH %3F stands for a question mark, %25 for a percent sign and %HH
+ * for any byte; in a plain path nothing stands for another thing, and the first question mark
+ * begins the options.
  *
  * Results. Calls return NAMDB_OK, NAMDB_ROW, NAMDB_DONE, NAMDB_ERROR or NAMDB_MISUSE. After
  * NAMDB_ERROR namdb_sqlstate, namdb_message, namdb_detail, namdb_hint and namdb_position describe

@@ -1,5 +1,5 @@
-/* place.c -- "memory:..." or "host:port,...": what the string means, and one compute node for all
- * handles with equal strings. */
+/* place.c -- "memory:...", "dir:..." or "host:port,...": what the string means, and one compute
+ * node for all handles with equal strings. */
 #include "lib_internal.h"
 
 #include <base/number.h>
@@ -8,19 +8,22 @@
 #include <net/secret.h>
 #include <storage_node/sn.h>
 
+#include <embed/embed.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NODES_MAX = 16, WHERE_MAX = 1024 };
+enum { NODES_MAX = 16, WHERE_MAX = 3 * PATH_MAX };
 
 struct lib_place {
 	struct lib_place *next; /* with `all` */
 	unsigned refs;          /* with `all` */
 	char *key;              /* "" = of one handle only */
 	struct cn *cn;
+	struct emb_node *node; /* of a directory; NULL = another place */
 	struct sn_region *region[NODES_MAX];
 	struct idx_tree_host *trees[NODES_MAX]; /* their services */
 	pthread_mutex_t end_lock;               /* also held while a handle's end_fn is called */
@@ -117,12 +120,15 @@ lib_place_watch(struct lib_place *p, struct namdb *db, void (*fn)(void *arg, con
 
 /* ---- what the string means ---------------------------------------------------------------- */
 
+enum kind { MEMORY, DIRECTORY, NODES };
+
 struct wish {
 	char text[WHERE_MAX];
-	bool memory;
-	const char *name; /* memory:NAME, or the list of nodes */
+	enum kind kind;
+	const char *name;    /* memory:NAME, the directory's path, or the list of nodes */
+	const char *options; /* as they were written; "" = none */
 	uint64_t size;
-	unsigned nodes, workers;
+	unsigned nodes, workers, idle_s;
 	uint32_t connect_ms, lease_ms;
 	enum net_kind fabric;
 	const char *cluster, *secret, *user;
@@ -131,6 +137,8 @@ struct wish {
 static bool
 option(struct wish *w, char *item, struct nam_err *err)
 {
+	static const char *const kinds[] = { "memory:", "a directory", "storage nodes" };
+	const bool memory = w->kind == MEMORY, dir = w->kind == DIRECTORY, nodes = w->kind == NODES;
 	char *value = strchr(item, '=');
 	uint64_t n;
 	if (value == NULL) {
@@ -138,28 +146,98 @@ option(struct wish *w, char *item, struct nam_err *err)
 		return false;
 	}
 	*value++ = 0;
-	if (strcmp(item, "size") == 0 && w->memory && nam_size(value, 1 << 20, UINT64_C(1) << 45, &n)) {
+	if (strcmp(item, "size") == 0 && !nodes && nam_size(value, 1 << 20, UINT64_C(1) << 45, &n)) {
 		w->size = n;
-	} else if (strcmp(item, "nodes") == 0 && w->memory && nam_number(value, 1, NODES_MAX, &n)) {
+	} else if (strcmp(item, "nodes") == 0 && memory && nam_number(value, 1, NODES_MAX, &n)) {
 		w->nodes = (unsigned)n;
 	} else if (strcmp(item, "workers") == 0 && nam_number(value, 1, 126, &n)) {
 		w->workers = (unsigned)n;
-	} else if (strcmp(item, "connect_ms") == 0 && !w->memory && nam_number(value, 1, 3600000, &n)) {
+	} else if (strcmp(item, "idle_s") == 0 && dir && nam_number(value, 1, 86400, &n)) {
+		w->idle_s = (unsigned)n;
+	} else if (strcmp(item, "connect_ms") == 0 && !memory && nam_number(value, 1, 3600000, &n)) {
 		w->connect_ms = (uint32_t)n;
-	} else if (strcmp(item, "lease_ms") == 0 && !w->memory && nam_number(value, 20, 3600000, &n)) {
+	} else if (strcmp(item, "lease_ms") == 0 && !memory && nam_number(value, 20, 3600000, &n)) {
 		w->lease_ms = (uint32_t)n;
-	} else if (strcmp(item, "fabric") == 0 && !w->memory && net_kind_parse(value, &w->fabric)) {
+	} else if (strcmp(item, "fabric") == 0 && !memory && net_kind_parse(value, &w->fabric)) {
 		;
-	} else if (strcmp(item, "cluster") == 0 && !w->memory) {
+	} else if (strcmp(item, "cluster") == 0 && nodes) {
 		w->cluster = value;
-	} else if (strcmp(item, "secret") == 0 && !w->memory) {
+	} else if (strcmp(item, "secret") == 0 && nodes) {
 		w->secret = value;
 	} else if (strcmp(item, "user") == 0 && value[0] != 0 && strlen(value) <= CAT_NAME_MAX) {
 		w->user = value;
 	} else {
 		nam_fail(err, NAM_INVALID,
 		    "option %.60s=%.60s is not known for %s, or its value makes no sense", item, value,
-		    w->memory ? "memory:" : "storage nodes");
+		    kinds[w->kind]);
+		return false;
+	}
+	return true;
+}
+
+static int
+hex(char c)
+{
+	return c >= '0' && c <= '9'   ? c - '0'
+	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
+	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
+				      : -1;
+}
+
+/* %3F and the like, in place. */
+static bool
+decode(char *text, struct nam_err *err)
+{
+	char *out = text;
+	for (const char *in = text; *in != 0; in++) {
+		if (*in != '%') {
+			*out++ = *in;
+			continue;
+		}
+		int high = hex(in[1]), low = high < 0 ? -1 : hex(in[2]);
+		if (low < 0 || high + low == 0) {
+			nam_fail(err, NAM_INVALID,
+			    "\"%.60s\": in dir:PATH a %% stands before two hexadecimal digits; write %%25 "
+			    "for the "
+			    "character itself",
+			    in);
+			return false;
+		}
+		*out++ = (char)(high * 16 + low);
+		in += 2;
+	}
+	*out = 0;
+	return true;
+}
+
+/* Which kind of place it is, and its name. */
+static bool
+kind_of(struct wish *w, char *at, struct nam_err *err)
+{
+	if (strncmp(at, "namdb://", 8) == 0)
+		at += 8;
+	w->kind = NODES;
+	w->name = at;
+	if (strncmp(at, "memory:", 7) == 0) {
+		w->kind = MEMORY;
+		w->name = at + 7;
+		w->size = 256 << 20;
+	} else if (strncmp(at, "dir:", 4) == 0) {
+		w->kind = DIRECTORY;
+		w->name = at + 4;
+		if (!decode(at + 4, err))
+			return false;
+	} else if (at[0] == '.' || at[0] == '/') {
+		w->kind = DIRECTORY;
+	} else if (strchr(at, ':') == NULL) {
+		nam_fail(err, NAM_INVALID,
+		    "\"%.60s\" is not a place: \"memory:\", \"dir:PATH\", or \"host:port,...\" of storage "
+		    "nodes",
+		    at);
+		return false;
+	}
+	if (w->kind == DIRECTORY && w->name[0] == 0) {
+		nam_fail(err, NAM_INVALID, "dir: wants the path of a directory, such as dir:/home/me/my.db");
 		return false;
 	}
 	return true;
@@ -169,23 +247,20 @@ static bool
 understand(struct wish *w, const char *where, struct nam_err *err)
 {
 	if (where == NULL || strlen(where) >= sizeof w->text) {
-		nam_fail(err, NAM_INVALID, "say where: \"memory:\", or \"host:port,...\" of storage nodes");
-		return false;
-	}
-	*w = (struct wish){ .size = 256 << 20, .nodes = 1, .workers = 1, .fabric = NET_AUTO };
-	memcpy(w->text, where, strlen(where) + 1);
-	char *at = w->text, *options = strchr(at, '?');
-	if (options != NULL)
-		*options++ = 0;
-	if (strncmp(at, "namdb://", 8) == 0)
-		at += 8;
-	w->memory = strncmp(at, "memory:", 7) == 0;
-	w->name = w->memory ? at + 7 : at;
-	if (!w->memory && strchr(at, ':') == NULL) {
 		nam_fail(err, NAM_INVALID,
-		    "\"%.60s\" is not a place: \"memory:\", or \"host:port,...\" of storage nodes", at);
+		    "say where: \"memory:\", \"dir:PATH\", or \"host:port,...\" of storage nodes");
 		return false;
 	}
+	*w = (struct wish){ .nodes = 1, .workers = 1, .fabric = NET_AUTO, .options = "" };
+	memcpy(w->text, where, strlen(where) + 1);
+	const char *written = strchr(where, '?');
+	char *at = w->text, *options = strchr(at, '?');
+	if (written != NULL) {
+		w->options = written + 1;
+		*options++ = 0;
+	}
+	if (!kind_of(w, at, err))
+		return false;
 	for (char *rest, *item = options; item != NULL && *item != 0; item = rest) {
 		if ((rest = strchr(item, '&')) != NULL)
 			*rest++ = 0;
@@ -206,6 +281,7 @@ release(struct lib_place *p)
 			idx_tree_host_close(p->trees[i]);
 		}
 	pthread_mutex_destroy(&p->end_lock);
+	free(p->node);
 	free(p->key);
 	free(p);
 }
@@ -229,64 +305,148 @@ node_open(struct lib_place *p, unsigned i, uint64_t size, struct nam_err *err)
 	return sn_region_serve(p->region[i], &vc, err);
 }
 
+/* The threads that start now take no signals: they are the program's. */
+static void
+block_signals(sigset_t *was)
+{
+	sigset_t every;
+	sigfillset(&every);
+	pthread_sigmask(SIG_SETMASK, &every, was);
+}
+
+/* Storage nodes, wherever they are; the secret stays in memory no longer than it takes. */
+static nam_status
+join_nodes(struct lib_place *p, const struct wish *w, const char *storage, const char *secret_file,
+    struct nam_err *err)
+{
+	uint8_t secret[NET_SECRET_LEN];
+	struct cn_config cfg = { .workers = w->workers,
+		.fabric = w->fabric,
+		.measure = true,
+		.secret = secret,
+		.storage = storage,
+		.cluster = w->cluster,
+		.connect_ms = w->connect_ms,
+		.txn.lease_ms = w->lease_ms };
+	nam_status st = net_secret_load(secret_file, secret, &cfg.secret_len, err);
+	if (st == NAM_OK)
+		st = cn_open(&p->cn, &cfg, err);
+	explicit_bzero(secret, sizeof secret);
+	return st;
+}
+
+static nam_status
+open_memory(struct lib_place *p, const struct wish *w, struct nam_err *err)
+{
+	struct net_local *local[NODES_MAX + 1] = { NULL };
+	struct cn_config cfg = {
+		.workers = w->workers, .fabric = w->fabric, .measure = true, .local = local
+	};
+	nam_status st = NAM_OK;
+	for (unsigned i = 0; st == NAM_OK && i < w->nodes; i++) {
+		st = node_open(p, i, w->size, err);
+		if (st == NAM_OK)
+			local[i] = sn_local(p->region[i]);
+	}
+	return st == NAM_OK ? cn_open(&p->cn, &cfg, err) : st;
+}
+
+struct joining {
+	struct lib_place *p;
+	const struct wish *w;
+};
+
+static nam_status
+join_node(void *arg, const struct emb_node *node, struct nam_err *err)
+{
+	const struct joining *j = arg;
+	sigset_t was;
+	block_signals(&was);
+	nam_status st = join_nodes(j->p, j->w, node->address, node->secret, err);
+	pthread_sigmask(SIG_SETMASK, &was, NULL);
+	if (st == NAM_OK)
+		*j->p->node = *node;
+	return st;
+}
+
+/* Some function of the library, beside which the program is looked for. */
+static void
+here(void)
+{
+}
+
+static nam_status
+open_directory(struct lib_place *p, const struct wish *w, struct nam_err *err)
+{
+	char program[PATH_MAX];
+	struct joining j = { p, w };
+	struct emb_config cfg = { .path = w->name, .size = w->size, .idle_s = w->idle_s };
+	if ((p->node = calloc(1, sizeof *p->node)) == NULL)
+		return nam_fail(err, NAM_NOMEM, "out of memory");
+	/* Its absence matters only if no node serves. */
+	struct nam_err none;
+	if (emb_program(program, here, &none) == NAM_OK)
+		cfg.program = program;
+	return emb_join(&cfg, join_node, &j, err);
+}
+
 static nam_status
 open_up(struct lib_place *p, const struct wish *w, struct nam_err *err)
 {
-	struct net_local *local[NODES_MAX + 1] = { NULL };
-	uint8_t secret[NET_SECRET_LEN];
-	struct cn_config cfg = { .workers = w->workers, .fabric = w->fabric, .measure = true };
-	nam_status st = NAM_OK;
-	/* Our threads take no signals: they are the program's. */
-	sigset_t every, was;
-	sigfillset(&every);
-	pthread_sigmask(SIG_SETMASK, &every, &was);
-	if (w->memory) {
-		for (unsigned i = 0; st == NAM_OK && i < w->nodes; i++) {
-			st = node_open(p, i, w->size, err);
-			if (st == NAM_OK)
-				local[i] = sn_local(p->region[i]);
-		}
-		cfg.local = local;
+	sigset_t was;
+	nam_status st;
+	if (w->kind == DIRECTORY) {
+		/* It may wait for another process: ^C ends the program meanwhile. */
+		st = open_directory(p, w, err);
 	} else {
-		st = net_secret_load(w->secret, secret, &cfg.secret_len, err);
-		cfg.secret = secret;
-		cfg.storage = w->name;
-		cfg.cluster = w->cluster;
-		cfg.connect_ms = w->connect_ms;
-		cfg.txn.lease_ms = w->lease_ms;
-	}
-	if (st != NAM_OK) {
-		explicit_bzero(secret, sizeof secret);
+		block_signals(&was);
+		st = w->kind == MEMORY ? open_memory(p, w, err) : join_nodes(p, w, w->name, w->secret, err);
 		pthread_sigmask(SIG_SETMASK, &was, NULL);
-		return st;
 	}
-	st = cn_open(&p->cn, &cfg, err);
-	pthread_sigmask(SIG_SETMASK, &was, NULL);
-	explicit_bzero(secret, sizeof secret);
 	if (st == NAM_OK)
 		cn_on_end(p->cn, ended, p);
 	return st;
+}
+
+/* Handles with equal keys share a place; "" = with no other. False: err says why. */
+static bool
+make_key(char *key, size_t size, const struct wish *w, const char *where, struct nam_err *err)
+{
+	char path[PATH_MAX];
+	key[0] = 0;
+	/* memory:NAME is found by its name alone; options of later handles are ignored. */
+	if (w->kind == MEMORY && w->name[0] != 0) {
+		snprintf(key, size, "memory:%s", w->name);
+	} else if (w->kind == NODES) {
+		snprintf(key, size, "%s", where);
+	} else if (w->kind == DIRECTORY) {
+		if (!emb_find(path, w->name, err))
+			return false;
+		snprintf(key, size, "dir:%s?%s", path, w->options);
+	}
+	return true;
+}
+
+/* A fenced compute node stays fenced, and what was in a storage node that has ended is gone: their
+ * handles say so, and new handles open a new node. */
+static bool
+usable(struct lib_place *p)
+{
+	return net_membership(cn_net(p->cn)) != NET_FENCED && (p->node == NULL || emb_serves(p->node));
 }
 
 struct lib_place *
 lib_place_open(const char *where, char user[CAT_NAME_MAX + 1], struct nam_err *err)
 {
 	struct wish w;
-	if (!understand(&w, where, err))
+	char key[WHERE_MAX + PATH_MAX];
+	if (!understand(&w, where, err) || !make_key(key, sizeof key, &w, where, err))
 		return NULL;
 	snprintf(user, CAT_NAME_MAX + 1, "%s", w.user ? w.user : "");
-	/* memory:NAME is found by its name alone; options of later handles are ignored. */
-	char key[sizeof w.text + 8] = "";
-	if (w.memory && w.name[0] != 0)
-		snprintf(key, sizeof key, "memory:%s", w.name);
-	else if (!w.memory)
-		snprintf(key, sizeof key, "%s", where);
 	pthread_once(&fork_once, fork_watch);
 	pthread_mutex_lock(&all_lock);
 	for (struct lib_place *p = all; p != NULL && key[0] != 0; p = p->next)
-		/* A fenced compute node stays fenced; its handles say so, and new handles open a
-		 * new node. */
-		if (strcmp(p->key, key) == 0 && net_membership(cn_net(p->cn)) != NET_FENCED) {
+		if (strcmp(p->key, key) == 0 && usable(p)) {
 			p->refs++;
 			pthread_mutex_unlock(&all_lock);
 			return p;

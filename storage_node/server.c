@@ -113,6 +113,7 @@ stranger_remove(struct sn_server *s, struct sn_conn *c)
 		of->oldest = c->list[SN_ALL].prev;
 	sn_list_remove(&of->newest, c, SN_ALL);
 	of->count--;
+	s->alone_ns = nam_clock_ns();
 }
 
 static void
@@ -120,6 +121,7 @@ count_peers(struct sn_server *s, unsigned now)
 {
 	struct net_super *super = sn_local(s->region)->base;
 	s->peer_count = now;
+	s->alone_ns = nam_clock_ns();
 	atomic_store_explicit(&s->count.peers, now, memory_order_relaxed);
 	__atomic_store_n(&super->peers, now, __ATOMIC_RELAXED);
 }
@@ -512,6 +514,14 @@ beat(struct sn_server *s)
 	}
 }
 
+/* Has there been no connection for long enough? */
+static bool
+alone(const struct sn_server *s)
+{
+	return s->idle_ns != 0 && s->peer_count == 0 && s->strangers[0].count == 0 &&
+	       s->strangers[1].count == 0 && nam_clock_ns() - s->alone_ns >= s->idle_ns;
+}
+
 static void
 stop_accepting(struct sn_server *s)
 {
@@ -584,6 +594,9 @@ sn_server_run(struct sn_server *s, struct nam_err *err)
 			stop_accepting(s);
 		if (messages)
 			looks = LOOKS_BEFORE_SLEEP;
+		/* Behind accept_some: a peer that has come meanwhile counts. */
+		if (alone(s))
+			return NAM_OK;
 	}
 }
 
@@ -847,6 +860,8 @@ sn_server_open(
 		s->seats_max = SN_SEATS_MIN;
 	if (s->seats_max > SN_SEATS_MAX)
 		s->seats_max = SN_SEATS_MAX;
+	s->idle_ns = (uint64_t)cfg->idle_ms * 1000000;
+	s->alone_ns = nam_clock_ns();
 	s->handshake_ns = (uint64_t)(cfg->handshake_ms != 0 ? cfg->handshake_ms : HANDSHAKE_MS) * 1000000;
 	s->log_left = LOG_PER_SECOND;
 	nam_status st = NAM_OK;

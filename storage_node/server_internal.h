@@ -187,6 +187,8 @@ struct sn_server {
 	bool fencing;             /* a fence or a question is under way */
 	unsigned peer_count, peers_max, strangers_max;
 	uint64_t handshake_ns;
+	uint64_t idle_ns;  /* 0 = it never ends by itself */
+	uint64_t alone_ns; /* since when there has been no connection */
 	unsigned log_left; /* lines that strangers may still cause in this second */
 	uint64_t log_refill_ns;
 	struct {

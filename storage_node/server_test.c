@@ -56,16 +56,20 @@ soon(void)
 }
 
 static int
-dial(void)
+dial_at(const char *address)
 {
 	char host[64], port[16];
 	struct nam_err err;
 	int fd;
-	assert_int_equal(
-	    net_split_address(sn_server_address(node.server), host, sizeof host, port, sizeof port, &err),
-	    NAM_OK);
+	assert_int_equal(net_split_address(address, host, sizeof host, port, sizeof port, &err), NAM_OK);
 	assert_int_equal(net_dial(host, port, "test", soon(), &fd, &err), NAM_OK);
 	return fd;
+}
+
+static int
+dial(void)
+{
+	return dial_at(sn_server_address(node.server));
 }
 
 static struct net_shake
@@ -318,6 +322,50 @@ silent_crowd(void **state)
 }
 
 /* A peer of the previous version: it learns, in 16 bytes, why it is refused. */
+static bool
+has_ended(struct test_node *t, unsigned ms)
+{
+	struct timespec at;
+	clock_gettime(CLOCK_REALTIME, &at);
+	at.tv_nsec += (long)ms * 1000000;
+	at.tv_sec += at.tv_nsec / 1000000000;
+	at.tv_nsec %= 1000000000;
+	return pthread_timedjoin_np(t->thread, NULL, &at) == 0;
+}
+
+/* A server ends by itself when it has had no connection for so long: a peer holds it, and so does a
+ * stranger until it is dropped. */
+static void
+ends_when_idle(void **state)
+{
+	(void)state;
+	const struct sn_server_config sc = {
+		.secret = secret, .secret_len = sizeof secret - 1, .idle_ms = 500, .handshake_ms = 1500
+	};
+	struct test_node t;
+	struct net *net;
+	struct nam_err err;
+	test_node_start(&t, 9, 1 << 20, &sc);
+	const struct net_config nc = {
+		.storage = sn_server_address(t.server), .secret = secret, .secret_len = sizeof secret - 1
+	};
+	assert_int_equal(net_open(&net, &nc, &err), NAM_OK);
+	assert_false(has_ended(&t, 900));
+	net_close(net);
+	int fd = dial_at(sn_server_address(t.server));
+	assert_false(has_ended(&t, 1000));
+	assert_true(has_ended(&t, 20000));
+	/* A stranger that comes now is told so when the server is closed. */
+	int late = dial_at(sn_server_address(t.server));
+	sn_server_close(t.server);
+	sn_region_close(t.region);
+	assert_true(ends(late, 5000));
+	close(late);
+	close(fd);
+	/* Never without idle_ms: the node of the other tests has been alone for longer. */
+	still_serves();
+}
+
 static void
 old_peer(void **state)
 {
@@ -794,6 +842,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(slow_handshake, setup, teardown),
 		cmocka_unit_test_setup_teardown(many_strangers, setup, teardown),
 		cmocka_unit_test_setup_teardown(silent_crowd, setup, teardown),
+		cmocka_unit_test_setup_teardown(ends_when_idle, setup, teardown),
 		cmocka_unit_test_setup_teardown(old_peer, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_memory_without_secret, setup, teardown),
 		cmocka_unit_test_setup_teardown(same_port, setup, teardown),

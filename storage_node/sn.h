@@ -97,12 +97,14 @@ struct sn_server_config {
 	unsigned loops;        /* threads that serve tcp workers' streams, at most 64; 0 = one per
 				* core, at most 16 */
 	uint32_t handshake_ms; /* 0 = 5000: slower peers are dropped */
+	uint32_t idle_ms;      /* sn_server_run returns when there was no connection for so long;
+				* 0 = never */
 };
 
 /* Listens. NAM_INVALID: address; NAM_BUSY: port in use; NAM_IO. Borrows the region. */
 nam_status sn_server_open(
     struct sn_server **out, struct sn_region *r, const struct sn_server_config *cfg, struct nam_err *err);
-/* Serves until stopped. NAM_IO when the event loop cannot go on. */
+/* Serves until stopped, or idle for idle_ms. NAM_IO when the event loop cannot go on. */
 nam_status sn_server_run(struct sn_server *s, struct nam_err *err);
 void sn_server_stop(struct sn_server *s);
 /* Not while it runs. Every peer sees its connection end. */

@@ -6,7 +6,7 @@ dir=${1:?usage: tests/rooms.sh BUILD_DIR}
 src=$(dirname "$0")/..
 # Of a room inside another (sql/plan: libnam_sql_plan.a) the outer one's prefix. types was part of catalog, and keeps its prefix.
 declare -A prefix=([base]=nam_ [types]=cat_ [net]=net_ [index]=idx_ [tsoracle]=tso_ [storage_node]=sn_ [txn]=txn_ [wal]=wal_ [wal_remote]=wal_ [txn_twopc]=txn_twopc_
-	[catalog]=cat_ [sql]=sql_ [compute_node]=cn_ [compute_node_pgwire]=cn_pg_ [bench]='(bench|peer|tpch|tpcw)_' [check]=chk_ [lib]='(lib|namdb)_' [olap]=olap_)
+	[catalog]=cat_ [sql]=sql_ [compute_node]=cn_ [compute_node_pgwire]=cn_pg_ [bench]='(bench|peer|tpch|tpcw)_' [check]=chk_ [embed]=emb_ [lib]='(lib|namdb)_' [olap]=olap_)
 bad=0 seen=0
 for lib in "$dir"/libnam_*.a; do
 	room=${lib##*/libnam_}

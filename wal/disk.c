@@ -10,6 +10,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 struct disk {
@@ -24,7 +25,7 @@ struct wal_file {
 	char name[WAL_FILE_NAME + 1];
 };
 
-enum { ZEROS = 256 << 10 };
+enum { ZEROS = 256 << 10, LOCK_MS = 100, LOCK_NAP_MS = 2 };
 
 static struct disk *
 disk_of(struct wal_dir *d)
@@ -283,6 +284,20 @@ disk_unlocked(struct disk *k, struct nam_err *err)
 		   : disk_failed(k, "lock", "lock", err);
 }
 
+/* A process that only looks whether the lock is held has it for a moment (embed/): again, for a
+ * while. */
+static bool
+disk_lock(struct disk *k)
+{
+	const struct timespec t = { .tv_nsec = LOCK_NAP_MS * 1000000 };
+	for (unsigned ms = 0; flock(k->lock, LOCK_EX | LOCK_NB) != 0; ms += LOCK_NAP_MS) {
+		if ((errno != EWOULDBLOCK && errno != EINTR) || ms >= LOCK_MS)
+			return false;
+		nanosleep(&t, NULL);
+	}
+	return true;
+}
+
 nam_status
 wal_disk_open(struct wal_dir **out, const char *path, struct nam_err *err)
 {
@@ -300,7 +315,7 @@ wal_disk_open(struct wal_dir **out, const char *path, struct nam_err *err)
 		st = disk_unusable(path, err);
 	else if (faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) != 0)
 		st = disk_unusable(path, err);
-	else if (flock(k->lock, LOCK_EX | LOCK_NB) != 0)
+	else if (!disk_lock(k))
 		st = disk_unlocked(k, err);
 	else
 		st = disk_sync_above(k, err);
