@@ -83,8 +83,8 @@ nam_status wal_log_begins(
 /* READs the line. */
 nam_status wal_log_line(struct net_worker *w, const struct wal_log *l, struct wal_line *out);
 
-/* READs how far the log is flushed, and how long a sync takes at present. NAM_UNLOGGED: it is broken,
- * and what lies behind is not flushed; NAM_REFUSED: the life is over. */
+/* READs how far the log is flushed, and how long a sync takes at present. NAM_UNLOGGED: it is
+ * broken, and what lies behind is not flushed; NAM_REFUSED: the life is over. */
 nam_status wal_log_flushed(
     struct net_worker *w, const struct wal_log *l, uint64_t *position, uint64_t *sync_ns);
 
