@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FLUSH_NS = 20000, FLUSH_CAP_NS = 1000000, FLUSH_PARTS = 8 };
+enum { FLUSH_NS = 12000, FLUSH_CAP_NS = 1000000, FLUSH_PARTS = 8 };
 
 /* A record in the making, and on its way. In the transaction's arena. */
 struct txn_logging {

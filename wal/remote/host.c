@@ -18,7 +18,7 @@ enum {
 	AGAIN_MS = 100,      /* a step that has to wait for space is tried again */
 	BACKLOG = 1 << 20,   /* bytes that wait for the flusher before it is woken */
 	PLACES_FIRST = 1024, /* a power of two */
-	SMOOTH = 8,
+	SMOOTH = 16,
 };
 
 /* What was received last with a place. */
@@ -45,7 +45,7 @@ struct wal_host {
 	uint64_t round_ns;                   /* when it has appended last; 0 = none is under way */
 	uint64_t round_cut;                  /* what the last one that has ended has cut off */
 	_Atomic uint64_t full, full_wall_us; /* struct wal_line */
-	uint64_t sync_ns;                    /* the flusher's: smoothed */
+	uint64_t sync_ns;                    /* the flusher's */
 	/* Between shard and flusher. */
 	_Atomic uint64_t soon; /* position up to which a client waits */
 	atomic_bool hurry;     /* a life was begun, or is to be published */
@@ -74,7 +74,11 @@ tell_line(struct wal_host *h)
 		__atomic_store_n(&h->line->flushed, 0, __ATOMIC_RELEASE);
 		__atomic_store_n(&h->line->life, s.life, __ATOMIC_RELEASE);
 	}
-	h->sync_ns = h->sync_ns == 0 ? s.sync_ns : (SMOOTH - 1) * h->sync_ns / SMOOTH + s.sync_ns / SMOOTH;
+	/* What most syncs take, not the mean: a client that waits looks a little early. */
+	if (h->sync_ns == 0 || s.sync_ns < h->sync_ns)
+		h->sync_ns = (h->sync_ns + s.sync_ns) / (h->sync_ns == 0 ? 1 : 2);
+	else
+		h->sync_ns += (s.sync_ns - h->sync_ns) / SMOOTH;
 	__atomic_store_n(&h->line->sync_us, (uint32_t)(h->sync_ns / 1000), __ATOMIC_RELAXED);
 	__atomic_store_n(&h->line->syncs, s.syncs, __ATOMIC_RELAXED);
 	__atomic_store_n(&h->line->records, s.records, __ATOMIC_RELAXED);

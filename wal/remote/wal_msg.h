@@ -106,7 +106,7 @@ struct wal_line {
 	uint64_t life;      /* that is written */
 	uint64_t flushed;   /* position */
 	uint32_t condition; /* enum wal_condition */
-	uint32_t sync_us;   /* how long a sync has taken lately */
+	uint32_t sync_us;   /* how long most syncs take at present */
 	uint64_t published;
 	uint64_t begin; /* of the published life */
 	uint64_t full;  /* position at which the life was whole: published, or cut the last time */
