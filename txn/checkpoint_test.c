@@ -228,7 +228,7 @@ keep_table(struct fixture *fix, unsigned p, struct txn_checkpoint *k)
 {
 	struct txn_table *tab = &fix->tab[p];
 	struct nam_rng *d = net_rng(fix->w[p]);
-	struct txn_scan *scan;
+	struct txn_scan *scan = NULL;
 	struct txn_row rows[4];
 	struct txn *t;
 	unsigned n = 1;
@@ -248,7 +248,8 @@ keep_table(struct fixture *fix, unsigned p, struct txn_checkpoint *k)
 		}
 		net_sleep(fix->w[p], nam_rng_below(d, 60) * US);
 	}
-	txn_scan_close(scan);
+	if (scan != NULL)
+		txn_scan_close(scan);
 	if (st == NAM_OK && !nam_fault(CHECKPOINT_EARLY))
 		st = txn_checkpoint_received(k);
 	txn_abort(t);
