@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum {
 	CHUNK_FIRST = 4 << 10,
@@ -42,6 +43,16 @@ struct cat_logged_rows {
 	uint64_t all;
 };
 
+void
+cat_logged_rows_drop(struct cat_logged_chunk *chunk)
+{
+	if (chunk->mapped > 0)
+		munmap(chunk->from, chunk->mapped);
+	else
+		free(chunk->from);
+	*chunk = (struct cat_logged_chunk){ 0 };
+}
+
 struct cat_logged_rows *
 cat_logged_rows_open(void)
 {
@@ -67,16 +78,25 @@ cat_logged_rows_close(struct cat_logged_rows *l)
 	for (size_t i = 0; i < l->table_cap && l->table != NULL; i++) {
 		struct table *t = l->table[i];
 		for (size_t k = 0; t != NULL && k < t->n; k++)
-			free(t->chunk[k].from);
+			cat_logged_rows_drop(&t->chunk[k]);
 		free(t != NULL ? t->chunk : NULL);
 		free(t);
 	}
+	cat_logged_rows_whole(l);
+	free(l->table);
+	free(l);
+}
+
+void
+cat_logged_rows_whole(struct cat_logged_rows *l)
+{
 	for (size_t i = 0; i < l->slabs; i++)
 		free(l->slab[i]);
 	free(l->slab);
 	free(l->page);
-	free(l->table);
-	free(l);
+	l->slab = l->page = NULL;
+	l->slabs = l->page_cap = l->pages = 0;
+	l->last_page = NULL;
 }
 
 /* ---- tables ---- */
@@ -195,10 +215,13 @@ row_new(struct table *t, uint32_t cap)
 		}
 		size_t size = t->n < 8 ? (size_t)CHUNK_FIRST << t->n : CHUNK_MOST;
 		size = size < bytes ? bytes : size;
-		char *p = malloc(size);
-		if (p == NULL)
+		size_t mapped = size >= CHUNK_MOST ? size : 0;
+		char *p = mapped > 0
+			      ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+			      : malloc(size);
+		if (p == NULL || p == MAP_FAILED)
 			return NULL;
-		t->chunk[t->n++] = (struct cat_logged_chunk){ p, p };
+		t->chunk[t->n++] = (struct cat_logged_chunk){ p, p, mapped };
 		t->left = size;
 	}
 	struct cat_logged_row *x = (void *)t->chunk[t->n - 1].to;
@@ -257,7 +280,7 @@ cat_logged_rows_all(const struct cat_logged_rows *l)
 	return l->all;
 }
 
-const struct cat_logged_chunk *
+struct cat_logged_chunk *
 cat_logged_rows_chunks(const struct cat_logged_rows *l, uint32_t table, size_t *n)
 {
 	const struct table *t = *table_slot(l->table, l->table_cap, table);

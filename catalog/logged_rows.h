@@ -6,7 +6,8 @@
  * order in which they lie find their cells in the cache. Rows of a table lie in chunks of their
  * own, in the order in which the log had them.
  *
- * One thread keeps rows; when it is done, any number may read.
+ * One thread keeps rows. When it has said that all are there, any number may read, and one may drop
+ * a chunk that no other thread reads.
  */
 #ifndef NAM_CATALOG_LOGGED_ROWS_H
 #define NAM_CATALOG_LOGGED_ROWS_H
@@ -36,6 +37,7 @@ struct cat_logged_row {
 /* Rows that follow each other in memory. */
 struct cat_logged_chunk {
 	char *from, *to;
+	size_t mapped; /* bytes; 0 = it is of malloc */
 };
 
 struct cat_logged_rows;
@@ -46,12 +48,15 @@ void cat_logged_rows_close(struct cat_logged_rows *l);
  * is 0. NAM_NOMEM. */
 nam_status cat_logged_rows_keep(
     struct cat_logged_rows *l, uint32_t table, uint64_t at, uint64_t cid, const void *bytes, uint32_t len);
+/* All are there, and no row is kept again: gives back what finds a row by its address. */
+void cat_logged_rows_whole(struct cat_logged_rows *l);
 /* Live rows: of a table, of all. */
 uint64_t cat_logged_rows_live(const struct cat_logged_rows *l, uint32_t table);
 uint64_t cat_logged_rows_all(const struct cat_logged_rows *l);
 /* The chunks of a table; borrowed. NULL = none. */
-const struct cat_logged_chunk *cat_logged_rows_chunks(
-    const struct cat_logged_rows *l, uint32_t table, size_t *n);
+struct cat_logged_chunk *cat_logged_rows_chunks(const struct cat_logged_rows *l, uint32_t table, size_t *n);
+/* Its rows are not needed any more: the memory goes back to the system. */
+void cat_logged_rows_drop(struct cat_logged_chunk *chunk);
 /* The first live row from *at on, and *at becomes the place behind it; NULL: none. *at begins as
  * chunk->from. */
 const struct cat_logged_row *cat_logged_rows_next(const struct cat_logged_chunk *chunk, char **at);

@@ -429,6 +429,8 @@ cat_replay_open(struct cat_replay **out, struct net_worker *w, unsigned region, 
 	}
 	if (st == NAM_OK && r->orphan > r->since)
 		st = NAM_CORRUPT;
+	if (st == NAM_OK)
+		cat_logged_rows_whole(r->rows);
 	if (st != NAM_OK) {
 		cat_replay_close(r);
 		return nam_fail(err, st, "cannot read the log of storage node %u: %s", region,

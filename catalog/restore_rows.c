@@ -17,7 +17,7 @@ enum { TOGETHER = 64, ROWS_A_TXN = 4096, BYTES_A_TXN = 2 << 20, TRIES = 100 };
 
 struct piece {
 	const char *path;
-	const struct cat_logged_chunk *chunk;
+	struct cat_logged_chunk *chunk;
 };
 
 struct crew {
@@ -151,6 +151,9 @@ write_piece(struct crew *c, struct txn_worker *tw, const struct piece *p, void (
 		if (told != NULL)
 			told(c);
 	}
+	/* Its memory soon holds a part of the tables. */
+	if (at == p->chunk->to)
+		cat_logged_rows_drop(p->chunk);
 	return NAM_OK;
 }
 
@@ -194,7 +197,7 @@ find_pieces(struct restore *r, struct txn *t, struct piece **out, size_t *pieces
 	nam_status st = cat_list(r->c, t, &list, &tables, arena);
 	for (unsigned i = 0; st == NAM_OK && i < tables; i++) {
 		size_t n;
-		const struct cat_logged_chunk *chunk = cat_logged_rows_chunks(rows, list[i]->store.id, &n);
+		struct cat_logged_chunk *chunk = cat_logged_rows_chunks(rows, list[i]->store.id, &n);
 		if (list[i]->kind != CAT_TABLE || list[i]->system)
 			continue;
 		r->out->tables++;

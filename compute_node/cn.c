@@ -237,8 +237,8 @@ worker_thread(void *arg)
 	 * priority than threads that compute, if the system allows it. */
 	if (w == w->cn->heart)
 		(void)setpriority(PRIO_PROCESS, (id_t)gettid(), HEART_NICE);
-	/* The system lets a thread sleep 50 us longer than it asks for: a commit that waits for a sync of
-	 * the log would be late by a third of it. */
+	/* The system lets a thread sleep 50 us longer than it asks for: a commit that waits for a
+	 * sync of the log would be late by a third of it. */
 	(void)prctl(PR_SET_TIMERSLACK, SLACK_NS, 0, 0, 0);
 	nam_status st = net_worker_open(w->cn->net, &w->place.net, &err);
 	if (st == NAM_OK && nam_co_start(net_worker_sched(w->place.net), boss, w, CN_STACK) == NULL) {
