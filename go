@@ -31,6 +31,8 @@ usage: ./go VERB [arguments]
                  the same over SQL
   soak  --index  CREATE INDEX over 10 million rows that four processes update meanwhile; then the index is compared
                  with the table
+  soak  --rounds a cluster with a log is killed under load 200 times, and 20 copies of its disk are started; what clients were
+                 answered is there
   soak  --life [PROOF...] [--json]
                  long tests of real processes under trouble, one after the other, with their figures: busy (ten
                  minutes), death, memory, histories (ten minutes), endure (an hour), sweep, resets, silence, leave, drop, value,
@@ -547,7 +549,7 @@ soak_simulated() {
 }
 
 verb_soak() {
-	local minutes=30 end kills='' real='' life='' tpcc='' index='' json=() proofs=() round=0 proof
+	local minutes=30 end kills='' real='' life='' tpcc='' index='' rounds='' json=() proofs=() round=0 proof
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--kills) kills=yes ;;
@@ -555,6 +557,7 @@ verb_soak() {
 		--life) life=yes ;;
 		--tpcc) tpcc=yes ;;
 		--index) index=yes ;;
+		--rounds) rounds=yes ;;
 		--json) json=(--json) ;;
 		--minutes) minutes=${2:-} && shift ;;
 		*) if [ -n "$life" ]; then proofs+=("$1"); else minutes=$1; fi ;;
@@ -578,6 +581,12 @@ verb_soak() {
 	fi
 	if [ -n "$index" ]; then
 		soak_index
+		verdict
+		return
+	fi
+	if [ -n "$rounds" ]; then
+		echo "== a cluster with a log is killed under load, 200 rounds and 20 images of its disk =="
+		tally python3 -B tests/rounds.py --seed "$RANDOM"
 		verdict
 		return
 	fi
