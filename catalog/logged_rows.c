@@ -20,6 +20,7 @@ enum {
 
 struct page {
 	uint64_t number; /* address >> PAGE_BITS */
+	uint32_t table;
 	struct cat_logged_row *cell[CELLS];
 };
 
@@ -144,11 +145,13 @@ table_of(struct cat_logged_rows *l, uint32_t id)
 /* ---- pages ---- */
 
 static struct page **
-page_slot(struct page **page, size_t cap, uint64_t number)
+page_slot(struct page **page, size_t cap, uint64_t number, uint32_t table)
 {
-	for (uint64_t h = nam_mix(number);; h++)
-		if (page[h & (cap - 1)] == NULL || page[h & (cap - 1)]->number == number)
+	for (uint64_t h = nam_mix(number ^ nam_mix(table));; h++) {
+		struct page *p = page[h & (cap - 1)];
+		if (p == NULL || (p->number == number && p->table == table))
 			return &page[h & (cap - 1)];
+	}
 }
 
 static bool
@@ -159,7 +162,7 @@ more_pages(struct cat_logged_rows *l)
 		return false;
 	for (size_t i = 0; i < l->page_cap; i++)
 		if (l->page[i] != NULL)
-			*page_slot(more, 2 * l->page_cap, l->page[i]->number) = l->page[i];
+			*page_slot(more, 2 * l->page_cap, l->page[i]->number, l->page[i]->table) = l->page[i];
 	free(l->page);
 	l->page = more;
 	l->page_cap *= 2;
@@ -183,16 +186,17 @@ page_new(struct cat_logged_rows *l)
 }
 
 static struct page *
-page_of(struct cat_logged_rows *l, uint64_t number)
+page_of(struct cat_logged_rows *l, uint64_t number, uint32_t table)
 {
-	if (l->last_page != NULL && l->last_page->number == number)
+	if (l->last_page != NULL && l->last_page->number == number && l->last_page->table == table)
 		return l->last_page;
-	struct page *p = *page_slot(l->page, l->page_cap, number);
+	struct page *p = *page_slot(l->page, l->page_cap, number, table);
 	if (p == NULL) {
 		if ((2 * (l->pages + 1) > l->page_cap && !more_pages(l)) || (p = page_new(l)) == NULL)
 			return NULL;
 		p->number = number;
-		*page_slot(l->page, l->page_cap, number) = p;
+		p->table = table;
+		*page_slot(l->page, l->page_cap, number, table) = p;
 		l->pages++;
 	}
 	return l->last_page = p;
@@ -236,11 +240,11 @@ cat_logged_rows_keep(
     struct cat_logged_rows *l, uint32_t table, uint64_t at, uint64_t cid, const void *bytes, uint32_t len)
 {
 	struct table *t = table_of(l, table);
-	struct page *p = t != NULL ? page_of(l, at >> PAGE_BITS) : NULL;
+	struct page *p = t != NULL ? page_of(l, at >> PAGE_BITS, table) : NULL;
 	if (p == NULL)
 		return NAM_NOMEM;
 	struct cat_logged_row **cell = &p->cell[(at >> CELL_BITS) & (CELLS - 1)], **link = cell;
-	while (*link != NULL && ((*link)->at != at || (*link)->table != table))
+	while (*link != NULL && (*link)->at != at)
 		link = &(*link)->next;
 	struct cat_logged_row *x = *link;
 	if (x != NULL && x->cid > cid)

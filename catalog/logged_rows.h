@@ -1,9 +1,10 @@
 /*
  * logged_rows.h -- the newest version of each row that a log has, in this process's memory.
  *
- * A row is found by its table and the address of its block. Blocks of a table lie side by side, so
- * the addresses are kept by pages of 16 KiB, with a cell for each 64 bytes: rows that come in the
- * order in which they lie find their cells in the cache. Rows of a table lie in chunks of their
+ * A row is found by its table and the address of its block. Blocks of a table lie side by side,
+ * so a table's addresses are kept by pages of 16 KiB, with a cell for each 64 bytes: rows that
+ * come in the order in which they lie find their cells in the cache. However many tables have had
+ * a block over time, no two of them share a cell. Rows of a table lie in chunks of their
  * own, in the order in which the log had them.
  *
  * One thread keeps rows. When it has said that all are there, any number may read, and one may drop

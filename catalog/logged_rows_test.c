@@ -133,10 +133,30 @@ test_many_tables(void **state)
 	cat_logged_rows_close(l);
 }
 
+/* Tables that come and go over the same blocks: what is kept of one does not slow down the next. */
+static void
+test_same_blocks(void **state)
+{
+	(void)state;
+	struct cat_logged_rows *l = cat_logged_rows_open();
+	assert_non_null(l);
+	uint64_t cid = 1;
+	for (uint32_t t = 1; t <= 20000; t++) {
+		for (uint64_t k = 0; k < 20; k++)
+			assert_int_equal(cat_logged_rows_keep(l, t, 65536 + 128 * k, cid, "row", 3), NAM_OK);
+		cid++;
+		for (uint64_t k = 0; k < 20; k++)
+			assert_int_equal(cat_logged_rows_keep(l, t, 65536 + 128 * k, cid, NULL, 0), NAM_OK);
+		cid++;
+	}
+	assert_int_equal(cat_logged_rows_all(l), 0);
+	cat_logged_rows_close(l);
+}
+
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_newest),
-		cmocka_unit_test(test_many_tables) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_newest), cmocka_unit_test(test_many_tables),
+		cmocka_unit_test(test_same_blocks) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

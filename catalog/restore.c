@@ -2,7 +2,8 @@
  * restore.c -- puts the database of a log into a new cluster (restore.h).
  *
  * 	1  what a restorer before has left in the system tables is deleted, before this process has
- * 	   read it: ids are used once, and its tables have those of the new ones
+ * 	   read it: ids are used once, and its tables have those of the new ones. Their memory goes
+ * 	   back
  * 	2  memory is made for each table and index; the rows of the system tables are written, with
  * 	   the new addresses: one transaction
  * 	3  the rows of the tables are written (restore_rows.c), their indexes with them
@@ -75,10 +76,12 @@ cat_empty(struct cat *c, struct txn_worker *tw)
 	txn_set_note(t, TSO_NOTE_CATALOG);
 	for (unsigned i = 0; st == NAM_OK && i < CAT_SYSTEM; i++)
 		st = empty_one(t, c->system[i]);
-	if (st == NAM_OK)
-		return txn_commit(t, NULL);
-	txn_abort(t);
-	return st;
+	if (st != NAM_OK) {
+		txn_abort(t);
+		return st;
+	}
+	st = txn_commit(t, NULL);
+	return st == NAM_OK ? txn_life_forget(tw, CAT_FIRST_ID) : st;
 }
 
 /* ---- rows of the system tables ---- */

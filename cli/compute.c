@@ -295,33 +295,27 @@ warn(struct cn_pg *pg)
 /* A place in the cluster, from its begin to its end. */
 struct member {
 	struct cn *cn;
-	struct cn_metrics *metrics;
+	struct cn_metrics *metrics; /* NULL = nobody asked for them; they stay */
 };
 
 static nam_status
 join(struct compute *c, struct cn_pg *pg, const sigset_t *ends, struct member *m, int *sig,
     struct nam_err *err)
 {
-	*m = (struct member){ 0 };
 	atomic_store(&c->opening.restoring, 0);
 	nam_status st = cli_open(&m->cn, &c->cn, c->secret_file, ends, sig, err);
 	if (st != NAM_OK)
 		return st;
 	if (err->text[0] != 0)
 		fprintf(stderr, "namdb compute: warning: %s\n", err->text);
-	if (c->metrics.listen != NULL) {
-		c->metrics.more = cn_pg_metrics;
-		c->metrics.more_arg = pg;
-		st = cn_metrics_open(&m->metrics, m->cn, &c->metrics, err);
-	}
-	if (st == NAM_OK)
-		st = cn_pg_start(pg, m->cn, err);
+	st = cn_pg_start(pg, m->cn, err);
 	if (st == NAM_OK) {
+		cn_metrics_of(m->metrics, m->cn);
 		cn_on_end(m->cn, on_end, NULL);
 		return st;
 	}
-	cn_metrics_close(m->metrics);
 	cn_close(m->cn);
+	m->cn = NULL;
 	return st;
 }
 
@@ -332,15 +326,21 @@ come_back(struct compute *c, struct cn_pg *pg, const sigset_t *set, const sigset
 {
 	struct nam_err err = { 0 };
 	char told[sizeof err.text] = "";
-	struct timespec pause = { .tv_nsec = AGAIN_MS * 1000000L };
+	const struct timespec pause = { .tv_nsec = AGAIN_MS * 1000000L }, none = { 0 };
+	sigset_t stale;
 	int sig = 0;
 	if (!cn_pg_rest(pg, "this process connects to the cluster again", REST_MS)) {
 		nam_log(NAM_LOG_ERROR, "a session does not end: the process ends without it; start it again");
 		_exit(1);
 	}
-	cn_metrics_close(m->metrics);
+	cn_metrics_of(m->metrics, NULL);
 	cn_close(m->cn);
 	m->cn = NULL;
+	/* on_end may have come too, and it is not of the next place. */
+	sigemptyset(&stale);
+	sigaddset(&stale, SIGUSR1);
+	while (sigtimedwait(&stale, NULL, &none) > 0)
+		continue;
 	while (sig == 0 || sig == SIGHUP || sig == SIGUSR1) {
 		if (join(c, pg, ends, m, &sig, &err) == NAM_OK || sig != 0)
 			return sig;
@@ -351,6 +351,8 @@ come_back(struct compute *c, struct cn_pg *pg, const sigset_t *set, const sigset
 		    pg, "it does not reach the storage nodes yet; the log of this process says why");
 		sig = sigtimedwait(set, NULL, &pause);
 		sig = sig < 0 ? 0 : sig;
+		if (sig == SIGHUP)
+			reload(pg);
 	}
 	return sig;
 }
@@ -368,27 +370,35 @@ block(sigset_t *set, sigset_t *ends)
 	signal(SIGPIPE, SIG_IGN);
 }
 
+static nam_status
+open_metrics(struct compute *c, struct cn_pg *pg, struct cn_metrics **out, struct nam_err *err)
+{
+	if (c->metrics.listen == NULL)
+		return NAM_OK;
+	c->metrics.more = cn_pg_metrics;
+	c->metrics.more_arg = pg;
+	nam_status st = cn_metrics_open(out, &c->metrics, &c->opening, err);
+	if (st == NAM_OK)
+		fprintf(stderr, "metrics at http://%s/metrics\n", cn_metrics_address(*out));
+	return st;
+}
+
 /* Joins the cluster, and serves clients until a signal comes, which is *sig. Closes pg. */
 static nam_status
 run(struct compute *c, struct cn_pg *pg, const sigset_t *set, const sigset_t *ends, int *sig,
     struct nam_err *err)
 {
-	struct member m;
-	nam_status st = join(c, pg, ends, &m, sig, err);
-	if (st != NAM_OK) {
-		cn_pg_close(pg);
-		return *sig != 0 ? NAM_OK : st;
+	struct member m = { 0 };
+	nam_status st = open_metrics(c, pg, &m.metrics, err);
+	if (st == NAM_OK)
+		st = join(c, pg, ends, &m, sig, err);
+	if (st == NAM_OK) {
+		warn(pg);
+		fprintf(stderr, "compute node with %u workers, for clients of PostgreSQL at %s%s%s\nready\n",
+		    cn_workers(m.cn), cn_pg_address(pg), c->pg.socket_dir ? " and in " : "",
+		    c->pg.socket_dir ? c->pg.socket_dir : "");
 	}
-	/* The port that the system has chosen stays. */
-	if (m.metrics != NULL) {
-		snprintf(c->metrics_at, sizeof c->metrics_at, "%s", cn_metrics_address(m.metrics));
-		fprintf(stderr, "metrics at http://%s/metrics\n", c->metrics_at);
-	}
-	warn(pg);
-	fprintf(stderr, "compute node with %u workers, for clients of PostgreSQL at %s%s%s\nready\n",
-	    cn_workers(m.cn), cn_pg_address(pg), c->pg.socket_dir ? " and in " : "",
-	    c->pg.socket_dir ? c->pg.socket_dir : "");
-	while (*sig == 0) {
+	while (st == NAM_OK && *sig == 0) {
 		*sig = serve(set, m.cn, pg);
 		if (*sig != 0 && *sig != SIGUSR1)
 			break;
@@ -396,11 +406,12 @@ run(struct compute *c, struct cn_pg *pg, const sigset_t *set, const sigset_t *en
 		if (*sig == 0)
 			nam_log(NAM_LOG_WARN, "connected to the cluster again");
 	}
-	cli_end_soon();
+	if (st == NAM_OK)
+		cli_end_soon();
 	cn_metrics_close(m.metrics);
 	cn_pg_close(pg);
 	cn_close(m.cn);
-	return NAM_OK;
+	return *sig != 0 ? NAM_OK : st;
 }
 
 int

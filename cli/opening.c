@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { LOOK_MS = 20 };
 
@@ -25,6 +26,10 @@ look_for_signals(void *arg)
 		int sig = sigtimedwait(&w->ends, NULL, &every);
 		if (sig <= 0)
 			continue;
+		/* A second one: something does not stop, as when a node hangs. To end here is as
+		 * to be killed. */
+		if (atomic_load(&w->signal) != 0)
+			_exit(1);
 		atomic_store(&w->signal, sig);
 		atomic_store(&w->opening->stop, true);
 	}

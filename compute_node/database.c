@@ -174,6 +174,8 @@ cn_open_database(struct cn *cn, struct nam_err *err)
 	pthread_mutex_unlock(&o.lock);
 	pthread_mutex_destroy(&o.lock);
 	pthread_cond_destroy(&o.changed);
+	if (cn->opening != NULL)
+		atomic_store(&cn->opening->restoring, 0);
 	*err = o.err;
 	return o.status;
 }

@@ -34,7 +34,9 @@ enum {
 
 struct cn_scrape;
 struct cn_metrics {
-	struct cn *cn;
+	struct cn *cn; /* lock; NULL = none yet, or none at present */
+	pthread_mutex_t lock;
+	const struct cn_opening *opening;
 	struct cn_metrics_config cfg;
 	int listener, wake;
 	char address[128];
@@ -357,12 +359,34 @@ static char *
 health(struct cn_metrics *m, size_t *len)
 {
 	char why[400], line[402];
-	if (cn_serves(m->cn, why, sizeof why))
+	unsigned restoring = m->opening != NULL ? atomic_load(&m->opening->restoring) : 0;
+	if (m->cn == NULL && restoring > 0)
+		snprintf(why, sizeof why, "the database is not open yet: %u %% of it is restored",
+		    (restoring - 1) / 10);
+	else if (m->cn == NULL)
+		snprintf(why, sizeof why, "the database is not open yet");
+	else if (cn_serves(m->cn, why, sizeof why))
 		return answer_text("200 OK", "clients are served\n", len);
 	snprintf(line, sizeof line, "%s\n", why);
 	return answer_text("503 Service Unavailable", line, len);
 }
 
+static void
+opening_lines(const struct cn_metrics *m, struct cn_lines *out)
+{
+	unsigned restoring = m->opening != NULL ? atomic_load(&m->opening->restoring) : 0;
+	cn_line(out,
+	    "# HELP namdb_open Whether the database is open in this process.\n# TYPE namdb_open gauge\n"
+	    "namdb_open %d\n"
+	    "# HELP namdb_restored_ratio How much of the database is restored, while it is.\n"
+	    "# TYPE namdb_restored_ratio gauge\nnamdb_restored_ratio %.3f\n",
+	    m->cn != NULL,
+	    m->cn != NULL   ? 1.0
+	    : restoring > 0 ? (restoring - 1) / 1000.0
+			    : 0.0);
+}
+
+/* With the lock. */
 static char *
 make_answer(struct cn_metrics *m, const char *request, size_t *len)
 {
@@ -374,7 +398,9 @@ make_answer(struct cn_metrics *m, const char *request, size_t *len)
 		return answer_text(
 		    "404 Not Found", "the figures are at /metrics, the state at /health\n", len);
 	struct cn_lines out = { 0 };
-	process_lines(m->cn, &out);
+	opening_lines(m, &out);
+	if (m->cn != NULL)
+		process_lines(m->cn, &out);
 	if (m->cfg.more != NULL)
 		m->cfg.more(m->cfg.more_arg, &out);
 	char *p = out.failed ? answer_text("503 Service Unavailable", "out of memory\n", len)
@@ -408,7 +434,9 @@ go_on(struct cn_metrics *m, struct cn_scrape *s)
 		s->request[s->n] = 0;
 		if (memmem(s->request, s->n, "\r\n\r\n", 4) != NULL ||
 		    memmem(s->request, s->n, "\n\n", 2) != NULL) {
+			pthread_mutex_lock(&m->lock);
 			s->answer = make_answer(m, s->request, &s->len);
+			pthread_mutex_unlock(&m->lock);
 			/* A slow question is not the client's. */
 			s->until_ns = nam_clock_ns() + CLIENT_MS * UINT64_C(1000000);
 			if (s->answer == NULL)
@@ -561,17 +589,19 @@ release(struct cn_metrics *m)
 		close(m->listener);
 	if (m->wake >= 0)
 		close(m->wake);
+	pthread_mutex_destroy(&m->lock);
 	free(m);
 }
 
 nam_status
-cn_metrics_open(
-    struct cn_metrics **out, struct cn *cn, const struct cn_metrics_config *cfg, struct nam_err *err)
+cn_metrics_open(struct cn_metrics **out, const struct cn_metrics_config *cfg,
+    const struct cn_opening *opening, struct nam_err *err)
 {
 	struct cn_metrics *m = calloc(1, sizeof *m);
 	if (m == NULL)
 		return nam_fail(err, NAM_NOMEM, "out of memory");
-	m->cn = cn;
+	m->opening = opening;
+	pthread_mutex_init(&m->lock, NULL);
 	m->cfg = *cfg;
 	m->listener = -1;
 	m->wake = eventfd(0, EFD_CLOEXEC);
@@ -587,6 +617,16 @@ cn_metrics_open(
 	pthread_setname_np(m->thread, "namdb-metrics");
 	*out = m;
 	return NAM_OK;
+}
+
+void
+cn_metrics_of(struct cn_metrics *m, struct cn *cn)
+{
+	if (m == NULL)
+		return;
+	pthread_mutex_lock(&m->lock);
+	m->cn = cn;
+	pthread_mutex_unlock(&m->lock);
 }
 
 void

@@ -183,6 +183,9 @@ start_one(struct emb_dir *d, struct nam_err *err)
 static nam_status
 find_node(struct emb_dir *d, struct nam_err *err)
 {
+	nam_status st = emb_judge(d, err);
+	if (st != NAM_OK)
+		return st;
 	switch (emb_look(d->fd, &d->node)) {
 	case EMB_OURS:
 		return NAM_OK;
@@ -191,9 +194,6 @@ find_node(struct emb_dir *d, struct nam_err *err)
 	default:
 		break;
 	}
-	nam_status st = emb_judge(d, err);
-	if (st != NAM_OK)
-		return st;
 	int door = door_take(d, err);
 	if (door < 0)
 		return err->status;
@@ -235,7 +235,7 @@ emb_join(const struct emb_config *cfg,
 			break;
 		st = join(arg, &d.node, err);
 		/* E2: the node was about to end. */
-		if (st == NAM_OK || serves_on(&d.node) || emb_late(&d))
+		if (st == NAM_OK || st == NAM_CANCELLED || serves_on(&d.node) || emb_late(&d))
 			break;
 	}
 	close(d.fd);

@@ -12,6 +12,7 @@
 #include <base/log.h>
 
 enum { LOOK_NS = 5000000, TELL_NS = 2000000000, TELL_LOOKS = 40 };
+#define FORGET_NS UINT64_C(10000000000)
 
 static net_addr
 life_at(const struct txn_db *db)
@@ -133,6 +134,23 @@ txn_life_unborn(struct txn_worker *tw)
 	uint64_t word;
 	nam_status st = net_read1(tw->w, life_at(tw->db), &word, sizeof word, NULL);
 	return st == NAM_OK && (word & REC_LOCK) == 0 && word != 0 ? NAM_BUSY : st;
+}
+
+nam_status
+txn_life_forget(struct txn_worker *tw, uint32_t first_table)
+{
+	struct txn_db *db = tw->db;
+	uint64_t until = net_now_ns(tw->w) + FORGET_NS;
+	uint32_t n;
+	nam_status st = txn_tables_forget(tw, first_table, &n);
+	if (st != NAM_OK || n == 0)
+		return st;
+	/* Garbage goes back when no snapshot is older, and the pin is one. If the process stalls
+	 * meanwhile, it is taken for idle, and the others wait for it. */
+	tso_unpin(tw->tso, &db->life_pin);
+	while (txn_garbage(tw) > 0 && net_now_ns(tw->w) < until)
+		net_sleep(tw->w, LOOK_NS);
+	return tso_pin_now(tw->tso, &db->life_pin);
 }
 
 nam_status

@@ -284,6 +284,27 @@ look_at_tables(struct txn_worker *tw, bool *held)
 	return st;
 }
 
+nam_status
+txn_tables_forget(struct txn_worker *tw, uint32_t first, uint32_t *n)
+{
+	struct txn_free all = { 0 };
+	nam_status st = all_anchors(tw, &all);
+	*n = 0;
+	for (uint32_t i = 0; st == NAM_OK && i < all.n; i++) {
+		struct txn_anchor a;
+		st = net_read1(tw->w, (net_addr){ all.item[i] }, &a, sizeof a, NULL);
+		if (st != NAM_OK || a.table < first ||
+		    (a.magic != TXN_ANCHOR_MAGIC && a.magic != TXN_ANCHOR_CLOSED))
+			continue;
+		txn_junk_add(
+		    tw, (struct txn_junk){
+			    .kind = JUNK_TABLE, .at = (net_addr){ all.item[i] }, .len = (uint32_t)a.table });
+		++*n;
+	}
+	free(all.item);
+	return st;
+}
+
 /* Writes into the cluster record how many deaths this look covers. A look that began later may have
  * ended earlier. */
 static void

@@ -85,6 +85,12 @@ void txn_life_tell(struct txn_worker *tw, unsigned permille);
 /* All that was committed so far is the database, durably, and other processes may use it.
  * NAM_REFUSED: this process stalled, and another one restores instead. */
 nam_status txn_life_done(struct txn_worker *tw, struct nam_err *err);
+/*
+ * The restorer, before it makes a table: memory of tables with such ids, which a restorer before it
+ * has left, goes back. No process uses them. Waits until it has, for some seconds at most; what has
+ * not gone back by then does later.
+ */
+nam_status txn_life_forget(struct txn_worker *tw, uint32_t first_table);
 /* This process restores no more: it could not. It is about to close; another one may try. */
 void txn_life_quit(struct txn_worker *tw);
 /* The storage node that has the cluster's record. */

@@ -908,6 +908,8 @@ uint64_t txn_tables_maker(const struct txn_worker *tw);
 /* The count of deaths has changed: releases tables that were left behind, unless another process
  * has looked since. In a coroutine of its own. */
 void txn_orphans(struct txn_worker *tw, uint64_t deaths);
+/* Tables with such ids become garbage: no process uses them. *n: how many. */
+nam_status txn_tables_forget(struct txn_worker *tw, uint32_t first, uint32_t *n);
 
 /* blob.c: txn_blob_get outside of a transaction (t NULL), or beside another use of t's batch */
 nam_status txn_blob_read(struct txn_worker *tw, struct txn *t, const struct txn_blob *blob, unsigned n,

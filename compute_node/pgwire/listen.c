@@ -810,7 +810,11 @@ cn_pg_open(
 	pg->epoll = pg->wake = -1;
 	pg->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	pthread_mutex_init(&pg->lock, NULL);
-	pthread_cond_init(&pg->fewer, NULL);
+	pthread_condattr_t steady;
+	pthread_condattr_init(&steady);
+	pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+	pthread_cond_init(&pg->fewer, &steady);
+	pthread_condattr_destroy(&steady);
 	nam_random_bytes(pg->mock_key, sizeof pg->mock_key);
 	cn_pg_peers_init(pg);
 	nam_status st = NAM_OK;
@@ -881,7 +885,7 @@ cn_pg_rest(struct cn_pg *pg, const char *why, unsigned ms)
 {
 	struct timespec until;
 	int e = 0;
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += ms / 1000;
 	cn_pg_resting(pg, why);
 	cn_ending(pg->cn);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """A compute process outlives its storage nodes: its clients are told, and it serves them again when the nodes are back."""
+import json
 import os
 import random
 import re
@@ -69,6 +70,14 @@ def comes_back(fabric):
             p.node.kill()
             until(lambda: "starting up" in (p.knock() or ("", ""))[1], 30, "the node is away")
             same(p.knock()[0], "57P03")
+            try:
+                urllib.request.urlopen(page + "/health", timeout=20 * house.SLOW)
+                check(False, "/health while the node is away")
+            except urllib.error.HTTPError as e:
+                same(e.code, 503)
+                contains(e.read().decode(), "the database is not open yet")
+            with urllib.request.urlopen(page + "/metrics", timeout=20 * house.SLOW) as r:
+                contains(r.read().decode(), "\nnamdb_open 0\n", "\nnamdb_restored_ratio ")
             check("127.0.0.1" not in p.knock()[1], "no address is told to strangers")
             check(w.ended(), "the session has ended")
             p.start()
@@ -192,6 +201,15 @@ def test_ended_while_it_restores():
     with House() as h:
         p, rows = large(h)
         p.compute.terminate()
+
+        def used():
+            return json.loads(house.run("status", "--storage", h.storage(), "--secret-file", h.secret, "--json").ok().out)[0]["in_use"]
+        p.node.kill()
+        p.start()
+        s = h.shell()
+        s.ok("SELECT 1", timeout=120)
+        s.close(0)
+        whole = used()
         for how in ("term", "int", "kill"):
             p.node.kill()
             p.start()
@@ -214,6 +232,8 @@ def test_ended_while_it_restores():
             s.ok("SELECT 1", timeout=120) # what is said of the restore
             same(s.value("SELECT count(*) FROM big"), str(rows))
             same(s.value("SELECT count(*) FROM big WHERE a BETWEEN 700 AND 1400"), "101")
+            # What the one that was ended had made has gone back.
+            until(lambda: used() < 1.1 * whole, 20, "memory in use after " + how)
             s.close(0)
 
 

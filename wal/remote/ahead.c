@@ -96,7 +96,8 @@ wal_ahead_next(struct wal_ahead *a, const char **records, uint32_t *n)
 	if (b == NULL || (b->status == NAM_OK && b->n > 0)) {
 		if (b != NULL) {
 			b->full = false;
-			nam_co_wake(a->reader);
+			if (!a->ended)
+				nam_co_wake(a->reader);
 		}
 		b = a->given = &a->buffer[a->use];
 		a->use = (a->use + 1) % BUFFERS;
