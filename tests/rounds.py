@@ -121,23 +121,29 @@ class Counter(Client):
 
 
 class Builder(Client):
-    """Makes and drops tables. What was not answered may have happened."""
+    """Makes and drops tables. What was not answered may have happened, until a later DROP is answered."""
 
     def __init__(self, *more):
         super().__init__(*more)
-        self.there, self.gone = set(), set()
+        self.there, self.gone, self.doubt = set(), set(), set()
 
     def turn(self):
-        if self.there and self.dice.random() < (0.3 if len(self.there) < 20 else 0.9):
-            name = self.dice.choice(sorted(self.there))
+        if self.doubt or self.dice.random() < (0.3 if len(self.there) < 20 else 0.9):
+            if not self.doubt and not self.there:
+                return
+            name = self.dice.choice(sorted(self.doubt or self.there))
             self.there.discard(name)
-            self.ask("DROP TABLE %s" % name)
+            self.doubt.add(name)
+            self.ask("DROP TABLE IF EXISTS %s" % name)
             self.gone.add(name)
+            self.doubt.discard(name)
             return
         self.n += 1
         name = "made_%d_%d" % (self.number, self.n)
+        self.doubt.add(name)
         self.ask("BEGIN; CREATE TABLE %s (id serial PRIMARY KEY, v text); INSERT INTO %s (v) SELECT 'v' || i FROM generate_series(1, 20) i; "
                  "CREATE INDEX ON %s (v); COMMIT" % (name, name, name))
+        self.doubt.discard(name)
         self.there.add(name)
 
 
@@ -257,7 +263,7 @@ def storm(rounds, seconds, seed):
                 judge(w, *answered(clients))
                 again = clients_of(p, "%s %d" % (seed, turn))
                 for new, old in zip(again, clients):
-                    new.__dict__.update({k: v for k, v in old.__dict__.items() if k in ("n", "done", "numbers", "there", "gone")})
+                    new.__dict__.update({k: v for k, v in old.__dict__.items() if k in ("n", "done", "numbers", "there", "gone", "doubt")})
                     new.start()
                 clients = again
             else:
