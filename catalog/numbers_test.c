@@ -65,7 +65,7 @@ open_all(struct lab *lab)
 		assert_int_equal(restorer, p == 0);
 		assert_int_equal((restorer ? cat_open_empty : cat_open)(lab->tw[p], &lab->cat[p]), NAM_OK);
 		if (restorer)
-			assert_int_equal(txn_life_done(lab->tw[p], &err), NAM_OK);
+			assert_int_equal(txn_life_done(lab->tw[p], NULL, &err), NAM_OK);
 	}
 }
 

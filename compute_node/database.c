@@ -135,8 +135,8 @@ open_catalog(struct opening *o, struct txn_worker *tw)
 	if (st == NAM_OK && restores)
 		st = restore(o, tw);
 	if (st == NAM_OK && restorer)
-		st = txn_life_done(tw, &o->err);
-	else if (restorer)
+		st = txn_life_done(tw, wait.stop, &o->err);
+	if (st != NAM_OK && restorer)
 		txn_life_quit(tw);
 	return st;
 }

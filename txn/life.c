@@ -46,13 +46,13 @@ join_life(struct txn_worker *tw, uint32_t life, struct nam_err *err)
 
 /* This process is the restorer. */
 static nam_status
-begin_life(struct txn_worker *tw, bool *restores, struct nam_err *err)
+begin_life(struct txn_worker *tw, const atomic_bool *stop, bool *restores, struct nam_err *err)
 {
 	struct txn_db *db = tw->db;
 	struct wal_report report;
 	nam_status st = wal_log_ask(tw->w, db->wal_region, &report);
 	if (st == NAM_OK)
-		st = wal_log_begin(tw->w, db->wal_region, db->number, &db->wal);
+		st = wal_log_begin(tw->w, db->wal_region, db->number, stop, &db->wal);
 	*restores = st == NAM_OK && report.published != 0;
 	return st == NAM_OK ? st
 			    : nam_fail(err, st, "the log of storage node %u cannot be written: %s",
@@ -104,7 +104,8 @@ txn_life(struct txn_worker *tw, const struct txn_life_wait *wait, bool *restorer
 				st = net_cas1(tw->w, life_at(db), word, db->life_word, &seen, NULL);
 			if (st == NAM_OK && seen == word) {
 				*restorer = true;
-				if ((st = begin_life(tw, restores, err)) != NAM_OK)
+				if ((st = begin_life(tw, wait != NULL ? wait->stop : NULL, restores, err)) !=
+				    NAM_OK)
 					txn_life_quit(tw);
 				return st;
 			}
@@ -154,19 +155,23 @@ txn_life_forget(struct txn_worker *tw, uint32_t first_table)
 }
 
 nam_status
-txn_life_done(struct txn_worker *tw, struct nam_err *err)
+txn_life_done(struct txn_worker *tw, const atomic_bool *stop, struct nam_err *err)
 {
 	struct txn_db *db = tw->db;
 	uint64_t seen;
-	nam_status st = wal_log_publish(tw->w, &db->wal);
+	nam_status st = wal_log_publish(tw->w, &db->wal, stop);
 	if (st == NAM_OK)
 		st = net_cas1(tw->w, life_at(db), db->life_word, 1 + 2 * (uint64_t)db->wal.life, &seen, NULL);
 	if (st == NAM_OK && seen != db->life_word)
 		st = NAM_REFUSED;
-	tso_unpin(tw->tso, &db->life_pin);
-	return st == NAM_OK ? st
-			    : nam_fail(err, st, "the restored database cannot be made durable: %s",
-				  nam_status_text(st));
+	if (st == NAM_OK)
+		tso_unpin(tw->tso, &db->life_pin);
+	return st == NAM_OK
+		   ? st
+		   : nam_fail(err, st, "the database cannot be made durable: %s",
+			 st == NAM_NO_SPACE    ? "its disk is full: make room on the file system of --data"
+			 : st == NAM_CANCELLED ? "the process was told to end"
+					       : nam_status_text(st));
 }
 
 void

@@ -83,8 +83,9 @@ nam_status txn_life(struct txn_worker *tw, const struct txn_life_wait *wait, boo
 /* The restorer tells the processes that wait how far it is. */
 void txn_life_tell(struct txn_worker *tw, unsigned permille);
 /* All that was committed so far is the database, durably, and other processes may use it.
- * NAM_REFUSED: this process stalled, and another one restores instead. */
-nam_status txn_life_done(struct txn_worker *tw, struct nam_err *err);
+ * NAM_REFUSED: this process stalled, and another one restores instead; NAM_NO_SPACE: the log's disk
+ * is full; NAM_CANCELLED: stop was set. Not OK: txn_life_quit is next. */
+nam_status txn_life_done(struct txn_worker *tw, const atomic_bool *stop, struct nam_err *err);
 /*
  * The restorer, before it makes a table: memory of tables with such ids, which a restorer before it
  * has left, goes back. No process uses them. Waits until it has, for some seconds at most; what has

@@ -205,7 +205,7 @@ fixture_main(void *arg)
 			assert_int_equal(txn_life(fix->tw[p], NULL, &restorer, &restores, &err), NAM_OK);
 			assert_int_equal(restorer, p == 0);
 			if (restorer)
-				assert_int_equal(txn_life_done(fix->tw[p], &err), NAM_OK);
+				assert_int_equal(txn_life_done(fix->tw[p], NULL, &err), NAM_OK);
 		}
 	}
 	fix->tab[0] = (struct txn_table){ .id = 1,

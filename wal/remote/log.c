@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum { TRIES = 8, BUSY_NS = 50000, BUSY_CAP_NS = 2000000 };
+#define FULL_NS UINT64_C(2000000000)
 
 /* The channel broke, the worker's connection did not: opens it again. */
 static nam_status
@@ -21,21 +22,60 @@ reopen(struct net_worker *w, unsigned region)
 	return net_call_open(w, region, WAL_SERVICE, &plain, NULL);
 }
 
+static bool
+is_long(struct net_worker *w, uint64_t *since)
+{
+	uint64_t now = net_now_ns(w);
+	if (*since == 0)
+		*since = now;
+	return now - *since > FULL_NS;
+}
+
+/* What ends the waiting for a log that is busy; zeros: nothing does. */
+struct patience {
+	const atomic_bool *stop;
+	net_addr line; /* of the log: a disk that stays full */
+	uint64_t full_ns;
+};
+
+static nam_status
+still(struct net_worker *w, struct patience *p)
+{
+	struct wal_line line;
+	if (p->stop != NULL && atomic_load(p->stop))
+		return NAM_CANCELLED;
+	if (p->line.bits == 0)
+		return NAM_OK;
+	nam_status st = net_read1(w, p->line, &line, sizeof line, NULL);
+	return st == NAM_OK && line.condition == WAL_SPACE && is_long(w, &p->full_ns) ? NAM_NO_SPACE : st;
+}
+
 /* A request that may be repeated. */
 static nam_status
-ask(struct net_worker *w, unsigned region, const struct wal_rq *rq, void *answer, uint32_t cap, uint32_t *got)
+ask_until(struct net_worker *w, unsigned region, const struct wal_rq *rq, void *answer, uint32_t cap,
+    uint32_t *got, struct patience *p)
 {
 	struct net_backoff pause = { .base_ns = BUSY_NS, .cap_ns = BUSY_CAP_NS };
 	nam_status st;
 	for (unsigned tries = 0;;) {
 		st = net_call(w, region, WAL_SERVICE, rq, sizeof *rq, answer, cap, got);
 		if (st == NAM_BUSY) {
+			nam_status over = still(w, p);
+			if (over != NAM_OK)
+				return over;
 			net_back_off(w, &pause);
 			continue;
 		}
 		if (st != NAM_GONE || ++tries > TRIES || reopen(w, region) != NAM_OK)
 			return st;
 	}
+}
+
+static nam_status
+ask(struct net_worker *w, unsigned region, const struct wal_rq *rq, void *answer, uint32_t cap, uint32_t *got)
+{
+	struct patience none = { 0 };
+	return ask_until(w, region, rq, answer, cap, got, &none);
 }
 
 nam_status
@@ -48,15 +88,17 @@ wal_log_ask(struct net_worker *w, unsigned region, struct wal_report *out)
 }
 
 nam_status
-wal_log_begin(struct net_worker *w, unsigned region, uint64_t cluster, struct wal_log *out)
+wal_log_begin(
+    struct net_worker *w, unsigned region, uint64_t cluster, const atomic_bool *stop, struct wal_log *out)
 {
 	const struct wal_rq rq = { .what = WAL_BEGIN, .arg = cluster };
 	struct wal_report report;
 	uint64_t life[sizeof report / 8];
 	uint32_t got;
 	nam_status st = wal_log_ask(w, region, &report);
+	struct patience p = { .stop = stop, .line = { report.line } };
 	if (st == NAM_OK)
-		st = ask(w, region, &rq, life, sizeof life, &got);
+		st = ask_until(w, region, &rq, life, sizeof life, &got, &p);
 	if (st != NAM_OK)
 		return st;
 	if (got != sizeof life[0] || life[0] == 0 || life[0] > UINT32_MAX)
@@ -66,7 +108,7 @@ wal_log_begin(struct net_worker *w, unsigned region, uint64_t cluster, struct wa
 }
 
 nam_status
-wal_log_publish(struct net_worker *w, const struct wal_log *l)
+wal_log_publish(struct net_worker *w, const struct wal_log *l, const atomic_bool *stop)
 {
 	const struct wal_rq rq = { .what = WAL_PUBLISH, .life = l->life };
 	uint64_t none[sizeof(struct wal_report) / 8];
@@ -74,7 +116,8 @@ wal_log_publish(struct net_worker *w, const struct wal_log *l)
 	struct wal_line line = { 0 };
 	uint32_t got;
 	nam_status st = ask(w, l->region, &rq, none, sizeof none, &got);
-	while (st == NAM_OK && line.published != l->life) {
+	struct patience p = { .stop = stop, .line = l->line };
+	while (st == NAM_OK && line.published != l->life && (st = still(w, &p)) == NAM_OK) {
 		st = net_read1(w, l->line, &line, sizeof line, NULL);
 		if (st == NAM_OK && line.published == l->life)
 			break;

@@ -11,6 +11,8 @@
 #include <net/ring/service.h>
 #include <wal/remote/wal_msg.h>
 
+#include <stdatomic.h>
+
 /* Where the log is. */
 struct wal_log {
 	unsigned region; /* of the storage node that has it, 0 = the cluster has no log */
@@ -20,11 +22,14 @@ struct wal_log {
 
 /* NAM_UNSUPPORTED: that node has no log. */
 nam_status wal_log_ask(struct net_worker *w, unsigned region, struct wal_report *out);
-/* Begins a life on that node; what was written and not published before is given up. */
-nam_status wal_log_begin(struct net_worker *w, unsigned region, uint64_t cluster, struct wal_log *out);
+/* Begins a life on that node; what was written and not published before is given up. stop and
+ * NAM_NO_SPACE as for wal_log_publish. */
+nam_status wal_log_begin(
+    struct net_worker *w, unsigned region, uint64_t cluster, const atomic_bool *stop, struct wal_log *out);
 /* Makes the life the database, and waits until it is. NAM_REFUSED: another life has begun;
- * NAM_UNLOGGED: the log is broken; NAM_GONE. */
-nam_status wal_log_publish(struct net_worker *w, const struct wal_log *l);
+ * NAM_UNLOGGED: the log is broken; NAM_NO_SPACE: the disk has been full for some seconds;
+ * NAM_CANCELLED: stop was set (NULL = never); NAM_GONE. */
+nam_status wal_log_publish(struct net_worker *w, const struct wal_log *l, const atomic_bool *stop);
 /* Records of the published life from `position` on (wal_read, wal.h), somewhere in buf; *bytes ==
  * 0: the end. */
 nam_status wal_log_read(struct net_worker *w, unsigned region, uint64_t position, void *buf, uint32_t cap,
