@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define NAMDB_VERSION "0.1.0"
 
@@ -28,6 +29,11 @@ int cli_check(int argc, char **argv);   /* judges recorded histories */
  * this host.
  */
 const char *cli_storage_list(void);
+/* The word to name when getopt_long has returned o, '?' or ':'. Of several short options in one
+ * word the one that is wrong; lives until the next call. */
+const char *cli_option_word(int o, char **argv);
+/* Writes a blank and the word, in quotes where a shell needs them. */
+void cli_shell_word(FILE *out, const char *word);
 /* The process has been told to end: if it is still there after some 5 s, a signal handler ends it.
  * May be called in a signal handler. */
 void cli_end_soon(void);

@@ -223,7 +223,8 @@ options(int argc, char **argv, struct compute *c)
 		}
 		if (o == '?' || o == ':') {
 			snprintf(line, sizeof line, "%s %.60s",
-			    o == ':' ? "a value is missing after" : "unknown option", argv[optind - 1]);
+			    o == ':' ? "a value is missing after" : "unknown option",
+			    cli_option_word(o, argv));
 			return misuse(line);
 		}
 		const char *wrong = take(c, o);

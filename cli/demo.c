@@ -313,7 +313,8 @@ cli_demo(int argc, char **argv)
 			return 0;
 		default:
 			snprintf(line, sizeof line, "%s %.60s; see namdb demo --help",
-			    o == ':' ? "a value is missing after" : "unknown option", argv[optind - 1]);
+			    o == ':' ? "a value is missing after" : "unknown option",
+			    cli_option_word(o, argv));
 			return complain(2, line);
 		}
 	}

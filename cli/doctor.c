@@ -520,7 +520,8 @@ cli_doctor(int argc, char **argv)
 			break;
 		default:
 			fprintf(stderr, "namdb doctor: %s %.60s; see namdb doctor --help\n",
-			    o == ':' ? "a value is missing after" : "unknown option", argv[optind - 1]);
+			    o == ':' ? "a value is missing after" : "unknown option",
+			    cli_option_word(o, argv));
 			return 2;
 		}
 	}

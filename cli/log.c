@@ -269,7 +269,8 @@ cli_log(int argc, char **argv)
 			return 0;
 		default:
 			snprintf(line, sizeof line, "%s %.60s",
-			    o == ':' ? "a value is missing after" : "unknown option", argv[optind - 1]);
+			    o == ':' ? "a value is missing after" : "unknown option",
+			    cli_option_word(o, argv));
 			return misuse(line);
 		}
 	if (optind + 1 != argc)

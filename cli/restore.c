@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,6 +169,31 @@ copy_all(struct restore *r)
 	return st;
 }
 
+static void
+say_how_to_start(const struct restore *r)
+{
+	printf("start it with: namdb storage --id %" PRIu64 " --data", r->node);
+	cli_shell_word(stdout, r->path);
+	printf("\nor open it as a directory: namdb sql");
+	cli_shell_word(stdout, r->path);
+	printf("\n");
+}
+
+/* The copy must not lie in the backup, which stays as it is. */
+static nam_status
+look_where(struct restore *r)
+{
+	char from[PATH_MAX], to[PATH_MAX], above[PATH_MAX];
+	snprintf(above, sizeof above, "%s", r->path);
+	if (realpath(r->from, from) == NULL || realpath(dirname(above), to) == NULL)
+		return NAM_OK; /* it is told when it is made */
+	size_t n = strlen(from);
+	if (strncmp(from, to, n) != 0 || (to[n] != 0 && to[n] != '/'))
+		return NAM_OK;
+	return nam_fail(&r->err, NAM_INVALID, "%s would lie in %s, which stays as it is: name another --data",
+	    r->path, r->from);
+}
+
 static int
 make(struct restore *r)
 {
@@ -174,6 +201,8 @@ make(struct restore *r)
 	char time[CLI_MOMENT];
 	const char *all = "";
 	nam_status st = open_backup(r);
+	if (st == NAM_OK)
+		st = look_where(r);
 	if (st == NAM_OK)
 		st = cli_copy_vacant(r->path, &r->err);
 	if (st == NAM_OK && (r->buf = malloc(CAP)) == NULL)
@@ -188,11 +217,12 @@ make(struct restore *r)
 		if (st == NAM_OK && r->has_until && r->cut.end == TXN_CUT_NO_END)
 			all = ", and none is later";
 		if (st == NAM_OK)
-			printf("%s: %.1f MiB, %" PRIu64 " records, in %.1f s; the last one is of %s%s\n"
-			       "start it with: namdb storage --id %" PRIu64 " --data %s\n",
+			printf("%s: %.1f MiB, %" PRIu64 " records, in %.1f s; the last one is of %s%s\n",
 			    r->path, (double)bytes / (1 << 20), records,
 			    (double)(nam_clock_ns() - began) / 1e9,
-			    r->cut.latest != 0 ? time : "no known time", all, r->node, r->path);
+			    r->cut.latest != 0 ? time : "no known time", all);
+		if (st == NAM_OK)
+			say_how_to_start(r);
 	}
 	cli_copy_told(NULL, UINT64_MAX, 0);
 	txn_cut_fini(&r->cut);
@@ -250,7 +280,8 @@ cli_restore(int argc, char **argv)
 			return 0;
 		default:
 			snprintf(line, sizeof line, "%s %.60s",
-			    o == ':' ? "a value is missing after" : "unknown option", argv[optind - 1]);
+			    o == ':' ? "a value is missing after" : "unknown option",
+			    cli_option_word(o, argv));
 			return misuse(line);
 		}
 	if (optind + 1 != argc)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -321,6 +322,21 @@ shell_lost(struct shell *sh)
 
 /* ---- running ---------------------------------------------------------------------- */
 
+static bool
+lost_output(const struct shell *sh)
+{
+	return ferror(stdout) || ferror(sh->out);
+}
+
+/* A reader that has had enough, such as head, needs no word. */
+static void
+say_output(struct shell *sh)
+{
+	struct pollfd p = { .fd = fileno(ferror(stdout) ? stdout : sh->out), .events = POLLOUT };
+	if (poll(&p, 1, 0) != 1 || (p.revents & POLLERR) == 0)
+		shell_say(sh, "cannot write the output");
+}
+
 bool
 shell_exec(struct shell *sh, const char *text, size_t len)
 {
@@ -358,7 +374,9 @@ shell_exec(struct shell *sh, const char *text, size_t len)
 	}
 	if (!ok) {
 		cn_print_drop(sh->print);
-		shell_error(sh, &err, text, len);
+		/* An answer that cannot be written ends its statement. */
+		if (!lost_output(sh) || shell_interrupted || strcmp(err.sqlstate, "57014") != 0)
+			shell_error(sh, &err, text, len);
 		sh->failed = true;
 		if (shell_lost(sh))
 			return false;
@@ -379,7 +397,8 @@ shell_exec(struct shell *sh, const char *text, size_t len)
 		    (unsigned long long)(after.bytes_out - before.bytes_out),
 		    (unsigned long long)(after.bytes_in - before.bytes_in), (double)took / 1e6);
 	}
-	if (ferror(stdout) || ferror(sh->out)) {
+	if (lost_output(sh)) {
+		say_output(sh);
 		sh->failed = sh->quit = true;
 		ok = false;
 	}

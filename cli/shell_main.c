@@ -1,5 +1,6 @@
 /* shell_main.c -- options that `namdb sql` and `namdb demo` share, and running a shell with
  * them. */
+#include "cli.h"
 #include "shell.h"
 
 #include <base/number.h>
@@ -73,41 +74,22 @@ shell_assign(struct shell_args *a, const char *text)
 	return true;
 }
 
-/* A word as sh reads it. */
-static void
-add_word(FILE *out, const char *word)
-{
-	static const char plain[] =
-	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,@%+=";
-	if (word[0] != 0 && word[strspn(word, plain)] == 0) {
-		fprintf(out, " %s", word);
-		return;
-	}
-	fputs(" '", out);
-	for (const char *p = word; *p; p++)
-		if (*p == '\'')
-			fputs("'\\''", out);
-		else
-			fputc(*p, out);
-	fputc('\'', out);
-}
-
 /* How another process finds the storage nodes. */
 static void
 add_cluster(FILE *out, const char *storage, const char *cluster, const char *secret_file)
 {
 	fputs(" --storage", out);
-	add_word(out, storage);
+	cli_shell_word(out, storage);
 	if (cluster != NULL) {
 		fputs(" --cluster", out);
-		add_word(out, cluster);
+		cli_shell_word(out, cluster);
 	}
 	if (secret_file == NULL)
 		secret_file = getenv("NAMDB_SECRET_FILE");
 	if (secret_file != NULL && secret_file[0] != 0) {
 		char *whole = realpath(secret_file, NULL);
 		fputs(" --secret-file", out);
-		add_word(out, whole ? whole : secret_file);
+		cli_shell_word(out, whole ? whole : secret_file);
 		free(whole);
 	}
 }
@@ -129,20 +111,20 @@ shell_about(struct cn *cn, const char *dir, const char *storage, const char *clu
 	else
 		fprintf(out, "Connected to cluster \"%s\"", cluster ? cluster : "namdb");
 	if (dir != NULL)
-		add_word(out, dir);
+		cli_shell_word(out, dir);
 	fprintf(out, ", %u storage node%s, over %s.\nTo open another shell on it:\n ", nodes,
 	    nodes == 1 ? "" : "s", net_kind_name(net_node(cn_net(cn), 0)->kind));
 	ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
 	program[n > 0 ? n : 0] = 0;
-	add_word(out, n > 0 && access(program, X_OK) == 0 ? program : "namdb");
+	cli_shell_word(out, n > 0 && access(program, X_OK) == 0 ? program : "namdb");
 	fputs(" sql", out);
 	if (dir != NULL)
-		add_word(out, dir);
+		cli_shell_word(out, dir);
 	else
 		add_cluster(out, storage, cluster, secret_file);
 	if (fabric != NULL) {
 		fputs(" --fabric", out);
-		add_word(out, fabric);
+		cli_shell_word(out, fabric);
 	}
 	if (fclose(out) != 0) {
 		free(text);

@@ -182,7 +182,8 @@ options(int argc, char **argv, struct sql_args *a)
 		}
 		if (o == '?' || o == ':') {
 			snprintf(line, sizeof line, "%s %.60s",
-			    o == ':' ? "a value is missing after" : "unknown option", argv[optind - 1]);
+			    o == ':' ? "a value is missing after" : "unknown option",
+			    cli_option_word(o, argv));
 			return misuse(line);
 		}
 		if (!shell_option(&a->shell, o, optarg, &bad))

@@ -121,6 +121,14 @@ by_id(const void *a, const void *b)
 	return (x->node.region > y->node.region) - (x->node.region < y->node.region);
 }
 
+static int
+bad_option(int o, char **argv)
+{
+	fprintf(stderr, "namdb status: %s %.60s; see namdb status --help\n",
+	    o == ':' ? "a value is missing after" : "unknown option", cli_option_word(o, argv));
+	return 2;
+}
+
 int
 cli_status(int argc, char **argv)
 {
@@ -162,9 +170,7 @@ cli_status(int argc, char **argv)
 			fputs(usage, stdout);
 			return 0;
 		default:
-			fprintf(stderr, "namdb status: %s %.60s; see namdb status --help\n",
-			    o == ':' ? "a value is missing after" : "unknown option", argv[optind - 1]);
-			return 2;
+			return bad_option(o, argv);
 		}
 	}
 	if (optind < argc) {

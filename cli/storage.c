@@ -230,9 +230,11 @@ options(int argc, char **argv, struct storage_config *c)
 			fputs(usage, stdout);
 			return 0;
 		case ':':
-			return misuse("%.60s wants a value; see namdb storage --help", argv[optind - 1]);
+			return misuse(
+			    "%.60s wants a value; see namdb storage --help", cli_option_word(o, argv));
 		default:
-			return misuse("unknown option %.60s; see namdb storage --help", argv[optind - 1]);
+			return misuse(
+			    "unknown option %.60s; see namdb storage --help", cli_option_word(o, argv));
 		}
 	if (optind < argc)
 		return complain(2, "it takes options only; see namdb storage --help");

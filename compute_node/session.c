@@ -239,7 +239,7 @@ enter(struct cn_session *s, const struct cn_place *place, char user[CAT_NAME_MAX
 {
 	struct cat_role role;
 	bool found;
-	if (!cn_enter(s->cn, place, s->user, true, &s->cancel, &role, &found, s->err) ||
+	if (!cn_enter(s->cn, place, s->user, false, &s->cancel, &role, &found, s->err) ||
 	    cn_refuse(s->user, &role, found, s->err))
 		return false;
 	snprintf(user, CAT_NAME_MAX + 1, "%s", role.name);

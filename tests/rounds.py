@@ -94,7 +94,7 @@ class Payer(Client):
         n = self.n
         a, b = self.dice.sample(range(ACCOUNTS), 2)
         self.ask("BEGIN; UPDATE account SET n = n - 1 WHERE id = %d; UPDATE account SET n = n + 1 WHERE id = %d; "
-                 "INSERT INTO done VALUES (%d, %d, '%s'); COMMIT" % (a, b, self.number, n, "x" * self.dice.choice((0, 10, 500, 9000))))
+                 "INSERT INTO done VALUES (%d, %d, '%s'); COMMIT" % (a, b, self.number, n, "x" * self.dice.choice((0, 10, 100, 300, 9000 if n % 50 == 0 else 20))))
         self.done.add(n)
 
 
@@ -200,7 +200,7 @@ class Place:
 
     def start(self):
         at = ["127.0.0.1:%d" % p for p in self.ports] if self.ports else ["127.0.0.1:0"] * 2
-        self.node = [Node(self.h, i + 1, "256m", listen=at[i], more=("--data", self.data) if i == 0 else ()) for i in range(2)]
+        self.node = [Node(self.h, i + 1, "512m", listen=at[i], more=("--data", self.data) if i == 0 else ()) for i in range(2)]
         self.ports = [n.port() for n in self.node]
         self.h.storage = lambda: ",".join("127.0.0.1:%d" % p for p in self.ports)
         for i, fabric in enumerate(("shm", "tcp")):
