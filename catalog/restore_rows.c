@@ -25,10 +25,12 @@ struct crew {
 	const struct piece *piece;
 	size_t pieces;
 	_Atomic size_t next;
-	_Atomic uint64_t rows; /* written */
-	_Atomic unsigned busy; /* helpers that have not ended */
-	_Atomic int status;    /* of the first failure */
-	const char *path;      /* of its table; once busy is 0 */
+	_Atomic unsigned at_work; /* workers with a transaction open */
+	atomic_bool alone;        /* one repeats its transaction, and no other begins one */
+	_Atomic uint64_t rows;    /* written */
+	_Atomic unsigned busy;    /* helpers that have not ended */
+	_Atomic int status;       /* of the first failure */
+	const char *path;         /* of its table; once busy is 0 */
 };
 
 /* A row's bytes with its long values in new memory; `values` gets their bytes. */
@@ -128,6 +130,39 @@ write_some(const struct restore *r, struct txn_worker *tw, const struct piece *p
 	return NAM_OK;
 }
 
+/*
+ * Two workers may meet at a block: one has rolled back, the other takes the block, and an entry of
+ * an index still leads the first one there when it tries again. They may go on to hinder each other
+ * for long, so what is tried again is tried alone.
+ */
+static void
+begin_work(struct crew *c, struct txn_worker *tw, bool alone)
+{
+	bool none = false;
+	while (alone && !atomic_compare_exchange_strong(&c->alone, &none, true)) {
+		none = false;
+		net_sleep(txn_worker_net(tw), AGAIN_NS);
+	}
+	while (alone && atomic_load(&c->at_work) > 0)
+		net_sleep(txn_worker_net(tw), AGAIN_NS);
+	while (!alone) {
+		atomic_fetch_add(&c->at_work, 1);
+		if (!atomic_load(&c->alone))
+			return;
+		atomic_fetch_sub(&c->at_work, 1);
+		net_sleep(txn_worker_net(tw), AGAIN_NS);
+	}
+}
+
+static void
+end_work(struct crew *c, bool alone)
+{
+	if (alone)
+		atomic_store(&c->alone, false);
+	else
+		atomic_fetch_sub(&c->at_work, 1);
+}
+
 static nam_status
 write_piece(struct crew *c, struct txn_worker *tw, const struct piece *p, void (*told)(const struct crew *))
 {
@@ -136,9 +171,11 @@ write_piece(struct crew *c, struct txn_worker *tw, const struct piece *p, void (
 	unsigned tries = 0;
 	while (at < p->chunk->to && atomic_load(&c->status) == NAM_OK) {
 		uint64_t rows = 0;
-		nam_status st = r->how->stop != NULL && atomic_load(r->how->stop)
-				    ? NAM_CANCELLED
-				    : write_some(r, tw, p, &at, &rows);
+		if (r->how->stop != NULL && atomic_load(r->how->stop))
+			return NAM_CANCELLED;
+		begin_work(c, tw, tries > 0);
+		nam_status st = write_some(r, tw, p, &at, &rows);
+		end_work(c, tries > 0);
 		/* An index whose partition is moving, or a collector, may be in the way. */
 		if (st != NAM_OK && (nam_status_todo(st) != DO_RETRY || ++tries > TRIES))
 			return st;
