@@ -34,6 +34,8 @@ enum emb_found emb_look(int dir, struct emb_node *node);
 
 /* Opens the directory, makes it if there is none. */
 nam_status emb_enter(struct emb_dir *d, struct nam_err *err);
+/* NAM_REFUSED: the directory is another user's, so its node may be as well. */
+nam_status emb_own(const struct emb_dir *d, struct nam_err *err);
 /* Is it one in which a database is, or can be made by this process? */
 nam_status emb_judge(struct emb_dir *d, struct nam_err *err);
 

@@ -133,6 +133,19 @@ find_stranger(int fd, char stranger[80], bool *empty)
 }
 
 nam_status
+emb_own(const struct emb_dir *d, struct nam_err *err)
+{
+	struct stat sb;
+	if (fstat(d->fd, &sb) != 0)
+		return unusable(d->shown, err);
+	return sb.st_uid == geteuid()
+		   ? NAM_OK
+		   : nam_fail(err, NAM_REFUSED,
+			 "the directory %s belongs to another user (%u): start namdb as that user", d->shown,
+			 (unsigned)sb.st_uid);
+}
+
+nam_status
 emb_judge(struct emb_dir *d, struct nam_err *err)
 {
 	struct stat sb;
@@ -149,10 +162,9 @@ emb_judge(struct emb_dir *d, struct nam_err *err)
 			    "directory",
 			    d->shown, stranger);
 	}
-	if (sb.st_uid != geteuid())
-		return nam_fail(err, NAM_REFUSED,
-		    "the directory %s belongs to another user (%u): start namdb as that user", d->shown,
-		    (unsigned)sb.st_uid);
+	nam_status st = emb_own(d, err);
+	if (st != NAM_OK)
+		return st;
 	if (faccessat(d->fd, ".", W_OK | X_OK, AT_EACCESS) != 0)
 		return unusable(d->shown, err);
 	if (empty && (sb.st_mode & 077) != 0) {

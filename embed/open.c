@@ -183,7 +183,7 @@ start_one(struct emb_dir *d, struct nam_err *err)
 static nam_status
 find_node(struct emb_dir *d, struct nam_err *err)
 {
-	nam_status st = emb_judge(d, err);
+	nam_status st = emb_own(d, err);
 	if (st != NAM_OK)
 		return st;
 	switch (emb_look(d->fd, &d->node)) {
@@ -194,6 +194,8 @@ find_node(struct emb_dir *d, struct nam_err *err)
 	default:
 		break;
 	}
+	if ((st = emb_judge(d, err)) != NAM_OK)
+		return st;
 	int door = door_take(d, err);
 	if (door < 0)
 		return err->status;
