@@ -157,15 +157,16 @@ def test_fenced():
         other.terminate()
 
 
-def large(h, rows=600000):
-    """A database whose restore takes a while."""
+def large(h):
+    """A database whose restore takes a while; a sanitizer's build takes as long for fewer rows."""
+    rows = int(30 / house.SLOW) * 20000
     p = Place(h, size="1g")
     w = Wire(p.compute.port, timeout=300)
     w.query("CREATE TABLE big (id integer PRIMARY KEY, a bigint, b text)")
     w.query("CREATE INDEX big_a ON big (a)")
-    for i in range(0, rows, 100000):
-        same(wire.tags(w.query("INSERT INTO big SELECT i, i * 7, 'text ' || i FROM generate_series(%d, %d) i" % (i, i + 99999))),
-             ["INSERT 0 100000"])
+    for i in range(0, rows, 20000):
+        same(wire.tags(w.query("INSERT INTO big SELECT i, i * 7, 'text ' || i FROM generate_series(%d, %d) i" % (i, i + 19999))),
+             ["INSERT 0 20000"])
     w.close()
     return p, rows
 
