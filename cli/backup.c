@@ -232,7 +232,6 @@ cli_backup(int argc, char **argv)
 	struct cn_config cfg = { .storage = cli_storage_list(), .fabric = NET_AUTO, .workers = 1 };
 	struct backup k = { .lock = PTHREAD_MUTEX_INITIALIZER, .over = PTHREAD_COND_INITIALIZER };
 	const char *secret_file = NULL;
-	char line[300];
 	optind = 0;
 	opterr = 0;
 	for (int o; (o = getopt_long(argc, argv, ":", known, NULL)) != -1;)
@@ -254,10 +253,7 @@ cli_backup(int argc, char **argv)
 			fputs(usage, stdout);
 			return 0;
 		default:
-			snprintf(line, sizeof line, "%s %.60s",
-			    o == ':' ? "a value is missing after" : "unknown option",
-			    cli_option_word(o, argv));
-			return misuse(line);
+			return misuse(cli_bad_option(o, argv));
 		}
 	if (optind + 1 != argc)
 		return misuse("into which directory?");

@@ -161,10 +161,7 @@ cli_check(int argc, char **argv)
 			fputs(usage, stdout);
 			return 0;
 		default:
-			snprintf(line, sizeof line, "%s %.60s",
-			    o == ':' ? "a value is missing after" : "unknown option",
-			    cli_option_word(o, argv));
-			return misuse(line);
+			return misuse(cli_bad_option(o, argv));
 		}
 	if (optind == argc)
 		return misuse("which history?");

@@ -29,9 +29,9 @@ int cli_check(int argc, char **argv);   /* judges recorded histories */
  * this host.
  */
 const char *cli_storage_list(void);
-/* The word to name when getopt_long has returned o, '?' or ':'. Of several short options in one
- * word the one that is wrong; lives until the next call. */
-const char *cli_option_word(int o, char **argv);
+/* What is wrong when getopt_long has returned o, '?' or ':': "unknown option -x". Of several short
+ * options in one word it names the wrong one. Lives until the next call. */
+const char *cli_bad_option(int o, char **argv);
 /* Writes a blank and the word, in quotes where a shell needs them. */
 void cli_shell_word(FILE *out, const char *word);
 /* The process has been told to end: if it is still there after some 5 s, a signal handler ends it.

@@ -222,10 +222,7 @@ options(int argc, char **argv, struct compute *c)
 			return 0;
 		}
 		if (o == '?' || o == ':') {
-			snprintf(line, sizeof line, "%s %.60s",
-			    o == ':' ? "a value is missing after" : "unknown option",
-			    cli_option_word(o, argv));
-			return misuse(line);
+			return misuse(cli_bad_option(o, argv));
 		}
 		const char *wrong = take(c, o);
 		if (wrong != NULL)

@@ -312,9 +312,7 @@ cli_demo(int argc, char **argv)
 			fputs(usage, stdout);
 			return 0;
 		default:
-			snprintf(line, sizeof line, "%s %.60s; see namdb demo --help",
-			    o == ':' ? "a value is missing after" : "unknown option",
-			    cli_option_word(o, argv));
+			snprintf(line, sizeof line, "%s; see namdb demo --help", cli_bad_option(o, argv));
 			return complain(2, line);
 		}
 	}

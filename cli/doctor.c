@@ -519,9 +519,8 @@ cli_doctor(int argc, char **argv)
 			secret_file = optarg;
 			break;
 		default:
-			fprintf(stderr, "namdb doctor: %s %.60s; see namdb doctor --help\n",
-			    o == ':' ? "a value is missing after" : "unknown option",
-			    cli_option_word(o, argv));
+			fprintf(
+			    stderr, "namdb doctor: %s; see namdb doctor --help\n", cli_bad_option(o, argv));
 			return 2;
 		}
 	}

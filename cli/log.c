@@ -245,7 +245,6 @@ cli_log(int argc, char **argv)
 		{ 0 },
 	};
 	struct reading r = { .most = UINT64_MAX };
-	char line[300];
 	optind = 0;
 	opterr = 0;
 	for (int o; (o = getopt_long(argc, argv, ":", known, NULL)) != -1;)
@@ -268,10 +267,7 @@ cli_log(int argc, char **argv)
 			fputs(usage, stdout);
 			return 0;
 		default:
-			snprintf(line, sizeof line, "%s %.60s",
-			    o == ':' ? "a value is missing after" : "unknown option",
-			    cli_option_word(o, argv));
-			return misuse(line);
+			return misuse(cli_bad_option(o, argv));
 		}
 	if (optind + 1 != argc)
 		return misuse("which directory?");

@@ -181,10 +181,7 @@ options(int argc, char **argv, struct sql_args *a)
 			return 0;
 		}
 		if (o == '?' || o == ':') {
-			snprintf(line, sizeof line, "%s %.60s",
-			    o == ':' ? "a value is missing after" : "unknown option",
-			    cli_option_word(o, argv));
-			return misuse(line);
+			return misuse(cli_bad_option(o, argv));
 		}
 		if (!shell_option(&a->shell, o, optarg, &bad))
 			bad = take(a, o);

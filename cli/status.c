@@ -121,14 +121,6 @@ by_id(const void *a, const void *b)
 	return (x->node.region > y->node.region) - (x->node.region < y->node.region);
 }
 
-static int
-bad_option(int o, char **argv)
-{
-	fprintf(stderr, "namdb status: %s %.60s; see namdb status --help\n",
-	    o == ':' ? "a value is missing after" : "unknown option", cli_option_word(o, argv));
-	return 2;
-}
-
 int
 cli_status(int argc, char **argv)
 {
@@ -170,7 +162,9 @@ cli_status(int argc, char **argv)
 			fputs(usage, stdout);
 			return 0;
 		default:
-			return bad_option(o, argv);
+			fprintf(
+			    stderr, "namdb status: %s; see namdb status --help\n", cli_bad_option(o, argv));
+			return 2;
 		}
 	}
 	if (optind < argc) {

@@ -229,12 +229,8 @@ options(int argc, char **argv, struct storage_config *c)
 		case 'h':
 			fputs(usage, stdout);
 			return 0;
-		case ':':
-			return misuse(
-			    "%.60s wants a value; see namdb storage --help", cli_option_word(o, argv));
 		default:
-			return misuse(
-			    "unknown option %.60s; see namdb storage --help", cli_option_word(o, argv));
+			return misuse("%s; see namdb storage --help", cli_bad_option(o, argv));
 		}
 	if (optind < argc)
 		return complain(2, "it takes options only; see namdb storage --help");

@@ -5,17 +5,20 @@
 #include <string.h>
 
 const char *
-cli_option_word(int o, char **argv)
+cli_bad_option(int o, char **argv)
 {
-	static char one[3] = "-?";
-	const char *word = argv[optind];
+	static char line[120];
+	char one[3] = "-?";
+	const char *word = argv[optind - 1], *next = argv[optind];
 	/* In the middle of a word of several the word is still ahead. */
-	if (o == '?' && optopt != 0 && word != NULL && word[0] == '-' && word[1] != '-' &&
-	    strchr(word, optopt) != NULL) {
+	if (o == '?' && optopt != 0 && next != NULL && next[0] == '-' && next[1] != '-' &&
+	    strchr(next, optopt) != NULL) {
 		one[1] = (char)optopt;
-		return one;
+		word = one;
 	}
-	return argv[optind - 1];
+	snprintf(
+	    line, sizeof line, "%s %.60s", o == ':' ? "a value is missing after" : "unknown option", word);
+	return line;
 }
 
 void
