@@ -409,7 +409,7 @@ told_of_log(void *arg, uint64_t done, uint64_t all)
 {
 	struct restore *r = arg;
 	if (r->how->told != NULL)
-		r->how->told(r->how->told_arg, "log", done, all);
+		r->how->told(r->how->told_arg, CAT_RESTORING_LOG, done, all);
 }
 
 nam_status

@@ -10,6 +10,8 @@ struct cat_restored {
 	uint64_t records, tables, rows;
 };
 
+enum cat_restoring_part { CAT_RESTORING_LOG, CAT_RESTORING_ROWS };
+
 /* How to go about it; zeros: alone, to the end, without a word. */
 struct cat_restoring {
 	/* Further workers of this process. start lets fn(tw, call) run in a coroutine of the k-th
@@ -17,8 +19,9 @@ struct cat_restoring {
 	unsigned helpers;
 	bool (*start)(void *arg, unsigned k, void (*fn)(struct txn_worker *tw, void *call), void *call);
 	void *start_arg;
-	/* Progress, now and then, of "log" (its bytes), then of "rows"; on the caller's thread. */
-	void (*told)(void *arg, const char *what, uint64_t done, uint64_t all);
+	/* Progress, now and then: bytes of the log that are read, then rows that are written; on
+	 * the caller's thread. */
+	void (*told)(void *arg, enum cat_restoring_part part, uint64_t done, uint64_t all);
 	void *told_arg;
 	const atomic_bool *stop; /* once it is set, NAM_CANCELLED comes soon; NULL = never */
 };

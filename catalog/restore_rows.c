@@ -219,7 +219,7 @@ tell(const struct crew *c)
 {
 	const struct cat_restoring *how = c->r->how;
 	if (how->told != NULL)
-		how->told(how->told_arg, "rows", atomic_load(&c->rows),
+		how->told(how->told_arg, CAT_RESTORING_ROWS, atomic_load(&c->rows),
 		    cat_logged_rows_all(cat_replay_rows(c->r->log)));
 }
 

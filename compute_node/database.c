@@ -44,12 +44,12 @@ is_time(struct opening *o)
 
 /* On worker 0. */
 static void
-tell(void *arg, const char *what, uint64_t done, uint64_t all)
+tell(void *arg, enum cat_restoring_part which, uint64_t done, uint64_t all)
 {
 	struct opening *o = arg;
 	double part = all > 0 && done < all ? (double)done / (double)all : 1;
-	unsigned permille =
-	    what[0] == 'l' ? (unsigned)(part * LOG_PART) : LOG_PART + (unsigned)(part * (ALL - LOG_PART));
+	unsigned permille = which == CAT_RESTORING_LOG ? (unsigned)(part * LOG_PART)
+						       : LOG_PART + (unsigned)(part * (ALL - LOG_PART));
 	publish(o, permille);
 	if (!is_time(o))
 		return;

@@ -620,4 +620,32 @@ def test_a_starter_that_is_killed():
         same(d.sql("SELECT count(*) FROM t").value(), "11")
 
 
+def test_disk_that_is_full():
+    """A new database on a disk with too little room: a line, soon, each time; SIGINT ends the wait; with room it is made."""
+    with home() as (h, d):
+        place = os.path.join(h.dir, "small")
+        os.mkdir(place)
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40m", "none", place], capture_output=True).returncode != 0:
+            skip("this user cannot mount a file system")
+        try:
+            full = Dir(h, "small/b.db")
+            for _ in range(2):
+                begun = time.monotonic()
+                contains(full.sql("SELECT 1").fails(FAILED).err, "full")
+                check(time.monotonic() - begun < 15 * house.SLOW, "it does not wait for ever")
+            p = subprocess.Popen([house.NAMDB] + full.args("-c", "SELECT 1"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                 env=house.clean_env(h.env))
+            time.sleep(0.5 * house.SLOW)
+            p.send_signal(signal.SIGINT)
+            p.communicate(timeout=20 * house.SLOW)
+            check(p.returncode != 0, "it was interrupted")
+            subprocess.run(["mount", "-o", "remount,size=400m", place], check=True, capture_output=True)
+            until(lambda: full.sql("CREATE TABLE IF NOT EXISTS t (x integer); INSERT INTO t VALUES (1)").rc == 0, 30, "with room it is made")
+            full.kill()
+            check(int(full.sql("SELECT count(*) FROM t").value()) >= 1, "it is kept")
+            full.kill()
+        finally:
+            subprocess.run(["umount", "-l", place], capture_output=True)
+
+
 house.main()

@@ -38,16 +38,16 @@ struct patience {
 	uint64_t full_ns;
 };
 
+/* *line: as it is now, if there is one. */
 static nam_status
-still(struct net_worker *w, struct patience *p)
+still(struct net_worker *w, struct patience *p, struct wal_line *line)
 {
-	struct wal_line line;
 	if (p->stop != NULL && atomic_load(p->stop))
 		return NAM_CANCELLED;
 	if (p->line.bits == 0)
 		return NAM_OK;
-	nam_status st = net_read1(w, p->line, &line, sizeof line, NULL);
-	return st == NAM_OK && line.condition == WAL_SPACE && is_long(w, &p->full_ns) ? NAM_NO_SPACE : st;
+	nam_status st = net_read1(w, p->line, line, sizeof *line, NULL);
+	return st == NAM_OK && line->condition == WAL_SPACE && is_long(w, &p->full_ns) ? NAM_NO_SPACE : st;
 }
 
 /* A request that may be repeated. */
@@ -56,11 +56,12 @@ ask_until(struct net_worker *w, unsigned region, const struct wal_rq *rq, void *
     uint32_t *got, struct patience *p)
 {
 	struct net_backoff pause = { .base_ns = BUSY_NS, .cap_ns = BUSY_CAP_NS };
+	struct wal_line line;
 	nam_status st;
 	for (unsigned tries = 0;;) {
 		st = net_call(w, region, WAL_SERVICE, rq, sizeof *rq, answer, cap, got);
 		if (st == NAM_BUSY) {
-			nam_status over = still(w, p);
+			nam_status over = still(w, p, &line);
 			if (over != NAM_OK)
 				return over;
 			net_back_off(w, &pause);
@@ -117,10 +118,10 @@ wal_log_publish(struct net_worker *w, const struct wal_log *l, const atomic_bool
 	uint32_t got;
 	nam_status st = ask(w, l->region, &rq, none, sizeof none, &got);
 	struct patience p = { .stop = stop, .line = l->line };
-	while (st == NAM_OK && line.published != l->life && (st = still(w, &p)) == NAM_OK) {
-		st = net_read1(w, l->line, &line, sizeof line, NULL);
-		if (st == NAM_OK && line.published == l->life)
-			break;
+	while (st == NAM_OK) {
+		st = still(w, &p, &line);
+		if (line.published == l->life)
+			return NAM_OK; /* whatever else: it is the database */
 		if (st == NAM_OK && line.condition == WAL_BROKEN)
 			st = NAM_UNLOGGED;
 		else if (st == NAM_OK && line.life > l->life) /* a smaller one: not told yet */
