@@ -327,11 +327,12 @@ come_back(struct compute *c, struct cn_pg *pg, const sigset_t *set, const sigset
 	const struct timespec pause = { .tv_nsec = AGAIN_MS * 1000000L }, none = { 0 };
 	sigset_t stale;
 	int sig = 0;
+	/* First: a client that is told 57P03 finds the same at /health. */
+	cn_metrics_of(m->metrics, NULL);
 	if (!cn_pg_rest(pg, "this process connects to the cluster again", REST_MS)) {
 		nam_log(NAM_LOG_ERROR, "a session does not end: the process ends without it; start it again");
 		_exit(1);
 	}
-	cn_metrics_of(m->metrics, NULL);
 	cn_close(m->cn);
 	m->cn = NULL;
 	/* on_end may have come too, and it is not of the next place. */

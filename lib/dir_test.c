@@ -261,10 +261,12 @@ static unsigned ended;
 static void
 on_child(int sig)
 {
+	int was = errno;
 	(void)sig;
 	ended++;
 	while (waitpid(-1, NULL, WNOHANG) > 0)
 		continue;
+	errno = was;
 }
 
 /* A program that collects all its children, one that ignores them, and one whose child opens the
@@ -273,7 +275,6 @@ static void
 programs_with_children(void **state)
 {
 	(void)state;
-	int status;
 	await_end("a.db");
 	struct sigaction was, on = { .sa_handler = on_child };
 	sigaction(SIGCHLD, &on, &was);
@@ -286,6 +287,8 @@ programs_with_children(void **state)
 	db = start("dir:%s/a.db?idle_s=1");
 	sigaction(SIGCHLD, &was, NULL);
 	assert_int_equal(one(db, "SELECT max(a) FROM t"), 12);
+#ifndef __SANITIZE_THREAD__ /* it ends a child of a program with threads that starts one */
+	int status;
 	pid_t pid = fork();
 	if (pid == 0) {
 		char where[400];
@@ -300,6 +303,7 @@ programs_with_children(void **state)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 	assert_int_equal(one(db, "SELECT max(a) FROM t"), 13);
+#endif
 	namdb_close(db);
 }
 
