@@ -105,6 +105,8 @@
 	X(WAL_READ_UNSYNCED, "wal-read-unsynced", "W2", "wal_twin_test", 0, "what a process before has left is read before it is synced") \
 	X(LOG_UNTOLD, "log-untold", "J3", "logged_test", 0, "locks of an undone attempt are freed before the log says so") \
 	X(LOG_UNASKED, "log-unasked", "J1", "logged_test", 0, "a recoverer finishes a commit that the log has not received") \
+	X(NUMBER_BEFORE, "number-before", "J6", "sim_cuts", 3000, "a number that lies before the begin of a generation is taken for one that the log has") \
+	X(LIFE_UNSEEN, "life-unseen", "K6", "sim_cuts", 300, "a restorer's snapshots do not cover what a restorer before it has committed") \
 	X(LOG_UNFLUSHED, "log-unflushed", "J1", "logged_test", 0, "a commit is answered before the log is flushed")
 /* clang-format on */
 

@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOGETHER = 64 };
+enum { TOGETHER = 64, TRIES = 1000, AGAIN_NS = 10000000 };
 
 nam_status
 cat_restore_fail(struct nam_err *err, nam_status st, const char *what)
@@ -39,6 +39,18 @@ static nam_status
 fail(struct restore *r, nam_status st, const char *what)
 {
 	return cat_restore_fail(r->err, st, what);
+}
+
+/* A transaction that has met what a dead restorer has left may have to run again. */
+static bool
+runs_again(const struct restore *r, nam_status st, unsigned *tries)
+{
+	if (st == NAM_OK || nam_status_todo(st) != DO_RETRY || ++*tries > TRIES)
+		return false;
+	if (r->how->stop != NULL && atomic_load(r->how->stop))
+		return false;
+	net_sleep(txn_worker_net(r->tw), AGAIN_NS);
+	return true;
 }
 
 /* ---- 1: what was left ---- */
@@ -65,8 +77,8 @@ empty_one(struct txn *t, struct cat_entry *e)
 	return st;
 }
 
-nam_status
-cat_empty(struct cat *c, struct txn_worker *tw)
+static nam_status
+empty_all(struct cat *c, struct txn_worker *tw)
 {
 	struct txn *t;
 	nam_status st = txn_begin(tw, TXN_REPEATABLE_READ, &t);
@@ -80,7 +92,18 @@ cat_empty(struct cat *c, struct txn_worker *tw)
 		txn_abort(t);
 		return st;
 	}
-	st = txn_commit(t, NULL);
+	return txn_commit(t, NULL);
+}
+
+nam_status
+cat_empty(struct cat *c, struct txn_worker *tw)
+{
+	const struct cat_restoring none = { 0 };
+	const struct restore r = { .tw = tw, .how = &none };
+	unsigned tries = 0;
+	nam_status st;
+	while (runs_again(&r, st = empty_all(c, tw), &tries))
+		continue;
 	return st == NAM_OK ? txn_life_forget(tw, CAT_FIRST_ID) : st;
 }
 
@@ -356,19 +379,13 @@ write_system(struct restore *r, struct txn *t, unsigned table, struct nam_arena 
 }
 
 static nam_status
-write_catalog(struct restore *r)
+write_systems(struct restore *r)
 {
 	struct txn *t;
 	struct nam_arena arena;
-	nam_status st = find_relations(r);
-	if (st == NAM_OK)
-		st = find_indexes(r);
-	if (st == NAM_OK)
-		st = make_all(r);
-	if (st == NAM_OK)
-		st = txn_begin(r->tw, TXN_REPEATABLE_READ, &t);
+	nam_status st = txn_begin(r->tw, TXN_REPEATABLE_READ, &t);
 	if (st != NAM_OK)
-		return fail(r, st, "the catalog");
+		return st;
 	nam_arena_init(&arena, 64 << 10);
 	txn_set_sync(t, false);
 	txn_set_note(t, TSO_NOTE_CATALOG);
@@ -379,6 +396,22 @@ write_catalog(struct restore *r)
 	else
 		txn_abort(t);
 	nam_arena_fini(&arena);
+	return st;
+}
+
+static nam_status
+write_catalog(struct restore *r)
+{
+	unsigned tries = 0;
+	nam_status st = find_relations(r);
+	if (st == NAM_OK)
+		st = find_indexes(r);
+	if (st == NAM_OK)
+		st = make_all(r);
+	if (st != NAM_OK)
+		return fail(r, st, "the catalog");
+	while (runs_again(r, st = write_systems(r), &tries))
+		continue;
 	for (size_t i = 0; st == NAM_OK && i < r->n; i++)
 		if (r->moved[i].store.anchor.bits != 0)
 			st = txn_table_made(r->tw, &r->moved[i].store);

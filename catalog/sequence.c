@@ -130,9 +130,14 @@ cat_sequence_drawn(struct txn_worker *tw, const struct cat_sequence *q, int64_t 
 		 * dies now. */
 		if (generation != is.of)
 			return txn_log_number(tw, q->word, (uint32_t)is.of, number_at(last, q->step, AHEAD));
-		/* In steps from the base on; a number that lies before the base is of an earlier
-		 * generation, and setval has the last word. */
-		__int128 way = ((__int128)last - is.base) / q->step;
+		/* In steps from the base on. A number that lies before the base was drawn before
+		 * setval has ended, which may never be: its process may have died, or the log may
+		 * have refused its number. So the log hears of each such number; behind setval's
+		 * it says nothing new. */
+		__int128 way = ((__int128)last - is.base) * (q->step > 0 ? 1 : -1);
+		if (way < 0 && !nam_fault(NUMBER_BEFORE))
+			return txn_log_number(tw, q->word, generation, number_at(last, q->step, AHEAD));
+		way /= q->step > 0 ? q->step : -(__int128)q->step;
 		uint64_t ahead = is.logged & AHEAD_MOST;
 		uint64_t need = way < 0 ? 0 : way >= (__int128)AHEAD_MOST ? AHEAD_MOST : (uint64_t)way + 1;
 		if (need <= ahead && need < AHEAD_MOST)

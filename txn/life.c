@@ -9,6 +9,7 @@
 #include "cluster_format.h"
 #include "txn_internal.h"
 
+#include <base/fault.h>
 #include <base/log.h>
 
 enum { LOOK_NS = 5000000, TELL_NS = 2000000000, TELL_LOOKS = 40 };
@@ -42,6 +43,19 @@ join_life(struct txn_worker *tw, uint32_t life, struct nam_err *err)
 		    db->wal_region);
 	db->wal = (struct wal_log){ .region = db->wal_region, .life = life, .line = { report.line } };
 	return NAM_OK;
+}
+
+/* Snapshots of this process cover all that a restorer before it has committed: it deletes that. */
+static nam_status
+see_all(struct txn_worker *tw, struct nam_err *err)
+{
+	tso_cid cid;
+	nam_status st = txn_cid_spend(tw, 0, &cid);
+	if (st == NAM_OK && !nam_fault(LIFE_UNSEEN))
+		st = tso_wait_for(tw->tso, cid);
+	return st == NAM_OK ? st
+			    : nam_fail(err, st, "cannot see what a restorer before this one has left: %s",
+				  nam_status_text(st));
 }
 
 /* This process is the restorer. */
@@ -104,8 +118,10 @@ txn_life(struct txn_worker *tw, const struct txn_life_wait *wait, bool *restorer
 				st = net_cas1(tw->w, life_at(db), word, db->life_word, &seen, NULL);
 			if (st == NAM_OK && seen == word) {
 				*restorer = true;
-				if ((st = begin_life(tw, wait != NULL ? wait->stop : NULL, restores, err)) !=
-				    NAM_OK)
+				st = see_all(tw, err);
+				if (st == NAM_OK)
+					st = begin_life(tw, wait != NULL ? wait->stop : NULL, restores, err);
+				if (st != NAM_OK)
 					txn_life_quit(tw);
 				return st;
 			}

@@ -2,6 +2,7 @@
 #include "wal_internal.h"
 
 #include <base/assert.h>
+#include <base/clock.h>
 #include <base/fault.h>
 
 #include <stdlib.h>
@@ -167,6 +168,12 @@ unsigned
 wal_node(const struct wal *w)
 {
 	return w->cfg.node;
+}
+
+uint64_t
+wal_now_ns(const struct wal *w)
+{
+	return w->cfg.clock != NULL ? w->cfg.clock(w->cfg.clock_arg) : nam_clock_ns();
 }
 
 void

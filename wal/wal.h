@@ -29,6 +29,9 @@ struct wal_config {
 	bool no_sync;           /* sync nothing: a cut of power may lose all. To read only, and for
 				 * tests */
 	bool copy;              /* a log is copied into an empty directory (W9), else NAM_INVALID */
+	/* Nanoseconds that never go back; NULL = this machine's. For a simulation. */
+	uint64_t (*clock)(void *arg);
+	void *clock_arg;
 };
 
 /*
@@ -68,6 +71,8 @@ struct wal_state {
 	uint64_t files;                 /* bytes that its files take */
 };
 void wal_state(const struct wal *w, struct wal_state *out);
+/* By the clock of its configuration. */
+uint64_t wal_now_ns(const struct wal *w);
 /* The id of the storage node whose log it is. */
 unsigned wal_node(const struct wal *w);
 /* Why it is WAL_BROKEN, or WAL_SPACE: a line. "" when it is well. */

@@ -6,7 +6,6 @@
 #include "wal_internal.h"
 
 #include <base/assert.h>
-#include <base/clock.h>
 #include <base/fault.h>
 #include <base/hash.h>
 
@@ -124,12 +123,12 @@ static void
 sync_blocks(struct wal *w)
 {
 	struct nam_err err;
-	uint64_t begin = nam_clock_ns();
+	uint64_t begin = wal_now_ns(w);
 	if (!nam_fault(WAL_UNSYNCED) && wal_sync(w, w->f.cur, &err) != NAM_OK) {
 		wal_break(w, &err);
 		return;
 	}
-	atomic_store_explicit(&w->sync_ns, nam_clock_ns() - begin, RELAXED);
+	atomic_store_explicit(&w->sync_ns, wal_now_ns(w) - begin, RELAXED);
 	atomic_fetch_add_explicit(&w->syncs, 1, RELAXED);
 	w->f.dirty = false;
 	atomic_store_explicit(&w->flushed, w->f.written, RELEASE);

@@ -113,6 +113,13 @@ host_trees(struct cluster *c, const struct net_sim_config *cfg)
 		if (c->tree_host[r] == NULL)
 			return false;
 		idx_tree_host_services(c->tree_host[r], c->tree_service[r]);
+		if (r == 1 && c->log.fn != NULL) {
+			memcpy(c->services, c->tree_service[r], sizeof c->tree_service[r]);
+			c->services[IDX_TREE_SERVICES] = c->log;
+			if (net_sim_serve(c->sim, r, c->services, 1 + IDX_TREE_SERVICES) != NAM_OK)
+				return false;
+			continue;
+		}
 		if (net_sim_serve(c->sim, r, c->tree_service[r], IDX_TREE_SERVICES) != NAM_OK)
 			return false;
 	}
@@ -120,10 +127,16 @@ host_trees(struct cluster *c, const struct net_sim_config *cfg)
 }
 
 bool
-cluster_run(struct cluster *c, const struct net_sim_config *cfg, unsigned procs)
+cluster_open(
+    struct cluster *c, const struct net_sim_config *cfg, unsigned procs, bool (*before)(struct cluster *c))
 {
 	c->procs = procs;
-	if (net_sim_open(&c->sim, cfg) != NAM_OK || !host_trees(c, cfg)) {
+	nam_status st = net_sim_open(&c->sim, cfg);
+	if (st == NAM_OK && before != NULL && !before(c)) {
+		c->bad = true;
+		return false;
+	}
+	if (st != NAM_OK || !host_trees(c, cfg)) {
 		cluster_bad(c, "no memory for the simulator");
 		return false;
 	}
@@ -134,6 +147,14 @@ cluster_run(struct cluster *c, const struct net_sim_config *cfg, unsigned procs)
 			cluster_bad(c, "no memory for process %u", p);
 			return false;
 		}
+	return true;
+}
+
+bool
+cluster_run(struct cluster *c, const struct net_sim_config *cfg, unsigned procs)
+{
+	if (!cluster_open(c, cfg, procs, NULL))
+		return false;
 	if (!cluster_start(c, 0, main_co, c) || !net_sim_run(c->sim, NULL, NULL) || !c->ended) {
 		cluster_bad(c, "a session waits and nothing can happen any more");
 		return false; /* its coroutines are parked in there: left as they are */

@@ -34,8 +34,10 @@ struct cluster {
 	void *arg;
 	struct idx_tree_host *tree_host[CLUSTER_NODES + 1]; /* by region */
 	struct net_service tree_service[CLUSTER_NODES + 1][IDX_TREE_SERVICES];
-	bool unguarded;    /* a twin: nobody waits for helpers of the dead */
-	bool faults_later; /* rates have no effect before body says so */
+	struct net_service log; /* node 1 hosts it as well; fn NULL = the cluster has none */
+	struct net_service services[1 + IDX_TREE_SERVICES]; /* node 1's, with a log */
+	bool unguarded;                                     /* a twin: nobody waits for helpers of the dead */
+	bool faults_later;                                  /* rates have no effect before body says so */
 	bool bad, ended;
 	uint64_t hash; /* of its trace, and figures, once it has been played */
 	struct net_sim_stats stats;
@@ -46,6 +48,10 @@ struct cluster {
 bool cluster_seeds(int argc, char **argv, int *i, uint64_t *first, uint64_t *last);
 /* Says what is wrong and remembers it. */
 void cluster_bad(struct cluster *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The simulator, its nodes' services, the processes attached. before, NULL = nothing, sets c->log.
+ */
+bool cluster_open(
+    struct cluster *c, const struct net_sim_config *cfg, unsigned procs, bool (*before)(struct cluster *c));
 /* Plays body in a coroutine of process 0, closes everything. c has parser, body, arg; the processes
  * are attached, not open. False if something was wrong. */
 bool cluster_run(struct cluster *c, const struct net_sim_config *cfg, unsigned procs);

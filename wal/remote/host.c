@@ -239,7 +239,7 @@ append(struct wal_host *h, const struct wal_rq *rq, const void *bytes, uint64_t 
 	if (rq->stamp > h->stamp)
 		h->stamp = rq->stamp;
 	if (rq->flags & WAL_OF_ROUND)
-		h->round_ns = nam_clock_ns();
+		h->round_ns = wal_now_ns(h->log);
 	if (p != NULL) {
 		h->used += p->place == 0;
 		p->place = rq->arg;
@@ -289,13 +289,13 @@ round_begin(struct wal_host *h, const struct wal_rq *rq, struct wal_round *out)
 	if (rq->flags & (WAL_STAYS | WAL_QUITS)) {
 		if (rq->series != h->round || h->round_ns == 0)
 			return NAM_REFUSED;
-		h->round_ns = rq->flags & WAL_STAYS ? nam_clock_ns() : 0;
+		h->round_ns = rq->flags & WAL_STAYS ? wal_now_ns(h->log) : 0;
 		*out = (struct wal_round){ .number = h->round };
 		return NAM_OK;
 	}
-	if (!(rq->flags & WAL_OVER) && h->round_ns != 0 && nam_clock_ns() - h->round_ns < ROUND_NS)
+	if (!(rq->flags & WAL_OVER) && h->round_ns != 0 && wal_now_ns(h->log) - h->round_ns < ROUND_NS)
 		return NAM_BUSY;
-	h->round_ns = nam_clock_ns();
+	h->round_ns = wal_now_ns(h->log);
 	*out = (struct wal_round){ ++h->round, s.received, h->stamp };
 	return NAM_OK;
 }

@@ -1,0 +1,62 @@
+/* cuts_run.h -- shared by the files of sim_cuts: one life of the cluster, and its clients. */
+#ifndef NAM_TESTS_SIMSQL_CUTS_RUN_H
+#define NAM_TESTS_SIMSQL_CUTS_RUN_H
+
+#include "cluster.h"
+#include "cuts.h"
+
+#include <base/rng.h>
+#include <net/net.h>
+
+enum { CUT_CLIENTS = 6 };
+
+/* What a life is like; a function of the seed and its number. */
+struct cut_shape {
+	unsigned procs; /* that open the database; one more watches */
+	uint32_t tear, reorder, delay, pause;
+	bool long_pauses;
+	uint32_t crash;      /* processes die within so many verbs; 0 = they do not */
+	uint32_t crash_open; /* ... before they have opened the database */
+	unsigned ops;        /* of each client */
+	uint64_t cut_ns;     /* the cluster ends so much later; 0 = not by time */
+	bool early;          /* ... than its begin; else than its judge's end */
+	uint64_t cut_call;   /* ... with that call of the operating system */
+	bool power;          /* with its power; else its processes end, and what they wrote stays */
+	uint64_t room;       /* bytes that the disk has; 0 = enough */
+	uint64_t fail_sync;  /* this sync fails; 0 = none */
+	uint64_t disk_ns;    /* a call of the disk takes up to so long */
+	bool plain;          /* blocks are not compressed */
+};
+
+struct cut_run {
+	struct cluster c;
+	struct cut_shape shape;
+	struct cut_model *m;
+	struct wal_dir *dir;
+	uint64_t seed;
+	unsigned number; /* of the life */
+	struct cut_client {
+		struct cut_run *run;
+		unsigned number, p;
+		struct nam_rng dice;
+		struct speaker me;
+		bool lost, unknown;
+		uint32_t id;
+	} client[CUT_CLIENTS];
+	unsigned left;
+	struct wal_host *host;
+	struct net_service host_service;
+	uint64_t disk_ready;
+	struct nam_rng disk_dice;
+	unsigned opened; /* processes that have the database open */
+	bool judging, judged, over;
+	uint64_t begin_ns, judged_at;
+	unsigned committed, checkpoints, restores, restorers_died;
+	bool bad_open;
+};
+
+void cut_client(void *client);
+/* Reads the whole database in process p. */
+void cut_read_all(struct cut_run *r, unsigned p, struct cut_seen *s);
+
+#endif

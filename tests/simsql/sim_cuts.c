@@ -1,0 +1,559 @@
+/*
+ * sim_cuts.c -- a database with a log, over cuts of the whole cluster, many seeds: SQL clients work,
+ * processes stall and die, the power goes at any moment or at any call of the operating system, also
+ * while the database is restored; then the cluster starts again with what the disk has kept.
+ *
+ *	sim_cuts [--seed N | --seeds A-B | --minutes N] [--twice] [--verbose] [--trace]
+ *
+ * One seed decides everything: LIVES lives of the cluster. Each restart is judged (cuts.h): what was
+ * answered is there, what was told undone is not, what is there is closed under "has read" and in
+ * the order of answers, numbers are not given out again; rows, keys, indexes and the catalog agree.
+ * A seed is played in a process of its own, which leaves what a cut has left. Exit 1: something was
+ * wrong, something was stuck, or a fault never fired.
+ */
+#include "cuts_run.h"
+
+#include <base/fault.h>
+#include <base/hash.h>
+#include <base/log.h>
+#include <catalog/restore.h>
+#include <net/region_format.h>
+#include <wal/remote/host.h>
+#include <wal/testing/faulty.h>
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	LIVES = 4,
+	PROCS_LEAST = 2,
+	STACK = 1 << 20,
+	STUCK_NS = 2000000000,
+	REGION = 48 << 20,
+	SEGMENT = 256 << 10
+};
+#define US UINT64_C(1000)
+#define MS UINT64_C(1000000)
+
+/* Of all seeds; in memory that the seeds' processes share. */
+struct totals {
+	uint64_t lives, judged, committed, checkpoints, restores, restorers_died, acked, lost_off,
+	    unknown_here, unknown_lost, undone, recovered, cut_while_restoring, cut_at_calls, full,
+	    failed_syncs, begun_cut;
+	struct net_sim_stats sim;
+	uint64_t hash; /* of the seed played last */
+};
+
+static struct totals *totals;
+static bool trace, verbose;
+
+/* ---- what a life is like ---- */
+
+static struct cut_shape
+shape_of(uint64_t seed, unsigned number)
+{
+	struct nam_rng d;
+	nam_rng_init(&d, nam_mix(seed * LIVES + number) ^ 0xc7);
+	struct cut_shape s = { .procs =
+				   PROCS_LEAST + (unsigned)nam_rng_below(&d, CLUSTER_PROCS - PROCS_LEAST - 2),
+		.tear = (uint32_t)nam_rng_below(&d, 1000),
+		.reorder = (uint32_t)nam_rng_below(&d, 1000),
+		.ops = 5 + (unsigned)nam_rng_below(&d, 30),
+		.power = nam_rng_below(&d, 4) != 0,
+		.plain = nam_rng_below(&d, 3) != 0 };
+	s.delay = nam_rng_below(&d, 2) ? 1 + (uint32_t)nam_rng_below(&d, 200) : 0;
+	s.pause = nam_rng_below(&d, 2) ? 100 + (uint32_t)nam_rng_below(&d, 2000) : 0;
+	s.long_pauses = s.pause != 0 && nam_rng_below(&d, 3) == 0;
+	s.crash = nam_rng_below(&d, 2) ? 200 + (uint32_t)nam_rng_below(&d, 6000) : 0;
+	s.crash_open = nam_rng_below(&d, 3) == 0 ? 1 + (uint32_t)nam_rng_below(&d, 1500) : 0;
+	s.disk_ns = nam_rng_below(&d, 3) == 0 ? 0 : nam_rng_below(&d, 400) * US;
+	unsigned how = (unsigned)nam_rng_below(&d, 8);
+	if (how < 4)
+		s.cut_ns = (1 + nam_rng_below(&d, 30000)) * US;
+	else if (how < 7)
+		s.cut_call = 1 + nam_rng_below(&d, 400);
+	if (nam_rng_below(&d, 8) == 0)
+		s.room = (1 + nam_rng_below(&d, 8)) * SEGMENT;
+	if (nam_rng_below(&d, 8) == 0)
+		s.fail_sync = 1 + nam_rng_below(&d, 100);
+	if (number == 0)
+		s.fail_sync = s.room = 0;
+	/* The first life makes its tables in peace. */
+	s.early = number > 0 && nam_rng_below(&d, 2);
+	if (number == 0)
+		s.crash_open = s.cut_call = 0;
+	return s;
+}
+
+/* ---- the log's node ---- */
+
+static uint64_t
+sim_clock(void *arg)
+{
+	return net_sim_now_ns(((struct cut_run *)arg)->c.sim);
+}
+
+/* A disk that takes its time: the flusher's next step begins when the last one has ended. */
+static bool
+slow_idle(void *arg)
+{
+	struct cut_run *r = arg;
+	uint64_t now = net_sim_now_ns(r->c.sim);
+	if (now < r->disk_ready)
+		return true;
+	bool did = r->host_service.idle(r->host_service.arg);
+	if (did && r->shape.disk_ns > 0)
+		r->disk_ready = now + nam_rng_below(&r->disk_dice, r->shape.disk_ns);
+	return did;
+}
+
+static nam_status
+handle(void *arg, struct net_request *rq)
+{
+	struct cut_run *r = arg;
+	return r->host_service.fn(r->host_service.arg, rq);
+}
+
+static bool
+serve_log(struct cluster *c)
+{
+	struct cut_run *r = c->arg;
+	struct nam_err err;
+	struct net_super *super = net_sim_memory(c->sim, 1);
+	super->log = super->bump;
+	super->bump += NET_EXTENT;
+	const struct wal_host_config cfg = {
+		.log = { .dir = r->dir,
+		    .node = 1,
+		    .segment_bytes = SEGMENT,
+		    .buffer_bytes = 1 << 20,
+		    .plain = r->shape.plain,
+		    .clock = sim_clock,
+		    .clock_arg = r },
+		.line = (struct wal_line *)(void *)((char *)super + super->log),
+		.line_at = net_at(1, super->log),
+	};
+	nam_status st = wal_host_open(&r->host, &cfg, &err);
+	if (st != NAM_OK) {
+		/* A cut, or a failing disk, while a cut is repaired. */
+		r->over = wal_faulty_stopped(r->dir) || r->shape.fail_sync != 0;
+		if (!r->over)
+			printf("  the log cannot be opened: %s\n", err.text);
+		return false;
+	}
+	wal_host_service(r->host, &r->host_service);
+	c->log = r->host_service;
+	c->log.fn = handle;
+	c->log.idle = slow_idle;
+	c->log.arg = r;
+	return true;
+}
+
+/* ---- processes ---- */
+
+struct member {
+	struct cut_run *run;
+	unsigned p;
+};
+
+static bool
+open_database(struct cut_run *r, unsigned p)
+{
+	struct place *at = &r->c.place[p];
+	struct txn_config cfg = { .vector = 4096, .ptr_cache_entries = 1024, .lease_ms = 100 };
+	struct nam_err err = { 0 };
+	bool restorer = false, restores = false;
+	struct cat_restored restored;
+	nam_status st = txn_db_open(at->w, &cfg, &at->db, &err);
+	if (st == NAM_OK)
+		sql_guard_helpers(at->db);
+	if (st == NAM_OK)
+		st = txn_worker_open(at->db, at->w, &at->tw);
+	if (st == NAM_OK)
+		st = txn_life(at->tw, NULL, &restorer, &restores, &err);
+	if (st == NAM_OK)
+		st = restorer ? cat_open_empty(at->tw, &at->cat) : cat_open(at->tw, &at->cat);
+	if (st == NAM_OK && restores)
+		st = cat_restore(at->cat, at->tw, &(struct cat_restoring){ 0 }, &restored, &err);
+	if (st == NAM_OK && restorer)
+		st = txn_life_done(at->tw, NULL, &err);
+	if (st != NAM_OK && restorer)
+		txn_life_quit(at->tw);
+	if (net_sim_crashed(at->net)) {
+		r->restorers_died += restorer;
+		return false;
+	}
+	if (verbose && st != NAM_OK)
+		printf("    process %u: %s %s\n", p, nam_status_text(st), err.text);
+	bool faults = r->shape.fail_sync != 0 || r->shape.room != 0 || r->shape.long_pauses;
+	if (st != NAM_OK && !faults)
+		cluster_bad(
+		    &r->c, "process %u cannot open the database: %s %s", p, nam_status_text(st), err.text);
+	r->restores += st == NAM_OK && restores;
+	return st == NAM_OK;
+}
+
+static bool
+set_up(struct cut_run *r, unsigned p)
+{
+	static const char *const text[] = {
+		"SET namdb.visibility = 'cluster'",
+		"CREATE TABLE acc (k int PRIMARY KEY, n bigint, who bigint, prev bigint, bal bigint)",
+		"CREATE TABLE item (k int PRIMARY KEY, id bigint, body text)",
+		"CREATE UNIQUE INDEX item_id ON item (id)",
+		"CREATE TABLE child (id bigint PRIMARY KEY, k int REFERENCES item (k))",
+		"CREATE SEQUENCE q",
+		"CREATE SEQUENCE r",
+		"SELECT nextval('q')",
+		"SELECT nextval('r')",
+		"CREATE TABLE done (id bigint PRIMARY KEY)",
+		"INSERT INTO acc SELECT i, 0, 0, 0, 0 FROM generate_series(0, 5) i",
+	};
+	struct speaker me;
+	bool ok = speaker_open(&me, &r->c, p);
+	for (unsigned i = 0; ok && i < sizeof text / sizeof *text; i++) {
+		const char *a = speaker_ask(&me, text[i]);
+		ok = answer_error(a) == NULL;
+		if (!ok)
+			cluster_bad(&r->c, "%s: %s", text[i], a);
+	}
+	speaker_close(&me);
+	return ok;
+}
+
+/* The first one that has opened the database: nothing goes wrong but a cut. */
+static void
+judge(struct cut_run *r, unsigned p)
+{
+	static struct cut_seen seen;
+	struct tables_found found;
+	r->judging = true;
+	net_sim_faults(r->c.sim, false);
+	for (unsigned i = 1; i <= r->shape.procs; i++)
+		net_sim_crash_at(r->c.sim, r->c.place[i].net, 0);
+	if (r->number == 0) {
+		if (set_up(r, p)) {
+			r->m->q_high = r->m->r_low = 1;
+			r->m->r_top = 1 + CUT_AHEAD;
+		}
+	} else {
+		cut_read_all(r, p, &seen);
+		tables_judge(&r->c, p, &found);
+		if (r->over)
+			return;
+		if (!r->c.bad && !cut_judge(r->m, &seen))
+			cluster_bad(&r->c, "%s", r->m->wrong);
+	}
+	r->judged = true;
+	r->judged_at = net_sim_now_ns(r->c.sim);
+	net_sim_faults(r->c.sim, true);
+}
+
+static void
+member_main(void *arg)
+{
+	struct member *me = arg;
+	struct cut_run *r = me->run;
+	struct place *at = &r->c.place[me->p];
+	net_sleep(at->w, nam_rng_below(net_rng(at->w), 3000) * US);
+	bool open = open_database(r, me->p);
+	if (open && !r->judging)
+		judge(r, me->p);
+	while (open && !r->judged && !net_sim_crashed(at->net))
+		net_sleep(at->w, 100 * US);
+	if (open && r->shape.crash != 0 && me->p > 1) {
+		uint64_t verbs = net_sim_verbs(at->net) + 1 + nam_rng_below(net_rng(at->w), r->shape.crash);
+		net_sim_crash_at(r->c.sim, at->net, verbs);
+	}
+	for (unsigned i = 0; open && i < CUT_CLIENTS; i++) {
+		struct cut_client *k = &r->client[i];
+		if (1 + i % r->shape.procs != me->p)
+			continue;
+		*k = (struct cut_client){ .run = r, .number = i, .p = me->p };
+		nam_rng_init(&k->dice, nam_mix(r->seed * LIVES + r->number) + i);
+		r->left++;
+		cluster_start(&r->c, me->p, cut_client, k);
+	}
+	r->opened += open;
+	if (!open)
+		r->bad_open = true;
+	free(me);
+	r->left--;
+}
+
+/* ---- a life ---- */
+
+/* Watches; has no part in the database. */
+static void
+watch_main(void *arg)
+{
+	struct cut_run *r = arg;
+	struct net_worker *w = r->c.place[0].w;
+	for (unsigned p = 1; p <= r->shape.procs; p++) {
+		struct member *m = malloc(sizeof *m);
+		if (m == NULL)
+			abort();
+		*m = (struct member){ r, p };
+		if (r->shape.crash_open != 0 && (p < r->shape.procs))
+			net_sim_crash_at(
+			    r->c.sim, r->c.place[p].net, 1 + nam_rng_below(net_rng(w), r->shape.crash_open));
+		r->left++;
+		cluster_start(&r->c, p, member_main, m);
+	}
+	/* Some seconds: restores and recoveries have their time. */
+	for (uint64_t until = net_now_ns(w) + 60000 * MS; r->left > 0 && !r->c.bad;) {
+		net_sleep(w, 200 * US);
+		cluster_bury(&r->c);
+		if (net_now_ns(w) > until) {
+			cluster_bad(&r->c, "%u clients are stuck", r->left);
+			break;
+		}
+	}
+	/* Quiet for a while: what no client waits for is flushed. Or not. */
+	if (nam_rng_below(net_rng(w), 2))
+		net_sleep(w, nam_rng_below(net_rng(w), 400) * MS);
+	r->over = true;
+}
+
+static bool
+is_over(void *arg)
+{
+	struct cut_run *r = arg;
+	uint64_t now = net_sim_now_ns(r->c.sim), from = r->shape.early ? r->begin_ns : r->judged_at;
+	return r->over || r->c.bad || wal_faulty_stopped(r->dir) ||
+	       (r->shape.cut_ns != 0 && from != 0 && now >= from + r->shape.cut_ns);
+}
+
+static void
+count(struct cut_run *r)
+{
+	struct net_sim_stats s;
+	net_sim_stats(r->c.sim, &s);
+	totals->lives++;
+	totals->committed += r->committed;
+	totals->checkpoints += r->checkpoints;
+	totals->restores += r->restores;
+	totals->restorers_died += r->restorers_died;
+	totals->cut_while_restoring += r->number > 0 && !r->judged;
+	totals->cut_at_calls += wal_faulty_stopped(r->dir);
+	totals->sim.verbs += s.verbs;
+	totals->sim.reads_torn += s.reads_torn;
+	totals->sim.delays += s.delays;
+	totals->sim.pauses += s.pauses;
+	totals->sim.crashes += s.crashes;
+	totals->sim.fences += s.fences;
+	for (unsigned p = 1; p <= r->shape.procs; p++) {
+		struct txn_stats st;
+		if (r->c.place[p].tw == NULL)
+			continue;
+		txn_worker_stats(r->c.place[p].tw, &st);
+		totals->recovered += st.recovered;
+	}
+	totals->hash = nam_mix(totals->hash ^ net_sim_trace_hash(r->c.sim));
+}
+
+static bool
+play_life(struct cut_model *m, struct wal_dir *dir, uint64_t seed, unsigned number, struct sql_parser *parser)
+{
+	struct cut_run *r = calloc(1, sizeof *r);
+	if (r == NULL)
+		return false;
+	r->shape = shape_of(seed, number);
+	bool last = number == LIVES;
+	if (last) {
+		r->shape.ops = 0;
+		r->shape.cut_ns = r->shape.cut_call = r->shape.crash_open = r->shape.fail_sync = 0;
+		r->shape.room = 0;
+		r->shape.long_pauses = false;
+		r->shape.pause = 0;
+	}
+	r->m = m;
+	r->dir = dir;
+	r->seed = seed;
+	r->number = number;
+	r->c.parser = parser;
+	r->c.arg = r;
+	nam_rng_init(&r->disk_dice, seed ^ number);
+	const struct cut_shape *s = &r->shape;
+	const struct net_sim_config cfg = { .seed = nam_mix(seed * (LIVES + 1) + number),
+		.nodes = 2,
+		.region_bytes = REGION,
+		.tear_permille = s->tear,
+		.reorder_permille = s->reorder,
+		.delay_permille = s->delay,
+		.pause_ppm = s->pause,
+		.pause_ns = s->long_pauses ? 300 * MS : 20 * MS,
+		.sheltered = 2,
+		.trace = trace };
+	wal_faulty_stop_at(dir, s->cut_call);
+	wal_faulty_fail_sync(dir, s->fail_sync);
+	if (s->room != 0)
+		wal_faulty_room(dir, s->room);
+	bool opened = cluster_open(&r->c, &cfg, 1 + s->procs, serve_log);
+	if (opened) {
+		cluster_start(&r->c, 0, watch_main, r);
+		r->begin_ns = net_sim_now_ns(r->c.sim);
+		if (!net_sim_run(r->c.sim, is_over, r) && !r->over)
+			cluster_bad(&r->c, "all processes wait and nothing can happen any more");
+	}
+	if (!opened && r->over)
+		r->c.bad = false;
+	if (last && opened && !r->judged)
+		cluster_bad(&r->c, "the database was not opened");
+	count(r);
+	if (verbose) {
+		printf("  (crash %u, pause %u%s, late %u, disk %llu us, fail %llu, room %llu)\n", s->crash,
+		    s->pause, s->long_pauses ? " long" : "", s->delay, (unsigned long long)s->disk_ns / 1000,
+		    (unsigned long long)s->fail_sync, (unsigned long long)s->room);
+		printf("  life %u: %u processes, %u opened, judged %d, %u committed, %u checkpoints, %.1f "
+		       "ms, cut at %s%s\n",
+		    number, s->procs, r->opened, r->judged, r->committed, r->checkpoints,
+		    (double)net_sim_now_ns(r->c.sim) / 1e6, wal_faulty_stopped(dir) ? "a call" : "a time",
+		    s->power ? ", with its power" : "");
+	}
+	if (s->power || wal_faulty_stopped(dir))
+		wal_faulty_cut(dir);
+	else
+		wal_faulty_end(dir);
+	wal_faulty_room(dir, UINT64_MAX);
+	return !r->c.bad;
+}
+
+static bool
+play_seed(uint64_t seed)
+{
+	struct sql_parser *parser;
+	struct cut_model *m = calloc(1, sizeof *m);
+	struct wal_dir *dir = wal_faulty_open(seed);
+	if (m == NULL || dir == NULL || sql_parser_open(0, &parser) != NAM_OK)
+		return false;
+	sql_parser_blocks(parser);
+	m->next = 1;
+	bool good = true;
+	totals->hash = 0;
+	for (unsigned i = 0; i <= LIVES && good; i++)
+		good = play_life(m, dir, seed, i, parser);
+	totals->judged += m->judged;
+	totals->acked += m->acked;
+	totals->lost_off += m->lost_off;
+	totals->unknown_here += m->unknown_here;
+	totals->unknown_lost += m->unknown_lost;
+	totals->undone += m->undone;
+	printf("%s", !good ? "" : verbose ? "ok\n" : "");
+	fflush(stdout);
+	return good;
+}
+
+/* ---- seeds ---- */
+
+/* What a cut leaves behind goes with the process. */
+static bool
+run_seed(uint64_t seed)
+{
+	int status = 0;
+	fflush(stdout);
+	pid_t pid = fork();
+	if (pid == 0)
+		_exit(play_seed(seed) ? 0 : 1);
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return false;
+	if (WIFSIGNALED(status))
+		printf("  the process ended with signal %d\n", WTERMSIG(status));
+	bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	if (!good)
+		printf("FAILED: seed %llu\n", (unsigned long long)seed);
+	return good;
+}
+
+static bool
+summary(uint64_t first, uint64_t last, uint64_t failed, double seconds)
+{
+	const struct totals *t = totals;
+	uint64_t seeds = last - first + 1;
+	printf("seeds %llu-%llu: %llu failed, %.1f s, %.1f seeds/s\n", (unsigned long long)first,
+	    (unsigned long long)last, (unsigned long long)failed, seconds, (double)seeds / seconds);
+	printf("  %llu lives, %llu restarts judged, %llu transactions committed, %llu checkpoints; %llu "
+	       "restores, %llu "
+	       "restorers died, %llu cuts before a restart was judged, %llu cuts at a call of the disk\n",
+	    (unsigned long long)t->lives, (unsigned long long)t->judged, (unsigned long long)t->committed,
+	    (unsigned long long)t->checkpoints, (unsigned long long)t->restores,
+	    (unsigned long long)t->restorers_died, (unsigned long long)t->cut_while_restoring,
+	    (unsigned long long)t->cut_at_calls);
+	printf("  of transactions before a cut: %llu acknowledged, of which %llu that did not wait were "
+	       "lost; without an "
+	       "answer %llu were there and %llu were not; %llu told undone\n",
+	    (unsigned long long)t->acked, (unsigned long long)t->lost_off,
+	    (unsigned long long)t->unknown_here, (unsigned long long)t->unknown_lost,
+	    (unsigned long long)t->undone);
+	printf("  %llu verbs, %llu READs torn, %llu late, %llu pauses, %llu processes died, %llu connections "
+	       "ended by "
+	       "fences, %llu owners recovered\n",
+	    (unsigned long long)t->sim.verbs, (unsigned long long)t->sim.reads_torn,
+	    (unsigned long long)t->sim.delays, (unsigned long long)t->sim.pauses,
+	    (unsigned long long)t->sim.crashes, (unsigned long long)t->sim.fences,
+	    (unsigned long long)t->recovered);
+	bool empty = t->checkpoints == 0 || t->restorers_died == 0 || t->cut_while_restoring == 0 ||
+		     t->cut_at_calls == 0 || t->lost_off == 0 || t->unknown_here == 0 ||
+		     t->unknown_lost == 0 || t->undone == 0 || t->recovered == 0 || t->sim.pauses == 0 ||
+		     t->sim.fences == 0;
+	if (failed == 0 && seeds >= 50 && empty) {
+		printf("FAILED: something never happened\n");
+		return false;
+	}
+	return failed == 0;
+}
+
+int
+main(int argc, char **argv)
+{
+	uint64_t first = 1, last = 20, failed = 0, minutes = 0, seed;
+	bool twice = false;
+	struct timespec a, b;
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--trace") == 0)
+			trace = true;
+		else if (strcmp(argv[i], "--verbose") == 0)
+			verbose = true;
+		else if (strcmp(argv[i], "--twice") == 0)
+			twice = true;
+		else if (strcmp(argv[i], "--minutes") == 0 && i + 1 < argc)
+			minutes = strtoull(argv[++i], NULL, 10);
+		else if (!cluster_seeds(argc, argv, &i, &first, &last)) {
+			fprintf(stderr,
+			    "usage: sim_cuts [--seed N | --seeds A-B | --minutes N] [--twice] [--verbose] "
+			    "[--trace]\n");
+			return 2;
+		}
+	}
+	totals = mmap(NULL, sizeof *totals, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (totals == MAP_FAILED)
+		return 1;
+	nam_log_level_set(NAM_LOG_ERROR);
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	if (minutes > 0) {
+		first = nam_mix((uint64_t)time(NULL)) >> 24;
+		last = UINT64_MAX;
+	}
+	for (seed = first; seed <= last && failed < 10; seed++) {
+		bool good = run_seed(seed);
+		uint64_t hash = totals->hash;
+		if (good && twice && (!run_seed(seed) || totals->hash != hash)) {
+			printf("FAILED: seed %llu played again differs\n", (unsigned long long)seed);
+			good = false;
+		}
+		if (!good && failed++ == 0)
+			printf("first failing seed: %llu; play it again with: sim_cuts --seed %llu\n",
+			    (unsigned long long)seed, (unsigned long long)seed);
+		clock_gettime(CLOCK_MONOTONIC, &b);
+		if (minutes > 0 && (uint64_t)(b.tv_sec - a.tv_sec) >= 60 * minutes)
+			last = seed;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &b);
+	double seconds = (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9;
+	bool good = summary(first, seed - 1, failed, seconds);
+	printf("sim_cuts: seeds %llu-%llu: %s\n", (unsigned long long)first, (unsigned long long)seed - 1,
+	    good ? "ok" : "FAILED");
+	return !good;
+}
