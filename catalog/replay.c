@@ -9,6 +9,7 @@
  */
 #include "replay.h"
 
+#include <base/fault.h>
 #include <base/hash.h>
 #include <txn/logged_format.h>
 #include <wal/remote/ahead.h>
@@ -136,7 +137,8 @@ static bool
 is_undone(const struct cat_replay *r, const struct txn_logged *head)
 {
 	const struct name n = { head->lock, head->check };
-	return r->undones > 0 && bsearch(&n, r->undone, r->undones, sizeof n, by_name) != NULL;
+	return r->undones > 0 && !nam_fault(UNDONE_COUNTS) &&
+	       bsearch(&n, r->undone, r->undones, sizeof n, by_name) != NULL;
 }
 
 static nam_status
@@ -208,11 +210,12 @@ keep_number(struct cat_replay *r, const struct txn_logged_item *item)
 		r->number[at] = fresh;
 	}
 	struct cat_logged_number *x = &r->number[at];
-	if (item->table > x->generation)
+	if (item->table > x->generation && !nam_fault(NUMBER_GREATEST))
 		*x = fresh;
-	if (item->table == x->generation && number < x->low)
+	bool counts = item->table == x->generation || nam_fault(NUMBER_GREATEST);
+	if (counts && number < x->low)
 		x->low = number;
-	if (item->table == x->generation && number > x->high)
+	if (counts && number > x->high)
 		x->high = number;
 	return NAM_OK;
 }

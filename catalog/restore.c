@@ -14,6 +14,7 @@
  */
 #include "restore_internal.h"
 
+#include <base/fault.h>
 #include <base/log.h>
 #include <catalog/catalog_internal.h>
 #include <catalog/path.h>
@@ -192,7 +193,7 @@ is_temporary(struct cat_str path)
 {
 	char is[CAT_PATH_MAX + 1];
 	snprintf(is, sizeof is, "%.*s", (int)(path.len < sizeof is ? path.len : sizeof is - 1), path.p);
-	return cat_is_temporary(is);
+	return cat_is_temporary(is) && !nam_fault(TEMP_KEPT);
 }
 
 /* The relations, and which of them have memory. */
@@ -428,7 +429,7 @@ raise_ids(struct restore *r)
 	net_addr at = txn_db_root(r->c->db, CAT_ROOT_NEXT_ID);
 	uint64_t next = 0, want = r->last_id >= CAT_FIRST_ID ? r->last_id - CAT_FIRST_ID + 1 : 0, seen;
 	nam_status st = net_read1(w, at, &next, sizeof next, NULL);
-	while (st == NAM_OK && next < want) {
+	while (st == NAM_OK && next < want && !nam_fault(IDS_AGAIN)) {
 		st = net_cas1(w, at, next, want, &seen, NULL);
 		if (st == NAM_OK && seen == next)
 			break;

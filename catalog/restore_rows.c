@@ -7,6 +7,7 @@
  */
 #include "restore_internal.h"
 
+#include <base/fault.h>
 #include <catalog/catalog_internal.h>
 
 #include <stdlib.h>
@@ -56,7 +57,8 @@ row_bytes(const struct restore *r, struct txn *t, const struct cat_table *tab,
 		nam_status st = txn_blob_put(t, store, x->bytes, x->len, &b);
 		if (st != NAM_OK)
 			return st;
-		memcpy(copy + where[i], &b, sizeof b);
+		if (!nam_fault(VALUE_UNMOVED))
+			memcpy(copy + where[i], &b, sizeof b);
 		*bytes += x->len;
 	}
 	if (n > 0)

@@ -4,6 +4,7 @@
 set -u
 dir=${1:?usage: tests/twins.sh BUILD_DIR}
 sim=$dir/tests/sim/sim_txn
+cuts=$dir/tests/simsql/sim_cuts
 bad=0 count=0 at_once=$(nproc 2>/dev/null || echo 2) tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
@@ -63,6 +64,8 @@ while IFS=$'\t' read -r name rule test seeds what; do
 	if [ "${test%% *}" = sim_txn ]; then
 		# shellcheck disable=SC2086 # no word, or one
 		begin "$name" $sim ${test#sim_txn} --twin "$name" --seeds "$seeds"
+	elif [ "$test" = sim_cuts ]; then
+		begin "$name" "$cuts" --twin "$name" --seeds "$seeds"
 	elif [ -z "${scene[$test]:-}" ]; then
 		scene[$test]=1
 		begin "$test" "$(scene_of "$test")"
@@ -71,7 +74,7 @@ done <<<"$faults"
 wait
 while IFS=$'\t' read -r name rule test seeds what; do
 	[ -n "$name" ] || continue
-	if [ "${test%% *}" != sim_txn ]; then
+	if [ "${test%% *}" != sim_txn ] && [ "$test" != sim_cuts ]; then
 		count=$((count + 1))
 		if [ "$(ended "$test")" = 0 ] && line=$(grep -m1 "^fault $name:" "$tmp/$test"); then
 			echo "$name: caught by $test (${line#*: })"
@@ -86,8 +89,10 @@ while IFS=$'\t' read -r name rule test seeds what; do
 done <<<"$faults"
 
 for test in "${!last[@]}"; do
+	sound=$sim
+	[ "$test" != sim_cuts ] || sound=$cuts
 	# shellcheck disable=SC2086
-	begin "sound ${test}" $sim ${test#sim_txn} --seeds "1-${last[$test]}"
+	begin "sound ${test}" $sound $(sed 's/^sim_[a-z]*//' <<<"$test") --seeds "1-${last[$test]}"
 done
 wait
 for test in "${!last[@]}"; do

@@ -110,7 +110,7 @@ txn_life(struct txn_worker *tw, const struct txn_life_wait *wait, bool *restorer
 			return join_life(tw, (uint32_t)(word >> 1), err);
 		if (st == NAM_OK && word != 0)
 			st = tso_ended(tw->tso, txn_lock_owner(word), txn_lock_epoch(word), &ended);
-		if (st == NAM_OK && ended) {
+		if (st == NAM_OK && (ended || nam_fault(RESTORER_LIVES))) {
 			st = tso_pin_now(tw->tso, &db->life_pin);
 			db->life_word =
 			    txn_lock_word(tso_owner(db->tso), tso_epoch(db->tso), TXN_INTENT_INDEX, 0);

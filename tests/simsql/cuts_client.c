@@ -19,7 +19,7 @@ is_one_of(const char *e, const char *const *list)
 }
 
 static int
-kind_of(const struct cut_client *k, const char *e)
+kind_of(struct cut_client *k, const char *e)
 {
 	/* 53100: the disk is full; 42P01, 42703: another one has dropped it; 23503: a child refers
 	 * to it. */
@@ -27,13 +27,17 @@ kind_of(const struct cut_client *k, const char *e)
 		"42703", "42701", "55006", "25P02", NULL };
 	static const char *const unknown[] = { "08007", "40003", NULL };
 	const struct cut_shape *s = &k->run->shape;
-	bool failing = s->fail_sync != 0, faults = s->crash || s->long_pauses || failing;
+	bool failing = s->fail_sync != 0, faults = s->crash || s->long_pauses || s->breaks || failing;
 	if (is_one_of(e, undone))
 		return ERROR_UNDONE;
-	if (strncmp(e, "53100", 5) == 0 && s->room != 0)
+	if (strncmp(e, "53100", 5) == 0 && s->room != 0) {
+		k->run->full++;
 		return ERROR_UNDONE;
-	if (strncmp(e, "58030", 5) == 0 && failing && strstr(e, "rolled back") != NULL)
+	}
+	if (strncmp(e, "58030", 5) == 0 && failing && strstr(e, "rolled back") != NULL) {
+		k->run->failed++;
 		return ERROR_UNDONE;
+	}
 	if (is_one_of(e, unknown) && faults)
 		return ERROR_UNKNOWN;
 	return faults && strncmp(e, "58030", 5) == 0 ? ERROR_UNKNOWN : ERROR_BAD;
@@ -377,7 +381,7 @@ ask(struct speaker *me, const char *text)
 	if (e == NULL)
 		return a;
 	/* The disk fails or is full while the database is looked at: another start looks. */
-	if ((r->shape.fail_sync != 0 && strncmp(e, "58030", 5) == 0) ||
+	if (((r->shape.fail_sync != 0 || r->shape.breaks != 0) && strncmp(e, "58030", 5) == 0) ||
 	    (r->shape.room != 0 && strncmp(e, "53100", 5) == 0))
 		r->over = true;
 	else

@@ -14,6 +14,7 @@ enum { CUT_CLIENTS = 6 };
 struct cut_shape {
 	unsigned procs; /* that open the database; one more watches */
 	uint32_t tear, reorder, delay, pause;
+	uint32_t breaks; /* of a million verbs, with how many the connection breaks */
 	bool long_pauses;
 	uint32_t crash;      /* processes die within so many verbs; 0 = they do not */
 	uint32_t crash_open; /* ... before they have opened the database */
@@ -22,7 +23,7 @@ struct cut_shape {
 	bool early;          /* ... than its begin; else than its judge's end */
 	uint64_t cut_call;   /* ... with that call of the operating system */
 	bool power;          /* with its power; else its processes end, and what they wrote stays */
-	uint64_t room;       /* bytes that the disk has; 0 = enough */
+	uint64_t room;       /* bytes that the disk still has behind the start; 0 = enough */
 	uint64_t fail_sync;  /* this sync fails; 0 = none */
 	uint64_t disk_ns;    /* a call of the disk takes up to so long */
 	bool plain;          /* blocks are not compressed */
@@ -52,7 +53,7 @@ struct cut_run {
 	bool judging, judged, over;
 	uint64_t begin_ns, judged_at;
 	unsigned committed, checkpoints, restores, restorers_died;
-	bool bad_open;
+	unsigned full, failed; /* transactions refused: the disk is full, or has failed */
 };
 
 void cut_client(void *client);

@@ -3,7 +3,7 @@
  * processes stall and die, the power goes at any moment or at any call of the operating system, also
  * while the database is restored; then the cluster starts again with what the disk has kept.
  *
- *	sim_cuts [--seed N | --seeds A-B | --minutes N] [--twice] [--verbose] [--trace]
+ *	sim_cuts [--seed N | --seeds A-B | --minutes N] [--twice] [--twin NAME] [--verbose] [--trace]
  *
  * One seed decides everything: LIVES lives of the cluster. Each restart is judged (cuts.h): what was
  * answered is there, what was told undone is not, what is there is closed under "has read" and in
@@ -26,28 +26,47 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {
-	LIVES = 4,
-	PROCS_LEAST = 2,
-	STACK = 1 << 20,
-	STUCK_NS = 2000000000,
-	REGION = 48 << 20,
-	SEGMENT = 256 << 10
-};
+enum { LIVES = 4, PROCS_LEAST = 2, STACK = 1 << 20, REGION = 48 << 20, SEGMENT = 256 << 10 };
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)
 
 /* Of all seeds; in memory that the seeds' processes share. */
 struct totals {
 	uint64_t lives, judged, committed, checkpoints, restores, restorers_died, acked, lost_off,
-	    unknown_here, unknown_lost, undone, recovered, cut_while_restoring, cut_at_calls, full,
-	    failed_syncs, begun_cut;
+	    unknown_here, unknown_lost, undone, recovered, cut_while_restoring, cut_at_calls, full, failed;
 	struct net_sim_stats sim;
 	uint64_t hash; /* of the seed played last */
 };
 
 static struct totals *totals;
-static bool trace, verbose;
+static bool trace, verbose, twin;
+
+static bool
+choose_twin(const char *name)
+{
+#ifdef NAM_TWINS
+	for (unsigned i = 1; i < NAM_FAULTS_COUNT; i++)
+		if (strcmp(nam_fault_name[i], name) == 0) {
+			nam_fault_on = (enum nam_fault)i;
+			twin = true;
+		}
+#else
+	(void)name;
+	fprintf(stderr, "this build has no twins: ./go twins makes one that has\n");
+#endif
+	return twin;
+}
+
+/* With a space behind it. */
+static const char *
+twin_name(void)
+{
+	static char name[80];
+#ifdef NAM_TWINS
+	snprintf(name, sizeof name, "%s ", nam_fault_name[nam_fault_on]);
+#endif
+	return name;
+}
 
 /* ---- what a life is like ---- */
 
@@ -75,11 +94,12 @@ shape_of(uint64_t seed, unsigned number)
 	else if (how < 7)
 		s.cut_call = 1 + nam_rng_below(&d, 400);
 	if (nam_rng_below(&d, 8) == 0)
-		s.room = (1 + nam_rng_below(&d, 8)) * SEGMENT;
+		s.room = 1 + nam_rng_below(&d, 2 * SEGMENT);
 	if (nam_rng_below(&d, 8) == 0)
 		s.fail_sync = 1 + nam_rng_below(&d, 100);
 	if (number == 0)
-		s.fail_sync = s.room = 0;
+		s.fail_sync = 0;
+	s.breaks = nam_rng_below(&d, 3) == 0 ? 20 + (uint32_t)nam_rng_below(&d, 500) : 0;
 	/* The first life makes its tables in peace. */
 	s.early = number > 0 && nam_rng_below(&d, 2);
 	if (number == 0)
@@ -187,12 +207,26 @@ open_database(struct cut_run *r, unsigned p)
 	}
 	if (verbose && st != NAM_OK)
 		printf("    process %u: %s %s\n", p, nam_status_text(st), err.text);
-	bool faults = r->shape.fail_sync != 0 || r->shape.room != 0 || r->shape.long_pauses;
+	bool faults =
+	    r->shape.fail_sync != 0 || r->shape.room != 0 || r->shape.long_pauses || r->shape.breaks;
 	if (st != NAM_OK && !faults)
 		cluster_bad(
 		    &r->c, "process %u cannot open the database: %s %s", p, nam_status_text(st), err.text);
 	r->restores += st == NAM_OK && restores;
-	return st == NAM_OK;
+	if (st == NAM_OK)
+		return true;
+	/* It ends, as a compute node that cannot open the database does. */
+	if (at->cat != NULL)
+		cat_close(at->cat);
+	if (at->tw != NULL)
+		txn_worker_close(at->tw);
+	if (at->db != NULL)
+		txn_db_close(at->w, at->db);
+	at->cat = NULL;
+	at->tw = NULL;
+	at->db = NULL;
+	net_sim_crash(r->c.sim, at->net);
+	return false;
 }
 
 static bool
@@ -246,6 +280,8 @@ judge(struct cut_run *r, unsigned p)
 		if (!r->c.bad && !cut_judge(r->m, &seen))
 			cluster_bad(&r->c, "%s", r->m->wrong);
 	}
+	if (r->shape.room != 0)
+		wal_faulty_room(r->dir, wal_faulty_used(r->dir) + r->shape.room);
 	r->judged = true;
 	r->judged_at = net_sim_now_ns(r->c.sim);
 	net_sim_faults(r->c.sim, true);
@@ -277,8 +313,6 @@ member_main(void *arg)
 		cluster_start(&r->c, me->p, cut_client, k);
 	}
 	r->opened += open;
-	if (!open)
-		r->bad_open = true;
 	free(me);
 	r->left--;
 }
@@ -336,6 +370,8 @@ count(struct cut_run *r)
 	totals->checkpoints += r->checkpoints;
 	totals->restores += r->restores;
 	totals->restorers_died += r->restorers_died;
+	totals->full += r->full;
+	totals->failed += r->failed;
 	totals->cut_while_restoring += r->number > 0 && !r->judged;
 	totals->cut_at_calls += wal_faulty_stopped(r->dir);
 	totals->sim.verbs += s.verbs;
@@ -343,6 +379,7 @@ count(struct cut_run *r)
 	totals->sim.delays += s.delays;
 	totals->sim.pauses += s.pauses;
 	totals->sim.crashes += s.crashes;
+	totals->sim.breaks += s.breaks;
 	totals->sim.fences += s.fences;
 	for (unsigned p = 1; p <= r->shape.procs; p++) {
 		struct txn_stats st;
@@ -367,7 +404,7 @@ play_life(struct cut_model *m, struct wal_dir *dir, uint64_t seed, unsigned numb
 		r->shape.cut_ns = r->shape.cut_call = r->shape.crash_open = r->shape.fail_sync = 0;
 		r->shape.room = 0;
 		r->shape.long_pauses = false;
-		r->shape.pause = 0;
+		r->shape.pause = r->shape.breaks = 0;
 	}
 	r->m = m;
 	r->dir = dir;
@@ -385,12 +422,11 @@ play_life(struct cut_model *m, struct wal_dir *dir, uint64_t seed, unsigned numb
 		.delay_permille = s->delay,
 		.pause_ppm = s->pause,
 		.pause_ns = s->long_pauses ? 300 * MS : 20 * MS,
+		.lose_ppm = s->breaks,
 		.sheltered = 2,
 		.trace = trace };
 	wal_faulty_stop_at(dir, s->cut_call);
 	wal_faulty_fail_sync(dir, s->fail_sync);
-	if (s->room != 0)
-		wal_faulty_room(dir, s->room);
 	bool opened = cluster_open(&r->c, &cfg, 1 + s->procs, serve_log);
 	if (opened) {
 		cluster_start(&r->c, 0, watch_main, r);
@@ -404,9 +440,10 @@ play_life(struct cut_model *m, struct wal_dir *dir, uint64_t seed, unsigned numb
 		cluster_bad(&r->c, "the database was not opened");
 	count(r);
 	if (verbose) {
-		printf("  (crash %u, pause %u%s, late %u, disk %llu us, fail %llu, room %llu)\n", s->crash,
-		    s->pause, s->long_pauses ? " long" : "", s->delay, (unsigned long long)s->disk_ns / 1000,
-		    (unsigned long long)s->fail_sync, (unsigned long long)s->room);
+		printf("  (crash %u, breaks %u, pause %u%s, late %u, disk %llu us, fail %llu, room %llu)\n",
+		    s->crash, s->breaks, s->pause, s->long_pauses ? " long" : "", s->delay,
+		    (unsigned long long)s->disk_ns / 1000, (unsigned long long)s->fail_sync,
+		    (unsigned long long)s->room);
 		printf("  life %u: %u processes, %u opened, judged %d, %u committed, %u checkpoints, %.1f "
 		       "ms, cut at %s%s\n",
 		    number, s->procs, r->opened, r->judged, r->committed, r->checkpoints,
@@ -461,10 +498,30 @@ run_seed(uint64_t seed)
 		return false;
 	if (WIFSIGNALED(status))
 		printf("  the process ended with signal %d\n", WTERMSIG(status));
+	/* A twin that crashed in the broken place has shown nothing. */
+	if (WIFSIGNALED(status) && twin)
+		exit(2);
 	bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
 	if (!good)
 		printf("FAILED: seed %llu\n", (unsigned long long)seed);
 	return good;
+}
+
+/* A line of figures: names and numbers, to NULL. False: one of them is 0. */
+struct figure {
+	const char *name;
+	uint64_t n;
+};
+
+static bool
+show_figures(const struct figure *f)
+{
+	bool all = true;
+	for (printf("  "); f->name != NULL; f++) {
+		printf("%llu %s%s", (unsigned long long)f->n, f->name, f[1].name != NULL ? ", " : "\n");
+		all = all && f->n > 0;
+	}
+	return all;
 }
 
 static bool
@@ -472,33 +529,26 @@ summary(uint64_t first, uint64_t last, uint64_t failed, double seconds)
 {
 	const struct totals *t = totals;
 	uint64_t seeds = last - first + 1;
+	const struct figure life[] = { { "lives", t->lives }, { "restarts judged", t->judged },
+		{ "transactions committed", t->committed }, { "checkpoints", t->checkpoints },
+		{ "restores", t->restores }, { "restorers died", t->restorers_died },
+		{ "cuts before a restart was judged", t->cut_while_restoring },
+		{ "cuts at a call of the disk", t->cut_at_calls }, { NULL, 0 } };
+	const struct figure cut[] = { { "acknowledged before a cut", t->acked },
+		{ "of them did not wait and were lost", t->lost_off },
+		{ "without an answer were there", t->unknown_here },
+		{ "without an answer were not", t->unknown_lost }, { "told undone", t->undone },
+		{ "refused by a full disk", t->full }, { "by a disk that had failed", t->failed },
+		{ NULL, 0 } };
+	const struct figure sim[] = { { "verbs", t->sim.verbs }, { "READs torn", t->sim.reads_torn },
+		{ "late", t->sim.delays }, { "pauses", t->sim.pauses },
+		{ "connections broken", t->sim.breaks }, { "processes died", t->sim.crashes },
+		{ "connections ended by fences", t->sim.fences }, { "owners recovered", t->recovered },
+		{ NULL, 0 } };
 	printf("seeds %llu-%llu: %llu failed, %.1f s, %.1f seeds/s\n", (unsigned long long)first,
 	    (unsigned long long)last, (unsigned long long)failed, seconds, (double)seeds / seconds);
-	printf("  %llu lives, %llu restarts judged, %llu transactions committed, %llu checkpoints; %llu "
-	       "restores, %llu "
-	       "restorers died, %llu cuts before a restart was judged, %llu cuts at a call of the disk\n",
-	    (unsigned long long)t->lives, (unsigned long long)t->judged, (unsigned long long)t->committed,
-	    (unsigned long long)t->checkpoints, (unsigned long long)t->restores,
-	    (unsigned long long)t->restorers_died, (unsigned long long)t->cut_while_restoring,
-	    (unsigned long long)t->cut_at_calls);
-	printf("  of transactions before a cut: %llu acknowledged, of which %llu that did not wait were "
-	       "lost; without an "
-	       "answer %llu were there and %llu were not; %llu told undone\n",
-	    (unsigned long long)t->acked, (unsigned long long)t->lost_off,
-	    (unsigned long long)t->unknown_here, (unsigned long long)t->unknown_lost,
-	    (unsigned long long)t->undone);
-	printf("  %llu verbs, %llu READs torn, %llu late, %llu pauses, %llu processes died, %llu connections "
-	       "ended by "
-	       "fences, %llu owners recovered\n",
-	    (unsigned long long)t->sim.verbs, (unsigned long long)t->sim.reads_torn,
-	    (unsigned long long)t->sim.delays, (unsigned long long)t->sim.pauses,
-	    (unsigned long long)t->sim.crashes, (unsigned long long)t->sim.fences,
-	    (unsigned long long)t->recovered);
-	bool empty = t->checkpoints == 0 || t->restorers_died == 0 || t->cut_while_restoring == 0 ||
-		     t->cut_at_calls == 0 || t->lost_off == 0 || t->unknown_here == 0 ||
-		     t->unknown_lost == 0 || t->undone == 0 || t->recovered == 0 || t->sim.pauses == 0 ||
-		     t->sim.fences == 0;
-	if (failed == 0 && seeds >= 50 && empty) {
+	bool all = show_figures(life) & show_figures(cut) & show_figures(sim);
+	if (failed == 0 && seeds >= 100 && !all) {
 		printf("FAILED: something never happened\n");
 		return false;
 	}
@@ -520,6 +570,8 @@ main(int argc, char **argv)
 			twice = true;
 		else if (strcmp(argv[i], "--minutes") == 0 && i + 1 < argc)
 			minutes = strtoull(argv[++i], NULL, 10);
+		else if (strcmp(argv[i], "--twin") == 0 && i + 1 < argc && choose_twin(argv[i + 1]))
+			i++;
 		else if (!cluster_seeds(argc, argv, &i, &first, &last)) {
 			fprintf(stderr,
 			    "usage: sim_cuts [--seed N | --seeds A-B | --minutes N] [--twice] [--verbose] "
@@ -536,7 +588,7 @@ main(int argc, char **argv)
 		first = nam_mix((uint64_t)time(NULL)) >> 24;
 		last = UINT64_MAX;
 	}
-	for (seed = first; seed <= last && failed < 10; seed++) {
+	for (seed = first; seed <= last && failed < (twin ? 1 : 10); seed++) {
 		bool good = run_seed(seed);
 		uint64_t hash = totals->hash;
 		if (good && twice && (!run_seed(seed) || totals->hash != hash)) {
@@ -544,8 +596,9 @@ main(int argc, char **argv)
 			good = false;
 		}
 		if (!good && failed++ == 0)
-			printf("first failing seed: %llu; play it again with: sim_cuts --seed %llu\n",
-			    (unsigned long long)seed, (unsigned long long)seed);
+			printf("first failing seed: %llu; play it again with: sim_cuts %s%s--seed %llu\n",
+			    (unsigned long long)seed, twin ? "--twin " : "", twin ? twin_name() : "",
+			    (unsigned long long)seed);
 		clock_gettime(CLOCK_MONOTONIC, &b);
 		if (minutes > 0 && (uint64_t)(b.tv_sec - a.tv_sec) >= 60 * minutes)
 			last = seed;

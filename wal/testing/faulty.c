@@ -483,6 +483,12 @@ wal_faulty_room(struct wal_dir *d, uint64_t bytes)
 	faulty_of(d)->room = bytes;
 }
 
+uint64_t
+wal_faulty_used(struct wal_dir *d)
+{
+	return bytes_of_all(faulty_of(d));
+}
+
 /* A page that is neither as before nor as written. */
 static void
 page_mix(struct faulty *f, struct node *n, uint64_t p)

@@ -29,6 +29,8 @@ bool wal_faulty_stopped(struct wal_dir *d);
 void wal_faulty_fail_sync(struct wal_dir *d, uint64_t n);
 /* All files together may have so many bytes. UINT64_MAX, as at first: no bound. */
 void wal_faulty_room(struct wal_dir *d, uint64_t bytes);
+/* What they have now. */
+uint64_t wal_faulty_used(struct wal_dir *d);
 
 /* The power is cut, and comes back: all files are closed (and their handles invalid), calls work.
  */
