@@ -281,6 +281,9 @@ nam_status cat_drop(struct cat *c, struct txn *t, const struct cat_table *table)
  * covers all rows there are. NAM_CONFLICT: another transaction has changed or dropped it meanwhile,
  * or, above READ COMMITTED, its rows; NAM_TIMEOUT. */
 nam_status cat_hold(struct cat *c, struct txn *t, const struct cat_table *table);
+/* Likewise, of a table whose rows end: what lies on a storage node that does not answer goes as
+ * well. NAM_GONE: its definition does not answer. */
+nam_status cat_hold_to_end(struct cat *c, struct txn *t, const struct cat_table *table);
 /* Gives the rows of a table another definition. Types and places of the columns stay; names and
  * rules may change. NAM_ABSENT, NAM_CONFLICT: another transaction has dropped or changed the
  * table. */

@@ -321,6 +321,18 @@ cat_hold(struct cat *c, struct txn *t, const struct cat_table *table)
 	return st == NAM_OK ? txn_lock_table(t, (struct txn_table *)(uintptr_t)&table->store) : st;
 }
 
+nam_status
+cat_hold_to_end(struct cat *c, struct txn *t, const struct cat_table *table)
+{
+	if (table->store.guard.bits == 0)
+		return NAM_OK;
+	nam_status st = lock_definition(c, t, table);
+	if (st != NAM_OK)
+		return st;
+	st = txn_lock_table(t, (struct txn_table *)(uintptr_t)&table->store);
+	return st == NAM_GONE ? NAM_OK : st;
+}
+
 /* extras: only what nam_extras says is another. */
 static nam_status
 alter(struct cat *c, struct txn *t, const struct cat_table *table, const struct cat_table *def, bool extras)

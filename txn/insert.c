@@ -185,6 +185,8 @@ put_write(struct txn *t, const struct txn_put *p, struct candidate *c, bool fres
 {
 	struct txn_write *w = txn_own(t, c->at);
 	nam_status st = NAM_OK;
+	if (w != NULL && txn_is_unread(w))
+		return NAM_GONE;
 	if (w != NULL) { /* deleted by this transaction before */
 		if (!txn_keep_write(t, w))
 			return NAM_NOMEM;

@@ -283,6 +283,8 @@ lock_rows(struct txn *t, struct txn_table *table, struct txn_row *row, nam_statu
 		struct txn_write *w = txn_own(t, r->at);
 		r->changed = false;
 		out[i] = NAM_OK;
+		if (w != NULL && txn_is_unread(w))
+			return out[i] = NAM_GONE;
 		if (w != NULL && (w->kind != WR_LOCK || r->cid == rec_listed(w->cid[w->newest])))
 			continue; /* already ours, locked or inserted */
 		if (w != NULL) {

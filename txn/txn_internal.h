@@ -629,6 +629,14 @@ txn_writes(const struct txn_write *w)
 	return w->kind != WR_LOCK;
 }
 
+/* True if the connection broke while the row was locked: what it shows is not known, and the
+ * transaction can only be undone. */
+static inline bool
+txn_is_unread(const struct txn_write *w)
+{
+	return w->kind == WR_LOCK && w->newest == REC_NO_SLOT;
+}
+
 /* True if the block has to be freed, or looked at, before the transaction ends. */
 static inline bool
 txn_may_hold(const struct txn_write *w)

@@ -248,6 +248,8 @@ change_begin(
 		net_hint(t->tw->w, net_plus(row->at, w->view->head_bytes + w->target * w->view->slot_bytes),
 		    sizeof(struct rec_slot) + row->len);
 	}
+	if (txn_is_unread(w))
+		return NAM_GONE;
 	if (!txn_keep_write(t, w))
 		return NAM_NOMEM;
 	if (w->kind == WR_LOCK) {

@@ -352,10 +352,7 @@ sql_drop_relations(struct sql_session *s, const struct ast_stmt *ast, enum cat_k
 		s->ddl = true;
 		/* The drop waits for transactions that write the table; rows that this transaction
 		 * has not seen make it a conflict. */
-		st = kind == CAT_TABLE ? cat_hold(s->cfg.cat, s->t, tab) : NAM_OK;
-		if (st == NAM_GONE) /* what lay on a lost node cannot be looked at, and can be
-				     * dropped */
-			st = NAM_OK;
+		st = kind == CAT_TABLE ? cat_hold_to_end(s->cfg.cat, s->t, tab) : NAM_OK;
 		/* Another transaction was faster. The name may stand for another table now, or for
 		 * none. */
 		if (st == NAM_CONFLICT && s->iso == TXN_READ_COMMITTED && tries++ < SQL_RETRIES &&

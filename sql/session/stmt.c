@@ -418,8 +418,8 @@ execute(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *para
 	if (!domains_hold(s, p, given, err))
 		return false;
 	if (p->kind == AST_TRUNCATE) {
-		nam_status held = cat_hold(s->cfg.cat, s->t, p->tab);
-		if (held != NAM_OK && held != NAM_GONE) /* data on a lost node may go as well */
+		nam_status held = cat_hold_to_end(s->cfg.cat, s->t, p->tab);
+		if (held != NAM_OK)
 			return sql_status(err, held, p->tab);
 		struct nam_arena *a = sql_arena(s, 0);
 		if (a == NULL)

@@ -206,8 +206,8 @@ truncate_all(
 			    err, "42501", "permission denied for table %s", cat_local(tab->path));
 		if (!sql_must_have(s, tab, CAT_MAY_TRUNCATE, err))
 			return false;
-		st = cat_hold(s->cfg.cat, s->t, tab);
-		if (st != NAM_OK && st != NAM_GONE) /* data on a lost node may go as well */
+		st = cat_hold_to_end(s->cfg.cat, s->t, tab);
+		if (st != NAM_OK)
 			return sql_status(err, st, tab);
 		if (!sql_foreign_may_truncate(tab, e.name, e.n, err))
 			return false;

@@ -497,7 +497,7 @@ run_seed(uint64_t seed)
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		return false;
 	if (WIFSIGNALED(status))
-		printf("  the process ended with signal %d\n", WTERMSIG(status));
+		printf("  seed %llu ended with signal %d\n", (unsigned long long)seed, WTERMSIG(status));
 	/* A twin that crashed in the broken place has shown nothing. */
 	if (WIFSIGNALED(status) && twin)
 		exit(2);
