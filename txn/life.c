@@ -45,14 +45,20 @@ join_life(struct txn_worker *tw, uint32_t life, struct nam_err *err)
 	return NAM_OK;
 }
 
-/* Snapshots of this process cover all that a restorer before it has committed: it deletes that. */
+/* Each snapshot that is taken from now on, by any process, covers all that has been committed. */
 static nam_status
-see_all(struct txn_worker *tw, struct nam_err *err)
+all_marked(struct txn_worker *tw)
 {
 	tso_cid cid;
 	nam_status st = txn_cid_spend(tw, 0, &cid);
-	if (st == NAM_OK && !nam_fault(LIFE_UNSEEN))
-		st = tso_wait_for(tw->tso, cid);
+	return st == NAM_OK ? tso_wait_for(tw->tso, cid) : st;
+}
+
+/* This process sees what a restorer before it has committed: it deletes that. */
+static nam_status
+see_all(struct txn_worker *tw, struct nam_err *err)
+{
+	nam_status st = all_marked(tw);
 	return st == NAM_OK ? st
 			    : nam_fail(err, st, "cannot see what a restorer before this one has left: %s",
 				  nam_status_text(st));
@@ -175,7 +181,10 @@ txn_life_done(struct txn_worker *tw, const atomic_bool *stop, struct nam_err *er
 {
 	struct txn_db *db = tw->db;
 	uint64_t seen;
-	nam_status st = wal_log_publish(tw->w, &db->wal, stop);
+	/* A process that opens the database behind this one sees all of it. */
+	nam_status st = nam_fault(LIFE_UNMARKED) ? NAM_OK : all_marked(tw);
+	if (st == NAM_OK)
+		st = wal_log_publish(tw->w, &db->wal, stop);
 	if (st == NAM_OK)
 		st = net_cas1(tw->w, life_at(db), db->life_word, 1 + 2 * (uint64_t)db->wal.life, &seen, NULL);
 	if (st == NAM_OK && seen != db->life_word)

@@ -7,7 +7,6 @@
 #include "logged_format.h"
 #include "txn_internal.h"
 
-#include <base/fault.h>
 #include <base/log.h>
 
 #include <stdlib.h>
@@ -222,7 +221,7 @@ txn_log_undone(struct txn_worker *tw, uint64_t lock, uint64_t check)
 		if (st != NAM_OK)
 			return st;
 	}
-	return st == NAM_OK && !nam_fault(UNDONE_UNFLUSHED) ? txn_flush_wait(tw, a.end) : st;
+	return st == NAM_OK ? txn_flush_wait(tw, a.end) : st;
 }
 
 nam_status

@@ -216,10 +216,9 @@ open_database(struct cut_run *r, unsigned p)
 	if (st == NAM_OK)
 		return true;
 	/* It ends, as a compute node that cannot open the database does. */
-	if (at->cat != NULL)
-		cat_close(at->cat);
 	if (at->tw != NULL)
 		txn_worker_close(at->tw);
+	cat_close(at->cat);
 	if (at->db != NULL)
 		txn_db_close(at->w, at->db);
 	at->cat = NULL;
