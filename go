@@ -617,6 +617,8 @@ verb_soak() {
 		soak_simulated 1
 		echo "== definitions that change, seeds $from-$((from + 199)) =="
 		tally build/tests/simsql/sim_sql --seeds "$from-$((from + 199))"
+		echo "== cuts of the whole cluster, seeds $from-$((from + 399)) =="
+		tally build/tests/simsql/sim_cuts --seeds "$from-$((from + 399))"
 		export NAM_SEED=$from # for the noise in tests/process
 		run_tests release build -L process
 		soak_histories "$from"

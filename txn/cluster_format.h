@@ -37,7 +37,8 @@
  *       process finishes its work.
  *   K6  A cluster with a log is used only when `life` says that its database is there: 1 + 2 x the
  *       life. Before, `life` names the one process that restores it, by a CAS from 0 or from the
- *       word of a restorer that has ended and been recovered.
+ *       word of a restorer that has ended and been recovered. It is set when all that the
+ *       restorer has committed is marked, so each process that sees it sees the whole database.
  */
 #ifndef NAM_TXN_CLUSTER_FORMAT_H
 #define NAM_TXN_CLUSTER_FORMAT_H

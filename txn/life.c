@@ -182,7 +182,7 @@ txn_life_done(struct txn_worker *tw, const atomic_bool *stop, struct nam_err *er
 	struct txn_db *db = tw->db;
 	uint64_t seen;
 	/* A process that opens the database behind this one sees all of it. */
-	nam_status st = nam_fault(LIFE_UNMARKED) ? NAM_OK : all_marked(tw);
+	nam_status st = all_marked(tw);
 	if (st == NAM_OK)
 		st = wal_log_publish(tw->w, &db->wal, stop);
 	if (st == NAM_OK)

@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LIVES = 4, PROCS_LEAST = 2, STACK = 1 << 20, REGION = 48 << 20, SEGMENT = 256 << 10 };
+enum { LIVES = 4, PROCS_LEAST = 2, NODES = 2, STACK = 1 << 20, REGION = 48 << 20, SEGMENT = 256 << 10 };
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)
 
@@ -197,6 +197,9 @@ open_database(struct cut_run *r, unsigned p)
 		st = restorer ? cat_open_empty(at->tw, &at->cat) : cat_open(at->tw, &at->cat);
 	if (st == NAM_OK && restores)
 		st = cat_restore(at->cat, at->tw, &(struct cat_restoring){ 0 }, &restored, &err);
+	/* The last rows may be on their way. */
+	if (restores && r->shape.breaks != 0 && nam_rng_below(net_rng(at->w), 2))
+		net_sim_break(r->c.sim, at->net, 1 + (unsigned)nam_rng_below(net_rng(at->w), NODES));
 	if (st == NAM_OK && restorer)
 		st = txn_life_done(at->tw, NULL, &err);
 	if (st != NAM_OK && restorer)
@@ -414,7 +417,7 @@ play_life(struct cut_model *m, struct wal_dir *dir, uint64_t seed, unsigned numb
 	nam_rng_init(&r->disk_dice, seed ^ number);
 	const struct cut_shape *s = &r->shape;
 	const struct net_sim_config cfg = { .seed = nam_mix(seed * (LIVES + 1) + number),
-		.nodes = 2,
+		.nodes = NODES,
 		.region_bytes = REGION,
 		.tear_permille = s->tear,
 		.reorder_permille = s->reorder,
