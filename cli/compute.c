@@ -382,6 +382,14 @@ open_metrics(struct compute *c, struct cn_pg *pg, struct cn_metrics **out, struc
 	return st;
 }
 
+/* Another signal that ends the process has come. */
+static bool
+told_again(void *arg)
+{
+	const struct timespec none = { 0 };
+	return sigtimedwait(arg, NULL, &none) > 0;
+}
+
 /* Joins the cluster, and serves clients until a signal comes, which is *sig. Closes pg. */
 static nam_status
 run(struct compute *c, struct cn_pg *pg, const sigset_t *set, const sigset_t *ends, int *sig,
@@ -409,6 +417,9 @@ run(struct compute *c, struct cn_pg *pg, const sigset_t *set, const sigset_t *en
 		cli_end_soon();
 	cn_metrics_close(m.metrics);
 	cn_pg_close(pg);
+	/* If it hangs, cli_end_soon ends the process. */
+	if (m.cn != NULL && *sig != 0)
+		(void)cn_last_checkpoint(m.cn, told_again, (void *)(uintptr_t)ends);
 	cn_close(m.cn);
 	return *sig != 0 ? NAM_OK : st;
 }

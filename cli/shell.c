@@ -1,4 +1,5 @@
 /* shell.c -- the shell's loop: cuts text into statements, runs them, prints the answers. */
+#include "cli.h"
 #include "shell.h"
 
 #include <base/clock.h>
@@ -804,12 +805,33 @@ fail:
 	return NULL;
 }
 
+static bool
+told_again(void *arg)
+{
+	(void)arg;
+	return shell_interrupted != 0;
+}
+
+/* Before the process leaves the cluster. */
+static void
+last_checkpoint(struct shell *sh)
+{
+	if (sh->cn == NULL || sh->lost)
+		return;
+	shell_interrupted = 0;
+	if (cn_last_checkpoint(sh->cn, told_again, NULL))
+		return;
+	fflush(NULL);
+	cli_end_soon();
+}
+
 void
 shell_close(struct shell *sh)
 {
 	if (sh == NULL)
 		return;
 	cn_session_close(sh->session);
+	last_checkpoint(sh);
 	cn_close(sh->cn);
 	shell_out(sh, NULL);
 	cn_print_close(sh->print);

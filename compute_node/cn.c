@@ -4,7 +4,6 @@
 #include <base/clock.h>
 #include <base/heap.h>
 #include <base/log.h>
-#include <catalog/checkpoint.h>
 #include <compute_node/cn_internal.h>
 
 #include <stdio.h>
@@ -23,62 +22,6 @@ enum {
 	SCOUT_IDLE_NS = 10000000,
 	LOOK_EVERY = 100
 };
-#define CHECKPOINT_AGAIN_NS UINT64_C(5000000000)
-#define CHECKPOINT_REST_NS  UINT64_C(600000000000)
-
-/* ---- checkpoints ------------------------------------------------------------------ */
-
-/* Behind the last checkpoint the log has grown by as much as that holds, and by `every` at least:
- * so what is written for checkpoints is at most what is written for commits. */
-static bool
-is_due(const struct txn_log_state *log)
-{
-	uint64_t grown = log->end - log->full, holds = log->full - log->begin;
-	return log->every != 0 && log->end > log->full && grown >= log->every && grown >= holds;
-}
-
-static void
-checkpoint(const struct cn_place *place, void *arg)
-{
-	struct cn *cn = arg;
-	struct cat_checkpointed made;
-	uint64_t begin = nam_clock_ns();
-	const struct txn_checkpoint_limits limits = { .stop = &cn->closing };
-	nam_status st = cat_checkpoint(place->cat, place->txn, &limits, &made);
-	if (st == NAM_OK)
-		nam_log(NAM_LOG_INFO,
-		    "checkpoint in %.1f s: %u tables, %llu rows, %llu long values, %.1f MiB",
-		    (double)(nam_clock_ns() - begin) / 1e9, made.tables, (unsigned long long)made.is.rows,
-		    (unsigned long long)made.is.values, (double)made.is.bytes / (1 << 20));
-	else if (st != NAM_BUSY && st != NAM_CANCELLED)
-		nam_log(
-		    NAM_LOG_WARN, "no checkpoint was made: %s; the log goes on growing", nam_status_text(st));
-	/* What was in its way may be in the way of the next one, and a part of one takes space. */
-	uint64_t rest = st == NAM_OK ? 0 : st == NAM_BUSY ? CHECKPOINT_AGAIN_NS : 2 * cn->checkpoint_rest_ns;
-	rest = st != NAM_OK && rest < CHECKPOINT_AGAIN_NS ? CHECKPOINT_AGAIN_NS : rest;
-	cn->checkpoint_rest_ns = rest < CHECKPOINT_REST_NS ? rest : CHECKPOINT_REST_NS;
-	atomic_store(&cn->checkpoint_at_ns, nam_clock_ns() + cn->checkpoint_rest_ns);
-	atomic_store(&cn->checkpoints, false);
-}
-
-/* On the heart, once a second. Of several processes that find a checkpoint due, one makes it
- * (wal_msg.h, Q6). */
-static void
-look_at_log(struct cn *cn)
-{
-	struct txn_log_state log;
-	if (atomic_load(&cn->checkpoints) || !atomic_load(&cn->whole) ||
-	    nam_clock_ns() < atomic_load(&cn->checkpoint_at_ns) ||
-	    txn_log_state(cn->heart->place.txn, &log) != NAM_OK || !is_due(&log))
-		return;
-	/* Workers that are being closed take no job. */
-	pthread_mutex_lock(&cn->end_lock);
-	bool starts = !atomic_load(&cn->closing);
-	atomic_store(&cn->checkpoints, starts);
-	if (starts && cn_start(cn, 0, checkpoint, cn, 0) != NAM_OK)
-		atomic_store(&cn->checkpoints, false);
-	pthread_mutex_unlock(&cn->end_lock);
-}
 
 /* ---- the end --------------------------------------------------------------------- */
 
@@ -110,7 +53,7 @@ watch_end(void *arg)
 	for (unsigned i = 1; !atomic_load(&cn->closing) && net_membership(cn->net) != NET_FENCED; i++) {
 		net_sleep(cn->heart->place.net, WATCH_NS);
 		if (i % LOOK_EVERY == 0)
-			look_at_log(cn);
+			cn_look_at_log(cn);
 	}
 	if (net_membership(cn->net) != NET_FENCED)
 		return;

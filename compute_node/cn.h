@@ -51,6 +51,15 @@ nam_status cn_open(struct cn **out, const struct cn_config *cfg, struct nam_err 
 /* Leaves the cluster. Every session must be closed. Waits for all code that cn_start started. */
 void cn_close(struct cn *cn);
 
+/*
+ * Before cn_close, if the process ends cleanly, and all sessions are closed: if it is the last
+ * process of a cluster with a log, and the log has grown by much since the last checkpoint, makes
+ * one, so that the next start replays less. It takes two seconds at most; then, or when stop(arg)
+ * is true (NULL = never; asked often, on the calling thread), it is given up, without harm. False:
+ * a storage node hangs, so cn_close may take long.
+ */
+bool cn_last_checkpoint(struct cn *cn, bool (*stop)(void *arg), void *arg);
+
 /* Waits, ms at most, until the process is at rest in the cluster: no snapshot, no claim, no lock,
  * its owner slot idle. A process at rest may stall without being fenced. True if it is at rest. The
  * calling thread must not let anything start meanwhile. */

@@ -56,6 +56,8 @@ struct cn {
 	atomic_bool checkpoints;           /* a worker is at it */
 	_Atomic uint64_t checkpoint_at_ns; /* not before */
 	uint64_t checkpoint_rest_ns;       /* that worker's */
+	uint64_t last_until_ns;            /* i  once cn_last_checkpoint has started its job */
+	atomic_bool last_done;             /* that job has ended */
 	pthread_mutex_t end_lock;
 	bool ended; /* end_lock  the heart has seen that the process is fenced */
 	void (*on_end)(void *arg, const char *why); /* end_lock  NULL = none, or it has been
@@ -73,6 +75,9 @@ bool cn_enter_by(struct cn *cn, const struct cn_place *place, const char *user, 
 /* database.c: opens the catalog, when all workers run; restores the database before, or waits until
  * another process has. NAM_CANCELLED: cn->opening->stop was set. */
 nam_status cn_open_database(struct cn *cn, struct nam_err *err);
+
+/* checkpoint.c: starts a checkpoint if one is due. On the heart, once a second. */
+void cn_look_at_log(struct cn *cn);
 
 /* health.c: true if clients are served now; else why not. Waits up to 2 s. Any thread but a
  * worker's. */

@@ -211,6 +211,40 @@ what_is_refused(void **state)
 	unsetenv("NAMDB_PROGRAM");
 }
 
+/* The position at which the log of that directory begins: of its manifest. */
+static uint64_t
+begin_of(const char *dir)
+{
+	char file[400];
+	uint64_t begin = 0;
+	snprintf(file, sizeof file, "%s/%s/manifest", above, dir);
+	int fd = open(file, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(pread(fd, &begin, sizeof begin, 40), sizeof begin);
+	close(fd);
+	return begin;
+}
+
+/* The last handle makes a checkpoint, the one before does not. */
+static void
+last_handle(void **state)
+{
+	(void)state;
+	namdb *db = start("dir:%s/last.db?idle_s=1"), *other = start("dir:%s/last.db?idle_s=1");
+	run(db, "CREATE TABLE t (a integer PRIMARY KEY, n integer, b text); "
+		"INSERT INTO t SELECT i, 0, repeat('x', 900) FROM generate_series(1, 2000) i");
+	for (unsigned i = 0; i < 10; i++)
+		run(db, "UPDATE t SET n = n + 1");
+	namdb_close(db);
+	assert_int_equal(begin_of("last.db"), 0);
+	namdb_close(other);
+	assert_true(begin_of("last.db") > 0);
+	await_end("last.db");
+	db = start("dir:%s/last.db?idle_s=1");
+	assert_int_equal(one(db, "SELECT count(*) FROM t WHERE n = 10"), 2000);
+	namdb_close(db);
+}
+
 /* The process that has the lock of that directory, by the kernel's list. */
 static pid_t
 node_of(const char *dir)
@@ -314,6 +348,7 @@ main(void)
 		cmocka_unit_test(rows_stay),
 		cmocka_unit_test(names),
 		cmocka_unit_test(what_is_refused),
+		cmocka_unit_test(last_handle),
 		cmocka_unit_test(a_node_that_is_killed),
 		cmocka_unit_test(programs_with_children),
 	};

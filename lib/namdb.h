@@ -93,7 +93,8 @@ const char *namdb_version(void);
  * memory. */
 int namdb_open(const char *where, namdb **out);
 /* Rolls back an open transaction. Calls on statements and batches that are still there return
- * NAMDB_MISUSE from now on; they must still be finalized. NULL is fine. */
+ * NAMDB_MISUSE from now on; they must still be finalized. The last handle of the last process of a
+ * cluster with a log may make a checkpoint, for two seconds at most. NULL is fine. */
 void namdb_close(namdb *db);
 
 /* ---- errors of the last call on this handle or its statements -------------------- */

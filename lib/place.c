@@ -477,6 +477,8 @@ lib_place_close(struct lib_place *p)
 		while (*link != p)
 			link = &(*link)->next;
 		*link = p->next;
+		if (usable(p))
+			(void)cn_last_checkpoint(p->cn, NULL, NULL);
 		release(p);
 	}
 	pthread_mutex_unlock(&all_lock);

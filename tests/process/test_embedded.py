@@ -648,4 +648,5 @@ def test_disk_that_is_full():
             subprocess.run(["umount", "-l", place], capture_output=True)
 
 
-house.main()
+if __name__ == "__main__":
+    house.main()
