@@ -4,16 +4,21 @@
 #include <base/clock.h>
 #include <net/net.h>
 #include <net/secret.h>
+#include <txn/state.h>
+#include <wal/wal.h>
 
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char usage[] =
     "usage: namdb status [--storage LIST] [options]\n"
-    "Shows the storage nodes of a cluster. Exit code 1 when one does not answer.\n"
-    "A node's memory is in use, was given back, or was never used; the latter two are free.\n"
+    "Shows the storage nodes of a cluster, whether its database is open or is restored (and how far that\n"
+    "is), and how much its log has. It waits for no process. Exit code 1 when a node does not answer.\n"
+    "A node's memory is in use, was given back, or was never used; the latter two are free. The log has\n"
+    "what lies between two positions; a restore reads that.\n"
     "\n"
     "  --storage LIST      addresses, comma-separated (default $NAMDB_STORAGE, else 127.0.0.1:7411)\n"
     "  --cluster NAME      cluster they belong to (default namdb)\n"
@@ -28,6 +33,7 @@ struct report {
 	struct nam_err err;
 	struct net_node_info node;
 	struct net_usage usage;
+	struct txn_node_state state;
 	double beat_age_ms;
 	/* for the coroutine */
 	struct net_worker *w;
@@ -38,6 +44,8 @@ look(void *arg)
 {
 	struct report *r = arg;
 	nam_status st = net_region_usage(r->w, r->node.region, &r->usage);
+	if (st == NAM_OK)
+		st = txn_look_at_node(r->w, r->node.region, &r->state);
 	r->beat_age_ms = (double)(nam_clock_wall_us() - (int64_t)r->usage.beat_wall_us) / 1000;
 	if (r->beat_age_ms < 0)
 		r->beat_age_ms = 0; /* another machine's clock */
@@ -64,8 +72,76 @@ ask(struct report *r, struct net_config *cfg)
 	net_close(net);
 }
 
+/* Has the log a database? */
+static bool
+is_kept(const struct wal_line *log)
+{
+	return log->published != 0;
+}
+
+/* Is the database that it has the one that is written, not one that is restored? */
+static bool
+is_live(const struct wal_line *log)
+{
+	return log->published != 0 && log->life == log->published;
+}
+
+static double
+checkpoint_age_s(const struct wal_line *log)
+{
+	double age = (double)(nam_clock_wall_us() - (int64_t)log->full_wall_us) / 1e6;
+	return age > 0 ? age : 0;
+}
+
+static const char *
+condition_of(const struct wal_line *log)
+{
+	return log->condition == WAL_BROKEN ? "broken" : log->condition == WAL_SPACE ? "full" : "well";
+}
+
+static const char *
+database_of(const struct txn_node_state *home, const struct wal_line *log)
+{
+	switch (home->database) {
+	case TXN_DATABASE_OPEN:
+		return "open";
+	case TXN_DATABASE_RESTORING:
+		return "restoring";
+	default:
+		return log != NULL && !is_kept(log) ? "empty" : "closed";
+	}
+}
+
 static void
-print_json(const struct report *r, bool last)
+print_json_log(const struct wal_line *log)
+{
+	printf(", \"log\": {\"condition\": \"%s\", \"has_database\": %s", condition_of(log),
+	    is_kept(log) ? "true" : "false");
+	if (is_live(log))
+		printf(", \"begin\": %" PRIu64 ", \"flushed\": %" PRIu64 ", \"bytes\": %" PRIu64
+		       ", \"since_checkpoint\": %" PRIu64 ", \"checkpoint_age_s\": %.1f",
+		    log->begin, log->flushed, log->flushed - log->begin,
+		    log->flushed > log->full ? log->flushed - log->full : 0, checkpoint_age_s(log));
+	putchar('}');
+}
+
+/* log: the home's cluster's; NULL = it has none, or the node is not there. */
+static void
+print_json_cluster(const struct txn_node_state *n, const struct wal_line *log, unsigned region)
+{
+	if (n->member == TXN_MEMBER)
+		printf(", \"cluster_number\": \"%016" PRIx64 "\", \"home\": %u", n->cluster, n->home);
+	if (n->member == TXN_MEMBER && n->home == region) {
+		printf(", \"database\": \"%s\", \"log_node\": %u", database_of(n, log), n->log_region);
+		if (n->database == TXN_DATABASE_RESTORING)
+			printf(", \"restored_permille\": %u", n->permille);
+	}
+	if (n->has_log)
+		print_json_log(&n->log);
+}
+
+static void
+print_json(const struct report *r, const struct wal_line *log, bool last)
 {
 	printf("  {\"address\": ");
 	cli_json_text(r->address);
@@ -83,6 +159,7 @@ print_json(const struct report *r, bool last)
 		    (unsigned long long)r->usage.never_used, (unsigned long long)r->usage.beat,
 		    r->beat_age_ms, r->usage.cpu_permille, r->usage.peers,
 		    (unsigned long long)r->node.incarnation);
+		print_json_cluster(&r->state, log, r->node.region);
 	}
 	printf("}%s\n", last ? "" : ",");
 }
@@ -114,11 +191,123 @@ print_row(const struct report *r)
 	    human(r->usage.given_back, back), human(r->usage.never_used, never), beat, cpu, r->usage.peers);
 }
 
+static const char *
+ago(double s, char buf[32])
+{
+	if (s < 120)
+		snprintf(buf, 32, "%.0f s ago", s);
+	else if (s < 7200)
+		snprintf(buf, 32, "%.0f min ago", s / 60);
+	else
+		snprintf(buf, 32, "%.0f h ago", s / 3600);
+	return buf;
+}
+
+static void
+print_log(const struct report *r)
+{
+	const struct wal_line *log = &r->state.log;
+	char size[32], since[32], age[32];
+	printf("log: on node %u (%s), ", r->node.region, r->address);
+	if (is_live(log))
+		printf("%s, flushed from position %" PRIu64 " to %" PRIu64
+		       "; last checkpoint or restore %s, %s since",
+		    human(log->flushed - log->begin, size), log->begin, log->flushed,
+		    ago(checkpoint_age_s(log), age),
+		    human(log->flushed > log->full ? log->flushed - log->full : 0, since));
+	else
+		fputs(is_kept(log) ? "it has a database that is not open" : "it has no database", stdout);
+	if (log->condition == WAL_BROKEN)
+		fputs("; a write or a sync has failed: look at the disk and start that node again", stdout);
+	else if (log->condition == WAL_SPACE)
+		fputs("; its disk is full: commits are refused until there is space", stdout);
+	putchar('\n');
+}
+
+/* The log of that home's cluster. */
+static const struct wal_line *
+log_of(const struct report *home, const struct report *r, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (r[i].answered && r[i].state.has_log && r[i].node.region == home->state.log_region)
+			return &r[i].state.log;
+	return NULL;
+}
+
+static void
+print_database(const struct report *home, const struct wal_line *log)
+{
+	const struct txn_node_state *n = &home->state;
+	printf("database: ");
+	if (n->database == TXN_DATABASE_RESTORING)
+		printf("a process restores it: %u %%\n", n->permille / 10);
+	else if (n->database == TXN_DATABASE_OPEN)
+		printf("open%s\n", n->log_region == 0 ? "; without a log, it ends with the nodes" : "");
+	else if (log != NULL && !is_kept(log))
+		puts("there is none yet: the next compute process makes it");
+	else
+		puts("not open: the next compute process restores it");
+}
+
+/* What the nodes say of the cluster, below the table. */
+static void
+print_cluster(const struct report *r, unsigned n)
+{
+	bool member = false, answered = false, home = false;
+	for (unsigned i = 0; i < n; i++) {
+		answered |= r[i].answered;
+		member |= r[i].answered && r[i].state.member != TXN_NO_MEMBER;
+		if (!r[i].answered || r[i].state.member != TXN_MEMBER || r[i].state.home != r[i].node.region)
+			continue;
+		home = true;
+		print_database(&r[i], log_of(&r[i], r, n));
+	}
+	if (answered && !member)
+		puts("database: no compute process has come yet");
+	else if (answered && !home)
+		puts("database: not known: the cluster's home is not among the nodes that answered, or is in "
+		     "the making");
+	for (unsigned i = 0; i < n; i++)
+		if (r[i].answered && r[i].state.has_log)
+			print_log(&r[i]);
+}
+
 static int
 by_id(const void *a, const void *b)
 {
 	const struct report *x = a, *y = b;
 	return (x->node.region > y->node.region) - (x->node.region < y->node.region);
+}
+
+/* The exit code. */
+static int
+print_all(const struct report *r, unsigned n, bool json)
+{
+	int code = 0;
+	if (json)
+		printf("[\n");
+	else
+		printf("%3s  %-22s  %-6s  %10s  %10s  %10s  %10s  %8s  %7s  %5s\n", "id", "address", "fabric",
+		    "size", "in use", "given back", "never used", "beat", "cpu", "peers");
+	for (unsigned i = 0; i < n; i++) {
+		if (json)
+			print_json(&r[i], log_of(&r[i], r, n), i + 1 == n);
+		else
+			print_row(&r[i]);
+		if (!r[i].answered)
+			code = 1;
+		if (i > 0 && r[i].answered && r[i - 1].answered && r[i].node.region == r[i - 1].node.region) {
+			fprintf(stderr,
+			    "namdb status: %s and %s both have node id %u; give each its own --id\n",
+			    r[i - 1].address, r[i].address, r[i].node.region);
+			code = 1;
+		}
+	}
+	if (json)
+		printf("]\n");
+	else
+		print_cluster(r, n);
+	return code;
 }
 
 int
@@ -199,29 +388,7 @@ cli_status(int argc, char **argv)
 		return 2;
 	}
 	qsort(report, count, sizeof *report, by_id);
-	int code = 0;
-	if (json)
-		printf("[\n");
-	else
-		printf("%3s  %-22s  %-6s  %10s  %10s  %10s  %10s  %8s  %7s  %5s\n", "id", "address", "fabric",
-		    "size", "in use", "given back", "never used", "beat", "cpu", "peers");
-	for (unsigned i = 0; i < count; i++) {
-		if (json)
-			print_json(&report[i], i + 1 == count);
-		else
-			print_row(&report[i]);
-		if (!report[i].answered)
-			code = 1;
-		if (i > 0 && report[i].answered && report[i - 1].answered &&
-		    report[i].node.region == report[i - 1].node.region) {
-			fprintf(stderr,
-			    "namdb status: %s and %s both have node id %u; give each its own --id\n",
-			    report[i - 1].address, report[i].address, report[i].node.region);
-			code = 1;
-		}
-	}
-	if (json)
-		printf("]\n");
+	int code = print_all(report, count, json);
 	free(list);
 	return code;
 }

@@ -11,11 +11,12 @@
 
 /* Of the restore, in permille: reading the log, and all. */
 enum { LOG_PART = 400, ALL = 1000 };
-#define TELL_NS UINT64_C(2000000000)
+#define TELL_NS UINT64_C(2000000000) /* of a line for the log */
+#define SHOW_NS UINT64_C(100000000)  /* of a word for other processes */
 
 struct opening {
 	struct cn *cn;
-	uint64_t told_ns;
+	uint64_t told_ns, shown_ns;
 	nam_status status;
 	struct nam_err err;
 	pthread_mutex_t lock;
@@ -33,12 +34,12 @@ publish(const struct opening *o, unsigned permille)
 }
 
 static bool
-is_time(struct opening *o)
+is_time(uint64_t *last_ns, uint64_t every_ns)
 {
 	uint64_t now = nam_clock_ns();
-	if (now - o->told_ns < TELL_NS)
+	if (now - *last_ns < every_ns)
 		return false;
-	o->told_ns = now;
+	*last_ns = now;
 	return true;
 }
 
@@ -51,10 +52,10 @@ tell(void *arg, enum cat_restoring_part which, uint64_t done, uint64_t all)
 	unsigned permille = which == CAT_RESTORING_LOG ? (unsigned)(part * LOG_PART)
 						       : LOG_PART + (unsigned)(part * (ALL - LOG_PART));
 	publish(o, permille);
-	if (!is_time(o))
-		return;
-	nam_log(NAM_LOG_WARN, "restoring the database: %u %%", permille / 10);
-	txn_life_tell(o->cn->worker[0].place.txn, permille);
+	if (is_time(&o->shown_ns, SHOW_NS))
+		txn_life_tell(o->cn->worker[0].place.txn, permille);
+	if (is_time(&o->told_ns, TELL_NS))
+		nam_log(NAM_LOG_WARN, "restoring the database: %u %%", permille / 10);
 }
 
 static void
@@ -62,7 +63,7 @@ tell_of_other(void *arg, unsigned permille)
 {
 	struct opening *o = arg;
 	publish(o, permille);
-	if (is_time(o))
+	if (is_time(&o->told_ns, TELL_NS))
 		nam_log(NAM_LOG_WARN, "another process restores the database: %u %%", permille / 10);
 }
 

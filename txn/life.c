@@ -124,6 +124,7 @@ txn_life(struct txn_worker *tw, const struct txn_life_wait *wait, bool *restorer
 				st = net_cas1(tw->w, life_at(db), word, db->life_word, &seen, NULL);
 			if (st == NAM_OK && seen == word) {
 				*restorer = true;
+				txn_life_tell(tw, 0); /* not as far as one that has died */
 				st = see_all(tw, err);
 				if (st == NAM_OK)
 					st = begin_life(tw, wait != NULL ? wait->stop : NULL, restores, err);
