@@ -267,9 +267,10 @@ nam_status cat_create(struct cat *c, struct txn *t, const struct cat_table *def)
  * had too many sequences. */
 nam_status cat_sequence_word(struct cat *c, struct txn_worker *tw, int64_t first, struct cat_sequence *q);
 /* The caller has drawn numbers, up to `last`, and is about to give them out: makes sure that the
- * log says so. NAM_UNLOGGED, NAM_NO_SPACE, NAM_GONE: it does not; the numbers are lost. Nothing to
- * do without a log. */
-nam_status cat_sequence_drawn(struct txn_worker *tw, const struct cat_sequence *q, int64_t last);
+ * log says so. NAM_UNLOGGED, NAM_NO_SPACE, NAM_GONE, NAM_CANCELLED, NAM_EXPIRED (limits may be
+ * NULL): it is not known to; the numbers are lost. Nothing to do without a log. */
+nam_status cat_sequence_drawn(
+    struct txn_worker *tw, const struct cat_sequence *q, int64_t last, const struct txn_limits *limits);
 /* The sequence is about to go on at that number, whatever it gave out before; the caller then sets
  * its word. Nothing to do without a log. */
 nam_status cat_sequence_reset(struct txn_worker *tw, const struct cat_sequence *q, int64_t number);

@@ -85,7 +85,7 @@ drawer(void *arg)
 		uint64_t seen;
 		net_sleep(lab->w[o->p], nam_rng_below(d, 60) * US);
 		assert_int_equal(net_faa1(lab->w[o->p], q->word, 1, &seen, NULL), NAM_OK);
-		assert_int_equal(cat_sequence_drawn(lab->tw[o->p], q, (int64_t)seen), NAM_OK);
+		assert_int_equal(cat_sequence_drawn(lab->tw[o->p], q, (int64_t)seen, NULL), NAM_OK);
 		if ((int64_t)seen > world.highest)
 			world.highest = (int64_t)seen;
 	}
@@ -131,7 +131,7 @@ main_co(void *arg)
 	assert_int_equal(cat_sequence_word(lab->cat[0], lab->tw[0], 1, &world.set), NAM_OK);
 	for (unsigned i = 0; i < 100; i++) {
 		assert_int_equal(net_faa1(lab->w[0], world.set.word, 1, &seen, NULL), NAM_OK);
-		assert_int_equal(cat_sequence_drawn(lab->tw[0], &world.set, (int64_t)seen), NAM_OK);
+		assert_int_equal(cat_sequence_drawn(lab->tw[0], &world.set, (int64_t)seen, NULL), NAM_OK);
 	}
 	/* One alone, or all: of several, one may log for the others. */
 	world.drawers = nam_rng_below(net_rng(lab->w[0]), 2) ? 1 : PROCS;

@@ -113,7 +113,8 @@ read_words(struct net_worker *w, net_addr at, struct words *is)
 }
 
 nam_status
-cat_sequence_drawn(struct txn_worker *tw, const struct cat_sequence *q, int64_t last)
+cat_sequence_drawn(
+    struct txn_worker *tw, const struct cat_sequence *q, int64_t last, const struct txn_limits *limits)
 {
 	struct net_worker *w = txn_worker_net(tw);
 	struct words is;
@@ -129,14 +130,16 @@ cat_sequence_drawn(struct txn_worker *tw, const struct cat_sequence *q, int64_t 
 		 * number is logged for the generation before, which counts if setval's process
 		 * dies now. */
 		if (generation != is.of)
-			return txn_log_number(tw, q->word, (uint32_t)is.of, number_at(last, q->step, AHEAD));
+			return txn_log_number(
+			    tw, q->word, (uint32_t)is.of, number_at(last, q->step, AHEAD), limits);
 		/* In steps from the base on. A number that lies before the base was drawn before
 		 * setval has ended, which may never be: its process may have died, or the log may
 		 * have refused its number. So the log hears of each such number; behind setval's
 		 * it says nothing new. */
 		__int128 way = ((__int128)last - is.base) * (q->step > 0 ? 1 : -1);
 		if (way < 0 && !nam_fault(NUMBER_BEFORE))
-			return txn_log_number(tw, q->word, generation, number_at(last, q->step, AHEAD));
+			return txn_log_number(
+			    tw, q->word, generation, number_at(last, q->step, AHEAD), limits);
 		way /= q->step > 0 ? q->step : -(__int128)q->step;
 		uint64_t ahead = is.logged & AHEAD_MOST;
 		uint64_t need = way < 0 ? 0 : way >= (__int128)AHEAD_MOST ? AHEAD_MOST : (uint64_t)way + 1;
@@ -146,7 +149,7 @@ cat_sequence_drawn(struct txn_worker *tw, const struct cat_sequence *q, int64_t 
 		uint64_t more = need < AHEAD_MOST - room ? need + room : AHEAD_MOST;
 		int64_t number =
 		    more < AHEAD_MOST ? number_at(is.base, q->step, more) : number_at(last, q->step, AHEAD);
-		st = txn_log_number(tw, q->word, generation, number);
+		st = txn_log_number(tw, q->word, generation, number, limits);
 		if (st == NAM_OK)
 			st = net_cas1(w, net_plus(q->word, offsetof(struct words, logged)), is.logged,
 			    (is.logged & ~AHEAD_MOST) | more, &seen, NULL);
@@ -178,7 +181,7 @@ cat_sequence_reset(struct txn_worker *tw, const struct cat_sequence *q, int64_t 
 		    w, net_plus(q->word, offsetof(struct words, base)), &number, sizeof number, NULL);
 	if (st == NAM_OK)
 		st = net_write1(w, net_plus(q->word, offsetof(struct words, of)), &of, sizeof of, NULL);
-	return st == NAM_OK ? txn_log_number(tw, q->word, (uint32_t)of, number) : st;
+	return st == NAM_OK ? txn_log_number(tw, q->word, (uint32_t)of, number, NULL) : st;
 }
 
 /* Appends what a word says of the numbers that may have been given out. */

@@ -265,11 +265,12 @@ void sql_stmt_unname(struct sql_session *s, const char *name);
 /*
  * Several sql_run as one implicit transaction, as PostgreSQL has it between two Syncs. more: the
  * sql_run that follows does not end the implicit transaction; if none is open, it begins.
- * sql_session_settle commits what is open of it: false with the reason if it cannot. sql_execute
+ * sql_session_settle commits what is open of it: false with the reason if it cannot; a warning goes
+ * to the sink (NULL = none). sql_execute
  * and a failed statement end it too.
  */
 void sql_session_more(struct sql_session *s, bool more);
-bool sql_session_settle(struct sql_session *s, struct cat_err *err);
+bool sql_session_settle(struct sql_session *s, const struct sql_sink *sink, struct cat_err *err);
 /* As if a statement had failed: for errors that the session's user finds itself. */
 void sql_session_fail(struct sql_session *s);
 

@@ -614,16 +614,36 @@ decide(struct txn *t, const struct txn_intent_head *h, uint64_t trips)
 	return NAM_OK;
 }
 
+enum { LAND_NS = 50000 };
+
 /* The answer of a commit whose records end there in the log. NAM_UNSURE: it is visible, and was not
  * made durable. */
 static nam_status
-flushed(struct txn_worker *tw, bool sync, uint64_t end, tso_cid cid)
+flushed(struct txn_worker *tw, const struct txn_limits *limits, bool sync, uint64_t end, tso_cid cid)
 {
+	const struct txn_limits cancel = { .cancel = limits->cancel };
 	if (!sync || nam_fault(LOG_UNFLUSHED))
 		return NAM_OK;
-	nam_status st = txn_flush_wait(tw, end);
+	nam_status st = txn_flush_wait_by(tw, end, limits->unflushed != NULL ? &cancel : NULL);
+	if (st == NAM_CANCELLED) {
+		*limits->unflushed = true;
+		st = NAM_OK;
+	}
 	tso_answered(tw->db->tso, cid);
 	return st == NAM_OK ? NAM_OK : NAM_UNSURE;
+}
+
+/* flushed() of a commit that ends behind its answer. If its wait is cut short, its mark follows
+ * now: what this process begins from now on sees it. */
+static nam_status
+flushed_behind(struct txn_worker *tw, const struct txn_limits *limits, uint64_t end, tso_cid cid)
+{
+	nam_status st = flushed(tw, limits, true, end, cid);
+	if (limits->unflushed != NULL && *limits->unflushed)
+		/* Its directories may be on their way. */
+		while (end > tw->flushed && !txn_flush_skip(tw, end) && !tso_abandoned(tw->db->tso))
+			net_sleep(tw->w, LAND_NS);
+	return st;
 }
 
 /* Step 3. A long write set is finished before the answer; READ COMMITTED's locks without a write
@@ -652,7 +672,7 @@ install(struct txn *t, const struct txn_limits *limits)
 			txn_give_way(tw); /* there are so many writes that the answer waits */
 			if (wait && txn_out_of_time(t)) {
 				txn_leave(t); /* decided: the recoverer goes on */
-				return flushed(tw, sync, end, cid);
+				return flushed(tw, limits, sync, end, cid);
 			}
 		}
 		if (txn_writes(t->wr[i])) {
@@ -665,15 +685,15 @@ install(struct txn *t, const struct txn_limits *limits)
 	if (!wait) {
 		t->batch.tag = t;
 		net_post_then(&t->batch, installed); /* t may be gone from here on */
-		return flushed(tw, sync, end, cid);
+		return sync ? flushed_behind(tw, limits, end, cid) : NAM_OK;
 	}
 	if ((txn_batch_flush(t) != NAM_OK || broken) && !txn_mend(t)) {
 		txn_leave(t);
-		nam_status st = flushed(tw, sync, end, cid);
+		nam_status st = flushed(tw, limits, sync, end, cid);
 		return st == NAM_OK && cluster ? visible(tw, cid, limits) : st;
 	}
 	junk_of_commit(t, true);
-	nam_status st = flushed(tw, sync, end, cid);
+	nam_status st = flushed(tw, limits, sync, end, cid);
 	if (!nam_fault(EARLY_MARK))
 		txn_mark_and_wait(t, t->note);
 	if (t->claim.op.status == NAM_OK)

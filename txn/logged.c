@@ -225,7 +225,8 @@ txn_log_undone(struct txn_worker *tw, uint64_t lock, uint64_t check)
 }
 
 nam_status
-txn_log_number(struct txn_worker *tw, net_addr word, uint32_t generation, int64_t number)
+txn_log_number(
+    struct txn_worker *tw, net_addr word, uint32_t generation, int64_t number, const struct txn_limits *l)
 {
 	struct {
 		struct wal_rq rq;
@@ -242,7 +243,7 @@ txn_log_number(struct txn_worker *tw, net_addr word, uint32_t generation, int64_
 		return NAM_OK;
 	wal_append_start(tw->w, &tw->db->wal, &a);
 	nam_status st = wal_append_wait(tw->w, &a);
-	return st == NAM_OK ? txn_flush_wait(tw, a.end) : st;
+	return st == NAM_OK ? txn_flush_wait_by(tw, a.end, l) : st;
 }
 
 nam_status
@@ -294,6 +295,42 @@ wake_flushed(struct txn_worker *tw, uint64_t flushed)
 	}
 }
 
+/* f waits no longer. */
+static void
+take_out(struct txn_worker *tw, struct txn_flush *f, nam_status st)
+{
+	struct txn_flush **at = &tw->flush;
+	while (*at != f)
+		at = &(*at)->next;
+	*at = f->next;
+	f->st = st;
+	f->over = true;
+	f->then(f);
+}
+
+/* Those whose limits say so wait no longer. */
+static void
+let_go_on(struct txn_worker *tw)
+{
+	for (struct txn_flush *f = tw->flush, *next; f != NULL; f = next) {
+		next = f->next; /* `then` of one with limits wakes a coroutine, and adds nothing */
+		nam_status st = f->limits != NULL ? txn_within(tw, f->limits) : NAM_OK;
+		if (st != NAM_OK)
+			take_out(tw, f, st);
+	}
+}
+
+bool
+txn_flush_skip(struct txn_worker *tw, uint64_t end)
+{
+	for (struct txn_flush *f = tw->flush; f != NULL; f = f->next)
+		if (f->end == end && f->waiter == NULL) {
+			take_out(tw, f, NAM_OK);
+			return true;
+		}
+	return false;
+}
+
 static uint64_t
 between(uint64_t least, uint64_t x, uint64_t most)
 {
@@ -329,6 +366,7 @@ watch(void *worker)
 			wake_flushed(tw, flushed);
 		}
 		tso_goes_on(tw->tso); /* the log's node lives, and its disk has not failed */
+		let_go_on(tw);
 		if (st != NAM_OK)
 			fail_all(tw, st);
 		else if (tw->flush != NULL)
@@ -366,7 +404,13 @@ wake(struct txn_flush *f)
 nam_status
 txn_flush_wait(struct txn_worker *tw, uint64_t end)
 {
-	struct txn_flush f = { .end = end, .then = wake, .waiter = nam_co_self() };
+	return txn_flush_wait_by(tw, end, NULL);
+}
+
+nam_status
+txn_flush_wait_by(struct txn_worker *tw, uint64_t end, const struct txn_limits *l)
+{
+	struct txn_flush f = { .end = end, .limits = l, .then = wake, .waiter = nam_co_self() };
 	if (end <= tw->flushed)
 		return NAM_OK;
 	txn_flush_add(tw, &f);

@@ -106,9 +106,12 @@ bool txn_db_has_log(const struct txn_db *db);
  */
 void txn_set_sync(struct txn *t, bool on);
 /* Says in the log that numbers of the sequence with that word, up to this one, may have been given
- * out in that generation (logged_format.h, J6), and waits until that is flushed. Nothing to do
- * without a log. In a coroutine. */
-nam_status txn_log_number(struct txn_worker *tw, net_addr word, uint32_t generation, int64_t number);
+ * out in that generation (logged_format.h, J6), and waits until that is flushed; with l within its
+ * limits (NAM_CANCELLED, NAM_EXPIRED: it may become flushed). Nothing to do without a log. In a
+ * coroutine. */
+struct txn_limits;
+nam_status txn_log_number(
+    struct txn_worker *tw, net_addr word, uint32_t generation, int64_t number, const struct txn_limits *l);
 /* Words in remote memory for the rooms above, zero in a new cluster: i < 15. CAS them from 0. */
 net_addr txn_db_root(struct txn_db *db, unsigned i);
 /* Nodes that are up, for placing data. */
@@ -315,6 +318,9 @@ struct txn_limits {
 				    * never */
 	struct nam_budget *budget; /* for the rows it buffers until it commits or aborts; may be
 				    * NULL */
+	bool *unflushed;           /* of txn_commit; NULL: it waits for the log without limits. Else
+				    * `cancel` ends that wait too: txn_commit returns NAM_OK, and
+				    * *unflushed is true: as after txn_set_sync(t, false) */
 };
 void txn_set_limits(struct txn *t, const struct txn_limits *l);
 const struct txn_limits *txn_limits_of(const struct txn *t);

@@ -503,6 +503,7 @@ enum txn_state {
 /* logged.c: waits until the log is flushed up to `end`. */
 struct txn_flush {
 	uint64_t end;
+	const struct txn_limits *limits;   /* NULL = none; else st may say that they ended it */
 	void (*then)(struct txn_flush *f); /* on the worker, when it is, or `st` says why not */
 	struct nam_co *waiter;
 	nam_status st;
@@ -700,7 +701,12 @@ nam_status txn_log_undone(struct txn_worker *tw, uint64_t lock, uint64_t check);
 nam_status txn_log_has(struct txn_worker *tw, uint64_t lock, uint64_t check, bool *has, uint64_t *end);
 /* Waits until the log is flushed up to a position. NAM_UNLOGGED: it is broken. */
 nam_status txn_flush_wait(struct txn_worker *tw, uint64_t end);
+/* Also NAM_CANCELLED, NAM_EXPIRED, if l says so meanwhile. */
+nam_status txn_flush_wait_by(struct txn_worker *tw, uint64_t end, const struct txn_limits *l);
 void txn_flush_add(struct txn_worker *tw, struct txn_flush *f);
+/* What waits for that very position, and has no waiter, waits no longer: it goes on as if the log
+ * were flushed. False: nothing waits for it (yet). */
+bool txn_flush_skip(struct txn_worker *tw, uint64_t end);
 
 /* life.c */
 nam_status txn_life_unborn(struct txn_worker *tw);

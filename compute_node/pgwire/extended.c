@@ -513,7 +513,7 @@ void
 cn_pg_sync(struct cn_pg_conn *c)
 {
 	struct cat_err err = { 0 };
-	if (!sql_session_settle(c->sql, &err)) {
+	if (!sql_session_settle(c->sql, &c->sink, &err)) {
 		c->look = true;
 		cn_pg_failed(c, &err);
 	}

@@ -455,7 +455,8 @@ draw(struct sql_session *s, const struct cat_table *tab, struct sql_drawn *d, st
 		if (v >= q->min && v <= q->max) {
 			uint64_t n = values_from(q, v);
 			d->left = n > (uint64_t)q->cache ? q->cache - 1 : (int64_t)n - 1;
-			st = cat_sequence_drawn(s->cfg.tw, q, v + d->left * q->step);
+			st = cat_sequence_drawn(
+			    s->cfg.tw, q, v + d->left * q->step, s->t != NULL ? txn_limits_of(s->t) : NULL);
 			d->last = v;
 			if (st != NAM_OK)
 				d->left = 0;

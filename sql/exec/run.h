@@ -63,16 +63,17 @@ struct sql_session {
 	struct sql_settings start;                /* as the session began: what RESET gives */
 	struct sql_savepoint *save;               /* of the block, oldest first */
 	unsigned saves, save_cap;
-	bool save_lost;             /* a failure after DDL took the whole transaction */
-	struct sql_names *named;    /* PREPARE; NULL = none so far */
-	struct sql_cursor *cursors; /* open ones, newest first */
-	uint32_t stmt_mark;         /* where the running statement began, 0 = not marked */
-	bool more;                  /* sql_run leaves the implicit transaction open */
-	bool upserts;               /* the transaction has an ON CONFLICT in it */
-	int64_t now_us;             /* start of t; 0 = not yet asked for */
-	int64_t statement_us;       /* when the statement came in; 0 = none did */
-	uint64_t deadline_ns;       /* of the statement, 0 = none */
-	struct nam_budget budget;   /* of the arenas and of t, part of the process's */
+	bool save_lost;              /* a failure after DDL took the whole transaction */
+	struct sql_names *named;     /* PREPARE; NULL = none so far */
+	struct sql_cursor *cursors;  /* open ones, newest first */
+	uint32_t stmt_mark;          /* where the running statement began, 0 = not marked */
+	bool more;                   /* sql_run leaves the implicit transaction open */
+	const struct sql_sink *sink; /* of the statement that runs; NULL = none does */
+	bool upserts;                /* the transaction has an ON CONFLICT in it */
+	int64_t now_us;              /* start of t; 0 = not yet asked for */
+	int64_t statement_us;        /* when the statement came in; 0 = none did */
+	uint64_t deadline_ns;        /* of the statement, 0 = none */
+	struct nam_budget budget;    /* of the arenas and of t, part of the process's */
 	struct nam_arena **arena;
 	unsigned arenas;
 	const struct sql_costs *costs; /* of the statement's plan: sql_costs_renew's */

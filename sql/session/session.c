@@ -152,6 +152,17 @@ sql_judge_damage(struct sql_session *s, tso_cid snapshot, struct cat_err *err)
 	snprintf(err->hint, sizeof err->hint, "Run the transaction again.");
 }
 
+/* As PostgreSQL, where a cancel ends the wait of COMMIT for a standby. */
+static void
+warn_of_disk(struct sql_session *s)
+{
+	if (s->sink != NULL)
+		sql_notice(s->sink, "WARNING", "57014",
+		    "canceling the wait for the disk of the log: the transaction has committed, but is lost "
+		    "if "
+		    "the storage node with the log ends before its disk answers");
+}
+
 bool
 sql_commit(struct sql_session *s, struct cat_err *err)
 {
@@ -172,9 +183,15 @@ sql_commit(struct sql_session *s, struct cat_err *err)
 		count(s);
 		struct cat_overlay *changed = s->ddl ? cat_leave(s->cfg.cat, t) : NULL;
 		struct txn_limits l = limits(s);
+		bool unflushed = false;
+		l.unflushed = &unflushed;
 		txn_set_limits(t, &l);
 		txn_set_sync(t, !sql_kept_commits_early(s->now.kept));
 		st = txn_commit(t, &cid);
+		if (unflushed) {
+			st = st == NAM_UNSEEN ? NAM_OK : st; /* it does not stay for sure */
+			warn_of_disk(s);
+		}
 		count_end(s, st == NAM_OK || st == NAM_UNSEEN);
 		ended(s, changed, st == NAM_OK || st == NAM_UNSEEN ? cid : 0);
 	}
@@ -510,8 +527,8 @@ plain(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *s
 	return ok;
 }
 
-bool
-sql_stmt_one(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
+static bool
+run_one(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
     const struct sql_sink *sink, struct cat_err *err, bool last)
 {
 	const struct ast_stmt *ast = st->ast;
@@ -576,6 +593,17 @@ sql_stmt_one(struct sql_session *s, struct sql_stmt *st, const struct cat_datum 
 }
 
 bool
+sql_stmt_one(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
+    const struct sql_sink *sink, struct cat_err *err, bool last)
+{
+	const struct sql_sink *outer = s->sink;
+	s->sink = sink;
+	bool ok = run_one(s, st, param, n, sink, err, last);
+	s->sink = outer;
+	return ok;
+}
+
+bool
 sql_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
     const struct sql_sink *sink, struct cat_err *err)
 {
@@ -595,11 +623,14 @@ sql_session_more(struct sql_session *s, bool more)
 }
 
 bool
-sql_session_settle(struct sql_session *s, struct cat_err *err)
+sql_session_settle(struct sql_session *s, const struct sql_sink *sink, struct cat_err *err)
 {
 	s->more = false;
+	s->sink = sink;
 	sql_err_clear(err);
-	return s->block != SQL_IMPLICIT || sql_commit(s, err);
+	bool ok = s->block != SQL_IMPLICIT || sql_commit(s, err);
+	s->sink = NULL;
+	return ok;
 }
 
 void

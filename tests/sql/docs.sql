@@ -2124,6 +2124,7 @@ SET synchronous_commit = on;
 SET synchronous_commit = 'later';
 --! 22023
 RESET synchronous_commit;
+--= tests/process/test_disk_hangs.py has committed
 
 -- [set-floats] pg
 SHOW extra_float_digits;

@@ -464,6 +464,7 @@ wal_host_open(struct wal_host **out, const struct wal_host_config *cfg, struct n
 			wal_host_close(h);
 			return nam_fail(err, NAM_IO, "cannot start the thread that flushes the log");
 		}
+		pthread_setname_np(h->thread, "namdb-flusher");
 	}
 	*out = h;
 	return NAM_OK;
