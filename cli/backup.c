@@ -126,7 +126,7 @@ try_once(struct backup *k, struct txn_worker *tw)
 		st = pass(k, k->plan.end, k->plan.behind, look_one);
 	if (st == NAM_OK && !k->opened) {
 		k->opened = true;
-		st = of_copy(cli_copy_open(&k->copy, k->path, k->plan.node, &k->err));
+		st = of_copy(cli_copy_open(&k->copy, k->path, k->plan.node, true, &k->err));
 	}
 	if (st == NAM_OK)
 		st = of_copy(cli_copy_begin(&k->copy, k->plan.cluster, k->plan.begin, &k->err));

@@ -33,7 +33,7 @@ cli_copy_vacant(const char *path, struct nam_err *err)
 }
 
 nam_status
-cli_copy_open(struct cli_copy *c, const char *path, unsigned node, struct nam_err *err)
+cli_copy_open(struct cli_copy *c, const char *path, unsigned node, bool backup, struct nam_err *err)
 {
 	*c = (struct cli_copy){ .path = path };
 	nam_status st = cli_copy_vacant(path, err);
@@ -44,7 +44,9 @@ cli_copy_open(struct cli_copy *c, const char *path, unsigned node, struct nam_er
 	st = wal_disk_open(&c->dir, path, &is);
 	if (st != NAM_OK)
 		return nam_fail(err, st, "%s", is.text);
-	const struct wal_config cfg = { .dir = c->dir, .node = node, .segment_bytes = SEGMENT, .copy = true };
+	const struct wal_config cfg = {
+		.dir = c->dir, .node = node, .segment_bytes = SEGMENT, .copy = true, .backup = backup
+	};
 	st = wal_open(&c->log, &cfg, &is);
 	c->foreign = st == NAM_INVALID;
 	return st == NAM_OK ? st : nam_fail(err, st, "%s", is.text);

@@ -19,8 +19,10 @@ struct cli_copy {
 
 /* There is nothing at that path, or an empty directory. NAM_REFUSED, NAM_IO. */
 nam_status cli_copy_vacant(const char *path, struct nam_err *err);
-/* Makes the directory, or takes the empty one, for the log of that storage node. */
-nam_status cli_copy_open(struct cli_copy *c, const char *path, unsigned node, struct nam_err *err);
+/* Makes the directory, or takes the empty one, for the log of that storage node, or for a backup of
+ * it. */
+nam_status cli_copy_open(
+    struct cli_copy *c, const char *path, unsigned node, bool backup, struct nam_err *err);
 /* Begins a copy whose first record has that position; what was copied before is given up. */
 nam_status cli_copy_begin(struct cli_copy *c, uint64_t cluster, uint64_t position, struct nam_err *err);
 nam_status cli_copy_put(struct cli_copy *c, const void *bytes, uint32_t len, struct nam_err *err);

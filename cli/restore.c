@@ -157,7 +157,7 @@ copy_all(struct restore *r)
 {
 	uint64_t end = r->cut.end < r->is.end ? r->cut.end : r->is.end;
 	unsigned node = r->node != 0 ? (unsigned)r->node : wal_node(r->log);
-	nam_status st = cli_copy_open(&r->copy, r->path, node, &r->err);
+	nam_status st = cli_copy_open(&r->copy, r->path, node, false, &r->err);
 	if (st == NAM_OK)
 		st = cli_copy_begin(&r->copy, r->is.cluster, r->is.begin, &r->err);
 	if (st == NAM_OK)

@@ -41,6 +41,9 @@ nam_status emb_judge(struct emb_dir *d, struct nam_err *err);
 
 /* ---- start.c ---- */
 
+/* Its log is a backup (wal_format.h, W10). */
+bool emb_is_backup(const struct emb_dir *d);
+
 /* Runs the program until the node serves, or has failed. Only with the door's lock. NAM_TIMEOUT: it
  * has ended and has not said why; again. */
 nam_status emb_start(struct emb_dir *d, struct nam_err *err);

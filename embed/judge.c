@@ -162,6 +162,11 @@ emb_judge(struct emb_dir *d, struct nam_err *err)
 			    "directory",
 			    d->shown, stranger);
 	}
+	if (emb_is_backup(d))
+		return nam_fail(err, NAM_INVALID,
+		    "%s is a backup, which stays as it is: namdb restore --data NEW-DIRECTORY %s makes a "
+		    "database out of it",
+		    d->shown, d->shown);
 	nam_status st = emb_own(d, err);
 	if (st != NAM_OK)
 		return st;

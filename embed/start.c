@@ -152,17 +152,30 @@ last_words(int log, off_t from, char out[400])
 	return best != NULL;
 }
 
-/* The number of the storage node whose log is there; of a new directory 1. If the manifest is
- * damaged, the node says so. */
+/* False: there is none, or it is damaged; then the node says so. */
+static bool
+manifest(const struct emb_dir *d, struct wal_manifest *m)
+{
+	int fd = openat(d->fd, "manifest", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	bool whole = fd >= 0 && pread(fd, m, sizeof *m, 0) == sizeof *m && m->magic == WAL_MANIFEST_MAGIC;
+	if (fd >= 0)
+		close(fd);
+	return whole;
+}
+
+/* The number of the storage node whose log is there; of a new directory 1. */
 static unsigned
 node_number(const struct emb_dir *d)
 {
 	struct wal_manifest m;
-	int fd = openat(d->fd, "manifest", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	bool whole = fd >= 0 && pread(fd, &m, sizeof m, 0) == sizeof m && m.magic == WAL_MANIFEST_MAGIC;
-	if (fd >= 0)
-		close(fd);
-	return whole && m.node >= 1 && m.node <= NODE_MAX ? m.node : 1;
+	return manifest(d, &m) && m.node >= 1 && m.node <= NODE_MAX ? m.node : 1;
+}
+
+bool
+emb_is_backup(const struct emb_dir *d)
+{
+	struct wal_manifest m;
+	return manifest(d, &m) && (m.flags & WAL_BACKUP) != 0;
 }
 
 /* ---- the process ----------------------------------------------------------------------------- */

@@ -24,6 +24,11 @@ judge(const struct wal *w, const struct wal_manifest *m, uint32_t got, struct na
 		return nam_fail(err, NAM_REFUSED,
 		    "%s is of storage node %u, not of %u: give each storage node its own directory", name,
 		    m->node, w->cfg.node);
+	if (w->cfg.node != 0 && (m->flags & WAL_BACKUP) != 0)
+		return nam_fail(err, NAM_REFUSED,
+		    "%s is that of a backup, which stays as it is: make a data directory out of it with "
+		    "namdb restore",
+		    name);
 	if (m->flags & WAL_COPYING)
 		return nam_fail(err, NAM_REFUSED,
 		    "%s is that of a copy which has not come to its end: remove the directory, and make it "

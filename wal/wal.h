@@ -29,6 +29,7 @@ struct wal_config {
 	bool no_sync;           /* sync nothing: a cut of power may lose all. To read only, and for
 				 * tests */
 	bool copy;              /* a log is copied into an empty directory (W9), else NAM_INVALID */
+	bool backup;            /* with copy: it is a backup, W10 */
 	/* Nanoseconds that never go back; NULL = this machine's. For a simulation. */
 	uint64_t (*clock)(void *arg);
 	void *clock_arg;

@@ -39,6 +39,8 @@
  *       life was published with, or what its last checkpoint has appended, lies before it.
  *   W9  A directory into which a log is being copied has WAL_COPYING until the copy is published:
  *       no other program takes it for an empty one.
+ *   W10 A copy that is published as a backup has WAL_BACKUP: no program writes a life into it, so
+ *       it stays as it is. Programs that do not know the flag do.
  */
 #ifndef NAM_WAL_FORMAT_H
 #define NAM_WAL_FORMAT_H
@@ -58,6 +60,7 @@ enum {
 	WAL_LZ4 = 1,             /* of a block's flags */
 	WAL_COPYING = 1,         /* of a manifest's flags */
 	WAL_WHOLE = 2,           /* likewise */
+	WAL_BACKUP = 4,          /* likewise */
 };
 
 struct wal_manifest {
@@ -71,7 +74,7 @@ struct wal_manifest {
 	uint64_t begin;   /* position: records before it are not needed; one begins there */
 	uint64_t opens;   /* position of the first record of `first` */
 	uint32_t first;   /* the segment that has `begin`; earlier ones are not needed */
-	uint32_t flags;   /* WAL_COPYING, WAL_WHOLE */
+	uint32_t flags;   /* WAL_COPYING, WAL_WHOLE, WAL_BACKUP */
 	uint64_t whole;   /* position: W8; without WAL_WHOLE it is `least` */
 	uint32_t pad[44];
 	uint64_t check; /* nam_hash of all before it */

@@ -168,7 +168,7 @@ publish(struct wal *w)
 		.least = nam_fault(WAL_PUBLISH_EARLY) ? 0 : atomic_load_explicit(&w->flushed, RELAXED),
 		.begin = atomic_load_explicit(&w->begin, RELAXED),
 		.whole = atomic_load_explicit(&w->publish_whole, RELAXED),
-		.flags = WAL_WHOLE,
+		.flags = WAL_WHOLE | (w->cfg.backup ? WAL_BACKUP : 0),
 	};
 	named.opens = named.begin;
 	if (named.lives < w->f.named.lives)

@@ -18,6 +18,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import house
 import test_durable as durable
+import test_embedded
 from house import House, Node, check, contains, same, until
 
 
@@ -652,6 +653,39 @@ def test_refused():
         one(house.run("backup", "--storage", h.storage(), "--secret-file", h.secret, os.path.join(h.dir, "b")), 1, "keeps no log", "--data")
         check(not os.path.exists(os.path.join(h.dir, "b")), "it makes nothing")
         s.close(0)
+
+
+def test_not_opened():
+    """A backup is no database: neither a shell, nor a library's handle, nor a storage node takes it, and nothing is written into it."""
+    with House() as h:
+        c = durable.Cluster(h)
+        s = c.shell()
+        s.ok("CREATE TABLE t (x integer); INSERT INTO t VALUES (1)")
+        path, back = os.path.join(h.dir, "b"), os.path.join(h.dir, "r")
+        backup(c, path).ok()
+        s.close(0)
+        c.stop()
+
+        def files():
+            return {f: open(os.path.join(path, f), "rb").read() for f in os.listdir(path)}
+        was = files()
+        err = house.run("sql", path, "-c", "SELECT 1", env=h.env).fails(1).err
+        contains(err, path + " is a backup", "namdb restore --data")
+        same(err.count("\n"), 1, err)
+        same(files(), was, "files of the backup")
+        node = house.Node(h, 1, "64m", expect=False, more=("--data", path))
+        same(node.p.wait(timeout=20 * house.SLOW), 1)
+        contains(node.text(), "is that of a backup", "namdb restore")
+        same(len(node.text().splitlines()), 1, node.text())
+        same({f: b for f, b in files().items() if f != "lock"}, {f: b for f, b in was.items() if f != "lock"}, "files of the backup")
+        # What is made out of it is one, also of a data directory, and it is not a backup again.
+        house.run("restore", "--data", back, path).ok()
+        again = os.path.join(h.dir, "again")
+        house.run("restore", "--data", again, back).ok()
+        contains(house.run("log", path).ok().out, "records")
+        for d in (back, again):
+            same(house.run("sql", d, "--csv", "--end-when-idle", "1", "-c", "SELECT x FROM t", env=h.env).value(), "1")
+            test_embedded.gone(d)
 
 
 def test_no_space():
