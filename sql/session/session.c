@@ -98,6 +98,49 @@ sql_count_retry(struct sql_session *s)
 		sql_stat_add(&s->cfg.stats->retries, 1);
 }
 
+/* ---- IF [NOT] EXISTS ---- */
+
+/* Statements that look for a name, and find at its lock that another one has made or dropped it. */
+static bool
+lost_name(const struct ast_stmt *ast, const char *sqlstate)
+{
+	switch (ast->kind) {
+	case AST_CREATE_TABLE:
+	case AST_CREATE_AS:
+	case AST_CREATE_SEQUENCE:
+		return ast->if_exists && strcmp(sqlstate, "42P07") == 0;
+	case AST_CREATE_SCHEMA:
+		return ast->if_exists && strcmp(sqlstate, "42P06") == 0;
+	case AST_DROP_TABLE:
+	case AST_DROP_VIEW:
+	case AST_DROP_SEQUENCE:
+		return ast->if_exists && strcmp(sqlstate, "42P01") == 0;
+	case AST_DROP_INDEX:
+	case AST_DROP_TYPE:
+	case AST_DROP_DOMAIN:
+	case AST_DROP_ROLE:
+		return ast->if_exists && strcmp(sqlstate, "42704") == 0;
+	case AST_DROP_SCHEMA:
+		return ast->if_exists && strcmp(sqlstate, "3F000") == 0;
+	default:
+		return false;
+	}
+}
+
+bool
+sql_name_again(struct sql_session *s, const struct ast_stmt *ast, unsigned tries, const struct cat_err *err)
+{
+	enum { TRIES = 12, REST_NS = 500000, DOUBLED = 6 };
+	if (tries >= TRIES || !lost_name(ast, err->sqlstate))
+		return false;
+	if (s->t != NULL)
+		sql_roll_back(s);
+	/* Another process sees a commit a moment after its own. */
+	net_sleep(s->net, (uint64_t)REST_NS << (tries < DOUBLED ? tries : DOUBLED));
+	sql_count_retry(s);
+	return true;
+}
+
 /* ---- memory of the storage nodes that is about to come back ---- */
 
 bool
@@ -450,7 +493,7 @@ plain_run(struct sql_session *s, const struct sql_stmt *st, const struct sql_sin
 	char tag[64];
 	uint64_t rows = 0;
 	bool first = sql_is_first(s), copies = ast->kind == AST_COPY && !ast->copy.to;
-	unsigned full = 0;
+	unsigned full = 0, names = 0;
 	if (ast->kind == AST_CREATE_INDEX && s->block == SQL_IDLE) {
 		snprintf(tag, sizeof tag, "CREATE INDEX");
 		return sql_index_online(s, ast, sink, err) &&
@@ -467,7 +510,8 @@ plain_run(struct sql_session *s, const struct sql_stmt *st, const struct sql_sin
 		bool ok = sql_begin_statement(s, err) &&
 			  (named ? sql_named(s, st, tag, sizeof tag, err)
 				 : sql_utility(s, ast, sink, tag, sizeof tag, &rows, err));
-		if (!ok && first && !copies && sql_room_again(s, full++, err)) {
+		if (!ok && first && !copies &&
+		    (sql_name_again(s, ast, names++, err) || sql_room_again(s, full++, err))) {
 			sql_err_clear(err);
 			continue;
 		}

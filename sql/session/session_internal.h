@@ -46,6 +46,13 @@ bool sql_commit(struct sql_session *s, struct cat_err *err);
 void sql_roll_back(struct sql_session *s);
 /* A statement that lost a race runs again. */
 void sql_count_retry(struct sql_session *s);
+/*
+ * The transaction's first statement has failed. True: it says IF [NOT] EXISTS, and its name came or
+ * went after its snapshot; its transaction is gone, and it may run again: a short rest is over.
+ * tries: how often it has been so.
+ */
+bool sql_name_again(
+    struct sql_session *s, const struct ast_stmt *ast, unsigned tries, const struct cat_err *err);
 /* The next statement begins a transaction, and nothing of its block is lost if that begins
  * again. */
 bool sql_is_first(const struct sql_session *s);

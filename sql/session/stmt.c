@@ -478,13 +478,14 @@ run_to_end(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *p
 	uint64_t rows = 0;
 	bool begun = false;
 	bool alone = s->block == SQL_IDLE, first = sql_is_first(s);
-	unsigned full = 0;
+	unsigned full = 0, names = 0;
 	for (unsigned tries = 0;; tries++) {
 		s->stmt_mark = 0;
 		bool ok = execute(s, st, param, n, sink, err, &rows, &begun);
 		if (!ok)
 			sql_judge_damage(s, 0, err);
-		if (!ok && first && sql_room_again(s, full++, err)) {
+		if (!ok && first && s->x.sent == 0 &&
+		    (sql_name_again(s, st->ast, names++, err) || sql_room_again(s, full++, err))) {
 			sql_err_clear(err);
 			continue;
 		}
