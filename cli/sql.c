@@ -226,9 +226,12 @@ static nam_status
 join_node(void *arg, const struct emb_node *node, struct nam_err *err)
 {
 	struct joining *j = arg;
+	char hint[PATH_MAX + 200];
+	emb_hint(node, hint, sizeof hint);
 	j->a->cn.storage = node->address;
+	j->a->cn.gone_hint = hint;
 	nam_status st = open_with(j->a, node->secret, &j->cn, err);
-	j->a->cn.storage = NULL;
+	j->a->cn.storage = j->a->cn.gone_hint = NULL;
 	if (st == NAM_OK)
 		j->a->node = *node;
 	return st;

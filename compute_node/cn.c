@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -334,6 +335,7 @@ cn_open(struct cn **out, const struct cn_config *cfg, struct nam_err *err)
 	cn->txn.split = true;
 	cn->measure = cfg->measure;
 	cn->opening = cfg->opening;
+	cn->gone_hint = cfg->gone_hint != NULL ? strdup(cfg->gone_hint) : NULL;
 	const struct net_config nc = {
 		.storage = cfg->storage,
 		.fabric = cfg->fabric,
@@ -409,6 +411,7 @@ fail_net:
 	net_close(cn->net);
 fail:
 	pthread_mutex_destroy(&cn->end_lock);
+	free(cn->gone_hint);
 	free(cn);
 	return st;
 }
@@ -436,6 +439,7 @@ cn_close(struct cn *cn)
 	nam_asides_close(cn->asides);
 	sql_parser_close(cn->parser);
 	net_close(cn->net);
+	free(cn->gone_hint);
 	free(cn);
 }
 

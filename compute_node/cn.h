@@ -40,6 +40,8 @@ struct cn_config {
 	bool measure;               /* the costs that plans use are measured: takes 10 ms */
 	bool helps;                 /* its idle workers help with queries of other processes */
 	struct cn_opening *opening; /* borrowed for cn_open; NULL = nobody looks at it */
+	/* The hint of an error that a storage node is gone; copied; NULL = the one of clusters. */
+	const char *gone_hint;
 };
 
 /*

@@ -40,6 +40,7 @@ struct cn {
 	struct txn_config txn;
 	bool measure;
 	struct cn_opening *opening; /* until it is open; NULL = nobody looks at it */
+	char *gone_hint;            /* of malloc; NULL = none */
 	struct txn_db *db;
 	struct cat *cat;
 	struct sql_parser *parser;

@@ -41,6 +41,8 @@ cn_reason(struct cn *cn, const struct cn_place *place, bool cut, bool doubt, str
 	if (err == NULL)
 		return;
 	bool gone = strcmp(err->sqlstate, "58030") == 0;
+	if (gone && cn->gone_hint != NULL && err->hint[0] != '\0')
+		snprintf(err->hint, sizeof err->hint, "%s", cn->gone_hint);
 	if (gone)
 		tso_stuck_text(txn_worker_tso(place->txn), stuck, sizeof stuck);
 	while (gone && net_membership(n) == NET_ASKING)

@@ -31,6 +31,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* ---- of a process that opens the directory ------------------------------------------- */
@@ -66,6 +67,8 @@ bool emb_find(char out[PATH_MAX], const char *path, struct nam_err *err);
 nam_status emb_join(const struct emb_config *cfg,
     nam_status (*join)(void *arg, const struct emb_node *node, struct nam_err *err), void *arg,
     struct nam_err *err);
+/* The hint for a user of the directory if its node is gone. */
+void emb_hint(const struct emb_node *node, char *out, size_t size);
 /* True while that very node serves. */
 bool emb_serves(const struct emb_node *node);
 

@@ -218,6 +218,15 @@ serves_on(const struct emb_node *node)
 	return false;
 }
 
+void
+emb_hint(const struct emb_node *node, char *out, size_t size)
+{
+	snprintf(out, size,
+	    "The database's storage node says why in %s/storage.log. If it has ended, the next process that "
+	    "opens the directory starts another one, and all that was committed is there.",
+	    node->path);
+}
+
 nam_status
 emb_join(const struct emb_config *cfg,
     nam_status (*join)(void *arg, const struct emb_node *node, struct nam_err *err), void *arg,

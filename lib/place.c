@@ -317,7 +317,7 @@ block_signals(sigset_t *was)
 /* Storage nodes, wherever they are; the secret stays in memory no longer than it takes. */
 static nam_status
 join_nodes(struct lib_place *p, const struct wish *w, const char *storage, const char *secret_file,
-    struct nam_err *err)
+    const char *gone_hint, struct nam_err *err)
 {
 	uint8_t secret[NET_SECRET_LEN];
 	struct cn_config cfg = { .workers = w->workers,
@@ -327,6 +327,7 @@ join_nodes(struct lib_place *p, const struct wish *w, const char *storage, const
 		.storage = storage,
 		.cluster = w->cluster,
 		.connect_ms = w->connect_ms,
+		.gone_hint = gone_hint,
 		.txn.lease_ms = w->lease_ms };
 	nam_status st = net_secret_load(secret_file, secret, &cfg.secret_len, err);
 	if (st == NAM_OK)
@@ -360,9 +361,11 @@ static nam_status
 join_node(void *arg, const struct emb_node *node, struct nam_err *err)
 {
 	const struct joining *j = arg;
+	char hint[PATH_MAX + 200];
 	sigset_t was;
 	block_signals(&was);
-	nam_status st = join_nodes(j->p, j->w, node->address, node->secret, err);
+	emb_hint(node, hint, sizeof hint);
+	nam_status st = join_nodes(j->p, j->w, node->address, node->secret, hint, err);
 	pthread_sigmask(SIG_SETMASK, &was, NULL);
 	if (st == NAM_OK)
 		*j->p->node = *node;
@@ -400,7 +403,8 @@ open_up(struct lib_place *p, const struct wish *w, struct nam_err *err)
 		st = open_directory(p, w, err);
 	} else {
 		block_signals(&was);
-		st = w->kind == MEMORY ? open_memory(p, w, err) : join_nodes(p, w, w->name, w->secret, err);
+		st = w->kind == MEMORY ? open_memory(p, w, err)
+				       : join_nodes(p, w, w->name, w->secret, NULL, err);
 		pthread_sigmask(SIG_SETMASK, &was, NULL);
 	}
 	if (st == NAM_OK)

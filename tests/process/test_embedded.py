@@ -221,6 +221,19 @@ def test_killed_under_a_terminal():
         same(t.end(), 0)
 
 
+def test_hint():
+    """A script whose node is killed is told where the node's words are."""
+    with home() as (h, d):
+        s = d.shell("--fabric", "tcp")
+        s.ok("CREATE TABLE t AS SELECT 42 AS a")
+        for pid in nodes_of(d.path):
+            os.kill(pid, signal.SIGKILL)
+        out = s.do_or_end("SELECT * FROM t")
+        contains(out, "58030", "HINT:  The database's storage node says why in %s/storage.log." % os.path.realpath(d.path))
+        check("namdb status" not in out, out)
+        s.drop()
+
+
 def test_two_at_once_on_a_new_directory():
     """Several processes open a directory that is not there: one node, all are served."""
     with home(*["new%d" % i for i in range(5)], idle=3) as (h, *dirs):
