@@ -410,6 +410,8 @@ cli_storage(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	umask(077);
+	/* A file that may not grow (ulimit -f) is an error, as a full disk is, not the end. */
+	signal(SIGXFSZ, SIG_IGN);
 	if (c.background && (behind = go_behind(&code)) < 0)
 		return code;
 	/* A terminal that closes must not take the data with it. */

@@ -151,8 +151,9 @@ sn_region_open(struct sn_region **out, const struct sn_region_config *cfg, struc
 		base = make_memory(size, 0, &r->fd);
 		if (base == MAP_FAILED) {
 			nam_status st = nam_fail(err, NAM_NOMEM,
-			    "cannot get %.1f GiB of memory: %s; give a smaller --size",
-			    (double)size / (1 << 30), strerror(errno));
+			    "cannot get %.1f GiB of memory: %s; give a smaller --size%s",
+			    (double)size / (1 << 30), strerror(errno),
+			    errno == EFBIG ? ", or raise the limit on the size of a file (ulimit -f)" : "");
 			free(r);
 			return st;
 		}

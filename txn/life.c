@@ -192,12 +192,13 @@ txn_life_done(struct txn_worker *tw, const atomic_bool *stop, struct nam_err *er
 		st = NAM_REFUSED;
 	if (st == NAM_OK)
 		tso_unpin(tw->tso, &db->life_pin);
-	return st == NAM_OK
-		   ? st
-		   : nam_fail(err, st, "the database cannot be made durable: %s",
-			 st == NAM_NO_SPACE    ? "its disk is full: make room on the file system of --data"
-			 : st == NAM_CANCELLED ? "the process was told to end"
-					       : nam_status_text(st));
+	return st == NAM_OK ? st
+			    : nam_fail(err, st, "the database cannot be made durable: %s",
+				  st == NAM_NO_SPACE
+				      ? "its disk is full (make room on the file system of --data), or its "
+					"files may not grow (ulimit -f)"
+				  : st == NAM_CANCELLED ? "the process was told to end"
+							: nam_status_text(st));
 }
 
 void

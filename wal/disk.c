@@ -41,6 +41,10 @@ disk_failed(struct disk *k, const char *what, const char *name, struct nam_err *
 	if (e == ENOSPC || e == EDQUOT)
 		return nam_fail(err, NAM_FULL, "cannot %s %s/%s: %s; make room on that file system", what,
 		    k->path, name, strerror(e));
+	if (e == EFBIG) /* SIGXFSZ is ignored */
+		return nam_fail(err, NAM_FULL,
+		    "cannot %s %s/%s: %s; raise the limit on the size of a file (ulimit -f)", what, k->path,
+		    name, strerror(e));
 	if (e == ENOENT)
 		return nam_fail(
 		    err, NAM_ABSENT, "cannot %s %s/%s: there is no such file", what, k->path, name);

@@ -633,6 +633,22 @@ def test_a_starter_that_is_killed():
         same(d.sql("SELECT count(*) FROM t").value(), "11")
 
 
+def test_files_that_may_not_grow():
+    """ulimit -f, for the node's memory and for its log: a line that says so; without it the database is made."""
+    with home("a.db", "b.db") as (h, memory, log):
+        for d, kib, more in ((memory, 2000, ()), (log, 40000, ("--size", "32m"))):
+            begun = time.monotonic()
+            p = subprocess.run(["bash", "-c", 'ulimit -f %d; exec "$@"' % kib, "bash", house.NAMDB] + d.args("-c", "SELECT 1", *more),
+                               capture_output=True, timeout=60 * house.SLOW, env=house.clean_env(h.env))
+            same(p.returncode, 1)
+            contains(p.stderr.decode(), "ulimit -f")
+            same(p.stderr.decode().count("\n"), 1, p.stderr.decode())
+            check(time.monotonic() - begun < 20 * house.SLOW, "soon")
+            contains(d.log(), "File too large", "ulimit -f")
+            gone(d.path)
+            same(d.sql("SELECT 41 + 1").value(), "42")
+
+
 def test_disk_that_is_full():
     """A new database on a disk with too little room: a line, soon, each time; SIGINT ends the wait; with room it is made."""
     with home() as (h, d):
