@@ -87,6 +87,7 @@ enum {
 	LOOK_MS = 200,
 	TRIM_LOOKS = 25,
 	AGAIN_MS = 200,
+	OTHERS_MS = 700,
 	REST_MS = 10000, /* sessions may take so long to end when the place is lost */
 };
 
@@ -419,7 +420,7 @@ run(struct compute *c, struct cn_pg *pg, const sigset_t *set, const sigset_t *en
 	cn_pg_close(pg);
 	/* If it hangs, cli_end_soon ends the process. */
 	if (m.cn != NULL && *sig != 0)
-		(void)cn_last_checkpoint(m.cn, told_again, (void *)(uintptr_t)ends);
+		(void)cn_last_checkpoint(m.cn, OTHERS_MS, told_again, (void *)(uintptr_t)ends);
 	cn_close(m.cn);
 	return *sig != 0 ? NAM_OK : st;
 }

@@ -819,7 +819,7 @@ last_checkpoint(struct shell *sh)
 	if (sh->cn == NULL || sh->lost)
 		return;
 	shell_interrupted = 0;
-	if (cn_last_checkpoint(sh->cn, told_again, NULL))
+	if (cn_last_checkpoint(sh->cn, 0, told_again, NULL))
 		return;
 	fflush(NULL);
 	cli_end_soon();

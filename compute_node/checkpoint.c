@@ -18,6 +18,7 @@
 #define HOLDS_MAX UINT64_C(0x8000000)
 #define LAST_NS   UINT64_C(2000000000)
 #define HANGS_NS  UINT64_C(500000000)
+#define LOOK_NS   UINT64_C(5000000)
 
 /* ---- when the log has grown -------------------------------------------------------------- */
 
@@ -91,13 +92,25 @@ is_worth_it(const struct txn_log_state *log)
 	       holds <= HOLDS_MAX;
 }
 
-/* No other process has a slot of the oracle, nor has one died that is not recovered yet. */
+/*
+ * No other process has a slot of the oracle, nor has one died that is not recovered yet. Processes
+ * that are told to end together see each other: then the one whose slot comes first waits for the
+ * others, for cn->last_wait_ms.
+ */
 static bool
-is_alone(struct txn_worker *tw)
+is_alone(const struct cn *cn, const struct cn_place *place)
 {
-	uint64_t identity[2];
+	uint64_t identity[2], until = net_now_ns(place->net) + cn->last_wait_ms * UINT64_C(1000000);
 	unsigned n;
-	return tso_living(txn_worker_tso(tw), identity, 2, &n) == NAM_OK && n <= 1;
+	for (;;) {
+		nam_status st = tso_living(txn_worker_tso(place->txn), identity, 2, &n);
+		if (st == NAM_OK && n <= 1)
+			return true;
+		if ((st != NAM_OK && st != NAM_FULL) || identity[0] != net_identity(cn->net) ||
+		    net_now_ns(place->net) >= until || atomic_load(&cn->closing))
+			return false;
+		net_sleep(place->net, LOOK_NS);
+	}
 }
 
 static void
@@ -105,13 +118,13 @@ last_checkpoint(const struct cn_place *place, void *arg)
 {
 	struct cn *cn = arg;
 	struct txn_log_state log;
-	if (txn_log_state(place->txn, &log) == NAM_OK && is_worth_it(&log) && is_alone(place->txn))
+	if (txn_log_state(place->txn, &log) == NAM_OK && is_worth_it(&log) && is_alone(cn, place))
 		(void)make(cn, place, cn->last_until_ns, NAM_LOG_INFO);
 	atomic_store(&cn->last_done, true);
 }
 
 bool
-cn_last_checkpoint(struct cn *cn, bool (*stop)(void *arg), void *arg)
+cn_last_checkpoint(struct cn *cn, unsigned wait_ms, bool (*stop)(void *arg), void *arg)
 {
 	const struct timespec nap = { .tv_nsec = 200000 };
 	uint64_t until = nam_clock_ns() + LAST_NS;
@@ -126,6 +139,7 @@ cn_last_checkpoint(struct cn *cn, bool (*stop)(void *arg), void *arg)
 		nanosleep(&nap, NULL);
 	}
 	cn->last_until_ns = until;
+	cn->last_wait_ms = wait_ms;
 	if (cn_start(cn, 0, last_checkpoint, cn, 0) != NAM_OK)
 		return true;
 	while (!atomic_load(&cn->last_done)) {

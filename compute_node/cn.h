@@ -57,10 +57,11 @@ void cn_close(struct cn *cn);
  * Before cn_close, if the process ends cleanly, and all sessions are closed: if it is the last
  * process of a cluster with a log, and the log has grown by much since the last checkpoint, makes
  * one, so that the next start replays less. It takes two seconds at most; then, or when stop(arg)
- * is true (NULL = never; asked often, on the calling thread), it is given up, without harm. False:
- * a storage node hangs, so cn_close may take long.
+ * is true (NULL = never; asked often, on the calling thread), it is given up, without harm.
+ * wait_ms: so long it waits for other processes that end as well. False: a storage node hangs, so
+ * cn_close may take long.
  */
-bool cn_last_checkpoint(struct cn *cn, bool (*stop)(void *arg), void *arg);
+bool cn_last_checkpoint(struct cn *cn, unsigned wait_ms, bool (*stop)(void *arg), void *arg);
 
 /* Waits, ms at most, until the process is at rest in the cluster: no snapshot, no claim, no lock,
  * its owner slot idle. A process at rest may stall without being fenced. True if it is at rest. The

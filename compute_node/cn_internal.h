@@ -58,6 +58,7 @@ struct cn {
 	_Atomic uint64_t checkpoint_at_ns; /* not before */
 	uint64_t checkpoint_rest_ns;       /* that worker's */
 	uint64_t last_until_ns;            /* i  once cn_last_checkpoint has started its job */
+	unsigned last_wait_ms;             /* i  likewise */
 	atomic_bool last_done;             /* that job has ended */
 	pthread_mutex_t end_lock;
 	bool ended; /* end_lock  the heart has seen that the process is fenced */

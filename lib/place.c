@@ -482,7 +482,7 @@ lib_place_close(struct lib_place *p)
 			link = &(*link)->next;
 		*link = p->next;
 		if (usable(p))
-			(void)cn_last_checkpoint(p->cn, NULL, NULL);
+			(void)cn_last_checkpoint(p->cn, 0, NULL, NULL);
 		release(p);
 	}
 	pthread_mutex_unlock(&all_lock);

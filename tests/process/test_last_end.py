@@ -103,6 +103,28 @@ def test_compute():
         s.close(0)
 
 
+def test_together():
+    """Compute nodes that are told to end at the same moment: one of them is the last."""
+    with House() as h:
+        c = durable.Cluster(h)
+        h.storage = lambda: c.storage
+        s = c.shell()
+        make(s)
+        for turn in range(4):
+            was = begin(c)
+            nodes = [Compute(h) for _ in range(3)]
+            grow(s)
+            s.close(0)
+            same(begin(c), was, "the compute nodes are there")
+            for n in nodes:
+                n.p.send_signal(signal.SIGTERM)
+            for n in nodes:
+                same(n.p.wait(timeout=20 * house.SLOW), 0)
+            check(begin(c) > was, "one of them has made it")
+            s = c.shell()
+        s.close(0)
+
+
 def test_by_checkpoint_alone():
     """--checkpoint-size 0: none but CHECKPOINT's."""
     with House() as h:
