@@ -614,7 +614,8 @@ decide(struct txn *t, const struct txn_intent_head *h, uint64_t trips)
 	return NAM_OK;
 }
 
-enum { LAND_NS = 50000 };
+/* A disk that works answers within this time: then a cancel comes too late. */
+enum { LAND_NS = 50000, PATIENCE_NS = 200000000 };
 
 /* The answer of a commit whose records end there in the log. NAM_UNSURE: it is visible, and was not
  * made durable. */
@@ -624,7 +625,7 @@ flushed(struct txn_worker *tw, const struct txn_limits *limits, bool sync, uint6
 	const struct txn_limits cancel = { .cancel = limits->cancel };
 	if (!sync || nam_fault(LOG_UNFLUSHED))
 		return NAM_OK;
-	nam_status st = txn_flush_wait_by(tw, end, limits->unflushed != NULL ? &cancel : NULL);
+	nam_status st = txn_flush_wait_by(tw, end, limits->unflushed != NULL ? &cancel : NULL, PATIENCE_NS);
 	if (st == NAM_CANCELLED) {
 		*limits->unflushed = true;
 		st = NAM_OK;

@@ -243,7 +243,7 @@ txn_log_number(
 		return NAM_OK;
 	wal_append_start(tw->w, &tw->db->wal, &a);
 	nam_status st = wal_append_wait(tw->w, &a);
-	return st == NAM_OK ? txn_flush_wait_by(tw, a.end, l) : st;
+	return st == NAM_OK ? txn_flush_wait_by(tw, a.end, l, 0) : st;
 }
 
 nam_status
@@ -314,7 +314,8 @@ let_go_on(struct txn_worker *tw)
 {
 	for (struct txn_flush *f = tw->flush, *next; f != NULL; f = next) {
 		next = f->next; /* `then` of one with limits wakes a coroutine, and adds nothing */
-		nam_status st = f->limits != NULL ? txn_within(tw, f->limits) : NAM_OK;
+		nam_status st =
+		    f->limits != NULL && net_now_ns(tw->w) >= f->from_ns ? txn_within(tw, f->limits) : NAM_OK;
 		if (st != NAM_OK)
 			take_out(tw, f, st);
 	}
@@ -404,13 +405,17 @@ wake(struct txn_flush *f)
 nam_status
 txn_flush_wait(struct txn_worker *tw, uint64_t end)
 {
-	return txn_flush_wait_by(tw, end, NULL);
+	return txn_flush_wait_by(tw, end, NULL, 0);
 }
 
 nam_status
-txn_flush_wait_by(struct txn_worker *tw, uint64_t end, const struct txn_limits *l)
+txn_flush_wait_by(struct txn_worker *tw, uint64_t end, const struct txn_limits *l, uint64_t least_ns)
 {
-	struct txn_flush f = { .end = end, .limits = l, .then = wake, .waiter = nam_co_self() };
+	struct txn_flush f = { .end = end,
+		.limits = l,
+		.from_ns = l != NULL ? net_now_ns(tw->w) + least_ns : 0,
+		.then = wake,
+		.waiter = nam_co_self() };
 	if (end <= tw->flushed)
 		return NAM_OK;
 	txn_flush_add(tw, &f);

@@ -319,8 +319,9 @@ struct txn_limits {
 	struct nam_budget *budget; /* for the rows it buffers until it commits or aborts; may be
 				    * NULL */
 	bool *unflushed;           /* of txn_commit; NULL: it waits for the log without limits. Else
-				    * `cancel` ends that wait too: txn_commit returns NAM_OK, and
-				    * *unflushed is true: as after txn_set_sync(t, false) */
+				    * `cancel` ends that wait too, if the disk does not answer soon:
+				    * txn_commit returns NAM_OK, and *unflushed is true: as after
+				    * txn_set_sync(t, false) */
 };
 void txn_set_limits(struct txn *t, const struct txn_limits *l);
 const struct txn_limits *txn_limits_of(const struct txn *t);

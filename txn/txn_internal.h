@@ -504,6 +504,7 @@ enum txn_state {
 struct txn_flush {
 	uint64_t end;
 	const struct txn_limits *limits;   /* NULL = none; else st may say that they ended it */
+	uint64_t from_ns;                  /* they count from then on, by net_now_ns */
 	void (*then)(struct txn_flush *f); /* on the worker, when it is, or `st` says why not */
 	struct nam_co *waiter;
 	nam_status st;
@@ -701,8 +702,9 @@ nam_status txn_log_undone(struct txn_worker *tw, uint64_t lock, uint64_t check);
 nam_status txn_log_has(struct txn_worker *tw, uint64_t lock, uint64_t check, bool *has, uint64_t *end);
 /* Waits until the log is flushed up to a position. NAM_UNLOGGED: it is broken. */
 nam_status txn_flush_wait(struct txn_worker *tw, uint64_t end);
-/* Also NAM_CANCELLED, NAM_EXPIRED, if l says so meanwhile. */
-nam_status txn_flush_wait_by(struct txn_worker *tw, uint64_t end, const struct txn_limits *l);
+/* Also NAM_CANCELLED, NAM_EXPIRED, if l says so when at least least_ns have passed. */
+nam_status txn_flush_wait_by(
+    struct txn_worker *tw, uint64_t end, const struct txn_limits *l, uint64_t least_ns);
 void txn_flush_add(struct txn_worker *tw, struct txn_flush *f);
 /* What waits for that very position, and has no waiter, waits no longer: it goes on as if the log
  * were flushed. False: nothing waits for it (yet). */

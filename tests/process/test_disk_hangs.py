@@ -107,6 +107,34 @@ def test_cancelled():
         s.close(0)
 
 
+def test_cancelled_in_vain():
+    """A disk that works answers before a cancel counts: COMMIT has no WARNING, and what failed has left nothing."""
+    with House() as h:
+        c, node, w = place(h)
+        other, stop = Wire(node.port, timeout=60), []
+
+        def cancels():
+            while not stop:
+                other.query("SELECT pg_cancel_backend(%d)" % w.pid)
+        t = threading.Thread(target=cancels)
+        t.start()
+        there = []
+        for i in range(100, 400):
+            got = w.query("INSERT INTO t VALUES (%d, 0)" % i)
+            check(warned(got) is None, "a warning:", warned(got))
+            failed = [wire.fields(b)["C"] for k, b in got if k == "E"]
+            check(failed in ([], ["57014"]), failed)
+            there += [] if failed else [i]
+        stop.append(1)
+        t.join()
+        c.kill()
+        node.kill()
+        c.start()
+        s = c.shell()
+        same([int(x) for x in s.ok("SELECT id FROM t WHERE id >= 100 ORDER BY id").split()[1:]], there)
+        s.close(0)
+
+
 def test_lost():
     """What the WARNING says may come true, and what was answered without one stays."""
     with House() as h:
