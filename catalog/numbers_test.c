@@ -14,6 +14,7 @@
 #include <txn/logged_format.h>
 #include <wal/remote/host.h>
 #include <wal/testing/faulty.h>
+#include <wal/testing/records.h>
 #include <wal/wal_format.h>
 
 #include <setjmp.h>
@@ -221,31 +222,26 @@ enter(const char *bytes, uint32_t len, net_addr word, struct number *n)
 	}
 }
 
+struct search {
+	net_addr word;
+	struct number n;
+};
+
+static void
+enter_record(void *arg, unsigned pass, uint64_t position, const char *bytes, uint32_t len)
+{
+	struct search *s = arg;
+	(void)pass;
+	(void)position;
+	enter(bytes, len, s->word, &s->n);
+}
+
 static struct number
 number_of(struct wal_dir *dir, net_addr word, bool *cut)
 {
-	static char buf[WAL_RECORD_MAX + 64];
-	struct number n = { 0, INT64_MIN };
-	struct wal *w;
-	struct nam_err err;
-	struct wal_state st;
-	uint64_t position = 0;
-	const struct wal_config cfg = { .dir = dir, .node = 1, .segment_bytes = 1 << 20 };
-	if (wal_open(&w, &cfg, &err) != NAM_OK)
-		fail_msg("%s", err.text);
-	wal_state(w, &st);
-	*cut = st.begin > 0;
-	for (uint32_t got = 1; got > 0;) {
-		assert_int_equal(wal_read(w, position, buf, sizeof buf, &got, &position, &err), NAM_OK);
-		for (uint32_t at = 0; at < got;) {
-			struct wal_record_head rec;
-			memcpy(&rec, buf + at, sizeof rec);
-			enter(buf + at + sizeof rec, rec.bytes, word, &n);
-			at += (uint32_t)sizeof rec + ((rec.bytes + 7) & ~7u);
-		}
-	}
-	wal_close(w);
-	return n;
+	struct search s = { word, { 0, INT64_MIN } };
+	*cut = each_record(dir, 1, enter_record, &s) > 0;
+	return s.n;
 }
 
 /* True if all numbers are covered, and the one that was set is the last word. */

@@ -10,6 +10,7 @@
 #include <txn/cut.h>
 #include <txn/testing/fixture.h>
 #include <wal/testing/faulty.h>
+#include <wal/testing/records.h>
 #include <wal/wal.h>
 #include <wal/wal_format.h>
 
@@ -170,29 +171,21 @@ body(struct fixture *fix)
 /* ---- the whole log ---- */
 
 static void
+enter(void *arg, unsigned pass, uint64_t position, const char *bytes, uint32_t len)
+{
+	(void)arg;
+	(void)pass;
+	(void)len;
+	assert_true(world.all_n < MOST);
+	world.all[world.all_n].position = position;
+	memcpy(&world.all[world.all_n++].h, bytes, sizeof(struct txn_logged));
+}
+
+static void
 read_log(struct wal_dir *dir)
 {
-	static char buf[WAL_RECORD_MAX + 64];
-	struct wal *w;
-	struct nam_err err;
-	const struct wal_config cfg = { .dir = dir, .node = 1, .segment_bytes = 1 << 20 };
-	if (wal_open(&w, &cfg, &err) != NAM_OK)
-		fail_msg("%s", err.text);
-	uint64_t position = 0;
 	world.all_n = 0;
-	for (uint32_t got = 1; got > 0;) {
-		uint64_t at = position;
-		assert_int_equal(wal_read(w, position, buf, sizeof buf, &got, &position, &err), NAM_OK);
-		for (uint32_t i = 0; i < got;) {
-			struct wal_record_head rec;
-			memcpy(&rec, buf + i, sizeof rec);
-			assert_true(world.all_n < MOST);
-			world.all[world.all_n].position = at + i;
-			memcpy(&world.all[world.all_n++].h, buf + i + sizeof rec, sizeof(struct txn_logged));
-			i += (uint32_t)sizeof rec + TXN_PAD(rec.bytes);
-		}
-	}
-	wal_close(w);
+	each_record(dir, 1, enter, NULL);
 }
 
 static bool

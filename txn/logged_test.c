@@ -11,6 +11,7 @@
 #include <txn/logged_format.h>
 #include <txn/testing/fixture.h>
 #include <wal/testing/faulty.h>
+#include <wal/testing/records.h>
 #include <wal/wal.h>
 #include <wal/wal_format.h>
 
@@ -98,29 +99,18 @@ enter(const char *bytes, uint32_t len, bool undone)
 }
 
 static void
+enter_record(void *arg, unsigned pass, uint64_t position, const char *bytes, uint32_t len)
+{
+	(void)arg;
+	(void)position;
+	enter(bytes, len, pass == 0);
+}
+
+static void
 read_log(struct wal_dir *dir)
 {
-	static char buf[WAL_RECORD_MAX + 64];
-	struct wal *w;
-	struct nam_err err;
-	const struct wal_config cfg = { .dir = dir, .node = 1, .segment_bytes = 1 << 20 };
-	if (wal_open(&w, &cfg, &err) != NAM_OK)
-		fail_msg("%s", err.text);
 	memset(&book, 0, sizeof book);
-	for (unsigned pass = 0; pass < 2; pass++) {
-		uint64_t position = 0;
-		for (uint32_t got = 1; got > 0;) {
-			assert_int_equal(
-			    wal_read(w, position, buf, sizeof buf, &got, &position, &err), NAM_OK);
-			for (uint32_t at = 0; at < got;) {
-				struct wal_record_head rec;
-				memcpy(&rec, buf + at, sizeof rec);
-				enter(buf + at + sizeof rec, rec.bytes, pass == 0);
-				at += (uint32_t)sizeof rec + TXN_PAD(rec.bytes);
-			}
-		}
-	}
-	wal_close(w);
+	each_record(dir, 2, enter_record, NULL);
 }
 
 static int64_t
