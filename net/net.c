@@ -194,6 +194,15 @@ net_heard_of(struct net_worker *w, uint64_t identity)
 }
 
 void
+net_sleep_lazily(struct net_worker *w, uint64_t ns, uint64_t most)
+{
+	if (w->net->env->sleep_lazily != NULL)
+		w->net->env->sleep_lazily(w, ns, most);
+	else
+		net_sleep(w, ns);
+}
+
+void
 net_sleep_or_news(struct net_worker *w, uint64_t ns, uint64_t *news)
 {
 	if (w->net->env->sleep_or_news != NULL)

@@ -142,6 +142,7 @@ struct net_env {
 	 * question. */
 	enum net_heard (*heard)(struct net_worker *w, uint64_t identity);
 	void (*sleep_or_news)(struct net_worker *w, uint64_t ns, uint64_t *news);
+	void (*sleep_lazily)(struct net_worker *w, uint64_t ns, uint64_t most); /* NULL = net_sleep */
 	void (*on_asked)(struct net *n, enum net_answer_life (*fn)(void *arg), void *arg);
 };
 
@@ -238,6 +239,11 @@ struct net_worker {
 	} hook[NET_HOOKS];
 	/* CPU clock of the thread in net_worker_run, 0 = none yet */
 	struct net_timer *timers;
+	/* o  the coroutine that sleeps lazily, NULL = none does */
+	struct {
+		struct nam_co *co;
+		uint64_t due, last;
+	} lazy;
 	_Atomic int cpu_clock; /* a  of the thread in net_worker_run; 0 = none yet */
 	int wake_fd;
 	int also_fd;                    /* o  of net_worker_wakes_on, -1 = none */

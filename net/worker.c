@@ -75,9 +75,13 @@ pop(struct net_timer *root)
 static void
 fire_timers(struct net_worker *w)
 {
-	if (w->timers == NULL)
+	if (w->timers == NULL && w->lazy.co == NULL)
 		return;
 	uint64_t now = nam_clock_ns();
+	if (w->lazy.co != NULL && w->lazy.due <= now) {
+		nam_co_wake(w->lazy.co);
+		w->lazy.co = NULL;
+	}
 	while (w->timers != NULL && w->timers->due <= now) {
 		struct net_timer *t = w->timers;
 		w->timers = pop(t);
@@ -114,6 +118,31 @@ real_sleep_or_news(struct net_worker *w, uint64_t ns, uint64_t *news)
 	if (atomic_load(&w->net->news) == *news)
 		sleep_as(w, ns, true);
 	*news = atomic_load(&w->net->news);
+}
+
+static void
+real_sleep_lazily(struct net_worker *w, uint64_t ns, uint64_t most)
+{
+	uint64_t now = nam_clock_ns();
+	struct nam_co *self = nam_co_self();
+	if (w->lazy.co != NULL) {
+		sleep_as(w, ns, false);
+		return;
+	}
+	NAM_ASSERT(self != NULL);
+	w->lazy.co = self;
+	w->lazy.due = now + ns;
+	w->lazy.last = now + most;
+	while (w->lazy.co == self)
+		nam_co_park();
+}
+
+/* When a worker that sleeps has to wake; UINT64_MAX = for nothing. */
+static uint64_t
+wakes_at(const struct net_worker *w)
+{
+	uint64_t at = w->timers != NULL ? w->timers->due : UINT64_MAX;
+	return w->lazy.co != NULL && w->lazy.last < at ? w->lazy.last : at;
 }
 
 /* Coroutines that sleep until news come are due now. Rare: the heap is built again. */
@@ -295,7 +324,7 @@ wait_for_answers(struct net_worker *w)
 	}
 	if (one == NULL)
 		return LOOK;
-	if (many || w->calls_out != 0 || (w->timers != NULL && w->timers->due < nam_clock_ns() + NEAR_NS))
+	if (many || w->calls_out != 0 || w->lazy.co != NULL || (w->timers != NULL && w->timers->due < nam_clock_ns() + NEAR_NS))
 		return SLEEP;
 	return one->p->wait(one) >= 0 ? CAME : SLEEP;
 }
@@ -331,8 +360,9 @@ sleep_until_something(struct net_worker *w, bool (*until)(void *), void *arg)
 		fd[n++] = (struct pollfd){ .fd = w->also_fd, .events = POLLIN };
 	}
 	struct timespec ts, *wait = NULL;
-	if (w->timers != NULL) {
-		uint64_t now = nam_clock_ns(), ns = w->timers->due > now ? w->timers->due - now : 0;
+	const uint64_t at = wakes_at(w);
+	if (at != UINT64_MAX) {
+		uint64_t now = nam_clock_ns(), ns = at > now ? at - now : 0;
 		ts.tv_sec = (time_t)(ns / 1000000000);
 		ts.tv_nsec = (long)(ns % 1000000000);
 		if (ns / 1000000000 < 1000000)
@@ -436,5 +466,6 @@ const struct net_env net_env_real = {
 	.fence = net_real_fence,
 	.heard = net_real_heard,
 	.sleep_or_news = real_sleep_or_news,
+	.sleep_lazily = real_sleep_lazily,
 	.on_asked = net_real_on_asked,
 };

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FLUSH_NS = 12000, FLUSH_CAP_NS = 1000000, FLUSH_PARTS = 8 };
+enum { FLUSH_NS = 12000, FLUSH_CAP_NS = 1000000, FLUSH_LOST_NS = 5000000, FLUSH_PARTS = 8 };
 
 /* A record in the making, and on its way. In the transaction's arena. */
 struct txn_logging {
@@ -338,6 +338,17 @@ between(uint64_t least, uint64_t x, uint64_t most)
 	return x < least ? least : x > most ? most : x;
 }
 
+/* The log rouses a worker of its host that sleeps. If it does not, the worker looks by itself. */
+static void
+pause_before_look(struct txn_worker *tw, uint64_t ns)
+{
+	ns = between(FLUSH_NS, ns, FLUSH_CAP_NS);
+	if (wal_log_rouses(tw->w, &tw->db->wal))
+		net_sleep_lazily(tw->w, ns, FLUSH_LOST_NS);
+	else
+		net_sleep(tw->w, ns);
+}
+
 /*
  * Looks how far the log is flushed, as long as a transaction of this worker waits for that. A sync
  * begins about when the one before has ended: so it rests for most of the time that a sync takes,
@@ -350,7 +361,7 @@ watch(void *worker)
 	uint64_t sync_ns = tw->sync_ns;
 	net_account_to(&tw->background);
 	if (sync_ns > 0)
-		net_sleep(tw->w, between(FLUSH_NS, sync_ns - sync_ns / FLUSH_PARTS, FLUSH_CAP_NS));
+		pause_before_look(tw, sync_ns - sync_ns / FLUSH_PARTS);
 	while (tw->flush != NULL) {
 		uint64_t flushed = 0, until = 0;
 		nam_status st = wal_log_flushed(tw->w, &tw->db->wal, &flushed, &sync_ns);
@@ -371,9 +382,8 @@ watch(void *worker)
 		if (st != NAM_OK)
 			fail_all(tw, st);
 		else if (tw->flush != NULL)
-			net_sleep(tw->w,
-			    between(FLUSH_NS, came ? sync_ns - sync_ns / FLUSH_PARTS : sync_ns / FLUSH_PARTS,
-				FLUSH_CAP_NS));
+			pause_before_look(
+			    tw, came ? sync_ns - sync_ns / FLUSH_PARTS : sync_ns / FLUSH_PARTS);
 	}
 	tw->watching = false;
 	tw->helpers--;

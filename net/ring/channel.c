@@ -323,6 +323,13 @@ wait_over(struct net_channel *ch)
 	return ended;
 }
 
+bool
+net_call_rouses(struct net_worker *w, unsigned region, unsigned service)
+{
+	const struct net_channel *ch = find(w, region, service);
+	return ch != NULL && !ch->broken && ch->has && ch->mapped;
+}
+
 nam_status
 net_call_max(struct net_worker *w, unsigned region, unsigned service, uint32_t *request, uint32_t *answer)
 {

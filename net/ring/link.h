@@ -18,6 +18,9 @@ struct net_link {
 	struct net_ring_out out;
 	uint64_t served;       /* requests so far */
 	bool polled;           /* the client announces no message: look into the ring */
+	bool rouses;           /* i  the host can rouse the client by net_link_reached */
+	struct net_bell *bell; /* the client sleeps until it has reached tell_first; NULL = none */
+	uint64_t tell_first, tell_last;
 	uint64_t odd_since_ns; /* since when the ring holds bytes that are no message, 0 = all is
 			        * well */
 	/*
@@ -39,6 +42,10 @@ enum net_link_sight { NET_LINK_NOTHING, NET_LINK_SERVED, NET_LINK_UNDER_WAY, NET
 /* Serves waiting requests, at most a few, so that other links have their turn. RUBBISH: end this
  * connection. */
 enum net_link_sight net_link_turn(struct net_link *l, struct net_desk *desk, uint64_t now_ns);
+
+/* True: the bell has reached a number for which the client sleeps; rouse it. To be called behind
+ * each turn, and when a bell has rung. */
+bool net_link_reached(struct net_link *l);
 
 /* Calls the idle hooks of a shard's services once each; true: one of them did something. */
 bool net_link_idle(const struct net_service *service, unsigned services, unsigned shard, unsigned shards);

@@ -27,6 +27,8 @@
 
 #include <net/net.h>
 
+#include <stdatomic.h>
+
 /* ---- hosting ---------------------------------------------------------------- */
 
 /* A handler's argument. All of it belongs to the shard, and is gone when the handler returns. */
@@ -38,6 +40,8 @@ struct net_request {
 	void *answer;        /* aligned to 8; write at most answer_max bytes here, ... */
 	uint32_t answer_max; /* (what the caller can take) */
 	uint32_t answer_len; /* ... and set their number here; 0 at first */
+	uint64_t tell;       /* 0 at first: nothing. Else the caller is roused when the bell of this
+			      * service has reached that number */
 };
 /* Its status goes to the caller. NAM_GONE and unknown values reach the caller as NAM_IO. NAM_FULL:
  * the caller's room is too small. */
@@ -53,6 +57,25 @@ typedef nam_status (*net_handler)(void *arg, struct net_request *rq);
  */
 typedef bool (*net_idle)(void *arg);
 
+/*
+ * How far a service's own threads are, for callers that sleep until they are so far. A hint: a
+ * caller that can be roused (net_call_rouses) wakes, and looks at what it waits for by other means;
+ * so one ring too many does no harm, and one that is lost costs the caller's pause. Zeros at first.
+ * Of one shard one service has a bell.
+ */
+struct net_bell {
+	_Atomic uint64_t reached; /* a  stored by the service */
+	atomic_bool wanted;       /* a  a caller sleeps; seq_cst, as is `reached`: the shard sets it
+				   *    and looks at `reached` again, the service stores `reached`
+				   *    and looks at it */
+	/* The shard's, for net_bell_ring. `shard` is set last; NULL: there is none. */
+	void (*rouse)(void *shard);
+	_Atomic(void *) shard;
+};
+/* One thread of the service at a time; all of them have ended when the node is closed. A system call only if
+ * a caller sleeps. */
+void net_bell_ring(struct net_bell *b, uint64_t reached);
+
 enum { NET_SERVICES = 64 }; /* ids are 1..65535, at most so many on a node */
 
 struct net_service {
@@ -60,7 +83,8 @@ struct net_service {
 	const char *name; /* for messages */
 	net_handler fn;
 	void *arg;
-	net_idle idle; /* NULL = none */
+	net_idle idle;         /* NULL = none */
+	struct net_bell *bell; /* borrowed; NULL = none */
 };
 
 /* Returns the bytes it got. Every daemon hosts it, so that the time of a message can be
@@ -98,6 +122,9 @@ nam_status net_call_open(struct net_worker *w, unsigned region, unsigned service
 /* The longest request and the longest answer of an open channel. */
 nam_status net_call_max(
     struct net_worker *w, unsigned region, unsigned service, uint32_t *request, uint32_t *answer);
+
+/* True if a bell of that service can rouse this worker while it sleeps. */
+bool net_call_rouses(struct net_worker *w, unsigned region, unsigned service);
 
 struct net_channel;
 

@@ -7,11 +7,15 @@
 #include <base/log.h>
 #include <net/region_format.h>
 
+#include <linux/futex.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
 	DELAY_MS = 200,
@@ -49,10 +53,10 @@ struct wal_host {
 	/* Between shard and flusher. */
 	_Atomic uint64_t soon; /* position up to which a client waits */
 	atomic_bool hurry;     /* a life was begun, or is to be published */
-	atomic_bool sleeps, stop;
-	pthread_mutex_t lock;
-	pthread_cond_t wake;
+	atomic_bool stop;
+	_Atomic uint32_t sleeps; /* a futex: 1 from before the flusher's last look until it is roused */
 	pthread_t thread;
+	struct net_bell bell; /* how far it is flushed */
 	bool started;
 	bool said; /* the flusher's: that the log is broken */
 };
@@ -91,6 +95,7 @@ tell_line(struct wal_host *h)
 	__atomic_store_n(&h->line->begin, s.begin, __ATOMIC_RELEASE);
 	__atomic_store_n(&h->line->lacks, s.cut_lacks, __ATOMIC_RELEASE);
 	__atomic_store_n(&h->line->published, s.published, __ATOMIC_RELEASE);
+	net_bell_ring(&h->bell, s.condition == WAL_BROKEN ? UINT64_MAX : s.flushed);
 }
 
 /* ---- the flusher ---- */
@@ -113,24 +118,18 @@ tell_broken(struct wal_host *h)
 		: "; commits are refused until there is space");
 }
 
-/* Sleeps until the shard has work for it, or delay_ms are over. */
+/* Sleeps until the shard has work for it, or so many milliseconds are over. */
 static void
 rest(struct wal_host *h, uint32_t ms)
 {
-	struct timespec until;
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += (long)(ms % 1000) * 1000000;
-	until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
-	pthread_mutex_lock(&h->lock);
-	atomic_store(&h->sleeps, true);
+	const struct timespec most = { ms / 1000, (long)(ms % 1000) * 1000000 };
+	atomic_store(&h->sleeps, 1);
 	struct wal_state s;
 	wal_state(h->log, &s);
 	bool due = atomic_load(&h->soon) > s.flushed && s.condition == WAL_WELL;
 	if (!due && !atomic_load(&h->hurry) && !atomic_load(&h->stop))
-		pthread_cond_timedwait(&h->wake, &h->lock, &until);
-	atomic_store(&h->sleeps, false);
-	pthread_mutex_unlock(&h->lock);
+		syscall(SYS_futex, &h->sleeps, FUTEX_WAIT_PRIVATE, 1, &most, NULL, 0);
+	atomic_store(&h->sleeps, 0);
 }
 
 static void *
@@ -138,6 +137,7 @@ flusher(void *arg)
 {
 	struct wal_host *h = arg;
 	struct wal_state s;
+	prctl(PR_SET_NAME, "namdb-flusher", 0, 0, 0);
 	for (;;) {
 		bool stops = atomic_load(&h->stop);
 		atomic_store(&h->hurry, false);
@@ -153,14 +153,12 @@ flusher(void *arg)
 	}
 }
 
+/* No system call while the flusher is awake: it looks before it sleeps. */
 static void
 rouse(struct wal_host *h)
 {
-	if (!h->started || !atomic_load(&h->sleeps))
-		return;
-	pthread_mutex_lock(&h->lock);
-	pthread_cond_signal(&h->wake);
-	pthread_mutex_unlock(&h->lock);
+	if (h->started && atomic_load(&h->sleeps) != 0 && atomic_exchange(&h->sleeps, 0) != 0)
+		syscall(SYS_futex, &h->sleeps, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 /* ---- places ---- */
@@ -402,6 +400,8 @@ handle(void *arg, struct net_request *request)
 		break;
 	case WAL_APPEND:
 		st = append(h, &rq, (const char *)request->bytes + sizeof rq, &number);
+		if (st == NAM_OK && (rq.flags & WAL_SOON))
+			request->tell = number;
 		break;
 	case WAL_BEGIN:
 		st = begin(h, rq.arg, &number);
@@ -450,12 +450,6 @@ wal_host_open(struct wal_host **out, const struct wal_host_config *cfg, struct n
 		free(h);
 		return st;
 	}
-	pthread_condattr_t attr;
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&h->wake, &attr);
-	pthread_condattr_destroy(&attr);
-	pthread_mutex_init(&h->lock, NULL);
 	h->line->every = cfg->every;
 	tell_line(h);
 	if (cfg->thread) {
@@ -475,10 +469,8 @@ wal_host_stop(struct wal_host *h)
 {
 	if (h == NULL || !h->started)
 		return;
-	pthread_mutex_lock(&h->lock);
 	atomic_store(&h->stop, true);
-	pthread_cond_signal(&h->wake);
-	pthread_mutex_unlock(&h->lock);
+	rouse(h);
 	pthread_join(h->thread, NULL);
 	h->started = false;
 }
@@ -501,8 +493,6 @@ wal_host_drop(struct wal_host *h)
 	if (h == NULL)
 		return;
 	wal_close(h->log);
-	pthread_cond_destroy(&h->wake);
-	pthread_mutex_destroy(&h->lock);
 	free(h->place);
 	free(h);
 }
@@ -511,6 +501,11 @@ void
 wal_host_service(struct wal_host *h, struct net_service *out)
 {
 	*out = (struct net_service){
-		.id = WAL_SERVICE, .name = "log", .fn = handle, .arg = h, .idle = h->started ? NULL : idle
+		.id = WAL_SERVICE,
+		.name = "log",
+		.fn = handle,
+		.arg = h,
+		.idle = h->started ? NULL : idle,
+		.bell = &h->bell,
 	};
 }

@@ -315,6 +315,12 @@ wal_log_begins(struct net_worker *w, const struct wal_log *l, const struct wal_r
 	return line.life > l->life ? NAM_REFUSED : line.lacks != 0 ? NAM_NO_SPACE : NAM_OK;
 }
 
+bool
+wal_log_rouses(struct net_worker *w, const struct wal_log *l)
+{
+	return net_call_rouses(w, l->region, WAL_SERVICE);
+}
+
 nam_status
 wal_log_flushed(struct net_worker *w, const struct wal_log *l, uint64_t *position, uint64_t *sync_ns)
 {
