@@ -89,6 +89,7 @@
 	X(EARLY_SNAPSHOT, "early-snapshot", "P4", "twopc_twin_test", 0, "snapshots cover a transaction whose records are not all installed") \
 	X(SLOT_UNVALIDATED, "slot-unvalidated", "B4", "tpcw_paper_test", 0, "RSI as the NAM paper has it installs records whose CAS failed") \
 	X(RING_EARLY, "ring-early", "G4", "crowd_test", 0, "a client gives its rings back while its WRITEs are under way") \
+	X(BELL_UNASKED, "bell-unasked", "G6", "bell_test", 0, "a shard notes what a caller waits for, and does not look whether that has been reached") \
 	X(RING_UNRESTED, "ring-unrested", "G5", "crowd_test", 0, "the rings of a dead process are used again at once") \
 	X(WAL_UNSYNCED, "wal-unsynced", "W2", "wal_twin_test", 0, "records count as flushed when they are written, without a sync") \
 	X(WAL_TWO_BLOCKS, "wal-two-blocks", "W2", "wal_twin_test", 0, "a block is written before the one before it is synced") \

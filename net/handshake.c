@@ -372,6 +372,14 @@ net_dial(
 	    strerror(why), name);
 }
 
+bool
+net_is_unix(int fd)
+{
+	int domain;
+	socklen_t len = sizeof domain;
+	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 && domain == AF_UNIX;
+}
+
 nam_status
 net_dial_unix(const char *path, const char *name, uint64_t deadline_ns, int *out, struct nam_err *err)
 {

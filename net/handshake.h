@@ -48,6 +48,9 @@ nam_status net_dial(
 nam_status net_dial_unix(
     const char *path, const char *name, uint64_t deadline_ns, int *fd, struct nam_err *err);
 
+/* True if it is a UNIX socket. */
+bool net_is_unix(int fd);
+
 /*
  * Peer: the whole handshake on a fresh connection. memory may be NULL; for role SHM it receives the
  * memfd (gives: the caller closes it). NAM_REFUSED or NAM_GONE, with err.

@@ -194,10 +194,10 @@ net_heard_of(struct net_worker *w, uint64_t identity)
 }
 
 void
-net_sleep_lazily(struct net_worker *w, uint64_t ns, uint64_t most)
+net_sleep_lazily(struct net_worker *w, uint64_t ns, uint64_t most, uint64_t bells)
 {
 	if (w->net->env->sleep_lazily != NULL)
-		w->net->env->sleep_lazily(w, ns, most);
+		w->net->env->sleep_lazily(w, ns, most, bells);
 	else
 		net_sleep(w, ns);
 }

@@ -219,12 +219,13 @@ enum net_heard net_heard_of(struct net_worker *w, uint64_t identity);
  */
 void net_sleep_or_news(struct net_worker *w, uint64_t ns, uint64_t *news);
 /*
- * net_sleep for a coroutine that looks at what another process changes: as long as its worker has
- * something to do, that is after `ns`; a worker that sleeps is not woken for it before `most` ns,
- * but a worker that wakes for any other reason ends it if its time has come. Of two coroutines of a
- * worker that sleep so at once, the second one sleeps as by net_sleep.
+ * net_sleep for a coroutine that looks at what another process changes, and is roused by a bell of
+ * a service of that (net/ring/service.h): ends when one rings that is not among the first `bells`.
+ * As long as its worker has something to do, ends after `ns`; a worker that sleeps is not woken for
+ * it before `most` ns. Of two coroutines of a worker that sleep so at once, the second one sleeps as
+ * by net_sleep.
  */
-void net_sleep_lazily(struct net_worker *w, uint64_t ns, uint64_t most);
+void net_sleep_lazily(struct net_worker *w, uint64_t ns, uint64_t most, uint64_t bells);
 
 /*
  * Fences a process, for ever. In a coroutine; takes round trips, the grace, or the time a process

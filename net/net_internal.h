@@ -100,7 +100,8 @@ struct net_node {
 	char heard[32];
 	char host[112]; /* i  for more connections */
 	char port[16];
-	void *priv; /* provider's */
+	char socket[112]; /* i  shm: likewise, of its UNIX socket; "" = none */
+	void *priv;       /* provider's */
 	struct net *net;
 };
 
@@ -142,7 +143,8 @@ struct net_env {
 	 * question. */
 	enum net_heard (*heard)(struct net_worker *w, uint64_t identity);
 	void (*sleep_or_news)(struct net_worker *w, uint64_t ns, uint64_t *news);
-	void (*sleep_lazily)(struct net_worker *w, uint64_t ns, uint64_t most); /* NULL = net_sleep */
+	/* NULL = net_sleep */
+	void (*sleep_lazily)(struct net_worker *w, uint64_t ns, uint64_t most, uint64_t bells);
 	void (*on_asked)(struct net *n, enum net_answer_life (*fn)(void *arg), void *arg);
 };
 
@@ -242,8 +244,9 @@ struct net_worker {
 	/* o  the coroutine that sleeps lazily, NULL = none does */
 	struct {
 		struct nam_co *co;
-		uint64_t due, last;
+		uint64_t due, last, bells;
 	} lazy;
+	uint64_t bells;        /* o  have rung */
 	_Atomic int cpu_clock; /* a  of the thread in net_worker_run; 0 = none yet */
 	int wake_fd;
 	int also_fd;                    /* o  of net_worker_wakes_on, -1 = none */

@@ -79,6 +79,7 @@ try_shm(struct net_node *node, const char *path, struct nam_err *err)
 	}
 	close(node->control_fd);
 	node->control_fd = fd;
+	snprintf(node->socket, sizeof node->socket, "%s", path);
 	return NAM_OK;
 }
 
@@ -291,6 +292,29 @@ net_remote_connect(
     struct net_node *node, enum net_role role, int *out, struct net_grant *grant, struct nam_err *err)
 {
 	return connect_as(node, role, 0, 0, out, grant, err);
+}
+
+nam_status
+net_remote_connect_near(
+    struct net_node *node, enum net_role role, int *out, struct net_grant *grant, struct nam_err *err)
+{
+	struct net_shake me = shake_of(node->net);
+	struct net_welcome welcome;
+	struct nam_err why;
+	uint64_t until = deadline(node->net);
+	int fd;
+	if (node->socket[0] != '\0' &&
+	    net_dial_unix(node->socket, node->info.name, until, &fd, &why) == NAM_OK) {
+		nam_status st =
+		    net_shake_hands(fd, &me, role, node->info.name, until, &welcome, grant, NULL, &why);
+		if (st == NAM_OK && welcome.incarnation == node->info.incarnation &&
+		    welcome.region == node->info.region) {
+			*out = fd;
+			return NAM_OK;
+		}
+		close(fd);
+	}
+	return net_remote_connect(node, role, out, grant, err); /* which tells what is wrong */
 }
 
 nam_status

@@ -9,6 +9,9 @@
 nam_status net_remote_connect(
     struct net_node *node, enum net_role role, int *fd, struct net_grant *grant, struct nam_err *err);
 
+/* Likewise, by the node's UNIX socket if its memory came by one: bytes take less there. */
+nam_status net_remote_connect_near(
+    struct net_node *node, enum net_role role, int *out, struct net_grant *grant, struct nam_err *err);
 /* net_remote_connect for a worker's endpoint (ep->w may be NULL): no verb of its older connection
  * executes any more. */
 nam_status net_remote_connect_endpoint(

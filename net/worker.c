@@ -78,7 +78,7 @@ fire_timers(struct net_worker *w)
 	if (w->timers == NULL && w->lazy.co == NULL)
 		return;
 	uint64_t now = nam_clock_ns();
-	if (w->lazy.co != NULL && w->lazy.due <= now) {
+	if (w->lazy.co != NULL && (w->lazy.due <= now || w->lazy.bells != w->bells)) {
 		nam_co_wake(w->lazy.co);
 		w->lazy.co = NULL;
 	}
@@ -121,7 +121,7 @@ real_sleep_or_news(struct net_worker *w, uint64_t ns, uint64_t *news)
 }
 
 static void
-real_sleep_lazily(struct net_worker *w, uint64_t ns, uint64_t most)
+real_sleep_lazily(struct net_worker *w, uint64_t ns, uint64_t most, uint64_t bells)
 {
 	uint64_t now = nam_clock_ns();
 	struct nam_co *self = nam_co_self();
@@ -131,6 +131,7 @@ real_sleep_lazily(struct net_worker *w, uint64_t ns, uint64_t most)
 	}
 	NAM_ASSERT(self != NULL);
 	w->lazy.co = self;
+	w->lazy.bells = bells;
 	w->lazy.due = now + ns;
 	w->lazy.last = now + most;
 	while (w->lazy.co == self)
@@ -324,7 +325,8 @@ wait_for_answers(struct net_worker *w)
 	}
 	if (one == NULL)
 		return LOOK;
-	if (many || w->calls_out != 0 || w->lazy.co != NULL || (w->timers != NULL && w->timers->due < nam_clock_ns() + NEAR_NS))
+	if (many || w->calls_out != 0 || w->lazy.co != NULL ||
+	    (w->timers != NULL && w->timers->due < nam_clock_ns() + NEAR_NS))
 		return SLEEP;
 	return one->p->wait(one) >= 0 ? CAME : SLEEP;
 }

@@ -21,6 +21,7 @@
 #include <base/log.h>
 #include <base/rng.h>
 #include <net/exec.h>
+#include <net/handshake.h>
 #include <net/local.h>
 #include <net/region_format.h>
 #include <net/ring/link.h>
@@ -102,7 +103,6 @@ struct sn_shard {
 	atomic_bool asleep; /* a  seq_cst: set before the last look, exchanged by the rousing
 			     *    thread */
 	atomic_bool any_rung;
-	atomic_bool bell;   /* a  of a service, for clients that sleep */
 	atomic_uint_fast64_t rung[SLOTS / 64]; /* a  set by the server, taken by the shard */
 	pthread_mutex_t lock;                  /* of inbox */
 	struct client *inbox;
@@ -161,15 +161,6 @@ rouse(struct sn_shard *sh)
 	uint64_t one = 1;
 	ssize_t n = write(sh->wake_fd, &one, sizeof one);
 	(void)n;
-}
-
-/* net_bell_ring */
-static void
-bell_rung(void *shard)
-{
-	struct sn_shard *sh = shard;
-	atomic_store(&sh->bell, true);
-	rouse(sh);
 }
 
 /* An immediate is SHARDS_MAX * slot + shard. */
@@ -377,24 +368,17 @@ verbs_write(struct net_link *l, struct net_ring_run run, bool announce)
 	verbs_send(c);
 }
 
-/* A socket full of bells rouses as well as one more would. */
-static void
-ring(struct client *c)
-{
-	if (c->say_len != 0) /* what is said next rouses as well */
-		return;
-	ssize_t n = send(c->fd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-	(void)n;
-}
-
 static void
 mapped_write(struct net_link *l, struct net_ring_run run, bool announce)
 {
 	struct client *c = l->tag;
 	atomic_fetch_add_explicit(&sn_answers, 1, memory_order_release);
 	net_copy_in(c->shard->all->base + c->offer.response + run.at, l->out.mirror + run.at, run.len);
-	if (announce)
-		ring(c);
+	if (!announce || c->say_len != 0) /* what is said next rouses as well */
+		return;
+	/* A socket full of bells rouses as well as one more would. */
+	ssize_t n = send(c->fd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	(void)n;
 }
 
 /* ---- clients ---------------------------------------------------------------------------------
@@ -448,6 +432,7 @@ client_end(struct sn_shard *sh, struct client *c)
 		}
 	if (c->slot < SLOTS)
 		sh->slot[c->slot] = NULL;
+	net_link_forget(&c->link);
 	epoll_ctl(sh->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
 	client_free(sh->all, c);
 }
@@ -484,7 +469,7 @@ begin_link(struct sn_shard *sh, struct client *c)
 		.write = m->mapped       ? mapped_write
 			 : c->qp != NULL ? verbs_write
 					 : stream_write,
-		.rouses = m->mapped,
+		.rouses = m->mapped && net_is_unix(c->fd) ? c->fd : -1,
 		.tag = c,
 	};
 	c->wanted = c->rung = false;
@@ -619,7 +604,7 @@ end_link(struct sn_shard *sh, struct client *c)
 	struct sn_shards *s = sh->all;
 	c->rung = false;
 	c->link.polled = false;
-	c->link.bell = NULL;
+	net_link_forget(&c->link);
 	sh->slot[c->slot] = NULL;
 	pthread_mutex_lock(&s->lock);
 	slot_give_locked(s, c->slot);
@@ -847,8 +832,6 @@ serve_all(struct sn_shard *sh, uint64_t now)
 				end_soon(c, "its request ring holds bytes that are no message");
 				break;
 			}
-		if (net_link_reached(&c->link) && !c->ending)
-			ring(c);
 		if (c->member.asked && !c->wanted && !c->ending) {
 			c->wanted = true;
 			say(c, NET_RING_WANTED);
@@ -878,7 +861,7 @@ sleep_ns(struct sn_shard *sh, uint64_t ns)
 	atomic_store(&sh->asleep, true);
 	/* A client handed over before this store is seen here; one that comes after it writes to
 	 * wake_fd. */
-	if (!atomic_load(&sh->any_rung) && !atomic_load(&sh->bell) && !atomic_load(&sh->mail) && !atomic_load(&sh->stop) &&
+	if (!atomic_load(&sh->any_rung) && !atomic_load(&sh->mail) && !atomic_load(&sh->stop) &&
 	    !atomic_load(&sh->drop_queue_pairs))
 		ppoll(&p, 1, ns == UINT64_MAX ? NULL : &ts, NULL);
 	atomic_store(&sh->asleep, false);
@@ -897,7 +880,6 @@ shard_main(void *arg)
 		uint64_t now = nam_clock_ns();
 		take_mail(sh);
 		take_rung(sh);
-		atomic_store(&sh->bell, false); /* serve_all looks how far the bells are */
 		look_after_line(sh);
 		struct round r = serve_all(sh, now);
 		bool news = r.served;
@@ -1002,13 +984,6 @@ sn_shards_open(
 	if (st != NAM_OK) {
 		sn_shards_close(s);
 		return st;
-	}
-	for (unsigned i = 0; i < s->services; i++) {
-		struct net_bell *bell = s->service[i].bell;
-		if (bell == NULL)
-			continue;
-		bell->rouse = bell_rung;
-		atomic_store(&bell->shard, &s->shard[s->service[i].id % count]);
 	}
 	super->bump += bytes;
 	local->rings = take_local;

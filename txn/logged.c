@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FLUSH_NS = 12000, FLUSH_CAP_NS = 1000000, FLUSH_LOST_NS = 5000000, FLUSH_PARTS = 8 };
+enum { FLUSH_NS = 12000, FLUSH_CAP_NS = 1000000, FLUSH_LOST_NS = 5000000, FLUSH_PARTS = 8, UNROUSED = 1000 };
 
 /* A record in the making, and on its way. In the transaction's arena. */
 struct txn_logging {
@@ -338,15 +338,24 @@ between(uint64_t least, uint64_t x, uint64_t most)
 	return x < least ? least : x > most ? most : x;
 }
 
-/* The log rouses a worker of its host that sleeps. If it does not, the worker looks by itself. */
+/*
+ * Until the next look. The log rouses a worker of its host that sleeps, so that one looks seldom by
+ * itself; but a worker that has not been roused once looks by itself for a while.
+ */
 static void
-pause_before_look(struct txn_worker *tw, uint64_t ns)
+pause_before_look(struct txn_worker *tw, uint64_t ns, uint64_t bells)
 {
 	ns = between(FLUSH_NS, ns, FLUSH_CAP_NS);
-	if (wal_log_rouses(tw->w, &tw->db->wal))
-		net_sleep_lazily(tw->w, ns, FLUSH_LOST_NS);
-	else
+	if (tw->unroused > 0)
+		tw->unroused--;
+	if (tw->unroused > 0 || !wal_log_rouses(tw->w, &tw->db->wal)) {
 		net_sleep(tw->w, ns);
+		return;
+	}
+	uint64_t begin = net_now_ns(tw->w);
+	net_sleep_lazily(tw->w, ns, FLUSH_LOST_NS, bells);
+	if (net_now_ns(tw->w) - begin >= FLUSH_LOST_NS)
+		tw->unroused = UNROUSED;
 }
 
 /*
@@ -360,10 +369,11 @@ watch(void *worker)
 	struct txn_worker *tw = worker;
 	uint64_t sync_ns = tw->sync_ns;
 	net_account_to(&tw->background);
-	if (sync_ns > 0)
-		pause_before_look(tw, sync_ns - sync_ns / FLUSH_PARTS);
-	while (tw->flush != NULL) {
-		uint64_t flushed = 0, until = 0;
+	/* A bell that has rung already will not ring again: that worker looks first. */
+	if (sync_ns > 0 && !wal_log_rouses(tw->w, &tw->db->wal))
+		net_sleep(tw->w, between(FLUSH_NS, sync_ns - sync_ns / FLUSH_PARTS, FLUSH_CAP_NS));
+	for (bool first = true; tw->flush != NULL; first = false) {
+		uint64_t flushed = 0, until = 0, bells = wal_log_bells(tw->w);
 		nam_status st = wal_log_flushed(tw->w, &tw->db->wal, &flushed, &sync_ns);
 		if (st == NAM_GONE) {
 			while ((st = txn_reconnect(tw, tw->db->wal.line, &until)) == NAM_BUSY)
@@ -382,8 +392,8 @@ watch(void *worker)
 		if (st != NAM_OK)
 			fail_all(tw, st);
 		else if (tw->flush != NULL)
-			pause_before_look(
-			    tw, came ? sync_ns - sync_ns / FLUSH_PARTS : sync_ns / FLUSH_PARTS);
+			pause_before_look(tw,
+			    came || first ? sync_ns - sync_ns / FLUSH_PARTS : sync_ns / FLUSH_PARTS, bells);
 	}
 	tw->watching = false;
 	tw->helpers--;

@@ -327,7 +327,13 @@ bool
 net_call_rouses(struct net_worker *w, unsigned region, unsigned service)
 {
 	const struct net_channel *ch = find(w, region, service);
-	return ch != NULL && !ch->broken && ch->has && ch->mapped;
+	return ch != NULL && !ch->broken && ch->has && ch->mapped && ch->local;
+}
+
+uint64_t
+net_call_bells(const struct net_worker *w)
+{
+	return w->bells;
 }
 
 nam_status

@@ -71,6 +71,7 @@ struct net_channel {
 	bool asked;                 /* the node for rings; an offer comes */
 	bool wanted;                /* by the node: it leaves when what has been started is sent */
 	bool leaving;               /* sends nothing any more, and gives the rings back */
+	bool local;                 /* the connection is a UNIX socket */
 	bool mapped;                /* the response ring lies in the region */
 	uint64_t heard_ns;          /* when the connection was last looked at */
 	uint64_t want_ns;           /* since when calls wait for rings */

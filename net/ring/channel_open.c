@@ -37,8 +37,10 @@ take_words(struct net_channel *ch, const char **why)
 		if (word == NET_RING_OFFER && ch->rx_len - ch->rx_pos < 1 + sizeof offer)
 			break;
 		ch->rx_pos++;
-		if (word == NET_RING_BELL)
+		if (word == NET_RING_BELL) {
+			ch->ep->w->bells++;
 			continue;
+		}
 		if (word == NET_RING_WANTED) {
 			net_channel_wanted(ch);
 			continue;
@@ -234,11 +236,12 @@ net_channel_open_mapped(struct net_channel *ch, unsigned service, uint64_t until
 	struct net_grant grant;
 	nam_status st = NAM_OK;
 	if (local == NULL)
-		st = net_remote_connect(node, NET_ROLE_RINGS, &ch->fd, &grant, err);
+		st = net_remote_connect_near(node, NET_ROLE_RINGS, &ch->fd, &grant, err);
 	else if (local->rings == NULL || (ch->fd = local->rings(local->rings_arg)) < 0)
 		st = nam_fail(err, NAM_UNSUPPORTED, "%s does not host services", node->info.name);
 	if (st == NAM_OK)
 		st = net_channel_ask(ch, NET_RING_MAPPED, service, 0, until, err);
+	ch->local = st == NAM_OK && net_is_unix(ch->fd);
 	ch->ops = &mapped_ops;
 	return st;
 }

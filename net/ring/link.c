@@ -29,47 +29,28 @@ net_link_sound(const struct net_ring_hello *h)
 	return h->magic == NET_RING_MAGIC && net_pool_sound(&h->want) && h->service <= UINT16_MAX;
 }
 
-void
-net_bell_ring(struct net_bell *b, uint64_t reached)
-{
-	if (atomic_load_explicit(&b->reached, memory_order_relaxed) == reached)
-		return;
-	atomic_store(&b->reached, reached);
-	void *shard = atomic_load(&b->shard);
-	if (shard != NULL && atomic_load(&b->wanted) && atomic_exchange(&b->wanted, false))
-		b->rouse(shard);
-}
-
 static void
 tell(struct net_link *l, struct net_bell *bell, uint64_t number)
 {
-	if (bell == NULL || !l->rouses)
+	if (bell == NULL || l->rouses < 0)
 		return;
-	if (l->bell == NULL || number < l->tell_first)
-		l->tell_first = number;
-	if (l->bell == NULL || number > l->tell_last)
-		l->tell_last = number;
+	if (l->bell != bell)
+		net_link_forget(l);
 	l->bell = bell;
+	net_bell_tell(bell, &l->sleeper, l->rouses, number);
 }
 
-bool
-net_link_reached(struct net_link *l)
+void
+net_link_forget(struct net_link *l)
 {
-	if (l->bell == NULL)
-		return false;
-	atomic_store(&l->bell->wanted, true);
-	uint64_t reached = atomic_load(&l->bell->reached);
-	if (reached < l->tell_first)
-		return false;
-	l->tell_first = reached + 1;
-	if (reached >= l->tell_last)
-		l->bell = NULL;
-	return true;
+	if (l->sleeper != NULL)
+		net_bell_forget(l->bell, l->sleeper);
+	l->bell = NULL;
+	l->sleeper = NULL;
 }
 
 static nam_status
-handle(
-    struct net_link *l, const struct net_ring_message *m, struct net_desk *desk, uint32_t *answer_len)
+handle(struct net_link *l, const struct net_ring_message *m, struct net_desk *desk, uint32_t *answer_len)
 {
 	unsigned id = (unsigned)(m->about >> 32);
 	uint32_t cap = (uint32_t)m->about;

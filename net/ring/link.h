@@ -7,6 +7,7 @@
 #ifndef NAM_NET_LINK_H
 #define NAM_NET_LINK_H
 
+#include <net/ring/bell.h>
 #include <net/ring/ring.h>
 #include <net/ring/service.h>
 
@@ -16,12 +17,12 @@ struct net_link {
 	unsigned shard, shards; /* i  which of the services are served here */
 	struct net_ring_in in;
 	struct net_ring_out out;
-	uint64_t served;       /* requests so far */
-	bool polled;           /* the client announces no message: look into the ring */
-	bool rouses;           /* i  the host can rouse the client by net_link_reached */
-	struct net_bell *bell; /* the client sleeps until it has reached tell_first; NULL = none */
-	uint64_t tell_first, tell_last;
-	uint64_t odd_since_ns; /* since when the ring holds bytes that are no message, 0 = all is
+	uint64_t served;             /* requests so far */
+	bool polled;                 /* the client announces no message: look into the ring */
+	int rouses;                  /* i  the connection by which bells rouse the client, -1 = none */
+	struct net_bell *bell;       /* that knows this client, NULL = none; */
+	struct net_sleeper *sleeper; /* where */
+	uint64_t odd_since_ns;       /* since when the ring holds bytes that are no message, 0 = all is
 			        * well */
 	/*
 	 * WRITEs a run of the mirror into the response ring, and announces it with the last one of
@@ -43,9 +44,8 @@ enum net_link_sight { NET_LINK_NOTHING, NET_LINK_SERVED, NET_LINK_UNDER_WAY, NET
  * connection. */
 enum net_link_sight net_link_turn(struct net_link *l, struct net_desk *desk, uint64_t now_ns);
 
-/* True: the bell has reached a number for which the client sleeps; rouse it. To be called behind
- * each turn, and when a bell has rung. */
-bool net_link_reached(struct net_link *l);
+/* Before the connection is closed, or its rings go: no bell rouses the client any more. */
+void net_link_forget(struct net_link *l);
 
 /* Calls the idle hooks of a shard's services once each; true: one of them did something. */
 bool net_link_idle(const struct net_service *service, unsigned services, unsigned shard, unsigned shards);

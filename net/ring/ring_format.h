@@ -38,6 +38,8 @@
  *   G5  Rings whose client has gone rest for two seconds, because WRITEs of it may still land. One
  *   that
  *       lands even later carries no seal of the new ring (G3): at worst a connection ends.
+ *   G6  A caller that waits for a number of a bell is roused once that has been reached, whichever
+ *       comes first: its request, or the ring (bell.h).
  */
 #ifndef NAM_NET_RING_FORMAT_H
 #define NAM_NET_RING_FORMAT_H

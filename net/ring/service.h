@@ -27,8 +27,6 @@
 
 #include <net/net.h>
 
-#include <stdatomic.h>
-
 /* ---- hosting ---------------------------------------------------------------- */
 
 /* A handler's argument. All of it belongs to the shard, and is gone when the handler returns. */
@@ -57,24 +55,7 @@ typedef nam_status (*net_handler)(void *arg, struct net_request *rq);
  */
 typedef bool (*net_idle)(void *arg);
 
-/*
- * How far a service's own threads are, for callers that sleep until they are so far. A hint: a
- * caller that can be roused (net_call_rouses) wakes, and looks at what it waits for by other means;
- * so one ring too many does no harm, and one that is lost costs the caller's pause. Zeros at first.
- * Of one shard one service has a bell.
- */
-struct net_bell {
-	_Atomic uint64_t reached; /* a  stored by the service */
-	atomic_bool wanted;       /* a  a caller sleeps; seq_cst, as is `reached`: the shard sets it
-				   *    and looks at `reached` again, the service stores `reached`
-				   *    and looks at it */
-	/* The shard's, for net_bell_ring. `shard` is set last; NULL: there is none. */
-	void (*rouse)(void *shard);
-	_Atomic(void *) shard;
-};
-/* One thread of the service at a time; all of them have ended when the node is closed. A system call only if
- * a caller sleeps. */
-void net_bell_ring(struct net_bell *b, uint64_t reached);
+struct net_bell; /* net/ring/bell.h */
 
 enum { NET_SERVICES = 64 }; /* ids are 1..65535, at most so many on a node */
 
@@ -125,6 +106,8 @@ nam_status net_call_max(
 
 /* True if a bell of that service can rouse this worker while it sleeps. */
 bool net_call_rouses(struct net_worker *w, unsigned region, unsigned service);
+/* Counts what has roused this worker, or would have if it had slept. On the owner's thread. */
+uint64_t net_call_bells(const struct net_worker *w);
 
 struct net_channel;
 

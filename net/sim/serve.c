@@ -486,6 +486,7 @@ net_sim_serve_open(struct net_channel *ch, unsigned service, uint64_t until, str
 	l->link = (struct net_link){
 		.service = node->service,
 		.services = node->services,
+		.rouses = -1,
 		.shards = 1,
 		.out = { .mirror = mirror },
 		.write = write_back,

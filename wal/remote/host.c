@@ -6,6 +6,7 @@
 #include <base/hash.h>
 #include <base/log.h>
 #include <net/region_format.h>
+#include <net/ring/bell.h>
 
 #include <linux/futex.h>
 #include <pthread.h>
