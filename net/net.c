@@ -202,6 +202,12 @@ net_sleep_lazily(struct net_worker *w, uint64_t ns, uint64_t most, uint64_t bell
 		net_sleep(w, ns);
 }
 
+uint64_t
+net_bells(const struct net_worker *w)
+{
+	return w->bells;
+}
+
 void
 net_sleep_or_news(struct net_worker *w, uint64_t ns, uint64_t *news)
 {

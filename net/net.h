@@ -219,13 +219,17 @@ enum net_heard net_heard_of(struct net_worker *w, uint64_t identity);
  */
 void net_sleep_or_news(struct net_worker *w, uint64_t ns, uint64_t *news);
 /*
- * net_sleep for a coroutine that looks at what another process changes, and is roused by a bell of
- * a service of that (net/ring/service.h): ends when one rings that is not among the first `bells`.
- * As long as its worker has something to do, ends after `ns`; a worker that sleeps is not woken for
- * it before `most` ns. Of two coroutines of a worker that sleep so at once, the second one sleeps as
- * by net_sleep.
+ * net_sleep for a coroutine that looks at what others change: ends when a bell rings for its worker
+ * that is not among the first `bells` (net_bells): that of a service (net_call_rouses), or
+ * net_ring_here. As long as its worker has something to do, ends after `ns`; a worker that sleeps
+ * is not woken for it before `most` ns.
  */
 void net_sleep_lazily(struct net_worker *w, uint64_t ns, uint64_t most, uint64_t bells);
+/* How many bells have rung for this worker. To be asked before the look. Owner thread. */
+uint64_t net_bells(const struct net_worker *w);
+/* Rings for all workers of this net that sleep so. Any thread; takes the lock over the list of
+ * workers, and a system call for each that is not awake. */
+void net_ring_here(struct net *n);
 
 /*
  * Fences a process, for ever. In a coroutine; takes round trips, the grace, or the time a process

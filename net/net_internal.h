@@ -197,6 +197,7 @@ struct net {
 enum { TIMEOUT_CONNECTS = 4 };
 
 struct net_timer; /* lives on the sleeping coroutine's stack */
+struct net_lazy;  /* likewise */
 
 /* admit.c. The worker has taken a number; its turn has begun. */
 enum net_turn { NET_TURN_NONE, NET_TURN_ASKED, NET_TURN_HAS };
@@ -241,12 +242,10 @@ struct net_worker {
 	} hook[NET_HOOKS];
 	/* CPU clock of the thread in net_worker_run, 0 = none yet */
 	struct net_timer *timers;
-	/* o  the coroutine that sleeps lazily, NULL = none does */
-	struct {
-		struct nam_co *co;
-		uint64_t due, last, bells;
-	} lazy;
+	struct net_lazy *lazy; /* o  a list; few sleep so */
 	uint64_t bells;        /* o  have rung */
+	atomic_bool dozes;     /* a  a coroutine sleeps lazily */
+	atomic_bool ringing;   /* a  net_ring_here */
 	_Atomic int cpu_clock; /* a  of the thread in net_worker_run; 0 = none yet */
 	int wake_fd;
 	int also_fd;                    /* o  of net_worker_wakes_on, -1 = none */

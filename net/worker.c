@@ -31,6 +31,14 @@ struct net_timer {
 	bool news; /* ends early when there are some */
 };
 
+/* One that sleeps lazily. Also on its coroutine's stack. */
+struct net_lazy {
+	uint64_t due, last, bells;
+	struct nam_co *co;
+	struct net_lazy *next;
+	bool fired;
+};
+
 static struct net_timer *
 meld(struct net_timer *a, struct net_timer *b)
 {
@@ -75,12 +83,18 @@ pop(struct net_timer *root)
 static void
 fire_timers(struct net_worker *w)
 {
-	if (w->timers == NULL && w->lazy.co == NULL)
+	if (w->timers == NULL && w->lazy == NULL)
 		return;
 	uint64_t now = nam_clock_ns();
-	if (w->lazy.co != NULL && (w->lazy.due <= now || w->lazy.bells != w->bells)) {
-		nam_co_wake(w->lazy.co);
-		w->lazy.co = NULL;
+	for (struct net_lazy **p = &w->lazy; *p != NULL;) {
+		struct net_lazy *l = *p;
+		if (l->due > now && l->bells == w->bells) {
+			p = &l->next;
+			continue;
+		}
+		*p = l->next;
+		l->fired = true;
+		nam_co_wake(l->co);
 	}
 	while (w->timers != NULL && w->timers->due <= now) {
 		struct net_timer *t = w->timers;
@@ -120,22 +134,25 @@ real_sleep_or_news(struct net_worker *w, uint64_t ns, uint64_t *news)
 	*news = atomic_load(&w->net->news);
 }
 
+static __attribute__((noinline)) void
+lazy_add(struct net_worker *w, struct net_lazy *l)
+{
+	l->next = w->lazy;
+	w->lazy = l;
+}
+
 static void
 real_sleep_lazily(struct net_worker *w, uint64_t ns, uint64_t most, uint64_t bells)
 {
 	uint64_t now = nam_clock_ns();
-	struct nam_co *self = nam_co_self();
-	if (w->lazy.co != NULL) {
-		sleep_as(w, ns, false);
-		return;
-	}
-	NAM_ASSERT(self != NULL);
-	w->lazy.co = self;
-	w->lazy.bells = bells;
-	w->lazy.due = now + ns;
-	w->lazy.last = now + most;
-	while (w->lazy.co == self)
+	struct net_lazy l = { .due = now + ns, .last = now + most, .bells = bells, .co = nam_co_self() };
+	NAM_ASSERT(l.co != NULL);
+	lazy_add(w, &l);
+	atomic_store(&w->dozes, true);
+	while (!l.fired)
 		nam_co_park();
+	if (w->lazy == NULL)
+		atomic_store(&w->dozes, false);
 }
 
 /* When a worker that sleeps has to wake; UINT64_MAX = for nothing. */
@@ -143,7 +160,9 @@ static uint64_t
 wakes_at(const struct net_worker *w)
 {
 	uint64_t at = w->timers != NULL ? w->timers->due : UINT64_MAX;
-	return w->lazy.co != NULL && w->lazy.last < at ? w->lazy.last : at;
+	for (const struct net_lazy *l = w->lazy; l != NULL; l = l->next)
+		at = l->last < at ? l->last : at;
+	return at;
 }
 
 /* Coroutines that sleep until news come are due now. Rare: the heap is built again. */
@@ -171,6 +190,8 @@ look_at_flags(struct net_worker *w)
 {
 	if (atomic_load_explicit(&w->news, memory_order_relaxed) && atomic_exchange(&w->news, false))
 		wake_for_news(w);
+	if (atomic_load_explicit(&w->ringing, memory_order_relaxed) && atomic_exchange(&w->ringing, false))
+		w->bells++;
 	if (atomic_load_explicit(&w->asked, memory_order_relaxed) && atomic_exchange(&w->asked, false))
 		net_monitor_answer(w->net);
 }
@@ -234,6 +255,19 @@ net_workers_news(struct net *n)
 	pthread_mutex_lock(&n->workers_lock);
 	for (struct net_worker *w = n->first_worker; w != NULL; w = w->next_worker) {
 		real_tell(w);
+	}
+	pthread_mutex_unlock(&n->workers_lock);
+}
+
+void
+net_ring_here(struct net *n)
+{
+	pthread_mutex_lock(&n->workers_lock);
+	for (struct net_worker *w = n->first_worker; w != NULL; w = w->next_worker) {
+		if (!atomic_load(&w->dozes))
+			continue;
+		atomic_store(&w->ringing, true);
+		real_rouse(w);
 	}
 	pthread_mutex_unlock(&n->workers_lock);
 }
@@ -325,7 +359,7 @@ wait_for_answers(struct net_worker *w)
 	}
 	if (one == NULL)
 		return LOOK;
-	if (many || w->calls_out != 0 || w->lazy.co != NULL ||
+	if (many || w->calls_out != 0 || w->lazy != NULL ||
 	    (w->timers != NULL && w->timers->due < nam_clock_ns() + NEAR_NS))
 		return SLEEP;
 	return one->p->wait(one) >= 0 ? CAME : SLEEP;
@@ -378,7 +412,7 @@ sleep_until_something(struct net_worker *w, bool (*until)(void *), void *arg)
 	atomic_store(&w->asleep, true);
 	/* A post from before this store is seen here; a poster after it writes to wake_fd. */
 	if (!nam_sched_ready(w->sched) && !(until != NULL && until(arg)) && !atomic_load(&w->news) &&
-	    !atomic_load(&w->asked))
+	    !atomic_load(&w->asked) && !atomic_load(&w->ringing))
 		ppoll(fd, n, wait, NULL);
 	atomic_store(&w->asleep, false);
 	for (nfds_t i = 1; i < channels; i++)
@@ -398,6 +432,14 @@ static bool
 timer_is_close(const struct net_worker *w)
 {
 	return w->net->rnic && w->timers != NULL && w->timers->due < nam_clock_ns() + CLOSE_NS;
+}
+
+/* What a worker waits for that dozes, or that has called a service, takes longer than looks, and
+ * rouses it. */
+static unsigned
+looks_before_sleep(const struct net_worker *w)
+{
+	return w->lazy != NULL || w->calls_out != 0 ? 0 : LOOKS_BEFORE_SLEEP;
 }
 
 static bool
@@ -441,8 +483,8 @@ real_run(struct net_worker *w, bool (*until)(void *), void *arg)
 		}
 		/* Nothing to do: let other threads have the core, look a few times more, then
 		 * sleep; at once if other threads compute on this core. */
-		if (next == LOOK && !w->background && (looks++ < LOOKS_BEFORE_SLEEP || timer_is_close(w)) &&
-		    nam_core_yield(&w->core))
+		if (next == LOOK && !w->background &&
+		    (looks++ < looks_before_sleep(w) || timer_is_close(w)) && nam_core_yield(&w->core))
 			continue;
 		if (!sleep_until_something(w, until, arg))
 			nam_core_yield(&w->core);

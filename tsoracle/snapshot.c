@@ -16,6 +16,7 @@ enum { TWIN_PIECE = 2 }; /* marks in the first of two READs, see base/fault.h */
  * seconds for an owner that has ended, until it is recovered.
  */
 enum { PREFIX_YIELDS = 64, PREFIX_BASE_NS = 5000, PREFIX_CAP_NS = 2000000, PREFIX_HOLD = 64 };
+enum { DOZE_NS = 10000, DOZE_CAP_NS = 250000, DOZE_PARTS = 4, LATE_TRIES = 8 };
 enum { LOOK_SLACK_NS = 100, SKIPS_LOOK_NS = 1000 };
 
 void
@@ -273,8 +274,36 @@ bring_lanes(struct tso_worker *tw, tso_cid cid, tso_cid first, uint64_t *lags)
 	return tso_lanes_bring(tw, cid, NULL);
 }
 
+void
+tso_marks_late(struct tso *t, uint64_t ns)
+{
+	if (atomic_load_explicit(&t->late_ns, memory_order_relaxed) != ns)
+		atomic_store_explicit(&t->late_ns, ns, memory_order_relaxed);
+}
+
+void
+tso_marks_come(struct tso_worker *tw)
+{
+	/* A waiter that counts itself only now has yet to look. */
+	if (atomic_load(&tw->t->dozers) != 0)
+		net_ring_here(net_worker_net(tw->w));
+}
+
+/*
+ * The pause of a snapshot that waits for late marks: a yield would bring no mark nearer, and each
+ * takes a round of the worker's loop. Its process rings when its marks have come; other processes
+ * do not.
+ */
+static void
+doze(struct tso_worker *tw, uint64_t late, uint64_t bells)
+{
+	uint64_t most = late / DOZE_PARTS;
+	most = most < DOZE_NS ? DOZE_NS : most > DOZE_CAP_NS ? DOZE_CAP_NS : most;
+	net_sleep_lazily(tw->w, DOZE_NS, most, bells);
+}
+
 static nam_status
-wait_for(struct tso_worker *tw, tso_cid cid, const struct tso_timeout *p)
+wait_counted(struct tso_worker *tw, tso_cid cid, const struct tso_timeout *p)
 {
 	struct tso_still still = { 0 };
 	struct net_backoff pause = { .yields = PREFIX_YIELDS,
@@ -284,6 +313,8 @@ wait_for(struct tso_worker *tw, tso_cid cid, const struct tso_timeout *p)
 	uint64_t lags = 0;
 	for (unsigned tries = 0; atomic_load(&tw->t->prefix) < cid; tries++) {
 		nam_status st;
+		uint64_t late = atomic_load_explicit(&tw->t->late_ns, memory_order_relaxed);
+		uint64_t bells = net_bells(tw->w);
 		if (others_look(tw)) {
 			if ((st = tso_timeout_left(tw->w, p)) != NAM_OK)
 				return st;
@@ -298,13 +329,27 @@ wait_for(struct tso_worker *tw, tso_cid cid, const struct tso_timeout *p)
 		st = tso_timeout_left(tw->w, p);
 		if (st == NAM_OK)
 			st = bring_lanes(tw, cid, now + 1, &lags);
-		if (st == NAM_OK && tries >= PREFIX_YIELDS)
+		if (st == NAM_OK && tries >= (late != 0 ? LATE_TRIES : PREFIX_YIELDS))
 			st = tso_stands_still(tw, &still, now, false);
 		if (st != NAM_OK)
 			return st;
-		net_back_off(tw->w, &pause);
+		if (late != 0 && tries != 0)
+			doze(tw, late, bells);
+		else
+			net_back_off(tw->w, &pause);
 	}
 	return NAM_OK;
+}
+
+static nam_status
+wait_for(struct tso_worker *tw, tso_cid cid, const struct tso_timeout *p)
+{
+	if (atomic_load(&tw->t->prefix) >= cid)
+		return NAM_OK;
+	atomic_fetch_add(&tw->t->dozers, 1);
+	nam_status st = wait_counted(tw, cid, p);
+	atomic_fetch_sub(&tw->t->dozers, 1);
+	return st;
 }
 
 nam_status

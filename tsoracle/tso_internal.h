@@ -115,6 +115,8 @@ struct tso {
 	_Atomic uint64_t answered;     /* a highest CID whose commit was answered; read late = a
 				        * snapshot waits less, for an answer that was given after it
 				        * was asked for */
+	_Atomic uint64_t late_ns;      /* a  tso_marks_late */
+	_Atomic unsigned dozers;       /* a  coroutines that wait for a prefix */
 	_Atomic uint64_t watermark;    /* a  read late = garbage kept longer */
 	_Atomic uint64_t min_seen;     /* a  read late = a claim waits longer */
 	_Atomic int idle;              /* a  enum tso_idle */

@@ -277,6 +277,11 @@ uint64_t tso_seals(const struct tso *t);
 /* A transaction of this worker waits, with its claim open, for something outside of the fabric (a
  * disk), and has seen that this goes on: it does not hang (hang.c). Owner thread. */
 void tso_goes_on(struct tso_worker *tw);
+/* Commits of this process are marked so long after their last verb (until a log is flushed), 0 = at
+ * once: so long is what a snapshot may have to wait for. Any thread. */
+void tso_marks_late(struct tso *t, uint64_t ns);
+/* Late marks of this process have been posted: its workers that wait for a prefix look. */
+void tso_marks_come(struct tso_worker *tw);
 
 /* Counters for tests and figures, while no worker runs. */
 struct tso_stats {

@@ -444,10 +444,12 @@ finish_behind(struct txn *t)
 	t->flush = (struct txn_flush){ .end = t->log_end, .then = mark_flushed };
 	if (nam_fault(EARLY_MARK))
 		txn_marked(t);
-	else if (t->sync && t->log_end > t->tw->flushed)
+	else if (t->sync && t->log_end > t->tw->flushed) {
+		tso_marks_late(t->tw->db->tso, t->tw->sync_ns);
 		txn_flush_add(t->tw, &t->flush);
-	else
+	} else {
 		mark_flushed(&t->flush);
+	}
 }
 
 static void

@@ -293,6 +293,7 @@ wake_flushed(struct txn_worker *tw, uint64_t flushed)
 		f->over = true;
 		f->then(f);
 	}
+	tso_marks_come(tw->tso);
 }
 
 /* f waits no longer. */
@@ -373,7 +374,7 @@ watch(void *worker)
 	if (sync_ns > 0 && !wal_log_rouses(tw->w, &tw->db->wal))
 		net_sleep(tw->w, between(FLUSH_NS, sync_ns - sync_ns / FLUSH_PARTS, FLUSH_CAP_NS));
 	for (bool first = true; tw->flush != NULL; first = false) {
-		uint64_t flushed = 0, until = 0, bells = wal_log_bells(tw->w);
+		uint64_t flushed = 0, until = 0, bells = net_bells(tw->w);
 		nam_status st = wal_log_flushed(tw->w, &tw->db->wal, &flushed, &sync_ns);
 		if (st == NAM_GONE) {
 			while ((st = txn_reconnect(tw, tw->db->wal.line, &until)) == NAM_BUSY)

@@ -330,12 +330,6 @@ net_call_rouses(struct net_worker *w, unsigned region, unsigned service)
 	return ch != NULL && !ch->broken && ch->has && ch->mapped && ch->local;
 }
 
-uint64_t
-net_call_bells(const struct net_worker *w)
-{
-	return w->bells;
-}
-
 nam_status
 net_call_max(struct net_worker *w, unsigned region, unsigned service, uint32_t *request, uint32_t *answer)
 {

@@ -106,8 +106,6 @@ nam_status net_call_max(
 
 /* True if a bell of that service can rouse this worker while it sleeps. */
 bool net_call_rouses(struct net_worker *w, unsigned region, unsigned service);
-/* Counts what has roused this worker, or would have if it had slept. On the owner's thread. */
-uint64_t net_call_bells(const struct net_worker *w);
 
 struct net_channel;
 

@@ -321,12 +321,6 @@ wal_log_rouses(struct net_worker *w, const struct wal_log *l)
 	return net_call_rouses(w, l->region, WAL_SERVICE);
 }
 
-uint64_t
-wal_log_bells(struct net_worker *w)
-{
-	return net_call_bells(w);
-}
-
 nam_status
 wal_log_flushed(struct net_worker *w, const struct wal_log *l, uint64_t *position, uint64_t *sync_ns)
 {

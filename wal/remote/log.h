@@ -91,8 +91,6 @@ nam_status wal_log_line(struct net_worker *w, const struct wal_log *l, struct wa
 /* True if the log rouses this worker when a record of it with WAL_SOON is flushed: net_sleep_lazily
  * does then between two looks. */
 bool wal_log_rouses(struct net_worker *w, const struct wal_log *l);
-/* For net_sleep_lazily: taken before the look. */
-uint64_t wal_log_bells(struct net_worker *w);
 /* READs how far the log is flushed, and how long a sync takes at present. NAM_UNLOGGED: it is
  * broken, and what lies behind is not flushed; NAM_REFUSED: the life is over. */
 nam_status wal_log_flushed(
