@@ -7,8 +7,8 @@
  * connection is a UNIX socket: such a byte goes whole, and never into the middle of what the shard
  * says.
  *
- * A ring is a hint. A caller looks by other means at what it waits for, after each byte and from time to
- * time without one. So a ring too many does no harm, and one that is lost costs a pause.
+ * A ring is a hint. A caller looks by other means at what it waits for, after each byte and from
+ * time to time without one. So a ring too many does no harm, and one that is lost costs a pause.
  */
 #ifndef NAM_NET_BELL_H
 #define NAM_NET_BELL_H

@@ -19,11 +19,11 @@ struct net_link {
 	struct net_ring_out out;
 	uint64_t served;             /* requests so far */
 	bool polled;                 /* the client announces no message: look into the ring */
-	int rouses;                  /* i  the connection by which bells rouse the client, -1 = none */
+	int rouses;                  /* i  the connection by which bells rouse it, -1 = none */
 	struct net_bell *bell;       /* that knows this client, NULL = none; */
 	struct net_sleeper *sleeper; /* where */
-	uint64_t odd_since_ns;       /* since when the ring holds bytes that are no message, 0 = all is
-			        * well */
+	uint64_t odd_since_ns;       /* since when the ring holds bytes that are no message; 0 =
+				      * it does not */
 	/*
 	 * WRITEs a run of the mirror into the response ring, and announces it with the last one of
 	 * a turn if asked to. Bytes that it cannot send at once it sends later, from the mirror.

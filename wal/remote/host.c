@@ -55,7 +55,7 @@ struct wal_host {
 	_Atomic uint64_t soon; /* position up to which a client waits */
 	atomic_bool hurry;     /* a life was begun, or is to be published */
 	atomic_bool stop;
-	_Atomic uint32_t sleeps; /* a futex: 1 from before the flusher's last look until it is roused */
+	_Atomic uint32_t sleeps; /* a futex: 1 from before its last look until it is roused */
 	pthread_t thread;
 	struct net_bell bell; /* how far it is flushed */
 	bool started;

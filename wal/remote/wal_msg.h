@@ -21,6 +21,8 @@
  *   Q7  Behind a record that undoes a name, no record of that name is received any more.
  *   Q8  A backup is a round that appends and cuts nothing. So as long as it is heard of, no other
  *       round begins, and nothing is cut off but what a round before it has ordered.
+ *   Q9  The bell of the service (net/ring/bell.h) rings behind the line: a client that is roused
+ *       READs there what it was roused for.
  */
 #ifndef NAM_WAL_REMOTE_WAL_MSG_H
 #define NAM_WAL_REMOTE_WAL_MSG_H
@@ -47,7 +49,7 @@ enum wal_message {
 
 enum wal_append_flag {
 	WAL_SPARE = 1,    /* may use the room kept back for records that undo */
-	WAL_SOON = 2,     /* its sender waits until it is flushed */
+	WAL_SOON = 2,     /* its sender waits until it is flushed, and is roused then if it can be */
 	WAL_NAMED = 4,    /* remember place and name */
 	WAL_OF_ROUND = 8, /* `series` is the number of its round: Q6 */
 	WAL_OVER = 16,    /* of WAL_ROUND: also if one is under way that was heard of lately */
