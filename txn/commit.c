@@ -448,6 +448,8 @@ finish_behind(struct txn *t)
 		tso_marks_late(t->tw->db->tso, t->tw->sync_ns);
 		txn_flush_add(t->tw, &t->flush);
 	} else {
+		if (!t->sync)
+			tso_marks_late(t->tw->db->tso, 0);
 		mark_flushed(&t->flush);
 	}
 }

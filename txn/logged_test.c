@@ -285,6 +285,75 @@ test_recoverer_dies(void **state)
 	printf("%u worlds, the commit is there in %u\n", worlds, after);
 }
 
+/* ---- what a commit costs ---- */
+
+enum { COSTS = 24 };
+
+/* The least that one of some commits of a new row has cost its worker, from txn_commit to its mark:
+ * the ticks of the process come on top now and then. */
+static struct net_counts
+least(struct fixture *fix, uint64_t key, bool sync)
+{
+	struct net_counts best = { .bytes_out = UINT64_MAX }, from, to;
+	for (unsigned i = 0; i < COSTS; i++) {
+		struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
+		txn_set_sync(t, sync);
+		assert_int_equal(insert(t, &fix->tab[0], key + i, 1), NAM_OK);
+		net_worker_counts(fix->w[0], 0, &from);
+		assert_int_equal(txn_commit(t, NULL), NAM_OK);
+		net_sleep(fix->w[0], 20000);
+		net_worker_counts(fix->w[0], 0, &to);
+		if (to.bytes_out - from.bytes_out >= best.bytes_out)
+			continue;
+		best.bytes_out = to.bytes_out - from.bytes_out;
+		best.bytes_in = to.bytes_in - from.bytes_in;
+		for (unsigned k = 0; k < NET_CODES; k++)
+			best.verbs[k] = to.verbs[k] - from.verbs[k];
+	}
+	return best;
+}
+
+/* of a commit: without a log, with one and `off`, at `on` */
+static struct net_counts cost[3];
+
+static void
+costs(struct fixture *fix)
+{
+	(void)least(fix, 1, false); /* the first commits take memory for rows */
+	if (fixture_log == NULL)
+		cost[0] = least(fix, 100, true);
+	else {
+		cost[1] = least(fix, 100, false);
+		cost[2] = least(fix, 200, true);
+	}
+}
+
+/* The record of a new row of this table, as a message: struct wal_rq, struct txn_logged, an item,
+ * and the row; the ring's head and seal. */
+enum { MESSAGE = 224, LINE = offsetof(struct wal_line, syncs) };
+
+static void
+test_cost(void **state)
+{
+	(void)state;
+	run(1, 2, 1, costs);
+	fixture_log = wal_faulty_open(1);
+	run(1, 2, 1, costs);
+	wal_faulty_close(fixture_log);
+	fixture_log = NULL;
+	const uint64_t verbs[NET_CODES] = { [NET_WRITE] = 6, [NET_CAS] = 1, [NET_FAA] = 1 };
+	for (unsigned i = 0; i < 3; i++) {
+		bool logged = i > 0, on = i == 2;
+		assert_int_equal(cost[i].verbs[NET_READ], verbs[NET_READ] + on);
+		assert_int_equal(cost[i].verbs[NET_WRITE], verbs[NET_WRITE]);
+		assert_int_equal(cost[i].verbs[NET_WRITE_IMM], logged);
+		assert_int_equal(cost[i].verbs[NET_CAS], verbs[NET_CAS]);
+		assert_int_equal(cost[i].verbs[NET_FAA], verbs[NET_FAA]);
+		assert_int_equal(cost[i].bytes_out, cost[0].bytes_out + (logged ? MESSAGE : 0));
+		assert_int_equal(cost[i].bytes_in, cost[0].bytes_in + (on ? LINE : 0));
+	}
+}
+
 /* ---- answered at `on`: flushed ---- */
 
 struct answered {
@@ -497,6 +566,7 @@ main(void)
 		cmocka_unit_test(test_answered),
 		cmocka_unit_test(test_no_space),
 		cmocka_unit_test(test_undone_names),
+		cmocka_unit_test(test_cost),
 #ifdef NAM_TWINS
 		cmocka_unit_test(test_twins),
 #endif

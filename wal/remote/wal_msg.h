@@ -49,7 +49,7 @@ enum wal_message {
 
 enum wal_append_flag {
 	WAL_SPARE = 1,    /* may use the room kept back for records that undo */
-	WAL_SOON = 2,     /* its sender waits until it is flushed, and is roused then if it can be */
+	WAL_SOON = 2,     /* its sender waits until it is flushed, and is roused if it can be */
 	WAL_NAMED = 4,    /* remember place and name */
 	WAL_OF_ROUND = 8, /* `series` is the number of its round: Q6 */
 	WAL_OVER = 16,    /* of WAL_ROUND: also if one is under way that was heard of lately */
