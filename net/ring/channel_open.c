@@ -15,13 +15,13 @@ enum { HEAR_NS = 1000000 };
 
 /* ---- mapped ------------------------------------------------------------------------ */
 
-/* While answers come by themselves the connection is looked at once in a millisecond. */
+/* While answers come by themselves the connection is looked at once in a millisecond, and when a
+ * worker that sleeps has been roused by it. */
 static bool
 heard_lately(struct net_channel *ch)
 {
 	uint64_t now = net_now_ns(ch->ep->w);
-	if (ch->has && ch->mode == NET_POLLING && now - ch->ep->w->call_news_ns < HEAR_NS &&
-	    now - ch->heard_ns < HEAR_NS)
+	if (ch->has && now - ch->ep->w->call_news_ns < HEAR_NS && now - ch->heard_ns < HEAR_NS)
 		return true;
 	ch->heard_ns = now;
 	return false;
