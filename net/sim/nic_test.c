@@ -349,7 +349,7 @@ calls(uint32_t serve_ns, unsigned threads, unsigned each, struct run *r)
 {
 	struct net_sim_model m = plain;
 	const struct net_sim_config cfg = { .seed = 3, .nodes = 1, .region_bytes = REGION, .model = &m };
-	static const struct net_service echo = { NET_SERVICE_ECHO, "echo", net_echo, NULL, NULL };
+	static const struct net_service echo = { .id = NET_SERVICE_ECHO, .name = "echo", .fn = net_echo };
 	struct net_sim *s;
 	struct net *n;
 	struct place p[THREADS_MAX];
