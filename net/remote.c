@@ -300,19 +300,20 @@ net_remote_connect_near(
 {
 	struct net_shake me = shake_of(node->net);
 	struct net_welcome welcome;
-	struct nam_err why;
 	uint64_t until = deadline(node->net);
 	int fd;
 	if (node->socket[0] != '\0' &&
-	    net_dial_unix(node->socket, node->info.name, until, &fd, &why) == NAM_OK) {
+	    net_dial_unix(node->socket, node->info.name, until, &fd, err) == NAM_OK) {
 		nam_status st =
-		    net_shake_hands(fd, &me, role, node->info.name, until, &welcome, grant, NULL, &why);
+		    net_shake_hands(fd, &me, role, node->info.name, until, &welcome, grant, NULL, err);
 		if (st == NAM_OK && welcome.incarnation == node->info.incarnation &&
 		    welcome.region == node->info.region) {
 			*out = fd;
 			return NAM_OK;
 		}
 		close(fd);
+		if (st != NAM_OK && nam_clock_ns() >= until)
+			return st; /* it has taken the time that there is */
 	}
 	return net_remote_connect(node, role, out, grant, err); /* which tells what is wrong */
 }

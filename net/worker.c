@@ -264,10 +264,10 @@ net_ring_here(struct net *n)
 {
 	pthread_mutex_lock(&n->workers_lock);
 	for (struct net_worker *w = n->first_worker; w != NULL; w = w->next_worker) {
-		if (!atomic_load(&w->dozes))
-			continue;
+		/* One that is about to doze is awake, and sees it before it sleeps. */
 		atomic_store(&w->ringing, true);
-		real_rouse(w);
+		if (atomic_load(&w->dozes))
+			real_rouse(w);
 	}
 	pthread_mutex_unlock(&n->workers_lock);
 }
@@ -435,11 +435,12 @@ timer_is_close(const struct net_worker *w)
 }
 
 /* What a worker waits for that dozes, or that has called a service, takes longer than looks, and
- * rouses it. */
+ * rouses it. An RNIC answers sooner. */
 static unsigned
 looks_before_sleep(const struct net_worker *w)
 {
-	return w->lazy != NULL || w->calls_out != 0 ? 0 : LOOKS_BEFORE_SLEEP;
+	bool roused = w->lazy != NULL || w->calls_out != 0;
+	return roused && !w->net->rnic ? 0 : LOOKS_BEFORE_SLEEP;
 }
 
 static bool
