@@ -34,10 +34,12 @@ struct cluster {
 	void *arg;
 	struct idx_tree_host *tree_host[CLUSTER_NODES + 1]; /* by region */
 	struct net_service tree_service[CLUSTER_NODES + 1][IDX_TREE_SERVICES];
-	struct net_service log; /* node 1 hosts it as well; fn NULL = the cluster has none */
-	struct net_service services[1 + IDX_TREE_SERVICES]; /* node 1's, with a log */
-	bool unguarded;                                     /* a twin: nobody waits for helpers of the dead */
-	bool faults_later;                                  /* rates have no effect before body says so */
+	/* Node 1 hosts it as well; fn NULL = the cluster has none. */
+	struct net_service log;
+	/* Node 1's, with a log. */
+	struct net_service services[1 + IDX_TREE_SERVICES];
+	bool unguarded;    /* a twin: nobody waits for helpers of the dead */
+	bool faults_later; /* rates have no effect before body says so */
 	bool bad, ended;
 	uint64_t hash; /* of its trace, and figures, once it has been played */
 	struct net_sim_stats stats;

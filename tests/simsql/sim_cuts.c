@@ -1,15 +1,17 @@
 /*
- * sim_cuts.c -- a database with a log, over cuts of the whole cluster, many seeds: SQL clients work,
- * processes stall and die, the power goes at any moment or at any call of the operating system, also
- * while the database is restored; then the cluster starts again with what the disk has kept.
+ * sim_cuts.c -- a database with a log, over cuts of the whole cluster, many seeds: SQL clients
+ * work, processes stall and die, the power goes at any moment or at any call of the operating
+ * system, also while the database is restored; then the cluster starts again with what the disk has
+ * kept.
  *
- *	sim_cuts [--seed N | --seeds A-B | --minutes N] [--twice] [--twin NAME] [--verbose] [--trace]
+ *	sim_cuts [--seed N | --seeds A-B | --minutes N] [--twice] [--twin NAME] [--verbose]
+ *	         [--trace]
  *
- * One seed decides everything: LIVES lives of the cluster. Each restart is judged (cuts.h): what was
- * answered is there, what was told undone is not, what is there is closed under "has read" and in
- * the order of answers, numbers are not given out again; rows, keys, indexes and the catalog agree.
- * A seed is played in a process of its own, which leaves what a cut has left. Exit 1: something was
- * wrong, something was stuck, or a fault never fired.
+ * One seed decides everything: LIVES lives of the cluster. Each restart is judged (cuts.h): what
+ * was answered is there, what was told undone is not, what is there is closed under "has read" and
+ * in the order of answers, numbers are not given out again; rows, keys, indexes and the catalog
+ * agree. A seed is played in a process of its own, which leaves what a cut has left. Exit 1:
+ * something was wrong, something was stuck, or a fault never fired.
  */
 #include "cuts_run.h"
 
