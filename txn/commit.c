@@ -619,7 +619,7 @@ decide(struct txn *t, const struct txn_intent_head *h, uint64_t trips)
 }
 
 /* A disk that works answers within this time: then a cancel comes too late. */
-enum { LAND_NS = 50000, PATIENCE_NS = 200000000 };
+enum { LAND_NS = 50000, LAND_TRIES = 20000, PATIENCE_NS = 200000000 };
 
 /* The answer of a commit whose records end there in the log. NAM_UNSURE: it is visible, and was not
  * made durable. */
@@ -630,23 +630,27 @@ flushed(struct txn_worker *tw, const struct txn_limits *limits, bool sync, uint6
 	if (!sync || nam_fault(LOG_UNFLUSHED))
 		return NAM_OK;
 	nam_status st = txn_flush_wait_by(tw, end, limits->unflushed != NULL ? &cancel : NULL, PATIENCE_NS);
+	/* Earlier commits of this process may wait for the same disk. Its snapshots do not wait for
+	 * their marks on account of this one: they cover it as soon as they can. */
 	if (st == NAM_CANCELLED) {
 		*limits->unflushed = true;
-		st = NAM_OK;
+		return NAM_OK;
 	}
 	tso_answered(tw->db->tso, cid);
 	return st == NAM_OK ? NAM_OK : NAM_UNSURE;
 }
 
 /* flushed() of a commit that ends behind its answer. If its wait is cut short, its mark follows
- * now: what this process begins from now on sees it. */
+ * now, or, if its directories do not land in time, by itself. */
 static nam_status
 flushed_behind(struct txn_worker *tw, const struct txn_limits *limits, uint64_t end, tso_cid cid)
 {
 	nam_status st = flushed(tw, limits, true, end, cid);
 	if (limits->unflushed != NULL && *limits->unflushed)
 		/* Its directories may be on their way. */
-		while (end > tw->flushed && !txn_flush_skip(tw, end) && !tso_abandoned(tw->db->tso))
+		for (unsigned i = 0; i < LAND_TRIES && end > tw->flushed && !txn_flush_skip(tw, end) &&
+				     !tso_abandoned(tw->db->tso);
+		     i++)
 			net_sleep(tw->w, LAND_NS);
 	return st;
 }

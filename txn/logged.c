@@ -389,10 +389,11 @@ watch(void *worker)
 			wake_flushed(tw, flushed);
 		}
 		tso_goes_on(tw->tso); /* the log's node lives, and its disk has not failed */
-		let_go_on(tw);
+		/* First: a caller that hears of a cancel finds its mark's wait in the list. */
 		if (st != NAM_OK)
 			fail_all(tw, st);
-		else if (tw->flush != NULL)
+		let_go_on(tw);
+		if (tw->flush != NULL)
 			pause_before_look(tw,
 			    came || first ? sync_ns - sync_ns / FLUSH_PARTS : sync_ns / FLUSH_PARTS, bells);
 	}

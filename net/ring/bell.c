@@ -57,8 +57,9 @@ net_bell_tell(struct net_bell *b, struct net_sleeper **of, int fd, uint64_t numb
 	if (*of == NULL && (*of = take(b, fd)) == NULL)
 		return;
 	struct net_sleeper *s = *of;
-	uint64_t want = atomic_load(&s->want);
+	/* Before the look at `want`: a ring that takes it sees the later number. */
 	atomic_store(&s->last, number);
+	uint64_t want = atomic_load(&s->want);
 	while ((want == 0 || number < want) && !atomic_compare_exchange_weak(&s->want, &want, number))
 		continue;
 	/* It may have been reached before the ringing thread could see that. */
@@ -71,11 +72,12 @@ net_bell_tell(struct net_bell *b, struct net_sleeper **of, int fd, uint64_t numb
 void
 net_bell_forget(struct net_bell *b, struct net_sleeper *s)
 {
+	/* First: a ring that begins later has no connection to send to. */
+	atomic_store(&s->fd, 0);
 	atomic_store(&s->want, 0);
 	atomic_store(&s->last, 0);
 	while (atomic_load(&b->ringing))
 		sched_yield();
 	/* What it has set again meanwhile, for a request that is over. */
 	atomic_store(&s->want, 0);
-	atomic_store(&s->fd, 0);
 }

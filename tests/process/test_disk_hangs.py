@@ -107,6 +107,32 @@ def test_cancelled():
         s.close(0)
 
 
+def test_two_wait():
+    """While two wait, a cancel of one ends its wait alone: the other one waits on, and what reads goes on."""
+    with House() as h:
+        c, node, w = place(h)
+        first, other = Wire(node.port, timeout=60), Wire(node.port, timeout=60)
+        with hung(c.node[0]):
+            got = []
+            t = threading.Thread(target=lambda: got.extend(first.query("INSERT INTO t VALUES (10, 0)")))
+            t.start()
+            time.sleep(0.3)
+            k = later(0.5, lambda: other.query("SELECT pg_cancel_backend(%d)" % w.pid))
+            check(warned(w.query("INSERT INTO t VALUES (11, 0)")) is not None, "warned")
+            k.join()
+            begun = time.monotonic()
+            for s in (other, w):
+                same(wire.texts(s.query("SELECT n FROM t WHERE id = 1")), [("0",)])
+            check(time.monotonic() - begun < 3 * house.SLOW, "reads go on")
+            same(got, [])
+        t.join()
+        same(wire.tags(got), ["INSERT 0 1"])
+        until(lambda: wire.texts(other.query("SELECT count(*) FROM t")) == [("3",)], 10, "all of it shows")
+        for s in (w, first, other):
+            s.close()
+        node.terminate()
+
+
 def test_cancelled_in_vain():
     """A disk that answers within 200 ms does so before a cancel counts: no WARNING, and what failed has left nothing."""
     with House() as h:

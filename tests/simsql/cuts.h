@@ -29,6 +29,7 @@ enum {
 	CUT_BODY = 12000,
 	CUT_ROWS = 6,    /* of a table d */
 	CUT_AHEAD = 200, /* numbers that a restart may skip */
+	CUT_UNSURE = 64,
 	CUT_TEXT = 600
 };
 
@@ -67,10 +68,12 @@ struct cut_model {
 	struct cut_txn txn[CUT_TXNS]; /* by id; 0 is not used */
 	uint32_t next;
 	uint64_t now;
-	int64_t q_high;               /* the greatest number that was given out */
-	int64_t r_low;                /* what r's next number must be greater than ... */
-	int64_t r_other, r_other_top; /* ... or than this one, if an answer was not heard; ... */
-	int64_t r_top;                /* ... and its numbers are at most so far on */
+	int64_t q_high; /* the greatest number that was given out */
+	/* r's next number is greater than one of these, by CUT_AHEAD at most: the last one that an
+	 * answer showed or set; and those that setval calls without an answer, or with an error,
+	 * may have set since the last one with an answer. */
+	int64_t r[CUT_UNSURE];
+	unsigned rs;
 	char wrong[CUT_TEXT];
 	/* counted */
 	uint64_t acked, lost_off, unknown_here, unknown_lost, undone, judged;
@@ -104,6 +107,9 @@ struct cut_seen {
 
 /* Judges, and settles each transaction. False: wrong has a line. */
 bool cut_judge(struct cut_model *m, const struct cut_seen *s);
+/* An answer says that setval has set r; or shows a number that it has given out. */
+void cut_r_is(struct cut_model *m, int64_t number);
+void cut_r_shows(struct cut_model *m, int64_t number);
 /* A body: len letters that follow from the id. */
 unsigned cut_body_len(uint32_t id);
 void cut_body(uint32_t id, char *out);

@@ -320,18 +320,13 @@ do_number(struct cut_client *k)
 			m->q_high = atoll(a);
 	} else if (dice(k, 2)) {
 		a = say(k, "SELECT nextval('r')");
-		if (a != NULL) {
-			m->r_low = atoll(a);
-			m->r_top = m->r_low + CUT_AHEAD;
-		}
-	} else {
-		m->r_other = 1 + (int64_t)dice(k, 2000);
-		m->r_other_top = m->r_other + CUT_AHEAD;
-		if (say(k, "SELECT setval('r', %lld)", (long long)m->r_other) == NULL)
-			return;
-		m->r_low = m->r_other;
-		m->r_top = m->r_other_top;
-		m->r_other = m->r_other_top = 0;
+		if (a != NULL)
+			cut_r_shows(m, atoll(a));
+	} else if (m->rs < CUT_UNSURE) {
+		int64_t to = 1 + (int64_t)dice(k, 2000);
+		m->r[m->rs++] = to;
+		if (say(k, "SELECT setval('r', %lld)", (long long)to) != NULL)
+			cut_r_is(m, to);
 	}
 }
 

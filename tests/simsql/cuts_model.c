@@ -211,19 +211,36 @@ judge_tables(struct cut_model *m, const bool *here, const struct cut_seen *s)
 		cut_wrong(m, "%u relations are there that should not be", s->strange);
 }
 
+void
+cut_r_is(struct cut_model *m, int64_t number)
+{
+	m->r[0] = number;
+	m->rs = 1;
+}
+
+void
+cut_r_shows(struct cut_model *m, int64_t number)
+{
+	unsigned n = 1;
+	m->r[0] = number;
+	for (unsigned i = 1; i < m->rs; i++)
+		if (m->r[i] > number)
+			m->r[n++] = m->r[i];
+	m->rs = n;
+}
+
 static void
 judge_numbers(struct cut_model *m, const struct cut_seen *s)
 {
 	if (s->q <= m->q_high)
 		cut_wrong(
 		    m, "q gives out %lld, and had given out %lld", (long long)s->q, (long long)m->q_high);
-	bool one = s->r > m->r_low && s->r <= m->r_top;
-	bool other = m->r_other_top != 0 && s->r > m->r_other && s->r <= m->r_other_top;
-	if (!one && !other)
-		cut_wrong(m,
-		    "r gives out %lld, and should go on behind %lld (up to %lld) or %lld (up to %lld)",
-		    (long long)s->r, (long long)m->r_low, (long long)m->r_top, (long long)m->r_other,
-		    (long long)m->r_other_top);
+	bool right = false;
+	for (unsigned i = 0; i < m->rs; i++)
+		right = right || (s->r > m->r[i] && s->r <= m->r[i] + CUT_AHEAD);
+	if (!right)
+		cut_wrong(m, "r gives out %lld, and should go on behind %lld, or one of %u others",
+		    (long long)s->r, (long long)m->r[0], m->rs - 1);
 }
 
 static void
@@ -277,8 +294,6 @@ cut_judge(struct cut_model *m, const struct cut_seen *s)
 		return false;
 	settle(m, here);
 	m->q_high = s->q;
-	m->r_low = s->r;
-	m->r_top = s->r + CUT_AHEAD;
-	m->r_other = m->r_other_top = 0;
+	cut_r_is(m, s->r);
 	return true;
 }

@@ -273,8 +273,8 @@ judge(struct cut_run *r, unsigned p)
 		net_sim_crash_at(r->c.sim, r->c.place[i].net, 0);
 	if (r->number == 0) {
 		if (set_up(r, p)) {
-			r->m->q_high = r->m->r_low = 1;
-			r->m->r_top = 1 + CUT_AHEAD;
+			r->m->q_high = 1;
+			cut_r_is(r->m, 1);
 		}
 	} else {
 		cut_read_all(r, p, &seen);
