@@ -107,13 +107,13 @@
 	X(LOG_UNTOLD, "log-untold", "J3", "logged_test", 0, "locks of an undone attempt are freed before the log says so") \
 	X(LOG_UNASKED, "log-unasked", "J1", "logged_test", 0, "a recoverer finishes a commit that the log has not received") \
 	X(REPLAY_LAST, "replay-last", "J4", "sim_cuts", 500, "of the versions of a row the last one in the log is taken for the newest") \
-	X(UNDONE_COUNTS, "undone-counts", "J2", "sim_cuts", 300, "an attempt that was undone counts after a restart") \
+	X(UNDONE_COUNTS, "undone-counts", "J2", "sim_cuts", 600, "an attempt that was undone counts after a restart") \
 	X(NUMBER_GREATEST, "number-greatest", "J6", "sim_cuts", 500, "a sequence goes on at the greatest number of all generations") \
 	X(IDS_AGAIN, "ids-again", "J7", "sim_cuts", 500, "ids of tables are given out again after a restart") \
 	X(TEMP_KEPT, "temp-kept", "K6", "sim_cuts", 500, "temporary tables of processes that are gone are restored") \
 	X(VALUE_UNMOVED, "value-unmoved", "J5", "sim_cuts", 500, "rows are restored with the old addresses of their long values") \
 	X(RESTORER_LIVES, "restorer-lives", "K6", "sim_cuts", 500, "a process restores beside a restorer that lives") \
-	X(NUMBER_BEFORE, "number-before", "J6", "sim_cuts", 300, "a number that lies before the begin of a generation is taken for one that the log has") \
+	X(NUMBER_BEFORE, "number-before", "J6", "sim_cuts", 600, "a number that lies before the begin of a generation is taken for one that the log has") \
 	X(LOG_UNFLUSHED, "log-unflushed", "J1", "logged_test", 0, "a commit is answered before the log is flushed")
 /* clang-format on */
 

@@ -25,7 +25,8 @@ kind_of(struct cut_client *k, const char *e)
 	 * to it. */
 	static const char *const undone[] = { "40001", "40P01", "55P03", "23505", "23503", "42P01", "42P07",
 		"42703", "42701", "55006", "25P02", NULL };
-	static const char *const unknown[] = { "08007", "40003", NULL };
+	/* 08004: this process has been fenced. */
+	static const char *const unknown[] = { "08004", "08007", "40003", NULL };
 	const struct cut_shape *s = &k->run->shape;
 	bool failing = s->fail_sync != 0, faults = s->crash || s->long_pauses || s->breaks || failing;
 	if (is_one_of(e, undone))
@@ -309,25 +310,34 @@ do_passing(struct cut_client *k)
 	say(k, "INSERT INTO passing VALUES (1)");
 }
 
+/* One client at a time, so that the model knows the order. */
 static void
-do_number(struct cut_client *k)
+do_r(struct cut_client *k)
 {
 	struct cut_model *m = k->run->m;
-	const char *a;
-	if (k->number != 0 || dice(k, 2)) {
-		a = say(k, "SELECT nextval('q')");
-		if (a != NULL && atoll(a) > m->q_high)
-			m->q_high = atoll(a);
-	} else if (dice(k, 2)) {
-		a = say(k, "SELECT nextval('r')");
+	if (k->run->r_busy || m->rs == CUT_UNSURE)
+		return;
+	k->run->r_busy = true;
+	if (dice(k, 2)) {
+		const char *a = say(k, "SELECT nextval('r')");
 		if (a != NULL)
 			cut_r_shows(m, atoll(a));
-	} else if (m->rs < CUT_UNSURE) {
+	} else {
 		int64_t to = 1 + (int64_t)dice(k, 2000);
 		m->r[m->rs++] = to;
 		if (say(k, "SELECT setval('r', %lld)", (long long)to) != NULL)
 			cut_r_is(m, to);
 	}
+	k->run->r_busy = false;
+}
+
+static void
+do_q(struct cut_client *k)
+{
+	struct cut_model *m = k->run->m;
+	const char *a = say(k, "SELECT nextval('q')");
+	if (a != NULL && atoll(a) > m->q_high)
+		m->q_high = atoll(a);
 }
 
 static void
@@ -341,8 +351,8 @@ void
 cut_client(void *arg)
 {
 	static void (*const act[])(struct cut_client * k) = { do_acc, do_item, do_child, do_look, do_copy,
-		do_make, do_change, do_passing, do_number, do_checkpoint };
-	static const unsigned odds[] = { 26, 26, 6, 8, 8, 5, 6, 1, 12, 2 };
+		do_make, do_change, do_passing, do_q, do_r, do_checkpoint };
+	static const unsigned odds[] = { 25, 25, 6, 8, 8, 5, 6, 1, 6, 8, 2 };
 	struct cut_client *k = arg;
 	struct cut_run *r = k->run;
 	bool open = speaker_open(&k->me, &r->c, k->p);

@@ -51,6 +51,7 @@ struct cut_run {
 	struct nam_rng disk_dice;
 	unsigned opened; /* processes that have the database open */
 	bool judging, judged, over;
+	bool r_busy; /* a client is at the sequence r */
 	uint64_t begin_ns, judged_at;
 	unsigned committed, checkpoints, restores, restorers_died;
 	unsigned full, failed; /* transactions refused: the disk is full, or has failed */
