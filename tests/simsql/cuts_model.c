@@ -224,7 +224,8 @@ cut_r_shows(struct cut_model *m, int64_t number)
 	unsigned n = 1;
 	const int64_t before = m->r[0];
 	m->r[0] = number;
-	/* A setval without an answer has set it back: where it was may still be what the log says. */
+	/* A setval without an answer has set it back: where it was may still be what the log has.
+	 */
 	if (before > number && m->rs < CUT_UNSURE)
 		m->r[m->rs++] = before;
 	for (unsigned i = 1; i < m->rs; i++)

@@ -551,7 +551,9 @@ summary(uint64_t first, uint64_t last, uint64_t failed, double seconds)
 		{ NULL, 0 } };
 	printf("seeds %llu-%llu: %llu failed, %.1f s, %.1f seeds/s\n", (unsigned long long)first,
 	    (unsigned long long)last, (unsigned long long)failed, seconds, (double)seeds / seconds);
-	bool all = show_figures(life) & show_figures(cut) & show_figures(sim);
+	bool all = show_figures(life);
+	all = show_figures(cut) && all;
+	all = show_figures(sim) && all;
 	if (failed == 0 && seeds >= 100 && !all) {
 		printf("FAILED: something never happened\n");
 		return false;
