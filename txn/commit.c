@@ -445,7 +445,7 @@ finish_behind(struct txn *t)
 	if (nam_fault(EARLY_MARK))
 		txn_marked(t);
 	else if (t->sync && t->log_end > t->tw->flushed) {
-		tso_marks_late(t->tw->db->tso, t->tw->sync_ns);
+		tso_marks_late(t->tw->db->tso, t->tw->unrung ? 0 : t->tw->sync_ns);
 		txn_flush_add(t->tw, &t->flush);
 	} else {
 		if (!t->sync)

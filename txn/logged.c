@@ -12,7 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FLUSH_NS = 12000, FLUSH_CAP_NS = 1000000, FLUSH_LOST_NS = 5000000, FLUSH_PARTS = 8, UNROUSED = 1000 };
+enum {
+	FLUSH_NS = 12000,
+	FLUSH_CAP_NS = 1000000,
+	FLUSH_LOST_NS = 5000000,
+	FLUSH_PARTS = 8,
+	UNROUSED = 1000,
+	RUNG_MOST = 6
+};
 
 /* A record in the making, and on its way. In the transaction's arena. */
 struct txn_logging {
@@ -46,6 +53,20 @@ body_bytes(const struct txn *t)
 	return n;
 }
 
+/*
+ * A worker with many commits under way is seldom asleep: a bell for each flush would cost it and
+ * the flusher more than looks do. The bell of its last record is also good for those before.
+ */
+static unsigned
+rings(struct txn_worker *tw)
+{
+	unsigned waiting = 0;
+	for (const struct txn_flush *f = tw->flush; f != NULL && waiting < RUNG_MOST; f = f->next)
+		waiting++;
+	tw->unrung = waiting == RUNG_MOST;
+	return tw->unrung ? 0 : WAL_RINGS;
+}
+
 /* Sends the piece. */
 static void
 part_start(struct txn_logging *l, const struct txn_intent_head *h, bool last)
@@ -63,7 +84,7 @@ part_start(struct txn_logging *l, const struct txn_intent_head *h, bool last)
 	memcpy(l->bytes + sizeof *rq, &head, sizeof head);
 	rq->bytes = (uint32_t)sizeof head + l->n;
 	l->append.rq = rq;
-	l->append.flags = WAL_NAMED | (t->sync && last ? WAL_SOON : 0);
+	l->append.flags = WAL_NAMED | (t->sync && last ? WAL_SOON | rings(l->t->tw) : 0);
 	l->append.series = txn_lock_epoch(t->lock);
 	l->append.attempt = txn_lock_generation(t->lock);
 	/* The last part tells WAL_LAST that the body is whole. */
@@ -202,7 +223,7 @@ txn_log_undone(struct txn_worker *tw, uint64_t lock, uint64_t check)
 		    .time = net_wall_us(tw->w) } };
 	/* Named, so that the log takes nothing of the attempt behind it (Q7). */
 	struct wal_append a = { .rq = &record.rq,
-		.flags = WAL_SPARE | WAL_SOON | WAL_NAMED | WAL_UNDOES,
+		.flags = WAL_SPARE | WAL_SOON | WAL_NAMED | WAL_UNDOES | rings(tw),
 		.place = place_of(lock),
 		.name = { lock, check },
 		.series = txn_lock_epoch(lock),
@@ -238,7 +259,7 @@ txn_log_number(
 		    .table = generation,
 		    .at = word.bits,
 		    .ident = (uint64_t)number } };
-	struct wal_append a = { .rq = &record.rq, .flags = WAL_SOON };
+	struct wal_append a = { .rq = &record.rq, .flags = WAL_SOON | rings(tw) };
 	if (tw->db->wal.region == 0)
 		return NAM_OK;
 	wal_append_start(tw->w, &tw->db->wal, &a);
@@ -349,7 +370,7 @@ pause_before_look(struct txn_worker *tw, uint64_t ns, uint64_t bells)
 	ns = between(FLUSH_NS, ns, FLUSH_CAP_NS);
 	if (tw->unroused > 0)
 		tw->unroused--;
-	if (tw->unroused > 0 || !wal_log_rouses(tw->w, &tw->db->wal)) {
+	if (tw->unroused > 0 || tw->unrung || !wal_log_rouses(tw->w, &tw->db->wal)) {
 		net_sleep(tw->w, ns);
 		return;
 	}

@@ -351,6 +351,7 @@ struct txn_worker {
 	uint64_t sync_ns; /* how long a sync of the log takes, 0 = not known yet */
 	bool watching;
 	unsigned unroused; /* so many looks it does not rely on the log's bell */
+	bool unrung;       /* ... its last record asks for none */
 	uint32_t wal_most;
 	bool moving;                  /* one of them moves a partition (parts.c) */
 	struct net_counts background; /* counters of those coroutines */

@@ -401,7 +401,7 @@ handle(void *arg, struct net_request *request)
 		break;
 	case WAL_APPEND:
 		st = append(h, &rq, (const char *)request->bytes + sizeof rq, &number);
-		if (st == NAM_OK && (rq.flags & WAL_SOON))
+		if (st == NAM_OK && (rq.flags & WAL_SOON) && (rq.flags & WAL_RINGS))
 			request->tell = number;
 		break;
 	case WAL_BEGIN:

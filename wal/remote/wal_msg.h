@@ -49,13 +49,14 @@ enum wal_message {
 
 enum wal_append_flag {
 	WAL_SPARE = 1,    /* may use the room kept back for records that undo */
-	WAL_SOON = 2,     /* its sender waits until it is flushed, and is roused if it can be */
+	WAL_SOON = 2,     /* its sender waits until it is flushed */
 	WAL_NAMED = 4,    /* remember place and name */
 	WAL_OF_ROUND = 8, /* `series` is the number of its round: Q6 */
 	WAL_OVER = 16,    /* of WAL_ROUND: also if one is under way that was heard of lately */
 	WAL_STAYS = 32,   /* of WAL_ROUND: that round is under way */
 	WAL_QUITS = 64,   /* of WAL_ROUND: that round is given up */
 	WAL_UNDOES = 128, /* with WAL_NAMED: Q7 */
+	WAL_RINGS = 256,  /* with WAL_SOON: its sender is roused if it can be (Q9) */
 };
 
 enum { WAL_LATE = 1024 };
