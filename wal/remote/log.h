@@ -88,8 +88,10 @@ nam_status wal_log_begins(
 /* READs the line. */
 nam_status wal_log_line(struct net_worker *w, const struct wal_log *l, struct wal_line *out);
 
-/* True if the log rouses this worker when a record of it with WAL_RINGS is flushed: net_sleep_lazily
- * does then between two looks. */
+/*
+ * True if the log rouses this worker when a record of it with WAL_RINGS is flushed:
+ * net_sleep_lazily does then between two looks.
+ */
 bool wal_log_rouses(struct net_worker *w, const struct wal_log *l);
 /* READs how far the log is flushed, and how long a sync takes at present. NAM_UNLOGGED: it is
  * broken, and what lies behind is not flushed; NAM_REFUSED: the life is over. */
