@@ -128,6 +128,8 @@ enum nam_fault {
 #ifdef NAM_TWINS
 extern enum nam_fault nam_fault_on;
 extern const char *const nam_fault_name[NAM_FAULTS_COUNT];
+/* That one is on from now on. False: none has that name. */
+bool nam_fault_choose(const char *name);
 #define nam_fault(point) __builtin_expect(nam_fault_on == NAM_FAULT_##point, 0)
 #define nam_fault_any()  (nam_fault_on != NAM_FAULT_NONE)
 /* For a fault that is a choice. */

@@ -3,8 +3,6 @@
 
 #include <base/fault.h>
 
-#include <string.h>
-
 #ifdef NAM_TWINS
 int
 twin_list(void)
@@ -19,10 +17,7 @@ twin_list(void)
 bool
 twin_choose(const char *name)
 {
-	for (unsigned i = 1; i < NAM_FAULTS_COUNT; i++)
-		if (strcmp(nam_fault_name[i], name) == 0)
-			nam_fault_on = (enum nam_fault)i;
-	return nam_fault_on != NAM_FAULT_NONE;
+	return nam_fault_choose(name);
 }
 
 const char *
