@@ -511,6 +511,14 @@ net_sim_stats(const struct net_sim *s, struct net_sim_stats *out)
 	*out = s->stats;
 }
 
+void
+net_sim_stats_add(struct net_sim_stats *all, const struct net_sim_stats *one)
+{
+	uint64_t *sum = (uint64_t *)(void *)all;
+	for (size_t i = 0; i < sizeof *all / sizeof *sum; i++)
+		sum[i] += ((const uint64_t *)(const void *)one)[i];
+}
+
 void *
 net_sim_memory(struct net_sim *s, unsigned region)
 {

@@ -92,6 +92,8 @@ struct net_sim_stats {
 				    * or after their poster's death */
 };
 void net_sim_stats(const struct net_sim *sim, struct net_sim_stats *out);
+/* Adds the figures of one run to those of all. */
+void net_sim_stats_add(struct net_sim_stats *all, const struct net_sim_stats *one);
 /*
  * From now on that node hosts these services (service.h): one shard, in virtual time. Borrowed
  * until the simulator closes; handlers run on the simulator's thread, and may not use its workers.

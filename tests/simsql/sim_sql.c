@@ -496,12 +496,7 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 	total->answers += r->m.answers;
 	total->shown += r->m.shown;
 	total->recovered += r->recovered;
-	total->sim.verbs += r->c.stats.verbs;
-	total->sim.reads_torn += r->c.stats.reads_torn;
-	total->sim.delays += r->c.stats.delays;
-	total->sim.pauses += r->c.stats.pauses;
-	total->sim.crashes += r->c.stats.crashes;
-	total->sim.fences += r->c.stats.fences;
+	net_sim_stats_add(&total->sim, &r->c.stats);
 	if (r->c.ended)
 		free(r);
 	return good;
