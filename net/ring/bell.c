@@ -39,10 +39,11 @@ static struct net_sleeper *
 take(struct net_bell *b, int fd)
 {
 	unsigned used = atomic_load(&b->used);
-	for (unsigned i = 0; i < NET_BELL_SLEEPERS; i++) {
+	for (unsigned i = 0; b->taken < NET_BELL_SLEEPERS && i < NET_BELL_SLEEPERS; i++) {
 		struct net_sleeper *s = &b->sleeper[i];
 		if (atomic_load(&s->fd) != 0)
 			continue;
+		b->taken++;
 		atomic_store(&s->fd, fd + 1);
 		if (i >= used)
 			atomic_store(&b->used, i + 1);
@@ -72,6 +73,7 @@ net_bell_tell(struct net_bell *b, struct net_sleeper **of, int fd, uint64_t numb
 void
 net_bell_forget(struct net_bell *b, struct net_sleeper *s)
 {
+	b->taken--;
 	/* First: a ring that begins later has no connection to send to. */
 	atomic_store(&s->fd, 0);
 	atomic_store(&s->want, 0);

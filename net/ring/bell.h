@@ -33,6 +33,7 @@ struct net_bell {
 	/* A connection is closed only behind `want` = 0 and a look at this: then no byte is on its
 	 * way to it. */
 	atomic_bool ringing;
+	unsigned taken; /* the shard's: sleepers with a connection */
 	struct net_sleeper sleeper[NET_BELL_SLEEPERS];
 };
 
