@@ -94,7 +94,8 @@ const char *namdb_version(void);
 int namdb_open(const char *where, namdb **out);
 /* Rolls back an open transaction. Calls on statements and batches that are still there return
  * NAMDB_MISUSE from now on; they must still be finalized. The last handle of the last process of a
- * cluster with a log may make a checkpoint, for two seconds at most. NULL is fine. */
+ * cluster with a log may make a checkpoint, for two seconds at most. If a storage node hangs, it
+ * takes longer. NULL is fine. */
 void namdb_close(namdb *db);
 
 /* ---- errors of the last call on this handle or its statements -------------------- */

@@ -321,7 +321,8 @@ struct txn_limits {
 	bool *unflushed;           /* of txn_commit; NULL: it waits for the log without limits. Else
 				    * `cancel` ends that wait too, if the disk does not answer soon:
 				    * txn_commit returns NAM_OK, and *unflushed is true: as after
-				    * txn_set_sync(t, false) */
+				    * txn_set_sync(t, false), but that snapshots of this process
+				    * do not wait for it */
 };
 void txn_set_limits(struct txn *t, const struct txn_limits *l);
 const struct txn_limits *txn_limits_of(const struct txn *t);
