@@ -236,9 +236,8 @@ do_look(struct cut_client *k)
 	for (char *rest; *a >= '0' && *a <= '9' && n < CUT_ACCS + CUT_ITEMS; a = rest + 1)
 		id[n++] = (uint32_t)strtoul(a, &rest, 10);
 	for (unsigned i = 0; i < n; i++)
-		if (id[i] < k->run->m->next) {
+		if (id[i] < k->run->m->next)
 			k->run->m->txn[id[i]].shown = true;
-		}
 }
 
 /* Reads rows, and writes others. */

@@ -126,6 +126,16 @@ last_of(const struct cut_model *m, const bool *here, enum cut_table table, unsig
 	return found;
 }
 
+/* The version that the one of `who` has replaced. */
+static uint32_t
+replaced_by(const struct cut_model *m, uint32_t who, unsigned account)
+{
+	for (unsigned i = 0; i < m->txn[who].writes; i++)
+		if (m->txn[who].write[i].table == CUT_ACC && m->txn[who].write[i].key == account)
+			return m->txn[who].write[i].over;
+	return 0;
+}
+
 static void
 judge_rows(struct cut_model *m, const bool *here, const struct cut_seen *s)
 {
@@ -143,6 +153,9 @@ judge_rows(struct cut_model *m, const bool *here, const struct cut_seen *s)
 			    "%lld (%u last ones)",
 			    k, (long long)s->acc[k].who, (long long)s->acc[k].n, (long long)s->acc[k].bal,
 			    who, writes, (long long)sum, many);
+		else if (s->acc[k].prev != replaced_by(m, who, k))
+			cut_wrong(m, "account %u of %u came behind %lld, and says %lld", k, who,
+			    (long long)replaced_by(m, who, k), (long long)s->acc[k].prev);
 		all += s->acc[k].bal;
 	}
 	if (all != 0)

@@ -47,11 +47,7 @@ static bool
 choose_twin(const char *name)
 {
 #ifdef NAM_TWINS
-	for (unsigned i = 1; i < NAM_FAULTS_COUNT; i++)
-		if (strcmp(nam_fault_name[i], name) == 0) {
-			nam_fault_on = (enum nam_fault)i;
-			twin = true;
-		}
+	twin = nam_fault_choose(name);
 #else
 	(void)name;
 	fprintf(stderr, "this build has no twins: ./go twins makes one that has\n");
@@ -378,13 +374,7 @@ count(struct cut_run *r)
 	totals->failed += r->failed;
 	totals->cut_while_restoring += r->number > 0 && !r->judged;
 	totals->cut_at_calls += wal_faulty_stopped(r->dir);
-	totals->sim.verbs += s.verbs;
-	totals->sim.reads_torn += s.reads_torn;
-	totals->sim.delays += s.delays;
-	totals->sim.pauses += s.pauses;
-	totals->sim.crashes += s.crashes;
-	totals->sim.breaks += s.breaks;
-	totals->sim.fences += s.fences;
+	net_sim_stats_add(&totals->sim, &s);
 	for (unsigned p = 1; p <= r->shape.procs; p++) {
 		struct txn_stats st;
 		if (r->c.place[p].tw == NULL)
@@ -574,13 +564,13 @@ main(int argc, char **argv)
 			verbose = true;
 		else if (strcmp(argv[i], "--twice") == 0)
 			twice = true;
-		else if (strcmp(argv[i], "--minutes") == 0 && i + 1 < argc)
-			minutes = strtoull(argv[++i], NULL, 10);
+		else if (strcmp(argv[i], "--minutes") == 0 && i + 1 < argc && atoi(argv[i + 1]) > 0)
+			minutes = (uint64_t)atoi(argv[++i]);
 		else if (strcmp(argv[i], "--twin") == 0 && i + 1 < argc && choose_twin(argv[i + 1]))
 			i++;
 		else if (!cluster_seeds(argc, argv, &i, &first, &last)) {
 			fprintf(stderr,
-			    "usage: sim_cuts [--seed N | --seeds A-B | --minutes N] [--twice] [--verbose] "
+			    "usage: sim_cuts [--seed N | --seeds A-B | --minutes N] [--twice] [--twin NAME] [--verbose] "
 			    "[--trace]\n");
 			return 2;
 		}
