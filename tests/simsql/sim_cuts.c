@@ -569,9 +569,9 @@ main(int argc, char **argv)
 		else if (strcmp(argv[i], "--twin") == 0 && i + 1 < argc && choose_twin(argv[i + 1]))
 			i++;
 		else if (!cluster_seeds(argc, argv, &i, &first, &last)) {
-			fprintf(stderr,
-			    "usage: sim_cuts [--seed N | --seeds A-B | --minutes N] [--twice] [--twin NAME] [--verbose] "
-			    "[--trace]\n");
+			fprintf(stderr, "usage: sim_cuts [--seed N | --seeds A-B | --minutes N] [--twice] "
+					"[--twin NAME] [--verbose] "
+					"[--trace]\n");
 			return 2;
 		}
 	}
