@@ -1,16 +1,10 @@
 /* storage.c -- `namdb storage`: one storage node in the foreground. */
 #include "cli.h"
+#include "node.h"
 
 #include <base/number.h>
-#include <base/status.h>
-#include <index/tree.h>
-#include <net/local.h>
-#include <net/ring/service.h>
 #include <net/secret.h>
-#include <storage_node/sn.h>
-#include <wal/remote/host.h>
 
-#include <embed/embed.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -62,20 +56,6 @@ static const char usage[] =
     "file of --log-level again.\n"
     "Peers prove that they know the secret. Data is not encrypted: listen on a trusted network only.\n";
 
-/* What rooms above register to run on storage nodes: echo, and the trees of index/. */
-static struct net_service services[2 + IDX_TREE_SERVICES] = {
-	{ .id = NET_SERVICE_ECHO, .name = "echo", .fn = net_echo }
-};
-
-static struct sn_server *server; /* for the signal handler */
-
-static void
-on_signal(int sig)
-{
-	(void)sig;
-	sn_server_stop(server);
-}
-
 static int
 complain(int code, const char *what)
 {
@@ -89,13 +69,7 @@ enum {
 };
 
 struct storage_config {
-	struct sn_region_config region;
-	struct sn_server_config server;
-	struct sn_serve_config serve;
-	const char *secret_file;
-	const char *data; /* NULL = no log */
-	uint64_t every;   /* bytes of the log until a checkpoint is due */
-	bool hosts;       /* services */
+	struct cli_node_config node;
 	bool background;
 };
 
@@ -133,7 +107,7 @@ static int __attribute__((format(printf, 1, 0))) misuse(const char *form, const 
 static int
 settled(const struct storage_config *c, bool have_id)
 {
-	if (c->data != NULL && !c->hosts)
+	if (c->node.data != NULL && !c->node.hosts)
 		return complain(2, "--data needs message rings: leave --rings 0 out");
 	if (!have_id)
 		return complain(2, "which node is this? say --id 1 (each storage node has its own, 1..1023)");
@@ -152,71 +126,71 @@ options(int argc, char **argv, struct storage_config *c)
 		case 'i':
 			if (!nam_number(optarg, 1, 1023, &n))
 				return misuse("--id %.60s is out of range; ids are 1..1023", optarg);
-			c->region.id = (unsigned)n;
+			c->node.region.id = (unsigned)n;
 			have_id = true;
 			break;
 		case 's':
-			if (!nam_size(optarg, 0, UINT64_C(1) << 47, &c->region.size))
+			if (!nam_size(optarg, 0, UINT64_C(1) << 47, &c->node.region.size))
 				return misuse("--size %.60s is not a size, such as 512m or 4g", optarg);
 			break;
 		case 'l':
-			c->server.listen = optarg;
+			c->node.server.listen = optarg;
 			break;
 		case 'r':
-			c->server.rdma = optarg;
+			c->node.server.rdma = optarg;
 			break;
 		case 'c':
-			c->region.cluster = c->server.cluster = optarg;
+			c->node.region.cluster = c->node.server.cluster = optarg;
 			break;
 		case 'f':
-			c->secret_file = optarg;
+			c->node.secret_file = optarg;
 			break;
 		case 'p':
 			if (strcmp(optarg, "auto") == 0)
-				c->region.huge = SN_HUGE_AUTO;
+				c->node.region.huge = SN_HUGE_AUTO;
 			else if (strcmp(optarg, "on") == 0)
-				c->region.huge = SN_HUGE_ON;
+				c->node.region.huge = SN_HUGE_ON;
 			else if (strcmp(optarg, "off") == 0)
-				c->region.huge = SN_HUGE_OFF;
+				c->node.region.huge = SN_HUGE_OFF;
 			else
 				return complain(2, "--hugepages is auto, on or off");
 			break;
 		case 'n':
 			if (!nam_number(optarg, 0, 1023, &n))
 				return complain(2, "--numa wants the number of a NUMA node, such as 0");
-			c->region.numa = (int)n;
+			c->node.region.numa = (int)n;
 			break;
 		case 'd':
-			c->data = optarg;
+			c->node.data = optarg;
 			break;
 		case 'C':
-			if (!nam_size(optarg, 0, UINT64_C(1) << 40, &c->every))
+			if (!nam_size(optarg, 0, UINT64_C(1) << 40, &c->node.every))
 				return complain(2, "--checkpoint-size wants a size, such as 256m");
 			break;
 		case 'm':
 			if (!nam_number(optarg, 1, 1000000, &n))
 				return complain(2, "--peers wants a number from 1 to 1000000");
-			c->server.peers_max = (unsigned)n;
+			c->node.server.peers_max = (unsigned)n;
 			break;
 		case 'L':
 			if (!nam_number(optarg, 1, 64, &n))
 				return complain(2, "--loops wants a number from 1 to 64");
-			c->server.loops = (unsigned)n;
+			c->node.server.loops = (unsigned)n;
 			break;
 		case 'R':
-			if (!nam_size(optarg, 0, UINT64_C(1) << 40, &c->serve.ring_bytes))
+			if (!nam_size(optarg, 0, UINT64_C(1) << 40, &c->node.ring_bytes))
 				return complain(2, "--rings wants a size, such as 16m");
-			c->hosts = c->serve.ring_bytes != 0;
+			c->node.hosts = c->node.ring_bytes != 0;
 			break;
 		case 'S':
 			if (!nam_number(optarg, 1, 16, &n))
 				return complain(2, "--shards wants a number from 1 to 16");
-			c->serve.shards = (unsigned)n;
+			c->node.shards = (unsigned)n;
 			break;
 		case 'E':
 			if (!nam_number(optarg, 1, 86400, &n))
 				return complain(2, "--end-when-idle wants seconds, from 1 to 86400");
-			c->server.idle_ms = (uint32_t)n * 1000;
+			c->node.server.idle_ms = (uint32_t)n * 1000;
 			break;
 		case 'B':
 			c->background = true;
@@ -264,74 +238,6 @@ take_descriptors(struct sn_server_config *c)
 	return complain(1, line);
 }
 
-/* The log in a directory, as a service of the region. */
-static nam_status
-log_open(struct sn_region *region, const char *path, uint64_t every, struct wal_dir **dir,
-    struct wal_host **out, struct nam_err *err)
-{
-	uint64_t at;
-	nam_status st = wal_disk_open(dir, path, err);
-	if (st == NAM_OK)
-		st = sn_region_keeps_log(region, &at, err);
-	if (st != NAM_OK)
-		return st;
-	const struct wal_host_config cfg = {
-		.log = { .dir = *dir, .node = sn_region_id(region) },
-		.line = (struct wal_line *)(void *)((char *)sn_local(region)->base + at),
-		.line_at = net_at(sn_region_id(region), at),
-		.every = every,
-		.thread = true,
-	};
-	return wal_host_open(out, &cfg, err);
-}
-
-/* What a node consists of; opened from the top, closed from the bottom. */
-struct node {
-	struct sn_region *region;
-	struct wal_dir *dir;
-	struct wal_host *log;
-	struct idx_tree_host *trees;
-	struct emb_address *address; /* of a node that keeps a log */
-};
-
-static nam_status
-node_open(struct node *n, struct storage_config *c, struct nam_err *err)
-{
-	nam_status st = sn_region_open(&n->region, &c->region, err);
-	if (st == NAM_OK && c->data != NULL)
-		st = log_open(n->region, c->data, c->every, &n->dir, &n->log, err);
-	if (n->log != NULL)
-		wal_host_service(n->log, &services[1 + IDX_TREE_SERVICES]);
-	c->serve.services = 1 + IDX_TREE_SERVICES + (n->log != NULL);
-	if (st == NAM_OK && c->hosts) {
-		n->trees = idx_tree_host_open(
-		    sn_region_id(n->region), sn_local(n->region)->base, sn_region_size(n->region));
-		if (n->trees != NULL)
-			idx_tree_host_services(n->trees, services + 1);
-		st = n->trees != NULL ? sn_region_serve(n->region, &c->serve, err)
-				      : nam_fail(err, NAM_NOMEM, "no memory for the services of trees");
-	}
-	if (st == NAM_OK)
-		st = sn_server_open(&server, n->region, &c->server, err);
-	if (st == NAM_OK && n->log != NULL)
-		st = emb_publish(&n->address, c->data, sn_server_address(server),
-		    c->secret_file != NULL ? c->secret_file : getenv("NAMDB_SECRET_FILE"), err);
-	return st;
-}
-
-static void
-node_close(struct node *n)
-{
-	/* First: a process that looks for the address from now on waits for the next node. */
-	emb_retract(n->address);
-	sn_server_close(server);
-	wal_host_stop(n->log);
-	sn_region_close(n->region);
-	idx_tree_host_close(n->trees);
-	wal_host_close(n->log);
-	wal_disk_close(n->dir);
-}
-
 /*
  * --background: the node is a child, and this process ends when the child is ready or has ended.
  * Before any thread is there. In the child: the descriptor to say so to; in the parent: -1, and
@@ -377,34 +283,26 @@ go_behind(int *code)
 	return -1;
 }
 
+/* In the parent of --background nothing waits any more behind the first time. */
 static void
-say_ready(const struct storage_config *c, const struct node *n, int behind)
+say_ready(void *arg)
 {
-	double mib = (double)sn_region_size(n->region) / (1 << 20);
-	char rdma[160];
-	sn_server_rdma(server, rdma);
-	fprintf(stderr, "storage node %u: %.1f %s at %s%s%s%s, incarnation %016llx, %s, %s%s\nready\n",
-	    c->region.id, mib < 1024 ? mib : mib / 1024, mib < 1024 ? "MiB" : "GiB",
-	    sn_server_address(server), *sn_server_socket(server) ? " (and shm)" : "",
-	    *rdma != '\0' ? ", " : "", rdma, (unsigned long long)sn_region_incarnation(n->region),
-	    sn_region_pages(n->region),
-	    n->log != NULL ? "the database is kept in " : "data lives as long as this process",
-	    n->log != NULL ? c->data : "");
-	if (behind >= 0) {
-		(void)!write(behind, "r", 1);
-		close(behind);
-	}
+	int *behind = arg;
+	if (*behind < 0)
+		return;
+	(void)!write(*behind, "r", 1);
+	close(*behind);
+	*behind = -1;
 }
 
 int
 cli_storage(int argc, char **argv)
 {
 	struct storage_config c = {
-		.region = { .size = UINT64_C(1) << 30, .numa = -1 },
-		.server = { .listen = "127.0.0.1:7411" },
-		.serve = { .service = services },
-		.hosts = true,
-		.every = UINT64_C(256) << 20,
+		.node = { .region = { .size = UINT64_C(1) << 30, .numa = -1 },
+		    .server = { .listen = "127.0.0.1:7411" },
+		    .hosts = true,
+		    .every = UINT64_C(256) << 20 },
 	};
 	int code = options(argc, argv, &c), behind = -1;
 	if (code >= 0)
@@ -416,32 +314,22 @@ cli_storage(int argc, char **argv)
 		return code;
 	/* A terminal that closes must not take the data with it. */
 	cli_hup_block();
+	cli_node_block();
+	signal(SIGPIPE, SIG_IGN);
 	if (!cli_hup_open())
 		return complain(1, "cannot start a thread: raise the limit on processes (ulimit -u)");
 	struct nam_err err;
 	uint8_t secret[NET_SECRET_LEN];
 	size_t secret_len;
-	if (net_secret_load(c.secret_file, secret, &secret_len, &err) != NAM_OK)
+	if (net_secret_load(c.node.secret_file, secret, &secret_len, &err) != NAM_OK)
 		return complain(1, err.text);
-	c.server.secret = secret;
-	c.server.secret_len = secret_len;
-
-	if ((code = take_descriptors(&c.server)) >= 0)
+	c.node.server.secret = secret;
+	c.node.server.secret_len = secret_len;
+	c.node.ready = say_ready;
+	c.node.ready_arg = &behind;
+	if ((code = take_descriptors(&c.node.server)) >= 0)
 		return code;
-	struct node n = { .region = NULL };
-	nam_status st = node_open(&n, &c, &err);
+	nam_status st = cli_node_run(&c.node, &err);
 	explicit_bzero(secret, sizeof secret);
-	if (st != NAM_OK) {
-		node_close(&n);
-		return complain(st == NAM_INVALID ? 2 : 1, err.text);
-	}
-
-	struct sigaction on = { .sa_handler = on_signal };
-	sigaction(SIGTERM, &on, NULL);
-	sigaction(SIGINT, &on, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	say_ready(&c, &n, behind);
-	st = sn_server_run(server, &err);
-	node_close(&n);
-	return st == NAM_OK ? 0 : complain(1, err.text);
+	return st == NAM_OK ? 0 : complain(st == NAM_INVALID ? 2 : 1, err.text);
 }

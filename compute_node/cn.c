@@ -21,7 +21,9 @@ enum {
 	WATCH_NS = 10000000,
 	SCOUT_NS = 500000,
 	SCOUT_IDLE_NS = 10000000,
-	LOOK_EVERY = 100
+	LOOK_EVERY = 100,
+	ANEW_NAP_NS = 20000000,
+	ANEW_MS = 60000
 };
 
 /* ---- the end --------------------------------------------------------------------- */
@@ -313,12 +315,9 @@ cause_of(nam_status st, const struct nam_err *warning, const struct nam_err *sai
 	return is;
 }
 
-nam_status
-cn_open(struct cn **out, const struct cn_config *cfg, struct nam_err *err)
+static nam_status
+open_once(struct cn **out, const struct cn_config *cfg, struct nam_err *err)
 {
-	struct nam_err local = { 0 };
-	if (err == NULL)
-		err = &local;
 	err->text[0] = 0;
 	unsigned workers = cfg->workers;
 	if (workers == 0) {
@@ -414,6 +413,31 @@ fail:
 	free(cn->gone_hint);
 	free(cn);
 	return st;
+}
+
+/* Storage nodes that begin anew are away for a moment. */
+nam_status
+cn_open(struct cn **out, const struct cn_config *cfg, struct nam_err *err)
+{
+	const struct timespec nap = { 0, ANEW_NAP_NS };
+	struct nam_err local = { 0 };
+	uint64_t until = 0;
+	if (err == NULL)
+		err = &local;
+	for (;;) {
+		nam_status st = open_once(out, cfg, err);
+		uint64_t now = nam_clock_ns();
+		if (st == NAM_ANEW && until == 0) {
+			nam_log(NAM_LOG_WARN, "%s", err->text);
+			until = now + ANEW_MS * UINT64_C(1000000);
+		}
+		if (st == NAM_OK || (st != NAM_ANEW && st != NAM_GONE) || now >= until)
+			return st;
+		if (cfg->opening != NULL && atomic_load(&cfg->opening->stop))
+			return nam_fail(err, NAM_CANCELLED,
+			    "the process was told to end before the storage nodes had begun anew");
+		nanosleep(&nap, NULL);
+	}
 }
 
 void

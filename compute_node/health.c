@@ -85,9 +85,14 @@ has_ended(const struct net_node_info *node)
 bool
 cn_lost(struct cn *cn, char *why, size_t max)
 {
-	const struct net_node_info *home = net_node_of(cn->net, txn_db_home(cn->db)),
-				   *log = net_node_of(cn->net, txn_db_log_node(cn->db));
-	const struct net_node_info *node = has_ended(home) ? home : has_ended(log) ? log : NULL;
+	const struct net_node_info *home = net_node_of(cn->net, txn_db_home(cn->db));
+	const struct net_node_info *node = has_ended(home) ? home : NULL;
+	/* The memory of any node is restored with all of the database. */
+	for (unsigned i = 0; txn_db_has_log(cn->db) && node == NULL && i < net_node_count(cn->net); i++)
+		if (has_ended(net_node(cn->net, i)))
+			node = net_node(cn->net, i);
+	if (txn_db_has_log(cn->db) && node == NULL && txn_db_ended(cn->db) != 0)
+		node = net_node_of(cn->net, txn_db_ended(cn->db));
 	if (node == NULL && tso_abandoned(txn_db_oracle(cn->db)))
 		node = home;
 	if (node == NULL)

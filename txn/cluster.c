@@ -237,7 +237,8 @@ static nam_status
 join(struct look *k, unsigned by, struct txn_roster *r)
 {
 	nam_status st = read_roster(k, by, r);
-	if (st != NAM_OK || (st = compare_lists(k, by, r)) != NAM_OK)
+	if (st != NAM_OK || (st = compare_lists(k, by, r)) != NAM_OK ||
+	    (st = txn_over(k->w, r, k->err)) != NAM_OK)
 		return st;
 	unsigned home = named(k, r->home);
 	for (unsigned i = 0; i < k->nodes; i++) {

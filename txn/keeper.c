@@ -105,6 +105,7 @@ ask(struct txn_worker *tw, unsigned region)
 	case NAM_UNSUPPORTED:
 		net_set_add(&k->ended, region);
 		want_no_more(k, region);
+		atomic_store(&db->ended, region);
 		if (region == home_of(tw))
 			give_up(tw);
 		return;

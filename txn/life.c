@@ -222,6 +222,12 @@ txn_db_log_node(const struct txn_db *db)
 	return db->wal_region;
 }
 
+unsigned
+txn_db_ended(const struct txn_db *db)
+{
+	return atomic_load(&db->ended);
+}
+
 bool
 txn_db_has_log(const struct txn_db *db)
 {

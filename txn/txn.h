@@ -98,6 +98,8 @@ void txn_life_quit(struct txn_worker *tw);
 unsigned txn_db_home(const struct txn_db *db);
 /* The storage node that has the log, 0 = there is none. */
 unsigned txn_db_log_node(const struct txn_db *db);
+/* A node whose memory was found to be lost for all processes, 0 = none. Any thread. */
+unsigned txn_db_ended(const struct txn_db *db);
 bool txn_db_has_log(const struct txn_db *db);
 /*
  * Whether the answer of txn_commit waits until the log is flushed (the default, if there is a log).

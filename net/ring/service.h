@@ -71,6 +71,13 @@ struct net_service {
 /* Returns the bytes it got. Every daemon hosts it, so that the time of a message can be
  * measured. */
 enum { NET_SERVICE_ECHO = 1 };
+/*
+ * Asks a storage node to begin anew: empty and with another incarnation, as if its process had been
+ * started again. For a cluster with a log whose life is over. Request: uint64_t, the incarnation
+ * that is to end. NAM_REFUSED: it has another one. The node ends each connection, so NAM_GONE may
+ * be the answer. NAM_UNSUPPORTED: its program cannot do it.
+ */
+enum { NET_SERVICE_ANEW = 2 };
 nam_status net_echo(void *arg, struct net_request *rq);
 
 /* ---- calling ---------------------------------------------------------------- */

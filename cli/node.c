@@ -1,0 +1,247 @@
+/* node.c -- a storage node from its parts, begun anew as often as its clusters end. */
+#include "node.h"
+
+#include <base/log.h>
+#include <index/tree.h>
+#include <net/local.h>
+#include <net/ring/service.h>
+#include <wal/remote/host.h>
+
+#include <embed/embed.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- signals ----------------------------------------------------------------------------- */
+
+static struct {
+	pthread_mutex_t lock;
+	struct sn_server *server; /* that runs, NULL = none */
+	bool ends;                /* a signal has come */
+	bool served;              /* a server has run, or runs */
+} now = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static void
+ending(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGINT);
+}
+
+void
+cli_node_block(void)
+{
+	sigset_t set;
+	ending(&set);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+static void *
+wait_for_end(void *arg)
+{
+	sigset_t set;
+	int sig;
+	(void)arg;
+	ending(&set);
+	while (sigwait(&set, &sig) == 0) {
+		pthread_mutex_lock(&now.lock);
+		now.ends = true;
+		bool served = now.served;
+		if (now.server != NULL)
+			sn_server_stop(now.server);
+		pthread_mutex_unlock(&now.lock);
+		if (served)
+			continue;
+		/* The log is being judged, which may take long, and no peer has been here. */
+		signal(sig, SIG_DFL);
+		pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+		raise(sig);
+	}
+	return NULL;
+}
+
+/* False: a signal has come already. */
+static bool
+serves(struct sn_server *server)
+{
+	pthread_mutex_lock(&now.lock);
+	now.server = server;
+	now.served |= server != NULL;
+	bool ends = now.ends;
+	pthread_mutex_unlock(&now.lock);
+	return !ends;
+}
+
+/* ---- its parts ------------------------------------------------------------------------------- */
+
+/* Opened from the top, closed from the bottom. */
+struct node {
+	struct sn_region *region;
+	struct wal_dir *dir;
+	struct wal_host *log;
+	struct idx_tree_host *trees;
+	struct sn_server *server;
+	struct emb_address *address; /* of a node that keeps a log */
+	atomic_bool anew;            /* it is to begin anew */
+	/* Echo, this node's beginning anew, the trees of index/, its log. */
+	struct net_service service[2 + IDX_TREE_SERVICES + 1];
+};
+
+/* On a shard. */
+static nam_status
+begin_anew(void *arg, struct net_request *rq)
+{
+	struct node *n = arg;
+	uint64_t incarnation;
+	if (rq->len != sizeof incarnation)
+		return NAM_INVALID;
+	memcpy(&incarnation, rq->bytes, sizeof incarnation);
+	/* Else a process that has looked long ago would end the cluster that came behind. */
+	if (incarnation != sn_region_incarnation(n->region))
+		return NAM_REFUSED;
+	atomic_store(&n->anew, true);
+	pthread_mutex_lock(&now.lock);
+	if (now.server != NULL)
+		sn_server_stop(now.server);
+	pthread_mutex_unlock(&now.lock);
+	return NAM_OK;
+}
+
+/* The log in a directory, as a service of the region. */
+static nam_status
+log_open(struct node *n, const struct cli_node_config *c, struct nam_err *err)
+{
+	uint64_t at;
+	nam_status st = wal_disk_open(&n->dir, c->data, err);
+	if (st == NAM_OK)
+		st = sn_region_keeps_log(n->region, &at, err);
+	if (st != NAM_OK)
+		return st;
+	const struct wal_host_config cfg = {
+		.log = { .dir = n->dir, .node = sn_region_id(n->region) },
+		.line = (struct wal_line *)(void *)((char *)sn_local(n->region)->base + at),
+		.line_at = net_at(sn_region_id(n->region), at),
+		.every = c->every,
+		.thread = true,
+	};
+	return wal_host_open(&n->log, &cfg, err);
+}
+
+static nam_status
+serve(struct node *n, const struct cli_node_config *c, struct nam_err *err)
+{
+	unsigned services = 2;
+	n->service[0] = (struct net_service){ .id = NET_SERVICE_ECHO, .name = "echo", .fn = net_echo };
+	n->service[1] =
+	    (struct net_service){ .id = NET_SERVICE_ANEW, .name = "anew", .fn = begin_anew, .arg = n };
+	n->trees =
+	    idx_tree_host_open(sn_region_id(n->region), sn_local(n->region)->base, sn_region_size(n->region));
+	if (n->trees == NULL)
+		return nam_fail(err, NAM_NOMEM, "no memory for the services of trees");
+	idx_tree_host_services(n->trees, n->service + services);
+	services += IDX_TREE_SERVICES;
+	if (n->log != NULL)
+		wal_host_service(n->log, &n->service[services++]);
+	const struct sn_serve_config cfg = {
+		.service = n->service, .services = services, .shards = c->shards, .ring_bytes = c->ring_bytes
+	};
+	return sn_region_serve(n->region, &cfg, err);
+}
+
+static nam_status
+node_open(struct node *n, const struct cli_node_config *c, struct nam_err *err)
+{
+	nam_status st = sn_region_open(&n->region, &c->region, err);
+	if (st == NAM_OK && c->data != NULL)
+		st = log_open(n, c, err);
+	if (st == NAM_OK && c->hosts)
+		st = serve(n, c, err);
+	if (st == NAM_OK)
+		st = sn_server_open(&n->server, n->region, &c->server, err);
+	if (st == NAM_OK && n->log != NULL)
+		st = emb_publish(&n->address, c->data, sn_server_address(n->server),
+		    c->secret_file != NULL ? c->secret_file : getenv("NAMDB_SECRET_FILE"), err);
+	return st;
+}
+
+static void
+node_close(struct node *n)
+{
+	/* First: a process that looks for the address from now on waits for the next node. */
+	emb_retract(n->address);
+	sn_server_close(n->server);
+	wal_host_stop(n->log);
+	sn_region_close(n->region);
+	idx_tree_host_close(n->trees);
+	wal_host_close(n->log);
+	wal_disk_close(n->dir);
+}
+
+static void
+say_ready(const struct cli_node_config *c, const struct node *n)
+{
+	double mib = (double)sn_region_size(n->region) / (1 << 20);
+	char rdma[160];
+	sn_server_rdma(n->server, rdma);
+	fprintf(stderr, "storage node %u: %.1f %s at %s%s%s%s, incarnation %016llx, %s, %s%s\nready\n",
+	    c->region.id, mib < 1024 ? mib : mib / 1024, mib < 1024 ? "MiB" : "GiB",
+	    sn_server_address(n->server), *sn_server_socket(n->server) ? " (and shm)" : "",
+	    *rdma != '\0' ? ", " : "", rdma, (unsigned long long)sn_region_incarnation(n->region),
+	    sn_region_pages(n->region),
+	    n->log != NULL ? "the database is kept in " : "data lives as long as this process",
+	    n->log != NULL ? c->data : "");
+	if (c->ready != NULL)
+		c->ready(c->ready_arg);
+}
+
+/* One life of the node. *anew: another one is to follow. listen: the address that it got. */
+static nam_status
+live(struct cli_node_config *c, char *listen, size_t max, bool *anew, struct nam_err *err)
+{
+	struct node *n = calloc(1, sizeof *n);
+	*anew = false;
+	if (n == NULL)
+		return nam_fail(err, NAM_NOMEM, "no memory for a storage node");
+	nam_status st = node_open(n, c, err);
+	if (st == NAM_OK) {
+		snprintf(listen, max, "%s", sn_server_address(n->server));
+		c->server.listen = listen;
+		bool stays = serves(n->server);
+		if (stays) {
+			say_ready(c, n);
+			st = sn_server_run(n->server, err);
+			stays = serves(NULL);
+		} else {
+			serves(NULL);
+		}
+		*anew = st == NAM_OK && stays && atomic_load(&n->anew);
+	}
+	node_close(n);
+	free(n);
+	return st;
+}
+
+nam_status
+cli_node_run(struct cli_node_config *c, struct nam_err *err)
+{
+	char listen[128];
+	pthread_t thread;
+	nam_status st;
+	if (pthread_create(&thread, NULL, wait_for_end, NULL) != 0)
+		return nam_fail(
+		    err, NAM_NOMEM, "cannot start a thread: raise the limit on processes (ulimit -u)");
+	pthread_detach(thread);
+	for (bool anew = true; anew;) {
+		st = live(c, listen, sizeof listen, &anew, err);
+		if (anew)
+			nam_log(NAM_LOG_WARN,
+			    "the life of this node's cluster is over: the node begins anew, and the database "
+			    "is restored from its log");
+	}
+	return st;
+}

@@ -1,0 +1,100 @@
+/*
+ * over.c -- the life of a cluster with a log is over when one of its nodes has lost its memory: the
+ * other nodes begin anew, and the database is restored from the log (life.c).
+ *
+ * Safe at each step. A node is asked by the incarnation that the roster names, so a request that
+ * comes late ends no later cluster. As long as one node of the old life is left, its roster says so,
+ * and each process that comes asks the same again. A process of the old life loses its connections
+ * with the nodes' memory: what it had not logged is undone, what it had logged is restored.
+ */
+#include "cluster_format.h"
+#include "txn_internal.h"
+
+#include <net/ring/service.h>
+
+/* The node that lost its memory. NULL: none did. */
+static const struct net_node_info *
+first_empty(struct net *n, const struct txn_roster *r)
+{
+	for (unsigned i = 0; i < r->nodes; i++) {
+		const struct net_node_info *node = net_node_of(n, (unsigned)r->node[i].region);
+		if (node != NULL && !atomic_load(&node->lost) && node->incarnation != r->node[i].incarnation)
+			return node;
+	}
+	return NULL;
+}
+
+/* Has this cluster ever had its database? *yes also if its home cannot tell any more. */
+static nam_status
+was_whole(struct net_worker *w, const struct txn_roster *r, bool *yes)
+{
+	*yes = true;
+	for (unsigned i = 0; i < r->nodes; i++) {
+		const struct net_node_info *node =
+		    net_node_of(net_worker_net(w), (unsigned)r->node[i].region);
+		uint64_t life;
+		if (r->node[i].region != r->home || node->incarnation != r->node[i].incarnation)
+			continue;
+		nam_status st =
+		    net_read1(w, net_plus((net_addr){ r->node[i].roster }, offsetof(struct txn_roster, life)),
+			&life, sizeof life, NULL);
+		*yes = life != 0 && (life & REC_LOCK) == 0;
+		return st;
+	}
+	return NAM_OK;
+}
+
+/* What the cluster has committed must be in a log before its memory goes. */
+static nam_status
+look_at_log(struct net_worker *w, const struct txn_roster *r, struct nam_err *err)
+{
+	const struct net_node_info *node = net_node_of(net_worker_net(w), (unsigned)r->log);
+	struct wal_report report;
+	bool whole;
+	nam_status st = node != NULL ? wal_log_ask(w, node->region, &report) : NAM_GONE;
+	if (st == NAM_OK)
+		st = was_whole(w, r, &whole);
+	if (st != NAM_OK)
+		return nam_fail(err, st, "storage node %u does not say what its log has: %s",
+		    (unsigned)r->log, nam_status_text(st));
+	if (!whole || (report.published != 0 && report.cluster == r->number))
+		return NAM_OK;
+	return nam_fail(err, NAM_REFUSED,
+	    "storage node %u (%s), which has the cluster's log, came back without the database: start it "
+	    "with "
+	    "the "
+	    "--data that it had; or restart all storage nodes, to begin with what their directories have",
+	    node->region, node->name);
+}
+
+nam_status
+txn_over(struct net_worker *w, const struct txn_roster *r, struct nam_err *err)
+{
+	const struct net_node_info *empty = r->log != 0 ? first_empty(net_worker_net(w), r) : NULL;
+	if (empty == NULL)
+		return NAM_OK;
+	nam_status st = look_at_log(w, r, err);
+	for (unsigned i = 0; st == NAM_OK && i < r->nodes; i++) {
+		const struct net_node_info *node =
+		    net_node_of(net_worker_net(w), (unsigned)r->node[i].region);
+		uint64_t none[1];
+		uint32_t got;
+		if (node == NULL || node->incarnation != r->node[i].incarnation)
+			continue;
+		st = net_call(w, node->region, NET_SERVICE_ANEW, &node->incarnation, sizeof node->incarnation,
+		    none, sizeof none, &got);
+		if (st == NAM_GONE || st == NAM_REFUSED)
+			st = NAM_OK; /* its answer was lost, or another process was first */
+		if (st != NAM_OK)
+			return nam_fail(err, st,
+			    "storage node %u (%s) came back empty, and node %u (%s) cannot begin anew (%s): "
+			    "restart it, then the database is restored",
+			    empty->region, empty->name, node->region, node->name, nam_status_text(st));
+	}
+	return st != NAM_OK ? st
+			    : nam_fail(err, NAM_ANEW,
+				  "storage node %u (%s) came back empty: the cluster's storage nodes begin "
+				  "anew, and the "
+				  "database is restored",
+				  empty->region, empty->name);
+}
