@@ -33,7 +33,7 @@
 	X(NAM_CROWDED, DO_SHED, "all message rings of a storage node are in use")                            \
 	X(NAM_NO_SPACE, DO_SHED, "the disk that keeps the database is full")                                 \
 	X(NAM_UNLOGGED, DO_STOP, "the disk that keeps the database has failed")                              \
-	X(NAM_ANEW, DO_RECONNECT, "the storage nodes begin anew, and the database is restored")
+	X(NAM_RESET, DO_RECONNECT, "the storage nodes reset their memory, and the database is restored")
 
 enum nam_todo { DO_GO_ON, DO_RETRY, DO_SHED, DO_RECONNECT, DO_STOP };
 

@@ -1,4 +1,4 @@
-/* node.c -- a storage node from its parts, begun anew as often as its clusters end. */
+/* node.c -- a storage node from its parts, reset as often as its clusters end. */
 #include "node.h"
 
 #include <base/log.h>
@@ -87,14 +87,14 @@ struct node {
 	struct idx_tree_host *trees;
 	struct sn_server *server;
 	struct emb_address *address; /* of a node that keeps a log */
-	atomic_bool anew;            /* it is to begin anew */
-	/* Echo, this node's beginning anew, the trees of index/, its log. */
+	atomic_bool reset;           /* its memory is to be reset */
+	/* Echo, this node's reset, the trees of index/, its log. */
 	struct net_service service[2 + IDX_TREE_SERVICES + 1];
 };
 
 /* On a shard. */
 static nam_status
-begin_anew(void *arg, struct net_request *rq)
+reset_asked(void *arg, struct net_request *rq)
 {
 	struct node *n = arg;
 	uint64_t incarnation;
@@ -104,7 +104,7 @@ begin_anew(void *arg, struct net_request *rq)
 	/* Else a process that has looked long ago would end the cluster that came behind. */
 	if (incarnation != sn_region_incarnation(n->region))
 		return NAM_REFUSED;
-	atomic_store(&n->anew, true);
+	atomic_store(&n->reset, true);
 	pthread_mutex_lock(&now.lock);
 	if (now.server != NULL)
 		sn_server_stop(now.server);
@@ -138,7 +138,7 @@ serve(struct node *n, const struct cli_node_config *c, struct nam_err *err)
 	unsigned services = 2;
 	n->service[0] = (struct net_service){ .id = NET_SERVICE_ECHO, .name = "echo", .fn = net_echo };
 	n->service[1] =
-	    (struct net_service){ .id = NET_SERVICE_ANEW, .name = "anew", .fn = begin_anew, .arg = n };
+	    (struct net_service){ .id = NET_SERVICE_RESET, .name = "reset", .fn = reset_asked, .arg = n };
 	n->trees =
 	    idx_tree_host_open(sn_region_id(n->region), sn_local(n->region)->base, sn_region_size(n->region));
 	if (n->trees == NULL)
@@ -199,12 +199,12 @@ say_ready(const struct cli_node_config *c, const struct node *n)
 		c->ready(c->ready_arg);
 }
 
-/* One life of the node. *anew: another one is to follow. listen: the address that it got. */
+/* One life of the node. *again: another one is to follow. listen: the address that it got. */
 static nam_status
-live(struct cli_node_config *c, char *listen, size_t max, bool *anew, struct nam_err *err)
+live(struct cli_node_config *c, char *listen, size_t max, bool *again, struct nam_err *err)
 {
 	struct node *n = calloc(1, sizeof *n);
-	*anew = false;
+	*again = false;
 	if (n == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory for a storage node");
 	nam_status st = node_open(n, c, err);
@@ -219,7 +219,7 @@ live(struct cli_node_config *c, char *listen, size_t max, bool *anew, struct nam
 		} else {
 			serves(NULL);
 		}
-		*anew = st == NAM_OK && stays && atomic_load(&n->anew);
+		*again = st == NAM_OK && stays && atomic_load(&n->reset);
 	}
 	node_close(n);
 	free(n);
@@ -236,12 +236,12 @@ cli_node_run(struct cli_node_config *c, struct nam_err *err)
 		return nam_fail(
 		    err, NAM_NOMEM, "cannot start a thread: raise the limit on processes (ulimit -u)");
 	pthread_detach(thread);
-	for (bool anew = true; anew;) {
-		st = live(c, listen, sizeof listen, &anew, err);
-		if (anew)
-			nam_log(NAM_LOG_WARN,
-			    "the life of this node's cluster is over: the node begins anew, and the database "
-			    "is restored from its log");
+	for (bool again = true; again;) {
+		st = live(c, listen, sizeof listen, &again, err);
+		if (again)
+			nam_log(NAM_LOG_WARN, "the life of this node's cluster is over: the node resets its "
+					      "memory, and the database "
+					      "is restored from its log");
 	}
 	return st;
 }

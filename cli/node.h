@@ -1,8 +1,9 @@
 /*
  * node.h -- one storage node from its parts: memory, services, a log, a server.
  *
- * When the life of a cluster with a log is over, its nodes begin anew: empty, with another incarnation, as if their
- * processes had been started again (NET_SERVICE_ANEW). The process stays, and so does the port.
+ * When the life of a cluster with a log is over, its nodes reset their memory: they are empty then
+ * and have other incarnations, as if their processes had been started again (NET_SERVICE_RESET).
+ * The process stays, and so does the port.
  */
 #ifndef NAM_CLI_NODE_H
 #define NAM_CLI_NODE_H
@@ -29,8 +30,9 @@ struct cli_node_config {
 /* SIGTERM and SIGINT are cli_node_run's: before any thread is started. */
 void cli_node_block(void);
 /*
- * Runs the node until SIGTERM or SIGINT comes, or nobody has been there for server.idle_ms. What it is, it says on stderr.
- * The caller's other threads take neither signal. Once in a process.
+ * Runs the node until SIGTERM or SIGINT comes, or no peer has been there for server.idle_ms. It
+ * says on stderr what it is. No other thread of the caller takes one of these signals. Once in a
+ * process.
  */
 nam_status cli_node_run(struct cli_node_config *cfg, struct nam_err *err);
 

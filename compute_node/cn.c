@@ -22,8 +22,8 @@ enum {
 	SCOUT_NS = 500000,
 	SCOUT_IDLE_NS = 10000000,
 	LOOK_EVERY = 100,
-	ANEW_NAP_NS = 20000000,
-	ANEW_MS = 60000
+	RESET_NAP_NS = 20000000,
+	RESET_MS = 60000
 };
 
 /* ---- the end --------------------------------------------------------------------- */
@@ -415,11 +415,11 @@ fail:
 	return st;
 }
 
-/* Storage nodes that begin anew are away for a moment. */
+/* Storage nodes that reset their memory are away for a moment. */
 nam_status
 cn_open(struct cn **out, const struct cn_config *cfg, struct nam_err *err)
 {
-	const struct timespec nap = { 0, ANEW_NAP_NS };
+	const struct timespec nap = { 0, RESET_NAP_NS };
 	struct nam_err local = { 0 };
 	uint64_t until = 0;
 	if (err == NULL)
@@ -427,15 +427,15 @@ cn_open(struct cn **out, const struct cn_config *cfg, struct nam_err *err)
 	for (;;) {
 		nam_status st = open_once(out, cfg, err);
 		uint64_t now = nam_clock_ns();
-		if (st == NAM_ANEW && until == 0) {
+		if (st == NAM_RESET && until == 0) {
 			nam_log(NAM_LOG_WARN, "%s", err->text);
-			until = now + ANEW_MS * UINT64_C(1000000);
+			until = now + RESET_MS * UINT64_C(1000000);
 		}
-		if (st == NAM_OK || (st != NAM_ANEW && st != NAM_GONE) || now >= until)
+		if (st == NAM_OK || (st != NAM_RESET && st != NAM_GONE) || now >= until)
 			return st;
 		if (cfg->opening != NULL && atomic_load(&cfg->opening->stop))
 			return nam_fail(err, NAM_CANCELLED,
-			    "the process was told to end before the storage nodes had begun anew");
+			    "the process was told to end before the storage nodes had reset their memory");
 		nanosleep(&nap, NULL);
 	}
 }

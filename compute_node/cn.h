@@ -77,8 +77,8 @@ bool cn_rest(struct cn *cn, unsigned ms);
 void cn_on_end(struct cn *cn, void (*fn)(void *arg, const char *why), void *arg);
 
 /* True if a storage node without which the process can do nothing is lost for good: its home, or
- * any node if the cluster has a log, because then all is restored when it is back. why: one line. Close cn, and open another one when the nodes are back.
- * Any thread. */
+ * any node if the cluster has a log, because then all is restored when it is back. why: one line.
+ * Close cn, and open another one when the nodes are back. Any thread. */
 bool cn_lost(struct cn *cn, char *why, size_t max);
 
 unsigned cn_workers(const struct cn *cn);

@@ -1,11 +1,12 @@
 /*
  * over.c -- the life of a cluster with a log is over when one of its nodes has lost its memory: the
- * other nodes begin anew, and the database is restored from the log (life.c).
+ * other nodes reset theirs, and the database is restored from the log (life.c).
  *
  * Safe at each step. A node is asked by the incarnation that the roster names, so a request that
- * comes late ends no later cluster. As long as one node of the old life is left, its roster says so,
- * and each process that comes asks the same again. A process of the old life loses its connections
- * with the nodes' memory: what it had not logged is undone, what it had logged is restored.
+ * comes late ends no later cluster. As long as one node of the old life is left, its roster says
+ * so, and each process that comes asks the same again. A process of the old life loses its
+ * connections with the nodes' memory: what it had not logged is undone, what it had logged is
+ * restored.
  */
 #include "cluster_format.h"
 #include "txn_internal.h"
@@ -81,20 +82,20 @@ txn_over(struct net_worker *w, const struct txn_roster *r, struct nam_err *err)
 		uint32_t got;
 		if (node == NULL || node->incarnation != r->node[i].incarnation)
 			continue;
-		st = net_call(w, node->region, NET_SERVICE_ANEW, &node->incarnation, sizeof node->incarnation,
-		    none, sizeof none, &got);
+		st = net_call(w, node->region, NET_SERVICE_RESET, &node->incarnation,
+		    sizeof node->incarnation, none, sizeof none, &got);
 		if (st == NAM_GONE || st == NAM_REFUSED)
 			st = NAM_OK; /* its answer was lost, or another process was first */
 		if (st != NAM_OK)
 			return nam_fail(err, st,
-			    "storage node %u (%s) came back empty, and node %u (%s) cannot begin anew (%s): "
+			    "storage node %u (%s) came back empty, and node %u (%s) cannot reset its memory "
+			    "(%s): "
 			    "restart it, then the database is restored",
 			    empty->region, empty->name, node->region, node->name, nam_status_text(st));
 	}
 	return st != NAM_OK ? st
-			    : nam_fail(err, NAM_ANEW,
-				  "storage node %u (%s) came back empty: the cluster's storage nodes begin "
-				  "anew, and the "
-				  "database is restored",
+			    : nam_fail(err, NAM_RESET,
+				  "storage node %u (%s) came back empty: the cluster's storage nodes "
+				  "reset their memory, and the database is restored",
 				  empty->region, empty->name);
 }

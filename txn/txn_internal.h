@@ -192,7 +192,7 @@ struct txn_db {
 	 * the log, as soon as the database is there, or this process restores it. */
 	unsigned wal_region;
 	struct wal_log wal;
-	_Atomic unsigned ended; /* a region that is lost for all processes, 0 = none is known */
+	_Atomic unsigned ended;  /* a region that is lost for all processes, 0 = none is known */
 	uint64_t number;         /* the cluster's */
 	uint64_t life_word;      /* the restorer's, in the cluster's record */
 	struct tso_pin life_pin; /* as long as it restores */
@@ -1401,8 +1401,9 @@ void txn_read_set_add_absent(struct txn *t, const struct txn_get *g);
 struct txn_roster;
 nam_status txn_cluster_find(
     struct net_worker *w, const struct txn_config *cfg, struct txn_roster *r, struct nam_err *err);
-/* over.c: if a node of a cluster with a log has come back empty, asks the others to begin anew:
- * NAM_ANEW. NAM_REFUSED: the log is not there. NAM_OK: the cluster lives. All members are named. */
+/* over.c: if a node of a cluster with a log has come back empty, asks the others to reset their
+ * memory: NAM_RESET. NAM_REFUSED: the log is not there. NAM_OK: the cluster lives. All members are
+ * named. */
 nam_status txn_over(struct net_worker *w, const struct txn_roster *r, struct nam_err *err);
 
 #endif

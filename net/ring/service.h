@@ -72,12 +72,12 @@ struct net_service {
  * measured. */
 enum { NET_SERVICE_ECHO = 1 };
 /*
- * Asks a storage node to begin anew: empty and with another incarnation, as if its process had been
- * started again. For a cluster with a log whose life is over. Request: uint64_t, the incarnation
- * that is to end. NAM_REFUSED: it has another one. The node ends each connection, so NAM_GONE may
- * be the answer. NAM_UNSUPPORTED: its program cannot do it.
+ * Asks a storage node to reset its memory: it is empty then and has another incarnation, as if its
+ * process had been started again. For a cluster with a log whose life is over. Request: uint64_t,
+ * the incarnation that is to end. NAM_REFUSED: it has another one. The node ends each connection,
+ * so NAM_GONE may be the answer. NAM_UNSUPPORTED: its program cannot do it.
  */
-enum { NET_SERVICE_ANEW = 2 };
+enum { NET_SERVICE_RESET = 2 };
 nam_status net_echo(void *arg, struct net_request *rq);
 
 /* ---- calling ---------------------------------------------------------------- */

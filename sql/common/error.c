@@ -54,7 +54,7 @@ static const struct {
 	    "the disk that keeps the database has failed: the transaction was rolled back",
 	    "Nothing can be committed until the storage nodes have been started again. See what the storage "
 	    "node with --data says." },
-	[NAM_ANEW] = { "58030", "the storage nodes begin anew, and the database is restored",
+	[NAM_RESET] = { "58030", "the storage nodes reset their memory, and the database is restored",
 	    "Connect again: what was committed is there." },
 };
 

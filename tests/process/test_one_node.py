@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""One storage node of several is lost: a cluster with a log restores itself when the node is back, without a hand."""
+import os
+import signal
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import house
+import wire
+from house import Compute, House, Node, check, contains, same, until
+from wire import Wire
+
+ROWS = 3000
+WHOLE = [(str(ROWS), str(ROWS * (ROWS + 1) // 2))]
+
+
+class Place:
+    """Three storage nodes at ports that stay; the first has the log."""
+
+    def __init__(self, h, data=True):
+        self.h = h
+        self.data = os.path.join(h.dir, "data") if data else None
+        self.node, self.ports = [None] * 3, [0] * 3
+        for i in range(3):
+            self.start(i)
+        h.storage = lambda: ",".join("127.0.0.1:%d" % p for p in self.ports)
+
+    def start(self, i, data=None):
+        more = ("--data", data or self.data) if i == 0 and self.data else ()
+        self.node[i] = Node(self.h, i + 1, "128m", listen="127.0.0.1:%d" % self.ports[i], more=more)
+        self.ports[i] = self.node[i].port()
+
+    def resets(self):
+        return sum(n.text().count("the node resets its memory") for n in self.h.nodes)
+
+
+def fill(port):
+    w = Wire(port)
+    wire.texts(w.query("CREATE TABLE t (id integer PRIMARY KEY, v text)"))
+    wire.texts(w.query("CREATE INDEX t_v ON t (v)"))
+    same(wire.tags(w.query("INSERT INTO t SELECT i, 'v' || i FROM generate_series(1, %d) i" % ROWS)), ["INSERT 0 %d" % ROWS])
+    return w
+
+
+def whole(port):
+    """Is the database there? A process that has not seen the loss yet may answer an error."""
+    try:
+        w = Wire(port, timeout=60)
+        got = wire.texts(w.query("SELECT count(*), sum(id) FROM t WHERE id + 0 > 0 AND id <= %d" % ROWS))
+        same(got, WHOLE)
+        same(wire.texts(w.query("SELECT id FROM t WHERE v = 'v77'")), [("77",)])
+        w.close()
+        return True
+    except (OSError, EOFError):
+        return False
+    except AssertionError as e:
+        check(any(c in str(e) for c in ("58030", "57P01", "57P03")), str(e))
+        return False
+
+
+def comes_back(fabric):
+    with House() as h:
+        p = Place(h)
+        some = [Compute(h, fabric=fabric), Compute(h, fabric=fabric)]
+        w = fill(some[0].port)
+        for i in (2, 0, 1):
+            before = p.resets()
+            p.node[i].kill()
+            p.start(i)
+            for c in some:
+                until(lambda c=c: whole(c.port) and "connected to the cluster again" in c.text(), 60, "it is restored")
+            check(p.resets() - before >= 2, "the other two nodes reset their memory")
+            check(w.ended() is not None, "the session of the life before has ended")
+            w = Wire(some[0].port, timeout=60)
+            wire.texts(w.query("INSERT INTO t VALUES (%d, 'more')" % (ROWS + 1 + i)))
+        until(lambda: wire.texts(w.query("SELECT count(*) FROM t WHERE v = 'more'")) == [("3",)], 10, "what came between")
+        w.close()
+        for c in some:
+            c.terminate()
+
+
+def test_shm():
+    comes_back("shm")
+
+
+def test_tcp():
+    comes_back("tcp")
+
+
+def test_first_process():
+    """No process lived through it: the first one that comes has the nodes reset their memory."""
+    with House() as h:
+        p = Place(h)
+        c = Compute(h)
+        fill(c.port).close()
+        c.kill()
+        p.node[1].kill()
+        p.start(1)
+        same(h.do("SELECT count(*), sum(id) FROM t", storage=h.storage()).ok().rows(), WHOLE)
+
+
+def test_stopped_process():
+    """A process that stands still meanwhile is a process of the life before: its sessions end, its open work is gone."""
+    with House() as h:
+        p = Place(h)
+        stopped, other = Compute(h, fabric="tcp"), Compute(h, fabric="tcp")
+        w = fill(stopped.port)
+        wire.texts(w.query("BEGIN"))
+        wire.texts(w.query("UPDATE t SET v = 'never' WHERE id = 77"))
+        stopped.p.send_signal(signal.SIGSTOP)
+        p.node[2].kill()
+        p.start(2)
+        until(lambda: whole(other.port) and "connected to the cluster again" in other.text(), 60, "the other one restores")
+        stopped.p.send_signal(signal.SIGCONT)
+        got = w.query("COMMIT") if not w_ended(w) else []
+        check(not any(m[0] == "C" for m in got), "its transaction is gone:", got)
+        until(lambda: whole(stopped.port) and "connected to the cluster again" in stopped.text(), 60, "it comes back")
+        stopped.terminate()
+        other.terminate()
+
+
+def w_ended(w):
+    """Waits for a second whether the session ends by itself."""
+    w.s.settimeout(1)
+    try:
+        while True:
+            w.get()
+    except (EOFError, ConnectionResetError):
+        return True
+    except OSError:
+        w.s.settimeout(60)
+        return False
+
+
+def test_other_directory():
+    """The node of the log comes back with an empty directory: nothing is thrown away, and the right one is asked for."""
+    with House() as h:
+        p = Place(h)
+        c = Compute(h)
+        fill(c.port).close()
+        before = p.resets()
+        p.node[0].kill()
+        p.start(0, data=os.path.join(h.dir, "other"))
+        r = h.do("SELECT count(*) FROM t", storage=h.storage())
+        r.fails()
+        contains(r.err, "came back without the database", "start it with the --data that it had")
+        same(p.resets(), before, "no node reset its memory")
+        p.node[0].kill()
+        p.start(0)
+        until(lambda: whole(c.port), 60, "the database is restored")
+        c.terminate()
+
+
+def test_without_log():
+    """Without a log no node resets its memory: what the others have stays."""
+    with House() as h:
+        p = Place(h, data=False)
+        c = Compute(h)
+        fill(c.port).close()
+        p.node[2].kill()
+        p.start(2)
+        time.sleep(1)
+        contains(h.do("SELECT 1", storage=h.storage()).err, "came back empty: what lay there is lost")
+        same(p.resets(), 0)
+
+
+def test_told_to_end_meanwhile():
+    """SIGTERM ends a node also while it resets its memory."""
+    with House() as h:
+        for turn in range(3):
+            p = Place(h)
+            c = Compute(h)
+            w = Wire(c.port)
+            w.query("CREATE TABLE IF NOT EXISTS t (id integer PRIMARY KEY)")
+            w.close()
+            p.node[2].kill()
+            p.start(2)
+            until(lambda: p.resets() > 0 or "connected to the cluster again" in c.text(), 60, "it begins")
+            time.sleep(0.01 * turn)
+            for n in p.node:
+                same(n.terminate(20), 0)
+            c.kill()
+            h.nodes.clear()
+
+
+if __name__ == "__main__":
+    house.main()
