@@ -132,7 +132,11 @@ print_json_cluster(const struct txn_node_state *n, const struct wal_line *log, u
 	if (n->member == TXN_MEMBER)
 		printf(", \"cluster_number\": \"%016" PRIx64 "\", \"home\": %u", n->cluster, n->home);
 	if (n->member == TXN_MEMBER && n->home == region) {
-		printf(", \"database\": \"%s\", \"log_node\": %u", database_of(n, log), n->log_region);
+		printf(", \"database\": \"%s\", \"log_node\": %u, \"log_nodes\": [", database_of(n, log),
+		    n->log_region[0]);
+		for (unsigned i = 0; i < WAL_COPIES && n->log_region[i] != 0; i++)
+			printf("%s%u", i > 0 ? ", " : "", n->log_region[i]);
+		putchar(']');
 		if (n->database == TXN_DATABASE_RESTORING)
 			printf(", \"restored_permille\": %u", n->permille);
 	}
@@ -229,7 +233,7 @@ static const struct wal_line *
 log_of(const struct report *home, const struct report *r, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
-		if (r[i].answered && r[i].state.has_log && r[i].node.region == home->state.log_region)
+		if (r[i].answered && r[i].state.has_log && r[i].node.region == home->state.log_region[0])
 			return &r[i].state.log;
 	return NULL;
 }
@@ -242,7 +246,10 @@ print_database(const struct report *home, const struct wal_line *log)
 	if (n->database == TXN_DATABASE_RESTORING)
 		printf("a process restores it: %u %%\n", n->permille / 10);
 	else if (n->database == TXN_DATABASE_OPEN)
-		printf("open%s\n", n->log_region == 0 ? "; without a log, it ends with the nodes" : "");
+		printf("open%s\n", n->log_region[0] == 0   ? "; without a log, it ends with the nodes"
+				   : n->log_region[1] == 0 ? ""
+				   : n->log_region[2] == 0 ? "; its log has two copies"
+							   : "; its log has three copies");
 	else if (log != NULL && !is_kept(log))
 		puts("there is none yet: the next compute process makes it");
 	else

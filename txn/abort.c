@@ -120,7 +120,8 @@ txn_roll_back(struct txn *t)
 		txn_leave(t);
 		return false;
 	}
-	if (t->logged && !nam_fault(LOG_UNTOLD) && txn_log_undone(t->tw, t->lock, t->log_check) != NAM_OK) {
+	if (t->logged != 0 && !nam_fault(LOG_UNTOLD) &&
+	    txn_log_undone(t->tw, t->lock, t->log_check, t->logged) != NAM_OK) {
 		txn_leave(t);
 		return false;
 	}

@@ -17,7 +17,7 @@ enum { BUSY_NS = 1000000, TELL_NS = 500000000 };
 
 struct txn_backup {
 	struct txn_worker *tw;
-	struct wal_round round; /* number 0 = it has none */
+	struct wal_rounds round; /* on the first copy, which is the one that is read */
 	struct txn_backup_limits limits;
 	uint64_t told_ns; /* when the log has heard of it last */
 	int64_t time;
@@ -37,7 +37,7 @@ take_round(struct txn_backup *b, void (*waits)(void *arg), void *arg)
 	for (;;) {
 		/* Before it: what was committed by then lies before the round's position. */
 		b->time = net_wall_us(b->tw->w);
-		st = wal_log_round(b->tw->w, &b->tw->db->wal, false, &b->round);
+		st = wal_log_round(b->tw->w, &b->tw->db->wal, 1, false, &b->round);
 		if (st != NAM_BUSY)
 			break;
 		if (waits != NULL && !told)
@@ -47,8 +47,6 @@ take_round(struct txn_backup *b, void (*waits)(void *arg), void *arg)
 			return st;
 		net_sleep(b->tw->w, BUSY_NS);
 	}
-	if (st != NAM_OK)
-		b->round.number = 0;
 	b->told_ns = net_now_ns(b->tw->w);
 	return st;
 }
@@ -83,12 +81,12 @@ choose(struct txn_backup *b, struct txn_backup_plan *plan)
 	if (st == NAM_OK && line.life != db->wal.life)
 		st = NAM_REFUSED;
 	if (st == NAM_OK)
-		st = wal_log_most(b->tw->w, db->wal.region, &record, &plan->read_max);
+		st = wal_log_most(b->tw->w, db->wal.copy[0].region, &record, &plan->read_max);
 	if (st != NAM_OK)
 		return st;
 	plan->cluster = db->number;
 	plan->begin = line.begin;
-	plan->end = b->round.position;
+	plan->end = b->round.position.at[0];
 	plan->whole = line.full < plan->end ? line.full : plan->end;
 	plan->behind = line.flushed;
 	/* The waits may have been long: the round is this backup's still, so the begin holds. */
@@ -100,8 +98,8 @@ nam_status
 txn_backup_open(struct txn_worker *tw, const struct txn_backup_limits *limits, void (*waits)(void *arg),
     void *arg, struct txn_backup **out, struct txn_backup_plan *plan)
 {
-	*plan = (struct txn_backup_plan){ .node = tw->db->wal.region };
-	if (tw->db->wal.region == 0)
+	*plan = (struct txn_backup_plan){ .node = tw->db->wal.copy[0].region };
+	if (tw->db->wal.copies == 0)
 		return NAM_UNSUPPORTED;
 	struct txn_backup *b = calloc(1, sizeof *b);
 	if (b == NULL)
@@ -144,7 +142,7 @@ void
 txn_backup_close(struct txn_backup *b)
 {
 	/* The next round need not wait until this one has been silent for long. */
-	if (b->round.number != 0)
+	if (b->round.copies != 0)
 		(void)wal_log_round_is(b->tw->w, &b->tw->db->wal, &b->round, false);
 	free(b);
 }

@@ -25,7 +25,7 @@ struct piece {
 
 struct txn_checkpoint {
 	struct txn_worker *tw;
-	struct wal_round round;
+	struct wal_rounds round;
 	struct piece piece[2];
 	unsigned cur;  /* the one that is filled */
 	uint32_t cap;  /* of a piece */
@@ -145,13 +145,12 @@ nam_status
 txn_checkpoint_begin(
     struct txn_worker *tw, const struct txn_checkpoint_limits *limits, struct txn_checkpoint **out)
 {
-	uint32_t most;
 	struct txn_checkpoint *c;
-	if (tw->db->wal.region == 0)
+	if (tw->db->wal.copies == 0)
 		return NAM_UNSUPPORTED;
 	nam_status st = NAM_OK;
 	if (tw->wal_most == 0)
-		st = wal_log_most(tw->w, tw->db->wal.region, &tw->wal_most, &most);
+		st = wal_log_most_of(tw->w, &tw->db->wal, &tw->wal_most);
 	if (st != NAM_OK)
 		return st;
 	if ((c = calloc(1, sizeof *c)) == NULL)
@@ -164,7 +163,7 @@ txn_checkpoint_begin(
 		if ((c->piece[i].bytes = malloc(HEAD + c->cap)) == NULL)
 			st = NAM_NOMEM;
 	if (st == NAM_OK)
-		st = wal_log_round(tw->w, &tw->db->wal, limits->over, &c->round);
+		st = wal_log_round(tw->w, &tw->db->wal, tw->db->wal.copies, limits->over, &c->round);
 	if (st != NAM_OK) {
 		txn_checkpoint_quit(c);
 		return st;
@@ -172,10 +171,13 @@ txn_checkpoint_begin(
 	/* J7: of what lies before the begin every commit is seen. */
 	if (c->round.stamp != 0 && !nam_fault(CHECKPOINT_UNCOVERED))
 		tso_answered(tw->db->tso, c->round.stamp);
-	put_item(c,
-	    (struct txn_logged_item){
-		.kind = TXN_LOGGED_SINCE, .at = c->round.position + 1, .ident = c->round.stamp },
-	    NULL, NULL, 0);
+	/* Each copy finds its own begin among them. */
+	for (unsigned i = 0; i < c->round.copies; i++)
+		put_item(c,
+		    (struct txn_logged_item){ .kind = TXN_LOGGED_SINCE,
+			.at = c->round.position.at[i] + 1,
+			.ident = c->round.stamp },
+		    NULL, NULL, 0);
 	*out = c;
 	return NAM_OK;
 }
@@ -287,7 +289,7 @@ void
 txn_checkpoint_quit(struct txn_checkpoint *c)
 {
 	/* The next one need not wait until this one has been silent for long. */
-	if (c->round.number != 0)
+	if (c->round.copies != 0)
 		(void)wal_log_round_is(c->tw->w, &c->tw->db->wal, &c->round, false);
 	let_go(c);
 }
@@ -302,7 +304,7 @@ nam_status
 txn_log_state(struct txn_worker *tw, struct txn_log_state *out)
 {
 	struct wal_line line;
-	if (tw->db->wal.region == 0)
+	if (tw->db->wal.copies == 0)
 		return NAM_UNSUPPORTED;
 	nam_status st = wal_log_line(tw->w, &tw->db->wal, &line);
 	if (st == NAM_OK && (line.life != tw->db->wal.life || line.published != line.life))

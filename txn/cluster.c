@@ -8,9 +8,8 @@
  * not belong.
  */
 #include "cluster_format.h"
+#include "copies.h"
 #include "txn_internal.h"
-
-#include <wal/remote/wal_msg.h>
 
 #include <limits.h>
 #include <stdio.h>
@@ -328,38 +327,26 @@ check_sizes(struct look *k)
 	return NAM_OK;
 }
 
-/* The node whose log the cluster will have: the one that has a database, else the first that can
- * keep
- * one. *region 0: none can. */
+/* The nodes that will have copies of the cluster's log. *region 0: none can keep one. */
 static nam_status
-choose_log(struct look *k, uint64_t *region)
+choose_logs(struct look *k, uint64_t region[WAL_COPIES])
 {
-	unsigned first = UINT_MAX, with = UINT_MAX;
-	*region = 0;
-	for (unsigned i = 0; i < k->nodes; i++) {
-		struct wal_line line;
-		if (node(k, i)->log == 0)
-			continue;
-		nam_status st =
-		    net_read1(k->w, net_at(node(k, i)->region, node(k, i)->log), &line, sizeof line, NULL);
-		if (st != NAM_OK)
-			return st;
-		if (first == UINT_MAX)
-			first = i;
-		if (line.published != 0 && with != UINT_MAX)
-			return nam_fail(k->err, NAM_REFUSED,
-			    "storage nodes %u (%s) and %u (%s) both have a database in their --data: a "
-			    "cluster "
-			    "has one; start one of them with another directory",
-			    node(k, with)->region, node(k, with)->name, node(k, i)->region, node(k, i)->name);
-		if (line.published != 0)
-			with = i;
+	struct txn_copy_seen *seen = calloc(k->nodes, sizeof *seen);
+	nam_status st = seen != NULL ? NAM_OK : NAM_NOMEM;
+	for (unsigned i = 0; st == NAM_OK && i < k->nodes; i++) {
+		seen[i].region = node(k, i)->region;
+		seen[i].name = node(k, i)->name;
+		seen[i].has_log = node(k, i)->log != 0;
+		if (seen[i].has_log)
+			st = net_read1(k->w, net_at(node(k, i)->region, node(k, i)->log), &seen[i].line,
+			    sizeof seen[i].line, NULL);
 	}
-	if (with != UINT_MAX)
-		first = with;
-	if (first != UINT_MAX)
-		*region = node(k, first)->region;
-	return NAM_OK;
+	if (st != NAM_OK)
+		nam_fail(k->err, st, "cannot ask the storage nodes for their logs: %s", nam_status_text(st));
+	else
+		st = txn_copies_choose(seen, k->nodes, region, k->err);
+	free(seen);
+	return st;
 }
 
 /* With all words taken (K2). NAM_BUSY: another process took the home's word over. */
@@ -369,15 +356,12 @@ make(struct look *k, struct txn_roster *r)
 	net_addr oracle;
 	unsigned home = node(k, 0)->region, taken = 0, extents = txn_roster_extents(k->nodes);
 	bool did = false;
-	uint64_t log;
+	uint64_t log[WAL_COPIES];
 	nam_status st = check_sizes(k);
+	if (st == NAM_OK)
+		st = choose_logs(k, log);
 	if (st != NAM_OK)
 		return st;
-	if ((st = choose_log(k, &log)) != NAM_OK)
-		return st == NAM_REFUSED
-			   ? st
-			   : nam_fail(k->err, st, "cannot ask the storage nodes for their logs: %s",
-				 nam_status_text(st));
 	st = tso_format(k->w, home, k->cfg->vector, k->cfg->scheme, k->cfg->clients, k->cfg->lease_ms,
 	    k->cfg->lanes, &oracle);
 	memset(r, 0, sizeof *r);
@@ -391,7 +375,7 @@ make(struct look *k, struct txn_roster *r)
 		r->maker = k->mine;
 		r->oracle = oracle.bits;
 		r->home = home;
-		r->log = log;
+		memcpy(r->log, log, sizeof r->log);
 		r->nodes = k->nodes;
 	}
 	for (unsigned i = 0; st == NAM_OK && i < k->nodes; i++) {

@@ -45,6 +45,7 @@
 
 #include <net/net.h>
 #include <net/region_format.h>
+#include <wal/wal_format.h>
 
 #define TXN_ROSTER_MAGIC UINT64_C(0x325245545352544e)
 enum {
@@ -79,10 +80,11 @@ struct txn_roster {
 			  * for those left behind */
 	uint64_t more[TXN_ROSTER_MORE]; /* roots 8 to 14 */
 
-	uint64_t log;      /* region of the storage node that has the cluster's log, 0 = none */
-	uint64_t life;     /* life.c: 0; the restorer's lock word; or 1 + 2 x the life */
-	uint64_t restored; /* permille, as the restorer says; tells people, decides nothing */
-	uint64_t pad[5];
+	uint64_t log[WAL_COPIES]; /* regions of the storage nodes that have copies of the cluster's
+				   * log, 0 = no further one; the first is read by a restorer */
+	uint64_t life;            /* life.c: 0; the restorer's lock word; or 1 + 2 x the life */
+	uint64_t restored;        /* permille, as the restorer says; tells people, decides nothing */
+	uint64_t pad[3];
 
 	struct txn_roster_node node[NET_REGIONS];
 };

@@ -444,7 +444,7 @@ finish_behind(struct txn *t)
 	t->flush = (struct txn_flush){ .end = t->log_end, .then = mark_flushed };
 	if (nam_fault(EARLY_MARK))
 		txn_marked(t);
-	else if (t->sync && t->log_end > t->tw->flushed) {
+	else if (t->sync && !wal_reached(&t->log_end, &t->tw->flushed)) {
 		tso_marks_late(t->tw->db->tso, t->tw->unrung ? 0 : t->tw->sync_ns);
 		txn_flush_add(t->tw, &t->flush);
 	} else {
@@ -624,7 +624,7 @@ enum { LAND_NS = 50000, LAND_TRIES = 20000, PATIENCE_NS = 200000000 };
 /* The answer of a commit whose records end there in the log. NAM_UNSURE: it is visible, and was not
  * made durable. */
 static nam_status
-flushed(struct txn_worker *tw, const struct txn_limits *limits, bool sync, uint64_t end, tso_cid cid)
+flushed(struct txn_worker *tw, const struct txn_limits *limits, bool sync, struct wal_ends end, tso_cid cid)
 {
 	const struct txn_limits cancel = { .cancel = limits->cancel };
 	if (!sync || nam_fault(LOG_UNFLUSHED))
@@ -643,13 +643,13 @@ flushed(struct txn_worker *tw, const struct txn_limits *limits, bool sync, uint6
 /* flushed() of a commit that ends behind its answer. If its wait is cut short, its mark follows
  * now, or, if its directories do not land in time, by itself. */
 static nam_status
-flushed_behind(struct txn_worker *tw, const struct txn_limits *limits, uint64_t end, tso_cid cid)
+flushed_behind(struct txn_worker *tw, const struct txn_limits *limits, struct wal_ends end, tso_cid cid)
 {
 	nam_status st = flushed(tw, limits, true, end, cid);
 	if (limits->unflushed != NULL && *limits->unflushed)
 		/* Its directories may be on their way. */
-		for (unsigned i = 0; i < LAND_TRIES && end > tw->flushed && !txn_flush_skip(tw, end) &&
-				     !tso_abandoned(tw->db->tso);
+		for (unsigned i = 0; i < LAND_TRIES && !wal_reached(&end, &tw->flushed) &&
+				     !txn_flush_skip(tw, end) && !tso_abandoned(tw->db->tso);
 		     i++)
 			net_sleep(tw->w, LAND_NS);
 	return st;
@@ -661,7 +661,8 @@ static nam_status
 install(struct txn *t, const struct txn_limits *limits)
 {
 	struct txn_worker *tw = t->tw;
-	uint64_t cid = t->cid, end = t->log_end;
+	uint64_t cid = t->cid;
+	struct wal_ends end = t->log_end;
 	bool cluster = t->cluster_visible, broken = false, sync = t->sync;
 	bool wait = cluster || t->finish || t->nwr > TXN_ASYNC_MAX;
 	if (nam_fault(EARLY_MARK)) {

@@ -17,7 +17,7 @@ fold_layout(void)
 	net_layout_fold("txn.intent",
 	    (uint64_t)TXN_GC_COUNT_BITS << 48 | (uint64_t)TXN_GENERATION_BITS << 40 |
 		(uint64_t)TXN_EPOCH_BITS << 32 | TXN_INTENT_BYTES << 8 | sizeof(struct txn_intent_entry));
-	net_layout_fold("txn.cluster", UINT64_C(6) << 32 | sizeof(struct txn_roster));
+	net_layout_fold("txn.cluster", UINT64_C(7) << 32 | sizeof(struct txn_roster));
 }
 
 /* A node whose memory is not the memory that the cluster was made of is lost, whatever it holds
@@ -103,7 +103,8 @@ txn_db_open(struct net_worker *w, const struct txn_config *cfg, struct txn_db **
 		if (r->node[i].region == r->home)
 			db->cluster.bits = r->node[i].roster;
 	find_empty(n, r, &db->empty, err);
-	db->wal_region = (unsigned)r->log;
+	for (unsigned i = 0; i < WAL_COPIES && r->log[i] != 0; i++)
+		db->wal_region[db->wal_copies++] = (unsigned)r->log[i];
 	db->number = r->number != 0 ? r->number : 1;
 	for (unsigned i = 0; i < net_node_count(n); i++)
 		if (!net_node(n, i)->lost)

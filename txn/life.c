@@ -7,10 +7,13 @@
  * life of the log. What it had made until then is garbage as any dead process leaves it.
  */
 #include "cluster_format.h"
+#include "copies.h"
 #include "txn_internal.h"
 
 #include <base/fault.h>
 #include <base/log.h>
+
+#include <stdio.h>
 
 enum { LOOK_NS = 5000000, TELL_NS = 2000000000, TELL_LOOKS = 40 };
 #define FORGET_NS UINT64_C(10000000000)
@@ -32,16 +35,21 @@ static nam_status
 join_life(struct txn_worker *tw, uint32_t life, struct nam_err *err)
 {
 	struct txn_db *db = tw->db;
-	struct wal_report report;
-	nam_status st = wal_log_ask(tw->w, db->wal_region, &report);
-	if (st == NAM_OK && report.life != life)
-		st = NAM_GONE;
-	if (st != NAM_OK)
-		return nam_fail(err, st,
-		    "storage node %u, which has the cluster's log, has been started again: start the "
-		    "other storage nodes again as well, then the database is restored",
-		    db->wal_region);
-	db->wal = (struct wal_log){ .region = db->wal_region, .life = life, .line = { report.line } };
+	struct wal_log log = { .copies = db->wal_copies, .life = life };
+	for (unsigned i = 0; i < log.copies; i++) {
+		struct wal_report report;
+		nam_status st = wal_log_ask(tw->w, db->wal_region[i], &report);
+		if (st == NAM_OK && report.life != life)
+			st = NAM_GONE;
+		if (st != NAM_OK)
+			return nam_fail(err, st,
+			    "storage node %u, which has the cluster's log, has been started again: start the "
+			    "other storage nodes again as well, then the database is restored",
+			    db->wal_region[i]);
+		log.copy[i].region = db->wal_region[i];
+		log.copy[i].line.bits = report.line;
+	}
+	db->wal = log;
 	return NAM_OK;
 }
 
@@ -64,19 +72,36 @@ see_all(struct txn_worker *tw, struct nam_err *err)
 				  nam_status_text(st));
 }
 
+/* The names of the nodes that have copies, for a message. */
+static const char *
+nodes_of(const struct txn_db *db, char text[64])
+{
+	int n = snprintf(text, 64, "%u", db->wal_region[0]);
+	for (unsigned i = 1; i < db->wal_copies; i++)
+		n += snprintf(text + n, 64 - (size_t)n, "%s%u", i + 1 < db->wal_copies ? ", " : " or ",
+		    db->wal_region[i]);
+	return text;
+}
+
 /* This process is the restorer. */
 static nam_status
 begin_life(struct txn_worker *tw, const atomic_bool *stop, bool *restores, struct nam_err *err)
 {
 	struct txn_db *db = tw->db;
 	struct wal_report report;
-	nam_status st = wal_log_ask(tw->w, db->wal_region, &report);
+	struct wal_line line = { 0 };
+	char nodes[64];
+	nam_status st = wal_log_ask(tw->w, db->wal_region[0], &report);
+	if (st == NAM_OK && db->wal_copies > 1)
+		st = net_read1(tw->w, (net_addr){ report.line }, &line, sizeof line, NULL);
 	if (st == NAM_OK)
-		st = wal_log_begin(tw->w, db->wal_region, db->number, stop, &db->wal);
+		st = wal_log_begin(tw->w, db->wal_region, db->wal_copies, db->number, stop, &db->wal);
 	*restores = st == NAM_OK && report.published != 0;
+	/* As a process before it may have published a life meanwhile, the line tells of that one. */
+	db->life_copies = txn_copies_next(&line, db->number, db->wal_region, db->wal_copies);
 	return st == NAM_OK ? st
-			    : nam_fail(err, st, "the log of storage node %u cannot be written: %s",
-				  db->wal_region, nam_status_text(st));
+			    : nam_fail(err, st, "the log of storage node %s cannot be written: %s",
+				  nodes_of(db, nodes), nam_status_text(st));
 }
 
 void
@@ -103,7 +128,7 @@ txn_life(struct txn_worker *tw, const struct txn_life_wait *wait, bool *restorer
 	struct txn_db *db = tw->db;
 	uint64_t waits = 0, since = net_now_ns(tw->w);
 	*restorer = *restores = false;
-	if (db->wal_region == 0)
+	if (db->wal_copies == 0)
 		return NAM_OK;
 	for (unsigned looks = 0;; looks++) {
 		uint64_t word, seen;
@@ -185,7 +210,7 @@ txn_life_done(struct txn_worker *tw, const atomic_bool *stop, struct nam_err *er
 	/* A process that opens the database behind this one sees all of it. */
 	nam_status st = all_marked(tw);
 	if (st == NAM_OK)
-		st = wal_log_publish(tw->w, &db->wal, stop);
+		st = wal_log_publish(tw->w, &db->wal, db->wal.copies > 1 ? &db->life_copies : NULL, stop);
 	if (st == NAM_OK)
 		st = net_cas1(tw->w, life_at(db), db->life_word, 1 + 2 * (uint64_t)db->wal.life, &seen, NULL);
 	if (st == NAM_OK && seen != db->life_word)
@@ -219,7 +244,13 @@ txn_db_home(const struct txn_db *db)
 unsigned
 txn_db_log_node(const struct txn_db *db)
 {
-	return db->wal_region;
+	return txn_db_log_copy(db, 0);
+}
+
+unsigned
+txn_db_log_copy(const struct txn_db *db, unsigned i)
+{
+	return i < db->wal_copies ? db->wal_region[i] : 0;
 }
 
 unsigned
@@ -231,5 +262,5 @@ txn_db_ended(const struct txn_db *db)
 bool
 txn_db_has_log(const struct txn_db *db)
 {
-	return db->wal.region != 0;
+	return db->wal.copies != 0;
 }

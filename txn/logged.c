@@ -7,6 +7,7 @@
 #include "logged_format.h"
 #include "txn_internal.h"
 
+#include <base/fault.h>
 #include <base/log.h>
 
 #include <stdlib.h>
@@ -94,7 +95,8 @@ part_start(struct txn_logging *l, const struct txn_intent_head *h, bool last)
 	l->append.name[0] = t->lock;
 	l->append.name[1] = h->check;
 	wal_append_start(t->tw->w, &t->tw->db->wal, &l->append);
-	t->logged = t->logged || last;
+	if (last)
+		t->logged = (1u << t->tw->db->wal.copies) - 1;
 }
 
 /* Puts bytes, padded to 8, into the piece; a full one is sent and waited for. */
@@ -169,12 +171,11 @@ txn_log_start(struct txn *t, const struct txn_intent_head *h)
 	struct txn_worker *tw = t->tw;
 	t->logging = NULL;
 	t->log_check = h->check;
-	if (tw->db->wal.region == 0)
+	if (tw->db->wal.copies == 0)
 		return NAM_OK;
 	nam_status st = NAM_OK;
-	uint32_t most;
 	if (tw->wal_most == 0)
-		st = wal_log_most(tw->w, tw->db->wal.region, &tw->wal_most, &most);
+		st = wal_log_most_of(tw->w, &tw->db->wal, &tw->wal_most);
 	if (st != NAM_OK)
 		return st;
 	uint64_t body = body_bytes(t);
@@ -200,17 +201,32 @@ txn_log_wait(struct txn *t)
 		return NAM_OK;
 	nam_status st = wal_append_wait(t->tw->w, &l->append);
 	t->logging = NULL;
-	t->log_end = st == NAM_OK ? l->append.end : 0;
-	/* The log has refused it, so no process will find it there. */
-	if (st != NAM_OK && st != NAM_GONE)
-		t->logged = false;
+	if (nam_fault(COPIES_ONE) && l->append.end.at[0] != 0)
+		st = NAM_OK;
+	if (st == NAM_OK)
+		t->log_end = l->append.end;
+	/* A copy that has refused it: no process will find it there. */
+	t->logged = l->append.may;
 	return st;
 }
 
 /* ---- undone ---- */
 
+/* A copy's node did not answer. NAM_BUSY: again. */
+static nam_status
+log_again(struct txn_worker *tw, uint64_t *until)
+{
+	const struct wal_log *log = &tw->db->wal;
+	nam_status st = NAM_OK;
+	/* With one copy it is that one. */
+	for (unsigned i = 0; st == NAM_OK && i < log->copies; i++)
+		if (log->copies == 1 || net_worker_broke(tw->w, log->copy[i].region))
+			st = txn_reconnect(tw, log->copy[i].line, until);
+	return st;
+}
+
 nam_status
-txn_log_undone(struct txn_worker *tw, uint64_t lock, uint64_t check)
+txn_log_undone(struct txn_worker *tw, uint64_t lock, uint64_t check, unsigned copies)
 {
 	struct {
 		struct wal_rq rq;
@@ -228,7 +244,8 @@ txn_log_undone(struct txn_worker *tw, uint64_t lock, uint64_t check)
 		.name = { lock, check },
 		.series = txn_lock_epoch(lock),
 		.attempt = txn_lock_generation(lock),
-		.part = UINT32_MAX };
+		.part = UINT32_MAX,
+		.spared = ~copies };
 	uint64_t until = 0;
 	nam_status st;
 	/* Said twice, it is true once. */
@@ -237,7 +254,7 @@ txn_log_undone(struct txn_worker *tw, uint64_t lock, uint64_t check)
 		st = wal_append_wait(tw->w, &a);
 		if (st != NAM_GONE)
 			break;
-		while ((st = txn_reconnect(tw, tw->db->wal.line, &until)) == NAM_BUSY)
+		while ((st = log_again(tw, &until)) == NAM_BUSY)
 			;
 		if (st != NAM_OK)
 			return st;
@@ -260,7 +277,7 @@ txn_log_number(
 		    .at = word.bits,
 		    .ident = (uint64_t)number } };
 	struct wal_append a = { .rq = &record.rq, .flags = WAL_SOON | rings(tw) };
-	if (tw->db->wal.region == 0)
+	if (tw->db->wal.copies == 0)
 		return NAM_OK;
 	wal_append_start(tw->w, &tw->db->wal, &a);
 	nam_status st = wal_append_wait(tw->w, &a);
@@ -268,14 +285,25 @@ txn_log_number(
 }
 
 nam_status
-txn_log_has(struct txn_worker *tw, uint64_t lock, uint64_t check, bool *has, uint64_t *end)
+txn_log_has(
+    struct txn_worker *tw, uint64_t lock, uint64_t check, bool *has, unsigned *copies, struct wal_ends *end)
 {
-	struct wal_last last;
-	nam_status st = wal_log_last(tw->w, &tw->db->wal, place_of(lock), &last);
-	*has = st == NAM_OK && last.end != 0 && last.name[0] == lock && last.name[1] == check &&
-	       last.part == UINT32_MAX;
-	*end = *has ? last.end : 0;
-	return st;
+	const struct wal_log *log = &tw->db->wal;
+	*copies = 0;
+	*has = false;
+	*end = (struct wal_ends){ { 0 } };
+	for (unsigned i = 0; i < log->copies; i++) {
+		struct wal_last last;
+		nam_status st = wal_log_last(tw->w, log, i, place_of(lock), &last);
+		if (st != NAM_OK)
+			return st;
+		if (last.end == 0 || last.name[0] != lock || last.name[1] != check || last.part != UINT32_MAX)
+			continue;
+		*copies |= 1u << i;
+		end->at[i] = last.end;
+	}
+	*has = *copies == (1u << log->copies) - 1 || (*copies != 0 && nam_fault(COPIES_HAS_ANY));
+	return NAM_OK;
 }
 
 /* ---- waiting until it is flushed ---- */
@@ -294,12 +322,12 @@ fail_all(struct txn_worker *tw, nam_status st)
 }
 
 static void
-wake_flushed(struct txn_worker *tw, uint64_t flushed)
+wake_flushed(struct txn_worker *tw)
 {
 	struct txn_flush *due = NULL, **end = &due;
 	for (struct txn_flush **at = &tw->flush; *at != NULL;) {
 		struct txn_flush *f = *at;
-		if (f->end > flushed) {
+		if (!wal_reached(&f->end, &tw->flushed)) {
 			at = &f->next;
 			continue;
 		}
@@ -344,10 +372,10 @@ let_go_on(struct txn_worker *tw)
 }
 
 bool
-txn_flush_skip(struct txn_worker *tw, uint64_t end)
+txn_flush_skip(struct txn_worker *tw, struct wal_ends end)
 {
 	for (struct txn_flush *f = tw->flush; f != NULL; f = f->next)
-		if (f->end == end && f->waiter == NULL) {
+		if (memcmp(&f->end, &end, sizeof end) == 0 && f->waiter == NULL) {
 			take_out(tw, f, NAM_OK);
 			return true;
 		}
@@ -395,19 +423,25 @@ watch(void *worker)
 	if (sync_ns > 0 && !wal_log_rouses(tw->w, &tw->db->wal))
 		net_sleep(tw->w, between(FLUSH_NS, sync_ns - sync_ns / FLUSH_PARTS, FLUSH_CAP_NS));
 	for (bool first = true; tw->flush != NULL; first = false) {
-		uint64_t flushed = 0, until = 0, bells = net_bells(tw->w);
+		uint64_t until = 0, bells = net_bells(tw->w);
+		struct wal_ends flushed = { { 0 } };
 		nam_status st = wal_log_flushed(tw->w, &tw->db->wal, &flushed, &sync_ns);
 		if (st == NAM_GONE) {
-			while ((st = txn_reconnect(tw, tw->db->wal.line, &until)) == NAM_BUSY)
+			while ((st = log_again(tw, &until)) == NAM_BUSY)
 				;
 			if (st == NAM_OK)
 				continue;
 		}
-		bool came = flushed > tw->flushed;
+		if (nam_fault(COPIES_FLUSHED_ONE))
+			flushed.at[1] = flushed.at[2] = UINT64_MAX;
+		/* Each by itself: a copy whose life has not been told yet says nothing. */
+		bool came = !wal_reached(&flushed, &tw->flushed);
 		if (came) {
-			tw->flushed = flushed;
+			for (unsigned i = 0; i < WAL_COPIES; i++)
+				if (flushed.at[i] > tw->flushed.at[i])
+					tw->flushed.at[i] = flushed.at[i];
 			tw->sync_ns = sync_ns;
-			wake_flushed(tw, flushed);
+			wake_flushed(tw);
 		}
 		tso_goes_on(tw->tso); /* the log's node lives, and its disk has not failed */
 		/* First: a caller that hears of a cancel finds its mark's wait in the list. */
@@ -446,20 +480,20 @@ wake(struct txn_flush *f)
 }
 
 nam_status
-txn_flush_wait(struct txn_worker *tw, uint64_t end)
+txn_flush_wait(struct txn_worker *tw, struct wal_ends end)
 {
 	return txn_flush_wait_by(tw, end, NULL, 0);
 }
 
 nam_status
-txn_flush_wait_by(struct txn_worker *tw, uint64_t end, const struct txn_limits *l, uint64_t least_ns)
+txn_flush_wait_by(struct txn_worker *tw, struct wal_ends end, const struct txn_limits *l, uint64_t least_ns)
 {
 	struct txn_flush f = { .end = end,
 		.limits = l,
 		.from_ns = l != NULL ? net_now_ns(tw->w) + least_ns : 0,
 		.then = wake,
 		.waiter = nam_co_self() };
-	if (end <= tw->flushed)
+	if (wal_reached(&end, &tw->flushed))
 		return NAM_OK;
 	txn_flush_add(tw, &f);
 	while (!f.over)
@@ -470,5 +504,5 @@ txn_flush_wait_by(struct txn_worker *tw, uint64_t end, const struct txn_limits *
 void
 txn_set_sync(struct txn *t, bool on)
 {
-	t->sync = on && t->tw->db->wal.region != 0;
+	t->sync = on && t->tw->db->wal.copies != 0;
 }

@@ -485,7 +485,7 @@ say(struct fixture *fix, uint32_t flags, uint32_t attempt, uint64_t *end)
 		.part = UINT32_MAX };
 	wal_append_start(fix->w[0], &fix->db[0]->wal, &a);
 	nam_status st = wal_append_wait(fix->w[0], &a);
-	*end = a.end;
+	*end = a.end.at[0];
 	return st;
 }
 
@@ -493,7 +493,7 @@ static uint64_t
 last_part(struct fixture *fix, uint64_t name)
 {
 	struct wal_last last;
-	assert_int_equal(wal_log_last(fix->w[0], &fix->db[0]->wal, 7777777, &last), NAM_OK);
+	assert_int_equal(wal_log_last(fix->w[0], &fix->db[0]->wal, 0, 7777777, &last), NAM_OK);
 	assert_int_equal(last.name[0], name);
 	return last.part;
 }

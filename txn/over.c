@@ -49,29 +49,32 @@ was_whole(struct net_worker *w, const struct txn_roster *r, bool *yes)
 static nam_status
 look_at_log(struct net_worker *w, const struct txn_roster *r, struct nam_err *err)
 {
-	const struct net_node_info *node = net_node_of(net_worker_net(w), (unsigned)r->log);
-	struct wal_report report;
 	bool whole;
-	nam_status st = node != NULL ? wal_log_ask(w, node->region, &report) : NAM_GONE;
-	if (st == NAM_OK)
-		st = was_whole(w, r, &whole);
+	nam_status st = was_whole(w, r, &whole);
+	if (st == NAM_OK && !whole)
+		return st;
+	for (unsigned i = 0; st == NAM_OK && i < WAL_COPIES && r->log[i] != 0; i++) {
+		const struct net_node_info *node = net_node_of(net_worker_net(w), (unsigned)r->log[i]);
+		struct wal_report report;
+		if (node == NULL || node->log == 0)
+			continue;
+		st = wal_log_ask(w, node->region, &report);
+		if (st == NAM_OK && report.published != 0 && report.cluster == r->number)
+			return st;
+	}
 	if (st != NAM_OK)
-		return nam_fail(err, st, "storage node %u does not say what its log has: %s",
-		    (unsigned)r->log, nam_status_text(st));
-	if (!whole || (report.published != 0 && report.cluster == r->number))
-		return NAM_OK;
+		return nam_fail(err, st, "the storage nodes do not say what the cluster's log has: %s",
+		    nam_status_text(st));
 	return nam_fail(err, NAM_REFUSED,
-	    "storage node %u (%s), which has the cluster's log, came back without the database: start it "
-	    "with "
-	    "the "
+	    "storage node %u, which has the cluster's log, came back without the database: start it with the "
 	    "--data that it had; or restart all storage nodes, to begin with what their directories have",
-	    node->region, node->name);
+	    (unsigned)r->log[0]);
 }
 
 nam_status
 txn_over(struct net_worker *w, const struct txn_roster *r, struct nam_err *err)
 {
-	const struct net_node_info *empty = r->log != 0 ? first_empty(net_worker_net(w), r) : NULL;
+	const struct net_node_info *empty = r->log[0] != 0 ? first_empty(net_worker_net(w), r) : NULL;
 	if (empty == NULL)
 		return NAM_OK;
 	nam_status st = look_at_log(w, r, err);

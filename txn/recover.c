@@ -51,9 +51,9 @@ struct attempt {
 	struct net_set lost;            /* nodes that were replaced when its recovery began */
 	bool valid;                     /* the commit line is this attempt's */
 	bool decided;
-	bool left;        /* a listed word has left the lock */
-	uint64_t log_end; /* of a decided one: position behind its records */
-	uint64_t locked;  /* listed blocks still locked by it */
+	bool left;               /* a listed word has left the lock */
+	struct wal_ends log_end; /* of a decided one: positions behind its records */
+	uint64_t locked;         /* listed blocks still locked by it */
 	/* of the part being looked at */
 	struct net_batch batch;
 	struct net_op op[3 * PART];
@@ -223,24 +223,25 @@ decide(struct attempt *a)
 
 /*
  * With a log (logged_format.h, J1, J3): if no word has left the lock, the attempt is decided only
- * if the log has received its records, which no process can send any more. If it is undone although
- * the log has them, the log is told so first.
+ * if all copies of the log have received its records, which no process can send any more. If it is
+ * undone although copies have them, these are told so first.
  */
 static nam_status
 decide_by_log(struct attempt *a)
 {
 	bool has;
-	if (a->tw->db->wal_region == 0)
+	unsigned copies;
+	if (a->tw->db->wal_copies == 0)
 		return NAM_OK;
-	if (a->tw->db->wal.region == 0)
+	if (a->tw->db->wal.copies == 0)
 		return txn_life_unborn(a->tw);
-	nam_status st = txn_log_has(a->tw, a->head.lock, a->head.check, &has, &a->log_end);
+	nam_status st = txn_log_has(a->tw, a->head.lock, a->head.check, &has, &copies, &a->log_end);
 	if (st != NAM_OK || (a->decided && a->left))
 		return st;
 	a->decided = a->decided && (has || nam_fault(LOG_UNASKED));
-	return a->decided || !has || nam_fault(LOG_UNTOLD)
+	return a->decided || copies == 0 || nam_fault(LOG_UNTOLD)
 		   ? NAM_OK
-		   : txn_log_undone(a->tw, a->head.lock, a->head.check);
+		   : txn_log_undone(a->tw, a->head.lock, a->head.check, copies);
 }
 
 /* ---- finish or undo ---- */
@@ -402,7 +403,7 @@ recover_attempt(struct attempt *a, unsigned *lost)
 		st = install_part(a, from, a->head.n - from < PART ? (unsigned)(a->head.n - from) : PART);
 	bool was = false;
 	/* As its owner would: a restart loses nothing that a snapshot shows. */
-	if (st == NAM_OK && a->decided && a->log_end != 0)
+	if (st == NAM_OK && a->decided)
 		(void)txn_flush_wait(a->tw, a->log_end);
 	if (st == NAM_OK && a->decided)
 		st = tso_mark_for(a->tw->tso, a->line.cid, (unsigned)a->head.note, &was);

@@ -16,9 +16,10 @@ judge_roster(const struct txn_roster *r, unsigned region, struct txn_node_state 
 	out->nodes = (unsigned)r->nodes;
 	if (out->home != region)
 		return NAM_OK;
-	out->log_region = (unsigned)r->log;
+	for (unsigned i = 0; i < WAL_COPIES; i++)
+		out->log_region[i] = (unsigned)r->log[i];
 	out->permille = r->restored < 1000 ? (unsigned)r->restored : 1000;
-	if (r->log == 0 || (r->life != 0 && (r->life & REC_LOCK) == 0)) /* K6 */
+	if (r->log[0] == 0 || (r->life != 0 && (r->life & REC_LOCK) == 0)) /* K6 */
 		out->database = TXN_DATABASE_OPEN;
 	else
 		out->database = r->life == 0 ? TXN_DATABASE_CLOSED : TXN_DATABASE_RESTORING;

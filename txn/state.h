@@ -24,7 +24,8 @@ struct txn_node_state {
 	uint64_t cluster; /* its number */
 	unsigned home, nodes;
 	/* Of the home: */
-	unsigned log_region; /* the node that has the cluster's log, 0 = none */
+	/* The nodes that have copies of the cluster's log, 0 = no further one. */
+	unsigned log_region[WAL_COPIES];
 	enum txn_database database;
 	unsigned permille; /* TXN_DATABASE_RESTORING: so much of it is */
 	/* Of a node with a log. */

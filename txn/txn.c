@@ -106,8 +106,9 @@ txn_recycle(struct txn *t)
 	t->intent = NULL;
 	t->lock = 0;
 	t->pinned = t->claimed = t->cluster_visible = t->holding = t->finish = false;
-	t->over_empty = t->latest = t->logged = false;
-	t->log_end = 0;
+	t->over_empty = t->latest = false;
+	t->logged = 0;
+	t->log_end = (struct wal_ends){ { 0 } };
 	t->ahead = NULL;
 	txn_marks_end(t);
 	if (t->arena.budget != NULL)
@@ -177,7 +178,7 @@ static nam_status
 begin(struct txn_worker *tw, enum txn_iso iso, bool latest, const struct txn_limits *l, struct txn **out)
 {
 	/* txn_life comes first: what this process commits has to be in the log. */
-	if (tw->db->wal_region != 0 && tw->db->wal.region == 0)
+	if (tw->db->wal_copies != 0 && tw->db->wal.copies == 0)
 		return NAM_REFUSED;
 	struct txn *t = txn_new(tw);
 	if (t == NULL)
@@ -189,7 +190,7 @@ begin(struct txn_worker *tw, enum txn_iso iso, bool latest, const struct txn_lim
 	t->latest = latest;
 	t->floor = latest ? tso_last_answered(tw->db->tso) : 0;
 	t->cid = 0;
-	t->sync = tw->db->wal.region != 0;
+	t->sync = tw->db->wal.copies != 0;
 	memset(&t->counts, 0, sizeof t->counts);
 	t->looks = (struct txn_looks){ 0 };
 	if (l != NULL)
@@ -234,7 +235,7 @@ txn_begin_at(struct txn_worker *tw, tso_cid at, const struct txn_limits *l, stru
 	t->latest = false;
 	t->floor = 0;
 	t->cid = 0;
-	t->sync = tw->db->wal.region != 0;
+	t->sync = tw->db->wal.copies != 0;
 	memset(&t->counts, 0, sizeof t->counts);
 	if (l != NULL)
 		txn_set_limits(t, l);

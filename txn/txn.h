@@ -96,10 +96,12 @@ nam_status txn_life_forget(struct txn_worker *tw, uint32_t first_table);
 void txn_life_quit(struct txn_worker *tw);
 /* The storage node that has the cluster's record. */
 unsigned txn_db_home(const struct txn_db *db);
-/* The storage node that has the log, 0 = there is none. */
+/* The storage node that has the log, or its first copy, 0 = there is none. */
 unsigned txn_db_log_node(const struct txn_db *db);
 /* A node whose memory was found to be lost for all processes, 0 = none. Any thread. */
 unsigned txn_db_ended(const struct txn_db *db);
+/* The one that has that copy, from 0 on; 0 = there is none. */
+unsigned txn_db_log_copy(const struct txn_db *db, unsigned i);
 bool txn_db_has_log(const struct txn_db *db);
 /*
  * Whether the answer of txn_commit waits until the log is flushed (the default, if there is a log).

@@ -188,14 +188,16 @@ struct txn_db {
 	struct tso *tso;
 	net_addr cluster; /* the cluster record */
 	net_addr log;     /* the log directory of our slot */
-	/* The cluster's log (logged.c, life.c): the storage node that has it, 0 = there is none;
-	 * the log, as soon as the database is there, or this process restores it. */
-	unsigned wal_region;
+	/* The cluster's log (logged.c, life.c): the storage nodes that have copies of it, 0 = there
+	 * is none, the one that a restorer reads first; the log, as soon as the database is there, or
+	 * this process restores it. */
+	unsigned wal_copies, wal_region[WAL_COPIES];
 	struct wal_log wal;
-	_Atomic unsigned ended;  /* a region that is lost for all processes, 0 = none is known */
-	uint64_t number;         /* the cluster's */
-	uint64_t life_word;      /* the restorer's, in the cluster's record */
-	struct tso_pin life_pin; /* as long as it restores */
+	_Atomic unsigned ended;        /* a region that is lost for all processes, 0 = none is known */
+	uint64_t number;               /* the cluster's */
+	uint64_t life_word;            /* the restorer's, in the cluster's record */
+	struct wal_copies life_copies; /* likewise, for the manifests */
+	struct tso_pin life_pin;       /* as long as it restores */
 	struct idx_ptrs *ptrs;
 	_Atomic(struct txn_known *) known; /* NULL = not in use yet */
 	struct txn_local *local;           /* local.c's table */
@@ -348,7 +350,7 @@ struct txn_worker {
 	/* logged.c: those that wait until the log is flushed; how far it was when it was last READ;
 	 * a coroutine looks; bytes of a record that a message takes, 0 = not known */
 	struct txn_flush *flush;
-	uint64_t flushed;
+	struct wal_ends flushed;
 	uint64_t sync_ns; /* how long a sync of the log takes, 0 = not known yet */
 	bool watching;
 	unsigned unroused; /* so many looks it does not rely on the log's bell */
@@ -505,7 +507,7 @@ enum txn_state {
 
 /* logged.c: waits until the log is flushed up to `end`. */
 struct txn_flush {
-	uint64_t end;
+	struct wal_ends end;
 	const struct txn_limits *limits;   /* NULL = none; else st may say that they ended it */
 	uint64_t from_ns;                  /* they count from then on, by net_now_ns */
 	void (*then)(struct txn_flush *f); /* on the worker, when it is, or `st` says why not */
@@ -590,9 +592,9 @@ struct txn {
 	tso_cid cid;
 	struct nam_co *waiter;       /* for MARKED: visibility = cluster, or a synchronous finish */
 	bool sync;                   /* answer and mark wait until the log is flushed */
-	bool logged;                 /* the log may have received its last record */
+	unsigned logged;             /* bits of the copies that may have received its last record */
 	uint64_t log_check;          /* of its name in the log */
-	uint64_t log_end;            /* position behind its records, 0 = none were received */
+	struct wal_ends log_end;     /* positions behind its records, 0 = none were received */
 	struct txn_logging *logging; /* its last record is under way */
 	struct txn_flush flush;
 	net_addr more;       /* root of a long write set */
@@ -700,18 +702,21 @@ void txn_local_leave(struct txn *t, tso_cid cid);
 nam_status txn_log_start(struct txn *t, const struct txn_intent_head *h);
 nam_status txn_log_wait(struct txn *t);
 /* J3: says in the log that an attempt was undone, and waits until that is flushed. */
-nam_status txn_log_undone(struct txn_worker *tw, uint64_t lock, uint64_t check);
-/* True if the log has received that attempt's last record; it is the last of its intent's. */
-nam_status txn_log_has(struct txn_worker *tw, uint64_t lock, uint64_t check, bool *has, uint64_t *end);
-/* Waits until the log is flushed up to a position. NAM_UNLOGGED: it is broken. */
-nam_status txn_flush_wait(struct txn_worker *tw, uint64_t end);
+/* copies: bits of those that may have its records; no other one can get them any more. */
+nam_status txn_log_undone(struct txn_worker *tw, uint64_t lock, uint64_t check, unsigned copies);
+/* *copies: bits of those that have received that attempt's last record, and no later one of its
+ * intent. *has: all have. */
+nam_status txn_log_has(
+    struct txn_worker *tw, uint64_t lock, uint64_t check, bool *has, unsigned *copies, struct wal_ends *end);
+/* Waits until the log is flushed up to a position of each copy. NAM_UNLOGGED: it is broken. */
+nam_status txn_flush_wait(struct txn_worker *tw, struct wal_ends end);
 /* Also NAM_CANCELLED, NAM_EXPIRED, if l says so when at least least_ns have passed. */
 nam_status txn_flush_wait_by(
-    struct txn_worker *tw, uint64_t end, const struct txn_limits *l, uint64_t least_ns);
+    struct txn_worker *tw, struct wal_ends end, const struct txn_limits *l, uint64_t least_ns);
 void txn_flush_add(struct txn_worker *tw, struct txn_flush *f);
-/* What waits for that very position, and has no waiter, waits no longer: it goes on as if the log
+/* What waits for these very positions, and has no waiter, waits no longer: it goes on as if the log
  * were flushed. False: nothing waits for it (yet). */
-bool txn_flush_skip(struct txn_worker *tw, uint64_t end);
+bool txn_flush_skip(struct txn_worker *tw, struct wal_ends end);
 
 /* life.c */
 nam_status txn_life_unborn(struct txn_worker *tw);

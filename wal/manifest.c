@@ -56,17 +56,22 @@ wal_manifest_read(struct wal *w, struct wal_named *out, bool *there, struct nam_
 		st = judge(w, &m, got, err);
 	if (st == NAM_OK && w->cfg.node == 0)
 		w->cfg.node = m.node;
-	if (st == NAM_OK)
-		*out = (struct wal_named){ .cluster = m.cluster,
-			.life = m.life,
-			.lives = m.lives,
-			.least = m.least,
-			.begin = m.begin,
-			.opens = m.opens,
-			.first = m.first,
-			.flags = m.flags,
-			.whole = m.flags & WAL_WHOLE ? m.whole : m.least };
-	return st;
+	if (st != NAM_OK)
+		return st;
+	/* It had no copies, or is that of no life. */
+	if (m.life != 0 && m.copies.database == 0)
+		m.copies = (struct wal_copies){ .database = m.cluster, .copy = { m.node } };
+	*out = (struct wal_named){ .cluster = m.cluster,
+		.life = m.life,
+		.lives = m.lives,
+		.least = m.least,
+		.begin = m.begin,
+		.opens = m.opens,
+		.first = m.first,
+		.flags = m.flags,
+		.copies = m.copies,
+		.whole = m.flags & WAL_WHOLE ? m.whole : m.least };
+	return NAM_OK;
 }
 
 nam_status
@@ -91,6 +96,7 @@ wal_manifest_write(struct wal *w, const struct wal_named *named, struct nam_err 
 		.first = named->first,
 		.flags = named->flags,
 		.whole = named->whole,
+		.copies = named->copies,
 	};
 	page.m.check = nam_hash(&page.m, offsetof(struct wal_manifest, check), 0);
 	nam_status st = w->dir->ops->open(w->dir, fresh, true, &f, err);

@@ -184,6 +184,7 @@ wal_state(const struct wal *w, struct wal_state *out)
 	out->published = atomic_load_explicit(&w->published, ACQUIRE);
 	out->cluster = atomic_load_explicit(&w->published_cluster, RELAXED);
 	out->life = atomic_load_explicit(&w->life, ACQUIRE);
+	out->lives = atomic_load_explicit(&w->lives, RELAXED);
 	out->begin = atomic_load_explicit(&w->cut_done, RELAXED);
 	out->cut_lacks = atomic_load_explicit(&w->cut_lacks, RELAXED);
 	out->end = w->end;
@@ -229,14 +230,8 @@ promised(const struct wal *w, uint32_t life)
 	return atomic_load_explicit(&w->flushed, ACQUIRE) < atomic_load_explicit(&w->received, RELAXED);
 }
 
-nam_status
-wal_begin(struct wal *w, uint64_t cluster, uint32_t *life)
-{
-	return wal_begin_at(w, cluster, 0, life);
-}
-
-nam_status
-wal_begin_at(struct wal *w, uint64_t cluster, uint64_t position, uint32_t *life)
+static nam_status
+begin(struct wal *w, uint64_t cluster, uint64_t position, uint32_t least, uint32_t *life)
 {
 	unsigned free_turn = WAL_TURN_FREE;
 	uint32_t before = atomic_load_explicit(&w->life, RELAXED);
@@ -270,10 +265,30 @@ wal_begin_at(struct wal *w, uint64_t cluster, uint64_t position, uint32_t *life)
 	atomic_store_explicit(&w->condition, WAL_WELL, RELAXED);
 	wal_space_tell(w, position);
 	atomic_store_explicit(&w->cluster, cluster, RELAXED);
-	atomic_store_explicit(&w->life, ++w->lives, RELEASE);
-	*life = w->lives;
+	uint32_t number = atomic_load_explicit(&w->lives, RELAXED) + 1;
+	*life = number > least ? number : least;
+	atomic_store_explicit(&w->lives, *life, RELAXED);
+	atomic_store_explicit(&w->life, *life, RELEASE);
 	atomic_store_explicit(&w->turn, WAL_TURN_FREE, RELEASE);
 	return NAM_OK;
+}
+
+nam_status
+wal_begin(struct wal *w, uint64_t cluster, uint32_t *life)
+{
+	return begin(w, cluster, 0, 0, life);
+}
+
+nam_status
+wal_begin_from(struct wal *w, uint64_t cluster, uint32_t least, uint32_t *life)
+{
+	return begin(w, cluster, 0, least, life);
+}
+
+nam_status
+wal_begin_at(struct wal *w, uint64_t cluster, uint64_t position, uint32_t *life)
+{
+	return begin(w, cluster, position, 0, life);
 }
 
 static void
@@ -316,14 +331,8 @@ wal_append(struct wal *w, uint32_t life, const void *bytes, uint32_t len, bool s
 	return NAM_OK;
 }
 
-nam_status
-wal_publish(struct wal *w, uint32_t life)
-{
-	return wal_publish_copy(w, life, atomic_load_explicit(&w->received, RELAXED));
-}
-
-nam_status
-wal_publish_copy(struct wal *w, uint32_t life, uint64_t whole)
+static nam_status
+publish(struct wal *w, uint32_t life, uint64_t whole, const struct wal_copies *copies)
 {
 	if (life == 0 || life != atomic_load_explicit(&w->life, RELAXED))
 		return NAM_REFUSED;
@@ -334,10 +343,52 @@ wal_publish_copy(struct wal *w, uint32_t life, uint64_t whole)
 	/* The life before has been read: its files can go. */
 	wal_window_close(&w->view);
 	w->block_at = 0;
+	w->publish_copies = *copies;
 	atomic_store_explicit(&w->publish_whole, whole, RELAXED);
 	atomic_store_explicit(&w->publish_behind, atomic_load_explicit(&w->received, RELAXED), RELAXED);
 	atomic_store_explicit(&w->publish, life, RELEASE);
 	return NAM_OK;
+}
+
+nam_status
+wal_publish_as(struct wal *w, uint32_t life, const struct wal_copies *copies)
+{
+	return publish(w, life, atomic_load_explicit(&w->received, RELAXED), copies);
+}
+
+nam_status
+wal_publish_copy(struct wal *w, uint32_t life, uint64_t whole)
+{
+	static const struct wal_copies none;
+	return publish(w, life, whole, &none);
+}
+
+nam_status
+wal_publish(struct wal *w, uint32_t life)
+{
+	return wal_publish_copy(w, life, atomic_load_explicit(&w->received, RELAXED));
+}
+
+nam_status
+wal_lost(struct wal *w, uint32_t node)
+{
+	uint32_t none = 0;
+	if (node == 0 || node == w->cfg.node)
+		return NAM_REFUSED;
+	if (atomic_load_explicit(&w->published, ACQUIRE) == 0)
+		return NAM_ABSENT;
+	if (broken(w))
+		return NAM_IO;
+	return atomic_compare_exchange_strong_explicit(&w->lost, &none, node, RELEASE, RELAXED) ||
+		       none == node
+		   ? NAM_OK
+		   : NAM_BUSY;
+}
+
+void
+wal_copies_now(const struct wal *w, struct wal_copies *out)
+{
+	*out = w->f.named.copies;
 }
 
 nam_status

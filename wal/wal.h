@@ -15,6 +15,7 @@
 #define NAM_WAL_WAL_H
 
 #include <wal/files.h>
+#include <wal/wal_format.h>
 
 struct wal;
 
@@ -60,6 +61,7 @@ struct wal_state {
 	uint64_t cluster;   /* of the published life; 0 = it never was part of one */
 	uint32_t published; /* the life that is the database, 0 = there is none */
 	uint32_t life;      /* the life that is written now, 0 = none */
+	uint32_t lives;     /* the greatest number given out */
 	uint64_t begin;     /* of the published life: records before that position are gone */
 	bool cut_lacks;     /* a cut waits for space for the manifest */
 	uint64_t end;       /* of the published life, when the log was opened: a position */
@@ -86,7 +88,9 @@ void wal_why(const struct wal *w, struct nam_err *out);
  * broken.
  */
 nam_status wal_begin(struct wal *w, uint64_t cluster, uint32_t *life);
-/* Likewise, for a copy of a log: its first record gets that position. */
+/* Likewise, but its number is at least `least`: copies of a log give a life the same number. */
+nam_status wal_begin_from(struct wal *w, uint64_t cluster, uint32_t least, uint32_t *life);
+/* Likewise, for a copy of a log in another directory: its first record gets that position. */
 nam_status wal_begin_at(struct wal *w, uint64_t cluster, uint64_t position, uint32_t *life);
 /*
  * Takes a record. *end: the position behind it. NAM_BUSY: the buffer is full, or a segment is being
@@ -105,8 +109,20 @@ nam_status wal_append(
  * removed. NAM_REFUSED, NAM_IO as in wal_append.
  */
 nam_status wal_publish(struct wal *w, uint32_t life);
+/* Likewise; what the manifest says of the life's copies. wal_publish says that it is the only one,
+ * of the database that is there already, or else of a new one. */
+nam_status wal_publish_as(struct wal *w, uint32_t life, const struct wal_copies *copies);
 /* Likewise, a copy of a log that was whole at that position (W8). */
 nam_status wal_publish_copy(struct wal *w, uint32_t life, uint64_t whole);
+
+/*
+ * An operator says that the published life's copy on that storage node is lost for good: wal_step
+ * puts it into the manifest, wal_copies_now tells. NAM_ABSENT: no life is published; NAM_REFUSED:
+ * it is this node; NAM_BUSY: another one is being put there; NAM_IO: broken.
+ */
+nam_status wal_lost(struct wal *w, uint32_t node);
+/* What the manifest says of the published life's copies. The flusher's thread only. */
+void wal_copies_now(const struct wal *w, struct wal_copies *out);
 
 /*
  * The life's records before that position are not needed any more, as soon as all that it has

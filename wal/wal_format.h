@@ -41,6 +41,9 @@
  *       no other program takes it for an empty one.
  *   W10 A copy that is published as a backup has WAL_BACKUP: no program writes a life into it, so
  *       it stays as it is. Programs that do not know the flag do.
+ *   W11 A life that several nodes have copies of is published on one after the other, when each has
+ *       all of it, and is used when all have published it. So two lives of a database that were
+ *       used share a node, unless an operator has said that the others' nodes are lost.
  */
 #ifndef NAM_WAL_FORMAT_H
 #define NAM_WAL_FORMAT_H
@@ -53,7 +56,9 @@
 #define WAL_BLOCK_MAGIC    UINT64_C(0x314b4c424c41574e) /* "NWALBLK1" */
 
 enum {
-	WAL_VERSION = 2, /* 1: a manifest says nothing of a begin, so it is 0 */
+	/* 1: a manifest says nothing of a begin, so it is 0; 2: nothing of copies, so there is one
+	 * and `cluster` is the database. */
+	WAL_VERSION = 3,
 	WAL_PAGE = 4096,
 	WAL_BLOCK_HEAD = 64,
 	WAL_BLOCK_MAX = 4 << 20, /* bytes of records of a block, not compressed */
@@ -62,6 +67,28 @@ enum {
 	WAL_WHOLE = 2,           /* likewise */
 	WAL_BACKUP = 4,          /* likewise */
 };
+
+enum {
+	WAL_COPIES = 3,  /* of a cluster's log, at most */
+	WAL_FORMERS = 3, /* published lives that a manifest remembers */
+};
+
+/*
+ * What the copies of a log say of each other: the published life, on each node that has a copy of
+ * it. Of two lives of one database the greater one is the newer one, if it remembers the other or
+ * has forgotten it; else they are branches, each of which has gone on without the other.
+ */
+struct wal_copies {
+	uint64_t database;         /* random; that of the first life, kept by all that follow */
+	uint32_t copy[WAL_COPIES]; /* ids of the storage nodes that have one, 0 = no further one */
+	uint32_t lost[WAL_COPIES]; /* those that an operator has said to be lost for good */
+	struct wal_former {
+		uint64_t cluster;
+		uint32_t life; /* 0 = no further one */
+		uint32_t pad;
+	} former[WAL_FORMERS]; /* published before it, the newest first */
+};
+static_assert(sizeof(struct wal_copies) == 32 + 16 * WAL_FORMERS, "what copies say is a layout");
 
 struct wal_manifest {
 	uint64_t magic;
@@ -76,7 +103,8 @@ struct wal_manifest {
 	uint32_t first;   /* the segment that has `begin`; earlier ones are not needed */
 	uint32_t flags;   /* WAL_COPYING, WAL_WHOLE, WAL_BACKUP */
 	uint64_t whole;   /* position: W8; without WAL_WHOLE it is `least` */
-	uint32_t pad[44];
+	struct wal_copies copies;
+	uint32_t pad[24];
 	uint64_t check; /* nam_hash of all before it */
 };
 static_assert(sizeof(struct wal_manifest) == 256, "the manifest is a layout");

@@ -84,6 +84,7 @@ struct wal_named {
 	uint64_t whole;
 	uint32_t first;
 	uint32_t flags;
+	struct wal_copies copies;
 };
 
 /* Where wal_read_live is. */
@@ -131,7 +132,7 @@ struct wal {
 	uint64_t whole;        /* i  likewise */
 	char *ring;            /* i  a position's byte lies at position % cfg.buffer_bytes */
 
-	uint32_t lives;          /* s  the greatest number given out */
+	_Atomic uint32_t lives;  /* s> the greatest number given out */
 	uint64_t largest;        /* s  bytes of the life's largest record */
 	struct wal_index index;  /* s  of the life that was published when it was made */
 	struct wal_window view;  /* s  for reading */
@@ -144,17 +145,19 @@ struct wal {
 	uint64_t read_next;      /* s  a position where a record begins */
 	struct wal_live live;    /* s */
 
-	_Atomic uint32_t life;           /* s> */
-	_Atomic uint64_t cluster;        /* s>  of the life that is written */
-	_Atomic uint64_t received;       /* s>  released when the ring has the record */
-	_Atomic uint64_t publish_behind; /* s>  position that must be flushed first */
-	_Atomic uint64_t begin;          /* s>  position of the first record of the life */
-	_Atomic uint64_t publish_whole;  /* s>  W8 */
-	_Atomic uint32_t publish;        /* s>  life to be published; released after the position */
-	_Atomic uint64_t cut_behind;     /* s>  position that must be flushed first */
-	_Atomic uint64_t cut;            /* s>  where the life is to begin; released after it */
-	_Atomic uint64_t records, raw;   /* s> */
-	_Atomic bool begin_waits;        /* s>  wal_begin did not get the turn */
+	_Atomic uint32_t life;            /* s> */
+	_Atomic uint64_t cluster;         /* s>  of the life that is written */
+	_Atomic uint64_t received;        /* s>  released when the ring has the record */
+	_Atomic uint64_t publish_behind;  /* s>  position that must be flushed first */
+	_Atomic uint64_t begin;           /* s>  position of the first record of the life */
+	_Atomic uint64_t publish_whole;   /* s>  W8 */
+	struct wal_copies publish_copies; /* s>  written before `publish` is, once a life */
+	_Atomic uint32_t publish;         /* s>  life to be published; released after the position */
+	_Atomic uint32_t lost;            /* s>  node to be named in the manifest, 0 = none; f clears it */
+	_Atomic uint64_t cut_behind;      /* s>  position that must be flushed first */
+	_Atomic uint64_t cut;             /* s>  where the life is to begin; released after it */
+	_Atomic uint64_t records, raw;    /* s> */
+	_Atomic bool begin_waits;         /* s>  wal_begin did not get the turn */
 
 	/* f>  The ring before this position is free. Released after rest and fit: see space.c. */
 	_Atomic uint64_t taken;

@@ -309,15 +309,21 @@ the_format_is_as_its_header_says(void **state)
 	const char *m = wal_faulty_bytes(d, "manifest", &size);
 	assert_int_equal(size, 4096);
 	assert_memory_equal(m, "NWALMAN1", 8);
-	assert_int_equal(half_word(m, 8), 2);
+	assert_int_equal(half_word(m, 8), 3);
 	assert_int_equal(half_word(m, 12), WAL_SCENE_NODE);
 	assert_int_equal(word(m, 16), WAL_SCENE_CLUSTER + 2);
 	assert_int_equal(half_word(m, 24), 3);
 	assert_int_equal(half_word(m, 28), 3);
 	assert_in_range(word(m, 32), 250000, 400000);
 	for (unsigned at = 40; at < 248; at += 8)
-		if (at != 56 && at != 64)
+		if (at != 56 && (at < 64 || at > 80) && at != 104 && at != 112)
 			assert_int_equal(word(m, at), 0);
+	/* What copies say: the database has the number of its first cluster; the only copy; the life
+	 * before. */
+	assert_int_equal(word(m, 72), WAL_SCENE_CLUSTER);
+	assert_int_equal(word(m, 80), WAL_SCENE_NODE);
+	assert_int_equal(word(m, 104), WAL_SCENE_CLUSTER);
+	assert_int_equal(word(m, 112), 1);
 	assert_int_equal(half_word(m, 60), 2);
 	assert_int_equal(word(m, 64), s.life[3].promised);
 	assert_int_equal(word(m, 248), nam_hash(m, 248, 0));
@@ -330,7 +336,7 @@ the_format_is_as_its_header_says(void **state)
 		if (word(f, 0) == 0)
 			break;
 		assert_memory_equal(f, "NWALSEG1", 8);
-		assert_int_equal(half_word(f, 8), 2);
+		assert_int_equal(half_word(f, 8), 3);
 		assert_int_equal(half_word(f, 12), WAL_SCENE_NODE);
 		assert_int_equal(word(f, 16), WAL_SCENE_CLUSTER + 2);
 		assert_int_equal(half_word(f, 24), 3);
@@ -730,16 +736,110 @@ a_hole_is_no_end(void **state)
 	wal_close(w);
 	/* Another version, another node. */
 	f = wal_faulty_bytes(d, "manifest", &size);
-	f[8] = 3;
+	f[8] = 4;
 	uint64_t check = nam_hash(f, 248, 0);
 	memcpy(f + 248, &check, 8);
 	assert_int_equal(wal_open(&w, &cfg, &err), NAM_REFUSED);
-	f[8] = 2;
+	f[8] = 3;
 	check = nam_hash(f, 248, 0);
 	memcpy(f + 248, &check, 8);
 	cfg.node = 4;
 	assert_int_equal(wal_open(&w, &cfg, &err), NAM_REFUSED);
 	assert_non_null(strstr(err.text, "storage node 3"));
+	wal_faulty_close(d);
+}
+
+/* ---- copies on several nodes ---- */
+
+static void
+publish_and_rest(struct wal *w, uint32_t life, const struct wal_copies *copies)
+{
+	assert_int_equal(copies != NULL ? wal_publish_as(w, life, copies) : wal_publish(w, life), NAM_OK);
+	rest(w);
+	assert_int_equal(state_of(w).published, life);
+}
+
+static void
+a_manifest_tells_of_copies(void **state)
+{
+	(void)state;
+	struct wal_dir *d = wal_faulty_open(51);
+	struct wal *w = open_log(d);
+	struct wal_copies is, as = {
+		.database = 77, .copy = { 2, WAL_SCENE_NODE, 5 }, .former = { { .cluster = 8, .life = 4 } }
+	};
+	uint32_t life;
+	assert_int_equal(wal_lost(w, 5), NAM_ABSENT);
+	/* The copies of a log give a life one number. */
+	assert_int_equal(wal_begin_from(w, 9, 6, &life), NAM_OK);
+	assert_int_equal(life, 6);
+	assert_int_equal(state_of(w).lives, 6);
+	assert_int_equal(wal_begin_from(w, 9, 6, &life), NAM_OK);
+	assert_int_equal(life, 7);
+	publish_and_rest(w, life, &as);
+	wal_copies_now(w, &is);
+	assert_memory_equal(&is, &as, sizeof is);
+	/* Nodes that are lost. */
+	assert_int_equal(wal_lost(w, WAL_SCENE_NODE), NAM_REFUSED);
+	assert_int_equal(wal_lost(w, 0), NAM_REFUSED);
+	assert_int_equal(wal_lost(w, 5), NAM_OK);
+	assert_int_equal(wal_lost(w, 5), NAM_OK);
+	assert_int_equal(wal_lost(w, 2), NAM_BUSY);
+	rest(w);
+	assert_int_equal(wal_lost(w, 5), NAM_OK);
+	rest(w);
+	assert_int_equal(wal_lost(w, 6), NAM_OK); /* it has no copy: no word of it */
+	rest(w);
+	as.lost[0] = 5;
+	wal_copies_now(w, &is);
+	assert_memory_equal(&is, &as, sizeof is);
+	wal_close(w);
+	wal_faulty_cut(d);
+	w = open_log(d);
+	wal_copies_now(w, &is);
+	assert_memory_equal(&is, &as, sizeof is);
+	/* The next life of this node alone. */
+	publish_and_rest(w, begin(w, 10), NULL);
+	wal_close(w);
+	wal_faulty_cut(d);
+	w = open_log(d);
+	wal_copies_now(w, &is);
+	const struct wal_copies alone = { .database = 77,
+		.copy = { WAL_SCENE_NODE },
+		.former = { { .cluster = 9, .life = 7 }, { .cluster = 8, .life = 4 } } };
+	assert_memory_equal(&is, &alone, sizeof is);
+	assert_int_equal(state_of(w).published, 8);
+	wal_close(w);
+	wal_faulty_close(d);
+}
+
+static void
+an_old_manifest_has_one_copy(void **state)
+{
+	(void)state;
+	struct wal_dir *d = wal_faulty_open(52);
+	struct wal *w = open_log(d);
+	struct wal_copies is;
+	uint64_t size;
+	publish_and_rest(w, begin(w, 9), NULL);
+	publish_and_rest(w, begin(w, 10), NULL);
+	wal_close(w);
+	wal_faulty_cut(d);
+	char *f = wal_faulty_bytes(d, "manifest", &size);
+	f[8] = 2;
+	memset(f + 72, 0, 248 - 72);
+	uint64_t check = nam_hash(f, 248, 0);
+	memcpy(f + 248, &check, 8);
+	w = open_log(d);
+	wal_copies_now(w, &is);
+	const struct wal_copies one = { .database = 10, .copy = { WAL_SCENE_NODE } };
+	assert_memory_equal(&is, &one, sizeof is);
+	publish_and_rest(w, begin(w, 11), NULL);
+	wal_copies_now(w, &is);
+	assert_int_equal(is.database, 10);
+	assert_int_equal(is.former[0].cluster, 10);
+	assert_int_equal(is.former[0].life, 2);
+	wal_close(w);
 	wal_faulty_close(d);
 }
 
@@ -962,6 +1062,8 @@ main(void)
 		cmocka_unit_test(a_flip_behind_the_back),
 		cmocka_unit_test(a_missing_file),
 		cmocka_unit_test(a_hole_is_no_end),
+		cmocka_unit_test(a_manifest_tells_of_copies),
+		cmocka_unit_test(an_old_manifest_has_one_copy),
 		cmocka_unit_test(a_failed_sync_is_the_end),
 		cmocka_unit_test(no_space),
 		cmocka_unit_test(no_space_for_a_manifest),

@@ -156,6 +156,22 @@ publish_due(const struct wal *w)
 		   nam_fault(WAL_PUBLISH_EARLY));
 }
 
+/* What the manifest will say of the copies. */
+static struct wal_copies
+copies_of(const struct wal *w)
+{
+	const struct wal_named *was = &w->f.named;
+	struct wal_copies c = w->publish_copies;
+	if (c.copy[0] != 0)
+		return c;
+	c.copy[0] = w->cfg.node;
+	c.database = was->life != 0 ? was->copies.database : atomic_load_explicit(&w->cluster, RELAXED);
+	for (unsigned i = 1; i < WAL_FORMERS; i++)
+		c.former[i] = was->copies.former[i - 1];
+	c.former[0] = (struct wal_former){ .cluster = was->cluster, .life = was->life };
+	return c;
+}
+
 /* False: there is no space for a manifest. */
 static bool
 publish(struct wal *w)
@@ -169,6 +185,7 @@ publish(struct wal *w)
 		.begin = atomic_load_explicit(&w->begin, RELAXED),
 		.whole = atomic_load_explicit(&w->publish_whole, RELAXED),
 		.flags = WAL_WHOLE | (w->cfg.backup ? WAL_BACKUP : 0),
+		.copies = copies_of(w),
 	};
 	named.opens = named.begin;
 	if (named.lives < w->f.named.lives)
@@ -189,6 +206,39 @@ publish(struct wal *w)
 	atomic_store_explicit(&w->published, named.life, RELEASE);
 	w->f.sweep = true;
 	w->f.doomed = 0;
+	return true;
+}
+
+static bool
+has_copy(const struct wal_copies *c, uint32_t node)
+{
+	bool has = false;
+	for (unsigned i = 0; i < WAL_COPIES; i++)
+		has = has || c->copy[i] == node;
+	return has;
+}
+
+/* Names a lost node in the manifest. False: none is to be named, or there is no space now. */
+static bool
+name_lost(struct wal *w)
+{
+	struct nam_err err = { .status = NAM_OK };
+	struct wal_named named = w->f.named;
+	uint32_t node = atomic_load_explicit(&w->lost, ACQUIRE);
+	unsigned i = 0;
+	if (node == 0)
+		return false;
+	while (i < WAL_COPIES && named.copies.lost[i] != 0 && named.copies.lost[i] != node)
+		i++;
+	if (has_copy(&named.copies, node) && i < WAL_COPIES && named.copies.lost[i] != node) {
+		named.copies.lost[i] = node;
+		nam_status st = wal_manifest_write(w, &named, &err);
+		if (st == NAM_FULL)
+			return false;
+		if (st != NAM_OK)
+			wal_break(w, &err);
+	}
+	atomic_store_explicit(&w->lost, 0, RELEASE);
 	return true;
 }
 
@@ -270,6 +320,8 @@ step(struct wal *w)
 	bool alive = atomic_load_explicit(&w->life, RELAXED) != 0;
 	bool space = atomic_load_explicit(&w->condition, RELAXED) != WAL_SPACE;
 	if (publish_due(w) && publish(w))
+		return true;
+	if (name_lost(w))
 		return true;
 	uint64_t begin = cut_due(w);
 	if (w->f.cut_rests > 0)

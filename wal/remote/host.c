@@ -69,6 +69,26 @@ set_full(struct wal_host *h, uint64_t position)
 	atomic_store(&h->full_wall_us, (uint64_t)nam_clock_wall_us());
 }
 
+/* They change with what is published, and that is told behind them. */
+static void
+tell_copies(struct wal_host *h)
+{
+	struct wal_copies is;
+	wal_copies_now(h->log, &is);
+	struct wal_copies *to = &h->line->copies;
+	if (memcmp(to, &is, sizeof is) == 0)
+		return;
+	__atomic_store_n(&to->database, is.database, __ATOMIC_RELAXED);
+	for (unsigned i = 0; i < WAL_COPIES; i++) {
+		__atomic_store_n(&to->copy[i], is.copy[i], __ATOMIC_RELAXED);
+		__atomic_store_n(&to->lost[i], is.lost[i], __ATOMIC_RELAXED);
+	}
+	for (unsigned i = 0; i < WAL_FORMERS; i++) {
+		__atomic_store_n(&to->former[i].cluster, is.former[i].cluster, __ATOMIC_RELAXED);
+		__atomic_store_n(&to->former[i].life, is.former[i].life, __ATOMIC_RELAXED);
+	}
+}
+
 static void
 tell_line(struct wal_host *h)
 {
@@ -95,6 +115,8 @@ tell_line(struct wal_host *h)
 	__atomic_store_n(&h->line->full, atomic_load(&h->full), __ATOMIC_RELEASE);
 	__atomic_store_n(&h->line->begin, s.begin, __ATOMIC_RELEASE);
 	__atomic_store_n(&h->line->lacks, s.cut_lacks, __ATOMIC_RELEASE);
+	tell_copies(h);
+	__atomic_store_n(&h->line->cluster, s.cluster, __ATOMIC_RELEASE);
 	__atomic_store_n(&h->line->published, s.published, __ATOMIC_RELEASE);
 	net_bell_ring(&h->bell, s.condition == WAL_BROKEN ? UINT64_MAX : s.flushed);
 }
@@ -257,10 +279,12 @@ append(struct wal_host *h, const struct wal_rq *rq, const void *bytes, uint64_t 
 }
 
 static nam_status
-begin(struct wal_host *h, uint64_t cluster, uint64_t *life)
+begin(struct wal_host *h, uint64_t cluster, uint64_t least, uint64_t *life)
 {
 	uint32_t number;
-	nam_status st = wal_begin(h->log, cluster, &number);
+	if (least > UINT32_MAX)
+		return NAM_INVALID;
+	nam_status st = wal_begin_from(h->log, cluster, (uint32_t)least, &number);
 	if (st != NAM_OK)
 		return st;
 	*life = number;
@@ -295,7 +319,8 @@ round_begin(struct wal_host *h, const struct wal_rq *rq, struct wal_round *out)
 	if (!(rq->flags & WAL_OVER) && h->round_ns != 0 && wal_now_ns(h->log) - h->round_ns < ROUND_NS)
 		return NAM_BUSY;
 	h->round_ns = wal_now_ns(h->log);
-	*out = (struct wal_round){ ++h->round, s.received, h->stamp };
+	h->round = h->round + 1 > rq->stamp ? h->round + 1 : rq->stamp;
+	*out = (struct wal_round){ h->round, s.received, h->stamp };
 	return NAM_OK;
 }
 
@@ -319,6 +344,36 @@ round_end(struct wal_host *h, const struct wal_rq *rq)
 	atomic_store(&h->hurry, true);
 	rouse(h);
 	return NAM_OK;
+}
+
+static nam_status
+publish(struct wal_host *h, const struct wal_rq *rq, const void *bytes)
+{
+	struct wal_copies copies;
+	struct wal_state s;
+	if (rq->bytes != 0 && rq->bytes != sizeof copies)
+		return NAM_INVALID;
+	memcpy(&copies, bytes, rq->bytes);
+	nam_status st =
+	    rq->bytes != 0 ? wal_publish_as(h->log, rq->life, &copies) : wal_publish(h->log, rq->life);
+	if (st != NAM_OK)
+		return st;
+	wal_state(h->log, &s);
+	set_full(h, s.received);
+	atomic_store(&h->hurry, true);
+	rouse(h);
+	return NAM_OK;
+}
+
+static nam_status
+lost(struct wal_host *h, uint64_t node)
+{
+	nam_status st = node <= UINT32_MAX ? wal_lost(h->log, (uint32_t)node) : NAM_INVALID;
+	if (st == NAM_OK) {
+		atomic_store(&h->hurry, true);
+		rouse(h);
+	}
+	return st;
 }
 
 static nam_status
@@ -355,6 +410,7 @@ report(struct wal_host *h, struct wal_report *out)
 		.published = s.published,
 		.life = s.life,
 		.condition = s.condition,
+		.lives = s.lives,
 		.begin = s.begin };
 }
 
@@ -405,17 +461,13 @@ handle(void *arg, struct net_request *request)
 			request->tell = number;
 		break;
 	case WAL_BEGIN:
-		st = begin(h, rq.arg, &number);
+		st = begin(h, rq.arg, rq.stamp, &number);
 		break;
 	case WAL_PUBLISH:
-		st = wal_publish(h->log, rq.life);
-		if (st == NAM_OK) {
-			struct wal_state s;
-			wal_state(h->log, &s);
-			set_full(h, s.received);
-			atomic_store(&h->hurry, true);
-			rouse(h);
-		}
+		st = publish(h, &rq, (const char *)request->bytes + sizeof rq);
+		break;
+	case WAL_LOST:
+		st = lost(h, rq.arg);
 		break;
 	default:
 		break;

@@ -1,6 +1,7 @@
 /* log.c -- a compute process and the log of its cluster. */
 #include "log.h"
 
+#include <base/assert.h>
 #include <base/status.h>
 #include <net/region_format.h>
 #include <wal/wal.h>
@@ -50,7 +51,7 @@ still(struct net_worker *w, struct patience *p, struct wal_line *line)
 	return st == NAM_OK && line->condition == WAL_SPACE && is_long(w, &p->full_ns) ? NAM_NO_SPACE : st;
 }
 
-/* A request that may be repeated. */
+/* A request that may be repeated; its bytes follow it. */
 static nam_status
 ask_until(struct net_worker *w, unsigned region, const struct wal_rq *rq, void *answer, uint32_t cap,
     uint32_t *got, struct patience *p)
@@ -59,7 +60,8 @@ ask_until(struct net_worker *w, unsigned region, const struct wal_rq *rq, void *
 	struct wal_line line;
 	nam_status st;
 	for (unsigned tries = 0;;) {
-		st = net_call(w, region, WAL_SERVICE, rq, sizeof *rq, answer, cap, got);
+		uint32_t len = (uint32_t)sizeof *rq + rq->bytes;
+		st = net_call(w, region, WAL_SERVICE, rq, len, answer, cap, got);
 		if (st == NAM_BUSY) {
 			nam_status over = still(w, p, &line);
 			if (over != NAM_OK)
@@ -88,36 +90,84 @@ wal_log_ask(struct net_worker *w, unsigned region, struct wal_report *out)
 	return st == NAM_OK && got != sizeof *out ? NAM_CORRUPT : st;
 }
 
-nam_status
-wal_log_begin(
-    struct net_worker *w, unsigned region, uint64_t cluster, const atomic_bool *stop, struct wal_log *out)
+static nam_status
+begin_one(struct net_worker *w, unsigned region, net_addr line, uint64_t cluster, uint32_t least,
+    const atomic_bool *stop, uint32_t *out)
 {
-	const struct wal_rq rq = { .what = WAL_BEGIN, .arg = cluster };
-	struct wal_report report;
-	uint64_t life[sizeof report / 8];
+	const struct wal_rq rq = { .what = WAL_BEGIN, .arg = cluster, .stamp = least };
+	uint64_t life[sizeof(struct wal_report) / 8];
 	uint32_t got;
-	nam_status st = wal_log_ask(w, region, &report);
-	struct patience p = { .stop = stop, .line = { report.line } };
-	if (st == NAM_OK)
-		st = ask_until(w, region, &rq, life, sizeof life, &got, &p);
+	struct patience p = { .stop = stop, .line = line };
+	nam_status st = ask_until(w, region, &rq, life, sizeof life, &got, &p);
 	if (st != NAM_OK)
 		return st;
 	if (got != sizeof life[0] || life[0] == 0 || life[0] > UINT32_MAX)
 		return NAM_CORRUPT;
-	*out = (struct wal_log){ .region = region, .life = (uint32_t)life[0], .line = { report.line } };
+	*out = (uint32_t)life[0];
+	return NAM_OK;
+}
+
+/* A number greater than each that any of the copies has given out, on all of them. NAM_BUSY: a copy
+ * has given out a greater one meanwhile. */
+static nam_status
+begin_all(struct net_worker *w, uint64_t cluster, const atomic_bool *stop, struct wal_log *l)
+{
+	uint32_t lives = 0;
+	struct wal_report report;
+	for (unsigned i = 0; i < l->copies; i++) {
+		nam_status st = wal_log_ask(w, l->copy[i].region, &report);
+		if (st != NAM_OK)
+			return st;
+		l->copy[i].line.bits = report.line;
+		lives = report.lives > lives ? report.lives : lives;
+	}
+	for (unsigned i = 0; i < l->copies; i++) {
+		uint32_t life;
+		nam_status st =
+		    begin_one(w, l->copy[i].region, l->copy[i].line, cluster, lives + 1, stop, &life);
+		if (st != NAM_OK)
+			return st;
+		if (i > 0 && life != l->life)
+			return NAM_BUSY;
+		l->life = life;
+	}
 	return NAM_OK;
 }
 
 nam_status
-wal_log_publish(struct net_worker *w, const struct wal_log *l, const atomic_bool *stop)
+wal_log_begin(struct net_worker *w, const unsigned *region, unsigned copies, uint64_t cluster,
+    const atomic_bool *stop, struct wal_log *out)
 {
-	const struct wal_rq rq = { .what = WAL_PUBLISH, .life = l->life };
+	struct wal_log l = { .copies = copies };
+	nam_status st = NAM_BUSY;
+	NAM_ASSERT(copies > 0 && copies <= WAL_COPIES);
+	for (unsigned i = 0; i < copies; i++)
+		l.copy[i].region = region[i];
+	for (unsigned tries = 0; st == NAM_BUSY && tries < TRIES; tries++)
+		st = begin_all(w, cluster, stop, &l);
+	if (st == NAM_OK)
+		*out = l;
+	return st;
+}
+
+static nam_status
+publish_one(struct net_worker *w, const struct wal_log *l, unsigned copy, const struct wal_copies *as,
+    const atomic_bool *stop)
+{
+	struct {
+		struct wal_rq rq;
+		struct wal_copies as;
+	} rq = { .rq = { .what = WAL_PUBLISH, .life = l->life } };
 	uint64_t none[sizeof(struct wal_report) / 8];
 	struct net_backoff pause = { .base_ns = BUSY_NS, .cap_ns = BUSY_CAP_NS };
 	struct wal_line line = { 0 };
 	uint32_t got;
-	nam_status st = ask(w, l->region, &rq, none, sizeof none, &got);
-	struct patience p = { .stop = stop, .line = l->line };
+	if (as != NULL) {
+		rq.rq.bytes = sizeof rq.as;
+		rq.as = *as;
+	}
+	nam_status st = ask(w, l->copy[copy].region, &rq.rq, none, sizeof none, &got);
+	struct patience p = { .stop = stop, .line = l->copy[copy].line };
 	while (st == NAM_OK) {
 		st = still(w, &p, &line);
 		if (line.published == l->life)
@@ -126,6 +176,58 @@ wal_log_publish(struct net_worker *w, const struct wal_log *l, const atomic_bool
 			st = NAM_UNLOGGED;
 		else if (st == NAM_OK && line.life > l->life) /* a smaller one: not told yet */
 			st = NAM_REFUSED;
+		if (st == NAM_OK)
+			net_back_off(w, &pause);
+	}
+	return st;
+}
+
+nam_status
+wal_log_publish(
+    struct net_worker *w, const struct wal_log *l, const struct wal_copies *as, const atomic_bool *stop)
+{
+	nam_status st = NAM_OK;
+	for (unsigned i = 0; st == NAM_OK && i < l->copies; i++)
+		st = publish_one(w, l, i, as, stop);
+	return st;
+}
+
+static bool
+names(const uint32_t list[WAL_COPIES], uint32_t node)
+{
+	for (unsigned i = 0; i < WAL_COPIES; i++)
+		if (list[i] == node)
+			return true;
+	return false;
+}
+
+nam_status
+wal_log_lost(struct net_worker *w, unsigned region, unsigned node)
+{
+	const struct wal_rq rq = { .what = WAL_LOST, .arg = node };
+	uint64_t none[sizeof(struct wal_report) / 8];
+	struct net_backoff pause = { .base_ns = BUSY_NS, .cap_ns = BUSY_CAP_NS };
+	struct wal_report report;
+	struct wal_line line = { 0 };
+	uint32_t got;
+	nam_status st = region == node ? NAM_REFUSED : wal_log_ask(w, region, &report);
+	struct patience p = { .line = { report.line } };
+	if (st == NAM_OK)
+		st = still(w, &p, &line);
+	if (st == NAM_OK && (line.published == 0 || node == 0 || !names(line.copies.copy, node)))
+		st = NAM_ABSENT;
+	if (st == NAM_OK)
+		st = ask(w, region, &rq, none, sizeof none, &got);
+	while (st == NAM_OK) {
+		st = still(w, &p, &line);
+		if (st == NAM_OK && names(line.copies.lost, node))
+			return NAM_OK;
+		if (st == NAM_OK && line.condition == WAL_BROKEN)
+			st = NAM_UNLOGGED;
+		if (st == NAM_OK && !names(line.copies.copy, node))
+			st = NAM_ABSENT; /* another life has been published meanwhile */
+		if (st == NAM_OK && is_long(w, &p.full_ns))
+			st = NAM_NO_SPACE;
 		if (st == NAM_OK)
 			net_back_off(w, &pause);
 	}
@@ -167,24 +269,40 @@ wal_log_read_live(struct net_worker *w, const struct wal_log *l, uint64_t positi
     uint32_t *bytes, uint64_t *next)
 {
 	const char *records;
-	nam_status st = read_records(w, l->region, l->life, position, out, cap, &records, bytes, next);
+	nam_status st =
+	    read_records(w, l->copy[0].region, l->life, position, out, cap, &records, bytes, next);
 	if (st == NAM_OK)
 		memmove(out, records, *bytes);
 	return st;
 }
 
 nam_status
-wal_log_last(struct net_worker *w, const struct wal_log *l, uint64_t place, struct wal_last *out)
+wal_log_last(
+    struct net_worker *w, const struct wal_log *l, unsigned copy, uint64_t place, struct wal_last *out)
 {
 	const struct wal_rq rq = { .what = WAL_LAST, .life = l->life, .arg = place };
 	uint64_t answer[sizeof(struct wal_report) / 8];
 	uint32_t got;
-	nam_status st = ask(w, l->region, &rq, answer, sizeof answer, &got);
+	nam_status st = ask(w, l->copy[copy].region, &rq, answer, sizeof answer, &got);
 	if (st == NAM_OK && got != sizeof *out)
 		return NAM_CORRUPT;
 	if (st == NAM_OK)
 		memcpy(out, answer, sizeof *out);
 	return st;
+}
+
+nam_status
+wal_log_most_of(struct net_worker *w, const struct wal_log *l, uint32_t *record)
+{
+	uint32_t of_one, records;
+	*record = UINT32_MAX;
+	for (unsigned i = 0; i < l->copies; i++) {
+		nam_status st = wal_log_most(w, l->copy[i].region, &of_one, &records);
+		if (st != NAM_OK)
+			return st;
+		*record = of_one < *record ? of_one : *record;
+	}
+	return NAM_OK;
 }
 
 nam_status
@@ -204,15 +322,15 @@ wal_log_most(struct net_worker *w, unsigned region, uint32_t *record, uint32_t *
 /* ---- appending ---- */
 
 static void
-append_again(struct net_worker *w, struct wal_append *a)
+append_again(struct net_worker *w, struct wal_append *a, unsigned copy)
 {
-	a->call = (struct net_call){ .region = a->log->region,
+	a->to[copy].call = (struct net_call){ .region = a->log->copy[copy].region,
 		.service = WAL_SERVICE,
 		.request = a->rq,
 		.len = (uint32_t)sizeof *a->rq + a->rq->bytes,
-		.answer = a->answer,
-		.cap = sizeof a->answer };
-	net_call_start(w, &a->call);
+		.answer = a->to[copy].answer,
+		.cap = sizeof a->to[copy].answer };
+	net_call_start(w, &a->to[copy].call);
 }
 
 void
@@ -228,48 +346,74 @@ wal_append_start(struct net_worker *w, const struct wal_log *l, struct wal_appen
 	a->rq->attempt = a->attempt;
 	a->rq->part = a->part;
 	a->rq->stamp = a->stamp;
-	append_again(w, a);
+	for (unsigned i = 0; i < l->copies; i++)
+		if ((a->spared >> i & 1) == 0)
+			append_again(w, a, i);
 }
 
-nam_status
-wal_append_wait(struct net_worker *w, struct wal_append *a)
+static nam_status
+wait_for(struct net_worker *w, struct wal_append *a, unsigned copy)
 {
 	struct net_backoff pause = { .base_ns = BUSY_NS, .cap_ns = BUSY_CAP_NS };
+	const struct net_call *call = &a->to[copy].call;
 	bool doubt = false;
 	for (unsigned tries = 0;;) {
-		nam_status st = net_call_wait(&a->call);
+		nam_status st = net_call_wait(&a->to[copy].call);
 		if (st == NAM_OK) {
-			a->end = a->answer[0];
-			return a->call.got == sizeof a->answer[0] ? NAM_OK : NAM_CORRUPT;
+			a->end.at[copy] = a->to[copy].answer[0];
+			return call->got == sizeof a->to[copy].answer[0] ? NAM_OK : NAM_CORRUPT;
 		}
 		doubt |= st == NAM_GONE;
 		if (st == NAM_BUSY && a->gives_up != NULL && a->gives_up(a->gives_up_arg))
 			return doubt ? NAM_GONE : st;
 		if (st == NAM_BUSY)
 			net_back_off(w, &pause);
-		else if (st != NAM_GONE || ++tries > TRIES || reopen(w, a->log->region) != NAM_OK)
+		else if (st != NAM_GONE || ++tries > TRIES || reopen(w, call->region) != NAM_OK)
 			return doubt ? NAM_GONE : st; /* an earlier try may have been served */
-		append_again(w, a);
+		append_again(w, a, copy);
 	}
+}
+
+nam_status
+wal_append_wait(struct net_worker *w, struct wal_append *a)
+{
+	nam_status all = NAM_OK;
+	a->may = 0;
+	a->end = (struct wal_ends){ { 0 } };
+	/* Each one to its end: what is on its way uses the caller's memory. */
+	for (unsigned i = 0; i < a->log->copies; i++) {
+		nam_status st = (a->spared >> i & 1) == 0 ? wait_for(w, a, i) : NAM_OK;
+		if ((a->spared >> i & 1) == 0 && (st == NAM_OK || st == NAM_GONE || st == NAM_CORRUPT))
+			a->may |= 1u << i;
+		if (all == NAM_OK || (all == NAM_GONE && st != NAM_OK))
+			all = st;
+	}
+	return all;
 }
 
 nam_status
 wal_log_line(struct net_worker *w, const struct wal_log *l, struct wal_line *out)
 {
-	return net_read1(w, l->line, out, sizeof *out, NULL);
+	return net_read1(w, l->copy[0].line, out, sizeof *out, NULL);
 }
 
-nam_status
-wal_log_round(struct net_worker *w, const struct wal_log *l, bool over, struct wal_round *out)
+/* ---- rounds ---- */
+
+static nam_status
+round_one(struct net_worker *w, const struct wal_log *l, unsigned copy, bool over, uint64_t least,
+    struct wal_round *out)
 {
-	const struct wal_rq rq = { .what = WAL_ROUND, .life = l->life, .flags = over ? WAL_OVER : 0 };
+	const struct wal_rq rq = {
+		.what = WAL_ROUND, .life = l->life, .flags = over ? WAL_OVER : 0, .stamp = least
+	};
 	uint64_t answer[sizeof(struct wal_report) / 8];
 	uint32_t got;
 	/* Not through ask: NAM_BUSY is an answer here. A round that was begun twice is the last. */
 	nam_status st = NAM_GONE;
 	for (unsigned tries = 0; st == NAM_GONE && tries < TRIES; tries++) {
-		st = net_call(w, l->region, WAL_SERVICE, &rq, sizeof rq, answer, sizeof answer, &got);
-		if (st == NAM_GONE && reopen(w, l->region) != NAM_OK)
+		st = net_call(
+		    w, l->copy[copy].region, WAL_SERVICE, &rq, sizeof rq, answer, sizeof answer, &got);
+		if (st == NAM_GONE && reopen(w, l->copy[copy].region) != NAM_OK)
 			break;
 	}
 	if (st == NAM_OK && got != sizeof *out)
@@ -279,60 +423,148 @@ wal_log_round(struct net_worker *w, const struct wal_log *l, bool over, struct w
 	return st;
 }
 
-nam_status
-wal_log_round_is(struct net_worker *w, const struct wal_log *l, const struct wal_round *r, bool under_way)
+static nam_status
+say_of_round(struct net_worker *w, const struct wal_log *l, unsigned copy, uint64_t number, bool under_way)
 {
 	const struct wal_rq rq = { .what = WAL_ROUND,
 		.life = l->life,
 		.flags = under_way ? WAL_STAYS : WAL_QUITS,
-		.series = r->number };
+		.series = number };
 	uint64_t answer[sizeof(struct wal_report) / 8];
 	uint32_t got;
-	return net_call(w, l->region, WAL_SERVICE, &rq, sizeof rq, answer, sizeof answer, &got);
+	return net_call(w, l->copy[copy].region, WAL_SERVICE, &rq, sizeof rq, answer, sizeof answer, &got);
 }
 
-nam_status
-wal_log_cut(struct net_worker *w, const struct wal_log *l, const struct wal_round *r)
+/* *number: the least one that it may get, then the one that it has got. *differ: a copy could not
+ * give it the number of those before, and it is given up. */
+static nam_status
+round_all(struct net_worker *w, const struct wal_log *l, unsigned copies, bool over, uint64_t *number,
+    bool *differ, struct wal_rounds *out)
 {
-	const struct wal_rq rq = {
-		.what = WAL_CUT, .life = l->life, .arg = r->position, .series = r->number
-	};
-	uint64_t none[sizeof(struct wal_report) / 8];
-	uint32_t got;
-	return ask(w, l->region, &rq, none, sizeof none, &got);
-}
-
-nam_status
-wal_log_begins(struct net_worker *w, const struct wal_log *l, const struct wal_round *r, bool *does)
-{
-	struct wal_line line;
-	nam_status st = wal_log_line(w, l, &line);
-	*does = st == NAM_OK && line.life == l->life && line.begin >= r->position;
-	if (st != NAM_OK || *does)
+	nam_status st = NAM_OK;
+	uint64_t given[WAL_COPIES];
+	*out = (struct wal_rounds){ 0 };
+	*differ = false;
+	for (unsigned i = 0; st == NAM_OK && !*differ && i < copies; i++) {
+		struct wal_round r;
+		if ((st = round_one(w, l, i, over, *number, &r)) != NAM_OK)
+			break;
+		*differ = i > 0 && r.number != *number;
+		*number = given[i] = r.number;
+		out->position.at[i] = r.position;
+		out->stamp = r.stamp > out->stamp ? r.stamp : out->stamp;
+		out->copies = i + 1;
+	}
+	out->number = *number;
+	if (st == NAM_OK && !*differ)
 		return st;
-	if (line.condition == WAL_BROKEN)
-		return NAM_UNLOGGED;
-	return line.life > l->life ? NAM_REFUSED : line.lacks != 0 ? NAM_NO_SPACE : NAM_OK;
+	for (unsigned i = 0; i < out->copies; i++)
+		(void)say_of_round(w, l, i, given[i], false);
+	out->copies = 0;
+	return st;
 }
+
+nam_status
+wal_log_round(
+    struct net_worker *w, const struct wal_log *l, unsigned copies, bool over, struct wal_rounds *out)
+{
+	uint64_t number = 0;
+	bool differ = true;
+	nam_status st = NAM_OK;
+	for (unsigned tries = 0; st == NAM_OK && differ && tries < TRIES; tries++)
+		st = round_all(w, l, copies, over, &number, &differ, out);
+	return st == NAM_OK && differ ? NAM_BUSY : st;
+}
+
+nam_status
+wal_log_round_is(struct net_worker *w, const struct wal_log *l, const struct wal_rounds *r, bool under_way)
+{
+	nam_status all = NAM_OK;
+	for (unsigned i = 0; i < r->copies; i++) {
+		nam_status st = say_of_round(w, l, i, r->number, under_way);
+		all = all == NAM_OK ? st : all;
+	}
+	return all;
+}
+
+nam_status
+wal_log_cut(struct net_worker *w, const struct wal_log *l, const struct wal_rounds *r)
+{
+	nam_status st = NAM_OK;
+	for (unsigned i = 0; st == NAM_OK && i < r->copies; i++) {
+		const struct wal_rq rq = {
+			.what = WAL_CUT, .life = l->life, .arg = r->position.at[i], .series = r->number
+		};
+		uint64_t none[sizeof(struct wal_report) / 8];
+		uint32_t got;
+		st = ask(w, l->copy[i].region, &rq, none, sizeof none, &got);
+	}
+	return st;
+}
+
+nam_status
+wal_log_begins(struct net_worker *w, const struct wal_log *l, const struct wal_rounds *r, bool *does)
+{
+	*does = true;
+	for (unsigned i = 0; i < r->copies; i++) {
+		struct wal_line line;
+		nam_status st = net_read1(w, l->copy[i].line, &line, sizeof line, NULL);
+		if (st == NAM_OK && line.life == l->life && line.begin >= r->position.at[i])
+			continue;
+		*does = false;
+		if (st != NAM_OK)
+			return st;
+		if (line.condition == WAL_BROKEN)
+			return NAM_UNLOGGED;
+		if (line.life > l->life || line.lacks != 0)
+			return line.life > l->life ? NAM_REFUSED : NAM_NO_SPACE;
+	}
+	return NAM_OK;
+}
+
+/* ---- how far it is flushed ---- */
 
 bool
 wal_log_rouses(struct net_worker *w, const struct wal_log *l)
 {
-	return net_call_rouses(w, l->region, WAL_SERVICE);
+	bool all = true;
+	for (unsigned i = 0; all && i < l->copies; i++)
+		all = net_call_rouses(w, l->copy[i].region, WAL_SERVICE);
+	return all;
+}
+
+static nam_status
+read_lines(struct net_worker *w, const struct wal_log *l, struct wal_line line[WAL_COPIES])
+{
+	const uint32_t bytes = offsetof(struct wal_line, syncs);
+	struct net_op op[WAL_COPIES];
+	struct net_batch b;
+	if (l->copies == 1)
+		return net_read1(w, l->copy[0].line, line, bytes, NULL);
+	net_batch_init(&b, w, op, WAL_COPIES, NULL);
+	for (unsigned i = 0; i < l->copies; i++)
+		net_read(&b, l->copy[i].line, &line[i], bytes);
+	return net_run(&b);
 }
 
 nam_status
-wal_log_flushed(struct net_worker *w, const struct wal_log *l, uint64_t *position, uint64_t *sync_ns)
+wal_log_flushed(struct net_worker *w, const struct wal_log *l, struct wal_ends *end, uint64_t *sync_ns)
 {
-	struct wal_line line;
-	nam_status st = net_read1(w, l->line, &line, offsetof(struct wal_line, syncs), NULL);
+	struct wal_line line[WAL_COPIES];
+	nam_status st = read_lines(w, l, line);
 	if (st != NAM_OK)
 		return st;
-	*sync_ns = UINT64_C(1000) * line.sync_us;
-	*position = line.flushed;
-	if (line.life > l->life)
-		return NAM_REFUSED;
-	if (line.life < l->life)
-		*position = 0; /* its begin has not been told yet */
-	return line.condition == WAL_BROKEN ? NAM_UNLOGGED : NAM_OK;
+	*end = (struct wal_ends){ { 0 } };
+	*sync_ns = 0;
+	for (unsigned i = 0; i < l->copies; i++) {
+		if (UINT64_C(1000) * line[i].sync_us > *sync_ns)
+			*sync_ns = UINT64_C(1000) * line[i].sync_us;
+		/* Of a smaller life: its begin has not been told yet. */
+		end->at[i] = line[i].life == l->life ? line[i].flushed : 0;
+		if (line[i].life > l->life)
+			st = NAM_REFUSED;
+		else if (line[i].condition == WAL_BROKEN && st == NAM_OK)
+			st = NAM_UNLOGGED;
+	}
+	return st;
 }

@@ -2,6 +2,9 @@
  * log.h -- the log of a cluster, as a compute process uses it: append a record, wait until it is
  * flushed, read what there is.
  *
+ * It has up to WAL_COPIES copies, on as many storage nodes (wal_msg.h, Q10). A record goes to all of
+ * them at once; what is read is read from the first one.
+ *
  * All functions run in a coroutine of the worker and may park, unless they say otherwise.
  */
 #ifndef NAM_WAL_REMOTE_LOG_H
@@ -15,21 +18,46 @@
 
 /* Where the log is. */
 struct wal_log {
-	unsigned region; /* of the storage node that has it, 0 = the cluster has no log */
+	unsigned copies; /* 0 = the cluster has no log */
 	uint32_t life;
-	net_addr line;
+	struct {
+		unsigned region; /* of the storage node that has it */
+		net_addr line;
+	} copy[WAL_COPIES];
 };
+
+/* A position of each copy; 0 where there is no further one. */
+struct wal_ends {
+	uint64_t at[WAL_COPIES];
+};
+/* True if no position of a lies behind that of b. */
+static inline bool
+wal_reached(const struct wal_ends *a, const struct wal_ends *b)
+{
+	for (unsigned i = 0; i < WAL_COPIES; i++)
+		if (a->at[i] > b->at[i])
+			return false;
+	return true;
+}
 
 /* NAM_UNSUPPORTED: that node has no log. */
 nam_status wal_log_ask(struct net_worker *w, unsigned region, struct wal_report *out);
-/* Begins a life on that node; what was written and not published before is given up. stop and
- * NAM_NO_SPACE as for wal_log_publish. */
-nam_status wal_log_begin(
-    struct net_worker *w, unsigned region, uint64_t cluster, const atomic_bool *stop, struct wal_log *out);
-/* Makes the life the database, and waits until it is. NAM_REFUSED: another life has begun;
+/* Begins a life on each of these nodes; what was written and not published before is given up. stop
+ * and NAM_NO_SPACE as for wal_log_publish. NAM_BUSY: other processes begin lives there. */
+nam_status wal_log_begin(struct net_worker *w, const unsigned *region, unsigned copies, uint64_t cluster,
+    const atomic_bool *stop, struct wal_log *out);
+/* Makes the life the database, on one copy after the other, and waits until it is. as: what their
+ * manifests say, NULL with one copy: as wal_publish. NAM_REFUSED: another life has begun;
  * NAM_UNLOGGED: the log is broken; NAM_NO_SPACE: the disk has been full for some seconds;
  * NAM_CANCELLED: stop was set (NULL = never); NAM_GONE. */
-nam_status wal_log_publish(struct net_worker *w, const struct wal_log *l, const atomic_bool *stop);
+nam_status wal_log_publish(
+    struct net_worker *w, const struct wal_log *l, const struct wal_copies *as, const atomic_bool *stop);
+/*
+ * Says on that node that the copy of its published life on another one, `node`, is lost for good, and
+ * waits until its manifest says so. NAM_ABSENT: its database has no copy there; NAM_REFUSED: it is
+ * that node itself; NAM_NO_SPACE, NAM_UNLOGGED as for wal_log_publish.
+ */
+nam_status wal_log_lost(struct net_worker *w, unsigned region, unsigned node);
 /* Records of the published life from `position` on (wal_read, wal.h), somewhere in buf; *bytes ==
  * 0: the end. */
 nam_status wal_log_read(struct net_worker *w, unsigned region, uint64_t position, void *buf, uint32_t cap,
@@ -38,11 +66,14 @@ nam_status wal_log_read(struct net_worker *w, unsigned region, uint64_t position
  * a checkpoint has cut off what lies there; NAM_REFUSED: the life is over; NAM_CORRUPT. */
 nam_status wal_log_read_live(struct net_worker *w, const struct wal_log *l, uint64_t position, void *out,
     uint32_t cap, uint32_t *bytes, uint64_t *next);
-/* What was received last with that place (Q4). */
-nam_status wal_log_last(struct net_worker *w, const struct wal_log *l, uint64_t place, struct wal_last *out);
+/* What that copy has received last with that place (Q4). */
+nam_status wal_log_last(
+    struct net_worker *w, const struct wal_log *l, unsigned copy, uint64_t place, struct wal_last *out);
 /* Bytes at most: of a record that one message takes; of records that an answer brings (cap of
  * wal_log_read). */
 nam_status wal_log_most(struct net_worker *w, unsigned region, uint32_t *record, uint32_t *records);
+/* Bytes of a record that one message takes, to each copy. */
+nam_status wal_log_most_of(struct net_worker *w, const struct wal_log *l, uint32_t *record);
 
 /* One record on its way. Caller's memory, as is the record, until wal_append_wait has returned. */
 struct wal_append {
@@ -51,51 +82,65 @@ struct wal_append {
 	uint64_t place, name[2];
 	uint64_t series; /* Q5, as are the next two; with WAL_OF_ROUND the number of the round */
 	uint32_t attempt, part;
-	uint64_t stamp; /* of WAL_ROUND */
+	uint64_t stamp;  /* of WAL_ROUND */
+	unsigned spared; /* bits of copies that do not get it */
 	/* NULL, or: true, it is not sent again while the log is busy (NAM_BUSY). */
 	bool (*gives_up)(void *arg);
 	void *gives_up_arg;
 	/* ours */
 	const struct wal_log *log;
-	struct net_call call;
-	uint64_t answer[sizeof(struct wal_report) / 8];
-	uint64_t end;
+	struct {
+		struct net_call call;
+		uint64_t answer[sizeof(struct wal_report) / 8];
+	} to[WAL_COPIES];
+	/* behind wal_append_wait */
+	struct wal_ends end; /* the positions behind it */
+	unsigned may;        /* bits of the copies that have received it, or may do so */
 };
 /* Leaves with the doorbell of the verbs posted in this round; never parks. */
 void wal_append_start(struct net_worker *w, const struct wal_log *l, struct wal_append *a);
 /*
- * Parks until it is received: a->end is the position behind it. NAM_NO_SPACE: the disk is full;
- * NAM_UNLOGGED: the log is broken; NAM_REFUSED: the life is over; NAM_INVALID: too long for a
- * message: it has not
- * been received, and will not be. NAM_GONE: it may have been, or may still be.
+ * Parks until all copies have received it. NAM_NO_SPACE: the disk is full; NAM_UNLOGGED: the log is
+ * broken; NAM_REFUSED: the life is over; NAM_INVALID: too long for a message: one of them has not
+ * received it, and never will; others may have (a->may). NAM_GONE: one of them may have, or may still
+ * do so.
  */
 nam_status wal_append_wait(struct net_worker *w, struct wal_append *a);
 
-/* Begins a checkpoint (Q6). over: also if another one is under way. NAM_BUSY: one is;
- * NAM_REFUSED: the life is over, or is not yet the database. */
-nam_status wal_log_round(struct net_worker *w, const struct wal_log *l, bool over, struct wal_round *out);
+/* A round on the first copies of a log, with one number (Q10). */
+struct wal_rounds {
+	unsigned copies; /* 0 = it has not begun */
+	uint64_t number;
+	uint64_t stamp;           /* the greatest of all */
+	struct wal_ends position; /* P0 of each */
+};
+/* Begins a checkpoint (Q6) on so many copies. over: also if another one is under way. NAM_BUSY: one
+ * is; NAM_REFUSED: the life is over, or is not yet the database. */
+nam_status wal_log_round(
+    struct net_worker *w, const struct wal_log *l, unsigned copies, bool over, struct wal_rounds *out);
 /* Says that the round is under way, or that it is given up. NAM_REFUSED: another one has begun. */
 nam_status wal_log_round_is(
-    struct net_worker *w, const struct wal_log *l, const struct wal_round *r, bool under_way);
-/* The checkpoint has appended all that the log needs from before r->position: it begins there as
- * soon as all is flushed, and the line says so. NAM_REFUSED: another round has begun;
+    struct net_worker *w, const struct wal_log *l, const struct wal_rounds *r, bool under_way);
+/* The checkpoint has appended all that the copies need from before r->position: each begins there as
+ * soon as all is flushed, and its line says so. NAM_REFUSED: another round has begun;
  * NAM_UNLOGGED; NAM_GONE. */
-nam_status wal_log_cut(struct net_worker *w, const struct wal_log *l, const struct wal_round *r);
-/* *does: it begins there. NAM_NO_SPACE: it will when there is space; NAM_UNLOGGED: it is broken;
- * NAM_REFUSED: the life is over. One READ. */
+nam_status wal_log_cut(struct net_worker *w, const struct wal_log *l, const struct wal_rounds *r);
+/* *does: all begin there. NAM_NO_SPACE: they will when there is space; NAM_UNLOGGED: one is broken;
+ * NAM_REFUSED: the life is over. One READ for each. */
 nam_status wal_log_begins(
-    struct net_worker *w, const struct wal_log *l, const struct wal_round *r, bool *does);
-/* READs the line. */
+    struct net_worker *w, const struct wal_log *l, const struct wal_rounds *r, bool *does);
+/* READs the line of the first copy. */
 nam_status wal_log_line(struct net_worker *w, const struct wal_log *l, struct wal_line *out);
 
 /*
- * True if the log rouses this worker when a record of it with WAL_RINGS is flushed:
+ * True if all copies rouse this worker when a record of it with WAL_RINGS is flushed there:
  * net_sleep_lazily does then between two looks.
  */
 bool wal_log_rouses(struct net_worker *w, const struct wal_log *l);
-/* READs how far the log is flushed, and how long a sync takes at present. NAM_UNLOGGED: it is
- * broken, and what lies behind is not flushed; NAM_REFUSED: the life is over. */
+/* READs how far the copies are flushed, and how long a sync takes at present: all lines in one round
+ * trip. NAM_UNLOGGED: one is broken, and what lies behind is not flushed; NAM_REFUSED: the life is
+ * over. */
 nam_status wal_log_flushed(
-    struct net_worker *w, const struct wal_log *l, uint64_t *position, uint64_t *sync_ns);
+    struct net_worker *w, const struct wal_log *l, struct wal_ends *end, uint64_t *sync_ns);
 
 #endif

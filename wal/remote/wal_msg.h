@@ -23,9 +23,14 @@
  *       round begins, and nothing is cut off but what a round before it has ordered.
  *   Q9  The bell of the service (net/ring/bell.h) rings behind the line: a client that is roused
  *       READs there what it was roused for.
+ *   Q10 A cluster's log has up to WAL_COPIES copies, on as many nodes: each is a log of its own,
+ *       with positions and an order of its own, and Q1 to Q9 hold for each. Life and round have
+ *       the same number on all of them.
  */
 #ifndef NAM_WAL_REMOTE_WAL_MSG_H
 #define NAM_WAL_REMOTE_WAL_MSG_H
+
+#include <wal/wal_format.h>
 
 #include <assert.h>
 #include <stddef.h>
@@ -37,14 +42,18 @@ enum {
 
 enum wal_message {
 	WAL_ASK = 1, /* -> struct wal_report */
-	WAL_BEGIN,   /* arg: number of the cluster -> uint64_t: the life that begins */
+	WAL_BEGIN,   /* arg: number of the cluster; stamp: the least number that the life may get
+		      * -> uint64_t: the life that begins */
 	WAL_APPEND,  /* arg: place, name; bytes -> uint64_t: the position behind the record */
-	WAL_PUBLISH, /* the life that is written becomes the database */
+	WAL_PUBLISH, /* the life that is written becomes the database; bytes, if there are any:
+		      * struct wal_copies */
 	WAL_READ,    /* arg: position -> struct wal_records, records; life 0: of the published one
 		      * (wal_read), else of that one, which is written (wal_read_live) */
 	WAL_LAST,    /* arg: place -> struct wal_last */
-	WAL_ROUND,   /* flags: WAL_OVER; or WAL_STAYS, WAL_QUITS of `series` -> struct wal_round */
+	WAL_ROUND,   /* flags: WAL_OVER, stamp: the least number that the round may get; or
+		      * WAL_STAYS, WAL_QUITS of `series` -> struct wal_round */
 	WAL_CUT,     /* arg: position of a round, `series` its number: the life begins there */
+	WAL_LOST,    /* arg: id of a storage node: its copy of the published life is lost for good */
 };
 
 enum wal_append_flag {
@@ -83,8 +92,8 @@ struct wal_report {
 	uint32_t published; /* its life, 0 = there is none */
 	uint32_t life;      /* the life that is written */
 	uint32_t condition; /* enum wal_condition */
-	uint32_t pad;
-	uint64_t begin; /* of the published life: a position */
+	uint32_t lives;     /* the greatest number given out */
+	uint64_t begin;     /* of the published life: a position */
 };
 static_assert(sizeof(struct wal_report) == 48, "a report is a layout");
 
@@ -119,9 +128,11 @@ struct wal_line {
 	uint64_t syncs, records, bytes; /* bytes: of records */
 	uint64_t written;               /* bytes of blocks, perhaps compressed */
 	uint64_t full_wall_us;          /* wall clock when `full` was set */
-	uint64_t pad[3];
+	/* Of the published life. */
+	uint64_t cluster;
+	struct wal_copies copies;
 };
 static_assert(
-    offsetof(struct wal_line, syncs) == 64 && sizeof(struct wal_line) == 128, "what decides is in one line");
+    offsetof(struct wal_line, syncs) == 64 && sizeof(struct wal_line) == 192, "what decides is in one line");
 
 #endif
