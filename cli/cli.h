@@ -22,6 +22,7 @@ int cli_status(int argc, char **argv);  /* memory, heartbeat and load of storage
 int cli_backup(int argc, char **argv);  /* a running cluster's log, into a directory */
 int cli_restore(int argc, char **argv); /* a backup, into a directory of a storage node */
 int cli_log(int argc, char **argv);     /* prints the records of a log's directory */
+int cli_node(int argc, char **argv);    /* says that a storage node is lost for good */
 int cli_check(int argc, char **argv);   /* judges recorded histories */
 
 /*

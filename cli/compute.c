@@ -1,5 +1,6 @@
 /* compute.c -- `namdb compute`: a compute node in the foreground, with faces for clients. */
 #include "cli.h"
+#include "left.h"
 #include "opening.h"
 
 #include <base/heap.h>
@@ -8,6 +9,7 @@
 #include <compute_node/memory.h>
 #include <compute_node/pgwire/pgwire.h>
 #include <index/tree.h>
+#include <net/secret.h>
 
 #include <getopt.h>
 #include <signal.h>
@@ -98,6 +100,7 @@ struct compute {
 	struct cn_opening opening;
 	char metrics_at[120];
 	const char *secret_file;
+	char *left; /* the storage nodes, as soon as one of them is lost for good */
 };
 
 static int
@@ -318,6 +321,29 @@ join(struct compute *c, struct cn_pg *pg, const sigset_t *ends, struct member *m
 	return st;
 }
 
+/* One of the storage nodes may be lost for good. */
+static void
+go_on_without(struct compute *c, const struct cli_nodes *nodes)
+{
+	char lost[300], *left = NULL;
+	uint8_t secret[NET_SECRET_LEN];
+	struct cn_config cn = c->cn;
+	struct nam_err err;
+	if (nodes != NULL && net_secret_load(c->secret_file, secret, &cn.secret_len, &err) == NAM_OK) {
+		cn.secret = secret;
+		left = cli_nodes_left(nodes, &cn, lost, sizeof lost);
+	}
+	explicit_bzero(secret, sizeof secret);
+	if (left == NULL || strcmp(left, c->cn.storage) == 0) {
+		free(left);
+		return;
+	}
+	nam_log(NAM_LOG_WARN, "%s: this process goes on with %s", lost, left);
+	free(c->left);
+	c->left = left;
+	c->cn.storage = left;
+}
+
 /* The place is lost: every session ends, and the process comes back as a new one as soon as the
  * storage nodes let it. 0, or the signal that ended it. */
 static int
@@ -328,6 +354,7 @@ come_back(struct compute *c, struct cn_pg *pg, const sigset_t *set, const sigset
 	const struct timespec pause = { .tv_nsec = AGAIN_MS * 1000000L }, none = { 0 };
 	sigset_t stale;
 	int sig = 0;
+	struct cli_nodes *nodes = cli_nodes_of(m->cn);
 	/* First: a client that is told 57P03 finds the same at /health. */
 	cn_metrics_of(m->metrics, NULL);
 	if (!cn_pg_rest(pg, "this process connects to the cluster again", REST_MS)) {
@@ -343,17 +370,19 @@ come_back(struct compute *c, struct cn_pg *pg, const sigset_t *set, const sigset
 		continue;
 	while (sig == 0 || sig == SIGHUP || sig == SIGUSR1) {
 		if (join(c, pg, ends, m, &sig, &err) == NAM_OK || sig != 0)
-			return sig;
+			break;
 		if (strcmp(err.text, told) != 0)
 			nam_log(NAM_LOG_WARN, "cannot connect to the cluster again yet: %s", err.text);
 		memcpy(told, err.text, sizeof told);
 		cn_pg_resting(
 		    pg, "it does not reach the storage nodes yet; the log of this process says why");
+		go_on_without(c, nodes);
 		sig = sigtimedwait(set, NULL, &pause);
 		sig = sig < 0 ? 0 : sig;
 		if (sig == SIGHUP)
 			reload(pg);
 	}
+	cli_nodes_free(nodes);
 	return sig;
 }
 
@@ -422,6 +451,7 @@ run(struct compute *c, struct cn_pg *pg, const sigset_t *set, const sigset_t *en
 	if (m.cn != NULL && *sig != 0)
 		(void)cn_last_checkpoint(m.cn, OTHERS_MS, told_again, (void *)(uintptr_t)ends);
 	cn_close(m.cn);
+	free(c->left);
 	return *sig != 0 ? NAM_OK : st;
 }
 

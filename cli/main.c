@@ -14,6 +14,7 @@ static const struct {
 	{ "storage", "run a storage node", cli_storage },
 	{ "compute", "run a compute node for clients of PostgreSQL", cli_compute },
 	{ "status", "show the storage nodes of a cluster", cli_status },
+	{ "node", "say that a storage node is lost for good", cli_node },
 	{ "sql", "run SQL: a shell, a script, or one statement", cli_sql },
 	{ "doctor",
 	    "check this machine's RDMA devices and limits, measure costs, and print how to fix what is wrong",

@@ -160,8 +160,8 @@ listed(const struct txn_roster *r, uint64_t region)
 	return UINT_MAX;
 }
 
-static nam_status
-get_roster(struct net_worker *w, net_addr at, struct txn_roster *r)
+nam_status
+txn_roster_get(struct net_worker *w, net_addr at, struct txn_roster *r)
 {
 	nam_status st = net_read1(w, at, r,
 	    (uint32_t)offsetof(struct txn_roster, node) + TXN_ROSTER_INLINE * sizeof r->node[0], NULL);
@@ -187,7 +187,7 @@ put_roster(struct net_worker *w, net_addr at, const struct txn_roster *r)
 static nam_status
 read_roster(struct look *k, unsigned i, struct txn_roster *r)
 {
-	nam_status st = get_roster(k->w, (net_addr){ txn_member_roster(k->seen[i].word) }, r);
+	nam_status st = txn_roster_get(k->w, (net_addr){ txn_member_roster(k->seen[i].word) }, r);
 	if (st == NAM_OK && listed(r, r->home) == UINT_MAX)
 		st = NAM_CORRUPT;
 	for (unsigned m = 0; st == NAM_OK && m < r->nodes; m++)
@@ -200,11 +200,20 @@ read_roster(struct look *k, unsigned i, struct txn_roster *r)
 
 /* Collects members that are not named, and named nodes that are not members. */
 static nam_status
-compare_lists(struct look *k, unsigned by, const struct txn_roster *r)
+compare_lists(struct look *k, unsigned by, const struct txn_roster *r, struct net_set *lost)
 {
 	struct line missing = { .len = 0 }, strange = { .len = 0 };
+	bool all = true;
+	*lost = (struct net_set){ { 0 } };
 	for (unsigned m = 0; m < r->nodes; m++)
-		if (named(k, r->node[m].region) == UINT_MAX)
+		all = all && named(k, r->node[m].region) != UINT_MAX;
+	nam_status st = all ? NAM_OK : txn_over_lost(k->w, r, lost);
+	if (st != NAM_OK)
+		return nam_fail(
+		    k->err, st, "cannot ask the storage nodes for their logs: %s", nam_status_text(st));
+	for (unsigned m = 0; m < r->nodes; m++)
+		if (named(k, r->node[m].region) == UINT_MAX &&
+		    !net_set_has(lost, (unsigned)r->node[m].region))
 			item(&missing, r->node[m].region, r->node[m].name);
 	for (unsigned i = 0; i < k->nodes; i++)
 		if (listed(r, node(k, i)->region) == UINT_MAX)
@@ -218,9 +227,8 @@ compare_lists(struct look *k, unsigned by, const struct txn_roster *r)
 	if (strange.items == 0)
 		return nam_fail(k->err, NAM_REFUSED,
 		    "--storage must name all nodes of the cluster; missing: %s (if they are gone for good, "
-		    "restart "
-		    "the others)",
-		    line(&missing));
+		    "%s)",
+		    line(&missing), r->log[0] != 0 ? "say so: namdb node lost ID" : "restart the others");
 	missing.text[200] = strange.text[160] = 0;
 	return nam_fail(k->err, NAM_REFUSED,
 	    "--storage must name the nodes of one cluster, all and no others; missing: %s; not part of it: "
@@ -235,9 +243,13 @@ compare_lists(struct look *k, unsigned by, const struct txn_roster *r)
 static nam_status
 join(struct look *k, unsigned by, struct txn_roster *r)
 {
+	struct net_set lost;
 	nam_status st = read_roster(k, by, r);
-	if (st != NAM_OK || (st = compare_lists(k, by, r)) != NAM_OK ||
-	    (st = txn_over(k->w, r, k->err)) != NAM_OK)
+	if (st == NAM_OK)
+		st = compare_lists(k, by, r, &lost);
+	if (st == NAM_OK)
+		st = txn_over(k->w, r, &lost, k->err);
+	if (st != NAM_OK)
 		return st;
 	unsigned home = named(k, r->home);
 	for (unsigned i = 0; i < k->nodes; i++) {
@@ -485,7 +497,7 @@ find(struct net_worker *w, struct look *k, struct txn_roster *r)
 	if (k->seen[home].gone)
 		return nam_fail(err, NAM_GONE, "storage node %u (%s): %s", node(k, home)->region,
 		    node(k, home)->name, nam_status_text(NAM_GONE));
-	if ((st = get_roster(w, at, r)) != NAM_OK)
+	if ((st = txn_roster_get(w, at, r)) != NAM_OK)
 		return nam_fail(err, st, "cannot read the cluster's record: %s", nam_status_text(st));
 	return NAM_OK;
 }

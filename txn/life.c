@@ -92,13 +92,17 @@ begin_life(struct txn_worker *tw, const atomic_bool *stop, bool *restores, struc
 	struct wal_line line = { 0 };
 	char nodes[64];
 	nam_status st = wal_log_ask(tw->w, db->wal_region[0], &report);
-	if (st == NAM_OK && db->wal_copies > 1)
+	if (st == NAM_OK)
 		st = net_read1(tw->w, (net_addr){ report.line }, &line, sizeof line, NULL);
 	if (st == NAM_OK)
 		st = wal_log_begin(tw->w, db->wal_region, db->wal_copies, db->number, stop, &db->wal);
 	*restores = st == NAM_OK && report.published != 0;
 	/* As a process before it may have published a life meanwhile, the line tells of that one. */
 	db->life_copies = txn_copies_next(&line, db->number, db->wal_region, db->wal_copies);
+	/* Until they are part of the cluster again. */
+	for (unsigned i = 0, n = 0; i < WAL_COPIES; i++)
+		if (line.copies.lost[i] != 0 && net_node_of(db->net, line.copies.lost[i]) == NULL)
+			db->life_copies.lost[n++] = line.copies.lost[i];
 	return st == NAM_OK ? st
 			    : nam_fail(err, st, "the log of storage node %s cannot be written: %s",
 				  nodes_of(db, nodes), nam_status_text(st));
@@ -210,7 +214,8 @@ txn_life_done(struct txn_worker *tw, const atomic_bool *stop, struct nam_err *er
 	/* A process that opens the database behind this one sees all of it. */
 	nam_status st = all_marked(tw);
 	if (st == NAM_OK)
-		st = wal_log_publish(tw->w, &db->wal, db->wal.copies > 1 ? &db->life_copies : NULL, stop);
+		st = wal_log_publish(tw->w, &db->wal,
+		    db->wal.copies > 1 || db->life_copies.lost[0] != 0 ? &db->life_copies : NULL, stop);
 	if (st == NAM_OK)
 		st = net_cas1(tw->w, life_at(db), db->life_word, 1 + 2 * (uint64_t)db->wal.life, &seen, NULL);
 	if (st == NAM_OK && seen != db->life_word)

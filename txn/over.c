@@ -13,16 +13,36 @@
 
 #include <net/ring/service.h>
 
-/* The node that lost its memory. NULL: none did. */
-static const struct net_node_info *
+/* The member that has lost its memory. NULL: none has. */
+static const struct txn_roster_node *
 first_empty(struct net *n, const struct txn_roster *r)
 {
 	for (unsigned i = 0; i < r->nodes; i++) {
 		const struct net_node_info *node = net_node_of(n, (unsigned)r->node[i].region);
 		if (node != NULL && !atomic_load(&node->lost) && node->incarnation != r->node[i].incarnation)
-			return node;
+			return &r->node[i];
 	}
 	return NULL;
+}
+
+nam_status
+txn_over_lost(struct net_worker *w, const struct txn_roster *r, struct net_set *lost)
+{
+	struct net *n = net_worker_net(w);
+	nam_status st = NAM_OK;
+	*lost = (struct net_set){ { 0 } };
+	for (unsigned i = 0; st == NAM_OK && i < WAL_COPIES && r->log[i] != 0; i++) {
+		const struct net_node_info *node = net_node_of(n, (unsigned)r->log[i]);
+		struct wal_line line;
+		if (node == NULL || node->log == 0)
+			continue;
+		st = net_read1(w, net_at(node->region, node->log), &line, sizeof line, NULL);
+		for (unsigned k = 0; st == NAM_OK && line.cluster == r->number && k < WAL_COPIES; k++)
+			if (line.copies.lost[k] != 0 && line.copies.lost[k] < NET_REGIONS &&
+			    net_node_of(n, line.copies.lost[k]) == NULL)
+				net_set_add(lost, line.copies.lost[k]);
+	}
+	return st;
 }
 
 /* Has this cluster ever had its database? *yes also if its home cannot tell any more. */
@@ -34,7 +54,8 @@ was_whole(struct net_worker *w, const struct txn_roster *r, bool *yes)
 		const struct net_node_info *node =
 		    net_node_of(net_worker_net(w), (unsigned)r->node[i].region);
 		uint64_t life;
-		if (r->node[i].region != r->home || node->incarnation != r->node[i].incarnation)
+		if (r->node[i].region != r->home || node == NULL ||
+		    node->incarnation != r->node[i].incarnation)
 			continue;
 		nam_status st =
 		    net_read1(w, net_plus((net_addr){ r->node[i].roster }, offsetof(struct txn_roster, life)),
@@ -72,15 +93,21 @@ look_at_log(struct net_worker *w, const struct txn_roster *r, struct nam_err *er
 }
 
 nam_status
-txn_over(struct net_worker *w, const struct txn_roster *r, struct nam_err *err)
+txn_over(struct net_worker *w, const struct txn_roster *r, const struct net_set *lost, struct nam_err *err)
 {
-	const struct net_node_info *empty = r->log[0] != 0 ? first_empty(net_worker_net(w), r) : NULL;
-	if (empty == NULL)
+	struct net *n = net_worker_net(w);
+	const struct txn_roster_node *cause = r->log[0] != 0 ? first_empty(n, r) : NULL;
+	const char *what = "came back empty";
+	for (unsigned i = 0; r->log[0] != 0 && cause == NULL && i < r->nodes; i++)
+		if (net_set_has(lost, (unsigned)r->node[i].region)) {
+			cause = &r->node[i];
+			what = "is lost for good";
+		}
+	if (cause == NULL)
 		return NAM_OK;
 	nam_status st = look_at_log(w, r, err);
 	for (unsigned i = 0; st == NAM_OK && i < r->nodes; i++) {
-		const struct net_node_info *node =
-		    net_node_of(net_worker_net(w), (unsigned)r->node[i].region);
+		const struct net_node_info *node = net_node_of(n, (unsigned)r->node[i].region);
 		uint64_t none[1];
 		uint32_t got;
 		if (node == NULL || node->incarnation != r->node[i].incarnation)
@@ -91,14 +118,16 @@ txn_over(struct net_worker *w, const struct txn_roster *r, struct nam_err *err)
 			st = NAM_OK; /* its answer was lost, or another process was first */
 		if (st != NAM_OK)
 			return nam_fail(err, st,
-			    "storage node %u (%s) came back empty, and node %u (%s) cannot reset its memory "
-			    "(%s): "
-			    "restart it, then the database is restored",
-			    empty->region, empty->name, node->region, node->name, nam_status_text(st));
+			    "storage node %u (%s) %s, and node %u (%s) cannot reset its memory (%s): restart "
+			    "it, "
+			    "then the database is restored",
+			    (unsigned)cause->region, cause->name, what, node->region, node->name,
+			    nam_status_text(st));
 	}
-	return st != NAM_OK ? st
-			    : nam_fail(err, NAM_RESET,
-				  "storage node %u (%s) came back empty: the cluster's storage nodes "
-				  "reset their memory, and the database is restored",
-				  empty->region, empty->name);
+	return st != NAM_OK
+		   ? st
+		   : nam_fail(err, NAM_RESET,
+			 "storage node %u (%s) %s: the cluster's storage nodes reset their memory, and "
+			 "the database is restored",
+			 (unsigned)cause->region, cause->name, what);
 }

@@ -2,6 +2,7 @@
 #include "cluster_format.h"
 #include "record_format.h"
 #include "state.h"
+#include "txn_internal.h"
 
 #include <stdlib.h>
 
@@ -61,5 +62,21 @@ txn_look_at_node(struct net_worker *w, unsigned region, struct txn_node_state *o
 		out->member = TXN_MEMBER_IN_THE_MAKING;
 	else if (word != 0)
 		st = look_at_roster(w, region, word, out);
+	return st;
+}
+
+nam_status
+txn_look_for_member(struct net_worker *w, unsigned region, unsigned node, bool *is)
+{
+	const net_addr at = net_at(region, offsetof(struct net_super, root) + 8u * TXN_ROOT_MEMBER);
+	struct txn_roster *roster = malloc(sizeof *roster);
+	uint64_t word;
+	nam_status st = roster != NULL ? net_read1(w, at, &word, sizeof word, NULL) : NAM_NOMEM;
+	*is = false;
+	if (st == NAM_OK && txn_member_roster(word) != 0)
+		st = txn_roster_get(w, (net_addr){ word }, roster);
+	for (unsigned i = 0; st == NAM_OK && txn_member_roster(word) != 0 && i < roster->nodes; i++)
+		*is = *is || roster->node[i].region == node;
+	free(roster);
 	return st;
 }

@@ -36,4 +36,7 @@ struct txn_node_state {
 /* Some READs; in a coroutine. NAM_CORRUPT: the memory makes no sense; NAM_GONE. */
 nam_status txn_look_at_node(struct net_worker *w, unsigned region, struct txn_node_state *out);
 
+/* Is `node` a storage node of the cluster that the node of `region` is a member of? */
+nam_status txn_look_for_member(struct net_worker *w, unsigned region, unsigned node, bool *is);
+
 #endif

@@ -1406,9 +1406,15 @@ void txn_read_set_add_absent(struct txn *t, const struct txn_get *g);
 struct txn_roster;
 nam_status txn_cluster_find(
     struct net_worker *w, const struct txn_config *cfg, struct txn_roster *r, struct nam_err *err);
-/* over.c: if a node of a cluster with a log has come back empty, asks the others to reset their
- * memory: NAM_RESET. NAM_REFUSED: the log is not there. NAM_OK: the cluster lives. All members are
+/* READs a roster. NAM_CORRUPT: there is none. */
+nam_status txn_roster_get(struct net_worker *w, net_addr at, struct txn_roster *r);
+/* over.c: the members of a cluster with a log that are not named, and that an operator has said to be
+ * lost for good: into *lost. */
+nam_status txn_over_lost(struct net_worker *w, const struct txn_roster *r, struct net_set *lost);
+/* If a node has come back empty, or one is lost, asks the others to reset their memory: NAM_RESET.
+ * NAM_REFUSED: the log is not there. NAM_OK: the cluster lives. All members but the lost ones are
  * named. */
-nam_status txn_over(struct net_worker *w, const struct txn_roster *r, struct nam_err *err);
+nam_status txn_over(
+    struct net_worker *w, const struct txn_roster *r, const struct net_set *lost, struct nam_err *err);
 
 #endif

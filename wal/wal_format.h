@@ -81,7 +81,7 @@ enum {
 struct wal_copies {
 	uint64_t database;         /* random; that of the first life, kept by all that follow */
 	uint32_t copy[WAL_COPIES]; /* ids of the storage nodes that have one, 0 = no further one */
-	uint32_t lost[WAL_COPIES]; /* those that an operator has said to be lost for good */
+	uint32_t lost[WAL_COPIES]; /* nodes that an operator has said to be lost for good */
 	struct wal_former {
 		uint64_t cluster;
 		uint32_t life; /* 0 = no further one */

@@ -214,8 +214,11 @@ wal_log_lost(struct net_worker *w, unsigned region, unsigned node)
 	struct patience p = { .line = { report.line } };
 	if (st == NAM_OK)
 		st = still(w, &p, &line);
-	if (st == NAM_OK && (line.published == 0 || node == 0 || !names(line.copies.copy, node)))
+	const uint64_t life = line.published;
+	if (st == NAM_OK && (life == 0 || node == 0))
 		st = NAM_ABSENT;
+	if (st == NAM_OK && !names(line.copies.lost, node) && !names(line.copies.lost, 0))
+		st = NAM_FULL;
 	if (st == NAM_OK)
 		st = ask(w, region, &rq, none, sizeof none, &got);
 	while (st == NAM_OK) {
@@ -224,8 +227,8 @@ wal_log_lost(struct net_worker *w, unsigned region, unsigned node)
 			return NAM_OK;
 		if (st == NAM_OK && line.condition == WAL_BROKEN)
 			st = NAM_UNLOGGED;
-		if (st == NAM_OK && !names(line.copies.copy, node))
-			st = NAM_ABSENT; /* another life has been published meanwhile */
+		if (st == NAM_OK && line.published != life)
+			st = NAM_ABSENT;
 		if (st == NAM_OK && is_long(w, &p.full_ns))
 			st = NAM_NO_SPACE;
 		if (st == NAM_OK)

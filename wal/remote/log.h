@@ -53,9 +53,10 @@ nam_status wal_log_begin(struct net_worker *w, const unsigned *region, unsigned 
 nam_status wal_log_publish(
     struct net_worker *w, const struct wal_log *l, const struct wal_copies *as, const atomic_bool *stop);
 /*
- * Says on that node that the copy of its published life on another one, `node`, is lost for good, and
- * waits until its manifest says so. NAM_ABSENT: its database has no copy there; NAM_REFUSED: it is
- * that node itself; NAM_NO_SPACE, NAM_UNLOGGED as for wal_log_publish.
+ * Says on that node that another one, `node`, is lost for good to its database, and waits until its
+ * manifest says so. NAM_ABSENT: it has no database, or another one since; NAM_REFUSED: it is that
+ * node itself; NAM_FULL: WAL_COPIES others are lost; NAM_NO_SPACE, NAM_UNLOGGED as for
+ * wal_log_publish.
  */
 nam_status wal_log_lost(struct net_worker *w, unsigned region, unsigned node);
 /* Records of the published life from `position` on (wal_read, wal.h), somewhere in buf; *bytes ==
