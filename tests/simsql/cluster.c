@@ -113,10 +113,10 @@ host_trees(struct cluster *c, const struct net_sim_config *cfg)
 		if (c->tree_host[r] == NULL)
 			return false;
 		idx_tree_host_services(c->tree_host[r], c->tree_service[r]);
-		if (r == 1 && c->log.fn != NULL) {
-			memcpy(c->services, c->tree_service[r], sizeof c->tree_service[r]);
-			c->services[IDX_TREE_SERVICES] = c->log;
-			if (net_sim_serve(c->sim, r, c->services, 1 + IDX_TREE_SERVICES) != NAM_OK)
+		if (c->log[r].fn != NULL) {
+			memcpy(c->services[r], c->tree_service[r], sizeof c->tree_service[r]);
+			c->services[r][IDX_TREE_SERVICES] = c->log[r];
+			if (net_sim_serve(c->sim, r, c->services[r], 1 + IDX_TREE_SERVICES) != NAM_OK)
 				return false;
 			continue;
 		}

@@ -34,10 +34,10 @@ struct cluster {
 	void *arg;
 	struct idx_tree_host *tree_host[CLUSTER_NODES + 1]; /* by region */
 	struct net_service tree_service[CLUSTER_NODES + 1][IDX_TREE_SERVICES];
-	/* Node 1 hosts it as well; fn NULL = the cluster has none. */
-	struct net_service log;
-	/* Node 1's, with a log. */
-	struct net_service services[1 + IDX_TREE_SERVICES];
+	/* Of nodes that have a log; fn NULL = it has none. */
+	struct net_service log[CLUSTER_NODES + 1];
+	/* Of such a node, all. */
+	struct net_service services[CLUSTER_NODES + 1][1 + IDX_TREE_SERVICES];
 	bool unguarded;    /* a twin: nobody waits for helpers of the dead */
 	bool faults_later; /* rates have no effect before body says so */
 	bool bad, ended;

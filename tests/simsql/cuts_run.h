@@ -7,8 +7,9 @@
 
 #include <base/rng.h>
 #include <net/net.h>
+#include <wal/remote/wal_msg.h>
 
-enum { CUT_CLIENTS = 6 };
+enum { CUT_CLIENTS = 6, CUT_LIVES = 4, CUT_SEGMENT = 256 << 10 };
 
 /* What a life is like; a function of the seed and its number. */
 struct cut_shape {
@@ -27,13 +28,29 @@ struct cut_shape {
 	uint64_t fail_sync;  /* this sync fails; 0 = none */
 	uint64_t disk_ns;    /* a call of the disk takes up to so long */
 	bool plain;          /* blocks are not compressed */
+	unsigned ill;        /* of several disks: the one that has room, fail_sync, cut_call */
+};
+
+/* That of a storage node with a copy of the log: node 1 and so on. */
+struct cut_disk {
+	struct wal_dir *dir;
+	bool absent; /* its node is started without it */
+	/* Of a life. */
+	struct cut_run *run;
+	unsigned region;
+	struct wal_host *host;
+	struct wal_line *line;
+	struct net_service service;
+	uint64_t ready;
+	struct nam_rng dice;
 };
 
 struct cut_run {
 	struct cluster c;
 	struct cut_shape shape;
 	struct cut_model *m;
-	struct wal_dir *dir;
+	struct cut_disk *disk; /* the seed's, over all lives */
+	unsigned disks;
 	uint64_t seed;
 	unsigned number; /* of the life */
 	struct cut_client {
@@ -45,17 +62,22 @@ struct cut_run {
 		uint32_t id;
 	} client[CUT_CLIENTS];
 	unsigned left;
-	struct wal_host *host;
-	struct net_service host_service;
-	uint64_t disk_ready;
-	struct nam_rng disk_dice;
 	unsigned opened; /* processes that have the database open */
 	bool judging, judged, over;
 	bool r_busy; /* a client is at the sequence r */
 	uint64_t begin_ns, judged_at;
 	unsigned committed, checkpoints, restores, restorers_died;
 	unsigned full, failed; /* transactions refused: the disk is full, or has failed */
+	unsigned disks_lost, lost_said;
 };
+
+/* cuts_disks.c: faults of the life that begins; their logs (for cluster_open); one has had its cut;
+ * what room there is from now on; the life has ended. */
+void cut_disks_begin(struct cut_run *r);
+bool cut_disks_serve(struct cluster *c);
+bool cut_disks_stopped(const struct cut_run *r);
+void cut_disks_room(struct cut_run *r);
+void cut_disks_end(struct cut_run *r);
 
 void cut_client(void *client);
 /* Reads the whole database in process p. */

@@ -4,10 +4,10 @@
  * system, also while the database is restored; then the cluster starts again with what the disk has
  * kept.
  *
- *	sim_cuts [--seed N | --seeds A-B | --minutes N] [--twice] [--twin NAME] [--verbose]
- *	         [--trace]
+ *	sim_cuts [--seed N | --seeds A-B | --minutes N] [--copies N] [--twice] [--twin NAME]
+ *	         [--verbose] [--trace]
  *
- * One seed decides everything: LIVES lives of the cluster. Each restart is judged (cuts.h): what
+ * One seed decides everything: CUT_LIVES lives of the cluster. Each restart is judged (cuts.h): what
  * was answered is there, what was told undone is not, what is there is closed under "has read" and
  * in the order of answers, numbers are not given out again; rows, keys, indexes and the catalog
  * agree. A seed is played in a process of its own, which leaves what a cut has left. Exit 1:
@@ -19,8 +19,6 @@
 #include <base/hash.h>
 #include <base/log.h>
 #include <catalog/restore.h>
-#include <net/region_format.h>
-#include <wal/remote/host.h>
 #include <wal/testing/faulty.h>
 
 #include <sys/mman.h>
@@ -28,20 +26,23 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LIVES = 4, PROCS_LEAST = 2, NODES = 2, STACK = 1 << 20, REGION = 48 << 20, SEGMENT = 256 << 10 };
+enum { LIVES = CUT_LIVES, PROCS_LEAST = 2, NODES = 2, STACK = 1 << 20, REGION = 48 << 20 };
+enum { SEGMENT = CUT_SEGMENT, COPIES_EVERY = 3 /* seeds: one has two copies */ };
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)
 
 /* Of all seeds; in memory that the seeds' processes share. */
 struct totals {
 	uint64_t lives, judged, committed, checkpoints, restores, restorers_died, acked, lost_off,
-	    unknown_here, unknown_lost, undone, recovered, cut_while_restoring, cut_at_calls, full, failed;
+	    unknown_here, unknown_lost, undone, recovered, cut_while_restoring, cut_at_calls, full, failed,
+	    copied, disks_lost, lost_said;
 	struct net_sim_stats sim;
 	uint64_t hash; /* of the seed played last */
 };
 
 static struct totals *totals;
 static bool trace, verbose, twin;
+static unsigned copies_forced; /* 0 = the seed says how many copies the log has */
 
 static bool
 choose_twin(const char *name)
@@ -105,68 +106,16 @@ shape_of(uint64_t seed, unsigned number)
 	return s;
 }
 
-/* ---- the log's node ---- */
-
-static uint64_t
-sim_clock(void *arg)
+static unsigned
+disks_of(uint64_t seed)
 {
-	return net_sim_now_ns(((struct cut_run *)arg)->c.sim);
+	return copies_forced != 0 ? copies_forced : nam_mix(seed ^ 0xc0) % COPIES_EVERY == 0 ? 2 : 1;
 }
 
-/* A disk that takes its time: the flusher's next step begins when the last one has ended. */
-static bool
-slow_idle(void *arg)
+static unsigned
+nodes_of(const struct cut_run *r)
 {
-	struct cut_run *r = arg;
-	uint64_t now = net_sim_now_ns(r->c.sim);
-	if (now < r->disk_ready)
-		return true;
-	bool did = r->host_service.idle(r->host_service.arg);
-	if (did && r->shape.disk_ns > 0)
-		r->disk_ready = now + nam_rng_below(&r->disk_dice, r->shape.disk_ns);
-	return did;
-}
-
-static nam_status
-handle(void *arg, struct net_request *rq)
-{
-	struct cut_run *r = arg;
-	return r->host_service.fn(r->host_service.arg, rq);
-}
-
-static bool
-serve_log(struct cluster *c)
-{
-	struct cut_run *r = c->arg;
-	struct nam_err err;
-	struct net_super *super = net_sim_memory(c->sim, 1);
-	super->log = super->bump;
-	super->bump += NET_EXTENT;
-	const struct wal_host_config cfg = {
-		.log = { .dir = r->dir,
-		    .node = 1,
-		    .segment_bytes = SEGMENT,
-		    .buffer_bytes = 1 << 20,
-		    .plain = r->shape.plain,
-		    .clock = sim_clock,
-		    .clock_arg = r },
-		.line = (struct wal_line *)(void *)((char *)super + super->log),
-		.line_at = net_at(1, super->log),
-	};
-	nam_status st = wal_host_open(&r->host, &cfg, &err);
-	if (st != NAM_OK) {
-		/* A cut, or a failing disk, while a cut is repaired. */
-		r->over = wal_faulty_stopped(r->dir) || r->shape.fail_sync != 0;
-		if (!r->over)
-			printf("  the log cannot be opened: %s\n", err.text);
-		return false;
-	}
-	wal_host_service(r->host, &r->host_service);
-	c->log = r->host_service;
-	c->log.fn = handle;
-	c->log.idle = slow_idle;
-	c->log.arg = r;
-	return true;
+	return r->disks > NODES ? r->disks : NODES;
 }
 
 /* ---- processes ---- */
@@ -197,7 +146,7 @@ open_database(struct cut_run *r, unsigned p)
 		st = cat_restore(at->cat, at->tw, &(struct cat_restoring){ 0 }, &restored, &err);
 	/* The last rows may be on their way. */
 	if (restores && r->shape.breaks != 0 && nam_rng_below(net_rng(at->w), 2))
-		net_sim_break(r->c.sim, at->net, 1 + (unsigned)nam_rng_below(net_rng(at->w), NODES));
+		net_sim_break(r->c.sim, at->net, 1 + (unsigned)nam_rng_below(net_rng(at->w), nodes_of(r)));
 	if (st == NAM_OK && restorer)
 		st = txn_life_done(at->tw, NULL, &err);
 	if (st != NAM_OK && restorer)
@@ -281,7 +230,7 @@ judge(struct cut_run *r, unsigned p)
 			cluster_bad(&r->c, "%s", r->m->wrong);
 	}
 	if (r->shape.room != 0)
-		wal_faulty_room(r->dir, wal_faulty_used(r->dir) + r->shape.room);
+		cut_disks_room(r);
 	r->judged = true;
 	r->judged_at = net_sim_now_ns(r->c.sim);
 	net_sim_faults(r->c.sim, true);
@@ -356,7 +305,7 @@ is_over(void *arg)
 {
 	struct cut_run *r = arg;
 	uint64_t now = net_sim_now_ns(r->c.sim), from = r->shape.early ? r->begin_ns : r->judged_at;
-	return r->over || r->c.bad || wal_faulty_stopped(r->dir) ||
+	return r->over || r->c.bad || cut_disks_stopped(r) ||
 	       (r->shape.cut_ns != 0 && from != 0 && now >= from + r->shape.cut_ns);
 }
 
@@ -373,7 +322,8 @@ count(struct cut_run *r)
 	totals->full += r->full;
 	totals->failed += r->failed;
 	totals->cut_while_restoring += r->number > 0 && !r->judged;
-	totals->cut_at_calls += wal_faulty_stopped(r->dir);
+	totals->cut_at_calls += cut_disks_stopped(r);
+	totals->copied += r->disks > 1;
 	net_sim_stats_add(&totals->sim, &s);
 	for (unsigned p = 1; p <= r->shape.procs; p++) {
 		struct txn_stats st;
@@ -386,7 +336,8 @@ count(struct cut_run *r)
 }
 
 static bool
-play_life(struct cut_model *m, struct wal_dir *dir, uint64_t seed, unsigned number, struct sql_parser *parser)
+play_life(
+    struct cut_model *m, struct cut_disk *disk, uint64_t seed, unsigned number, struct sql_parser *parser)
 {
 	struct cut_run *r = calloc(1, sizeof *r);
 	if (r == NULL)
@@ -401,15 +352,16 @@ play_life(struct cut_model *m, struct wal_dir *dir, uint64_t seed, unsigned numb
 		r->shape.pause = r->shape.breaks = 0;
 	}
 	r->m = m;
-	r->dir = dir;
+	r->disk = disk;
+	r->disks = disks_of(seed);
+	r->shape.ill = r->disks > 1 ? (unsigned)(nam_mix(seed * LIVES + number) >> 20) % r->disks : 0;
 	r->seed = seed;
 	r->number = number;
 	r->c.parser = parser;
 	r->c.arg = r;
-	nam_rng_init(&r->disk_dice, seed ^ number);
 	const struct cut_shape *s = &r->shape;
 	const struct net_sim_config cfg = { .seed = nam_mix(seed * (LIVES + 1) + number),
-		.nodes = NODES,
+		.nodes = nodes_of(r),
 		.region_bytes = REGION,
 		.tear_permille = s->tear,
 		.reorder_permille = s->reorder,
@@ -419,9 +371,8 @@ play_life(struct cut_model *m, struct wal_dir *dir, uint64_t seed, unsigned numb
 		.lose_ppm = s->breaks,
 		.sheltered = 2,
 		.trace = trace };
-	wal_faulty_stop_at(dir, s->cut_call);
-	wal_faulty_fail_sync(dir, s->fail_sync);
-	bool opened = cluster_open(&r->c, &cfg, 1 + s->procs, serve_log);
+	cut_disks_begin(r);
+	bool opened = cluster_open(&r->c, &cfg, 1 + s->procs, cut_disks_serve);
 	if (opened) {
 		cluster_start(&r->c, 0, watch_main, r);
 		r->begin_ns = net_sim_now_ns(r->c.sim);
@@ -441,14 +392,12 @@ play_life(struct cut_model *m, struct wal_dir *dir, uint64_t seed, unsigned numb
 		printf("  life %u: %u processes, %u opened, judged %d, %u committed, %u checkpoints, %.1f "
 		       "ms, cut at %s%s\n",
 		    number, s->procs, r->opened, r->judged, r->committed, r->checkpoints,
-		    (double)net_sim_now_ns(r->c.sim) / 1e6, wal_faulty_stopped(dir) ? "a call" : "a time",
+		    (double)net_sim_now_ns(r->c.sim) / 1e6, cut_disks_stopped(r) ? "a call" : "a time",
 		    s->power ? ", with its power" : "");
 	}
-	if (s->power || wal_faulty_stopped(dir))
-		wal_faulty_cut(dir);
-	else
-		wal_faulty_end(dir);
-	wal_faulty_room(dir, UINT64_MAX);
+	cut_disks_end(r);
+	totals->disks_lost += r->disks_lost;
+	totals->lost_said += r->lost_said;
 	return !r->c.bad;
 }
 
@@ -457,15 +406,18 @@ play_seed(uint64_t seed)
 {
 	struct sql_parser *parser;
 	struct cut_model *m = calloc(1, sizeof *m);
-	struct wal_dir *dir = wal_faulty_open(seed);
-	if (m == NULL || dir == NULL || sql_parser_open(0, &parser) != NAM_OK)
+	struct cut_disk disk[WAL_COPIES] = { 0 };
+	bool made = true;
+	for (unsigned i = 0; i < disks_of(seed); i++)
+		made = (disk[i].dir = wal_faulty_open(seed + 1000003 * i)) != NULL && made;
+	if (m == NULL || !made || sql_parser_open(0, &parser) != NAM_OK)
 		return false;
 	sql_parser_blocks(parser);
 	m->next = 1;
 	bool good = true;
 	totals->hash = 0;
 	for (unsigned i = 0; i <= LIVES && good; i++)
-		good = play_life(m, dir, seed, i, parser);
+		good = play_life(m, disk, seed, i, parser);
 	totals->judged += m->judged;
 	totals->acked += m->acked;
 	totals->lost_off += m->lost_off;
@@ -534,6 +486,8 @@ summary(uint64_t first, uint64_t last, uint64_t failed, double seconds)
 		{ "without an answer were not", t->unknown_lost }, { "told undone", t->undone },
 		{ "refused by a full disk", t->full }, { "by a disk that had failed", t->failed },
 		{ NULL, 0 } };
+	const struct figure copies[] = { { "lives with copies of the log", t->copied },
+		{ "disks lost for good", t->disks_lost }, { "copies told lost", t->lost_said }, { NULL, 0 } };
 	const struct figure sim[] = { { "verbs", t->sim.verbs }, { "READs torn", t->sim.reads_torn },
 		{ "late", t->sim.delays }, { "pauses", t->sim.pauses },
 		{ "connections broken", t->sim.breaks }, { "processes died", t->sim.crashes },
@@ -544,6 +498,7 @@ summary(uint64_t first, uint64_t last, uint64_t failed, double seconds)
 	bool all = show_figures(life);
 	all = show_figures(cut) && all;
 	all = show_figures(sim) && all;
+	all = (copies_forced == 1 || show_figures(copies)) && all;
 	if (failed == 0 && seeds >= 100 && !all) {
 		printf("FAILED: something never happened\n");
 		return false;
@@ -566,11 +521,14 @@ main(int argc, char **argv)
 			twice = true;
 		else if (strcmp(argv[i], "--minutes") == 0 && i + 1 < argc && atoi(argv[i + 1]) > 0)
 			minutes = (uint64_t)atoi(argv[++i]);
+		else if (strcmp(argv[i], "--copies") == 0 && i + 1 < argc && atoi(argv[i + 1]) > 0 &&
+			 atoi(argv[i + 1]) <= WAL_COPIES)
+			copies_forced = (unsigned)atoi(argv[++i]);
 		else if (strcmp(argv[i], "--twin") == 0 && i + 1 < argc && choose_twin(argv[i + 1]))
 			i++;
 		else if (!cluster_seeds(argc, argv, &i, &first, &last)) {
-			fprintf(stderr, "usage: sim_cuts [--seed N | --seeds A-B | --minutes N] [--twice] "
-					"[--twin NAME] [--verbose] "
+			fprintf(stderr, "usage: sim_cuts [--seed N | --seeds A-B | --minutes N] [--copies N] "
+					"[--twice] [--twin NAME] [--verbose] "
 					"[--trace]\n");
 			return 2;
 		}
