@@ -358,6 +358,21 @@ take_out(struct txn_worker *tw, struct txn_flush *f, nam_status st)
 	f->then(f);
 }
 
+/* Those that wait for a copy that is broken wait in vain. Others go on: what undoes an attempt is
+ * flushed where the attempt was received. */
+static void
+fail_broken(struct txn_worker *tw, unsigned broken)
+{
+	for (struct txn_flush *f = broken != 0 ? tw->flush : NULL; f != NULL;) {
+		bool vain = false;
+		for (unsigned i = 0; i < WAL_COPIES; i++)
+			vain = vain || ((broken >> i & 1) != 0 && f->end.at[i] > tw->flushed.at[i]);
+		if (vain)
+			take_out(tw, f, NAM_UNLOGGED);
+		f = vain ? tw->flush : f->next;
+	}
+}
+
 /* Those whose limits say so wait no longer. */
 static void
 let_go_on(struct txn_worker *tw)
@@ -425,7 +440,8 @@ watch(void *worker)
 	for (bool first = true; tw->flush != NULL; first = false) {
 		uint64_t until = 0, bells = net_bells(tw->w);
 		struct wal_ends flushed = { { 0 } };
-		nam_status st = wal_log_flushed(tw->w, &tw->db->wal, &flushed, &sync_ns);
+		unsigned broken = 0;
+		nam_status st = wal_log_flushed(tw->w, &tw->db->wal, &flushed, &broken, &sync_ns);
 		if (st == NAM_GONE) {
 			while ((st = log_again(tw, &until)) == NAM_BUSY)
 				;
@@ -447,6 +463,7 @@ watch(void *worker)
 		/* First: a caller that hears of a cancel finds its mark's wait in the list. */
 		if (st != NAM_OK)
 			fail_all(tw, st);
+		fail_broken(tw, broken);
 		let_go_on(tw);
 		if (tw->flush != NULL)
 			pause_before_look(tw,

@@ -160,10 +160,16 @@ cut_disks_room(struct cut_run *r)
 	wal_faulty_room(d, wal_faulty_used(d) + r->shape.room);
 }
 
-/*
- * Would the database be there without that disk? A life that was used is published on all its
- * copies; one that is not on the other disk yet was not, if the other disk names this one.
- */
+/* A life that was used is published on all its copies. Has that disk the last one of these, if the
+ * other one's last may not have been used? */
+static bool
+has_last_used(const struct wal_line *l, unsigned region, const struct wal_line *other)
+{
+	return l->published >= other->published ||
+	       (names(other->copies.copy, region) && l->published == other->copies.former[0].life);
+}
+
+/* Would the database be there without that disk? *same: it has the same life as the others. */
 static bool
 can_lose(const struct cut_run *r, unsigned lost, bool *same)
 {
@@ -172,13 +178,12 @@ can_lose(const struct cut_run *r, unsigned lost, bool *same)
 	*same = !cut_disks_stopped(r);
 	for (unsigned i = 0; i < r->disks; i++) {
 		const struct wal_line *l = r->disk[i].line;
-		if (i == lost || r->disk[i].absent)
+		if (i == lost)
 			continue;
-		if (l == NULL || l->published == 0)
-			return false; /* it may be the newest, and not know it */
-		can = can || x->absent || x->line == NULL || l->published >= x->line->published ||
-		      names(l->copies.copy, x->region);
-		*same = *same && !x->absent && x->line != NULL && l->published == x->line->published;
+		if (l == NULL || x->line == NULL || l->published == 0)
+			return false;
+		can = can || has_last_used(l, r->disk[i].region, x->line);
+		*same = *same && l->published == x->line->published;
 	}
 	return can;
 }
@@ -200,6 +205,7 @@ lose_one(struct cut_run *r)
 		r->disk[i].absent = false;
 	if (!loses)
 		return;
+	if (getenv("DBG")) printf("    lose %u absent %d kept %d same %d\n", lost, absent, kept, same);
 	r->disk[lost].absent = absent;
 	if (absent && kept && same)
 		return;
@@ -218,11 +224,12 @@ cut_disks_end(struct cut_run *r)
 	for (unsigned i = 0; i < r->disks && r->disks > 1; i++) {
 		struct cut_disk *d = &r->disk[i];
 		uint64_t more =
-		    d->host != NULL && d->service.idle != NULL ? nam_rng_below(&d->dice, MORE_STEPS) : 0;
+		    d->host != NULL && !wal_faulty_stopped(d->dir) ? nam_rng_below(&d->dice, MORE_STEPS) : 0;
 		while (more-- > 0 && d->service.idle(d->service.arg))
 			;
 	}
 	bool last = r->number == CUT_LIVES;
+	if (getenv("DBG")) for (unsigned i=0;i<r->disks;i++) { struct wal_line *l=r->disk[i].line; if (l) printf("    disk %u absent %d: published %llu life %llu copies %u %u lost %u flushed %llu cond %u stopped %d cluster %llx\n", i, r->disk[i].absent, (unsigned long long)l->published, (unsigned long long)l->life, l->copies.copy[0], l->copies.copy[1], l->copies.lost[0], (unsigned long long)l->flushed, l->condition, wal_faulty_stopped(r->disk[i].dir), (unsigned long long)l->cluster); else printf("    disk %u no line absent %d\n", i, r->disk[i].absent);}
 	if (r->disks > 1 && !last)
 		lose_one(r);
 	for (unsigned i = 0; i < r->disks; i++) {

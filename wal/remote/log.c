@@ -551,10 +551,12 @@ read_lines(struct net_worker *w, const struct wal_log *l, struct wal_line line[W
 }
 
 nam_status
-wal_log_flushed(struct net_worker *w, const struct wal_log *l, struct wal_ends *end, uint64_t *sync_ns)
+wal_log_flushed(struct net_worker *w, const struct wal_log *l, struct wal_ends *end, unsigned *broken,
+    uint64_t *sync_ns)
 {
 	struct wal_line line[WAL_COPIES];
 	nam_status st = read_lines(w, l, line);
+	*broken = 0;
 	if (st != NAM_OK)
 		return st;
 	*end = (struct wal_ends){ { 0 } };
@@ -563,11 +565,11 @@ wal_log_flushed(struct net_worker *w, const struct wal_log *l, struct wal_ends *
 		if (UINT64_C(1000) * line[i].sync_us > *sync_ns)
 			*sync_ns = UINT64_C(1000) * line[i].sync_us;
 		/* Of a smaller life: its begin has not been told yet. */
-		end->at[i] = line[i].life == l->life ? line[i].flushed : 0;
+		end->at[i] = line[i].life >= l->life ? line[i].flushed : 0;
 		if (line[i].life > l->life)
 			st = NAM_REFUSED;
-		else if (line[i].condition == WAL_BROKEN && st == NAM_OK)
-			st = NAM_UNLOGGED;
+		if (line[i].condition == WAL_BROKEN)
+			*broken |= 1u << i;
 	}
 	return st;
 }

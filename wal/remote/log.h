@@ -139,9 +139,9 @@ nam_status wal_log_line(struct net_worker *w, const struct wal_log *l, struct wa
  */
 bool wal_log_rouses(struct net_worker *w, const struct wal_log *l);
 /* READs how far the copies are flushed, and how long a sync takes at present: all lines in one round
- * trip. NAM_UNLOGGED: one is broken, and what lies behind is not flushed; NAM_REFUSED: the life is
- * over. */
-nam_status wal_log_flushed(
-    struct net_worker *w, const struct wal_log *l, struct wal_ends *end, uint64_t *sync_ns);
+ * trip. *broken: bits of the copies that are broken: what lies behind is not flushed there.
+ * NAM_REFUSED: the life is over. */
+nam_status wal_log_flushed(struct net_worker *w, const struct wal_log *l, struct wal_ends *end,
+    unsigned *broken, uint64_t *sync_ns);
 
 #endif
