@@ -2,6 +2,9 @@
  * logged_test.c -- a cluster with a log: the owner of a commit dies at every verb, its recoverer at
  * many, and at the end the power is cut. What the log then has is what the cluster showed.
  *
+ * With several copies of the log each one by itself has it: a cluster that has lost the others can
+ * go on with any of them.
+ *
  * The log is read by code of this file alone. It is judged from outside: what was answered is
  * there, what was told undone is not, nothing is there by half, and the rows of the log are those
  * that the processes which lived have READ last.
@@ -16,6 +19,8 @@
 #include <wal/wal_format.h>
 
 enum { OWNER = 1, HELPER = 2, KEYS = 8, FRESH = 100, OLD = 10, NEW = 20, LEASE_NS = 100000000, VALUE = 3000 };
+
+static unsigned copies = 1; /* of the log */
 
 /* What a world showed at its end, and what its commit was told. */
 static struct {
@@ -111,6 +116,30 @@ read_log(struct wal_dir *dir)
 {
 	memset(&book, 0, sizeof book);
 	each_record(dir, 2, enter_record, NULL);
+}
+
+static struct wal_dir *
+dir_of(unsigned copy)
+{
+	return copy == 0 ? fixture_log : fixture_copy[copy - 1];
+}
+
+static void
+open_logs(uint64_t seed)
+{
+	fixture_log = wal_faulty_open(seed);
+	assert_non_null(fixture_log);
+	for (unsigned i = 1; i < copies; i++)
+		assert_non_null(fixture_copy[i - 1] = wal_faulty_open(seed + 100000 * i));
+}
+
+static void
+close_logs(void)
+{
+	for (unsigned i = 0; i < copies; i++)
+		wal_faulty_close(dir_of(i));
+	fixture_log = NULL;
+	memset(fixture_copy, 0, sizeof fixture_copy);
 }
 
 static int64_t
@@ -213,28 +242,36 @@ body(struct fixture *fix)
 		net_sleep(fix->w[0], 100000);
 }
 
+/* Does the log that has been read show what the world showed? */
+static bool
+is_the_world(void)
+{
+	bool after = world.row[0] == NEW, is = true;
+	for (uint64_t k = 0; k < KEYS; k++)
+		is = is && logged_value(k) == world.row[k];
+	return is && logged_value(FRESH) == world.fresh && book.values == (unsigned)after;
+}
+
 /* Plays it, cuts the power, and compares. True if all is as it must be. */
 static bool
 play(uint64_t verb, uint64_t second, bool sync, uint64_t seed)
 {
-	fixture_log = wal_faulty_open(seed);
-	assert_non_null(fixture_log);
+	open_logs(seed);
 	memset(&world, 0, sizeof world);
 	world.verb = verb;
 	world.second = second;
 	world.sync = sync;
 	run(3, 2, seed, body);
-	wal_faulty_cut(fixture_log);
-	read_log(fixture_log);
-	wal_faulty_close(fixture_log);
-	fixture_log = NULL;
-	bool after = world.row[0] == NEW, is = !world.wrong;
+	bool after = world.row[0] == NEW, is = true;
 	/* All of it or nothing, in memory and in the log. */
 	is = is && world.row[1] == (after ? NEW : OLD) && world.row[2] == (after ? -1 : OLD) &&
 	     world.fresh == (after ? NEW : -1);
-	for (uint64_t k = 0; k < KEYS; k++)
-		is = is && logged_value(k) == world.row[k];
-	is = is && logged_value(FRESH) == world.fresh && book.values == (unsigned)after;
+	for (unsigned i = 0; i < copies; i++) {
+		wal_faulty_cut(dir_of(i));
+		read_log(dir_of(i));
+		is = is_the_world() && is;
+	}
+	close_logs();
 	/* A process that has crashed is told nothing that counts. */
 	if (!world.crashed && world.st == NAM_OK)
 		is = is && after;
@@ -254,8 +291,8 @@ every_verb(bool sync, bool seconds, uint64_t seeds, unsigned *worlds, unsigned *
 			*after += world.row[0] == NEW;
 			wrong += !is;
 			if (!is && !nam_fault_any())
-				fprintf(stderr, "verb %llu second %llu seed %llu: status %d\n",
-				    (unsigned long long)verb, (unsigned long long)second,
+				fprintf(stderr, "%u copies verb %llu second %llu seed %llu: status %d\n",
+				    copies, (unsigned long long)verb, (unsigned long long)second,
 				    (unsigned long long)seed, (int)world.st);
 			if (!world.crashed)
 				break;
@@ -283,6 +320,23 @@ test_recoverer_dies(void **state)
 	unsigned worlds = 0, after = 0;
 	assert_int_equal(every_verb(true, true, 3, &worlds, &after), 0);
 	printf("%u worlds, the commit is there in %u\n", worlds, after);
+}
+
+/* Owner, and in half of the worlds the first recoverer, die beside copies of the log. */
+static void
+test_copies(void **state)
+{
+	(void)state;
+	for (copies = 2; copies <= WAL_COPIES; copies++)
+		for (unsigned sync = 0; sync < 2; sync++) {
+			unsigned worlds = 0, after = 0;
+			assert_int_equal(every_verb(sync, false, 2, &worlds, &after), 0);
+			assert_int_equal(every_verb(sync, true, 2, &worlds, &after), 0);
+			printf("%u copies, %s: %u worlds, the commit is there in %u\n", copies,
+			    sync ? "on" : "off", worlds, after);
+			assert_true(worlds > 60 && after > 5 && after < worlds);
+		}
+	copies = 1;
 }
 
 /* ---- what a commit costs ---- */
@@ -333,25 +387,33 @@ costs(struct fixture *fix)
 enum { MESSAGE = 224, LINE = offsetof(struct wal_line, syncs) };
 
 static void
+judge_cost(void)
+{
+	const uint64_t verbs[NET_CODES] = { [NET_WRITE] = 6, [NET_CAS] = 1, [NET_FAA] = 1 };
+	for (unsigned i = 0; i < 3; i++) {
+		bool logged = i > 0, on = i == 2;
+		assert_int_equal(cost[i].verbs[NET_READ], verbs[NET_READ] + on * copies);
+		assert_int_equal(cost[i].verbs[NET_WRITE], verbs[NET_WRITE]);
+		assert_int_equal(cost[i].verbs[NET_WRITE_IMM], logged * copies);
+		assert_int_equal(cost[i].verbs[NET_CAS], verbs[NET_CAS]);
+		assert_int_equal(cost[i].verbs[NET_FAA], verbs[NET_FAA]);
+		assert_int_equal(cost[i].bytes_out, cost[0].bytes_out + (logged ? MESSAGE * copies : 0));
+		assert_int_equal(cost[i].bytes_in, cost[0].bytes_in + (on ? LINE * copies : 0));
+	}
+}
+
+static void
 test_cost(void **state)
 {
 	(void)state;
 	run(1, 2, 1, costs);
-	fixture_log = wal_faulty_open(1);
-	run(1, 2, 1, costs);
-	wal_faulty_close(fixture_log);
-	fixture_log = NULL;
-	const uint64_t verbs[NET_CODES] = { [NET_WRITE] = 6, [NET_CAS] = 1, [NET_FAA] = 1 };
-	for (unsigned i = 0; i < 3; i++) {
-		bool logged = i > 0, on = i == 2;
-		assert_int_equal(cost[i].verbs[NET_READ], verbs[NET_READ] + on);
-		assert_int_equal(cost[i].verbs[NET_WRITE], verbs[NET_WRITE]);
-		assert_int_equal(cost[i].verbs[NET_WRITE_IMM], logged);
-		assert_int_equal(cost[i].verbs[NET_CAS], verbs[NET_CAS]);
-		assert_int_equal(cost[i].verbs[NET_FAA], verbs[NET_FAA]);
-		assert_int_equal(cost[i].bytes_out, cost[0].bytes_out + (logged ? MESSAGE : 0));
-		assert_int_equal(cost[i].bytes_in, cost[0].bytes_in + (on ? LINE : 0));
+	for (copies = 1; copies <= WAL_COPIES; copies++) {
+		open_logs(1);
+		run(1, 2, 1, costs);
+		close_logs();
+		judge_cost();
 	}
+	copies = 1;
 }
 
 /* ---- answered at `on`: flushed ---- */
@@ -361,13 +423,13 @@ struct answered {
 	unsigned n;
 	uint64_t stop_at;
 };
-static unsigned answers, there;
+static unsigned answers, there, ill; /* ill: the copy whose disk fails, or gets full */
 
 static void
 commits(struct fixture *fix)
 {
 	fill(fix, 1, 0);
-	wal_faulty_stop_at(fixture_log, 40);
+	wal_faulty_stop_at(dir_of(ill), 40);
 	for (answers = 0; answers < 200; answers++) {
 		struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
 		assert_int_equal(insert(t, &fix->tab[0], 1 + answers, (int64_t)answers), NAM_OK);
@@ -394,15 +456,18 @@ lost_answers(void)
 {
 	unsigned lost = 0;
 	for (uint64_t seed = 1; seed <= 10; seed++) {
-		fixture_log = wal_faulty_open(seed);
+		open_logs(seed);
 		run(1, 2, seed, commits);
-		wal_faulty_cut(fixture_log);
-		read_log(fixture_log);
-		wal_faulty_close(fixture_log);
-		fixture_log = NULL;
-		for (there = 0; there < answers && logged_value(1 + there) == (int64_t)there;)
-			there++;
-		lost += answers - there;
+		for (unsigned i = 0; i < copies; i++) {
+			wal_faulty_cut(dir_of(i));
+			read_log(dir_of(i));
+			for (there = 0; there < answers && logged_value(1 + there) == (int64_t)there;)
+				there++;
+			lost += answers - there;
+			/* What was refused: the well copy was told that it was undone. */
+			lost += logged_value(1000) != -1;
+		}
+		close_logs();
 	}
 	return lost;
 }
@@ -412,6 +477,11 @@ test_answered(void **state)
 {
 	(void)state;
 	assert_int_equal(lost_answers(), 0);
+	for (copies = 2; copies <= WAL_COPIES; copies++)
+		for (ill = 0; ill < copies; ill++)
+			assert_int_equal(lost_answers(), 0);
+	copies = 1;
+	ill = 0;
 }
 
 /* ---- no space ---- */
@@ -421,7 +491,7 @@ full(struct fixture *fix)
 {
 	static char bytes[20000];
 	fill(fix, 1, 0);
-	wal_faulty_room(fixture_log, 3 << 20);
+	wal_faulty_room(dir_of(ill), 3 << 20);
 	unsigned n = 0;
 	nam_status st = NAM_OK;
 	for (; st == NAM_OK && n < 1000; n++) {
@@ -437,7 +507,7 @@ full(struct fixture *fix)
 	struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
 	assert_int_equal(value_of(fix, t, &fix->tab[0], n), -1);
 	txn_abort(t);
-	wal_faulty_room(fixture_log, UINT64_MAX);
+	wal_faulty_room(dir_of(ill), UINT64_MAX);
 	for (unsigned tries = 0; tries < 1000 && st == NAM_NO_SPACE; tries++) {
 		net_sleep(fix->w[0], 1000000);
 		t = begin(fix, 0, TXN_REPEATABLE_READ);
@@ -449,18 +519,31 @@ full(struct fixture *fix)
 }
 
 static void
+no_space_at(unsigned copy)
+{
+	ill = copy;
+	open_logs(3);
+	run_lab(1, 2, 3, 64 << 20, 0, full);
+	for (unsigned i = 0; i < copies; i++) {
+		wal_faulty_cut(dir_of(i));
+		read_log(dir_of(i));
+		for (int64_t k = 1; k < world.fresh; k++)
+			assert_int_equal(logged_value((uint64_t)k), 5);
+		assert_int_equal(logged_value((uint64_t)world.fresh), 6);
+	}
+	close_logs();
+	ill = 0;
+}
+
+static void
 test_no_space(void **state)
 {
 	(void)state;
-	fixture_log = wal_faulty_open(3);
-	run_lab(1, 2, 3, 64 << 20, 0, full);
-	wal_faulty_cut(fixture_log);
-	read_log(fixture_log);
-	wal_faulty_close(fixture_log);
-	fixture_log = NULL;
-	for (int64_t k = 1; k < world.fresh; k++)
-		assert_int_equal(logged_value((uint64_t)k), 5);
-	assert_int_equal(logged_value((uint64_t)world.fresh), 6);
+	no_space_at(0);
+	copies = 2;
+	no_space_at(0);
+	no_space_at(1);
+	copies = 1;
 }
 
 /* ---- what comes behind an undoing ---- */
@@ -563,6 +646,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_owner_dies),
 		cmocka_unit_test(test_recoverer_dies),
+		cmocka_unit_test(test_copies),
 		cmocka_unit_test(test_answered),
 		cmocka_unit_test(test_no_space),
 		cmocka_unit_test(test_undone_names),

@@ -66,6 +66,7 @@ struct cut_txn {
 
 struct cut_model {
 	struct cut_txn txn[CUT_TXNS]; /* by id; 0 is not used */
+	bool made;                    /* the tables are there */
 	uint32_t next;
 	uint64_t now;
 	int64_t q_high; /* the greatest number that was given out */

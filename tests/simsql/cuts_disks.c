@@ -205,7 +205,6 @@ lose_one(struct cut_run *r)
 		r->disk[i].absent = false;
 	if (!loses)
 		return;
-	if (getenv("DBG")) printf("    lose %u absent %d kept %d same %d\n", lost, absent, kept, same);
 	r->disk[lost].absent = absent;
 	if (absent && kept && same)
 		return;
@@ -229,7 +228,6 @@ cut_disks_end(struct cut_run *r)
 			;
 	}
 	bool last = r->number == CUT_LIVES;
-	if (getenv("DBG")) for (unsigned i=0;i<r->disks;i++) { struct wal_line *l=r->disk[i].line; if (l) printf("    disk %u absent %d: published %llu life %llu copies %u %u lost %u flushed %llu cond %u stopped %d cluster %llx\n", i, r->disk[i].absent, (unsigned long long)l->published, (unsigned long long)l->life, l->copies.copy[0], l->copies.copy[1], l->copies.lost[0], (unsigned long long)l->flushed, l->condition, wal_faulty_stopped(r->disk[i].dir), (unsigned long long)l->cluster); else printf("    disk %u no line absent %d\n", i, r->disk[i].absent);}
 	if (r->disks > 1 && !last)
 		lose_one(r);
 	for (unsigned i = 0; i < r->disks; i++) {

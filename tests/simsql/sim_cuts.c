@@ -218,6 +218,7 @@ judge(struct cut_run *r, unsigned p)
 		net_sim_crash_at(r->c.sim, r->c.place[i].net, 0);
 	if (r->number == 0) {
 		if (set_up(r, p)) {
+			r->m->made = true;
 			r->m->q_high = 1;
 			cut_r_is(r->m, 1);
 		}
@@ -416,7 +417,8 @@ play_seed(uint64_t seed)
 	m->next = 1;
 	bool good = true;
 	totals->hash = 0;
-	for (unsigned i = 0; i <= LIVES && good; i++)
+	/* Connections may break before any process has made the tables: then there is nothing to judge. */
+	for (unsigned i = 0; i <= LIVES && good && (i == 0 || m->made); i++)
 		good = play_life(m, disk, seed, i, parser);
 	totals->judged += m->judged;
 	totals->acked += m->acked;

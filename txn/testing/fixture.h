@@ -32,13 +32,14 @@ static uint64_t fixture_byte_ps, fixture_latency_ns; /* how slow the network is,
 static const struct txn_order *fixture_order;        /* of the first table; its nodes host trees */
 static unsigned fixture_orders;
 static struct wal_dir *fixture_log; /* node 1 keeps a log there; NULL = the cluster has none */
+static struct wal_dir *fixture_copy[WAL_COPIES - 1]; /* nodes 2 and 3 keep copies of it there */
 enum { FIXTURE_NODES_MAX = 8 };
 struct fixture {
 	struct net_sim *sim;
 	struct idx_tree_host *host[FIXTURE_NODES_MAX + 1];
 	struct net_service service[FIXTURE_NODES_MAX + 1][IDX_TREE_SERVICES];
-	struct wal_host *log;
-	struct net_service served[1 + IDX_TREE_SERVICES]; /* by node 1, with a log */
+	struct wal_host *log[WAL_COPIES];
+	struct net_service served[WAL_COPIES][1 + IDX_TREE_SERVICES]; /* by nodes with a log */
 	struct net *net[PROCS];
 	struct net_worker *w[PROCS];
 	struct net_worker *more; /* of any process: closed with the others */
@@ -238,25 +239,31 @@ fixture_main(void *arg)
 	fix->ok = true;
 }
 
-/* Node 1 keeps a log: its services are the log and, if there are orders, trees. */
-static inline void
-fixture_serve_log(struct fixture *fix, struct net_service *service, unsigned n)
+static inline struct wal_dir *
+fixture_log_of(unsigned node)
 {
-	struct net_service *all = fix->served; /* borrowed by the simulator */
-	struct net_super *super = net_sim_memory(fix->sim, 1);
+	return node == 1 ? fixture_log : node <= WAL_COPIES ? fixture_copy[node - 2] : NULL;
+}
+
+/* That node keeps a log: its services are the log and, if there are orders, trees. */
+static inline void
+fixture_serve_log(struct fixture *fix, unsigned node, struct net_service *service, unsigned n)
+{
+	struct net_service *all = fix->served[node - 1]; /* borrowed by the simulator */
+	struct net_super *super = net_sim_memory(fix->sim, node);
 	struct nam_err err;
 	super->log = super->bump;
 	super->bump += NET_EXTENT;
 	const struct wal_host_config cfg = {
-		.log = { .dir = fixture_log, .node = 1, .segment_bytes = 1 << 20 },
+		.log = { .dir = fixture_log_of(node), .node = node, .segment_bytes = 1 << 20 },
 		.line = (struct wal_line *)(void *)((char *)super + super->log),
-		.line_at = net_at(1, super->log),
+		.line_at = net_at(node, super->log),
 	};
-	assert_int_equal(wal_host_open(&fix->log, &cfg, &err), NAM_OK);
+	assert_int_equal(wal_host_open(&fix->log[node - 1], &cfg, &err), NAM_OK);
 	if (n > 0)
 		memcpy(all, service, n * sizeof *service);
-	wal_host_service(fix->log, &all[n]);
-	assert_int_equal(net_sim_serve(fix->sim, 1, all, n + 1), NAM_OK);
+	wal_host_service(fix->log[node - 1], &all[n]);
+	assert_int_equal(net_sim_serve(fix->sim, node, all, n + 1), NAM_OK);
 }
 
 static inline void
@@ -282,12 +289,14 @@ run_lab(unsigned procs, unsigned slots, uint64_t seed, uint64_t region_bytes, ui
 		fix->host[r] = idx_tree_host_open(r, net_sim_memory(fix->sim, r), cfg.region_bytes);
 		assert_non_null(fix->host[r]);
 		idx_tree_host_services(fix->host[r], fix->service[r]);
-		if (r == 1 && fixture_log != NULL)
+		if (fixture_log_of(r) != NULL)
 			continue;
 		assert_int_equal(net_sim_serve(fix->sim, r, fix->service[r], IDX_TREE_SERVICES), NAM_OK);
 	}
-	if (fixture_log != NULL)
-		fixture_serve_log(fix, fix->service[1], fixture_orders > 0 ? IDX_TREE_SERVICES : 0);
+	for (unsigned r = 1; r <= cfg.nodes && r <= WAL_COPIES; r++)
+		if (fixture_log_of(r) != NULL)
+			fixture_serve_log(
+			    fix, r, fix->service[r], fixture_orders > 0 ? IDX_TREE_SERVICES : 0);
 	for (unsigned p = 0; p < procs; p++) {
 		assert_int_equal(net_sim_attach(fix->sim, &fix->net[p]), NAM_OK);
 		assert_int_equal(net_worker_open(fix->net[p], &fix->w[p], NULL), NAM_OK);
@@ -303,7 +312,8 @@ run_lab(unsigned procs, unsigned slots, uint64_t seed, uint64_t region_bytes, ui
 	}
 	net_sim_close(fix->sim);
 	/* As a cut of power does: what is not flushed is gone. */
-	wal_host_drop(fix->log);
+	for (unsigned i = 0; i < WAL_COPIES; i++)
+		wal_host_drop(fix->log[i]);
 	for (unsigned r = 1; r <= FIXTURE_NODES_MAX; r++)
 		if (fix->host[r] != NULL)
 			idx_tree_host_close(fix->host[r]);

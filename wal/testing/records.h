@@ -24,7 +24,7 @@ each_record(struct wal_dir *dir, unsigned passes,
 	struct wal *w;
 	struct nam_err err;
 	struct wal_state is;
-	const struct wal_config cfg = { .dir = dir, .node = 1, .segment_bytes = 1 << 20 };
+	const struct wal_config cfg = { .dir = dir, .segment_bytes = 1 << 20 };
 	if (wal_open(&w, &cfg, &err) != NAM_OK)
 		fail_msg("%s", err.text);
 	wal_state(w, &is);
