@@ -313,19 +313,14 @@ body(struct fixture *fix)
 	net_sleep(fix->w[0], 300000 * US); /* all is flushed */
 }
 
-/* True if the log has what was shown. */
+/* Does that copy of the log have what was shown? */
 static bool
-play(uint64_t die_at, uint64_t seed)
+shows_all(struct wal_dir *dir, uint64_t die_at, uint64_t seed)
 {
 	bool is = true;
-	fixture_log = wal_faulty_open(seed);
-	assert_non_null(fixture_log);
-	world.die_at = die_at;
-	run(3, 2, seed, body);
-	wal_faulty_cut(fixture_log);
-	read_log(fixture_log);
-	wal_faulty_close(fixture_log);
-	fixture_log = NULL;
+	wal_faulty_cut(dir);
+	read_log(dir);
+	wal_faulty_close(dir);
 	for (uint64_t k = 0; k < KEYS; k++)
 		if (logged(k) != world.row[k]) {
 			if (!nam_fault_any())
@@ -334,6 +329,27 @@ play(uint64_t die_at, uint64_t seed)
 				    (long long)world.row[k], (long long)logged(k));
 			is = false;
 		}
+	return is;
+}
+
+static unsigned copies = 1; /* of the log */
+
+/* True if each copy has what was shown. */
+static bool
+play(uint64_t die_at, uint64_t seed)
+{
+	fixture_log = wal_faulty_open(seed);
+	assert_non_null(fixture_log);
+	for (unsigned i = 1; i < copies; i++)
+		assert_non_null(fixture_copy[i - 1] = wal_faulty_open(seed + 100000 * i));
+	world.die_at = die_at;
+	run(3, 2, seed, body);
+	bool is = shows_all(fixture_log, die_at, seed);
+	for (unsigned i = 1; i < copies; i++) {
+		is = shows_all(fixture_copy[i - 1], die_at, seed) && is;
+		fixture_copy[i - 1] = NULL;
+	}
+	fixture_log = NULL;
 	return is;
 }
 
@@ -365,6 +381,24 @@ test_one_dies(void **state)
 	assert_true(cut > 40);
 }
 
+/* Each copy has a round with a begin of its own, and is cut off there. */
+static void
+test_copies(void **state)
+{
+	unsigned cut = 0, worlds = 0;
+	(void)state;
+	world.made = world.overtaken = 0;
+	for (copies = 2; copies <= WAL_COPIES; copies++)
+		for (uint64_t seed = 200; seed < 240; seed++, worlds++) {
+			assert_true(play(seed % 2 == 0 ? 0 : 1 + (seed - 200) * 41, seed));
+			cut += book.begin > 0;
+		}
+	copies = 1;
+	printf("%u worlds with copies: %u checkpoints, %u overtaken; %u logs cut off\n", worlds, world.made,
+	    world.overtaken, cut);
+	assert_true(cut > 60 && world.overtaken > 10 && world.made > 200);
+}
+
 #ifdef NAM_TWINS
 static void
 test_twins(void **state)
@@ -392,6 +426,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_beside_writers),
 		cmocka_unit_test(test_one_dies),
+		cmocka_unit_test(test_copies),
 #ifdef NAM_TWINS
 		cmocka_unit_test(test_twins),
 #endif

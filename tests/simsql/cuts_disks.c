@@ -97,6 +97,7 @@ serve_one(struct cut_disk *d)
 	};
 	nam_status st = wal_host_open(&d->host, &cfg, &err);
 	if (st != NAM_OK) {
+		d->line = NULL;
 		/* A cut, or a failing disk, while a cut is repaired. */
 		r->over = wal_faulty_stopped(d->dir) || r->shape.fail_sync != 0;
 		if (!r->over)
