@@ -64,8 +64,9 @@ while IFS=$'\t' read -r name rule test seeds what; do
 	if [ "${test%% *}" = sim_txn ]; then
 		# shellcheck disable=SC2086 # no word, or one
 		begin "$name" $sim ${test#sim_txn} --twin "$name" --seeds "$seeds"
-	elif [ "$test" = sim_cuts ]; then
-		begin "$name" "$cuts" --twin "$name" --seeds "$seeds"
+	elif [ "${test%% *}" = sim_cuts ]; then
+		# shellcheck disable=SC2086
+		begin "$name" "$cuts" ${test#sim_cuts} --twin "$name" --seeds "$seeds"
 	elif [ -z "${scene[$test]:-}" ]; then
 		scene[$test]=1
 		begin "$test" "$(scene_of "$test")"
@@ -74,7 +75,7 @@ done <<<"$faults"
 wait
 while IFS=$'\t' read -r name rule test seeds what; do
 	[ -n "$name" ] || continue
-	if [ "${test%% *}" != sim_txn ] && [ "$test" != sim_cuts ]; then
+	if [ "${test%% *}" != sim_txn ] && [ "${test%% *}" != sim_cuts ]; then
 		count=$((count + 1))
 		if [ "$(ended "$test")" = 0 ] && line=$(grep -m1 "^fault $name:" "$tmp/$test"); then
 			echo "$name: caught by $test (${line#*: })"
@@ -90,7 +91,7 @@ done <<<"$faults"
 
 for test in "${!last[@]}"; do
 	sound=$sim
-	[ "$test" != sim_cuts ] || sound=$cuts
+	[ "${test%% *}" != sim_cuts ] || sound=$cuts
 	# shellcheck disable=SC2086
 	begin "sound ${test}" $sound $(sed 's/^sim_[a-z]*//' <<<"$test") --seeds "1-${last[$test]}"
 done

@@ -621,16 +621,19 @@ test_undone_names(void **state)
 static void
 test_twins(void **state)
 {
-	static const enum nam_fault of_owner[] = { NAM_FAULT_LOG_UNTOLD, NAM_FAULT_LOG_UNASKED };
+	static const enum nam_fault of_owner[] = { NAM_FAULT_LOG_UNTOLD, NAM_FAULT_LOG_UNASKED,
+		NAM_FAULT_COPIES_HAS_ANY };
 	(void)state;
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < 3; i++) {
 		unsigned worlds = 0, after = 0;
 		nam_fault_on = of_owner[i];
+		copies = of_owner[i] == NAM_FAULT_COPIES_HAS_ANY ? 2 : 1;
 		unsigned wrong = every_verb(false, false, 30, &worlds, &after);
 		nam_fault_on = NAM_FAULT_NONE;
 		printf("fault %s: %u of %u worlds are wrong\n", nam_fault_name[of_owner[i]], wrong, worlds);
 		assert_true(wrong > 0);
 	}
+	copies = 1;
 	nam_fault_on = NAM_FAULT_LOG_UNFLUSHED;
 	unsigned lost = lost_answers();
 	nam_fault_on = NAM_FAULT_NONE;

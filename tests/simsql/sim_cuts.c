@@ -67,6 +67,15 @@ twin_name(void)
 	return name;
 }
 
+static const char *
+copies_name(void)
+{
+	static char name[32];
+	if (copies_forced != 0)
+		snprintf(name, sizeof name, "--copies %u ", copies_forced);
+	return name;
+}
+
 /* ---- what a life is like ---- */
 
 static struct cut_shape
@@ -552,9 +561,9 @@ main(int argc, char **argv)
 			good = false;
 		}
 		if (!good && failed++ == 0)
-			printf("first failing seed: %llu; play it again with: sim_cuts %s%s--seed %llu\n",
+			printf("first failing seed: %llu; play it again with: sim_cuts %s%s%s--seed %llu\n",
 			    (unsigned long long)seed, twin ? "--twin " : "", twin ? twin_name() : "",
-			    (unsigned long long)seed);
+			    copies_name(), (unsigned long long)seed);
 		clock_gettime(CLOCK_MONOTONIC, &b);
 		if (minutes > 0 && (uint64_t)(b.tv_sec - a.tv_sec) >= 60 * minutes)
 			last = seed;
