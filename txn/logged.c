@@ -218,10 +218,9 @@ log_again(struct txn_worker *tw, uint64_t *until)
 {
 	const struct wal_log *log = &tw->db->wal;
 	nam_status st = NAM_OK;
-	/* With one copy it is that one. */
+	/* One that does answer stays as it is. */
 	for (unsigned i = 0; st == NAM_OK && i < log->copies; i++)
-		if (log->copies == 1 || net_worker_broke(tw->w, log->copy[i].region))
-			st = txn_reconnect(tw, log->copy[i].line, until);
+		st = txn_reconnect(tw, log->copy[i].line, until);
 	return st;
 }
 

@@ -16,18 +16,18 @@ WHOLE = [(str(ROWS), str(ROWS * (ROWS + 1) // 2))]
 
 
 class Place:
-    """Three storage nodes at ports that stay; the first has the log."""
+    """Three storage nodes at ports that stay; the first ones have copies of the log."""
 
-    def __init__(self, h, data=True):
+    def __init__(self, h, copies=1):
         self.h = h
-        self.data = os.path.join(h.dir, "data") if data else None
+        self.data = [os.path.join(h.dir, "data%d" % i) if i < copies else None for i in range(3)]
         self.node, self.ports = [None] * 3, [0] * 3
         for i in range(3):
             self.start(i)
         h.storage = lambda: ",".join("127.0.0.1:%d" % p for p in self.ports)
 
     def start(self, i, data=None):
-        more = ("--data", data or self.data) if i == 0 and self.data else ()
+        more = ("--data", data or self.data[i]) if self.data[i] else ()
         self.node[i] = Node(self.h, i + 1, "128m", listen="127.0.0.1:%d" % self.ports[i], more=more)
         self.ports[i] = self.node[i].port()
 
@@ -86,6 +86,113 @@ def test_shm():
 
 def test_tcp():
     comes_back("tcp")
+
+
+def lost(p, i, *among):
+    """An operator says it of node i + 1."""
+    nodes = ",".join("127.0.0.1:%d" % p.ports[k] for k in (among or range(3)))
+    return house.run("node", "lost", str(i + 1), "--storage", nodes, "--secret-file", p.h.secret, env=p.h.env)
+
+
+def goes_on(copies, order, fabric="shm"):
+    """Nodes are lost for good, one after the other, while clients pay; two copies are left of three, then one."""
+    with House() as h:
+        p = Place(h, copies=copies)
+        c = Compute(h, fabric=fabric)
+        w = fill(c.port)
+        told, living = set(), {0, 1, 2}
+        for turn, i in enumerate(order):
+            n = 0
+            try:
+                for n in range(10 ** 6 * (turn + 1), 10 ** 6 * (turn + 2)):
+                    if n % 10 ** 6 == 200:
+                        p.node[i].kill()
+                    if wire.tags(w.query("INSERT INTO t VALUES (%d, 'paid')" % n)) != ["INSERT 0 1"]:
+                        break
+                    told.add(n)
+            except (OSError, EOFError):
+                pass
+            check(n % 10 ** 6 >= 200, "clients paid until the node ended")
+            until(lambda: "cannot connect to the cluster again yet" in c.text(), 30, "the process waits")
+            living.discard(i)
+            r = lost(p, i).ok()
+            contains(r.out, "has noted that node %d is lost for good" % (i + 1))
+            until(lambda: whole(c.port), 60, "it goes on with %s" % living)
+            w = Wire(c.port, timeout=60)
+            there = {int(r[0]) for r in wire.texts(w.query("SELECT id FROM t WHERE v = 'paid'"))}
+            same(told - there, set(), "what the client was told is there")
+        among = ",".join("127.0.0.1:%d" % p.ports[k] for k in sorted(living))
+        same(h.do("SELECT count(*), sum(id) FROM t WHERE id <= %d" % ROWS, storage=among).ok().rows(), WHOLE)
+        w.close()
+        c.terminate()
+
+
+def test_two_copies():
+    for i in (0, 1, 2):
+        goes_on(2, [i])
+
+
+def test_three_copies():
+    goes_on(3, [0, 2], "tcp")
+
+
+def test_old_copy():
+    """A copy that was left behind is not taken for the database, and is brought up to it."""
+    with House() as h:
+        p = Place(h, copies=2)
+        c = Compute(h)
+        fill(c.port).close()
+        p.node[1].kill()
+        until(lambda: "cannot connect" in c.text(), 30, "the process waits")
+        lost(p, 1).ok()
+        until(lambda: whole(c.port), 60, "it goes on")
+        w = Wire(c.port, timeout=60)
+        same(wire.tags(w.query("INSERT INTO t VALUES (100000, 'later')")), ["INSERT 0 1"])
+        w.close()
+        # It is back, but not of this cluster.
+        p.start(1)
+        r = h.do("SELECT 1", storage=h.storage())
+        r.fails()
+        contains(r.err, "not part of the cluster", "node 2", "leave that out of --storage")
+        c.kill()
+        for n in p.node:
+            n.kill()
+        p.start(1)
+        r = h.do("SELECT 1", storage=p.node[1].address)
+        r.fails()
+        contains(r.err, "storage node 1 has a copy of the database of node 2", "namdb node lost 1")
+        p.start(0)
+        p.start(2)
+        same(h.do("SELECT v FROM t WHERE id = 100000", storage=h.storage()).ok().value(), "later")
+        # Now the second copy has it as well.
+        for n in p.node:
+            n.kill()
+        p.start(1)
+        lost(p, 0, 1).ok()
+        same(h.do("SELECT v FROM t WHERE id = 100000", storage=p.node[1].address).ok().value(), "later")
+
+
+def test_said_of_a_node_that_is_not():
+    with House() as h:
+        p = Place(h, copies=2)
+        r = lost(p, 2)
+        r.fails()
+        contains(r.err, "answers at")
+        p.node[2].kill()
+        r = lost(p, 2)
+        r.fails()
+        contains(r.err, "no node that answers has the database")
+        p.start(2)
+        c = Compute(h)
+        fill(c.port).close()
+        p.node[2].kill()
+        for words, code in ((["node", "lost", "9"], 1), (["node", "lost"], 2), (["node", "lost", "x"], 2), (["node", "found", "2"], 2),
+                            (["node", "lost", "0"], 2), (["node", "lost", "1024"], 2)):
+            house.run(*words, "--storage", h.storage(), "--secret-file", h.secret, env=h.env).fails(code)
+        contains(lost(p, 2).ok().out, "storage node 1", "storage node 2")
+        lost(p, 2).ok()  # said twice, it is true once
+        until(lambda: whole(c.port), 60, "it goes on")
+        c.terminate()
 
 
 def test_first_process():
@@ -155,7 +262,7 @@ def test_other_directory():
 def test_without_log():
     """Without a log no node resets its memory: what the others have stays."""
     with House() as h:
-        p = Place(h, data=False)
+        p = Place(h, copies=0)
         c = Compute(h)
         fill(c.port).close()
         p.node[2].kill()
