@@ -227,6 +227,24 @@ def test_stopped_process():
         other.terminate()
 
 
+def test_stopped_process_and_lost_node():
+    """A process that stands still while a node is lost, and the others go on, finds them later."""
+    with House() as h:
+        p = Place(h, copies=2)
+        stopped, other = Compute(h, fabric="tcp"), Compute(h, fabric="tcp")
+        fill(stopped.port).close()
+        stopped.p.send_signal(signal.SIGSTOP)
+        p.node[0].kill()
+        until(lambda: "cannot connect" in other.text(), 30, "the other process waits")
+        lost(p, 0).ok()
+        until(lambda: whole(other.port), 60, "the other one goes on")
+        stopped.p.send_signal(signal.SIGCONT)
+        until(lambda: whole(stopped.port), 60, "it comes back")
+        contains(stopped.text(), "storage node 1", "is lost for good")
+        stopped.terminate()
+        other.terminate()
+
+
 def w_ended(w):
     """Waits for a second whether the session ends by itself."""
     w.s.settimeout(1)
