@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """rounds.py -- a cluster with a log is killed again and again under load, and what was answered is held against what is there.
 
-usage: tests/rounds.py [--rounds N] [--images N] [--seed N] [--seconds S]
+usage: tests/rounds.py [--rounds N] [--images N] [--seed N] [--seconds S] [--copies N]
 
 A round: two compute processes (shm, tcp) serve clients that pay, refer, count and change the schema, for up to S seconds; then both
 storage nodes are killed, or one of them, or everything; what was killed is started again, and judged:
@@ -11,6 +11,8 @@ storage nodes are killed, or one of them, or everything; what was killed is star
   indexes     each index finds what a look at all rows finds
   sequences   no number was given out twice
   schema      tables whose CREATE was answered are there, those whose DROP was answered are not
+
+With --copies 2 both storage nodes have a copy of the log.
 
 An image (root only): the log is in an ext4 of its own, in a file; that is frozen and copied under load, and a cluster is started on the copy.
 It has all that was answered before the copy began.
@@ -193,17 +195,17 @@ def answered(clients):
 
 
 class Place:
-    """Two storage nodes, of which the first has the log, at ports that stay; two compute processes."""
+    """Two storage nodes, of which the first, or both, have a copy of the log, at ports that stay; two compute processes."""
 
-    def __init__(self, h, data, ports=None):
-        self.h, self.data, self.ports, self.node, self.compute = h, data, ports, [None, None], [None, None]
+    def __init__(self, h, data, copies=1):
+        self.h, self.data, self.copies, self.ports, self.node, self.compute = h, data, copies, None, [None, None], [None, None]
         self.start()
 
     def start(self):
         at = ["127.0.0.1:%d" % p for p in self.ports] if self.ports else ["127.0.0.1:0"] * 2
         for i in range(2):
             if self.node[i] is None or self.node[i].p.poll() is not None:
-                self.node[i] = Node(self.h, i + 1, "512m", listen=at[i], more=("--data", self.data) if i == 0 else ())
+                self.node[i] = Node(self.h, i + 1, "512m", listen=at[i], more=("--data", self.data + "-%d" % i) if i < self.copies else ())
         self.ports = [n.port() for n in self.node]
         self.h.storage = lambda: ",".join("127.0.0.1:%d" % p for p in self.ports)
         for i, fabric in enumerate(("shm", "tcp")):
@@ -265,10 +267,10 @@ def begin(p, seed):
     return clients
 
 
-def storm(rounds, seconds, seed):
+def storm(rounds, seconds, seed, copies=1):
     dice = random.Random(seed)
     with House() as h:
-        p = Place(h, os.path.join(h.dir, "data"))
+        p = Place(h, os.path.join(h.dir, "data"), copies)
         clients = begin(p, seed)
         for turn in range(rounds):
             had = [c.turns for c in clients]
@@ -386,12 +388,13 @@ def main(args=None):
     a = argparse.ArgumentParser(usage=__doc__.split("\n")[2])
     a.add_argument("--rounds", type=int, default=200)
     a.add_argument("--images", type=int, default=20)
+    a.add_argument("--copies", type=int, default=1)
     a.add_argument("--seconds", type=float, default=1.0)
     a.add_argument("--seed", type=int, default=1)
     a = a.parse_args(args)
     begin = time.monotonic()
     if a.rounds > 0:
-        storm(a.rounds, a.seconds, a.seed)
+        storm(a.rounds, a.seconds, a.seed, a.copies)
     if a.images > 0:
         images(a.images, a.seconds, a.seed)
     print("%d rounds, %d images in %.0f s: nothing is wrong" % (a.rounds, a.images, time.monotonic() - begin))

@@ -12,6 +12,10 @@ def test_storm():
     rounds.storm(6, 0.5, 3)
 
 
+def test_storm_with_two_copies():
+    rounds.storm(5, 0.5, 4, 2)
+
+
 def test_images():
     if not rounds.can_mount():
         house.skip("this user cannot mount a file system")
