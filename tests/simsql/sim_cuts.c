@@ -207,6 +207,9 @@ set_up(struct cut_run *r, unsigned p)
 	bool ok = speaker_open(&me, &r->c, p);
 	for (unsigned i = 0; ok && i < sizeof text / sizeof *text; i++) {
 		const char *a = speaker_ask(&me, text[i]);
+		/* A connection that broke before the peace began is found to be broken now. */
+		if (answer_error(a) != NULL && strstr(a, "58030") != NULL)
+			a = speaker_ask(&me, text[i]);
 		ok = answer_error(a) == NULL;
 		if (!ok)
 			cluster_bad(&r->c, "%s: %s", text[i], a);
