@@ -212,7 +212,7 @@ txn_log_wait(struct txn *t)
 
 /* ---- undone ---- */
 
-/* A copy's node did not answer. NAM_BUSY: again. */
+/* A copy's node did not answer: as txn_reconnect, for each of them. */
 static nam_status
 log_again(struct txn_worker *tw, uint64_t *until)
 {
