@@ -19,7 +19,7 @@ usage: ./go VERB [arguments]
   twins          programs with one fault each: a test that passes without the fault must catch it
   check          layout of the code, the map of the rooms, a clang build, static analysis
   bench [args]   build/namdb bench tpcw, and bench sql if ../shared/data is there; or the bench that is named
-                 (tpcw, tpcc, sql, tpch, pgbench, verbs, messages, oracle), with its arguments
+                 (tpcw, tpcc, sql, tpch, pgbench, verbs, messages, oracle, restarts), with its arguments
   figures [--quick] [DIR]
                  the figures of bench/README.md once more, in DIR (default build/figures): each run's .json, and pictures
                  (.svg); some minutes; --quick: tiny runs, which say nothing
@@ -661,6 +661,7 @@ bench)
 		data=../shared/data # not ours to bring along
 		[ ! -f $data/depends.csv ] || exec build/namdb bench sql --data $data --list all
 		;;
+	restarts) exec python3 -B bench/restarts.py "${@:2}" ;;
 	-*) exec build/namdb bench tpcw "$@" ;;
 	*) exec build/namdb bench "$@" ;;
 	esac
