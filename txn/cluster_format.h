@@ -39,6 +39,8 @@
  *       life. Before, `life` names the one process that restores it, by a CAS from 0 or from the
  *       word of a restorer that has ended and been recovered. It is set when all that the
  *       restorer has committed is marked, so each process that sees it sees the whole database.
+ *   K7  The copies of the log are chosen before K3, with all words taken, and never change
+ *       (copies.h).
  */
 #ifndef NAM_TXN_CLUSTER_FORMAT_H
 #define NAM_TXN_CLUSTER_FORMAT_H
@@ -83,7 +85,7 @@ struct txn_roster {
 	uint64_t log[WAL_COPIES]; /* regions of the storage nodes that have copies of the cluster's
 				   * log, 0 = no further one; the first is read by a restorer */
 	uint64_t life;            /* life.c: 0; the restorer's lock word; or 1 + 2 x the life */
-	uint64_t restored;        /* permille, as the restorer says; tells people, decides nothing */
+	uint64_t restored;        /* permille, as the restorer says; decides nothing */
 	uint64_t pad[3];
 
 	struct txn_roster_node node[NET_REGIONS];

@@ -97,7 +97,7 @@ begin_life(struct txn_worker *tw, const atomic_bool *stop, bool *restores, struc
 	if (st == NAM_OK)
 		st = wal_log_begin(tw->w, db->wal_region, db->wal_copies, db->number, stop, &db->wal);
 	*restores = st == NAM_OK && report.published != 0;
-	/* As a process before it may have published a life meanwhile, the line tells of that one. */
+	/* Of the life that is read: a process before this one may have published it. */
 	db->life_copies = txn_copies_next(&line, db->number, db->wal_region, db->wal_copies);
 	/* Until they are part of the cluster again. */
 	for (unsigned i = 0, n = 0; i < WAL_COPIES; i++)

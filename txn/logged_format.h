@@ -16,12 +16,14 @@
  *   entries,
  *   and a log's life is one life of the cluster.
  *
- * Always true
+ * Always true, of each copy of the log by itself (wal/README.md, Copies)
  *   J1  A transaction's records are received before its first directory is WRITTEN. So what a
  *       transaction has read lies before it in the log, at every level of durability.
  *   J2  An attempt is committed iff all its parts are there and no record says that it was undone.
+ *       While the cluster lives, that is so on all copies or on none.
  *   J3  An attempt whose last record may have been sent is undone in this order: a record that says
- *       so, flushed; then its first lock is freed; then its client hears of it.
+ *       so, flushed on each copy that may have the attempt's; then its first lock is freed; then
+ *       its client hears of it.
  *   J4  A row's address names it within a table: a block is used for another row only after its
  *       deletion is in the log, and of the versions logged of an address the one with the greatest
  *       CID is the newest.
@@ -75,7 +77,8 @@ enum txn_logged_item_kind {
 	/* Of a sequence: at is its word, table the generation, ident a number; no bytes. */
 	TXN_LOGGED_NUMBER,
 	TXN_LOGGED_KEPT_ROW, /* of KEPT; the bytes begin with its CID, 8 bytes */
-	TXN_LOGGED_SINCE,    /* of KEPT; at: 1 + P0, ident: the greatest CID before it */
+	TXN_LOGGED_SINCE,    /* of KEPT; at: 1 + P0, ident: the greatest CID before it; one
+			      * for the P0 of each copy, with the greatest CID of all */
 	TXN_LOGGED_NEXT_ID,  /* of KEPT; ident: ids of tables below it were given out; at: 1 */
 };
 

@@ -189,8 +189,8 @@ struct txn_db {
 	net_addr cluster; /* the cluster record */
 	net_addr log;     /* the log directory of our slot */
 	/* The cluster's log (logged.c, life.c): the storage nodes that have copies of it, 0 = there
-	 * is none, the one that a restorer reads first; the log, as soon as the database is there, or
-	 * this process restores it. */
+	 * is none, the one that a restorer reads first; the log, as soon as the database is there,
+	 * or this process restores it. */
 	unsigned wal_copies, wal_region[WAL_COPIES];
 	struct wal_log wal;
 	_Atomic unsigned ended;        /* a region that is lost for all processes, 0 = none is known */

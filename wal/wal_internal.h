@@ -152,8 +152,8 @@ struct wal {
 	_Atomic uint64_t begin;           /* s>  position of the first record of the life */
 	_Atomic uint64_t publish_whole;   /* s>  W8 */
 	struct wal_copies publish_copies; /* s>  written before `publish` is, once a life */
-	_Atomic uint32_t publish;         /* s>  life to be published; released after the position */
-	_Atomic uint32_t lost;            /* s>  node to be named in the manifest, 0 = none; f clears it */
+	_Atomic uint32_t publish;         /* s>  life to be published; released after it */
+	_Atomic uint32_t lost;            /* s>  to be named lost, 0 = none; f clears it */
 	_Atomic uint64_t cut_behind;      /* s>  position that must be flushed first */
 	_Atomic uint64_t cut;             /* s>  where the life is to begin; released after it */
 	_Atomic uint64_t records, raw;    /* s> */

@@ -318,8 +318,8 @@ the_format_is_as_its_header_says(void **state)
 	for (unsigned at = 40; at < 248; at += 8)
 		if (at != 56 && (at < 64 || at > 80) && at != 104 && at != 112)
 			assert_int_equal(word(m, at), 0);
-	/* What copies say: the database has the number of its first cluster; the only copy; the life
-	 * before. */
+	/* What copies say: the database has the number of its first cluster; the only copy; the
+	 * life before. */
 	assert_int_equal(word(m, 72), WAL_SCENE_CLUSTER);
 	assert_int_equal(word(m, 80), WAL_SCENE_NODE);
 	assert_int_equal(word(m, 104), WAL_SCENE_CLUSTER);

@@ -166,11 +166,13 @@ copies_of(const struct wal *w)
 	if (c.copy[0] != 0)
 		return c;
 	c.copy[0] = w->cfg.node;
-	/* What is made out of a copy is a database of its own: it would not go on with the other. */
+	/* What is made out of a copy goes on by itself: it is a database of its own. */
 	if (w->cfg.copy)
-		c.database = nam_mix(atomic_load_explicit(&w->cluster, RELAXED) ^ (uint64_t)nam_clock_wall_us());
+		c.database =
+		    nam_mix(atomic_load_explicit(&w->cluster, RELAXED) ^ (uint64_t)nam_clock_wall_us());
 	else
-		c.database = was->life != 0 ? was->copies.database : atomic_load_explicit(&w->cluster, RELAXED);
+		c.database =
+		    was->life != 0 ? was->copies.database : atomic_load_explicit(&w->cluster, RELAXED);
 	for (unsigned i = 1; i < WAL_FORMERS; i++)
 		c.former[i] = was->copies.former[i - 1];
 	c.former[0] = (struct wal_former){ .cluster = was->cluster, .life = was->life };

@@ -1,10 +1,10 @@
 /*
- * cuts_disks.c -- the disks of sim_cuts: each is that of a storage node which has a copy of the log,
- * with faults and cuts of its own.
+ * cuts_disks.c -- the disks of sim_cuts: each is that of a storage node which has a copy of the
+ * log, with faults and cuts of its own.
  *
- * After a cut of the whole cluster one disk of several may be lost for good: it is empty in the next
- * life; or its node is started without it, an operator has told the other nodes that its copy is
- * lost, and it comes back a life later, empty or with what it had.
+ * After a cut of the whole cluster one disk of several may be lost for good: it is empty in the
+ * next life; or its node is started without it, an operator has told the other nodes that its copy
+ * is lost, and it comes back a life later, empty or with what it had.
  */
 #include "cuts_run.h"
 

@@ -7,9 +7,9 @@
  *	sim_cuts [--seed N | --seeds A-B | --minutes N] [--copies N] [--twice] [--twin NAME]
  *	         [--verbose] [--trace]
  *
- * One seed decides everything: CUT_LIVES lives of the cluster. Each restart is judged (cuts.h): what
- * was answered is there, what was told undone is not, what is there is closed under "has read" and
- * in the order of answers, numbers are not given out again; rows, keys, indexes and the catalog
+ * One seed decides everything: CUT_LIVES lives of the cluster. Each restart is judged (cuts.h):
+ * what was answered is there, what was told undone is not, what is there is closed under "has read"
+ * and in the order of answers, numbers are not given out again; rows, keys, indexes and the catalog
  * agree. A seed is played in a process of its own, which leaves what a cut has left. Exit 1:
  * something was wrong, something was stuck, or a fault never fired.
  */
@@ -429,7 +429,7 @@ play_seed(uint64_t seed)
 	m->next = 1;
 	bool good = true;
 	totals->hash = 0;
-	/* Connections may break before any process has made the tables: then there is nothing to judge. */
+	/* Connections may break before any process has made the tables: nothing is to be judged. */
 	for (unsigned i = 0; i <= LIVES && good && (i == 0 || m->made); i++)
 		good = play_life(m, disk, seed, i, parser);
 	totals->judged += m->judged;

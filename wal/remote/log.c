@@ -551,8 +551,8 @@ read_lines(struct net_worker *w, const struct wal_log *l, struct wal_line line[W
 }
 
 nam_status
-wal_log_flushed(struct net_worker *w, const struct wal_log *l, struct wal_ends *end, unsigned *broken,
-    uint64_t *sync_ns)
+wal_log_flushed(
+    struct net_worker *w, const struct wal_log *l, struct wal_ends *end, unsigned *broken, uint64_t *sync_ns)
 {
 	struct wal_line line[WAL_COPIES];
 	nam_status st = read_lines(w, l, line);

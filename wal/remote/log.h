@@ -2,8 +2,8 @@
  * log.h -- the log of a cluster, as a compute process uses it: append a record, wait until it is
  * flushed, read what there is.
  *
- * It has up to WAL_COPIES copies, on as many storage nodes (wal_msg.h, Q10). A record goes to all of
- * them at once; what is read is read from the first one.
+ * It has up to WAL_COPIES copies, on as many storage nodes (wal_msg.h, Q10). A record goes to all
+ * of them at once; what is read is read from the first one.
  *
  * All functions run in a coroutine of the worker and may park, unless they say otherwise.
  */
@@ -103,8 +103,8 @@ void wal_append_start(struct net_worker *w, const struct wal_log *l, struct wal_
 /*
  * Parks until all copies have received it. NAM_NO_SPACE: the disk is full; NAM_UNLOGGED: the log is
  * broken; NAM_REFUSED: the life is over; NAM_INVALID: too long for a message: one of them has not
- * received it, and never will; others may have (a->may). NAM_GONE: one of them may have, or may still
- * do so.
+ * received it, and never will; others may have (a->may). NAM_GONE: one of them may have, or may
+ * still do so.
  */
 nam_status wal_append_wait(struct net_worker *w, struct wal_append *a);
 
@@ -122,8 +122,8 @@ nam_status wal_log_round(
 /* Says that the round is under way, or that it is given up. NAM_REFUSED: another one has begun. */
 nam_status wal_log_round_is(
     struct net_worker *w, const struct wal_log *l, const struct wal_rounds *r, bool under_way);
-/* The checkpoint has appended all that the copies need from before r->position: each begins there as
- * soon as all is flushed, and its line says so. NAM_REFUSED: another round has begun;
+/* The checkpoint has appended all that the copies need from before r->position: each begins there
+ * as soon as all is flushed, and its line says so. NAM_REFUSED: another round has begun;
  * NAM_UNLOGGED; NAM_GONE. */
 nam_status wal_log_cut(struct net_worker *w, const struct wal_log *l, const struct wal_rounds *r);
 /* *does: all begin there. NAM_NO_SPACE: they will when there is space; NAM_UNLOGGED: one is broken;
@@ -138,10 +138,10 @@ nam_status wal_log_line(struct net_worker *w, const struct wal_log *l, struct wa
  * net_sleep_lazily does then between two looks.
  */
 bool wal_log_rouses(struct net_worker *w, const struct wal_log *l);
-/* READs how far the copies are flushed, and how long a sync takes at present: all lines in one round
- * trip. *broken: bits of the copies that are broken: what lies behind is not flushed there.
+/* READs how far the copies are flushed, and how long a sync takes at present: all lines in one
+ * round trip. *broken: bits of the copies that are broken: what lies behind is not flushed there.
  * NAM_REFUSED: the life is over. */
-nam_status wal_log_flushed(struct net_worker *w, const struct wal_log *l, struct wal_ends *end,
-    unsigned *broken, uint64_t *sync_ns);
+nam_status wal_log_flushed(
+    struct net_worker *w, const struct wal_log *l, struct wal_ends *end, unsigned *broken, uint64_t *sync_ns);
 
 #endif
