@@ -20,7 +20,7 @@
  *   J1  A transaction's records are received before its first directory is WRITTEN. So what a
  *       transaction has read lies before it in the log, at every level of durability.
  *   J2  An attempt is committed iff all its parts are there and no record says that it was undone.
- *       While the cluster lives, that is so on all copies or on none.
+ *       While the cluster lives, it counts only if that is so on all copies.
  *   J3  An attempt whose last record may have been sent is undone in this order: a record that says
  *       so, flushed on each copy that may have the attempt's; then its first lock is freed; then
  *       its client hears of it.

@@ -2,8 +2,10 @@
 """A cluster whose log has copies on several storage nodes: what was committed is there on each; a copy that may be old is not taken by itself."""
 import os
 import shutil
+import signal
 import sys
 import threading
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import house
@@ -88,6 +90,27 @@ def test_killed():
             check(len(there) <= len(done) + 3 * (turn + 1), "too many rows", len(there), len(done))
             s.close(0)
         c.stop()
+
+
+def test_stalls():
+    """One of the nodes stands still for a while: commits wait, and none is lost."""
+    with House(lease_ms=20000) as h:
+        c = Copies(h, 3)
+        s = c.shell()
+        s.ok("CREATE TABLE t (id integer PRIMARY KEY)")
+        for i, n in enumerate(c.node):
+            n.p.send_signal(signal.SIGSTOP)
+            s.send("INSERT INTO t VALUES (%d);" % i)
+            s.send("\\echo over")
+            time.sleep(2)
+            n.p.send_signal(signal.SIGCONT)
+            check("ERROR" not in s.read_until(b"over\n", 60), "an INSERT beside node %d" % (i + 1))
+        c.kill()
+        s.drop()
+        c.start()
+        s = c.shell()
+        same(s.value("SELECT count(*) FROM t"), "3")
+        s.close(0)
 
 
 def test_missing():
