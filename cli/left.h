@@ -1,8 +1,8 @@
 /*
  * left.h -- a compute node whose cluster has lost a storage node for good goes on with the others.
  *
- * An operator says so to the nodes that are left (wal/remote/log.h, wal_log_lost). Which address the
- * lost one had, only a process knows that has been connected to it.
+ * An operator says so to the nodes that are left (wal/remote/log.h, wal_log_lost). Only a process
+ * that has been connected to the lost one knows the address that it had.
  */
 #ifndef NAM_CLI_LEFT_H
 #define NAM_CLI_LEFT_H

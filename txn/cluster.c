@@ -349,7 +349,11 @@ choose_logs(struct look *k, uint64_t region[WAL_COPIES])
 		seen[i].region = node(k, i)->region;
 		seen[i].name = node(k, i)->name;
 		seen[i].has_log = node(k, i)->log != 0;
+		struct wal_report report = { 0 };
 		if (seen[i].has_log)
+			st = wal_log_ask(k->w, node(k, i)->region, &report);
+		seen[i].lives = report.lives;
+		if (seen[i].has_log && st == NAM_OK)
 			st = net_read1(k->w, net_at(node(k, i)->region, node(k, i)->log), &seen[i].line,
 			    sizeof seen[i].line, NULL);
 	}

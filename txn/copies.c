@@ -40,6 +40,14 @@ compare(const struct txn_copy_seen *newest, const struct txn_copy_seen *s, struc
 	    newest->region, newest->name, s->region, s->name);
 }
 
+/* Is it that member of the newest life, with the directory that it had then? It need not have
+ * published the life. An empty directory may stand for one that has gone on since. */
+static bool
+took_part(const struct txn_copy_seen *s, unsigned region, const struct txn_copy_seen *newest)
+{
+	return s->has_log && s->region == region && s->lives >= newest->line.published;
+}
+
 /* A copy of the newest life that is not there. */
 static nam_status
 judge_missing(const struct txn_copy_seen *seen, unsigned n, const struct txn_copy_seen *newest,
@@ -54,12 +62,12 @@ judge_missing(const struct txn_copy_seen *seen, unsigned n, const struct txn_cop
 		named = named || seen[i].region == region;
 	}
 	return nam_fail(err, NAM_REFUSED,
-	    "storage node %u has a copy of the database of node %u (%s), perhaps a newer one, and %s: %s, "
-	    "or, "
-	    "if it is lost for good, say so with namdb node lost %u",
+	    "storage node %u has a copy of the database of node %u (%s), perhaps a newer one, and %s, or, if "
+	    "that is lost for good, %ssay so with namdb node lost %u",
 	    region, newest->region, newest->name,
-	    named ? "was started without its --data" : "is not among the nodes named",
-	    named ? "start it with that directory" : "start it and name it in --storage, too", region);
+	    named ? "was started without it: start it with the --data that it had"
+		  : "is not among the nodes named: start it and name it in --storage, too",
+	    named ? "end the node and " : "", region);
 }
 
 nam_status
@@ -81,7 +89,7 @@ txn_copies_choose(
 	for (unsigned c = 0; newest != NULL && st == NAM_OK && c < WAL_COPIES; c++) {
 		bool there = newest->line.copies.copy[c] == 0;
 		for (unsigned i = 0; i < n; i++)
-			there |= seen[i].has_log && seen[i].region == newest->line.copies.copy[c];
+			there |= took_part(&seen[i], newest->line.copies.copy[c], newest);
 		if (!there)
 			st = judge_missing(seen, n, newest, newest->line.copies.copy[c], err);
 	}

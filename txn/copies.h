@@ -19,6 +19,7 @@ struct txn_copy_seen {
 	unsigned region;
 	const char *name;
 	bool has_log;
+	uint32_t lives;       /* the greatest number of a life that its log has given out */
 	struct wal_line line; /* of its log */
 };
 

@@ -31,7 +31,7 @@ static struct wal_line *
 node(unsigned region, uint64_t database, uint32_t life, uint64_t cluster)
 {
 	struct txn_copy_seen *s = &now.seen[now.n++];
-	*s = (struct txn_copy_seen){ .region = region, .name = "there", .has_log = true };
+	*s = (struct txn_copy_seen){ .region = region, .name = "there", .has_log = true, .lives = life };
 	s->line.published = life;
 	s->line.cluster = cluster;
 	s->line.copies.database = database;
@@ -95,6 +95,7 @@ test_newest(void **state)
 	chosen(3, 1, 0);
 	/* Two copies, and one that has missed the last publication. */
 	is_one_of(node(1, 7, 4, 40), 1, 2, 0);
+	now.seen[0].lives = 5;
 	struct wal_line *l = node(2, 7, 5, 50);
 	is_one_of(l, 1, 2, 0);
 	l->copies.former[0] = (struct wal_former){ .cluster = 40, .life = 4 };
@@ -114,9 +115,10 @@ test_newest(void **state)
 	l->copies.former[1] = (struct wal_former){ .cluster = 70, .life = 7 };
 	l->copies.former[2] = (struct wal_former){ .cluster = 30, .life = 3 };
 	chosen(2, 1, 0);
-	/* A copy whose disk is a new one: it is there, and empty. */
+	/* A first life that one of two has not published. */
 	node(1, 0, 0, 0);
-	is_one_of(node(2, 7, 9, 90), 1, 2, 0);
+	now.seen[0].lives = 1;
+	is_one_of(node(2, 7, 1, 10), 1, 2, 0);
 	chosen(2, 1, 0);
 }
 
@@ -136,9 +138,18 @@ test_missing(void **state)
 	node(1, 0, 0, 0)->published = 0;
 	now.seen[0].has_log = false;
 	is_one_of(node(2, 7, 4, 40), 1, 2, 0);
-	refused("was started without its --data");
-	/* Said to be lost: of two copies, of three. */
+	refused("was started without it: start it with the --data that it had");
+	/* With an empty one, and with one from before. */
+	node(1, 0, 0, 0);
+	is_one_of(node(2, 7, 4, 40), 1, 2, 0);
+	refused("end the node and say so with namdb node lost 1");
+	node(1, 7, 3, 30);
 	struct wal_line *l = node(2, 7, 4, 40);
+	is_one_of(l, 1, 2, 0);
+	l->copies.former[0] = (struct wal_former){ .cluster = 30, .life = 3 };
+	refused("was started without it");
+	/* Said to be lost: of two copies, of three. */
+	l = node(2, 7, 4, 40);
 	is_one_of(l, 1, 2, 0);
 	l->copies.lost[0] = 1;
 	chosen(2, 0, 0);
@@ -149,6 +160,7 @@ test_missing(void **state)
 	chosen(1, 3, 0);
 	/* What an older life's manifest says counts no more. */
 	l = node(1, 7, 3, 30);
+	now.seen[0].lives = 4;
 	is_one_of(l, 1, 2, 3);
 	l->copies.lost[0] = 3;
 	l = node(2, 7, 4, 40);

@@ -193,7 +193,7 @@ struct txn_db {
 	 * or this process restores it. */
 	unsigned wal_copies, wal_region[WAL_COPIES];
 	struct wal_log wal;
-	_Atomic unsigned ended;        /* a region that is lost for all processes, 0 = none is known */
+	_Atomic unsigned ended;        /* a region that is lost for all, 0 = none is known */
 	uint64_t number;               /* the cluster's */
 	uint64_t life_word;            /* the restorer's, in the cluster's record */
 	struct wal_copies life_copies; /* likewise, for the manifests */
@@ -1408,8 +1408,8 @@ nam_status txn_cluster_find(
     struct net_worker *w, const struct txn_config *cfg, struct txn_roster *r, struct nam_err *err);
 /* READs a roster. NAM_CORRUPT: there is none. */
 nam_status txn_roster_get(struct net_worker *w, net_addr at, struct txn_roster *r);
-/* over.c: the members of a cluster with a log that are not named, and that an operator has said to be
- * lost for good: into *lost. */
+/* over.c: the members of a cluster with a log that are not named, and that an operator has said to
+ * be lost for good: into *lost. */
 nam_status txn_over_lost(struct net_worker *w, const struct txn_roster *r, struct net_set *lost);
 /* If a node has come back empty, or one is lost, asks the others to reset their memory: NAM_RESET.
  * NAM_REFUSED: the log is not there. NAM_OK: the cluster lives. All members but the lost ones are

@@ -122,7 +122,7 @@ cut_disks_serve(struct cluster *c)
 			return false;
 	for (unsigned i = 0; i < r->disks; i++)
 		for (unsigned k = 0; k < r->disks && !r->over; k++)
-			if (r->disk[k].absent && !r->disk[i].absent)
+			if ((r->disk[k].absent || r->disk[k].emptied) && i != k && !r->disk[i].absent)
 				say_lost(&r->disk[i], r->disk[k].region);
 	return !r->over;
 }
@@ -202,13 +202,17 @@ lose_one(struct cut_run *r)
 	for (unsigned i = 0; i < r->disks; i++)
 		any = any || r->disk[i].absent;
 	loses = loses && !any && can_lose(r, lost, &same);
-	for (unsigned i = 0; i < r->disks; i++)
+	for (unsigned i = 0; i < r->disks; i++) {
 		r->disk[i].absent = false;
+		if (r->disk[i].line != NULL && r->disk[i].line->published != 0)
+			r->disk[i].emptied = false;
+	}
 	if (!loses)
 		return;
 	r->disk[lost].absent = absent;
 	if (absent && kept && same)
 		return;
+	r->disk[lost].emptied = true;
 	r->disks_lost++;
 	wal_faulty_close(r->disk[lost].dir);
 	r->disk[lost].dir = wal_faulty_open(r->seed * 10 + r->number + 1000);

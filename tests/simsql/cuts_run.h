@@ -34,7 +34,8 @@ struct cut_shape {
 /* That of a storage node with a copy of the log: node 1 and so on. */
 struct cut_disk {
 	struct wal_dir *dir;
-	bool absent; /* its node is started without it */
+	bool absent;  /* its node is started without it */
+	bool emptied; /* it was lost, and another one, without a life, is in its place */
 	/* Of a life. */
 	struct cut_run *run;
 	unsigned region;
