@@ -114,7 +114,7 @@ def test_stalls():
 
 
 def test_missing():
-    """One copy alone may be an old one: it is refused. A new disk gets a copy."""
+    """One copy alone may be an old one: it is refused. A new disk gets a copy when an operator has said that the old one is lost."""
     with House() as h:
         c = Copies(h)
         s = c.shell()
@@ -135,6 +135,12 @@ def test_missing():
         c.kill()
         for broken in (0, 1):
             shutil.rmtree(c.data[broken])
+            c.start()
+            c.refuses("was started without it: start it with the --data that it had", "namdb node lost %d" % (broken + 1))
+            c.kill()
+            c.start(2 - broken)
+            house.run("node", "lost", str(broken + 1), "--storage", h.storage(), "--secret-file", h.secret, env=h.env).ok()
+            c.kill()
             c.start()
             s = c.shell()
             same(s.value("SELECT count(*) FROM t"), "%d" % (1001 + broken))
