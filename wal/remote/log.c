@@ -207,7 +207,7 @@ wal_log_lost(struct net_worker *w, unsigned region, unsigned node)
 	const struct wal_rq rq = { .what = WAL_LOST, .arg = node };
 	uint64_t none[sizeof(struct wal_report) / 8];
 	struct net_backoff pause = { .base_ns = BUSY_NS, .cap_ns = BUSY_CAP_NS };
-	struct wal_report report;
+	struct wal_report report = { 0 };
 	struct wal_line line = { 0 };
 	uint32_t got;
 	nam_status st = region == node ? NAM_REFUSED : wal_log_ask(w, region, &report);
