@@ -211,7 +211,9 @@ set_up(struct cut_run *r, unsigned p)
 		if (answer_error(a) != NULL && strstr(a, "58030") != NULL)
 			a = speaker_ask(&me, text[i]);
 		ok = answer_error(a) == NULL;
-		if (!ok)
+		/* Rings of a connection that broke before may be found to be dead only now. */
+		r->over = !ok && r->shape.breaks != 0;
+		if (!ok && !r->over)
 			cluster_bad(&r->c, "%s: %s", text[i], a);
 	}
 	speaker_close(&me);
