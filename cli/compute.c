@@ -12,6 +12,7 @@
 #include <net/secret.h>
 
 #include <getopt.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -344,6 +345,46 @@ go_on_without(struct compute *c, const struct cli_nodes *nodes)
 	c->cn.storage = left;
 }
 
+/* Sessions and connections to a node that hangs may take long to end: a signal that comes meanwhile
+ * ends the process as it does elsewhere. */
+struct hurry {
+	pthread_t thread;
+	atomic_bool over;
+	bool runs;
+};
+
+static void *
+look_for_end(void *arg)
+{
+	struct hurry *h = arg;
+	const struct timespec every = { .tv_nsec = LOOK_MS * 1000000L };
+	sigset_t pending;
+	while (!atomic_load(&h->over)) {
+		if (sigpending(&pending) == 0 &&
+		    (sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1)) {
+			cli_end_soon();
+			break;
+		}
+		nanosleep(&every, NULL);
+	}
+	return NULL;
+}
+
+static void
+hurry_begin(struct hurry *h)
+{
+	atomic_init(&h->over, false);
+	h->runs = pthread_create(&h->thread, NULL, look_for_end, h) == 0;
+}
+
+static void
+hurry_end(struct hurry *h)
+{
+	atomic_store(&h->over, true);
+	if (h->runs)
+		pthread_join(h->thread, NULL);
+}
+
 /* The place is lost: every session ends, and the process comes back as a new one as soon as the
  * storage nodes let it. 0, or the signal that ended it. */
 static int
@@ -355,6 +396,8 @@ come_back(struct compute *c, struct cn_pg *pg, const sigset_t *set, const sigset
 	sigset_t stale;
 	int sig = 0;
 	struct cli_nodes *nodes = cli_nodes_of(m->cn);
+	struct hurry hurry;
+	hurry_begin(&hurry);
 	/* First: a client that is told 57P03 finds the same at /health. */
 	cn_metrics_of(m->metrics, NULL);
 	if (!cn_pg_rest(pg, "this process connects to the cluster again", REST_MS)) {
@@ -363,6 +406,7 @@ come_back(struct compute *c, struct cn_pg *pg, const sigset_t *set, const sigset
 	}
 	cn_close(m->cn);
 	m->cn = NULL;
+	hurry_end(&hurry);
 	/* on_end may have come too, and it is not of the next place. */
 	sigemptyset(&stale);
 	sigaddset(&stale, SIGUSR1);

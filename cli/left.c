@@ -92,12 +92,12 @@ names(const uint32_t list[WAL_COPIES], unsigned region)
 
 /* The list without the lost ones. NULL: no memory. */
 static char *
-without(const struct cli_nodes *k, const struct wal_copies *c, char *lost, size_t max)
+without(const struct cli_nodes *k, const struct net_set *gone, char *lost, size_t max)
 {
 	char *list = calloc(k->n, sizeof k->node[0].name + 1);
 	size_t at = 0;
 	for (unsigned i = 0; list != NULL && i < k->n; i++)
-		if (names(c->lost, k->node[i].region))
+		if (net_set_has(gone, k->node[i].region))
 			snprintf(lost, max, "storage node %u (%s) is lost for good, as an operator has said",
 			    k->node[i].region, k->node[i].name);
 		else
@@ -108,19 +108,27 @@ without(const struct cli_nodes *k, const struct wal_copies *c, char *lost, size_
 char *
 cli_nodes_left(const struct cli_nodes *known, const struct cn_config *cfg, char *lost, size_t max)
 {
-	struct wal_line newest = { 0 };
-	bool *answers = calloc(known->n, sizeof *answers), some = false;
-	for (unsigned i = 0; answers != NULL && i < known->n; i++) {
-		struct txn_node_state s;
-		answers[i] = ask(known->node[i].name, known->node[i].region, cfg, &s);
-		if (answers[i] && s.has_log && s.log.published > newest.published)
-			newest = s.log;
+	struct net_set gone = { { 0 } };
+	uint64_t newest = 0;
+	struct txn_node_state *s = calloc(known->n, sizeof *s);
+	bool *answers = calloc(known->n, sizeof *answers);
+	bool asked = s != NULL && answers != NULL;
+	for (unsigned i = 0; asked && i < known->n; i++) {
+		answers[i] = ask(known->node[i].name, known->node[i].region, cfg, &s[i]);
+		if (answers[i] && s[i].has_log && s[i].log.published > newest)
+			newest = s[i].log.published;
 	}
-	for (unsigned i = 0; answers != NULL && newest.published != 0 && i < known->n; i++)
-		some = some || (!answers[i] && names(newest.copies.lost, known->node[i].region));
+	/* What one copy of the newest life has noted. */
+	for (unsigned i = 0; asked && newest != 0 && i < known->n; i++)
+		for (unsigned k = 0;
+		     answers[i] && s[i].has_log && s[i].log.published == newest && k < known->n; k++)
+			if (names(s[i].log.copies.lost, known->node[k].region))
+				net_set_add(&gone, known->node[k].region);
 	/* One that was said to be lost answers: the opening judges it. */
-	for (unsigned i = 0; some && i < known->n; i++)
-		some = !answers[i] || !names(newest.copies.lost, known->node[i].region);
+	for (unsigned i = 0; asked && i < known->n; i++)
+		if (answers[i])
+			net_set_drop(&gone, known->node[i].region);
 	free(answers);
-	return some ? without(known, &newest.copies, lost, max) : NULL;
+	free(s);
+	return net_set_none(&gone) ? NULL : without(known, &gone, lost, max);
 }

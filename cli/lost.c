@@ -35,7 +35,8 @@ struct left {
 	bool answers;
 	unsigned region;
 	struct txn_node_state state;
-	bool knows; /* that the lost node is, or was, a storage node of its cluster */
+	bool knows;        /* that the lost node is, or was, a storage node of its cluster */
+	char lost_at[128]; /* the lost one's address, as the maker wrote it; "": not known */
 	/* for the coroutines */
 	struct net_worker *w;
 	unsigned lost;
@@ -54,10 +55,11 @@ look(void *arg)
 	}
 	l->status = txn_look_at_node(l->w, l->region, &l->state);
 	if (l->status == NAM_OK)
-		l->status = txn_look_for_member(l->w, l->region, l->lost, &is);
+		l->status = txn_look_for_member(l->w, l->region, l->lost, &is, l->lost_at, sizeof l->lost_at);
 	l->knows = is;
 	for (unsigned i = 0; l->state.has_log && i < WAL_COPIES; i++)
-		l->knows = l->knows || l->state.log.copies.copy[i] == l->lost;
+		l->knows = l->knows || l->state.log.copies.copy[i] == l->lost ||
+			   l->state.log.copies.lost[i] == l->lost;
 }
 
 /* Asks a node, or has it note the loss. False: it does not answer. */
@@ -90,6 +92,27 @@ complain(const char *form, unsigned node, const char *word)
 	return 1;
 }
 
+/* Each copy of the database has to note it, but for those that are lost. */
+static bool
+all_copies(const struct left *l, unsigned n, unsigned lost, const struct wal_copies *c)
+{
+	for (unsigned k = 0; k < WAL_COPIES; k++) {
+		bool there = c->copy[k] == 0 || c->copy[k] == lost;
+		for (unsigned i = 0; i < WAL_COPIES; i++)
+			there = there || c->copy[k] == c->lost[i];
+		for (unsigned i = 0; i < n; i++)
+			there = there || (l[i].answers && l[i].region == c->copy[k]);
+		if (!there) {
+			complain("storage node %u has a copy of the database, too, and does not answer: name "
+				 "it in "
+				 "--storage, or, if it is lost as well, say that first%s",
+			    c->copy[k], "");
+			return false;
+		}
+	}
+	return true;
+}
+
 /* With all that answer. */
 static int
 note_all(struct left *l, unsigned n, unsigned lost, struct net_config *cfg)
@@ -114,6 +137,8 @@ note_all(struct left *l, unsigned n, unsigned lost, struct net_config *cfg)
 	if (!known)
 		return complain(
 		    "the cluster has no storage node %u: see its nodes with namdb status%s", lost, "");
+	if (!all_copies(l, n, lost, &newest->state.log.copies))
+		return 1;
 	for (unsigned i = 0; i < n; i++) {
 		if (!l[i].answers || !l[i].state.has_log ||
 		    l[i].state.log.published != newest->state.log.published)
@@ -121,10 +146,7 @@ note_all(struct left *l, unsigned n, unsigned lost, struct net_config *cfg)
 		l[i].note = true;
 		if (!ask(&l[i], cfg, &err) || l[i].status != NAM_OK) {
 			fprintf(stderr, "namdb node: storage node %u (%s) cannot note it: %s\n", l[i].region,
-			    l[i].address,
-			    l[i].status == NAM_FULL
-				? "it has noted three others; start all storage nodes again"
-				: nam_status_text(l[i].status));
+			    l[i].address, nam_status_text(l[i].status));
 			return 1;
 		}
 		printf("storage node %u (%s) has noted that node %u is lost for good\n", l[i].region,
@@ -149,6 +171,13 @@ run(const char *storage, unsigned lost, struct net_config *cfg)
 		if (!left[n].answers)
 			fprintf(stderr, "namdb node: %s does not answer\n", one);
 	}
+	/* The lost one need not be named, and must not answer. */
+	for (unsigned i = 0, named = n; i < named && n == named && n < NET_REGIONS - 1; i++)
+		if (left[i].lost_at[0] != 0) {
+			left[n] = (struct left){ .address = left[i].lost_at, .lost = lost };
+			left[n].answers = ask(&left[n], cfg, &err) && left[n].region == lost;
+			n++;
+		}
 	if (n == 0)
 		fprintf(stderr, "namdb node: no storage node was named; say --storage 127.0.0.1:7411\n");
 	else

@@ -22,8 +22,9 @@ static struct {
 	pthread_mutex_t lock;
 	struct sn_server *server; /* that runs, NULL = none */
 	bool ends;                /* a signal has come */
-	bool served;              /* a server has run, or runs */
-} now = { .lock = PTHREAD_MUTEX_INITIALIZER };
+	bool later;               /* it is not the first life */
+	bool opens;               /* the node is being made, and no peer has been there */
+} now = { .lock = PTHREAD_MUTEX_INITIALIZER, .opens = true };
 
 static void
 ending(sigset_t *set)
@@ -51,13 +52,15 @@ wait_for_end(void *arg)
 	while (sigwait(&set, &sig) == 0) {
 		pthread_mutex_lock(&now.lock);
 		now.ends = true;
-		bool served = now.served;
+		bool opens = now.opens, later = now.later;
 		if (now.server != NULL)
 			sn_server_stop(now.server);
 		pthread_mutex_unlock(&now.lock);
-		if (served)
+		if (!opens)
 			continue;
 		/* The log is being judged, which may take long, and no peer has been here. */
+		if (later)
+			_exit(0);
 		signal(sig, SIG_DFL);
 		pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 		raise(sig);
@@ -71,7 +74,7 @@ serves(struct sn_server *server)
 {
 	pthread_mutex_lock(&now.lock);
 	now.server = server;
-	now.served |= server != NULL;
+	now.opens = false;
 	bool ends = now.ends;
 	pthread_mutex_unlock(&now.lock);
 	return !ends;
@@ -117,9 +120,7 @@ static nam_status
 log_open(struct node *n, const struct cli_node_config *c, struct nam_err *err)
 {
 	uint64_t at;
-	nam_status st = wal_disk_open(&n->dir, c->data, err);
-	if (st == NAM_OK)
-		st = sn_region_keeps_log(n->region, &at, err);
+	nam_status st = sn_region_keeps_log(n->region, &at, err);
 	if (st != NAM_OK)
 		return st;
 	const struct wal_host_config cfg = {
@@ -179,7 +180,6 @@ node_close(struct node *n)
 	sn_region_close(n->region);
 	idx_tree_host_close(n->trees);
 	wal_host_close(n->log);
-	wal_disk_close(n->dir);
 }
 
 static void
@@ -201,12 +201,14 @@ say_ready(const struct cli_node_config *c, const struct node *n)
 
 /* One life of the node. *again: another one is to follow. listen: the address that it got. */
 static nam_status
-live(struct cli_node_config *c, char *listen, size_t max, bool *again, struct nam_err *err)
+live(struct cli_node_config *c, struct wal_dir *dir, char *listen, size_t max, bool *again,
+    struct nam_err *err)
 {
 	struct node *n = calloc(1, sizeof *n);
 	*again = false;
 	if (n == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory for a storage node");
+	n->dir = dir;
 	nam_status st = node_open(n, c, err);
 	if (st == NAM_OK) {
 		snprintf(listen, max, "%s", sn_server_address(n->server));
@@ -236,12 +238,21 @@ cli_node_run(struct cli_node_config *c, struct nam_err *err)
 		return nam_fail(
 		    err, NAM_NOMEM, "cannot start a thread: raise the limit on processes (ulimit -u)");
 	pthread_detach(thread);
-	for (bool again = true; again;) {
-		st = live(c, listen, sizeof listen, &again, err);
+	/* Its lock is held over all lives. */
+	struct wal_dir *dir = NULL;
+	st = c->data != NULL ? wal_disk_open(&dir, c->data, err) : NAM_OK;
+	for (bool again = st == NAM_OK; again;) {
+		st = live(c, dir, listen, sizeof listen, &again, err);
+		pthread_mutex_lock(&now.lock);
+		now.opens = again && !now.ends;
+		now.later = true;
+		again = now.opens;
+		pthread_mutex_unlock(&now.lock);
 		if (again)
 			nam_log(NAM_LOG_WARN, "the life of this node's cluster is over: the node resets its "
 					      "memory, and the database "
 					      "is restored from its log");
 	}
+	wal_disk_close(dir);
 	return st;
 }

@@ -421,18 +421,20 @@ cn_open(struct cn **out, const struct cn_config *cfg, struct nam_err *err)
 {
 	const struct timespec nap = { 0, RESET_NAP_NS };
 	struct nam_err local = { 0 };
+	char told[sizeof local.text] = "";
 	uint64_t until = 0;
 	if (err == NULL)
 		err = &local;
 	for (;;) {
 		nam_status st = open_once(out, cfg, err);
 		uint64_t now = nam_clock_ns();
-		if (st == NAM_RESET && until == 0) {
-			nam_log(NAM_LOG_WARN, "%s", err->text);
+		if (st == NAM_RESET && until == 0)
 			until = now + RESET_MS * UINT64_C(1000000);
-		}
-		if (st == NAM_OK || (st != NAM_RESET && st != NAM_GONE) || now >= until)
+		if (st == NAM_OK || (st != NAM_RESET && st != NAM_GONE && st != NAM_UNSURE) || now >= until)
 			return st;
+		if (strcmp(told, err->text) != 0)
+			nam_log(NAM_LOG_WARN, "%s", err->text);
+		memcpy(told, err->text, sizeof told);
 		if (cfg->opening != NULL && atomic_load(&cfg->opening->stop))
 			return nam_fail(err, NAM_CANCELLED,
 			    "the process was told to end before the storage nodes had reset their memory");

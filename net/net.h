@@ -175,6 +175,8 @@ struct net_node_info {
 	 * ended. A refused connection proves nothing: a firewall may refuse for a living node. */
 	_Atomic bool replaced;
 };
+/* Do two addresses, as a user writes them, name one place? Asks the resolver: it may take long. */
+bool net_same_address(const char *a, const char *b);
 /* The nodes, ordered by region id. The one with the lowest id is `home`. */
 unsigned net_node_count(const struct net *n);
 const struct net_node_info *net_node(const struct net *n, unsigned i);

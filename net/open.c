@@ -6,6 +6,7 @@
 #include <net/provider/shm.h>
 #include <net/remote.h>
 
+#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,29 @@ net_split_address(
 	host[to - from] = '\0';
 	strcpy(port, colon + 1);
 	return NAM_OK;
+}
+
+bool
+net_same_address(const char *a, const char *b)
+{
+	char host[2][128], port[2][16];
+	struct addrinfo hint = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM }, *list[2] = { 0 };
+	struct nam_err err;
+	bool same = strcmp(a, b) == 0;
+	if (same || net_split_address(a, host[0], sizeof host[0], port[0], sizeof port[0], &err) != NAM_OK ||
+	    net_split_address(b, host[1], sizeof host[1], port[1], sizeof port[1], &err) != NAM_OK)
+		return same;
+	for (unsigned i = 0; i < 2; i++)
+		if (getaddrinfo(host[i], port[i], &hint, &list[i]) != 0)
+			list[i] = NULL;
+	for (const struct addrinfo *x = list[0]; x != NULL; x = x->ai_next)
+		for (const struct addrinfo *y = list[1]; y != NULL; y = y->ai_next)
+			same = same || (x->ai_addrlen == y->ai_addrlen &&
+					   memcmp(x->ai_addr, y->ai_addr, x->ai_addrlen) == 0);
+	for (unsigned i = 0; i < 2; i++)
+		if (list[i] != NULL)
+			freeaddrinfo(list[i]);
+	return same;
 }
 
 static nam_status

@@ -236,6 +236,19 @@ compare_lists(struct look *k, unsigned by, const struct txn_roster *r, struct ne
 	    line(&missing), line(&strange));
 }
 
+/* Is a node with a member's id part of another cluster? */
+static bool
+strangers(const struct look *k, const struct txn_roster *r)
+{
+	for (unsigned i = 0; i < k->nodes; i++) {
+		unsigned m = listed(r, node(k, i)->region);
+		uint64_t roster = txn_member_roster(k->seen[i].word);
+		if (m != UINT_MAX && roster != 0 && roster != r->node[m].roster)
+			return true;
+	}
+	return false;
+}
+
 /*
  * Node `by` is a member of a cluster. NAM_OK: all nodes named are members of it, and all members
  * are named. NAM_BUSY: a word changed meanwhile.
@@ -247,7 +260,7 @@ join(struct look *k, unsigned by, struct txn_roster *r)
 	nam_status st = read_roster(k, by, r);
 	if (st == NAM_OK)
 		st = compare_lists(k, by, r, &lost);
-	if (st == NAM_OK)
+	if (st == NAM_OK && !strangers(k, r))
 		st = txn_over(k->w, r, &lost, k->err);
 	if (st != NAM_OK)
 		return st;
@@ -341,7 +354,7 @@ check_sizes(struct look *k)
 
 /* The nodes that will have copies of the cluster's log. *region 0: none can keep one. */
 static nam_status
-choose_logs(struct look *k, uint64_t region[WAL_COPIES])
+choose_logs(struct look *k, uint64_t region[WAL_COPIES], uint64_t *from)
 {
 	struct txn_copy_seen *seen = calloc(k->nodes, sizeof *seen);
 	nam_status st = seen != NULL ? NAM_OK : NAM_NOMEM;
@@ -361,6 +374,10 @@ choose_logs(struct look *k, uint64_t region[WAL_COPIES])
 		nam_fail(k->err, st, "cannot ask the storage nodes for their logs: %s", nam_status_text(st));
 	else
 		st = txn_copies_choose(seen, k->nodes, region, k->err);
+	*from = 0;
+	for (unsigned i = 0; st == NAM_OK && i < k->nodes; i++)
+		if (seen[i].region == region[0] && seen[i].line.published != 0)
+			*from = seen[i].line.cluster;
 	free(seen);
 	return st;
 }
@@ -372,10 +389,10 @@ make(struct look *k, struct txn_roster *r)
 	net_addr oracle;
 	unsigned home = node(k, 0)->region, taken = 0, extents = txn_roster_extents(k->nodes);
 	bool did = false;
-	uint64_t log[WAL_COPIES];
+	uint64_t log[WAL_COPIES], from;
 	nam_status st = check_sizes(k);
 	if (st == NAM_OK)
-		st = choose_logs(k, log);
+		st = choose_logs(k, log, &from);
 	if (st != NAM_OK)
 		return st;
 	st = tso_format(k->w, home, k->cfg->vector, k->cfg->scheme, k->cfg->clients, k->cfg->lease_ms,
@@ -393,6 +410,7 @@ make(struct look *k, struct txn_roster *r)
 		r->home = home;
 		memcpy(r->log, log, sizeof r->log);
 		r->nodes = k->nodes;
+		r->from = from;
 	}
 	for (unsigned i = 0; st == NAM_OK && i < k->nodes; i++) {
 		r->node[i] = (struct txn_roster_node){ node(k, i)->region, node(k, i)->incarnation,

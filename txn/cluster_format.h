@@ -86,7 +86,9 @@ struct txn_roster {
 				   * log, 0 = no further one; the first is read by a restorer */
 	uint64_t life;            /* life.c: 0; the restorer's lock word; or 1 + 2 x the life */
 	uint64_t restored;        /* permille, as the restorer says; decides nothing */
-	uint64_t pad[3];
+	uint64_t from;            /* number of the cluster whose database the log had when this one
+				   * was made, 0 = it had none */
+	uint64_t pad[2];
 
 	struct txn_roster_node node[NET_REGIONS];
 };

@@ -10,7 +10,7 @@ names(const uint32_t list[WAL_COPIES], unsigned region)
 	return false;
 }
 
-/* Is that life one that the newer one comes from, as far as it remembers? */
+/* Is that life one that the newer one comes from? If it does not remember, it may be a branch. */
 static bool
 comes_from(const struct wal_line *newer, const struct wal_line *was)
 {
@@ -19,7 +19,7 @@ comes_from(const struct wal_line *newer, const struct wal_line *was)
 		if (f->life <= was->published)
 			return f->life == was->published && f->cluster == was->cluster;
 	}
-	return true;
+	return false;
 }
 
 /* Two nodes have databases. NAM_REFUSED: they are not two copies of one. */

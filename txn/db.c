@@ -17,7 +17,7 @@ fold_layout(void)
 	net_layout_fold("txn.intent",
 	    (uint64_t)TXN_GC_COUNT_BITS << 48 | (uint64_t)TXN_GENERATION_BITS << 40 |
 		(uint64_t)TXN_EPOCH_BITS << 32 | TXN_INTENT_BYTES << 8 | sizeof(struct txn_intent_entry));
-	net_layout_fold("txn.cluster", UINT64_C(7) << 32 | sizeof(struct txn_roster));
+	net_layout_fold("txn.cluster", UINT64_C(8) << 32 | sizeof(struct txn_roster));
 }
 
 /* A node whose memory is not the memory that the cluster was made of is lost, whatever it holds

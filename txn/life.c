@@ -83,6 +83,20 @@ nodes_of(const struct txn_db *db, char text[64])
 	return text;
 }
 
+/* Lost nodes stay noted until they are part of the cluster again. */
+static void
+keep_lost(struct txn_db *db, const struct wal_copies *was)
+{
+	uint32_t *lost = db->life_copies.lost;
+	for (unsigned i = 0; i < WAL_COPIES; i++) {
+		unsigned n = 0;
+		while (n < WAL_COPIES && lost[n] != 0 && lost[n] != was->lost[i])
+			n++;
+		if (was->lost[i] != 0 && n < WAL_COPIES && net_node_of(db->net, was->lost[i]) == NULL)
+			lost[n] = was->lost[i];
+	}
+}
+
 /* This process is the restorer. */
 static nam_status
 begin_life(struct txn_worker *tw, const atomic_bool *stop, bool *restores, struct nam_err *err)
@@ -99,10 +113,14 @@ begin_life(struct txn_worker *tw, const atomic_bool *stop, bool *restores, struc
 	*restores = st == NAM_OK && report.published != 0;
 	/* Of the life that is read: a process before this one may have published it. */
 	db->life_copies = txn_copies_next(&line, db->number, db->wal_region, db->wal_copies);
-	/* Until they are part of the cluster again. */
-	for (unsigned i = 0, n = 0; i < WAL_COPIES; i++)
-		if (line.copies.lost[i] != 0 && net_node_of(db->net, line.copies.lost[i]) == NULL)
-			db->life_copies.lost[n++] = line.copies.lost[i];
+	keep_lost(db, &line.copies);
+	/* One copy may have been told what another one was not. */
+	for (unsigned i = 1; st == NAM_OK && i < db->wal_copies; i++) {
+		struct wal_line other;
+		st = net_read1(tw->w, db->wal.copy[i].line, &other, sizeof other, NULL);
+		if (st == NAM_OK && other.published == line.published)
+			keep_lost(db, &other.copies);
+	}
 	return st == NAM_OK ? st
 			    : nam_fail(err, st, "the log of storage node %s cannot be written: %s",
 				  nodes_of(db, nodes), nam_status_text(st));

@@ -4,6 +4,7 @@
 #include "state.h"
 #include "txn_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static nam_status
@@ -66,17 +67,21 @@ txn_look_at_node(struct net_worker *w, unsigned region, struct txn_node_state *o
 }
 
 nam_status
-txn_look_for_member(struct net_worker *w, unsigned region, unsigned node, bool *is)
+txn_look_for_member(struct net_worker *w, unsigned region, unsigned node, bool *is, char *at, size_t max)
 {
-	const net_addr at = net_at(region, offsetof(struct net_super, root) + 8u * TXN_ROOT_MEMBER);
+	const net_addr word_at = net_at(region, offsetof(struct net_super, root) + 8u * TXN_ROOT_MEMBER);
 	struct txn_roster *roster = malloc(sizeof *roster);
 	uint64_t word;
-	nam_status st = roster != NULL ? net_read1(w, at, &word, sizeof word, NULL) : NAM_NOMEM;
+	nam_status st = roster != NULL ? net_read1(w, word_at, &word, sizeof word, NULL) : NAM_NOMEM;
 	*is = false;
+	at[0] = 0;
 	if (st == NAM_OK && txn_member_roster(word) != 0)
 		st = txn_roster_get(w, (net_addr){ word }, roster);
 	for (unsigned i = 0; st == NAM_OK && txn_member_roster(word) != 0 && i < roster->nodes; i++)
-		*is = *is || roster->node[i].region == node;
+		if (roster->node[i].region == node) {
+			*is = true;
+			snprintf(at, max, "%.*s", TXN_ROSTER_NAME - 1, roster->node[i].name);
+		}
 	free(roster);
 	return st;
 }

@@ -36,7 +36,9 @@ struct txn_node_state {
 /* Some READs; in a coroutine. NAM_CORRUPT: the memory makes no sense; NAM_GONE. */
 nam_status txn_look_at_node(struct net_worker *w, unsigned region, struct txn_node_state *out);
 
-/* Is `node` a storage node of the cluster that the node of `region` is a member of? */
-nam_status txn_look_for_member(struct net_worker *w, unsigned region, unsigned node, bool *is);
+/* Is `node` a storage node of the cluster that the node of `region` is a member of? at: its address
+ * then, as the maker of the cluster wrote it. */
+nam_status txn_look_for_member(
+    struct net_worker *w, unsigned region, unsigned node, bool *is, char *at, size_t max);
 
 #endif

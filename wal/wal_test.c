@@ -794,7 +794,7 @@ a_manifest_tells_of_copies(void **state)
 		rest(w);
 	}
 	as.lost[0] = 5;
-	as.lost[1] = 6;
+	as.lost[1] = 8;
 	as.lost[2] = 7;
 	wal_copies_now(w, &is);
 	assert_memory_equal(&is, &as, sizeof is);

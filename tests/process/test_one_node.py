@@ -277,6 +277,64 @@ def test_other_directory():
         c.terminate()
 
 
+def test_home_dies_while_it_restores():
+    """The home, which has the log, is killed again in the middle of the restore: the next start restores."""
+    with House() as h:
+        p = Place(h)
+        c = Compute(h)
+        w = fill(c.port)
+        for i in range(1, int(6 / house.SLOW) + 2):
+            wire.texts(w.query("INSERT INTO t SELECT i + %d, 'more' FROM generate_series(1, 50000) i" % (i * 100000)))
+        w.close()
+        p.node[0].kill()
+        p.start(0)
+        until(lambda: len({f[:12] for f in os.listdir(p.data[0]) if f.startswith("log-")}) > 1, 60, "a new life is written")
+        p.node[0].kill()
+        p.start(0)
+        until(lambda: whole(c.port), 120, "the database is restored")
+        c.terminate()
+
+
+def test_a_node_of_others_is_named():
+    """A node with a member's id at another address: another cluster's, or an empty one. Nothing is reset."""
+    with House() as h:
+        p = Place(h)
+        c = Compute(h)
+        fill(c.port).close()
+        mine = h.storage()
+        other = Node(h, 3, "128m")
+        short = ",".join(mine.split(",")[:2] + [other.address])
+        r = h.do("SELECT 1", storage=short)
+        r.fails()
+        contains(r.err, "storage node 3", "is empty, and the cluster's node 3 was at")
+        h.do("CREATE TABLE theirs (x integer)", storage=other.address).ok()
+        r = h.do("SELECT 1", storage=short)
+        r.fails()
+        contains(r.err, "belong to different clusters")
+        same(p.resets(), 0)
+        check(whole(c.port), "nothing has happened to the cluster")
+        h.do("SELECT * FROM theirs", storage=other.address).ok()
+        c.terminate()
+
+
+def test_said_to_some():
+    """Each copy has to note the loss, also if it is not named; a running node is not lost, also if it is not named."""
+    with House() as h:
+        p = Place(h, copies=3)
+        c = Compute(h)
+        fill(c.port).close()
+        r = lost(p, 2, 0, 1)
+        r.fails()
+        contains(r.err, "storage node 3 answers at")
+        p.node[0].kill()
+        r = lost(p, 0, 2)
+        r.fails()
+        contains(r.err, "storage node 2 has a copy of the database, too")
+        lost(p, 0, 1, 2).ok()
+        until(lambda: whole(c.port), 60, "it goes on")
+        c.terminate()
+
+
 def test_without_log():
     """Without a log no node resets its memory: what the others have stays."""
     with House() as h:

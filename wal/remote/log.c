@@ -217,8 +217,6 @@ wal_log_lost(struct net_worker *w, unsigned region, unsigned node)
 	const uint64_t life = line.published;
 	if (st == NAM_OK && (life == 0 || node == 0))
 		st = NAM_ABSENT;
-	if (st == NAM_OK && !names(line.copies.lost, node) && !names(line.copies.lost, 0))
-		st = NAM_FULL;
 	if (st == NAM_OK)
 		st = ask(w, region, &rq, none, sizeof none, &got);
 	while (st == NAM_OK) {

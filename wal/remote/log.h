@@ -55,8 +55,8 @@ nam_status wal_log_publish(
 /*
  * Says on that node that another one, `node`, is lost for good to its database, and waits until its
  * manifest says so. NAM_ABSENT: it has no database, or another one since; NAM_REFUSED: it is that
- * node itself; NAM_FULL: WAL_COPIES others are lost; NAM_NO_SPACE, NAM_UNLOGGED as for
- * wal_log_publish.
+ * node itself; NAM_NO_SPACE, NAM_UNLOGGED as for wal_log_publish. Of nodes without a copy the
+ * manifest remembers as many as it has room for.
  */
 nam_status wal_log_lost(struct net_worker *w, unsigned region, unsigned node);
 /* Records of the published life from `position` on (wal_read, wal.h), somewhere in buf; *bytes ==
