@@ -86,7 +86,10 @@ wal_log_ask(struct net_worker *w, unsigned region, struct wal_report *out)
 {
 	const struct wal_rq rq = { .what = WAL_ASK };
 	uint32_t got;
-	nam_status st = ask(w, region, &rq, out, sizeof *out, &got);
+	/* Else the channel would be one that the shard polls, as long as the worker lives. */
+	nam_status st = reopen(w, region);
+	if (st == NAM_OK)
+		st = ask(w, region, &rq, out, sizeof *out, &got);
 	return st == NAM_OK && got != sizeof *out ? NAM_CORRUPT : st;
 }
 
