@@ -81,15 +81,6 @@ ask(const char *address, unsigned region, const struct cn_config *cfg, struct tx
 	return q.status == NAM_OK;
 }
 
-static bool
-names(const uint32_t list[WAL_COPIES], unsigned region)
-{
-	for (unsigned i = 0; i < WAL_COPIES; i++)
-		if (list[i] == region)
-			return true;
-	return false;
-}
-
 /* The list without the lost ones. NULL: no memory. */
 static char *
 without(const struct cli_nodes *k, const struct net_set *gone, char *lost, size_t max)
@@ -122,7 +113,7 @@ cli_nodes_left(const struct cli_nodes *known, const struct cn_config *cfg, char 
 	for (unsigned i = 0; asked && newest != 0 && i < known->n; i++)
 		for (unsigned k = 0;
 		     answers[i] && s[i].has_log && s[i].log.published == newest && k < known->n; k++)
-			if (names(s[i].log.copies.lost, known->node[k].region))
+			if (wal_ids_have(s[i].log.copies.lost, known->node[k].region))
 				net_set_add(&gone, known->node[k].region);
 	/* One that was said to be lost answers: the opening judges it. */
 	for (unsigned i = 0; asked && i < known->n; i++)

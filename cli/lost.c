@@ -57,9 +57,9 @@ look(void *arg)
 	if (l->status == NAM_OK)
 		l->status = txn_look_for_member(l->w, l->region, l->lost, &is, l->lost_at, sizeof l->lost_at);
 	l->knows = is;
-	for (unsigned i = 0; l->state.has_log && i < WAL_COPIES; i++)
-		l->knows = l->knows || l->state.log.copies.copy[i] == l->lost ||
-			   l->state.log.copies.lost[i] == l->lost;
+	if (l->state.has_log)
+		l->knows = is || wal_ids_have(l->state.log.copies.copy, l->lost) ||
+			   wal_ids_have(l->state.log.copies.lost, l->lost);
 }
 
 /* Asks a node, or has it note the loss. False: it does not answer. */
@@ -97,9 +97,7 @@ static bool
 all_copies(const struct left *l, unsigned n, unsigned lost, const struct wal_copies *c)
 {
 	for (unsigned k = 0; k < WAL_COPIES; k++) {
-		bool there = c->copy[k] == 0 || c->copy[k] == lost;
-		for (unsigned i = 0; i < WAL_COPIES; i++)
-			there = there || c->copy[k] == c->lost[i];
+		bool there = c->copy[k] == 0 || c->copy[k] == lost || wal_ids_have(c->lost, c->copy[k]);
 		for (unsigned i = 0; i < n; i++)
 			there = there || (l[i].answers && l[i].region == c->copy[k]);
 		if (!there) {

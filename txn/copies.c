@@ -1,15 +1,6 @@
 /* copies.c -- the choice of the copies of a cluster's log (copies.h). */
 #include "copies.h"
 
-static bool
-names(const uint32_t list[WAL_COPIES], unsigned region)
-{
-	for (unsigned i = 0; i < WAL_COPIES; i++)
-		if (list[i] == region)
-			return true;
-	return false;
-}
-
 /* Is that life one that the newer one comes from? If it does not remember, it may be a branch. */
 static bool
 comes_from(const struct wal_line *newer, const struct wal_line *was)
@@ -57,7 +48,7 @@ judge_missing(const struct txn_copy_seen *seen, unsigned n, const struct txn_cop
 	for (unsigned i = 0; i < n; i++) {
 		const struct wal_line *l = &seen[i].line;
 		bool has = seen[i].has_log && l->published == newest->line.published;
-		if (has && names(l->copies.lost, region))
+		if (has && wal_ids_have(l->copies.lost, region))
 			return NAM_OK;
 		named = named || seen[i].region == region;
 	}
@@ -100,7 +91,8 @@ txn_copies_choose(
 	for (unsigned rank = 0; rank < 3; rank++)
 		for (unsigned i = 0; i < n; i++) {
 			bool has = newest != NULL && seen[i].line.published == newest->line.published;
-			bool member = newest != NULL && names(newest->line.copies.copy, seen[i].region);
+			bool member =
+			    newest != NULL && wal_ids_have(newest->line.copies.copy, seen[i].region);
 			unsigned its = has ? 0 : member ? 1 : 2;
 			if (seen[i].has_log && its == rank && copies < WAL_COPIES)
 				region[copies++] = seen[i].region;

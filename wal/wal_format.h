@@ -49,6 +49,7 @@
 #define NAM_WAL_FORMAT_H
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define WAL_MANIFEST_MAGIC UINT64_C(0x314e414d4c41574e) /* "NWALMAN1" */
@@ -89,6 +90,16 @@ struct wal_copies {
 	} former[WAL_FORMERS]; /* published before it, the newest first */
 };
 static_assert(sizeof(struct wal_copies) == 32 + 16 * WAL_FORMERS, "what copies say is a layout");
+
+/* Is the id of that node among `copy` or `lost`? */
+static inline bool
+wal_ids_have(const uint32_t ids[WAL_COPIES], uint32_t node)
+{
+	bool has = false;
+	for (unsigned i = 0; i < WAL_COPIES; i++)
+		has = has || ids[i] == node;
+	return has;
+}
 
 struct wal_manifest {
 	uint64_t magic;

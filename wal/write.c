@@ -216,15 +216,6 @@ publish(struct wal *w)
 	return true;
 }
 
-static bool
-has_copy(const struct wal_copies *c, uint32_t node)
-{
-	bool has = false;
-	for (unsigned i = 0; i < WAL_COPIES; i++)
-		has = has || c->copy[i] == node;
-	return has;
-}
-
 /* Names a lost node in the manifest. False: none is to be named, or there is no space now. */
 static bool
 name_lost(struct wal *w)
@@ -239,7 +230,7 @@ name_lost(struct wal *w)
 		i++;
 	/* A note of a node with a copy stays: there are fewer of these than places. */
 	for (unsigned k = 0; i == WAL_COPIES && k < WAL_COPIES; k++)
-		if (!has_copy(&named.copies, named.copies.lost[k]))
+		if (!wal_ids_have(named.copies.copy, named.copies.lost[k]))
 			i = k;
 	if (i < WAL_COPIES && named.copies.lost[i] != node) {
 		named.copies.lost[i] = node;

@@ -43,15 +43,6 @@ handle(void *arg, struct net_request *rq)
 	return d->service.fn(d->service.arg, rq);
 }
 
-static bool
-names(const uint32_t list[WAL_COPIES], unsigned region)
-{
-	for (unsigned i = 0; i < WAL_COPIES; i++)
-		if (list[i] == region)
-			return true;
-	return false;
-}
-
 /* An operator says that the copy on that node is lost for good. */
 static void
 say_lost(struct cut_disk *d, unsigned region)
@@ -61,14 +52,14 @@ say_lost(struct cut_disk *d, unsigned region)
 	struct net_request request = {
 		.len = sizeof rq, .bytes = &rq, .answer = answer, .answer_max = sizeof answer
 	};
-	if (d->line->published == 0 || !names(d->line->copies.copy, region))
+	if (d->line->published == 0 || !wal_ids_have(d->line->copies.copy, region))
 		return;
 	if (d->service.fn(d->service.arg, &request) != NAM_OK)
 		cluster_bad(&d->run->c, "a lost copy cannot be told of");
-	for (unsigned i = 0; i < LOST_STEPS && !names(d->line->copies.lost, region); i++)
+	for (unsigned i = 0; i < LOST_STEPS && !wal_ids_have(d->line->copies.lost, region); i++)
 		d->service.idle(d->service.arg);
 	d->run->lost_said++;
-	if (names(d->line->copies.lost, region))
+	if (wal_ids_have(d->line->copies.lost, region))
 		return;
 	d->run->over = wal_faulty_stopped(d->dir) || d->run->shape.fail_sync != 0;
 	if (!d->run->over)
@@ -167,7 +158,7 @@ static bool
 has_last_used(const struct wal_line *l, unsigned region, const struct wal_line *other)
 {
 	return l->published >= other->published ||
-	       (names(other->copies.copy, region) && l->published == other->copies.former[0].life);
+	       (wal_ids_have(other->copies.copy, region) && l->published == other->copies.former[0].life);
 }
 
 /* Would the database be there without that disk? *same: it has the same life as the others. */

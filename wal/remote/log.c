@@ -195,15 +195,6 @@ wal_log_publish(
 	return st;
 }
 
-static bool
-names(const uint32_t list[WAL_COPIES], uint32_t node)
-{
-	for (unsigned i = 0; i < WAL_COPIES; i++)
-		if (list[i] == node)
-			return true;
-	return false;
-}
-
 nam_status
 wal_log_lost(struct net_worker *w, unsigned region, unsigned node)
 {
@@ -224,7 +215,7 @@ wal_log_lost(struct net_worker *w, unsigned region, unsigned node)
 		st = ask(w, region, &rq, none, sizeof none, &got);
 	while (st == NAM_OK) {
 		st = still(w, &p, &line);
-		if (st == NAM_OK && names(line.copies.lost, node))
+		if (st == NAM_OK && wal_ids_have(line.copies.lost, node))
 			return NAM_OK;
 		if (st == NAM_OK && line.condition == WAL_BROKEN)
 			st = NAM_UNLOGGED;
