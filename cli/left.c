@@ -1,7 +1,7 @@
 /* left.c -- the storage nodes that are left of a cluster (left.h). */
+#include "at_node.h"
 #include "left.h"
 
-#include <net/net.h>
 #include <txn/state.h>
 
 #include <stdio.h>
@@ -41,44 +41,31 @@ cli_nodes_free(struct cli_nodes *known)
 
 /* A node that is asked. */
 struct question {
-	struct net_worker *w;
 	unsigned region;
-	nam_status status;
-	struct txn_node_state state;
+	struct txn_node_state *state;
 };
 
-static void
-look(void *arg)
+static nam_status
+look(struct net_worker *w, const struct net_node_info *node, void *arg)
 {
-	struct question *q = arg;
-	q->status = txn_look_at_node(q->w, q->region, &q->state);
+	const struct question *q = arg;
+	/* Another node may be at that address now. */
+	return node->region == q->region ? txn_look_at_node(w, node->region, q->state) : NAM_ABSENT;
 }
 
-/* False: it does not answer, or is another node. */
 static bool
 ask(const char *address, unsigned region, const struct cn_config *cfg, struct txn_node_state *out)
 {
 	const struct net_config nc = {
-		.storage = address,
 		.fabric = cfg->fabric,
 		.cluster = cfg->cluster,
 		.secret = cfg->secret,
 		.secret_len = cfg->secret_len,
 		.connect_ms = CONNECT_MS,
 	};
-	struct question q = { .region = region, .status = NAM_GONE };
-	struct net *net;
+	struct question q = { region, out };
 	struct nam_err err;
-	if (net_open(&net, &nc, &err) != NAM_OK)
-		return false;
-	if (net_node_of(net, region) != NULL && net_worker_open(net, &q.w, &err) == NAM_OK) {
-		if (nam_co_start(net_worker_sched(q.w), look, &q, 0) != NULL)
-			net_worker_run(q.w, NULL, NULL);
-		net_worker_close(q.w);
-	}
-	net_close(net);
-	*out = q.state;
-	return q.status == NAM_OK;
+	return cli_at_node(address, &nc, look, &q, &err) == NAM_OK;
 }
 
 /* The list without the lost ones. NULL: no memory. */

@@ -1,4 +1,5 @@
 /* lost.c -- `namdb node lost N`: an operator says that a storage node does not come back. */
+#include "at_node.h"
 #include "cli.h"
 
 #include <base/number.h>
@@ -37,50 +38,30 @@ struct left {
 	struct txn_node_state state;
 	bool knows;        /* that the lost node is, or was, a storage node of its cluster */
 	char lost_at[128]; /* the lost one's address, as the maker wrote it; "": not known */
-	/* for the coroutines */
-	struct net_worker *w;
 	unsigned lost;
-	bool note;
-	nam_status status;
 };
 
-static void
-look(void *arg)
+static nam_status
+look(struct net_worker *w, const struct net_node_info *node, void *arg)
 {
 	struct left *l = arg;
 	bool is = false;
-	if (l->note) {
-		l->status = wal_log_lost(l->w, l->region, l->lost);
-		return;
-	}
-	l->status = txn_look_at_node(l->w, l->region, &l->state);
-	if (l->status == NAM_OK)
-		l->status = txn_look_for_member(l->w, l->region, l->lost, &is, l->lost_at, sizeof l->lost_at);
+	l->region = node->region;
+	nam_status st = txn_look_at_node(w, l->region, &l->state);
+	if (st == NAM_OK)
+		st = txn_look_for_member(w, l->region, l->lost, &is, l->lost_at, sizeof l->lost_at);
 	l->knows = is;
-	if (l->state.has_log)
+	if (st == NAM_OK && l->state.has_log)
 		l->knows = is || wal_ids_have(l->state.log.copies.copy, l->lost) ||
 			   wal_ids_have(l->state.log.copies.lost, l->lost);
+	return st;
 }
 
-/* Asks a node, or has it note the loss. False: it does not answer. */
-static bool
-ask(struct left *l, struct net_config *cfg, struct nam_err *err)
+static nam_status
+note(struct net_worker *w, const struct net_node_info *node, void *arg)
 {
-	struct net *net;
-	cfg->storage = l->address;
-	if (net_open(&net, cfg, err) != NAM_OK)
-		return false;
-	l->region = net_node(net, 0)->region;
-	l->status = net_worker_open(net, &l->w, err);
-	if (l->status == NAM_OK && nam_co_start(net_worker_sched(l->w), look, l, 0) == NULL)
-		l->status = nam_fail(err, NAM_NOMEM, "no memory");
-	if (l->w != NULL) {
-		net_worker_run(l->w, NULL, NULL);
-		net_worker_close(l->w);
-		l->w = NULL;
-	}
-	net_close(net);
-	return true;
+	struct left *l = arg;
+	return wal_log_lost(w, node->region, l->lost);
 }
 
 static int
@@ -113,7 +94,7 @@ all_copies(const struct left *l, unsigned n, unsigned lost, const struct wal_cop
 
 /* With all that answer. */
 static int
-note_all(struct left *l, unsigned n, unsigned lost, struct net_config *cfg)
+note_all(struct left *l, unsigned n, unsigned lost, const struct net_config *cfg)
 {
 	const struct left *newest = NULL;
 	bool known = false;
@@ -141,10 +122,10 @@ note_all(struct left *l, unsigned n, unsigned lost, struct net_config *cfg)
 		if (!l[i].answers || !l[i].state.has_log ||
 		    l[i].state.log.published != newest->state.log.published)
 			continue;
-		l[i].note = true;
-		if (!ask(&l[i], cfg, &err) || l[i].status != NAM_OK) {
+		nam_status st = cli_at_node(l[i].address, cfg, note, &l[i], &err);
+		if (st != NAM_OK) {
 			fprintf(stderr, "namdb node: storage node %u (%s) cannot note it: %s\n", l[i].region,
-			    l[i].address, nam_status_text(l[i].status));
+			    l[i].address, nam_status_text(st));
 			return 1;
 		}
 		printf("storage node %u (%s) has noted that node %u is lost for good\n", l[i].region,
@@ -155,7 +136,7 @@ note_all(struct left *l, unsigned n, unsigned lost, struct net_config *cfg)
 }
 
 static int
-run(const char *storage, unsigned lost, struct net_config *cfg)
+run(const char *storage, unsigned lost, const struct net_config *cfg)
 {
 	static struct left left[NET_REGIONS];
 	struct nam_err err = { 0 };
@@ -165,7 +146,7 @@ run(const char *storage, unsigned lost, struct net_config *cfg)
 	for (char *save = NULL, *one = list != NULL ? strtok_r(list, ", ", &save) : NULL;
 	     one != NULL && n < NET_REGIONS - 1; one = strtok_r(NULL, ", ", &save), n++) {
 		left[n] = (struct left){ .address = one, .lost = lost };
-		left[n].answers = ask(&left[n], cfg, &err) && left[n].status == NAM_OK;
+		left[n].answers = cli_at_node(one, cfg, look, &left[n], &err) == NAM_OK;
 		if (!left[n].answers)
 			fprintf(stderr, "namdb node: %s does not answer\n", one);
 	}
@@ -173,7 +154,8 @@ run(const char *storage, unsigned lost, struct net_config *cfg)
 	for (unsigned i = 0, named = n; i < named && n == named && n < NET_REGIONS - 1; i++)
 		if (left[i].lost_at[0] != 0) {
 			left[n] = (struct left){ .address = left[i].lost_at, .lost = lost };
-			left[n].answers = ask(&left[n], cfg, &err) && left[n].region == lost;
+			(void)cli_at_node(left[n].address, cfg, look, &left[n], &err);
+			left[n].answers = left[n].region == lost;
 			n++;
 		}
 	if (n == 0)

@@ -1,4 +1,5 @@
 /* status.c -- `namdb status`: reads the state of each storage node by one-sided READs. */
+#include "at_node.h"
 #include "cli.h"
 
 #include <base/clock.h>
@@ -35,41 +36,26 @@ struct report {
 	struct net_usage usage;
 	struct txn_node_state state;
 	double beat_age_ms;
-	/* for the coroutine */
-	struct net_worker *w;
 };
 
-static void
-look(void *arg)
+static nam_status
+look(struct net_worker *w, const struct net_node_info *node, void *arg)
 {
 	struct report *r = arg;
-	nam_status st = net_region_usage(r->w, r->node.region, &r->usage);
+	r->node = *node;
+	nam_status st = net_region_usage(w, node->region, &r->usage);
 	if (st == NAM_OK)
-		st = txn_look_at_node(r->w, r->node.region, &r->state);
+		st = txn_look_at_node(w, node->region, &r->state);
 	r->beat_age_ms = (double)(nam_clock_wall_us() - (int64_t)r->usage.beat_wall_us) / 1000;
 	if (r->beat_age_ms < 0)
 		r->beat_age_ms = 0; /* another machine's clock */
-	if (st != NAM_OK)
-		nam_fail(&r->err, st, "%s: %s", r->address, nam_status_text(st));
-	r->answered = st == NAM_OK;
+	return st == NAM_OK ? st : nam_fail(&r->err, st, "%s: %s", r->address, nam_status_text(st));
 }
 
 static void
-ask(struct report *r, struct net_config *cfg)
+ask(struct report *r, const struct net_config *cfg)
 {
-	struct net *net;
-	cfg->storage = r->address;
-	if (net_open(&net, cfg, &r->err) != NAM_OK)
-		return;
-	r->node = *net_node(net, 0);
-	if (net_worker_open(net, &r->w, &r->err) == NAM_OK) {
-		if (nam_co_start(net_worker_sched(r->w), look, r, 0) != NULL)
-			net_worker_run(r->w, NULL, NULL);
-		else
-			nam_fail(&r->err, NAM_NOMEM, "no memory");
-		net_worker_close(r->w);
-	}
-	net_close(net);
+	r->answered = cli_at_node(r->address, cfg, look, r, &r->err) == NAM_OK;
 }
 
 /* Has the log a database? */
