@@ -43,8 +43,9 @@ join_life(struct txn_worker *tw, uint32_t life, struct nam_err *err)
 			st = NAM_GONE;
 		if (st != NAM_OK)
 			return nam_fail(err, st,
-			    "storage node %u, which has the cluster's log, has been started again: start the "
-			    "other storage nodes again as well, then the database is restored",
+			    "storage node %u, which has the cluster's log, has just come back empty: try "
+			    "again, then the "
+			    "database is restored",
 			    db->wal_region[i]);
 		log.copy[i].region = db->wal_region[i];
 		log.copy[i].line.bits = report.line;
@@ -267,13 +268,7 @@ txn_db_home(const struct txn_db *db)
 unsigned
 txn_db_log_node(const struct txn_db *db)
 {
-	return txn_db_log_copy(db, 0);
-}
-
-unsigned
-txn_db_log_copy(const struct txn_db *db, unsigned i)
-{
-	return i < db->wal_copies ? db->wal_region[i] : 0;
+	return db->wal_copies > 0 ? db->wal_region[0] : 0;
 }
 
 unsigned

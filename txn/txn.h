@@ -100,8 +100,6 @@ unsigned txn_db_home(const struct txn_db *db);
 unsigned txn_db_log_node(const struct txn_db *db);
 /* A node whose memory was found to be lost for all processes, 0 = none. Any thread. */
 unsigned txn_db_ended(const struct txn_db *db);
-/* The one that has that copy, from 0 on; 0 = there is none. */
-unsigned txn_db_log_copy(const struct txn_db *db, unsigned i);
 bool txn_db_has_log(const struct txn_db *db);
 /*
  * Whether the answer of txn_commit waits until the log is flushed (the default, if there is a log).

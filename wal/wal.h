@@ -116,8 +116,9 @@ nam_status wal_publish_as(struct wal *w, uint32_t life, const struct wal_copies 
 nam_status wal_publish_copy(struct wal *w, uint32_t life, uint64_t whole);
 
 /*
- * An operator says that the published life's copy on that storage node is lost for good: wal_step
- * puts it into the manifest, wal_copies_now tells. NAM_ABSENT: no life is published; NAM_REFUSED:
+ * An operator says that a storage node is lost for good to the published life: wal_step puts it
+ * into the manifest, in the place of a node without a copy if there is no other; wal_copies_now
+ * tells. NAM_ABSENT: no life is published; NAM_REFUSED:
  * it is this node; NAM_BUSY: another one is being put there; NAM_IO: broken.
  */
 nam_status wal_lost(struct wal *w, uint32_t node);

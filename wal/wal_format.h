@@ -43,7 +43,7 @@
  *       it stays as it is. Programs that do not know the flag do.
  *   W11 A life that several nodes have copies of is published on one after the other, when each has
  *       all of it, and is used when all have published it. So two lives of a database that were
- *       used share a node, unless an operator has said that the others' nodes are lost.
+ *       used share a node, unless an operator has said that the other one's nodes are lost.
  */
 #ifndef NAM_WAL_FORMAT_H
 #define NAM_WAL_FORMAT_H
@@ -76,8 +76,8 @@ enum {
 
 /*
  * What the copies of a log say of each other: the published life, on each node that has a copy of
- * it. Of two lives of one database the greater one is the newer one, if it remembers the other or
- * has forgotten it; else they are branches, each of which has gone on without the other.
+ * it. Of two lives of one database the greater one is the newer one, if it remembers the other;
+ * else they may be branches, each of which has gone on without the other.
  */
 struct wal_copies {
 	uint64_t database;         /* random; that of the first life, kept by all that follow */

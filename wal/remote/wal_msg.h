@@ -53,7 +53,7 @@ enum wal_message {
 	WAL_ROUND,   /* flags: WAL_OVER, stamp: the least number that the round may get; or
 		      * WAL_STAYS, WAL_QUITS of `series` -> struct wal_round */
 	WAL_CUT,     /* arg: position of a round, `series` its number: the life begins there */
-	WAL_LOST,    /* arg: id of a node: its copy of the published life is lost for good */
+	WAL_LOST,    /* arg: id of a node that is lost for good to the published life */
 };
 
 enum wal_append_flag {
