@@ -13,16 +13,35 @@
 
 #include <net/ring/service.h>
 
-/* The member that has lost its memory. NULL: none has. */
-static const struct txn_roster_node *
-first_empty(struct net *n, const struct txn_roster *r)
+/* Has that member lost its memory? */
+static bool
+is_empty(struct net *n, const struct txn_roster_node *was)
 {
+	const struct net_node_info *node = net_node_of(n, (unsigned)was->region);
+	return node != NULL && !atomic_load(&node->lost) && node->incarnation != was->incarnation;
+}
+
+/* *cause: a member that has lost its memory, NULL = none has. An empty node at another address may
+ * be another node, and the cluster's may be well: NAM_REFUSED. */
+static nam_status
+find_empty(
+    struct net *n, const struct txn_roster *r, const struct txn_roster_node **cause, struct nam_err *err)
+{
+	*cause = NULL;
 	for (unsigned i = 0; i < r->nodes; i++) {
-		const struct net_node_info *node = net_node_of(n, (unsigned)r->node[i].region);
-		if (node != NULL && !atomic_load(&node->lost) && node->incarnation != r->node[i].incarnation)
-			return &r->node[i];
+		const struct txn_roster_node *was = &r->node[i];
+		if (!is_empty(n, was))
+			continue;
+		const char *name = net_node_of(n, (unsigned)was->region)->name;
+		if (strlen(was->name) < TXN_ROSTER_NAME - 1 && !net_same_address(name, was->name))
+			return nam_fail(err, NAM_REFUSED,
+			    "storage node %u (%s) is empty, and the cluster's node %u was at %s: start it "
+			    "there, "
+			    "or restart all storage nodes",
+			    (unsigned)was->region, name, (unsigned)was->region, was->name);
+		*cause = was;
 	}
-	return NULL;
+	return NAM_OK;
 }
 
 /* Notes of the cluster's life, or of the one that it is restored from. */
@@ -102,20 +121,6 @@ look_at_log(struct net_worker *w, const struct txn_roster *r, struct nam_err *er
 	    (unsigned)r->log[0]);
 }
 
-/* An empty node at another address may be another node: the cluster's may be well. */
-static nam_status
-look_at_place(struct net *n, const struct txn_roster_node *was, struct nam_err *err)
-{
-	const struct net_node_info *node = net_node_of(n, (unsigned)was->region);
-	if (strlen(was->name) >= TXN_ROSTER_NAME - 1 || net_same_address(node->name, was->name))
-		return NAM_OK;
-	return nam_fail(err, NAM_REFUSED,
-	    "storage node %u (%s) is empty, and the cluster's node %u was at %s: start it there, or restart "
-	    "all "
-	    "storage nodes",
-	    node->region, node->name, node->region, was->name);
-}
-
 /* Asks one node. */
 static nam_status
 reset(struct net_worker *w, const struct txn_roster_node *was, struct nam_err *err)
@@ -139,15 +144,17 @@ nam_status
 txn_over(struct net_worker *w, const struct txn_roster *r, const struct net_set *lost, struct nam_err *err)
 {
 	struct net *n = net_worker_net(w);
-	const struct txn_roster_node *cause = r->log[0] != 0 ? first_empty(n, r) : NULL;
+	const struct txn_roster_node *cause;
 	const char *what = "came back empty";
-	nam_status st = cause != NULL ? look_at_place(n, cause, err) : NAM_OK;
-	for (unsigned i = 0; r->log[0] != 0 && cause == NULL && i < r->nodes; i++)
+	if (r->log[0] == 0)
+		return NAM_OK;
+	nam_status st = find_empty(n, r, &cause, err);
+	for (unsigned i = 0; st == NAM_OK && cause == NULL && i < r->nodes; i++)
 		if (net_set_has(lost, (unsigned)r->node[i].region)) {
 			cause = &r->node[i];
 			what = "is lost for good";
 		}
-	if (cause == NULL || st != NAM_OK)
+	if (st != NAM_OK || cause == NULL)
 		return st;
 	st = look_at_log(w, r, err);
 	for (unsigned home = 0; home < 2; home++)
