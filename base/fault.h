@@ -108,6 +108,10 @@
 	X(COPIES_ONE, "copies-one", "J1", "sim_cuts --copies 2", 500, "a commit goes on when the first copy of the log has received it") \
 	X(COPIES_FLUSHED_ONE, "copies-flushed-one", "J1", "sim_cuts --copies 2", 500, "a commit is answered when the first copy of the log is flushed") \
 	X(COPIES_HAS_ANY, "copies-has-any", "J3", "logged_test", 0, "a recoverer finishes a commit that one copy of the log has received") \
+	X(RINGS_LATE, "rings-late", "R3", "rings_test", 0, "the log takes entries of its rings whose number is greater than that of its look") \
+	X(RINGS_UNSORTED, "rings-unsorted", "R3", "rings_test", 0, "the log takes entries ring by ring, not in the order of their numbers") \
+	X(RINGS_LEFT, "rings-left", "R5", "rings_test", 0, "a log that was busy finishes what it had listed, and does not look again") \
+	X(RINGS_UNTAKEN, "rings-untaken", "R5", "logged_test", 0, "the log answers a recoverer before it has taken what the dead owner has published") \
 	X(LOG_UNASKED, "log-unasked", "J1", "logged_test", 0, "a recoverer finishes a commit that the log has not received") \
 	X(REPLAY_LAST, "replay-last", "J4", "sim_cuts", 500, "of the versions of a row the last one in the log is taken for the newest") \
 	X(UNDONE_COUNTS, "undone-counts", "J2", "sim_cuts", 600, "an attempt that was undone counts after a restart") \

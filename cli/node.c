@@ -4,6 +4,7 @@
 #include <base/log.h>
 #include <index/tree.h>
 #include <net/local.h>
+#include <net/region_format.h>
 #include <net/ring/service.h>
 #include <wal/remote/host.h>
 
@@ -15,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { RING_BYTES = 64 << 10 }; /* of a worker, for short records */
 
 /* ---- signals ----------------------------------------------------------------------------- */
 
@@ -115,12 +118,18 @@ reset_asked(void *arg, struct net_request *rq)
 	return NAM_OK;
 }
 
+static bool
+is_gone(void *region, uint64_t identity)
+{
+	return sn_region_gone(region, identity);
+}
+
 /* The log in a directory, as a service of the region. */
 static nam_status
 log_open(struct node *n, const struct cli_node_config *c, struct nam_err *err)
 {
-	uint64_t at;
-	nam_status st = sn_region_keeps_log(n->region, &at, err);
+	uint64_t at, bytes;
+	nam_status st = sn_region_keeps_log(n->region, &at, &bytes, err);
 	if (st != NAM_OK)
 		return st;
 	const struct wal_host_config cfg = {
@@ -129,6 +138,12 @@ log_open(struct node *n, const struct cli_node_config *c, struct nam_err *err)
 		.line_at = net_at(sn_region_id(n->region), at),
 		.every = c->every,
 		.thread = true,
+		.rings = (char *)sn_local(n->region)->base + at + NET_EXTENT,
+		.rings_at = net_at(sn_region_id(n->region), at + NET_EXTENT),
+		.rings_bytes = bytes - NET_EXTENT,
+		.ring_bytes = RING_BYTES,
+		.gone = is_gone,
+		.gone_arg = n->region,
 	};
 	return wal_host_open(&n->log, &cfg, err);
 }

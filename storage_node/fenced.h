@@ -17,6 +17,8 @@ struct sn_fenced {
 };
 
 struct sn_fenced *sn_region_fenced(struct sn_region *r);
+/* Processes of this host whose end was proved by a pidfd; as long. */
+struct sn_fenced *sn_region_dead(struct sn_region *r);
 
 /* Its place, from 1; idempotent. 0 = no memory for it. */
 size_t sn_fenced_add(struct sn_fenced *s, uint64_t identity);

@@ -11,6 +11,7 @@
  */
 #include <base/clock.h>
 #include <base/hash.h>
+#include <storage_node/fenced.h>
 #include <storage_node/server_internal.h>
 
 #include <fcntl.h>
@@ -222,6 +223,7 @@ sn_news_end(struct sn_server *s, struct sn_held *h)
 	let_go(s, h);
 	if (!is_dead(s, identity))
 		s->dead[s->deads++ % DEAD] = identity;
+	(void)sn_fenced_add(sn_region_dead(s->region), identity);
 	tell(s, NET_NEWS_DEAD, identity);
 }
 

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SIZE_MIN = 1 << 20, HUGE_PAGE = 2 << 20 };
+enum { SIZE_MIN = 1 << 20, HUGE_PAGE = 2 << 20, LOG_SHARE = 64, LOG_MOST = 2 << 20 };
 
 struct sn_region {
 	struct net_local local;   /* i */
@@ -30,6 +30,7 @@ struct sn_region {
 	const char *pages;        /* i */
 	struct sn_shards *shards; /* i  NULL = hosts no services */
 	struct sn_fenced fenced;
+	struct sn_fenced dead; /* whose end was proved */
 	/* the beating thread's */
 	uint64_t beats;
 	uint64_t cpu_ns, cpu_at_ns;
@@ -112,6 +113,7 @@ sn_region_open(struct sn_region **out, const struct sn_region_config *cfg, struc
 
 	void *base = MAP_FAILED;
 	pthread_mutex_init(&r->fenced.lock, NULL);
+	pthread_mutex_init(&r->dead.lock, NULL);
 	r->fd = -1;
 	if (cfg->embedded) {
 		/* No other process will map it, so it need not be a file: anonymous memory gets
@@ -201,6 +203,7 @@ sn_region_close(struct sn_region *r)
 		return;
 	sn_shards_close(r->shards);
 	sn_fenced_free(&r->fenced);
+	sn_fenced_free(&r->dead);
 	munmap(r->local.base, r->local.size);
 	if (r->fd >= 0)
 		close(r->fd);
@@ -212,6 +215,18 @@ sn_region_serve(struct sn_region *r, const struct sn_serve_config *cfg, struct n
 {
 	NAM_ASSERT(r->shards == NULL);
 	return sn_shards_open(&r->shards, r, cfg, err);
+}
+
+struct sn_fenced *
+sn_region_dead(struct sn_region *r)
+{
+	return &r->dead;
+}
+
+bool
+sn_region_gone(struct sn_region *r, uint64_t identity)
+{
+	return sn_fenced_find(&r->fenced, identity) != 0 || sn_fenced_find(&r->dead, identity) != 0;
 }
 
 struct sn_fenced *
@@ -251,14 +266,16 @@ sn_region_id(const struct sn_region *r)
 }
 
 nam_status
-sn_region_keeps_log(struct sn_region *r, uint64_t *at, struct nam_err *err)
+sn_region_keeps_log(struct sn_region *r, uint64_t *at, uint64_t *bytes, struct nam_err *err)
 {
 	struct net_super *s = r->local.base;
 	NAM_ASSERT(s->log == 0 && r->shards == NULL);
-	if (s->bump + NET_EXTENT > r->local.size)
+	uint64_t more = r->local.size / LOG_SHARE / NET_EXTENT * NET_EXTENT;
+	*bytes = NET_EXTENT + (more < LOG_MOST ? more : LOG_MOST);
+	if (s->bump + *bytes > r->local.size)
 		return nam_fail(err, NAM_FULL, "the region has no memory for a log's line");
 	s->log = s->bump;
-	s->bump += NET_EXTENT;
+	s->bump += *bytes;
 	*at = s->log;
 	return NAM_OK;
 }

@@ -51,10 +51,14 @@ const char *sn_region_pages(const struct sn_region *r);
 /* Touches the pages of a range now, so that their first use later is fast. About 1 GB/s. */
 void sn_region_touch(struct sn_region *r, uint64_t from, uint64_t len);
 /*
- * Memory of the region for the line of a log (wal/remote/host.h): an extent of zeros; *at is its
- * offset, which every peer is told. Once, before any process sees the region. NAM_FULL.
+ * Memory of the region for a log (wal/remote/host.h): zeros; *at is its offset, which every peer is
+ * told, and where the log's line lies. *bytes: how much there is; it grows with the region, up to 2
+ * MiB and an extent. Once, before any process sees the region. NAM_FULL.
  */
-nam_status sn_region_keeps_log(struct sn_region *r, uint64_t *at, struct nam_err *err);
+nam_status sn_region_keeps_log(struct sn_region *r, uint64_t *at, uint64_t *bytes, struct nam_err *err);
+/* Is it proved that no verb of that process executes here any more: it is fenced, or has ended? Any
+ * thread. */
+bool sn_region_gone(struct sn_region *r, uint64_t identity);
 /* That offset, 0 = none. */
 uint64_t sn_region_log(const struct sn_region *r);
 /* One heartbeat (the server does it every 10 ms; an embedder may, from one thread). */

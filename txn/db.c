@@ -295,6 +295,8 @@ txn_worker_close(struct txn_worker *tw)
 		atomic_store(&tw->db->leaves_memory, true);
 	if (tw->number == 0 && atomic_load(&tw->db->leaves_memory) && !atomic_load(&tw->db->failed))
 		(void)txn_death(tw);
+	if (!atomic_load(&tw->db->failed))
+		wal_rings_give_back(tw->w, &tw->db->wal, &tw->rings);
 	tw->no_heart = true;
 	while (tw->helpers > 0)
 		net_back_off(tw->w, &pause);

@@ -17,6 +17,7 @@ enum {
 	FLUSH_NS = 12000,
 	FLUSH_CAP_NS = 1000000,
 	FLUSH_LOST_NS = 5000000,
+	PROD_NS = 50000000,
 	FLUSH_PARTS = 8,
 	UNROUSED = 1000,
 	RUNG_MOST = 6
@@ -88,6 +89,8 @@ part_start(struct txn_logging *l, const struct txn_intent_head *h, bool last)
 	l->append.flags = WAL_NAMED | (t->sync && last ? WAL_SOON | rings(l->t->tw) : 0);
 	l->append.series = txn_lock_epoch(t->lock);
 	l->append.attempt = txn_lock_generation(t->lock);
+	/* A body of several parts goes by messages: rings and messages have no order. */
+	l->append.own = last && part == 0 ? &t->tw->rings : NULL;
 	/* The last part tells WAL_LAST that the body is whole. */
 	l->append.part = last ? UINT32_MAX : part;
 	l->append.place = place_of(t->lock);
@@ -178,6 +181,7 @@ txn_log_start(struct txn *t, const struct txn_intent_head *h)
 		st = wal_log_most_of(tw->w, &tw->db->wal, &tw->wal_most);
 	if (st != NAM_OK)
 		return st;
+	wal_rings_ask(tw->w, &tw->db->wal, &tw->rings);
 	uint64_t body = body_bytes(t);
 	uint32_t cap = (tw->wal_most - (uint32_t)sizeof(struct txn_logged)) & ~7u;
 	if (body < cap)
@@ -201,7 +205,7 @@ txn_log_wait(struct txn *t)
 		return NAM_OK;
 	nam_status st = wal_append_wait(t->tw->w, &l->append);
 	t->logging = NULL;
-	if (nam_fault(COPIES_ONE) && l->append.end.at[0] != 0)
+	if (nam_fault(COPIES_ONE) && (l->append.may & 1) != 0)
 		st = NAM_OK;
 	if (st == NAM_OK)
 		t->log_end = l->append.end;
@@ -290,7 +294,7 @@ txn_log_has(
 	const struct wal_log *log = &tw->db->wal;
 	*copies = 0;
 	*has = false;
-	*end = (struct wal_ends){ { 0 } };
+	*end = (struct wal_ends){ 0 };
 	for (unsigned i = 0; i < log->copies; i++) {
 		struct wal_last last;
 		nam_status st = wal_log_last(tw->w, log, i, place_of(lock), &last);
@@ -365,7 +369,7 @@ fail_broken(struct txn_worker *tw, unsigned broken)
 	for (struct txn_flush *f = broken != 0 ? tw->flush : NULL; f != NULL;) {
 		bool vain = false;
 		for (unsigned i = 0; i < WAL_COPIES; i++)
-			vain = vain || ((broken >> i & 1) != 0 && f->end.at[i] > tw->flushed.at[i]);
+			vain = vain || ((broken >> i & 1) != 0 && !wal_reached_one(&f->end, &tw->flushed, i));
 		if (vain)
 			take_out(tw, f, NAM_UNLOGGED);
 		f = vain ? tw->flush : f->next;
@@ -436,11 +440,12 @@ watch(void *worker)
 	/* A bell that has rung already will not ring again: that worker looks first. */
 	if (sync_ns > 0 && !wal_log_rouses(tw->w, &tw->db->wal))
 		net_sleep(tw->w, between(FLUSH_NS, sync_ns - sync_ns / FLUSH_PARTS, FLUSH_CAP_NS));
+	uint64_t quiet_ns = net_now_ns(tw->w);
 	for (bool first = true; tw->flush != NULL; first = false) {
 		uint64_t until = 0, bells = net_bells(tw->w);
-		struct wal_ends flushed = { { 0 } };
+		struct wal_ends flushed = { 0 };
 		unsigned broken = 0;
-		nam_status st = wal_log_flushed(tw->w, &tw->db->wal, &flushed, &broken, &sync_ns);
+		nam_status st = wal_log_flushed(tw->w, &tw->db->wal, &tw->rings, &flushed, &broken, &sync_ns);
 		if (st == NAM_GONE) {
 			while ((st = log_again(tw, &until)) == NAM_BUSY)
 				;
@@ -448,15 +453,20 @@ watch(void *worker)
 				continue;
 		}
 		if (nam_fault(COPIES_FLUSHED_ONE))
-			flushed.at[1] = flushed.at[2] = UINT64_MAX;
+			flushed.at[1] = flushed.at[2] = flushed.in_ring[1] = flushed.in_ring[2] = UINT64_MAX;
 		/* Each by itself: a copy whose life has not been told yet says nothing. */
-		bool came = !wal_reached(&flushed, &tw->flushed);
+		/* A line of a later life says nothing of what waits here. */
+		bool came = st == NAM_OK && !wal_reached(&flushed, &tw->flushed);
 		if (came) {
-			for (unsigned i = 0; i < WAL_COPIES; i++)
-				if (flushed.at[i] > tw->flushed.at[i])
-					tw->flushed.at[i] = flushed.at[i];
+			wal_reach(&tw->flushed, &flushed);
 			tw->sync_ns = sync_ns;
 			wake_flushed(tw);
+			quiet_ns = net_now_ns(tw->w);
+		}
+		/* The process that was to rouse the flusher may have died, or stalls. */
+		if (net_now_ns(tw->w) - quiet_ns >= PROD_NS) {
+			wal_rings_prod(tw->w, &tw->db->wal, &tw->rings);
+			quiet_ns = net_now_ns(tw->w);
 		}
 		tso_goes_on(tw->tso); /* the log's node lives, and its disk has not failed */
 		/* First: a caller that hears of a cancel finds its mark's wait in the list. */

@@ -108,7 +108,7 @@ txn_recycle(struct txn *t)
 	t->pinned = t->claimed = t->cluster_visible = t->holding = t->finish = false;
 	t->over_empty = t->latest = false;
 	t->logged = 0;
-	t->log_end = (struct wal_ends){ { 0 } };
+	t->log_end = (struct wal_ends){ 0 };
 	t->ahead = NULL;
 	txn_marks_end(t);
 	if (t->arena.budget != NULL)

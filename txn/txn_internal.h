@@ -351,6 +351,7 @@ struct txn_worker {
 	 * a coroutine looks; bytes of a record that a message takes, 0 = not known */
 	struct txn_flush *flush;
 	struct wal_ends flushed;
+	struct wal_own_rings rings;
 	uint64_t sync_ns; /* how long a sync of the log takes, 0 = not known yet */
 	bool watching;
 	unsigned unroused; /* so many looks it does not rely on the log's bell */

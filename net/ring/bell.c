@@ -35,6 +35,17 @@ net_bell_ring(struct net_bell *b, uint64_t reached)
 	atomic_store(&b->ringing, false);
 }
 
+void
+net_bell_rouse(struct net_bell *b, struct net_sleeper *s)
+{
+	if (s == NULL)
+		return;
+	atomic_store(&b->ringing, true);
+	if (atomic_load(&s->fd) != 0)
+		rouse(s);
+	atomic_store(&b->ringing, false);
+}
+
 static struct net_sleeper *
 take(struct net_bell *b, int fd)
 {
@@ -50,6 +61,13 @@ take(struct net_bell *b, int fd)
 		return s;
 	}
 	return NULL;
+}
+
+void
+net_bell_note(struct net_bell *b, struct net_sleeper **of, int fd)
+{
+	if (*of == NULL)
+		*of = take(b, fd);
 }
 
 void

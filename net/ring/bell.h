@@ -40,8 +40,14 @@ struct net_bell {
 /* No system call if no caller sleeps. */
 void net_bell_ring(struct net_bell *b, uint64_t reached);
 
+/* The ringing thread's: rouses that caller, whatever it waits for. s may be NULL, or meanwhile that
+ * of another caller. */
+void net_bell_rouse(struct net_bell *b, struct net_sleeper *s);
+
 /* The shard's: the client of that connection waits for a number. *s is its place, NULL at first. */
 void net_bell_tell(struct net_bell *b, struct net_sleeper **s, int fd, uint64_t number);
+/* The shard's: *s is the place of that connection, which net_bell_rouse rouses. */
+void net_bell_note(struct net_bell *b, struct net_sleeper **s, int fd);
 /* Before the connection is closed. */
 void net_bell_forget(struct net_bell *b, struct net_sleeper *s);
 

@@ -29,15 +29,28 @@ net_link_sound(const struct net_ring_hello *h)
 	return h->magic == NET_RING_MAGIC && net_pool_sound(&h->want) && h->service <= UINT16_MAX;
 }
 
-static void
-tell(struct net_link *l, struct net_bell *bell, uint64_t number)
+/* The client has its place in that bell, if it can be roused by one. */
+static bool
+roused_by(struct net_link *l, struct net_bell *bell)
 {
 	if (bell == NULL || l->rouses < 0)
-		return;
+		return false;
 	if (l->bell != bell)
 		net_link_forget(l);
 	l->bell = bell;
-	net_bell_tell(bell, &l->sleeper, l->rouses, number);
+	return true;
+}
+
+static void
+tell(struct net_link *l, struct net_bell *bell, const struct net_request *rq)
+{
+	bool can = roused_by(l, bell);
+	if (can && rq->tell != 0)
+		net_bell_tell(bell, &l->sleeper, l->rouses, rq->tell);
+	if (can && rq->caller != NULL)
+		net_bell_note(bell, &l->sleeper, l->rouses);
+	if (rq->caller != NULL)
+		__atomic_store_n(rq->caller, can ? l->sleeper : NULL, __ATOMIC_RELAXED);
 }
 
 void
@@ -70,8 +83,8 @@ handle(struct net_link *l, const struct net_ring_message *m, struct net_desk *de
 		nam_status st = s->fn(s->arg, &rq);
 		NAM_ASSERT(rq.answer_len <= cap); /* the handler wrote where it must not */
 		*answer_len = rq.answer_len;
-		if (rq.tell != 0)
-			tell(l, s->bell, rq.tell);
+		if (rq.tell != 0 || rq.caller != NULL)
+			tell(l, s->bell, &rq);
 		return (unsigned)st < NAM_STATUS_COUNT && st != NAM_GONE ? st : NAM_IO;
 	}
 	return NAM_UNSUPPORTED;

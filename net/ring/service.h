@@ -40,6 +40,9 @@ struct net_request {
 	uint32_t answer_len; /* ... and set their number here; 0 at first */
 	uint64_t tell;       /* 0 at first: nothing. Else the caller is roused when the bell of this
 			      * service has reached that number */
+	/* NULL at first. Else the caller's place in the bell is noted there, NULL if it has none:
+	 * by an atomic store, behind the handler's return, before its region is closed. */
+	struct net_sleeper **caller;
 };
 /* Its status goes to the caller. NAM_GONE and unknown values reach the caller as NAM_IO. NAM_FULL:
  * the caller's room is too small. */

@@ -14,6 +14,8 @@
 #include <wal/testing/faulty.h>
 
 enum { SEGMENT = CUT_SEGMENT, LOST_STEPS = 50, MORE_STEPS = 12 };
+/* In the extent of the log's line: so large that most commits fit, so small that they wrap. */
+enum { RINGS_AT = 4096, RING_BYTES = 4096 };
 
 static uint64_t
 sim_clock(void *arg)
@@ -85,6 +87,11 @@ serve_one(struct cut_disk *d)
 		    .clock_arg = r },
 		.line = d->line,
 		.line_at = net_at(d->region, super->log),
+		.rings = r->shape.rings ? (char *)super + super->log + RINGS_AT : NULL,
+		.rings_at = net_at(d->region, super->log + RINGS_AT),
+		.rings_bytes = NET_EXTENT - RINGS_AT,
+		.ring_bytes = RING_BYTES,
+		.rings_any = true,
 	};
 	nam_status st = wal_host_open(&d->host, &cfg, &err);
 	if (st != NAM_OK) {

@@ -28,6 +28,7 @@ struct cut_shape {
 	uint64_t fail_sync;  /* this sync fails; 0 = none */
 	uint64_t disk_ns;    /* a call of the disk takes up to so long */
 	bool plain;          /* blocks are not compressed */
+	bool rings;          /* short records go by rings */
 	unsigned ill;        /* of several disks: the one that has room, fail_sync, cut_call */
 };
 

@@ -89,7 +89,8 @@ shape_of(uint64_t seed, unsigned number)
 		.reorder = (uint32_t)nam_rng_below(&d, 1000),
 		.ops = 5 + (unsigned)nam_rng_below(&d, 30),
 		.power = nam_rng_below(&d, 4) != 0,
-		.plain = nam_rng_below(&d, 3) != 0 };
+		.plain = nam_rng_below(&d, 3) != 0,
+		.rings = nam_mix(seed ^ (uint64_t)number << 32) % 2 == 0 };
 	s.delay = nam_rng_below(&d, 2) ? 1 + (uint32_t)nam_rng_below(&d, 200) : 0;
 	s.pause = nam_rng_below(&d, 2) ? 100 + (uint32_t)nam_rng_below(&d, 2000) : 0;
 	s.long_pauses = s.pause != 0 && nam_rng_below(&d, 3) == 0;

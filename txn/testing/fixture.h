@@ -33,7 +33,9 @@ static const struct txn_order *fixture_order;        /* of the first table; its 
 static unsigned fixture_orders;
 static struct wal_dir *fixture_log; /* node 1 keeps a log there; NULL = the cluster has none */
 static struct wal_dir *fixture_copy[WAL_COPIES - 1]; /* nodes 2 and 3 keep copies of it there */
-enum { FIXTURE_NODES_MAX = 8 };
+/* Their commits go by rings; so large that three fit into the extent of the log's line. */
+static bool fixture_rings;
+enum { FIXTURE_NODES_MAX = 8, FIXTURE_RINGS_AT = 4096, FIXTURE_RING_BYTES = 16 << 10 };
 struct fixture {
 	struct net_sim *sim;
 	struct idx_tree_host *host[FIXTURE_NODES_MAX + 1];
@@ -258,6 +260,11 @@ fixture_serve_log(struct fixture *fix, unsigned node, struct net_service *servic
 		.log = { .dir = fixture_log_of(node), .node = node, .segment_bytes = 1 << 20 },
 		.line = (struct wal_line *)(void *)((char *)super + super->log),
 		.line_at = net_at(node, super->log),
+		.rings = fixture_rings ? (char *)super + super->log + FIXTURE_RINGS_AT : NULL,
+		.rings_at = net_at(node, super->log + FIXTURE_RINGS_AT),
+		.rings_bytes = NET_EXTENT - FIXTURE_RINGS_AT,
+		.ring_bytes = FIXTURE_RING_BYTES,
+		.rings_any = true,
 	};
 	assert_int_equal(wal_host_open(&fix->log[node - 1], &cfg, &err), NAM_OK);
 	if (n > 0)

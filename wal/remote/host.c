@@ -1,5 +1,6 @@
 /* host.c -- requests to the log of a storage node, and its flusher. */
 #include "host.h"
+#include "rings.h"
 
 #include <base/clock.h>
 #include <base/fault.h>
@@ -24,6 +25,8 @@ enum {
 	BACKLOG = 1 << 20,   /* bytes that wait for the flusher before it is woken */
 	PLACES_FIRST = 1024, /* a power of two */
 	SMOOTH = 16,
+	RESERVE = 64 << 10, /* kept back for records that undo, besides what rings hold */
+	SEGMENT = 64 << 20, /* as wal_open chooses it */
 };
 
 /* What was received last with a place. */
@@ -42,7 +45,13 @@ struct wal_host {
 	struct wal_line *line;
 	net_addr line_at;
 	uint32_t delay_ms;
-	/* the shard's */
+	/* Guards what follows, and what wal_append changes: the shard takes it to serve a request,
+	 * the flusher to take what rings hold. */
+	pthread_mutex_t lock;
+	struct wal_rings *rings;  /* NULL = none, or no more; */
+	struct wal_rings *closed; /* they are here then: a shard may note a caller */
+	bool (*gone)(void *arg, uint64_t identity);
+	void *gone_arg;
 	struct place *place; /* open addressing, half full at most */
 	uint32_t places, used;
 	uint64_t stamp;                      /* the greatest of this life */
@@ -55,7 +64,9 @@ struct wal_host {
 	_Atomic uint64_t soon; /* position up to which a client waits */
 	atomic_bool hurry;     /* a life was begun, or is to be published */
 	atomic_bool stop;
-	_Atomic uint32_t sleeps; /* a futex: 1 from before its last look until it is roused */
+	uint64_t *sleeps; /* a futex: 1 from before its last look until it is roused; the board's,
+			   * or */
+	uint64_t no_board;
 	pthread_t thread;
 	struct net_bell bell; /* how far it is flushed */
 	bool started;
@@ -89,6 +100,29 @@ tell_copies(struct wal_host *h)
 	}
 }
 
+/* A broken log refuses first: what is published behind that has seen it. */
+static void
+tell_rings(struct wal_host *h, const struct wal_state *s)
+{
+	if (h->rings == NULL)
+		return;
+	uint64_t refuses = s->condition == WAL_WELL    ? WAL_TAKES
+			   : s->condition == WAL_SPACE ? WAL_TAKES_MESSAGES
+						       : WAL_TAKES_NONE;
+	/* Before the flusher's last look into the rings: what that misses has seen this. */
+	if (atomic_load(&h->stop))
+		refuses = WAL_TAKES_NONE;
+	__atomic_store_n(&wal_rings_board(h->rings)->refuses, refuses, __ATOMIC_SEQ_CST);
+	if (s->condition == WAL_BROKEN)
+		return;
+	pthread_mutex_lock(&h->lock);
+	/* A life may have begun since. */
+	struct wal_state now;
+	wal_state(h->log, &now);
+	wal_rings_flushed(h->rings, now.flushed, &h->bell);
+	pthread_mutex_unlock(&h->lock);
+}
+
 static void
 tell_line(struct wal_host *h)
 {
@@ -118,10 +152,23 @@ tell_line(struct wal_host *h)
 	tell_copies(h);
 	__atomic_store_n(&h->line->cluster, s.cluster, __ATOMIC_RELEASE);
 	__atomic_store_n(&h->line->published, s.published, __ATOMIC_RELEASE);
+	tell_rings(h, &s);
 	net_bell_ring(&h->bell, s.condition == WAL_BROKEN ? UINT64_MAX : s.flushed);
 }
 
 /* ---- the flusher ---- */
+
+static nam_status take_published(struct wal_host *h);
+
+static void
+take_rings(struct wal_host *h)
+{
+	if (h->rings == NULL)
+		return;
+	pthread_mutex_lock(&h->lock);
+	(void)take_published(h);
+	pthread_mutex_unlock(&h->lock);
+}
 
 static void
 tell_broken(struct wal_host *h)
@@ -141,18 +188,32 @@ tell_broken(struct wal_host *h)
 		: "; commits are refused until there is space");
 }
 
-/* Sleeps until the shard has work for it, or so many milliseconds are over. */
+/* What is to be done before the flusher sleeps. It has said that it does. */
+static bool
+is_due(struct wal_host *h)
+{
+	struct wal_state s;
+	wal_state(h->log, &s);
+	if (s.condition == WAL_WELL) {
+		pthread_mutex_lock(&h->lock);
+		bool waits = h->rings != NULL && wal_rings_wait(h->rings);
+		pthread_mutex_unlock(&h->lock);
+		if (waits || atomic_load(&h->soon) > s.flushed)
+			return true;
+	}
+	return atomic_load(&h->hurry) || atomic_load(&h->stop);
+}
+
+/* Sleeps until there is work, or so many milliseconds are over. The low half of the word is the
+ * futex; compute processes have the memory mapped, so it is not a private one. */
 static void
 rest(struct wal_host *h, uint32_t ms)
 {
 	const struct timespec most = { ms / 1000, (long)(ms % 1000) * 1000000 };
-	atomic_store(&h->sleeps, 1);
-	struct wal_state s;
-	wal_state(h->log, &s);
-	bool due = atomic_load(&h->soon) > s.flushed && s.condition == WAL_WELL;
-	if (!due && !atomic_load(&h->hurry) && !atomic_load(&h->stop))
-		syscall(SYS_futex, &h->sleeps, FUTEX_WAIT_PRIVATE, 1, &most, NULL, 0);
-	atomic_store(&h->sleeps, 0);
+	__atomic_store_n(h->sleeps, 1, __ATOMIC_SEQ_CST);
+	if (!is_due(h))
+		syscall(SYS_futex, h->sleeps, FUTEX_WAIT, 1, &most, NULL, 0);
+	__atomic_store_n(h->sleeps, 0, __ATOMIC_SEQ_CST);
 }
 
 static void *
@@ -164,8 +225,10 @@ flusher(void *arg)
 	for (;;) {
 		bool stops = atomic_load(&h->stop);
 		atomic_store(&h->hurry, false);
-		while (wal_step(h->log))
+		do {
 			tell_line(h);
+			take_rings(h);
+		} while (wal_step(h->log));
 		tell_line(h);
 		tell_broken(h);
 		wal_state(h->log, &s);
@@ -176,12 +239,21 @@ flusher(void *arg)
 	}
 }
 
+/* Also if a process has taken `sleeps` from the board and has not come to rouse it. */
+static void
+wake(struct wal_host *h)
+{
+	__atomic_store_n(h->sleeps, 0, __ATOMIC_SEQ_CST);
+	syscall(SYS_futex, h->sleeps, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
 /* No system call while the flusher is awake: it looks before it sleeps. */
 static void
 rouse(struct wal_host *h)
 {
-	if (h->started && atomic_load(&h->sleeps) != 0 && atomic_exchange(&h->sleeps, 0) != 0)
-		syscall(SYS_futex, &h->sleeps, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	if (h->started && __atomic_load_n(h->sleeps, __ATOMIC_SEQ_CST) != 0 &&
+	    __atomic_exchange_n(h->sleeps, 0, __ATOMIC_SEQ_CST) != 0)
+		syscall(SYS_futex, h->sleeps, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 /* ---- places ---- */
@@ -220,6 +292,7 @@ told(nam_status st)
 	return st == NAM_FULL ? NAM_NO_SPACE : st == NAM_IO ? NAM_UNLOGGED : st;
 }
 
+/* With the lock. */
 static nam_status
 append(struct wal_host *h, const struct wal_rq *rq, const void *bytes, uint64_t *end)
 {
@@ -278,6 +351,30 @@ append(struct wal_host *h, const struct wal_rq *rq, const void *bytes, uint64_t 
 	return NAM_OK;
 }
 
+/* R1: its space is kept back. While there is more, it waits for that. */
+static nam_status
+take_one(void *arg, const struct wal_rq *rq, const void *bytes, uint64_t *end)
+{
+	struct wal_host *h = arg;
+	struct wal_rq spare = *rq;
+	struct wal_state s;
+	wal_state(h->log, &s);
+	if (s.condition == WAL_SPACE)
+		spare.flags |= WAL_SPARE;
+	return append(h, &spare, bytes, end);
+}
+
+/* What rings hold comes into the order. With the lock. NAM_BUSY: not all of it can, at present; a
+ * broken log takes none of it. */
+static nam_status
+take_published(struct wal_host *h)
+{
+	if (h->rings == NULL)
+		return NAM_OK;
+	nam_status st = wal_rings_take(h->rings, take_one, h);
+	return st == NAM_OK || st == NAM_IO ? NAM_OK : NAM_BUSY;
+}
+
 static nam_status
 begin(struct wal_host *h, uint64_t cluster, uint64_t least, uint64_t *life)
 {
@@ -288,6 +385,8 @@ begin(struct wal_host *h, uint64_t cluster, uint64_t least, uint64_t *life)
 	if (st != NAM_OK)
 		return st;
 	*life = number;
+	if (h->rings != NULL)
+		wal_rings_end_all(h->rings);
 	atomic_store(&h->soon, 0);
 	if (h->places > 0)
 		memset(h->place, 0, h->places * sizeof *h->place);
@@ -415,66 +514,129 @@ report(struct wal_host *h, struct wal_report *out)
 }
 
 static nam_status
+last_of(const struct wal_host *h, const struct wal_rq *rq, struct net_request *request)
+{
+	static const struct wal_last none;
+	struct wal_state s;
+	wal_state(h->log, &s);
+	if (rq->life != s.life)
+		return NAM_REFUSED;
+	memcpy(request->answer, h->places > 0 ? &place_of(h->place, h->places, rq->arg)->last : &none,
+	    sizeof none);
+	request->answer_len = sizeof none;
+	return NAM_OK;
+}
+
+static nam_status
+ring_give(struct wal_host *h, const struct wal_rq *rq, struct net_request *request)
+{
+	struct wal_state s;
+	struct wal_ring_given given;
+	wal_state(h->log, &s);
+	if (rq->life != s.life)
+		return NAM_REFUSED;
+	if (h->rings == NULL)
+		return NAM_UNSUPPORTED;
+	nam_status st = wal_rings_give(h->rings, rq->name, &given, &request->caller);
+	/* Behind the proof, what they have published comes into the order; then their rings end. */
+	if (st == NAM_CROWDED && h->gone != NULL &&
+	    wal_rings_look_for_gone(h->rings, h->gone, h->gone_arg) > 0 && take_published(h) == NAM_OK) {
+		wal_rings_end_gone(h->rings);
+		st = wal_rings_give(h->rings, rq->name, &given, &request->caller);
+	}
+	if (st != NAM_OK)
+		return st;
+	memcpy(request->answer, &given, sizeof given);
+	request->answer_len = sizeof given;
+	return NAM_OK;
+}
+
+/* A request that is answered with a number. */
+static nam_status
+number_of(struct wal_host *h, const struct wal_rq *rq, struct net_request *request, uint64_t *number)
+{
+	const void *bytes = (const char *)request->bytes + sizeof *rq;
+	nam_status st;
+	switch ((enum wal_message)rq->what) {
+	case WAL_CUT:
+		return round_end(h, rq);
+	case WAL_APPEND:
+		st = append(h, rq, bytes, number);
+		if (st == NAM_OK && (rq->flags & WAL_SOON) && (rq->flags & WAL_RINGS))
+			request->tell = *number;
+		return st;
+	case WAL_BEGIN:
+		return begin(h, rq->arg, rq->stamp, number);
+	case WAL_PUBLISH:
+		return publish(h, rq, bytes);
+	case WAL_LOST:
+		return lost(h, rq->arg);
+	case WAL_UNRING:
+		if (h->rings != NULL)
+			wal_rings_end(h->rings, rq->name);
+		return NAM_OK;
+	case WAL_PROD:
+		wake(h);
+		return NAM_OK;
+	default:
+		return NAM_INVALID;
+	}
+}
+
+/* With the lock. */
+static nam_status
+answer(struct wal_host *h, const struct wal_rq *rq, struct net_request *request)
+{
+	uint64_t number = 0;
+	if (request->answer_max < sizeof(struct wal_report))
+		return NAM_FULL;
+	/* R5. A life that begins drops what is published. */
+	bool drops = rq->what == WAL_BEGIN || (rq->what == WAL_LAST && nam_fault(RINGS_UNTAKEN));
+	/* These need not lie behind what is published; a cut may be what makes room for it. */
+	bool free_of =
+	    rq->what == WAL_ASK || rq->what == WAL_CUT || rq->what == WAL_LOST || rq->what == WAL_PROD;
+	nam_status st = drops ? NAM_OK : take_published(h);
+	if (st != NAM_OK && !free_of)
+		return st;
+	switch ((enum wal_message)rq->what) {
+	case WAL_ASK:
+		report(h, request->answer);
+		request->answer_len = sizeof(struct wal_report);
+		return NAM_OK;
+	case WAL_LAST:
+		return last_of(h, rq, request);
+	case WAL_RING:
+		return ring_give(h, rq, request);
+	case WAL_ROUND:
+		st = round_begin(h, rq, request->answer);
+		if (st == NAM_OK)
+			request->answer_len = sizeof(struct wal_round);
+		return told(st);
+	default:
+		st = number_of(h, rq, request, &number);
+		memcpy(request->answer, &number, sizeof number);
+		request->answer_len = sizeof number;
+		return told(st);
+	}
+}
+
+static nam_status
 handle(void *arg, struct net_request *request)
 {
 	struct wal_host *h = arg;
 	struct wal_rq rq;
-	uint64_t number = 0;
-	nam_status st = NAM_INVALID;
 	if (request->len < sizeof rq)
 		return NAM_INVALID;
 	memcpy(&rq, request->bytes, sizeof rq);
 	if (rq.bytes > request->len - sizeof rq)
 		return NAM_INVALID;
+	/* Reading is the shard's alone, and may take long. */
 	if (rq.what == WAL_READ)
 		return read_records(h, rq.life, rq.arg, request);
-	if (request->answer_max < sizeof(struct wal_report))
-		return NAM_FULL;
-	switch ((enum wal_message)rq.what) {
-	case WAL_ASK:
-		report(h, request->answer);
-		request->answer_len = sizeof(struct wal_report);
-		return NAM_OK;
-	case WAL_LAST: {
-		static const struct wal_last none;
-		struct wal_state s;
-		wal_state(h->log, &s);
-		if (rq.life != s.life)
-			return NAM_REFUSED;
-		memcpy(request->answer, h->places > 0 ? &place_of(h->place, h->places, rq.arg)->last : &none,
-		    sizeof none);
-		request->answer_len = sizeof none;
-		return NAM_OK;
-	}
-	case WAL_ROUND:
-		st = round_begin(h, &rq, request->answer);
-		if (st != NAM_OK)
-			break;
-		request->answer_len = sizeof(struct wal_round);
-		return NAM_OK;
-	case WAL_CUT:
-		st = round_end(h, &rq);
-		break;
-	case WAL_APPEND:
-		st = append(h, &rq, (const char *)request->bytes + sizeof rq, &number);
-		if (st == NAM_OK && (rq.flags & WAL_SOON) && (rq.flags & WAL_RINGS))
-			request->tell = number;
-		break;
-	case WAL_BEGIN:
-		st = begin(h, rq.arg, rq.stamp, &number);
-		break;
-	case WAL_PUBLISH:
-		st = publish(h, &rq, (const char *)request->bytes + sizeof rq);
-		break;
-	case WAL_LOST:
-		st = lost(h, rq.arg);
-		break;
-	default:
-		break;
-	}
-	memcpy(request->answer, &number, sizeof number);
-	request->answer_len = sizeof number;
-	return told(st);
+	pthread_mutex_lock(&h->lock);
+	nam_status st = answer(h, &rq, request);
+	pthread_mutex_unlock(&h->lock);
+	return st;
 }
 
 /* Of a simulated node: one step of the flusher's work each time. */
@@ -482,12 +644,34 @@ static bool
 idle(void *arg)
 {
 	struct wal_host *h = arg;
+	__atomic_store_n(h->sleeps, 0, __ATOMIC_RELAXED);
+	take_rings(h);
 	bool did = wal_step(h->log);
 	tell_line(h);
+	if (!did)
+		__atomic_store_n(h->sleeps, 1, __ATOMIC_RELAXED);
 	return did;
 }
 
 /* ---- opening ---- */
+
+/* R1: the log keeps their space back, half of a segment at most. Without memory for them there are
+ * none. */
+static void
+rings_open(struct wal_host *h, const struct wal_host_config *cfg, struct wal_config *log)
+{
+	uint64_t segment = log->segment_bytes != 0 ? log->segment_bytes : SEGMENT;
+	uint64_t kept = segment / 4 < RESERVE ? segment / 4 : RESERVE, most = (segment / 2 - kept) / 2;
+	if (cfg->rings == NULL)
+		return;
+	h->rings = wal_rings_open(cfg->rings, cfg->rings_at,
+	    cfg->rings_bytes < most ? cfg->rings_bytes : most, cfg->ring_bytes, cfg->rings_any);
+	if (h->rings == NULL)
+		return;
+	log->reserve_bytes = kept + 2 * wal_rings_hold(h->rings);
+	h->sleeps = &wal_rings_board(h->rings)->sleeps;
+	__atomic_store_n(h->sleeps, !cfg->thread, __ATOMIC_RELAXED);
+}
 
 nam_status
 wal_host_open(struct wal_host **out, const struct wal_host_config *cfg, struct nam_err *err)
@@ -498,8 +682,16 @@ wal_host_open(struct wal_host **out, const struct wal_host_config *cfg, struct n
 	h->line = cfg->line;
 	h->line_at = cfg->line_at;
 	h->delay_ms = cfg->delay_ms != 0 ? cfg->delay_ms : DELAY_MS;
-	nam_status st = wal_open(&h->log, &cfg->log, err);
+	h->sleeps = &h->no_board;
+	h->gone = cfg->gone;
+	h->gone_arg = cfg->gone_arg;
+	pthread_mutex_init(&h->lock, NULL);
+	struct wal_config log = cfg->log;
+	rings_open(h, cfg, &log);
+	nam_status st = wal_open(&h->log, &log, err);
 	if (st != NAM_OK) {
+		wal_rings_close(h->rings);
+		pthread_mutex_destroy(&h->lock);
 		free(h);
 		return st;
 	}
@@ -523,9 +715,15 @@ wal_host_stop(struct wal_host *h)
 	if (h == NULL || !h->started)
 		return;
 	atomic_store(&h->stop, true);
-	rouse(h);
+	wake(h);
 	pthread_join(h->thread, NULL);
 	h->started = false;
+	/* The region's memory may go before the log is closed. */
+	pthread_mutex_lock(&h->lock);
+	h->closed = h->rings;
+	h->rings = NULL;
+	h->sleeps = &h->no_board;
+	pthread_mutex_unlock(&h->lock);
 }
 
 void
@@ -535,6 +733,7 @@ wal_host_close(struct wal_host *h)
 	if (h == NULL)
 		return;
 	wal_host_stop(h);
+	take_rings(h);
 	for (wal_state(h->log, &s); s.condition == WAL_WELL && s.flushed < s.received; wal_state(h->log, &s))
 		wal_step(h->log);
 	wal_host_drop(h);
@@ -546,6 +745,9 @@ wal_host_drop(struct wal_host *h)
 	if (h == NULL)
 		return;
 	wal_close(h->log);
+	wal_rings_close(h->rings);
+	wal_rings_close(h->closed);
+	pthread_mutex_destroy(&h->lock);
 	free(h->place);
 	free(h);
 }

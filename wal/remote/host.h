@@ -23,6 +23,15 @@ struct wal_host_config {
 	uint32_t delay_ms;     /* until a record is flushed that no client waits for; 0 = 200 */
 	uint64_t every;        /* struct wal_line */
 	bool thread;           /* flush on a thread of its own */
+	/* Rings (rings_format.h): memory of the region, zeros; NULL = none. */
+	void *rings;
+	net_addr rings_at;
+	uint64_t rings_bytes;
+	uint32_t ring_bytes; /* of one, a power of two */
+	bool rings_any;      /* also for workers that do not have the memory mapped: for tests */
+	/* Is it proved that no WRITE of that process executes any more? NULL: its rings stay. */
+	bool (*gone)(void *arg, uint64_t identity);
+	void *gone_arg;
 };
 
 /* NAM_NOMEM, NAM_IO: no thread; and all that wal_open returns. */

@@ -341,9 +341,45 @@ wal_append_start(struct net_worker *w, const struct wal_log *l, struct wal_appen
 	a->rq->attempt = a->attempt;
 	a->rq->part = a->part;
 	a->rq->stamp = a->stamp;
-	for (unsigned i = 0; i < l->copies; i++)
-		if ((a->spared >> i & 1) == 0)
+	for (unsigned i = 0; i < l->copies; i++) {
+		a->to[i].by_ring =
+		    a->own != NULL && sizeof *a->rq + a->rq->bytes <= wal_ring_most(&a->own->copy[i]);
+		if ((a->spared >> i & 1) == 0 && !a->to[i].by_ring)
 			append_again(w, a, i);
+	}
+}
+
+/* Has a log that is broken taken it? It takes nothing more. */
+static nam_status
+was_taken(struct net_worker *w, struct wal_append *a, unsigned copy)
+{
+	struct wal_last last;
+	nam_status st = wal_log_last(w, a->log, copy, a->place, &last);
+	if (st != NAM_OK)
+		return NAM_GONE;
+	if (last.end == 0 || memcmp(last.name, a->name, sizeof last.name) != 0 || last.part != a->part)
+		return NAM_UNLOGGED;
+	a->end.at[copy] = last.end;
+	return NAM_OK;
+}
+
+/* Puts it into the ring. NAM_BUSY: a message is on its way instead. */
+static nam_status
+by_ring(struct net_worker *w, struct wal_append *a, unsigned copy)
+{
+	const struct wal_rq prod_rq = { .what = WAL_PROD, .life = a->log->life };
+	uint64_t none[sizeof(struct wal_report) / 8];
+	uint32_t got;
+	bool prod;
+	nam_status st = wal_ring_put(&a->own->copy[copy], w, a->rq, &a->end.in_ring[copy], &prod);
+	if (st == NAM_BUSY)
+		append_again(w, a, copy);
+	if (st == NAM_UNLOGGED)
+		return was_taken(w, a, copy);
+	if (st == NAM_OK && prod)
+		(void)net_call(w, a->log->copy[copy].region, WAL_SERVICE, &prod_rq, sizeof prod_rq, none,
+		    sizeof none, &got);
+	return st;
 }
 
 static nam_status
@@ -374,10 +410,14 @@ wal_append_wait(struct net_worker *w, struct wal_append *a)
 {
 	nam_status all = NAM_OK;
 	a->may = 0;
-	a->end = (struct wal_ends){ { 0 } };
+	a->end = (struct wal_ends){ 0 };
 	/* Each one to its end: what is on its way uses the caller's memory. */
 	for (unsigned i = 0; i < a->log->copies; i++) {
-		nam_status st = (a->spared >> i & 1) == 0 ? wait_for(w, a, i) : NAM_OK;
+		nam_status st = NAM_OK;
+		if ((a->spared >> i & 1) == 0)
+			st = a->to[i].by_ring ? by_ring(w, a, i) : NAM_BUSY;
+		if ((a->spared >> i & 1) == 0 && st == NAM_BUSY)
+			st = wait_for(w, a, i);
 		if ((a->spared >> i & 1) == 0 && (st == NAM_OK || st == NAM_GONE || st == NAM_CORRUPT))
 			a->may |= 1u << i;
 		if (all == NAM_OK || (all == NAM_GONE && st != NAM_OK))
@@ -517,6 +557,76 @@ wal_log_begins(struct net_worker *w, const struct wal_log *l, const struct wal_r
 	return NAM_OK;
 }
 
+/* ---- rings ---- */
+
+/* Once: a node that is busy keeps the ring until this process is gone. */
+static void
+unring(struct net_worker *w, const struct wal_log *l, unsigned copy, const uint64_t name[2])
+{
+	const struct wal_rq rq = { .what = WAL_UNRING, .life = l->life, .name = { name[0], name[1] } };
+	uint64_t none[sizeof(struct wal_report) / 8];
+	uint32_t got;
+	(void)net_call(w, l->copy[copy].region, WAL_SERVICE, &rq, sizeof rq, none, sizeof none, &got);
+}
+
+static void
+ask_one(struct net_worker *w, const struct wal_log *l, unsigned copy, struct wal_own_rings *own)
+{
+	const struct wal_rq rq = {
+		.what = WAL_RING, .life = l->life, .name = { own->name[0], own->name[1] }
+	};
+	uint64_t answer[sizeof(struct wal_report) / 8];
+	struct wal_ring_given given;
+	struct wal_ring *r = &own->copy[copy];
+	uint32_t got;
+	if (net_call(w, l->copy[copy].region, WAL_SERVICE, &rq, sizeof rq, answer, sizeof answer, &got) !=
+		NAM_OK ||
+	    got != sizeof given)
+		return;
+	memcpy(&given, answer, sizeof given);
+	if (net_region_of((net_addr){ given.ring }) == l->copy[copy].region &&
+	    net_region_of((net_addr){ given.board }) == l->copy[copy].region)
+		wal_ring_begin(r, w, &given);
+	if (r->open)
+		return;
+	/* It cannot use it. */
+	unring(w, l, copy, own->name);
+	r->generation = 0;
+}
+
+void
+wal_rings_ask(struct net_worker *w, const struct wal_log *l, struct wal_own_rings *own)
+{
+	if (own->asked)
+		return;
+	own->asked = true;
+	own->name[0] = net_identity(net_worker_net(w));
+	own->name[1] = nam_rng_next(net_rng(w)) | 1;
+	for (unsigned i = 0; i < l->copies; i++)
+		ask_one(w, l, i, own);
+}
+
+void
+wal_rings_give_back(struct net_worker *w, const struct wal_log *l, struct wal_own_rings *own)
+{
+	for (unsigned i = 0; i < l->copies; i++)
+		if (own->copy[i].generation != 0)
+			unring(w, l, i, own->name);
+	*own = (struct wal_own_rings){ .asked = true };
+}
+
+void
+wal_rings_prod(struct net_worker *w, const struct wal_log *l, const struct wal_own_rings *own)
+{
+	const struct wal_rq rq = { .what = WAL_PROD, .life = l->life };
+	uint64_t none[sizeof(struct wal_report) / 8];
+	uint32_t got;
+	for (unsigned i = 0; i < l->copies; i++)
+		if (own->copy[i].generation != 0)
+			(void)net_call(
+			    w, l->copy[i].region, WAL_SERVICE, &rq, sizeof rq, none, sizeof none, &got);
+}
+
 /* ---- how far it is flushed ---- */
 
 bool
@@ -543,15 +653,18 @@ read_lines(struct net_worker *w, const struct wal_log *l, struct wal_line line[W
 }
 
 nam_status
-wal_log_flushed(
-    struct net_worker *w, const struct wal_log *l, struct wal_ends *end, unsigned *broken, uint64_t *sync_ns)
+wal_log_flushed(struct net_worker *w, const struct wal_log *l, struct wal_own_rings *own,
+    struct wal_ends *end, unsigned *broken, uint64_t *sync_ns)
 {
 	struct wal_line line[WAL_COPIES];
 	nam_status st = read_lines(w, l, line);
 	*broken = 0;
+	*end = (struct wal_ends){ 0 };
+	for (unsigned i = 0; st == NAM_OK && i < l->copies; i++)
+		if (own->copy[i].generation != 0)
+			st = wal_ring_flushed(&own->copy[i], w, &end->in_ring[i]);
 	if (st != NAM_OK)
 		return st;
-	*end = (struct wal_ends){ { 0 } };
 	*sync_ns = 0;
 	for (unsigned i = 0; i < l->copies; i++) {
 		if (UINT64_C(1000) * line[i].sync_us > *sync_ns)

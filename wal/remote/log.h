@@ -12,6 +12,7 @@
 
 #include <net/net.h>
 #include <net/ring/service.h>
+#include <wal/remote/ring.h>
 #include <wal/remote/wal_msg.h>
 
 #include <stdatomic.h>
@@ -26,19 +27,47 @@ struct wal_log {
 	} copy[WAL_COPIES];
 };
 
-/* A position of each copy; 0 where there is no further one. */
+/* Of each copy a position, or so many bytes of the worker's ring there; 0 where there is none. */
 struct wal_ends {
 	uint64_t at[WAL_COPIES];
+	uint64_t in_ring[WAL_COPIES];
 };
-/* True if no position of a lies behind that of b. */
+/* True if nothing of a lies behind that of b. */
+static inline bool
+wal_reached_one(const struct wal_ends *a, const struct wal_ends *b, unsigned copy)
+{
+	return a->at[copy] <= b->at[copy] && a->in_ring[copy] <= b->in_ring[copy];
+}
 static inline bool
 wal_reached(const struct wal_ends *a, const struct wal_ends *b)
 {
 	for (unsigned i = 0; i < WAL_COPIES; i++)
-		if (a->at[i] > b->at[i])
+		if (!wal_reached_one(a, b, i))
 			return false;
 	return true;
 }
+/* *of becomes what either has reached. */
+static inline void
+wal_reach(struct wal_ends *of, const struct wal_ends *more)
+{
+	for (unsigned i = 0; i < WAL_COPIES; i++) {
+		of->at[i] = more->at[i] > of->at[i] ? more->at[i] : of->at[i];
+		of->in_ring[i] = more->in_ring[i] > of->in_ring[i] ? more->in_ring[i] : of->in_ring[i];
+	}
+}
+
+/* The rings of a worker, one for each copy on its host. Zeros: not asked for. */
+struct wal_own_rings {
+	uint64_t name[2];
+	bool asked;
+	struct wal_ring copy[WAL_COPIES];
+};
+/* Asks for them, once. A copy that gives none gets messages. */
+void wal_rings_ask(struct net_worker *w, const struct wal_log *l, struct wal_own_rings *own);
+/* Gives them back, if the nodes answer soon. Nothing of this worker waits for the log any more. */
+void wal_rings_give_back(struct net_worker *w, const struct wal_log *l, struct wal_own_rings *own);
+/* The flusher of each copy looks into its rings. */
+void wal_rings_prod(struct net_worker *w, const struct wal_log *l, const struct wal_own_rings *own);
 
 /* NAM_UNSUPPORTED: that node has no log. */
 nam_status wal_log_ask(struct net_worker *w, unsigned region, struct wal_report *out);
@@ -83,8 +112,9 @@ struct wal_append {
 	uint64_t place, name[2];
 	uint64_t series; /* Q5, as are the next two; with WAL_OF_ROUND the number of the round */
 	uint32_t attempt, part;
-	uint64_t stamp;  /* of WAL_ROUND */
-	unsigned spared; /* bits of copies that do not get it */
+	uint64_t stamp;            /* of WAL_ROUND */
+	unsigned spared;           /* bits of copies that do not get it */
+	struct wal_own_rings *own; /* NULL, or: it may go by these */
 	/* NULL, or: true, it is not sent again while the log is busy (NAM_BUSY). */
 	bool (*gives_up)(void *arg);
 	void *gives_up_arg;
@@ -93,9 +123,10 @@ struct wal_append {
 	struct {
 		struct net_call call;
 		uint64_t answer[sizeof(struct wal_report) / 8];
+		bool by_ring;
 	} to[WAL_COPIES];
 	/* behind wal_append_wait */
-	struct wal_ends end; /* the positions behind it */
+	struct wal_ends end; /* where it ends */
 	unsigned may;        /* bits of the copies that have received it, or may do so */
 };
 /* Leaves with the doorbell of the verbs posted in this round; never parks. */
@@ -139,9 +170,9 @@ nam_status wal_log_line(struct net_worker *w, const struct wal_log *l, struct wa
  */
 bool wal_log_rouses(struct net_worker *w, const struct wal_log *l);
 /* READs how far the copies are flushed, and how long a sync takes at present: all lines in one
- * round trip. *broken: bits of the copies that are broken: what lies behind is not flushed there.
- * NAM_REFUSED: the life is over. */
-nam_status wal_log_flushed(
-    struct net_worker *w, const struct wal_log *l, struct wal_ends *end, unsigned *broken, uint64_t *sync_ns);
+ * round trip, and own rings, if there are any. *broken: bits of the copies that are broken: what
+ * lies behind is not flushed there. NAM_REFUSED: the life is over. */
+nam_status wal_log_flushed(struct net_worker *w, const struct wal_log *l, struct wal_own_rings *own,
+    struct wal_ends *end, unsigned *broken, uint64_t *sync_ns);
 
 #endif

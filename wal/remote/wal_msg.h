@@ -26,6 +26,8 @@
  *   Q10 A cluster's log has up to WAL_COPIES copies, on as many nodes: each is a log of its own,
  *       with positions and an order of its own, and Q1 to Q9 hold for each. Life and round have
  *       the same number on all of them.
+ *   Q11 A worker of the log's own host may put a record into a ring there instead (rings_format.h):
+ *       it is received when it is published, and Q3 to Q7 hold for it.
  */
 #ifndef NAM_WAL_REMOTE_WAL_MSG_H
 #define NAM_WAL_REMOTE_WAL_MSG_H
@@ -54,6 +56,10 @@ enum wal_message {
 		      * WAL_STAYS, WAL_QUITS of `series` -> struct wal_round */
 	WAL_CUT,     /* arg: position of a round, `series` its number: the life begins there */
 	WAL_LOST,    /* arg: id of a node that is lost for good to the published life */
+	WAL_RING,    /* name: of a worker: its process's identity, and its own -> struct
+		      * wal_ring_given (rings_format.h): its ring */
+	WAL_UNRING,  /* name: of a worker: its ring ends */
+	WAL_PROD,    /* the flusher is to look into the rings */
 };
 
 enum wal_append_flag {
