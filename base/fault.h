@@ -18,7 +18,7 @@
  * I: txn/intent_format.h; T: tsoracle/oracle_format.h; H: index/hash/hash_format.h; L:
  * index/learned/learned_format.h; P: txn/twopc/README.md; B: bench/README.md; A:
  * olap/job_format.h; G: net/ring/ring_format.h; W: wal/wal_format.h; J:
- * txn/logged_format.h), the test that is to catch it,
+ * txn/logged_format.h; Q: wal/remote/wal_msg.h), the test that is to catch it,
  * within so many seeds (0 = it plays scenes, and reports so), the effect.
  */
 /* clang-format off */
@@ -121,6 +121,10 @@
 	X(VALUE_UNMOVED, "value-unmoved", "J5", "sim_cuts", 500, "rows are restored with the old addresses of their long values") \
 	X(RESTORER_LIVES, "restorer-lives", "K6", "sim_cuts", 500, "a process restores beside a restorer that lives") \
 	X(NUMBER_BEFORE, "number-before", "J6", "sim_cuts", 600, "a number that lies before the begin of a generation is taken for one that the log has") \
+	X(NAMED_BY_LOCK, "named-by-lock", "J2", "replay_test", 0, "of an attempt's name the lock word alone is compared") \
+	X(LATE_TAKEN, "late-taken", "Q7", "logged_test", 0, "the log takes a record that comes behind its undoing") \
+	X(UNANSWERED, "unanswered", "Q1", "logged_test", 0, "a record counts as received though its node has not answered") \
+	X(UNDONE_UNFLUSHED, "undone-unflushed", "J3", "logged_test", 0, "a client is told of the undoing before that is flushed") \
 	X(LOG_UNFLUSHED, "log-unflushed", "J1", "logged_test", 0, "a commit is answered before the log is flushed")
 /* clang-format on */
 

@@ -128,8 +128,8 @@ static int
 by_name(const void *a, const void *b)
 {
 	const struct name *x = a, *y = b;
-	if (x->lock != y->lock)
-		return x->lock < y->lock ? -1 : 1;
+	if (x->lock != y->lock || nam_fault(NAMED_BY_LOCK))
+		return (x->lock > y->lock) - (x->lock < y->lock);
 	return (x->check > y->check) - (x->check < y->check);
 }
 

@@ -52,7 +52,7 @@ scene_of() {
 	olap_twin_test) echo "$dir/olap.$1" ;;
 	crowd_test | bell_test) echo "$dir/net.$1" ;;
 	wal_twin_test) echo "$dir/wal.$1" ;;
-	numbers_test) echo "$dir/catalog.$1" ;;
+	numbers_test | replay_test) echo "$dir/catalog.$1" ;;
 	tpcw_paper_test) echo "$dir/bench.$1" ;;
 	*) echo "$dir/txn.$1" ;;
 	esac

@@ -205,6 +205,8 @@ txn_log_wait(struct txn *t)
 		return NAM_OK;
 	nam_status st = wal_append_wait(t->tw->w, &l->append);
 	t->logging = NULL;
+	if (nam_fault(UNANSWERED) && st == NAM_GONE)
+		st = NAM_OK;
 	if (nam_fault(COPIES_ONE) && (l->append.may & 1) != 0)
 		st = NAM_OK;
 	if (st == NAM_OK)
@@ -262,7 +264,7 @@ txn_log_undone(struct txn_worker *tw, uint64_t lock, uint64_t check, unsigned co
 		if (st != NAM_OK)
 			return st;
 	}
-	return st == NAM_OK ? txn_flush_wait(tw, a.end) : st;
+	return st == NAM_OK && !nam_fault(UNDONE_UNFLUSHED) ? txn_flush_wait(tw, a.end) : st;
 }
 
 nam_status

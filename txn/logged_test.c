@@ -361,6 +361,64 @@ test_rings(void **state)
 	fixture_rings = false;
 }
 
+/* ---- an owner that does not reach its log ---- */
+
+/* Behind one of its verbs the owner does not reach the node that has the log. It may end by itself,
+ * or be recovered. */
+static void
+parted_body(struct fixture *fix)
+{
+	fill(fix, KEYS, OLD);
+	uint64_t at = net_sim_verbs(fix->net[OWNER]) + world.verb;
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[OWNER]), owner_main, fix, 128 << 10));
+	while (!world.ended && net_sim_verbs(fix->net[OWNER]) < at)
+		net_sleep(fix->w[0], 100);
+	world.crashed = !world.ended;
+	net_sim_part(fix->sim, fix->net[OWNER], 1, 20 * (uint64_t)LEASE_NS);
+	while (!world.ended)
+		net_sleep(fix->w[0], 100000);
+	net_sleep(fix->w[0], 10 * (uint64_t)LEASE_NS);
+	show(fix);
+}
+
+/* What was answered is in memory and in the log, behind whichever verb it happens. */
+static unsigned
+parted(uint64_t seeds, unsigned *worlds, unsigned *after)
+{
+	unsigned wrong = 0;
+	for (uint64_t seed = 1; seed <= seeds; seed++) {
+		bool before = true;
+		for (uint64_t verb = 1; before && verb < 400; verb++) {
+			memset(&world, 0, sizeof world);
+			world.verb = verb;
+			world.sync = true;
+			open_logs(seed * 1000 + verb);
+			run(3, 2, seed * 1000 + verb, parted_body);
+			bool is = world.row[0] == NEW ? world.fresh == NEW
+						      : world.fresh == -1 && world.st != NAM_OK;
+			wal_faulty_cut(dir_of(0));
+			read_log(dir_of(0));
+			close_logs();
+			is = is_the_world() && is;
+			before = world.crashed;
+			++*worlds;
+			*after += world.row[0] == NEW;
+			wrong += !is || world.wrong;
+		}
+	}
+	return wrong;
+}
+
+static void
+test_parted(void **state)
+{
+	(void)state;
+	unsigned worlds = 0, after = 0;
+	assert_int_equal(parted(2, &worlds, &after), 0);
+	printf("%u worlds, the commit is there in %u\n", worlds, after);
+	assert_true(worlds > 60 && after > 0 && after < worlds);
+}
+
 /* ---- what a commit costs ---- */
 
 enum { COSTS = 24 };
@@ -527,6 +585,53 @@ test_answered(void **state)
 	ill = 0;
 }
 
+/* A copy's disk has failed, so a commit that the other one has received is rolled back. The other
+ * disk stops at one of its calls. */
+static void
+rolled_back(struct fixture *fix)
+{
+	fill(fix, 1, 0);
+	wal_faulty_stop_at(dir_of(0), 1);
+	for (uint64_t k = 1; k <= 2; k++) {
+		struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
+		assert_int_equal(insert(t, &fix->tab[0], k, NEW), NAM_OK);
+		world.st = txn_commit(t, NULL);
+		assert_true(world.st == NAM_UNSURE || (k == 2 && world.st == NAM_UNLOGGED));
+		wal_faulty_stop_at(dir_of(1), world.verb);
+	}
+}
+
+/* How many clients were told that it was rolled back, though the log has it. */
+static unsigned
+told_too_early(unsigned *told)
+{
+	unsigned wrong = 0;
+	copies = 2;
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		open_logs(seed);
+		memset(&world, 0, sizeof world);
+		world.verb = 1 + seed % 8;
+		run(1, 2, seed, rolled_back);
+		wal_faulty_cut(dir_of(1));
+		read_log(dir_of(1));
+		close_logs();
+		*told += world.st == NAM_UNLOGGED;
+		wrong += world.st == NAM_UNLOGGED && logged_value(2) != -1;
+	}
+	copies = 1;
+	return wrong;
+}
+
+static void
+test_rolled_back(void **state)
+{
+	(void)state;
+	unsigned told = 0;
+	assert_int_equal(told_too_early(&told), 0);
+	printf("rolled back and told: %u of 40\n", told);
+	assert_true(told > 0 && told < 40);
+}
+
 /* ---- no space ---- */
 
 static void
@@ -624,6 +729,17 @@ last_part(struct fixture *fix, uint64_t name)
 	return last.part;
 }
 
+/* A commit that comes behind its undoing is not received, and does no harm: a recoverer that asks
+ * is not told that it is there. */
+static void
+comes_late(struct fixture *fix)
+{
+	uint64_t first, end;
+	assert_int_equal(say(fix, WAL_UNDOES, 9, &first), NAM_OK);
+	assert_int_equal(say(fix, 0, 9, &end), NAM_OK);
+	world.wrong = end != first || last_part(fix, 9) != WAL_UNDONE;
+}
+
 static void
 undone_names(struct fixture *fix)
 {
@@ -634,11 +750,8 @@ undone_names(struct fixture *fix)
 	assert_int_equal(say(fix, WAL_UNDOES, 8, &end), NAM_OK);
 	assert_true(end > first);
 	assert_int_equal(last_part(fix, 8), WAL_UNDONE);
-	/* One that comes behind its undoing is not received, and does no harm. */
-	assert_int_equal(say(fix, WAL_UNDOES, 9, &first), NAM_OK);
-	assert_int_equal(say(fix, 0, 9, &end), NAM_OK);
-	assert_int_equal(end, first);
-	assert_int_equal(last_part(fix, 9), WAL_UNDONE);
+	comes_late(fix);
+	assert_false(world.wrong);
 	/* The next attempt has the place; an older one is undone beside it, and comes no more. */
 	assert_int_equal(say(fix, 0, 10, &end), NAM_OK);
 	assert_true(end > first);
@@ -652,10 +765,9 @@ static void
 test_undone_names(void **state)
 {
 	(void)state;
-	fixture_log = wal_faulty_open(4);
+	open_logs(4);
 	run(1, 2, 4, undone_names);
-	wal_faulty_close(fixture_log);
-	fixture_log = NULL;
+	close_logs();
 }
 
 /* ---- the broken twins ---- */
@@ -685,11 +797,25 @@ test_twins(void **state)
 	printf(
 	    "fault %s: %u of %u worlds are wrong\n", nam_fault_name[NAM_FAULT_RINGS_UNTAKEN], wrong, worlds);
 	assert_true(wrong > 0);
+	unsigned told = 0;
+	worlds = after = 0;
 	nam_fault_on = NAM_FAULT_LOG_UNFLUSHED;
 	unsigned lost = lost_answers();
+	printf("fault %s: %u answered commits are lost\n", nam_fault_name[nam_fault_on], lost);
+	nam_fault_on = NAM_FAULT_UNDONE_UNFLUSHED;
+	unsigned early = told_too_early(&told);
+	printf("fault %s: %u of %u that were told undone are there\n", nam_fault_name[nam_fault_on], early,
+	    told);
+	nam_fault_on = NAM_FAULT_UNANSWERED;
+	unsigned wrong = parted(4, &worlds, &after);
+	printf("fault %s: %u of %u worlds are wrong\n", nam_fault_name[nam_fault_on], wrong, worlds);
+	nam_fault_on = NAM_FAULT_LATE_TAKEN;
+	open_logs(4);
+	run(1, 2, 4, comes_late);
+	close_logs();
+	printf("fault %s: a record was taken behind its undoing\n", nam_fault_name[nam_fault_on]);
 	nam_fault_on = NAM_FAULT_NONE;
-	printf("fault %s: %u answered commits are lost\n", nam_fault_name[NAM_FAULT_LOG_UNFLUSHED], lost);
-	assert_true(lost > 0);
+	assert_true(lost > 0 && early > 0 && wrong > 0 && world.wrong);
 }
 #endif
 
@@ -702,7 +828,9 @@ main(void)
 		cmocka_unit_test(test_recoverer_dies),
 		cmocka_unit_test(test_copies),
 		cmocka_unit_test(test_rings),
+		cmocka_unit_test(test_parted),
 		cmocka_unit_test(test_answered),
+		cmocka_unit_test(test_rolled_back),
 		cmocka_unit_test(test_no_space),
 		cmocka_unit_test(test_undone_names),
 		cmocka_unit_test(test_cost),

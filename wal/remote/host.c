@@ -311,9 +311,10 @@ append(struct wal_host *h, const struct wal_rq *rq, const void *bytes, uint64_t 
 		bool same = p->place != 0 && p->last.name[0] == rq->name[0] && p->last.name[1] == rq->name[1];
 		bool late = p->place != 0 && !same && p->series == rq->series &&
 			    p->attempt - rq->attempt - 1 < WAL_LATE;
+		bool taken = same && p->last.part == WAL_UNDONE && nam_fault(LATE_TAKEN);
 		if (undoes && late)
 			p = NULL; /* a later attempt is there: nothing of this one can come */
-		if (!undoes && same && rq->part <= p->part) { /* Q5, Q7 */
+		if (!undoes && same && rq->part <= p->part && !taken) { /* Q5, Q7 */
 			*end = p->last.end;
 			return NAM_OK;
 		}
