@@ -112,6 +112,7 @@
 	X(RINGS_UNSORTED, "rings-unsorted", "R3", "rings_test", 0, "the log takes entries ring by ring, not in the order of their numbers") \
 	X(RINGS_LEFT, "rings-left", "R5", "rings_test", 0, "a log that was busy finishes what it had listed, and does not look again") \
 	X(RINGS_UNTAKEN, "rings-untaken", "R5", "logged_test", 0, "the log answers a recoverer before it has taken what the dead owner has published") \
+	X(COPIES_EMPTY, "copies-empty", "W11", "sim_cuts --copies 2", 500, "an empty directory counts as a copy of the log that is there") \
 	X(LOG_UNASKED, "log-unasked", "J1", "logged_test", 0, "a recoverer finishes a commit that the log has not received") \
 	X(REPLAY_LAST, "replay-last", "J4", "sim_cuts", 500, "of the versions of a row the last one in the log is taken for the newest") \
 	X(UNDONE_COUNTS, "undone-counts", "J2", "sim_cuts", 600, "an attempt that was undone counts after a restart") \

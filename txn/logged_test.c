@@ -807,7 +807,7 @@ test_twins(void **state)
 	printf("fault %s: %u of %u that were told undone are there\n", nam_fault_name[nam_fault_on], early,
 	    told);
 	nam_fault_on = NAM_FAULT_UNANSWERED;
-	unsigned wrong = parted(4, &worlds, &after);
+	wrong = parted(4, &worlds, &after);
 	printf("fault %s: %u of %u worlds are wrong\n", nam_fault_name[nam_fault_on], wrong, worlds);
 	nam_fault_on = NAM_FAULT_LATE_TAKEN;
 	open_logs(4);

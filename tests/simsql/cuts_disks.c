@@ -4,7 +4,9 @@
  *
  * After a cut of the whole cluster one disk of several may be lost for good: it is empty in the
  * next life; or its node is started without it, an operator has told the other nodes that its copy
- * is lost, and it comes back a life later, empty or with what it had.
+ * is lost, and it comes back a life later, empty or with what it had. Then the node that has gone
+ * on may be started with an empty directory by mistake: so the old copy is the only one there, and
+ * must not be taken for the database.
  */
 #include "cuts_run.h"
 
@@ -132,6 +134,7 @@ cut_disks_begin(struct cut_run *r)
 	const struct cut_shape *s = &r->shape;
 	for (unsigned i = 0; i < r->disks; i++) {
 		struct cut_disk *d = &r->disk[i];
+		r->mistaken = r->mistaken || d->own != NULL;
 		d->run = r;
 		d->region = i + 1;
 		d->host = NULL;
@@ -187,6 +190,23 @@ can_lose(const struct cut_run *r, unsigned lost, bool *same)
 	return can;
 }
 
+/* The next life begins with an empty directory in the place of d's, beside an old copy. */
+static void
+mistake(struct cut_run *r, struct cut_disk *d, const struct cut_disk *old)
+{
+	if (!old->absent || old->emptied || d->line == NULL || !r->judged)
+		return;
+	struct wal_dir *empty = wal_faulty_open(r->seed * 10 + r->number + 2000);
+	if (empty == NULL)
+		return;
+	if (r->shape.power || cut_disks_stopped(r))
+		wal_faulty_cut(d->dir);
+	else
+		wal_faulty_end(d->dir);
+	d->own = d->dir;
+	d->dir = empty;
+}
+
 static void
 lose_one(struct cut_run *r)
 {
@@ -200,6 +220,9 @@ lose_one(struct cut_run *r)
 	for (unsigned i = 0; i < r->disks; i++)
 		any = any || r->disk[i].absent;
 	loses = loses && !any && can_lose(r, lost, &same);
+	if (r->disks == 2 && r->number + 2 < CUT_LIVES && nam_rng_below(&dice, 2))
+		for (unsigned i = 0; i < 2; i++)
+			mistake(r, &r->disk[i], &r->disk[1 - i]);
 	for (unsigned i = 0; i < r->disks; i++) {
 		r->disk[i].absent = false;
 		if (r->disk[i].line != NULL && r->disk[i].line->published != 0)
@@ -231,7 +254,16 @@ cut_disks_end(struct cut_run *r)
 			;
 	}
 	bool last = r->number == CUT_LIVES;
-	if (r->disks > 1 && !last)
+	bool mistaken = r->mistaken;
+	for (unsigned i = 0; i < r->disks; i++) {
+		struct cut_disk *d = &r->disk[i];
+		if (d->own == NULL)
+			continue;
+		wal_faulty_close(d->dir);
+		d->dir = d->own;
+		d->own = NULL;
+	}
+	if (r->disks > 1 && !last && !mistaken)
 		lose_one(r);
 	for (unsigned i = 0; i < r->disks; i++) {
 		if (power)

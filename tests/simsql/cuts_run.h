@@ -37,6 +37,8 @@ struct cut_disk {
 	struct wal_dir *dir;
 	bool absent;  /* its node is started without it */
 	bool emptied; /* it was lost, and another one, without a life, is in its place */
+	/* Its node was started with an empty directory by mistake, and this is its own; or NULL. */
+	struct wal_dir *own;
 	/* Of a life. */
 	struct cut_run *run;
 	unsigned region;
@@ -71,6 +73,8 @@ struct cut_run {
 	unsigned committed, checkpoints, restores, restorers_died;
 	unsigned full, failed; /* transactions refused: the disk is full, or has failed */
 	unsigned disks_lost, lost_said;
+	bool mistaken; /* a node has a wrong directory, and another one an old copy */
+	unsigned refused;
 };
 
 /* cuts_disks.c: faults of the life that begins; their logs (for cluster_open); one has had its cut;
