@@ -14,7 +14,8 @@
 #include <stdbool.h>
 
 /*
- * Point, name, the rule that it breaks (R, M: txn/record_format.h; F: txn/refer.c; K: txn/keyed.c;
+ * Point, name, the rule that it breaks (R, M: txn/record_format.h; F: txn/refer.c; K: txn/keyed.c,
+ * but K6 and K8: txn/cluster_format.h;
  * I: txn/intent_format.h; T: tsoracle/oracle_format.h; H: index/hash/hash_format.h; L:
  * index/learned/learned_format.h; P: txn/twopc/README.md; B: bench/README.md; A:
  * olap/job_format.h; G: net/ring/ring_format.h; W: wal/wal_format.h; J:
@@ -126,6 +127,8 @@
 	X(LATE_TAKEN, "late-taken", "Q7", "logged_test", 0, "the log takes a record that comes behind its undoing") \
 	X(UNANSWERED, "unanswered", "Q1", "logged_test", 0, "a record counts as received though its node has not answered") \
 	X(UNDONE_UNFLUSHED, "undone-unflushed", "J3", "logged_test", 0, "a client is told of the undoing before that is flushed") \
+	X(MEMORY_UNASKED, "memory-unasked", "K8", "sim_cuts", 500, "a process that lives on connects to a node whose memory is that of a later life") \
+	X(RESET_UNLOOKED, "reset-unlooked", "K8", "sim_cuts", 500, "nodes are reset without a look whether a log has what was committed") \
 	X(LOG_UNFLUSHED, "log-unflushed", "J1", "logged_test", 0, "a commit is answered before the log is flushed")
 /* clang-format on */
 

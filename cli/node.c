@@ -103,13 +103,9 @@ static nam_status
 reset_asked(void *arg, struct net_request *rq)
 {
 	struct node *n = arg;
-	uint64_t incarnation;
-	if (rq->len != sizeof incarnation)
-		return NAM_INVALID;
-	memcpy(&incarnation, rq->bytes, sizeof incarnation);
-	/* Else a process that has looked long ago would end the cluster that came behind. */
-	if (incarnation != sn_region_incarnation(n->region))
-		return NAM_REFUSED;
+	nam_status st = net_reset_asked(sn_region_incarnation(n->region), rq);
+	if (st != NAM_OK)
+		return st;
 	atomic_store(&n->reset, true);
 	pthread_mutex_lock(&now.lock);
 	if (now.server != NULL)

@@ -1,6 +1,7 @@
 /* net.c -- the front end: nodes, workers, time and figures, for every fabric. Operations:
  * post.c. */
 #include <base/assert.h>
+#include <base/fault.h>
 #include <base/hash.h>
 #include <base/log.h>
 #include <net/exec.h>
@@ -280,6 +281,15 @@ void
 net_node_set_replaced(struct net_node *node)
 {
 	atomic_store(&node->info.replaced, true);
+}
+
+bool
+net_node_is(struct net_node *node, uint64_t incarnation)
+{
+	if (node->info.incarnation == incarnation || nam_fault(MEMORY_UNASKED))
+		return true;
+	net_node_set_replaced(node);
+	return false;
 }
 
 void

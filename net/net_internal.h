@@ -295,6 +295,9 @@ net_node_lost(const struct net_node *node)
 void net_node_set_lost(struct net_node *node);
 /* Any thread. */
 void net_node_set_replaced(struct net_node *node);
+/* The node that was met has that incarnation. False: it is not the memory that this process knows,
+ * and counts as replaced. */
+bool net_node_is(struct net_node *node, uint64_t incarnation);
 
 static inline unsigned
 net_out(const struct net_worker *w)

@@ -276,10 +276,8 @@ connect_as(struct net_node *node, enum net_role role, uint64_t word, uint32_t mo
 	    shake(node->host, node->port, node->info.name, &me, role, until, &fd, &welcome, grant, err);
 	if (st != NAM_OK)
 		return st;
-	if (welcome.incarnation != node->info.incarnation || welcome.region != node->info.region) {
+	if (welcome.region != node->info.region || !net_node_is(node, welcome.incarnation)) {
 		close(fd);
-		if (welcome.region == node->info.region)
-			net_node_set_replaced(node);
 		return nam_fail(err, NAM_GONE,
 		    "%s is not the node it was: it came back empty; restart this process", node->info.name);
 	}
@@ -352,8 +350,8 @@ about(struct net_node *node, enum net_role role, uint64_t word, uint64_t wait_ns
 	if (st == NAM_OK && welcome.region != node->info.region)
 		st = nam_fail(
 		    err, NAM_GONE, "%s is not storage node %u any more", node->info.name, node->info.region);
-	if (st == NAM_OK && welcome.incarnation != node->info.incarnation)
-		net_node_set_replaced(node);
+	if (st == NAM_OK)
+		(void)net_node_is(node, welcome.incarnation);
 	return st;
 }
 

@@ -41,6 +41,10 @@
  *       restorer has committed is marked, so each process that sees it sees the whole database.
  *   K7  The copies of the log are chosen before K3, with all words taken, and never change
  *       (copies.h).
+ *   K8  When a node of a cluster with a log has lost its memory, the cluster's life is over: the
+ *       other nodes reset theirs, but only if a log has what the cluster has committed, and each
+ *       only if its incarnation is the one that the roster names (over.c). A process reaches
+ *       memory of no other incarnation than it knew, so what it knew ends with its handle.
  */
 #ifndef NAM_TXN_CLUSTER_FORMAT_H
 #define NAM_TXN_CLUSTER_FORMAT_H

@@ -144,6 +144,22 @@ tell_of_other(struct txn_worker *tw, const struct txn_life_wait *wait)
 		wait->told(wait->told_arg, permille < 1000 ? (unsigned)permille : 1000);
 }
 
+/* A storage node has lost its memory since this process has opened the cluster: perhaps all that
+ * says what the restorer did, so that nobody can recover it. The life is over (over.c). */
+static nam_status
+look_for_empty(struct txn_db *db, struct nam_err *err)
+{
+	const struct net_set replaced = net_replaced(db->net);
+	for (unsigned i = 0; i < net_node_count(db->net); i++) {
+		const struct net_node_info *node = net_node(db->net, i);
+		if (net_set_has(&replaced, node->region))
+			return nam_fail(err, NAM_RESET,
+			    "storage node %u (%s) came back empty before the database was restored",
+			    node->region, node->name);
+	}
+	return NAM_OK;
+}
+
 nam_status
 txn_life(struct txn_worker *tw, const struct txn_life_wait *wait, bool *restorer, bool *restores,
     struct nam_err *err)
@@ -184,6 +200,8 @@ txn_life(struct txn_worker *tw, const struct txn_life_wait *wait, bool *restorer
 		}
 		if (st != NAM_OK)
 			return nam_fail(err, st, "cannot read the cluster's record: %s", nam_status_text(st));
+		if ((st = look_for_empty(db, err)) != NAM_OK)
+			return st;
 		uint64_t now = net_now_ns(tw->w);
 		if (now - since > TELL_NS && word != waits) {
 			nam_log(NAM_LOG_WARN, "another process restores the database; this one waits for it");

@@ -11,6 +11,7 @@
 #include "cluster_format.h"
 #include "txn_internal.h"
 
+#include <base/fault.h>
 #include <net/ring/service.h>
 
 /* Has that member lost its memory? */
@@ -91,16 +92,18 @@ was_whole(struct net_worker *w, const struct txn_roster *r, enum whole *out)
 
 /*
  * What the cluster has committed must be in a log before its memory goes. If the database has never
- * been there (K6), nothing of it counts. If the home is gone, it cannot say so; but the others'
- * memory is of no use without it, and a log that has what the cluster was made from is the right
- * one.
+ * been there (K6), nothing of it counts but what it was to be restored from: the roster remembers
+ * that there was such a log, and nothing else does when all nodes are empty. If the home is gone,
+ * it cannot say so; but the others' memory is of no use without it, and a log that has what the
+ * cluster was made from is the right one.
  */
 static nam_status
 look_at_log(struct net_worker *w, const struct txn_roster *r, struct nam_err *err)
 {
 	enum whole whole;
 	nam_status st = was_whole(w, r, &whole);
-	if (st == NAM_OK && whole == NEVER_WHOLE)
+	bool none = whole == NEVER_WHOLE && r->from == 0;
+	if (st == NAM_OK && (none || nam_fault(RESET_UNLOOKED)))
 		return st;
 	for (unsigned i = 0; st == NAM_OK && i < WAL_COPIES && r->log[i] != 0; i++) {
 		const struct net_node_info *node = net_node_of(net_worker_net(w), (unsigned)r->log[i]);
@@ -109,7 +112,7 @@ look_at_log(struct net_worker *w, const struct txn_roster *r, struct nam_err *er
 			continue;
 		st = wal_log_ask(w, node->region, &report);
 		if (st == NAM_OK && report.published != 0 &&
-		    (report.cluster == r->number || (whole == NOT_KNOWN && report.cluster == r->from)))
+		    (report.cluster == r->number || (whole != WHOLE && report.cluster == r->from)))
 			return st;
 	}
 	if (st != NAM_OK)

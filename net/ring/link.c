@@ -23,6 +23,17 @@ net_echo(void *arg, struct net_request *rq)
 	return NAM_OK;
 }
 
+nam_status
+net_reset_asked(uint64_t incarnation, const struct net_request *rq)
+{
+	uint64_t asked;
+	if (rq->len != sizeof asked)
+		return NAM_INVALID;
+	memcpy(&asked, rq->bytes, sizeof asked);
+	/* Else a process that has looked long ago would end the cluster that came behind. */
+	return asked == incarnation ? NAM_OK : NAM_REFUSED;
+}
+
 bool
 net_link_sound(const struct net_ring_hello *h)
 {

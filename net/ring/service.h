@@ -82,6 +82,9 @@ enum { NET_SERVICE_ECHO = 1 };
  */
 enum { NET_SERVICE_RESET = 2 };
 nam_status net_echo(void *arg, struct net_request *rq);
+/* What the node with that incarnation answers to a request of NET_SERVICE_RESET. NAM_OK: it is to
+ * reset its memory. */
+nam_status net_reset_asked(uint64_t incarnation, const struct net_request *rq);
 
 /* ---- calling ---------------------------------------------------------------- */
 

@@ -144,6 +144,35 @@ net_sim_replace_node(struct net_sim *s, unsigned region)
 		s->node[region].replaced = true;
 }
 
+/* Verbs that a broken connection still carried end with the memory. */
+static void
+silence(struct net_sim *s, const struct sim_node *node)
+{
+	for (struct sim_qp *qp = s->qp; qp != NULL; qp = qp->next)
+		if (qp->node == node) {
+			qp->deaf = true;
+			qp->half = false;
+			qp->last = 0;
+		}
+}
+
+void
+net_sim_restart_node(struct net_sim *s, unsigned region)
+{
+	if (region == 0 || region >= NET_REGIONS || s->node[region].mem == NULL)
+		return;
+	struct sim_node *node = &s->node[region];
+	net_sim_lose_node(s, region);
+	silence(s, node);
+	net_sim_serve_end(node);
+	net_sim_node_empty(s, node);
+	node->down = node->replaced = false;
+	for (struct sim_proc *p = s->proc; p != NULL; p = p->next)
+		net_set_drop(&p->fenced, region);
+	if (s->cfg.trace)
+		net_sim_say(s, "storage node %u begins again, empty", region);
+}
+
 /* ---- processes ------------------------------------------------------------------- */
 
 void

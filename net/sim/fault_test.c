@@ -592,6 +592,55 @@ partitions(void **state)
 	}
 }
 
+/* A storage node begins again: its memory is empty, those that knew the old one do not reach it,
+ * and what was under way to it never lands. */
+static void
+outlives(void *arg)
+{
+	struct proc *me = arg;
+	struct fixture *l = me->fix;
+	struct nam_err err;
+	uint64_t seen;
+	assert_int_equal(net_faa1(me->w, net_at(2, NET_EXTENT), 7, &seen, NULL), NAM_OK);
+	const uint64_t was = net_node_of(me->net, 2)->incarnation;
+	/* One dies with verbs under way. */
+	nam_co_start(net_worker_sched(l->p[2].w), writer, &l->p[2], 0);
+	net_sleep(me->w, 20000);
+	net_sim_carry(l->p[2].net, NET_SIM_CARRY_ALL);
+	net_sim_crash(l->sim, l->p[2].net);
+	net_sim_restart_node(l->sim, 2);
+	assert_int_equal(net_faa1(me->w, net_at(2, NET_EXTENT), 1, &seen, NULL), NAM_GONE);
+	assert_int_equal(net_worker_reconnect(me->w, 2, &err), NAM_GONE);
+	const struct net_set replaced = net_replaced(me->net);
+	assert_true(net_set_has(&replaced, 2));
+	assert_int_equal(net_faa1(me->w, net_at(1, NET_EXTENT + BLOCK), 1, &seen, NULL), NAM_OK);
+	net_sleep(me->w, 1000000);
+	for (uint64_t at = 0; at < BLOCK + 64; at += 8)
+		assert_int_equal(word(l, 2, at), 0);
+	/* A process that comes now knows the new one. */
+	struct net *n;
+	assert_int_equal(net_sim_attach(l->sim, &n), NAM_OK);
+	assert_int_not_equal(net_node_of(n, 2)->incarnation, was);
+	assert_int_equal(net_node_of(n, 1)->incarnation, net_node_of(me->net, 1)->incarnation);
+	net_close(n);
+	assert_int_equal(net_fence_process(me->w, net_identity(l->p[2].net), 0, &err), NAM_OK);
+	net_sim_bury(l->sim, l->p[2].net);
+}
+
+static void
+restarts(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct fixture l = { 0 };
+		const struct net_sim_config cfg = { .seed = seed, .nodes = NODES, .region_bytes = 1 << 20 };
+		fixture_open(&l, &cfg);
+		nam_co_start(net_worker_sched(l.p[0].w), outlives, &l.p[0], 0);
+		assert_true(net_sim_run(l.sim, NULL, NULL));
+		fixture_close(&l);
+	}
+}
+
 /* ---- rings ------------------------------------------------------------------------ */
 
 enum { CALLS = 30 };
@@ -729,6 +778,7 @@ main(void)
 		cmocka_unit_test(pauses),
 		cmocka_unit_test(by_dice),
 		cmocka_unit_test(partitions),
+		cmocka_unit_test(restarts),
 		cmocka_unit_test(callers),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,8 +41,10 @@ leg_answered(struct net_sim *s, struct sim_call *c)
 	if (unreachable(f, leg->node))
 		return;
 	(void)s;
-	if (leg->node->replaced)
-		net_declare_replaced(f->timeout.worker->proc->net, leg->node->region);
+	struct net *asker = f->timeout.worker->proc->net;
+	const struct net_node_info *known = net_node_of(asker, leg->node->region);
+	if (leg->node->replaced || known->incarnation != sim_incarnation(leg->node))
+		net_declare_replaced(asker, leg->node->region);
 	f->left--;
 	if (f->timeout.co != NULL) {
 		net_sim_touch(f->timeout.worker);

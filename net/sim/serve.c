@@ -255,7 +255,7 @@ line_due(struct net_sim *s, struct sim_call *c)
 static void
 line(struct net_sim *s, struct sim_node *node)
 {
-	if (node->down || node->paused)
+	if (node->down || node->paused || node->pool == NULL)
 		return;
 	while (node->pool->first != NULL) {
 		struct sim_link *l = node->pool->first->tag;
@@ -536,6 +536,30 @@ net_sim_pause(struct net_sim *s, unsigned region, bool paused)
 		idle_soon(s, node);
 }
 
+static void
+pool_free(struct sim_node *node)
+{
+	if (node->pool != NULL)
+		net_pool_close(node->pool);
+	free(node->pool);
+	node->pool = NULL;
+}
+
+/* Links stay: events name them. */
+void
+net_sim_serve_end(struct sim_node *node)
+{
+	for (struct sim_link *l = node->link; l != NULL; l = l->next) {
+		l->ended = true;
+		l->member.has = l->member.waits = false;
+		l->offered = l->wanted = l->dropped = false;
+		l->link.polled = false;
+	}
+	pool_free(node);
+	node->service = NULL;
+	node->services = 0;
+}
+
 void
 net_sim_serve_free(struct sim_node *node)
 {
@@ -545,8 +569,5 @@ net_sim_serve_free(struct sim_node *node)
 		free(l->link.out.mirror);
 		free(l);
 	}
-	if (node->pool != NULL)
-		net_pool_close(node->pool);
-	free(node->pool);
-	node->pool = NULL;
+	pool_free(node);
 }

@@ -1,4 +1,5 @@
 /* sim.c -- the simulated cluster: its memory, its processes and the loop that plays its time. */
+#include <base/assert.h>
 #include <net/sim/sim_internal.h>
 
 #include <stdlib.h>
@@ -218,16 +219,24 @@ node_open(struct net_sim *s, unsigned region)
 	node->region = region;
 	node->mem = mem;
 	node->size = s->cfg.region_bytes;
-	struct net_super *super = mem;
+	net_sim_node_empty(s, node);
+	return net_sim_nic_open(s, &node->nic) ? NAM_OK : NAM_NOMEM;
+}
+
+void
+net_sim_node_empty(const struct net_sim *s, struct sim_node *node)
+{
+	struct net_super *super = (struct net_super *)(void *)node->mem;
+	/* Pages that read as zeros, however many there are. */
+	NAM_ASSERT(madvise(node->mem, node->size, MADV_DONTNEED) == 0);
 	super->magic = NET_MAGIC;
 	super->version = NET_VERSION;
-	super->region = region;
+	super->region = node->region;
 	super->layout = net_layout();
 	super->cluster = nam_hash("namdb", 5, 0);
-	super->incarnation = nam_mix(s->cfg.seed + region) | 1;
+	super->incarnation = nam_mix(s->cfg.seed + node->region + ((uint64_t)node->lives++ << 32)) | 1;
 	super->size = node->size;
 	super->bump = NET_EXTENT;
-	return net_sim_nic_open(s, &node->nic) ? NAM_OK : NAM_NOMEM;
 }
 
 nam_status

@@ -181,5 +181,11 @@ void net_sim_heal(struct net_sim *sim, struct net *n, unsigned region);
 void net_sim_lose_node(struct net_sim *sim, unsigned region);
 /* Likewise, and an empty node takes its place: it answers fences, and has none of the memory. */
 void net_sim_replace_node(struct net_sim *sim, unsigned region);
+/*
+ * That node's process ends, if net_sim_lose_node has not ended it yet, and another one begins: its
+ * memory is empty and has another incarnation, and it hosts nothing until net_sim_serve. Processes
+ * that knew the node before do not reach it any more; those that attach from now on do.
+ */
+void net_sim_restart_node(struct net_sim *sim, unsigned region);
 
 #endif

@@ -193,6 +193,7 @@ net_sim_runs(const struct sim_proc *p)
 struct sim_node {
 	unsigned region;
 	bool down, replaced;
+	unsigned lives; /* how often its process has begun */
 	char *mem;
 	uint64_t size;
 	uint64_t verb_free;         /* when the next verb may start */
@@ -291,6 +292,13 @@ void net_sim_qp_orphan(struct net_sim *s, struct sim_qp *qp, uint64_t last, bool
 void net_sim_wire_resume(struct net_sim *s, struct sim_proc *p);
 
 /* sim.c */
+/* Its memory is that of a node that begins. */
+void net_sim_node_empty(const struct net_sim *s, struct sim_node *node);
+static inline uint64_t
+sim_incarnation(const struct sim_node *node)
+{
+	return ((const struct net_super *)(const void *)node->mem)->incarnation;
+}
 /* When a sleep of so many ns by that process's clock ends. */
 uint64_t net_sim_sleep_until(const struct sim_worker *sw, uint64_t ns);
 void net_sim_ready(struct sim_worker *sw);
@@ -332,6 +340,8 @@ void net_sim_serve_resume(struct net_sim *s, struct sim_proc *p);
 void net_sim_serve_gone(
     struct net_sim *s, const struct sim_proc *p, struct sim_node *node, uint64_t after_ns);
 void net_sim_serve_free(struct sim_node *node);
+/* The node's process ends: its rings and services. */
+void net_sim_serve_end(struct sim_node *node);
 
 /*
  * nic.c, where the simulator has a model. leave: when a verb posted at `now` reaches the node.

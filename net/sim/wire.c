@@ -772,7 +772,7 @@ wire_open(struct net_endpoint *ep, struct nam_err *err)
 		return nam_fail(err, NAM_REFUSED, "%s has fenced this process", ep->node->info.name);
 	if (node->replaced)
 		net_node_set_replaced(ep->node);
-	if (sw->proc->dead || node->down)
+	if (sw->proc->dead || node->down || !net_node_is(ep->node, sim_incarnation(node)))
 		return nam_fail(err, NAM_GONE, "%s is not there any more", ep->node->info.name);
 	if (net_set_has(&sw->proc->parted, node->region))
 		return nam_fail(err, NAM_TIMEOUT, "%s does not answer", ep->node->info.name);

@@ -3,6 +3,7 @@
 
 #include <base/co.h>
 #include <net/net.h>
+#include <net/region_format.h>
 
 #include <stdarg.h>
 
@@ -104,26 +105,21 @@ main_co(void *arg)
 	c->ended = true;
 }
 
-/* The services of ordered indexes, on each node. */
-static bool
-host_trees(struct cluster *c, const struct net_sim_config *cfg)
+bool
+cluster_host(struct cluster *c, unsigned r)
 {
-	for (unsigned r = 1; r <= cfg->nodes; r++) {
-		c->tree_host[r] = idx_tree_host_open(r, net_sim_memory(c->sim, r), cfg->region_bytes);
-		if (c->tree_host[r] == NULL)
-			return false;
-		idx_tree_host_services(c->tree_host[r], c->tree_service[r]);
-		if (c->log[r].fn != NULL) {
-			memcpy(c->services[r], c->tree_service[r], sizeof c->tree_service[r]);
-			c->services[r][IDX_TREE_SERVICES] = c->log[r];
-			if (net_sim_serve(c->sim, r, c->services[r], 1 + IDX_TREE_SERVICES) != NAM_OK)
-				return false;
-			continue;
-		}
-		if (net_sim_serve(c->sim, r, c->tree_service[r], IDX_TREE_SERVICES) != NAM_OK)
-			return false;
-	}
-	return true;
+	const struct net_super *super = net_sim_memory(c->sim, r);
+	struct net_service *all = c->services[r];
+	unsigned n = IDX_TREE_SERVICES;
+	c->tree_host[r] = idx_tree_host_open(r, net_sim_memory(c->sim, r), super->size);
+	if (c->tree_host[r] == NULL)
+		return false;
+	idx_tree_host_services(c->tree_host[r], all);
+	if (c->log[r].fn != NULL)
+		all[n++] = c->log[r];
+	if (c->reset[r].fn != NULL)
+		all[n++] = c->reset[r];
+	return net_sim_serve(c->sim, r, all, n) == NAM_OK;
 }
 
 bool
@@ -136,7 +132,10 @@ cluster_open(
 		c->bad = true;
 		return false;
 	}
-	if (st != NAM_OK || !host_trees(c, cfg)) {
+	for (unsigned r = 1; st == NAM_OK && r <= cfg->nodes; r++)
+		if (!cluster_host(c, r))
+			st = NAM_NOMEM;
+	if (st != NAM_OK) {
 		cluster_bad(c, "no memory for the simulator");
 		return false;
 	}

@@ -33,11 +33,9 @@ struct cluster {
 	void (*body)(struct cluster *c);
 	void *arg;
 	struct idx_tree_host *tree_host[CLUSTER_NODES + 1]; /* by region */
-	struct net_service tree_service[CLUSTER_NODES + 1][IDX_TREE_SERVICES];
-	/* Of nodes that have a log; fn NULL = it has none. */
-	struct net_service log[CLUSTER_NODES + 1];
-	/* Of such a node, all. */
-	struct net_service services[CLUSTER_NODES + 1][1 + IDX_TREE_SERVICES];
+	/* Of nodes that have a log, or can be asked to reset their memory; fn NULL = no. */
+	struct net_service log[CLUSTER_NODES + 1], reset[CLUSTER_NODES + 1];
+	struct net_service services[CLUSTER_NODES + 1][2 + IDX_TREE_SERVICES]; /* all of a node */
 	bool unguarded;    /* a twin: nobody waits for helpers of the dead */
 	bool faults_later; /* rates have no effect before body says so */
 	bool bad, ended;
@@ -54,6 +52,8 @@ void cluster_bad(struct cluster *c, const char *fmt, ...) __attribute__((format(
  */
 bool cluster_open(
     struct cluster *c, const struct net_sim_config *cfg, unsigned procs, bool (*before)(struct cluster *c));
+/* That node begins to serve. */
+bool cluster_host(struct cluster *c, unsigned region);
 /* Plays body in a coroutine of process 0, closes everything. c has parser, body, arg; the processes
  * are attached, not open. False if something was wrong. */
 bool cluster_run(struct cluster *c, const struct net_sim_config *cfg, unsigned procs);

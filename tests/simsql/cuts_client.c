@@ -28,7 +28,8 @@ kind_of(struct cut_client *k, const char *e)
 	/* 08004: this process has been fenced. */
 	static const char *const unknown[] = { "08004", "08007", "40003", NULL };
 	const struct cut_shape *s = &k->run->shape;
-	bool failing = s->fail_sync != 0, faults = s->crash || s->long_pauses || s->breaks || failing;
+	bool failing = s->fail_sync != 0;
+	bool faults = s->crash || s->long_pauses || s->breaks || failing || k->run->falls > 0;
 	if (is_one_of(e, undone))
 		return ERROR_UNDONE;
 	if (strncmp(e, "53100", 5) == 0 && s->room != 0) {
@@ -99,6 +100,19 @@ begin(struct cut_client *k)
 	return t;
 }
 
+/* Its fate was settled while its client was at it: another process has restored the database. */
+static void
+judge_late(struct cut_client *k, const struct cut_txn *t, bool ok, bool asked)
+{
+	bool here = t->state == CUT_HERE;
+	if (ok && !here && (t->sync || !asked))
+		cluster_bad(
+		    &k->run->c, "client %u: transaction %u was answered, and is not there", k->number, k->id);
+	if (here && (!asked || (!ok && !k->unknown)))
+		cluster_bad(
+		    &k->run->c, "client %u: transaction %u was rolled back, and is there", k->number, k->id);
+}
+
 /* After the statements: ok says whether all went well. */
 static bool
 end(struct cut_client *k, struct cut_txn *t, bool ok)
@@ -110,12 +124,20 @@ end(struct cut_client *k, struct cut_txn *t, bool ok)
 		return false; /* its COMMIT was not sent */
 	if (!ok || dice(k, 20) == 0) {
 		say(k, "ROLLBACK");
-		t->state = CUT_UNDONE;
+		if (t->state == CUT_OPEN)
+			t->state = CUT_UNDONE;
 		return false;
 	}
-	t->state = CUT_ASKED;
-	t->asked = ++m->now;
+	bool open = t->state == CUT_OPEN;
+	if (open) {
+		t->state = CUT_ASKED;
+		t->asked = ++m->now;
+	}
 	ok = say(k, "COMMIT") != NULL;
+	if (t->state != CUT_ASKED) {
+		judge_late(k, t, ok, open);
+		return false;
+	}
 	t->told = ++m->now;
 	if (ok)
 		t->state = CUT_ACKED;
@@ -316,15 +338,16 @@ do_r(struct cut_client *k)
 	struct cut_model *m = k->run->m;
 	if (k->run->r_busy || m->rs == CUT_UNSURE)
 		return;
+	const uint64_t of = k->run->judged_of;
 	k->run->r_busy = true;
 	if (dice(k, 2)) {
 		const char *a = say(k, "SELECT nextval('r')");
-		if (a != NULL)
+		if (a != NULL && k->run->judged_of == of)
 			cut_r_shows(m, atoll(a));
 	} else {
 		int64_t to = 1 + (int64_t)dice(k, 2000);
 		m->r[m->rs++] = to;
-		if (say(k, "SELECT setval('r', %lld)", (long long)to) != NULL)
+		if (say(k, "SELECT setval('r', %lld)", (long long)to) != NULL && k->run->judged_of == of)
 			cut_r_is(m, to);
 	}
 	k->run->r_busy = false;
@@ -364,6 +387,7 @@ cut_client(void *arg)
 			net_sleep(r->c.place[k->p].w, dice(k, 100000));
 	}
 	speaker_close(&k->me);
+	k->over = true;
 	r->left--;
 }
 

@@ -7,9 +7,10 @@
 
 #include <base/rng.h>
 #include <net/net.h>
+#include <net/region_format.h>
 #include <wal/remote/wal_msg.h>
 
-enum { CUT_CLIENTS = 6, CUT_LIVES = 4, CUT_SEGMENT = 256 << 10 };
+enum { CUT_CLIENTS = 6, CUT_LIVES = 4, CUT_FALLS = 2, CUT_SEGMENT = 256 << 10 };
 
 /* What a life is like; a function of the seed and its number. */
 struct cut_shape {
@@ -30,9 +31,27 @@ struct cut_shape {
 	bool plain;          /* blocks are not compressed */
 	bool rings;          /* short records go by rings */
 	unsigned ill;        /* of several disks: the one that has room, fail_sync, cut_call */
+	unsigned falls;      /* so many times a storage node ends alone */
 };
 
-/* That of a storage node with a copy of the log: node 1 and so on. */
+/* A storage node. */
+struct cut_node {
+	struct cut_run *run;
+	unsigned region;
+	bool down, asked; /* to reset its memory */
+};
+
+/* One that ends alone, and comes back. */
+struct cut_fall {
+	unsigned region;
+	uint64_t at_ns, down_ns;
+	uint64_t wrong_ns; /* so long it has an empty directory, by mistake */
+	bool power;        /* its disk has lost what was not synced */
+	int state;
+	uint64_t until; /* of that state */
+};
+
+/* That of a storage node with a copy of the log: node 1 and so on; or, if there is one, node 2. */
 struct cut_disk {
 	struct wal_dir *dir;
 	bool absent;  /* its node is started without it */
@@ -62,12 +81,20 @@ struct cut_run {
 		unsigned number, p;
 		struct nam_rng dice;
 		struct speaker me;
-		bool lost, unknown;
+		bool lost, unknown, over;
 		uint32_t id;
 	} client[CUT_CLIENTS];
 	unsigned left;
 	unsigned opened; /* processes that have the database open */
 	bool judging, judged, over;
+	/* Of the home: which of the databases of this run a process is judging, or has judged. */
+	uint64_t judging_of, judged_of;
+	struct cut_node node[CLUSTER_NODES + 1];
+	unsigned nodes;
+	struct cut_fall fall[CUT_FALLS];
+	/* When a process opens the database again, since when it has tried that in vain; or 0. */
+	uint64_t again_ns[CLUSTER_PROCS], tried_ns[CLUSTER_PROCS];
+	unsigned falls, resets, opened_again, rejudged;
 	bool r_busy; /* a client is at the sequence r */
 	uint64_t begin_ns, judged_at;
 	unsigned committed, checkpoints, restores, restorers_died;
@@ -84,6 +111,19 @@ bool cut_disks_serve(struct cluster *c);
 bool cut_disks_stopped(const struct cut_run *r);
 void cut_disks_room(struct cut_run *r);
 void cut_disks_end(struct cut_run *r);
+
+/* That disk's log, on its node. False: it cannot be opened. */
+bool cut_disk_serve(struct cut_disk *d);
+
+/* cuts_nodes.c. begin: before cluster_open. step: now and then; true: a process is to come back. */
+void cut_nodes_begin(struct cut_run *r, unsigned nodes);
+bool cut_nodes_step(struct cut_run *r);
+/* A node has to end still, or to come back. */
+bool cut_nodes_pending(const struct cut_run *r);
+/* Since that process began, a node has lost its memory. */
+bool cut_life_over(struct cut_run *r, unsigned p);
+/* It opens the database, in a coroutine of its own. */
+void cut_member_start(struct cut_run *r, unsigned p);
 
 void cut_client(void *client);
 /* Reads the whole database in process p. */

@@ -28,14 +28,15 @@
 
 enum { LIVES = CUT_LIVES, PROCS_LEAST = 2, NODES = 2, STACK = 1 << 20, REGION = 48 << 20 };
 enum { SEGMENT = CUT_SEGMENT, COPIES_EVERY = 3 /* seeds: one has two copies */ };
-#define US UINT64_C(1000)
-#define MS UINT64_C(1000000)
+#define US       UINT64_C(1000)
+#define MS       UINT64_C(1000000)
+#define TRIES_NS (10000 * MS) /* of a process that comes back */
 
 /* Of all seeds; in memory that the seeds' processes share. */
 struct totals {
 	uint64_t lives, judged, committed, checkpoints, restores, restorers_died, acked, lost_off,
 	    unknown_here, unknown_lost, undone, recovered, cut_while_restoring, cut_at_calls, full, failed,
-	    copied, disks_lost, lost_said, refused;
+	    copied, disks_lost, lost_said, refused, falls, resets, opened_again, rejudged;
 	struct net_sim_stats sim;
 	uint64_t hash; /* of the seed played last */
 };
@@ -113,6 +114,11 @@ shape_of(uint64_t seed, unsigned number)
 	s.early = number > 0 && nam_rng_below(&d, 2);
 	if (number == 0)
 		s.crash_open = s.cut_call = 0;
+	if (number < LIVES && nam_rng_below(&d, 3) == 0) {
+		s.falls = 1 + (unsigned)nam_rng_below(&d, CUT_FALLS);
+		s.room = s.fail_sync = 0;
+		s.cut_ns = nam_rng_below(&d, 2) ? (20 + nam_rng_below(&d, 400)) * MS : 0;
+	}
 	return s;
 }
 
@@ -135,14 +141,50 @@ struct member {
 	unsigned p;
 };
 
+/* It ends, as a compute node that cannot open the database does, or whose storage nodes have
+ * ended. */
+static void
+leave(struct cut_run *r, unsigned p)
+{
+	struct place *at = &r->c.place[p];
+	if (at->tw != NULL)
+		txn_worker_close(at->tw);
+	cat_close(at->cat);
+	if (at->db != NULL)
+		txn_db_close(at->w, at->db);
+	at->cat = NULL;
+	at->tw = NULL;
+	at->db = NULL;
+}
+
+/* The database is not there. Beside nodes that end it comes back later, and then it must be. */
+static void
+not_open(struct cut_run *r, unsigned p, nam_status st, const struct nam_err *err)
+{
+	const struct cut_shape *s = &r->shape;
+	bool faults = s->fail_sync != 0 || s->room != 0 || s->long_pauses || s->breaks;
+	uint64_t now = net_sim_now_ns(r->c.sim);
+	if (verbose)
+		printf("    process %u: %s %s\n", p, nam_status_text(st), err->text);
+	r->refused += r->mistaken && st == NAM_REFUSED;
+	if (r->tried_ns[p] == 0)
+		r->tried_ns[p] = now;
+	bool late = !cut_nodes_pending(r) && now - r->tried_ns[p] > TRIES_NS;
+	if (!faults && !r->mistaken && (r->falls == 0 || late))
+		cluster_bad(
+		    &r->c, "process %u cannot open the database: %s %s", p, nam_status_text(st), err->text);
+}
+
+/* *ended: it has ended by itself. */
 static bool
-open_database(struct cut_run *r, unsigned p)
+open_database(struct cut_run *r, unsigned p, bool *ended)
 {
 	struct place *at = &r->c.place[p];
 	struct txn_config cfg = { .vector = 4096, .ptr_cache_entries = 1024, .lease_ms = 100 };
 	struct nam_err err = { 0 };
 	bool restorer = false, restores = false;
 	struct cat_restored restored;
+	*ended = false;
 	nam_status st = txn_db_open(at->w, &cfg, &at->db, &err);
 	if (st == NAM_OK)
 		sql_guard_helpers(at->db);
@@ -165,27 +207,13 @@ open_database(struct cut_run *r, unsigned p)
 		r->restorers_died += restorer;
 		return false;
 	}
-	if (verbose && st != NAM_OK)
-		printf("    process %u: %s %s\n", p, nam_status_text(st), err.text);
-	bool faults =
-	    r->shape.fail_sync != 0 || r->shape.room != 0 || r->shape.long_pauses || r->shape.breaks;
-	r->refused += r->mistaken && st == NAM_REFUSED;
-	if (st != NAM_OK && !faults && !r->mistaken)
-		cluster_bad(
-		    &r->c, "process %u cannot open the database: %s %s", p, nam_status_text(st), err.text);
 	r->restores += st == NAM_OK && restores;
-	if (st == NAM_OK)
+	if (st == NAM_OK) {
+		r->tried_ns[p] = 0;
 		return true;
-	/* It ends, as a compute node that cannot open the database does. */
-	if (at->tw != NULL)
-		txn_worker_close(at->tw);
-	cat_close(at->cat);
-	if (at->db != NULL)
-		txn_db_close(at->w, at->db);
-	at->cat = NULL;
-	at->tw = NULL;
-	at->db = NULL;
-	net_sim_crash(r->c.sim, at->net);
+	}
+	not_open(r, p, st, &err);
+	*ended = true;
 	return false;
 }
 
@@ -224,33 +252,88 @@ set_up(struct cut_run *r, unsigned p)
 
 /* The first one that has opened the database: nothing goes wrong but a cut. */
 static void
-judge(struct cut_run *r, unsigned p)
+judge(struct cut_run *r, unsigned p, uint64_t of)
 {
-	static struct cut_seen seen;
+	struct cut_seen *seen = calloc(1, sizeof *seen);
 	struct tables_found found;
+	if (seen == NULL)
+		abort();
 	r->judging = true;
+	r->judging_of = of;
 	net_sim_faults(r->c.sim, false);
 	for (unsigned i = 1; i <= r->shape.procs; i++)
 		net_sim_crash_at(r->c.sim, r->c.place[i].net, 0);
-	if (r->number == 0) {
+	if (!r->m->made) {
 		if (set_up(r, p)) {
 			r->m->made = true;
 			r->m->q_high = 1;
 			cut_r_is(r->m, 1);
 		}
 	} else {
-		cut_read_all(r, p, &seen);
+		cut_read_all(r, p, seen);
 		tables_judge(&r->c, p, &found);
-		if (r->over)
-			return;
-		if (!r->c.bad && !cut_judge(r->m, &seen))
+		if (!r->over && !r->c.bad && !cut_judge(r->m, seen))
 			cluster_bad(&r->c, "%s", r->m->wrong);
 	}
+	free(seen);
+	if (r->over)
+		return;
 	if (r->shape.room != 0)
 		cut_disks_room(r);
+	r->rejudged += r->judged;
+	r->judging = false;
 	r->judged = true;
-	r->judged_at = net_sim_now_ns(r->c.sim);
+	r->judged_of = of;
+	if (r->judged_at == 0)
+		r->judged_at = net_sim_now_ns(r->c.sim);
 	net_sim_faults(r->c.sim, true);
+}
+
+static void
+start_clients(struct cut_run *r, unsigned p)
+{
+	for (unsigned i = 0; i < CUT_CLIENTS; i++) {
+		struct cut_client *k = &r->client[i];
+		if (1 + i % r->shape.procs != p)
+			continue;
+		*k = (struct cut_client){ .run = r, .number = i, .p = p };
+		nam_rng_init(&k->dice, nam_mix(r->seed * LIVES + r->number) + i + 1000 * r->rejudged);
+		r->left++;
+		cluster_start(&r->c, p, cut_client, k);
+	}
+}
+
+/* Its clients have come to their ends. */
+static bool
+is_idle(const struct cut_run *r, unsigned p)
+{
+	bool idle = true;
+	for (unsigned i = 0; i < CUT_CLIENTS; i++)
+		idle = idle && (1 + i % r->shape.procs != p || r->client[i].over);
+	return idle;
+}
+
+/* With the database open, to the end of its life. */
+static void
+live(struct cut_run *r, unsigned p)
+{
+	struct place *at = &r->c.place[p];
+	const uint64_t of = net_node_of(at->net, txn_db_home(at->db))->incarnation;
+	if (r->judged_of != of && !(r->judging && r->judging_of == of) && !cut_life_over(r, p))
+		judge(r, p, of);
+	while (r->judged_of != of && !net_sim_crashed(at->net) && !cut_life_over(r, p))
+		net_sleep(at->w, 100 * US);
+	if (r->judged_of != of)
+		return;
+	if (r->shape.crash != 0 && p > 1) {
+		uint64_t verbs = net_sim_verbs(at->net) + 1 + nam_rng_below(net_rng(at->w), r->shape.crash);
+		net_sim_crash_at(r->c.sim, at->net, verbs);
+	}
+	start_clients(r, p);
+	r->opened++;
+	while (r->shape.falls > 0 && !net_sim_crashed(at->net) &&
+	       (!is_idle(r, p) || (cut_nodes_pending(r) && !cut_life_over(r, p))))
+		net_sleep(at->w, 200 * US);
 }
 
 static void
@@ -259,28 +342,36 @@ member_main(void *arg)
 	struct member *me = arg;
 	struct cut_run *r = me->run;
 	struct place *at = &r->c.place[me->p];
+	bool ended;
 	net_sleep(at->w, nam_rng_below(net_rng(at->w), 3000) * US);
-	bool open = open_database(r, me->p);
-	if (open && !r->judging)
-		judge(r, me->p);
-	while (open && !r->judged && !net_sim_crashed(at->net))
-		net_sleep(at->w, 100 * US);
-	if (open && r->shape.crash != 0 && me->p > 1) {
-		uint64_t verbs = net_sim_verbs(at->net) + 1 + nam_rng_below(net_rng(at->w), r->shape.crash);
-		net_sim_crash_at(r->c.sim, at->net, verbs);
+	bool open = open_database(r, me->p, &ended);
+	if (open)
+		live(r, me->p);
+	if (r->shape.falls > 0 && open && !net_sim_crashed(at->net) && cut_life_over(r, me->p))
+		ended = true;
+	if (ended) {
+		leave(r, me->p);
+		bool died = net_sim_crashed(at->net);
+		net_sim_crash(r->c.sim, at->net);
+		bool late =
+		    r->tried_ns[me->p] != 0 && net_sim_now_ns(r->c.sim) - r->tried_ns[me->p] > TRIES_NS;
+		if (r->falls > 0 && !died && !late)
+			r->again_ns[me->p] =
+			    net_sim_now_ns(r->c.sim) + nam_rng_below(net_rng(at->w), 20 * MS);
 	}
-	for (unsigned i = 0; open && i < CUT_CLIENTS; i++) {
-		struct cut_client *k = &r->client[i];
-		if (1 + i % r->shape.procs != me->p)
-			continue;
-		*k = (struct cut_client){ .run = r, .number = i, .p = me->p };
-		nam_rng_init(&k->dice, nam_mix(r->seed * LIVES + r->number) + i);
-		r->left++;
-		cluster_start(&r->c, me->p, cut_client, k);
-	}
-	r->opened += open;
 	free(me);
 	r->left--;
+}
+
+void
+cut_member_start(struct cut_run *r, unsigned p)
+{
+	struct member *m = malloc(sizeof *m);
+	if (m == NULL)
+		abort();
+	*m = (struct member){ r, p };
+	r->left++;
+	cluster_start(&r->c, p, member_main, m);
 }
 
 /* ---- a life ---- */
@@ -292,19 +383,16 @@ watch_main(void *arg)
 	struct cut_run *r = arg;
 	struct net_worker *w = r->c.place[0].w;
 	for (unsigned p = 1; p <= r->shape.procs; p++) {
-		struct member *m = malloc(sizeof *m);
-		if (m == NULL)
-			abort();
-		*m = (struct member){ r, p };
 		if (r->shape.crash_open != 0 && (p < r->shape.procs))
 			net_sim_crash_at(
 			    r->c.sim, r->c.place[p].net, 1 + nam_rng_below(net_rng(w), r->shape.crash_open));
-		r->left++;
-		cluster_start(&r->c, p, member_main, m);
+		cut_member_start(r, p);
 	}
 	/* Some seconds: restores and recoveries have their time. */
-	for (uint64_t until = net_now_ns(w) + 60000 * MS; r->left > 0 && !r->c.bad;) {
+	bool busy = false;
+	for (uint64_t until = net_now_ns(w) + 60000 * MS; (r->left > 0 || busy) && !r->c.bad;) {
 		net_sleep(w, 200 * US);
+		busy = cut_nodes_step(r);
 		cluster_bury(&r->c);
 		if (net_now_ns(w) > until) {
 			cluster_bad(&r->c, "%u clients are stuck", r->left);
@@ -341,6 +429,10 @@ count(struct cut_run *r)
 	totals->cut_while_restoring += r->number > 0 && !r->judged;
 	totals->cut_at_calls += cut_disks_stopped(r);
 	totals->copied += r->disks > 1;
+	totals->falls += r->falls;
+	totals->resets += r->resets;
+	totals->opened_again += r->opened_again;
+	totals->rejudged += r->rejudged;
 	net_sim_stats_add(&totals->sim, &s);
 	for (unsigned p = 1; p <= r->shape.procs; p++) {
 		struct txn_stats st;
@@ -350,6 +442,16 @@ count(struct cut_run *r)
 		totals->recovered += st.recovered;
 	}
 	totals->hash = nam_mix(totals->hash ^ net_sim_trace_hash(r->c.sim));
+}
+
+/* A disk is missing, or another one is in its place. */
+static bool
+is_lacking(const struct cut_run *r)
+{
+	bool lacks = false;
+	for (unsigned i = 0; i < r->disks; i++)
+		lacks = lacks || r->disk[i].absent || r->disk[i].emptied;
+	return lacks;
 }
 
 static bool
@@ -389,6 +491,9 @@ play_life(
 		.sheltered = 2,
 		.trace = trace };
 	cut_disks_begin(r);
+	if (r->mistaken || is_lacking(r))
+		r->shape.falls = 0;
+	cut_nodes_begin(r, nodes_of(r));
 	bool opened = cluster_open(&r->c, &cfg, 1 + s->procs, cut_disks_serve);
 	if (opened) {
 		cluster_start(&r->c, 0, watch_main, r);
@@ -506,8 +611,7 @@ summary(uint64_t first, uint64_t last, uint64_t failed, double seconds)
 		{ "refused by a full disk", t->full }, { "by a disk that had failed", t->failed },
 		{ NULL, 0 } };
 	const struct figure copies[] = { { "lives with copies of the log", t->copied },
-		{ "disks lost for good", t->disks_lost }, { "copies told lost", t->lost_said },
-		{ "processes refused beside an old copy", t->refused }, { NULL, 0 } };
+		{ "disks lost for good", t->disks_lost }, { "copies told lost", t->lost_said }, { NULL, 0 } };
 	const struct figure sim[] = { { "verbs", t->sim.verbs }, { "READs torn", t->sim.reads_torn },
 		{ "late", t->sim.delays }, { "pauses", t->sim.pauses },
 		{ "connections broken", t->sim.breaks }, { "processes died", t->sim.crashes },
@@ -515,11 +619,17 @@ summary(uint64_t first, uint64_t last, uint64_t failed, double seconds)
 		{ NULL, 0 } };
 	printf("seeds %llu-%llu: %llu failed, %.1f s, %.1f seeds/s\n", (unsigned long long)first,
 	    (unsigned long long)last, (unsigned long long)failed, seconds, (double)seeds / seconds);
+	const struct figure nodes[] = { { "storage nodes ended alone", t->falls },
+		{ "reset their memory", t->resets },
+		{ "processes opened the database again", t->opened_again },
+		{ "restores judged beside processes that lived on", t->rejudged }, { NULL, 0 } };
 	bool all = show_figures(life);
+	all = show_figures(nodes) && all;
 	all = show_figures(cut) && all;
 	all = show_figures(sim) && all;
 	all = (copies_forced == 1 || show_figures(copies)) && all;
-	if (failed == 0 && seeds >= 200 && !all) {
+	printf("  %llu processes refused beside an old copy\n", (unsigned long long)t->refused);
+	if (failed == 0 && seeds >= 100 && !all) {
 		printf("FAILED: something never happened\n");
 		return false;
 	}
