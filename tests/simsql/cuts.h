@@ -74,7 +74,7 @@ struct cut_model {
 	 * answer showed or set; and those that setval calls without an answer, or with an error,
 	 * may have set since the last one with an answer. */
 	int64_t r[CUT_UNSURE];
-	unsigned rs;
+	unsigned rs; /* 0 = nothing is known of it */
 	char wrong[CUT_TEXT];
 	/* counted */
 	uint64_t acked, lost_off, unknown_here, unknown_lost, undone, judged;

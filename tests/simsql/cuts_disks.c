@@ -126,6 +126,12 @@ cut_disks_serve(struct cluster *c)
 	return !r->over;
 }
 
+unsigned
+cut_first_region(uint64_t seed, unsigned disks)
+{
+	return 1 + (disks == 1 && nam_mix(seed ^ 0x2d) % 3 == 0);
+}
+
 /* Faults of a life: each of one disk. */
 void
 cut_disks_begin(struct cut_run *r)
@@ -135,7 +141,7 @@ cut_disks_begin(struct cut_run *r)
 		struct cut_disk *d = &r->disk[i];
 		r->mistaken = r->mistaken || d->own != NULL;
 		d->run = r;
-		d->region = i + 1 + (r->disks == 1 && nam_mix(r->seed ^ 0x2d) % 3 == 0);
+		d->region = i + cut_first_region(r->seed, r->disks);
 		d->host = NULL;
 		d->line = NULL;
 		d->ready = 0;

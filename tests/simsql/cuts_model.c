@@ -253,7 +253,7 @@ judge_numbers(struct cut_model *m, const struct cut_seen *s)
 	if (s->q <= m->q_high)
 		cut_wrong(
 		    m, "q gives out %lld, and had given out %lld", (long long)s->q, (long long)m->q_high);
-	bool right = false;
+	bool right = m->rs == 0; /* not known */
 	for (unsigned i = 0; i < m->rs; i++)
 		right = right || (s->r > m->r[i] && s->r <= m->r[i] + CUT_AHEAD);
 	if (!right)

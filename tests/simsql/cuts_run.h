@@ -8,6 +8,8 @@
 #include <base/rng.h>
 #include <net/net.h>
 #include <net/region_format.h>
+#include <txn/backup.h>
+#include <txn/cut.h>
 #include <wal/remote/wal_msg.h>
 
 enum { CUT_CLIENTS = 6, CUT_LIVES = 4, CUT_FALLS = 2, CUT_SEGMENT = 256 << 10 };
@@ -32,6 +34,7 @@ struct cut_shape {
 	bool rings;          /* short records go by rings */
 	unsigned ill;        /* of several disks: the one that has room, fail_sync, cut_call */
 	unsigned falls;      /* so many times a storage node ends alone */
+	bool backs_up;       /* a process makes a backup */
 };
 
 /* A storage node. */
@@ -68,6 +71,20 @@ struct cut_disk {
 	struct nam_rng dice;
 };
 
+struct cut_backup {
+	unsigned p;             /* the process that makes it */
+	struct cut_model *from; /* as it was before it began, or at `until` */
+	struct cut_model *to;   /* ... and when its end was known */
+	int64_t until;          /* the moment up to which it is restored; 0 = all of it */
+	bool whole, broken;     /* it has come to its end; or in vain */
+	struct wal_dir *dir;
+	struct wal *copy;
+	uint32_t life;
+	struct txn_backup_plan plan;
+	struct txn_cut cut;
+	char *buf;
+};
+
 struct cut_run {
 	struct cluster c;
 	struct cut_shape shape;
@@ -94,6 +111,7 @@ struct cut_run {
 	struct cut_fall fall[CUT_FALLS];
 	/* When a process opens the database again, since when it has tried that in vain; or 0. */
 	uint64_t again_ns[CLUSTER_PROCS], tried_ns[CLUSTER_PROCS];
+	struct cut_backup backup;
 	unsigned falls, resets, opened_again, rejudged;
 	bool r_busy; /* a client is at the sequence r */
 	uint64_t begin_ns, judged_at;
@@ -107,6 +125,8 @@ struct cut_run {
 /* cuts_disks.c: faults of the life that begins; their logs (for cluster_open); one has had its cut;
  * what room there is from now on; the life has ended. */
 void cut_disks_begin(struct cut_run *r);
+/* The node of the first disk. */
+unsigned cut_first_region(uint64_t seed, unsigned disks);
 bool cut_disks_serve(struct cluster *c);
 bool cut_disks_stopped(const struct cut_run *r);
 void cut_disks_room(struct cut_run *r);
@@ -124,6 +144,11 @@ bool cut_nodes_pending(const struct cut_run *r);
 bool cut_life_over(struct cut_run *r, unsigned p);
 /* It opens the database, in a coroutine of its own. */
 void cut_member_start(struct cut_run *r, unsigned p);
+
+/* cuts_backup.c. main: a coroutine of process backup.p. restore: a directory with what was backed
+ * up, and backup.to says what must be there; NULL: it does not reach back so far. */
+void cut_backup_main(void *run);
+struct wal_dir *cut_backup_restore(struct cut_run *r);
 
 void cut_client(void *client);
 /* Reads the whole database in process p. */

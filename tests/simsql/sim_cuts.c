@@ -10,8 +10,9 @@
  * One seed decides everything: CUT_LIVES lives of the cluster. Each restart is judged (cuts.h):
  * what was answered is there, what was told undone is not, what is there is closed under "has read"
  * and in the order of answers, numbers are not given out again; rows, keys, indexes and the catalog
- * agree. A seed is played in a process of its own, which leaves what a cut has left. Exit 1:
- * something was wrong, something was stuck, or a fault never fired.
+ * agree. Storage nodes also end alone (cuts_nodes.c), and backups are made and restored
+ * (cuts_backup.c). A seed is played in a process of its own, which leaves what a cut has left. Exit
+ * 1: something was wrong, something was stuck, or a fault never fired.
  */
 #include "cuts_run.h"
 
@@ -36,7 +37,8 @@ enum { SEGMENT = CUT_SEGMENT, COPIES_EVERY = 3 /* seeds: one has two copies */ }
 struct totals {
 	uint64_t lives, judged, committed, checkpoints, restores, restorers_died, acked, lost_off,
 	    unknown_here, unknown_lost, undone, recovered, cut_while_restoring, cut_at_calls, full, failed,
-	    copied, disks_lost, lost_said, refused, falls, resets, opened_again, rejudged;
+	    copied, disks_lost, lost_said, refused, falls, resets, opened_again, rejudged, backups,
+	    backups_broken, backups_judged, until;
 	struct net_sim_stats sim;
 	uint64_t hash; /* of the seed played last */
 };
@@ -119,6 +121,7 @@ shape_of(uint64_t seed, unsigned number)
 		s.room = s.fail_sync = 0;
 		s.cut_ns = nam_rng_below(&d, 2) ? (20 + nam_rng_below(&d, 400)) * MS : 0;
 	}
+	s.backs_up = number < LIVES && nam_rng_below(&d, 3) == 0;
 	return s;
 }
 
@@ -303,14 +306,26 @@ start_clients(struct cut_run *r, unsigned p)
 	}
 }
 
-/* Its clients have come to their ends. */
+/* Its clients have come to their ends, and its backup. */
 static bool
 is_idle(const struct cut_run *r, unsigned p)
 {
-	bool idle = true;
+	const struct cut_backup *k = &r->backup;
+	bool idle = k->p != p || k->whole || k->broken;
 	for (unsigned i = 0; i < CUT_CLIENTS; i++)
 		idle = idle && (1 + i % r->shape.procs != p || r->client[i].over);
 	return idle;
+}
+
+/* Beside the clients of the first process that has the database open. */
+static void
+start_backup(struct cut_run *r, unsigned p)
+{
+	if (!r->shape.backs_up || r->backup.p != 0)
+		return;
+	r->backup.p = p;
+	r->left++;
+	cluster_start(&r->c, p, cut_backup_main, r);
 }
 
 /* With the database open, to the end of its life. */
@@ -329,6 +344,8 @@ live(struct cut_run *r, unsigned p)
 		uint64_t verbs = net_sim_verbs(at->net) + 1 + nam_rng_below(net_rng(at->w), r->shape.crash);
 		net_sim_crash_at(r->c.sim, at->net, verbs);
 	}
+	start_backup(r, p);
+	start_backup(r, p);
 	start_clients(r, p);
 	r->opened++;
 	while (r->shape.falls > 0 && !net_sim_crashed(at->net) &&
@@ -454,28 +471,39 @@ is_lacking(const struct cut_run *r)
 	return lacks;
 }
 
-static bool
-play_life(
-    struct cut_model *m, struct cut_disk *disk, uint64_t seed, unsigned number, struct sql_parser *parser)
+/* What is there in the last life is only looked at. */
+static void
+calm(struct cut_shape *s)
 {
-	struct cut_run *r = calloc(1, sizeof *r);
-	if (r == NULL)
-		return false;
-	r->shape = shape_of(seed, number);
+	s->ops = s->falls = 0;
+	s->cut_ns = s->cut_call = s->crash_open = s->fail_sync = 0;
+	s->room = 0;
+	s->long_pauses = s->backs_up = false;
+	s->pause = s->breaks = 0;
+}
+
+static void
+show_life(const struct cut_run *r)
+{
+	const struct cut_shape *s = &r->shape;
+	printf("  (crash %u, breaks %u, pause %u%s, late %u, disk %llu us, fail %llu, room %llu)\n", s->crash,
+	    s->breaks, s->pause, s->long_pauses ? " long" : "", s->delay,
+	    (unsigned long long)s->disk_ns / 1000, (unsigned long long)s->fail_sync,
+	    (unsigned long long)s->room);
+	printf("  life %u: %u processes, %u opened, judged %d, %u committed, %u checkpoints, %.1f ms, cut at "
+	       "%s%s\n",
+	    r->number, s->procs, r->opened, r->judged, r->committed, r->checkpoints,
+	    (double)net_sim_now_ns(r->c.sim) / 1e6, cut_disks_stopped(r) ? "a call" : "a time",
+	    s->power ? ", with its power" : "");
+}
+
+/* r has shape, model, disks, seed, number. */
+static bool
+play_run(struct cut_run *r, struct sql_parser *parser)
+{
+	uint64_t seed = r->seed;
+	unsigned number = r->number;
 	bool last = number == LIVES;
-	if (last) {
-		r->shape.ops = 0;
-		r->shape.cut_ns = r->shape.cut_call = r->shape.crash_open = r->shape.fail_sync = 0;
-		r->shape.room = 0;
-		r->shape.long_pauses = false;
-		r->shape.pause = r->shape.breaks = 0;
-	}
-	r->m = m;
-	r->disk = disk;
-	r->disks = disks_of(seed);
-	r->shape.ill = r->disks > 1 ? (unsigned)(nam_mix(seed * LIVES + number) >> 20) % r->disks : 0;
-	r->seed = seed;
-	r->number = number;
 	r->c.parser = parser;
 	r->c.arg = r;
 	const struct cut_shape *s = &r->shape;
@@ -506,22 +534,59 @@ play_life(
 	if (last && opened && !r->judged)
 		cluster_bad(&r->c, "the database was not opened");
 	count(r);
-	if (verbose) {
-		printf("  (crash %u, breaks %u, pause %u%s, late %u, disk %llu us, fail %llu, room %llu)\n",
-		    s->crash, s->breaks, s->pause, s->long_pauses ? " long" : "", s->delay,
-		    (unsigned long long)s->disk_ns / 1000, (unsigned long long)s->fail_sync,
-		    (unsigned long long)s->room);
-		printf("  life %u: %u processes, %u opened, judged %d, %u committed, %u checkpoints, %.1f "
-		       "ms, cut at %s%s\n",
-		    number, s->procs, r->opened, r->judged, r->committed, r->checkpoints,
-		    (double)net_sim_now_ns(r->c.sim) / 1e6, cut_disks_stopped(r) ? "a call" : "a time",
-		    s->power ? ", with its power" : "");
-	}
+	if (verbose)
+		show_life(r);
 	cut_disks_end(r);
 	totals->disks_lost += r->disks_lost;
 	totals->lost_said += r->lost_said;
 	totals->refused += r->refused;
 	return !r->c.bad;
+}
+
+/* The backup of a life: a cluster of its own on a directory that is made out of it. */
+static bool
+play_backup(struct cut_run *of, struct sql_parser *parser)
+{
+	totals->backups += of->backup.whole;
+	totals->backups_broken += of->backup.broken;
+	if (!of->backup.whole)
+		return true;
+	struct cut_run *r = calloc(1, sizeof *r);
+	struct cut_disk *disk = calloc(1, sizeof *disk);
+	if (r == NULL || disk == NULL || (disk->dir = cut_backup_restore(of)) == NULL)
+		return !of->c.bad;
+	r->shape = (struct cut_shape){ .procs = PROCS_LEAST, .tear = 300, .reorder = 300, .power = true };
+	r->m = of->backup.to;
+	r->disk = disk;
+	r->disks = 1;
+	r->seed = of->seed;
+	r->number = LIVES;
+	bool good = play_run(r, parser);
+	totals->backups_judged += r->judged;
+	totals->until += of->backup.until != 0 && r->judged;
+	if (!good)
+		printf("  ... of the backup of life %u%s\n", of->number,
+		    of->backup.until != 0 ? ", up to a moment" : "");
+	return good;
+}
+
+static bool
+play_life(
+    struct cut_model *m, struct cut_disk *disk, uint64_t seed, unsigned number, struct sql_parser *parser)
+{
+	struct cut_run *r = calloc(1, sizeof *r);
+	if (r == NULL)
+		return false;
+	r->shape = shape_of(seed, number);
+	if (number == LIVES)
+		calm(&r->shape);
+	r->m = m;
+	r->disk = disk;
+	r->disks = disks_of(seed);
+	r->shape.ill = r->disks > 1 ? (unsigned)(nam_mix(seed * LIVES + number) >> 20) % r->disks : 0;
+	r->seed = seed;
+	r->number = number;
+	return play_run(r, parser) && play_backup(r, parser);
 }
 
 static bool
@@ -623,7 +688,11 @@ summary(uint64_t first, uint64_t last, uint64_t failed, double seconds)
 		{ "reset their memory", t->resets },
 		{ "processes opened the database again", t->opened_again },
 		{ "restores judged beside processes that lived on", t->rejudged }, { NULL, 0 } };
+	const struct figure backups[] = { { "backups", t->backups },
+		{ "that were not made", t->backups_broken }, { "restored and judged", t->backups_judged },
+		{ "of them up to a moment", t->until }, { NULL, 0 } };
 	bool all = show_figures(life);
+	all = show_figures(backups) && all;
 	all = show_figures(nodes) && all;
 	all = show_figures(cut) && all;
 	all = show_figures(sim) && all;
