@@ -99,6 +99,8 @@
 	X(CHECKPOINT_EARLY, "checkpoint-early", "J8", "checkpoint_test", 0, "a checkpoint's snapshot ends before its rows are received") \
 	X(NUMBER_UNLOOKED, "number-unlooked", "J7", "numbers_test", 0, "a number logged before a checkpoint's begin is shown behind its look") \
 	X(BACKUP_UNCOVERED, "backup-uncovered", "J10", "backup_test", 0, "a backup does not wait until each attempt from before its end has ended") \
+	X(BACKUP_UNTOLD, "backup-untold", "J10", "backup_test", 0, "a backup leaves out what undoes an attempt behind its end") \
+	X(BACKUP_SHORT, "backup-short", "J10", "sim_cuts", 500, "a backup ends where the log was flushed, though more had been answered") \
 	X(WAL_OLD_ROUND, "wal-old-round", "Q6", "checkpoint_test", 0, "a checkpoint that has been overtaken goes on appending rows") \
 	X(WAL_CUT_EARLY, "wal-cut-early", "W6", "wal_twin_test", 0, "the begin of a life is cut off before what replaces it is flushed") \
 	X(WAL_PUBLISH_EARLY, "wal-publish-early", "W6", "wal_twin_test", 0, "the manifest names a life whose records are not flushed") \

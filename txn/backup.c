@@ -47,6 +47,9 @@ take_round(struct txn_backup *b, void (*waits)(void *arg), void *arg)
 			return st;
 		net_sleep(b->tw->w, BUSY_NS);
 	}
+	struct wal_line line;
+	if (nam_fault(BACKUP_SHORT) && wal_log_line(b->tw->w, &b->tw->db->wal, &line) == NAM_OK)
+		b->round.position.at[0] = line.flushed;
 	b->told_ns = net_now_ns(b->tw->w);
 	return st;
 }

@@ -2,6 +2,8 @@
  * (cut.h). */
 #include "cut.h"
 
+#include <base/fault.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,7 +118,7 @@ txn_cut_take(struct txn_cut *c, const void *bytes, uint32_t len)
 const struct txn_logged *
 txn_cut_undone(const struct txn_cut *c, size_t *i)
 {
-	while (*i < c->names && !c->name[*i].before)
+	while (*i < c->names && (!c->name[*i].before || nam_fault(BACKUP_UNTOLD)))
 		(*i)++;
 	return *i < c->names ? &c->name[(*i)++].record : NULL;
 }
