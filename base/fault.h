@@ -131,6 +131,7 @@
 	X(UNDONE_UNFLUSHED, "undone-unflushed", "J3", "logged_test", 0, "a client is told of the undoing before that is flushed") \
 	X(MEMORY_UNASKED, "memory-unasked", "K8", "sim_cuts", 500, "a process that lives on connects to a node whose memory is that of a later life") \
 	X(RESET_UNLOOKED, "reset-unlooked", "K8", "sim_cuts", 500, "nodes are reset without a look whether a log has what was committed") \
+	X(RESET_UNBORN, "reset-unborn", "K8", "sim_cuts", 500, "nodes are reset without that look while the database is being restored") \
 	X(LOG_UNFLUSHED, "log-unflushed", "J1", "logged_test", 0, "a commit is answered before the log is flushed")
 /* clang-format on */
 

@@ -102,7 +102,7 @@ look_at_log(struct net_worker *w, const struct txn_roster *r, struct nam_err *er
 {
 	enum whole whole;
 	nam_status st = was_whole(w, r, &whole);
-	bool none = whole == NEVER_WHOLE && r->from == 0;
+	bool none = whole == NEVER_WHOLE && (r->from == 0 || nam_fault(RESET_UNBORN));
 	if (st == NAM_OK && (none || nam_fault(RESET_UNLOOKED)))
 		return st;
 	for (unsigned i = 0; st == NAM_OK && i < WAL_COPIES && r->log[i] != 0; i++) {

@@ -42,6 +42,10 @@ kind_of(struct cut_client *k, const char *e)
 	}
 	if (is_one_of(e, unknown) && faults)
 		return ERROR_UNKNOWN;
+	/* A row that a dead process has left half written, and the oracle is gone, so nobody can
+	 * recover it. A compute node has ended the session by then (cn_lost). */
+	if (strncmp(e, "XX001", 5) == 0 && k->run->falls > 0 && cut_life_over(k->run, k->p))
+		return ERROR_UNKNOWN;
 	return faults && strncmp(e, "58030", 5) == 0 ? ERROR_UNKNOWN : ERROR_BAD;
 }
 

@@ -461,16 +461,6 @@ count(struct cut_run *r)
 	totals->hash = nam_mix(totals->hash ^ net_sim_trace_hash(r->c.sim));
 }
 
-/* A disk is missing, or another one is in its place. */
-static bool
-is_lacking(const struct cut_run *r)
-{
-	bool lacks = false;
-	for (unsigned i = 0; i < r->disks; i++)
-		lacks = lacks || r->disk[i].absent || r->disk[i].emptied;
-	return lacks;
-}
-
 /* What is there in the last life is only looked at. */
 static void
 calm(struct cut_shape *s)
@@ -519,7 +509,7 @@ play_run(struct cut_run *r, struct sql_parser *parser)
 		.sheltered = 2,
 		.trace = trace };
 	cut_disks_begin(r);
-	if (r->mistaken || is_lacking(r))
+	if (r->mistaken)
 		r->shape.falls = 0;
 	cut_nodes_begin(r, nodes_of(r));
 	bool opened = cluster_open(&r->c, &cfg, 1 + s->procs, cut_disks_serve);
