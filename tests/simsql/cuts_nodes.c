@@ -99,11 +99,15 @@ begin_node(struct cut_run *r, unsigned region)
 		cluster_bad(&r->c, "no memory for node %u", region);
 }
 
-/* Does another node know of the cluster? Else none can say that a directory is a wrong one. */
+/* Does another node know of the cluster? Else none can say that a directory is a wrong one. Nor can
+ * they if an operator has said that its own is lost. */
 static bool
 is_known(struct cut_run *r, unsigned region)
 {
 	bool is = false;
+	for (unsigned i = 0; i < r->disks; i++)
+		if (r->disk[i].absent || r->disk[i].emptied)
+			return false;
 	for (unsigned i = 1; i <= r->nodes; i++) {
 		const struct net_super *super = net_sim_memory(r->c.sim, i);
 		is = is || (i != region && !r->node[i].down &&
