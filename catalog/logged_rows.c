@@ -1,4 +1,4 @@
-/* logged_rows.c -- the newest version of each row that a log has (logged_rows.h). */
+/* logged_rows.c -- the newest version of each row of the system tables (logged_rows.h). */
 #include "logged_rows.h"
 
 #include <base/fault.h>
@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 enum {
 	CHUNK_FIRST = 4 << 10,
@@ -45,16 +44,6 @@ struct cat_logged_rows {
 	uint64_t all;
 };
 
-void
-cat_logged_rows_drop(struct cat_logged_chunk *chunk)
-{
-	if (chunk->mapped > 0)
-		munmap(chunk->from, chunk->mapped);
-	else
-		free(chunk->from);
-	*chunk = (struct cat_logged_chunk){ 0 };
-}
-
 struct cat_logged_rows *
 cat_logged_rows_open(void)
 {
@@ -80,25 +69,16 @@ cat_logged_rows_close(struct cat_logged_rows *l)
 	for (size_t i = 0; i < l->table_cap && l->table != NULL; i++) {
 		struct table *t = l->table[i];
 		for (size_t k = 0; t != NULL && k < t->n; k++)
-			cat_logged_rows_drop(&t->chunk[k]);
+			free(t->chunk[k].from);
 		free(t != NULL ? t->chunk : NULL);
 		free(t);
 	}
-	cat_logged_rows_whole(l);
-	free(l->table);
-	free(l);
-}
-
-void
-cat_logged_rows_whole(struct cat_logged_rows *l)
-{
 	for (size_t i = 0; i < l->slabs; i++)
 		free(l->slab[i]);
 	free(l->slab);
 	free(l->page);
-	l->slab = l->page = NULL;
-	l->slabs = l->page_cap = l->pages = 0;
-	l->last_page = NULL;
+	free(l->table);
+	free(l);
 }
 
 /* ---- tables ---- */
@@ -220,13 +200,10 @@ row_new(struct table *t, uint32_t cap)
 		}
 		size_t size = t->n < 8 ? (size_t)CHUNK_FIRST << t->n : CHUNK_MOST;
 		size = size < bytes ? bytes : size;
-		size_t mapped = size >= CHUNK_MOST ? size : 0;
-		char *p = mapped > 0
-			      ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-			      : malloc(size);
-		if (p == NULL || p == MAP_FAILED)
+		char *p = malloc(size);
+		if (p == NULL)
 			return NULL;
-		t->chunk[t->n++] = (struct cat_logged_chunk){ p, p, mapped };
+		t->chunk[t->n++] = (struct cat_logged_chunk){ p, p };
 		t->left = size;
 	}
 	struct cat_logged_row *x = (void *)t->chunk[t->n - 1].to;
@@ -285,7 +262,7 @@ cat_logged_rows_all(const struct cat_logged_rows *l)
 	return l->all;
 }
 
-struct cat_logged_chunk *
+const struct cat_logged_chunk *
 cat_logged_rows_chunks(const struct cat_logged_rows *l, uint32_t table, size_t *n)
 {
 	const struct table *t = *table_slot(l->table, l->table_cap, table);

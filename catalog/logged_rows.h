@@ -1,5 +1,6 @@
 /*
- * logged_rows.h -- the newest version of each row that a log has, in this process's memory.
+ * logged_rows.h -- the newest version of each row of the system tables that a log has, in this
+ * process's memory. Of all other rows see newest.h.
  *
  * A row is found by its table and the address of its block. Blocks of a table lie side by side,
  * so a table's addresses are kept by pages of 16 KiB, with a cell for each 64 bytes: rows that
@@ -7,8 +8,7 @@
  * a block over time, no two of them share a cell. Rows of a table lie in chunks of their
  * own, in the order in which the log had them.
  *
- * One thread keeps rows. When it has said that all are there, any number may read, and one may drop
- * a chunk that no other thread reads.
+ * One thread keeps rows.
  */
 #ifndef NAM_CATALOG_LOGGED_ROWS_H
 #define NAM_CATALOG_LOGGED_ROWS_H
@@ -38,7 +38,6 @@ struct cat_logged_row {
 /* Rows that follow each other in memory. */
 struct cat_logged_chunk {
 	char *from, *to;
-	size_t mapped; /* bytes; 0 = it is of malloc */
 };
 
 struct cat_logged_rows;
@@ -49,15 +48,12 @@ void cat_logged_rows_close(struct cat_logged_rows *l);
  * is 0. NAM_NOMEM. */
 nam_status cat_logged_rows_keep(
     struct cat_logged_rows *l, uint32_t table, uint64_t at, uint64_t cid, const void *bytes, uint32_t len);
-/* All are there, and no row is kept again: gives back what finds a row by its address. */
-void cat_logged_rows_whole(struct cat_logged_rows *l);
 /* Live rows: of a table, of all. */
 uint64_t cat_logged_rows_live(const struct cat_logged_rows *l, uint32_t table);
 uint64_t cat_logged_rows_all(const struct cat_logged_rows *l);
 /* The chunks of a table; borrowed. NULL = none. */
-struct cat_logged_chunk *cat_logged_rows_chunks(const struct cat_logged_rows *l, uint32_t table, size_t *n);
-/* Its rows are not needed any more: the memory goes back to the system. */
-void cat_logged_rows_drop(struct cat_logged_chunk *chunk);
+const struct cat_logged_chunk *cat_logged_rows_chunks(
+    const struct cat_logged_rows *l, uint32_t table, size_t *n);
 /* The first live row from *at on, and *at becomes the place behind it; NULL: none. *at begins as
  * chunk->from. */
 const struct cat_logged_row *cat_logged_rows_next(const struct cat_logged_chunk *chunk, char **at);

@@ -106,14 +106,6 @@ test_newest(void **state)
 			newest[t][p] = v;
 	}
 	compare(l);
-	cat_logged_rows_whole(l);
-	compare(l);
-	for (unsigned t = 0; t < TABLES; t += 2) {
-		size_t n;
-		struct cat_logged_chunk *chunk = cat_logged_rows_chunks(l, 100 + 7 * t, &n);
-		for (size_t i = 0; i < n; i++)
-			cat_logged_rows_drop(&chunk[i]);
-	}
 	cat_logged_rows_close(l);
 }
 

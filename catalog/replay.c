@@ -2,65 +2,24 @@
  * replay.c -- reads a log from its begin to its end, and keeps what is there at the end
  * (txn/logged_format.h).
  *
- * It keeps the newest version of each row (J4), and the long values (J5). What a checkpoint has
- * appended is read like any other row (J7). That an attempt was undone is said behind its records
- * (J2, J3): a log that says so of any is read to its end for the names of such attempts, and then a
- * second time from its begin.
+ * It keeps which version of each row is the newest one (J4), and the long values (J5). Of rows of
+ * the system tables it keeps the bytes; all others are read again when they are written
+ * (replay_rows.c). What a checkpoint has appended is read like any other row (J7). That an attempt
+ * was undone is said behind its records (J2, J3): a log that says so of any is read to its end for
+ * the names of such attempts, and then a second time from its begin.
  */
-#include "replay.h"
+#include "replay_internal.h"
 
 #include <base/fault.h>
 #include <base/hash.h>
-#include <txn/logged_format.h>
+#include <catalog/catalog_internal.h>
 #include <wal/remote/ahead.h>
 #include <wal/remote/log.h>
-#include <wal/wal_format.h>
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { MAP_FIRST = 1 << 12, TELL_EVERY = 4 << 20 };
-
-struct name {
-	uint64_t lock, check;
-};
-
-/* A body of several parts, as far as it has been read. The log receives each part once (wal_msg.h,
- * Q5). */
-struct open_body {
-	struct name name;
-	uint32_t parts;
-	char *bytes;
-	uint64_t n, cap;
-};
-
-/* Long values by address: open addressing, NULL = a free slot. */
-struct map {
-	struct cat_logged_value **slot;
-	uint64_t cap, n;
-};
-
-struct cat_replay {
-	struct net_worker *w;
-	unsigned region;
-	const atomic_bool *stop;
-	void (*told)(void *arg, uint64_t done, uint64_t all);
-	void *told_arg;
-	uint64_t end, read, told_at;
-	struct name *undone; /* sorted after the first pass */
-	size_t undones, undones_cap;
-	struct open_body *body;
-	size_t bodies, bodies_cap;
-	struct cat_logged_rows *rows;
-	struct map values;
-	uint64_t begin;                   /* position; 0 = nothing was cut off */
-	uint64_t since;                   /* J9 */
-	uint64_t orphan;                  /* the greatest CID of a body without a first part */
-	struct cat_logged_number *number; /* rising by sequence */
-	size_t numbers, numbers_cap;
-	uint32_t last_id;
-	uint64_t records;
-};
 
 /* ---- memory ---- */
 
@@ -79,7 +38,7 @@ grow(void **array, size_t n, size_t *cap, size_t item)
 }
 
 static struct cat_logged_value **
-value_slot(const struct map *m, uint64_t at)
+value_slot(const struct cat_value_map *m, uint64_t at)
 {
 	for (uint64_t h = nam_mix(at);; h++) {
 		struct cat_logged_value *x = m->slot[h & (m->cap - 1)];
@@ -89,11 +48,11 @@ value_slot(const struct map *m, uint64_t at)
 }
 
 static bool
-map_room(struct map *m)
+map_room(struct cat_value_map *m)
 {
 	if (2 * (m->n + 1) <= m->cap)
 		return true;
-	struct map more = { .cap = m->cap ? 2 * m->cap : MAP_FIRST, .n = m->n };
+	struct cat_value_map more = { .cap = m->cap ? 2 * m->cap : MAP_FIRST, .n = m->n };
 	if ((more.slot = calloc(more.cap, sizeof *more.slot)) == NULL)
 		return false;
 	for (uint64_t i = 0; i < m->cap; i++)
@@ -104,22 +63,29 @@ map_room(struct map *m)
 	return true;
 }
 
+static void
+let_go(struct cat_replay *r)
+{
+	cat_logged_rows_close(r->rows);
+	cat_newest_close(r->newest);
+	cat_bodies_clear(&r->bodies);
+	for (uint64_t i = 0; i < r->values.cap; i++)
+		free(r->values.slot[i]);
+	free(r->values.slot);
+	r->values = (struct cat_value_map){ 0 };
+}
+
 /* Nothing is kept yet. */
 static nam_status
 clear(struct cat_replay *r)
 {
-	cat_logged_rows_close(r->rows);
-	for (uint64_t i = 0; i < r->values.cap; i++)
-		free(r->values.slot[i]);
-	for (size_t i = 0; i < r->bodies; i++)
-		free(r->body[i].bytes);
-	free(r->values.slot);
-	r->values = (struct map){ 0 };
-	r->bodies = r->numbers = 0;
-	r->since = r->orphan = r->records = 0;
+	let_go(r);
+	r->numbers = 0;
+	r->since = r->records = 0;
 	r->last_id = 0;
 	r->rows = cat_logged_rows_open();
-	return r->rows != NULL && map_room(&r->values) ? NAM_OK : NAM_NOMEM;
+	r->newest = cat_newest_open();
+	return r->rows != NULL && r->newest != NULL && map_room(&r->values) ? NAM_OK : NAM_NOMEM;
 }
 
 /* ---- undone attempts ---- */
@@ -127,17 +93,17 @@ clear(struct cat_replay *r)
 static int
 by_name(const void *a, const void *b)
 {
-	const struct name *x = a, *y = b;
+	const struct cat_attempt *x = a, *y = b;
 	if (x->lock != y->lock || nam_fault(NAMED_BY_LOCK))
 		return (x->lock > y->lock) - (x->lock < y->lock);
 	return (x->check > y->check) - (x->check < y->check);
 }
 
-static bool
-is_undone(const struct cat_replay *r, const struct txn_logged *head)
+bool
+cat_replay_undone(const struct cat_replay *r, const struct txn_logged *head)
 {
-	const struct name n = { head->lock, head->check };
-	return r->undones > 0 && !nam_fault(UNDONE_COUNTS) &&
+	const struct cat_attempt n = { head->lock, head->check };
+	return head->kind == TXN_LOGGED_COMMIT && r->undones > 0 && !nam_fault(UNDONE_COUNTS) &&
 	       bsearch(&n, r->undone, r->undones, sizeof n, by_name) != NULL;
 }
 
@@ -146,19 +112,25 @@ note_undone(struct cat_replay *r, const struct txn_logged *head)
 {
 	if (!grow((void **)&r->undone, r->undones, &r->undones_cap, sizeof *r->undone))
 		return NAM_NOMEM;
-	r->undone[r->undones++] = (struct name){ head->lock, head->check };
+	r->undone[r->undones++] = (struct cat_attempt){ head->lock, head->check };
 	return NAM_OK;
 }
 
 /* ---- rows and values ---- */
 
+/* bytes: of a row of a system table. */
 static nam_status
-keep_row(struct cat_replay *r, const struct txn_logged_item *item, const char *bytes, uint64_t cid)
+keep_row(
+    struct cat_replay *r, const struct txn_logged_item *item, const char *bytes, uint32_t len, uint64_t cid)
 {
+	bool deleted = item->kind == TXN_LOGGED_DELETED;
+	if (len > TXN_ROW_MAX)
+		return NAM_CORRUPT;
 	if (item->table > r->last_id)
 		r->last_id = item->table;
-	return cat_logged_rows_keep(
-	    r->rows, item->table, item->at, cid, item->kind == TXN_LOGGED_DELETED ? NULL : bytes, item->len);
+	if (item->table >= CAT_FIRST_ID)
+		return cat_newest_note(r->newest, item->table, item->at, cid, deleted);
+	return cat_logged_rows_keep(r->rows, item->table, item->at, cid, deleted ? NULL : bytes, len);
 }
 
 static nam_status
@@ -220,19 +192,17 @@ keep_number(struct cat_replay *r, const struct txn_logged_item *item)
 	return NAM_OK;
 }
 
-/* What a checkpoint says; bytes are the item's. */
+/* What a checkpoint says. */
 static nam_status
-keep_kept(struct cat_replay *r, struct txn_logged_item *item, const char *bytes)
+keep_kept(struct cat_replay *r, const struct txn_logged_item *item, const char *bytes)
 {
 	uint64_t cid;
 	switch ((enum txn_logged_item_kind)item->kind) {
 	case TXN_LOGGED_KEPT_ROW:
-		if (item->len < sizeof cid || item->len - sizeof cid > TXN_ROW_MAX)
+		if (item->len < sizeof cid)
 			return NAM_CORRUPT;
 		memcpy(&cid, bytes, sizeof cid);
-		item->kind = TXN_LOGGED_ROW;
-		item->len -= (uint32_t)sizeof cid;
-		return keep_row(r, item, bytes + sizeof cid, cid);
+		return keep_row(r, item, bytes + sizeof cid, item->len - (uint32_t)sizeof cid, cid);
 	case TXN_LOGGED_SINCE:
 		if (item->at == r->begin + 1)
 			r->since = item->ident;
@@ -251,103 +221,35 @@ keep_kept(struct cat_replay *r, struct txn_logged_item *item, const char *bytes)
 }
 
 static nam_status
-keep_body(struct cat_replay *r, const struct txn_logged *head, const char *bytes, uint64_t n)
+keep_item(void *arg, const struct txn_logged *head, const struct txn_logged_item *item, const char *bytes,
+    bool stays)
 {
-	struct txn_logged_item item;
-	nam_status st = NAM_OK;
-	for (uint64_t at = 0; st == NAM_OK && at < n;) {
-		if (n - at < sizeof item)
-			return NAM_CORRUPT;
-		memcpy(&item, bytes + at, sizeof item);
-		at += sizeof item;
-		uint64_t padded = ((uint64_t)item.len + 7) & ~UINT64_C(7);
-		if (padded > n - at || item.at == 0)
-			return NAM_CORRUPT;
-		if (head->kind == TXN_LOGGED_KEPT)
-			st = keep_kept(r, &item, bytes + at);
-		else if (item.kind == TXN_LOGGED_VALUE)
-			st = keep_value(r, &item, bytes + at);
-		else if (item.kind == TXN_LOGGED_NUMBER && item.len == 0)
-			st = keep_number(r, &item);
-		else if ((item.kind == TXN_LOGGED_ROW && item.len <= TXN_ROW_MAX) ||
-			 (item.kind == TXN_LOGGED_DELETED && item.len == 0))
-			st = keep_row(r, &item, bytes + at, head->cid);
-		else
-			st = NAM_CORRUPT;
-		at += padded;
-	}
-	return st;
-}
-
-static struct open_body *
-body_that_is(const struct cat_replay *r, const struct txn_logged *head)
-{
-	for (size_t i = 0; i < r->bodies; i++)
-		if (r->body[i].name.lock == head->lock && r->body[i].name.check == head->check)
-			return &r->body[i];
-	return NULL;
-}
-
-static struct open_body *
-body_of(struct cat_replay *r, const struct txn_logged *head)
-{
-	struct open_body *b = body_that_is(r, head);
-	if (b != NULL)
-		return b;
-	if (!grow((void **)&r->body, r->bodies, &r->bodies_cap, sizeof *r->body))
-		return NULL;
-	r->body[r->bodies] = (struct open_body){ .name = { head->lock, head->check } };
-	return &r->body[r->bodies++];
+	struct cat_replay *r = arg;
+	(void)stays;
+	if (head->kind == TXN_LOGGED_KEPT)
+		return keep_kept(r, item, bytes);
+	if (item->kind == TXN_LOGGED_VALUE)
+		return keep_value(r, item, bytes);
+	if (item->kind == TXN_LOGGED_NUMBER && item->len == 0)
+		return keep_number(r, item);
+	if (item->kind == TXN_LOGGED_ROW || (item->kind == TXN_LOGGED_DELETED && item->len == 0))
+		return keep_row(r, item, bytes, item->len, head->cid);
+	return NAM_CORRUPT;
 }
 
 static nam_status
 keep(struct cat_replay *r, const struct txn_logged *head, const char *bytes, uint32_t len)
 {
-	bool last = (head->flags & TXN_LOGGED_LAST) != 0;
-	if (head->kind == TXN_LOGGED_UNDONE || (head->kind == TXN_LOGGED_COMMIT && is_undone(r, head)))
+	bool alone = head->part == 0 && (head->flags & TXN_LOGGED_LAST) != 0;
+	if (head->kind == TXN_LOGGED_UNDONE || cat_replay_undone(r, head))
 		return NAM_OK;
 	if (head->kind != TXN_LOGGED_COMMIT && head->kind != TXN_LOGGED_KEPT &&
-	    (head->kind != TXN_LOGGED_NUMBERS || !last || head->part != 0))
+	    (head->kind != TXN_LOGGED_NUMBERS || !alone))
 		return NAM_CORRUPT;
-	if (last && head->part == 0)
-		return keep_body(r, head, bytes, len);
-	if (head->part > 0 && r->begin > 0 && body_that_is(r, head) == NULL) {
-		/* J9: its first part has been cut off, so a checkpoint has kept what it wrote. */
-		r->orphan = head->cid > r->orphan ? head->cid : r->orphan;
-		return NAM_OK;
-	}
-	struct open_body *b = body_of(r, head);
-	if (b == NULL)
-		return NAM_NOMEM;
-	if (head->part < b->parts)
-		return NAM_OK;
-	if (head->part > b->parts)
-		return NAM_CORRUPT;
-	if (b->n + len > b->cap) {
-		uint64_t cap = b->cap ? 2 * b->cap : 1 << 16;
-		while (cap < b->n + len)
-			cap *= 2;
-		char *more = realloc(b->bytes, cap);
-		if (more == NULL)
-			return NAM_NOMEM;
-		b->bytes = more;
-		b->cap = cap;
-	}
-	memcpy(b->bytes + b->n, bytes, len);
-	b->n += len;
-	b->parts++;
-	if (!last)
-		return NAM_OK;
-	nam_status st = keep_body(r, head, b->bytes, b->n);
-	free(b->bytes);
-	*b = r->body[--r->bodies];
-	return st;
+	return cat_bodies_take(&r->bodies, r->records, head, bytes, len);
 }
 
 /* ---- passes ---- */
-
-typedef nam_status (*on_record)(
-    struct cat_replay *r, const struct txn_logged *head, const char *bytes, uint32_t len);
 
 /* Keeps what it finds until it finds that an attempt was undone: from then on it looks for such
  * attempts only. */
@@ -359,9 +261,8 @@ keep_or_find(struct cat_replay *r, const struct txn_logged *head, const char *by
 	return r->undones == 0 ? keep(r, head, bytes, len) : NAM_OK;
 }
 
-/* Calls fn for each record of a buffer. */
-static nam_status
-each(struct cat_replay *r, on_record fn, const char *buf, uint32_t n)
+nam_status
+cat_replay_each(struct cat_replay *r, cat_replay_record *fn, const char *buf, uint32_t n, uint64_t *records)
 {
 	for (uint32_t at = 0; at < n;) {
 		struct wal_record_head rec;
@@ -377,14 +278,14 @@ each(struct cat_replay *r, on_record fn, const char *buf, uint32_t n)
 		if (st != NAM_OK)
 			return st;
 		at += (rec.bytes + 7) & ~7u;
-		r->records++;
+		++*records;
 	}
 	return NAM_OK;
 }
 
 /* Calls fn for each record of the log. */
 static nam_status
-pass(struct cat_replay *r, on_record fn)
+pass(struct cat_replay *r, cat_replay_record *fn)
 {
 	struct wal_ahead *ahead;
 	nam_status st = wal_ahead_open(&ahead, r->w, r->region, 0);
@@ -393,7 +294,7 @@ pass(struct cat_replay *r, on_record fn)
 		st = r->stop != NULL && atomic_load(r->stop) ? NAM_CANCELLED
 							     : wal_ahead_next(ahead, &buf, &got);
 		if (st == NAM_OK)
-			st = each(r, fn, buf, got);
+			st = cat_replay_each(r, fn, buf, got, &r->records);
 		r->read += got;
 		if (st == NAM_OK && r->told != NULL && r->read - r->told_at >= TELL_EVERY) {
 			r->told_at = r->read;
@@ -421,8 +322,13 @@ cat_replay_open(struct cat_replay **out, struct net_worker *w, unsigned region, 
 	if (st == NAM_OK) {
 		r->begin = report.begin;
 		r->end = report.end - report.begin;
+		r->bodies = (struct cat_bodies){
+			.want = CAT_BODIES_WHOLE, .cut = r->begin > 0, .item = keep_item, .arg = r
+		};
 		st = clear(r);
 	}
+	if (st == NAM_OK)
+		st = wal_log_read_wide(w, region, true);
 	if (st == NAM_OK)
 		st = pass(r, keep_or_find);
 	if (st == NAM_OK && r->undones > 0) {
@@ -430,10 +336,10 @@ cat_replay_open(struct cat_replay **out, struct net_worker *w, unsigned region, 
 		if ((st = clear(r)) == NAM_OK)
 			st = pass(r, keep);
 	}
-	if (st == NAM_OK && r->orphan > r->since)
+	if (st == NAM_OK && r->bodies.orphan > r->since)
 		st = NAM_CORRUPT;
 	if (st == NAM_OK)
-		cat_logged_rows_whole(r->rows);
+		st = cat_replay_again(r);
 	if (st != NAM_OK) {
 		cat_replay_close(r);
 		return nam_fail(err, st, "cannot read the log of storage node %u: %s", region,
@@ -450,13 +356,9 @@ cat_replay_close(struct cat_replay *r)
 {
 	if (r == NULL)
 		return;
-	cat_logged_rows_close(r->rows);
-	for (uint64_t i = 0; i < r->values.cap; i++)
-		free(r->values.slot[i]);
-	for (size_t i = 0; i < r->bodies; i++)
-		free(r->body[i].bytes);
-	free(r->values.slot);
-	free(r->body);
+	let_go(r);
+	cat_bodies_clear(&r->again);
+	free(r->torn);
 	free(r->undone);
 	free(r->number);
 	free(r);
@@ -466,6 +368,12 @@ const struct cat_logged_rows *
 cat_replay_rows(const struct cat_replay *r)
 {
 	return r->rows;
+}
+
+const struct cat_newest *
+cat_replay_newest(const struct cat_replay *r)
+{
+	return r->newest;
 }
 
 const struct cat_logged_value *
@@ -491,5 +399,5 @@ void
 cat_replay_counts(const struct cat_replay *r, uint64_t *records, uint64_t *rows)
 {
 	*records = r->records;
-	*rows = cat_logged_rows_all(r->rows);
+	*rows = cat_newest_all(r->newest);
 }

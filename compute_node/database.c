@@ -10,13 +10,14 @@
 #include <stdlib.h>
 
 /* Of the restore, in permille: reading the log, and all. */
-enum { LOG_PART = 400, ALL = 1000 };
+enum { LOG_PART = 150, ALL = 1000 };
 #define TELL_NS UINT64_C(2000000000) /* of a line for the log */
 #define SHOW_NS UINT64_C(100000000)  /* of a word for other processes */
 
 struct opening {
 	struct cn *cn;
 	uint64_t told_ns, shown_ns;
+	unsigned permille; /* told last */
 	nam_status status;
 	struct nam_err err;
 	pthread_mutex_t lock;
@@ -51,6 +52,9 @@ tell(void *arg, enum cat_restoring_part which, uint64_t done, uint64_t all)
 	double part = all > 0 && done < all ? (double)done / (double)all : 1;
 	unsigned permille = which == CAT_RESTORING_LOG ? (unsigned)(part * LOG_PART)
 						       : LOG_PART + (unsigned)(part * (ALL - LOG_PART));
+	/* A log that has to be read twice is found to be so on the way. */
+	permille = permille > o->permille ? permille : o->permille;
+	o->permille = permille;
 	publish(o, permille);
 	if (is_time(&o->shown_ns, SHOW_NS))
 		txn_life_tell(o->cn->worker[0].place.txn, permille);

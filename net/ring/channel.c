@@ -5,6 +5,7 @@
 #include <base/fault.h>
 #include <base/log.h>
 #include <net/ring/channel.h>
+#include <net/ring/pool.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 
 enum {
 	RING_BYTES = 64 << 10,
+	PARTS_LEAST = 16,     /* so many rings fit a node's memory for them, if they are large */
 	SPIN_NS = 50000,      /* polling: look without sleeping for so long after the last news,
 			       * ... */
 	NAP_NS_MIN = 10000,   /* ... then sleep so long, ... */
@@ -144,6 +146,15 @@ judge(const struct net_call_config *cfg, struct nam_err *err)
 	return NAM_OK;
 }
 
+static void
+drop(struct net_worker *w, struct net_channel **p)
+{
+	struct net_channel *ch = *p;
+	*p = ch->next;
+	w->channel_count--;
+	channel_free(w, ch);
+}
+
 /* Ends the channel that has been idle for longest, to make room for another. False: none is idle.
  * */
 static bool
@@ -156,10 +167,7 @@ drop_idle(struct net_worker *w)
 			oldest = p;
 	if (oldest == NULL)
 		return false;
-	struct net_channel *ch = *oldest;
-	*oldest = ch->next;
-	w->channel_count--;
-	channel_free(w, ch);
+	drop(w, oldest);
 	return true;
 }
 
@@ -328,6 +336,25 @@ net_call_rouses(struct net_worker *w, unsigned region, unsigned service)
 {
 	const struct net_channel *ch = find(w, region, service);
 	return ch != NULL && !ch->broken && ch->has && ch->mapped && ch->local;
+}
+
+bool
+net_call_answers(struct net_worker *w, unsigned region, unsigned service, uint32_t response_bytes)
+{
+	struct net_channel *ch = find(w, region, service);
+	const struct net_call_config cfg = { .mode = ch != NULL ? ch->mode : NET_EVENTS,
+		.response_bytes = response_bytes != 0 ? response_bytes : RING_BYTES };
+	if (ch == NULL || ch->broken || ch->queue != NULL || !quiet(ch) || ch->in_most == cfg.response_bytes)
+		return false;
+	if (cfg.response_bytes > RING_BYTES &&
+	    net_pool_bytes(ch->ep->size, 0) / PARTS_LEAST < cfg.response_bytes)
+		return false;
+	struct net_endpoint *ep = ch->ep;
+	struct net_channel **p = &w->channels;
+	while (*p != ch)
+		p = &(*p)->next;
+	drop(w, p);
+	return open_channel(w, ep, service, &cfg, NULL) == NAM_OK;
 }
 
 nam_status

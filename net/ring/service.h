@@ -117,6 +117,14 @@ nam_status net_call_open(struct net_worker *w, unsigned region, unsigned service
 nam_status net_call_max(
     struct net_worker *w, unsigned region, unsigned service, uint32_t *request, uint32_t *answer);
 
+/*
+ * Opens the channel again, for answers as long as a response ring of so many bytes takes
+ * (net_call_config; 0: the usual size). Blocks up to connect_ms; on the owner's thread. False:
+ * nothing has changed, because a call is out, the node's memory for rings may be too small for it,
+ * or the answers are that long already; or there is no channel any more.
+ */
+bool net_call_answers(struct net_worker *w, unsigned region, unsigned service, uint32_t response_bytes);
+
 /* True if a bell of that service can rouse this worker while it sleeps. */
 bool net_call_rouses(struct net_worker *w, unsigned region, unsigned service);
 

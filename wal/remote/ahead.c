@@ -103,6 +103,8 @@ wal_ahead_next(struct wal_ahead *a, const char **records, uint32_t *n)
 		a->use = (a->use + 1) % BUFFERS;
 		while (!b->full)
 			wait_for(a);
+		/* The next request leaves when no coroutine is ready. */
+		net_sleep(a->w, 1);
 	}
 	*records = b->records;
 	*n = b->status == NAM_OK ? b->n : 0;

@@ -10,6 +10,7 @@
 
 enum { TRIES = 8, BUSY_NS = 50000, BUSY_CAP_NS = 2000000 };
 #define FULL_NS UINT64_C(2000000000)
+enum { WIDE = 512 << 10 }; /* a response ring */
 
 /* The channel broke, the worker's connection did not: opens it again. */
 static nam_status
@@ -236,11 +237,19 @@ read_records(struct net_worker *w, unsigned region, uint32_t life, uint64_t posi
 {
 	const struct wal_rq rq = { .what = WAL_READ, .life = life, .arg = position };
 	struct wal_records head;
-	uint32_t got;
+	uint32_t got, record, most;
 	*bytes = 0;
-	if (cap < sizeof head)
-		return NAM_INVALID;
-	nam_status st = ask(w, region, &rq, buf, cap, &got);
+	nam_status st;
+	/* It is less than the caller knows if the channel has been opened again, here or in ask. */
+	for (bool less = true; less;) {
+		if ((st = wal_log_most(w, region, &record, &most)) != NAM_OK)
+			return st;
+		cap = most < cap ? most : cap;
+		if (cap < sizeof head)
+			return NAM_INVALID;
+		st = ask(w, region, &rq, buf, cap, &got);
+		less = st == NAM_INVALID && wal_log_most(w, region, &record, &most) == NAM_OK && most < cap;
+	}
 	if (st != NAM_OK)
 		return st;
 	memcpy(&head, buf, got < sizeof head ? got : sizeof head);
@@ -256,7 +265,20 @@ nam_status
 wal_log_read(struct net_worker *w, unsigned region, uint64_t position, void *buf, uint32_t cap,
     const char **records, uint32_t *bytes, uint64_t *next)
 {
-	return read_records(w, region, 0, position, buf, cap, records, bytes, next);
+	nam_status st = read_records(w, region, 0, position, buf, cap, records, bytes, next);
+	/* The node has no memory for rings so large. */
+	if (st == NAM_CROWDED && net_call_answers(w, region, WAL_SERVICE, 0))
+		st = read_records(w, region, 0, position, buf, cap, records, bytes, next);
+	return st;
+}
+
+nam_status
+wal_log_read_wide(struct net_worker *w, unsigned region, bool wide)
+{
+	nam_status st = reopen(w, region);
+	if (st == NAM_OK)
+		net_call_answers(w, region, WAL_SERVICE, wide ? WIDE : 0);
+	return st;
 }
 
 nam_status

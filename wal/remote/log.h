@@ -92,6 +92,9 @@ nam_status wal_log_lost(struct net_worker *w, unsigned region, unsigned node);
  * 0: the end. */
 nam_status wal_log_read(struct net_worker *w, unsigned region, uint64_t position, void *buf, uint32_t cap,
     const char **records, uint32_t *bytes, uint64_t *next);
+/* Much of a log is read: wal_log_read may bring more at once from now on, where the fabric can.
+ * Until it is called with wide == false. NAM_GONE. */
+nam_status wal_log_read_wide(struct net_worker *w, unsigned region, bool wide);
 /* Records of the life l, which is written, as far as they are flushed (wal_read_live). NAM_ABSENT:
  * a checkpoint has cut off what lies there; NAM_REFUSED: the life is over; NAM_CORRUPT. */
 nam_status wal_log_read_live(struct net_worker *w, const struct wal_log *l, uint64_t position, void *out,
