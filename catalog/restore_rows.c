@@ -16,7 +16,7 @@
 
 enum { TOGETHER = 64, ROWS_A_TXN = 4096, BYTES_A_TXN = 2 << 20, TRIES = 100, LANES = 2, STACK = 256 << 10 };
 #define AGAIN_NS UINT64_C(1000000)
-#define TURN_NS  UINT64_C(50000)
+#define TURN_NS  UINT64_C(300000)
 
 /* A table whose rows are written. */
 struct home {

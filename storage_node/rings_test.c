@@ -58,7 +58,7 @@ daemon_main(uint64_t ring_bytes, unsigned shards, int tell, const char *run_dir)
 	struct nam_err err;
 	char listen[64], line[128] = "";
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails also ends its nodes */
-	const struct sn_region_config rc = { .id = 1, .size = 16 << 20, .numa = -1 };
+	const struct sn_region_config rc = { .id = 1, .size = 128 << 20, .numa = -1 };
 	const struct sn_serve_config vc = {
 		.service = &echo, .services = 1, .ring_bytes = ring_bytes, .shards = shards
 	};
@@ -136,6 +136,7 @@ peer_close(struct peer *p)
 
 struct one {
 	struct peer *p;
+	uint32_t cap; /* of the answer; 0 = as much as it has */
 	nam_status st;
 	bool over;
 };
@@ -144,24 +145,33 @@ static void
 one_co(void *arg)
 {
 	struct one *o = arg;
-	char from[300], back[300];
+	char from[300], *back = malloc(o->cap > sizeof from ? o->cap : sizeof from);
 	uint32_t got;
+	assert_non_null(back);
 	memset(from, 'a', sizeof from);
-	o->st = net_call(o->p->w, 1, NET_SERVICE_ECHO, from, sizeof from, back, sizeof back, &got);
-	if (o->st == NAM_OK && (got != sizeof back || memcmp(from, back, sizeof back) != 0))
+	o->st = net_call(o->p->w, 1, NET_SERVICE_ECHO, from, sizeof from, back,
+	    o->cap != 0 ? o->cap : (uint32_t)sizeof from, &got);
+	if (o->st == NAM_OK && (got != sizeof from || memcmp(from, back, sizeof from) != 0))
 		o->st = NAM_CORRUPT;
+	free(back);
 	o->over = true;
+}
+
+static nam_status
+call_for(struct peer *p, uint32_t cap)
+{
+	struct one o = { .p = p, .cap = cap };
+	nam_co_start(net_worker_sched(p->w), one_co, &o, 0);
+	net_worker_run(p->w, NULL, NULL);
+	assert_true(o.over);
+	return o.st;
 }
 
 /* One echo. */
 static nam_status
 call(struct peer *p)
 {
-	struct one o = { .p = p };
-	nam_co_start(net_worker_sched(p->w), one_co, &o, 0);
-	net_worker_run(p->w, NULL, NULL);
-	assert_true(o.over);
-	return o.st;
+	return call_for(p, 0);
 }
 
 static nam_status
@@ -593,6 +603,54 @@ idle(void **state)
 	}
 }
 
+static void
+rest_co(void *arg)
+{
+	net_sleep(((struct peer *)arg)->w, 1000000);
+}
+
+/* What was posted has been seen to end. */
+static bool
+answers(struct peer *p, uint32_t bytes)
+{
+	nam_co_start(net_worker_sched(p->w), rest_co, p, 0);
+	net_worker_run(p->w, NULL, NULL);
+	return net_call_answers(p->w, 1, NET_SERVICE_ECHO, bytes);
+}
+
+/* Answers may become longer, and short again; not beyond what a node has memory for. */
+static void
+longer(void **state)
+{
+	(void)state;
+	for (unsigned k = 0; k < FABRICS; k++) {
+		struct daemon d;
+		struct peer p;
+		uint32_t request, answer, plain;
+		daemon_start(&d, 1 << 20, 1);
+		assert_int_equal(peer_try(&p, &d, fabric(k)), NAM_OK);
+		assert_false(answers(&p, 128 << 10)); /* no channel */
+		assert_int_equal(channel(&p, NET_EVENTS, 0), NAM_OK);
+		assert_int_equal(call(&p), NAM_OK);
+		assert_int_equal(net_call_max(p.w, 1, NET_SERVICE_ECHO, &request, &plain), NAM_OK);
+		assert_int_equal(call_for(&p, plain + 8), NAM_INVALID);
+		assert_false(answers(&p, 1 << 20));
+		for (unsigned i = 0; i < 3; i++) {
+			assert_true(answers(&p, 128 << 10));
+			assert_false(answers(&p, 128 << 10));
+			assert_int_equal(net_call_max(p.w, 1, NET_SERVICE_ECHO, &request, &answer), NAM_OK);
+			assert_true(answer > plain);
+			assert_int_equal(call(&p), NAM_OK);
+			assert_int_equal(call_for(&p, answer), NAM_OK);
+			assert_true(answers(&p, 0));
+			assert_int_equal(call_for(&p, answer), NAM_INVALID);
+			assert_int_equal(call(&p), NAM_OK);
+		}
+		peer_close(&p);
+		daemon_end(&d);
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -607,6 +665,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(room),
 		cmocka_unit_test(stopped),
 		cmocka_unit_test(idle),
+		cmocka_unit_test(longer),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { TRIES = 8, BUSY_NS = 50000, BUSY_CAP_NS = 2000000 };
+enum { TRIES = 8, AGAIN_NS = 1000, BUSY_NS = 50000, BUSY_CAP_NS = 2000000 };
 #define FULL_NS UINT64_C(2000000000)
 enum { WIDE = 512 << 10 }; /* a response ring */
 
@@ -276,8 +276,12 @@ nam_status
 wal_log_read_wide(struct net_worker *w, unsigned region, bool wide)
 {
 	nam_status st = reopen(w, region);
-	if (st == NAM_OK)
-		net_call_answers(w, region, WAL_SERVICE, wide ? WIDE : 0);
+	/* The last call's WRITE may not have been seen to end. */
+	for (unsigned tries = 0; st == NAM_OK && tries < TRIES; tries++) {
+		if (net_call_answers(w, region, WAL_SERVICE, wide ? WIDE : 0))
+			break;
+		net_sleep(w, AGAIN_NS);
+	}
 	return st;
 }
 
