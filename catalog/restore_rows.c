@@ -314,11 +314,13 @@ run_lane(void *arg)
 	atomic_fetch_sub(&c->busy, 1);
 }
 
-/* While one waits for the log or for its commit, another one of the same worker works. */
+/* While one waits for the log or for its commit, another one of the same worker works. Over a
+ * connection that costs more than it saves (docs/PERFORMANCE.md, Restarts). */
 static void
 more_lanes(struct crew *c, struct txn_worker *tw)
 {
-	for (unsigned i = 1; i < LANES; i++) {
+	unsigned lanes = net_all_mapped(txn_worker_net(tw)) ? LANES : 1;
+	for (unsigned i = 1; i < lanes; i++) {
 		struct lane *l = malloc(sizeof *l);
 		if (l == NULL)
 			return;
