@@ -356,12 +356,20 @@ cat_replay_close(struct cat_replay *r)
 {
 	if (r == NULL)
 		return;
+	/* Answers to its worker were to be long. */
+	(void)wal_log_read_wide(r->w, r->region, false);
 	let_go(r);
 	cat_bodies_clear(&r->again);
 	free(r->torn);
 	free(r->undone);
 	free(r->number);
 	free(r);
+}
+
+unsigned
+cat_replay_region(const struct cat_replay *r)
+{
+	return r->region;
 }
 
 const struct cat_logged_rows *

@@ -33,6 +33,8 @@ nam_status cat_replay_open(struct cat_replay **out, struct net_worker *w, unsign
     const atomic_bool *stop, void (*told)(void *arg, uint64_t done, uint64_t all), void *arg,
     struct nam_err *err);
 void cat_replay_close(struct cat_replay *r);
+/* The storage node whose log it is. */
+unsigned cat_replay_region(const struct cat_replay *r);
 /* The rows of the system tables; borrowed. */
 const struct cat_logged_rows *cat_replay_rows(const struct cat_replay *r);
 /* The rows of all others; borrowed. */

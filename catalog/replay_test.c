@@ -101,17 +101,23 @@ main_co(void *arg)
 {
 	struct lab *lab = arg;
 	struct cat_replay *r;
+	struct cat_batch b;
+	struct cat_newest_near near = { NULL };
 	struct nam_err err;
-	size_t n;
 	assert_int_equal(cat_replay_open(&r, lab->w, 1, NULL, NULL, NULL, &err), NAM_OK);
-	const struct cat_logged_chunk *chunk = cat_logged_rows_chunks(cat_replay_rows(r), TABLE, &n);
-	for (size_t i = 0; i < n; i++) {
-		const struct cat_logged_row *x;
-		for (char *at = chunk[i].from; (x = cat_logged_rows_next(&chunk[i], &at)) != NULL;)
+	assert_int_equal(cat_batch_open(&b, r, lab->w), NAM_OK);
+	for (bool end = false; !end;) {
+		assert_int_equal(cat_replay_next(r, lab->w, &b, &end), NAM_OK);
+		for (size_t i = 0; i < b.rows; i++) {
+			const struct cat_batch_row *x = &b.row[i];
+			if (!cat_newest_take(cat_replay_newest(r), &near, x->table, x->at, x->cid))
+				continue;
 			for (unsigned row = 0; row < sizeof lab->there; row++)
 				lab->there[row] = lab->there[row] || x->at == address(row);
+		}
 	}
-	lab->live = cat_logged_rows_live(cat_replay_rows(r), TABLE);
+	cat_batch_close(&b, r, lab->w);
+	lab->live = cat_newest_live(cat_replay_newest(r), TABLE);
 	cat_replay_close(r);
 }
 

@@ -11,6 +11,7 @@
 #include <base/fault.h>
 #include <catalog/catalog_internal.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,7 @@ struct crew {
 	_Atomic unsigned busy;    /* coroutines that have not ended, but for the first */
 	_Atomic int status;       /* of the first failure */
 	const char *what;         /* its table, or the log; once busy is 0 */
+	char log_name[64];
 };
 
 /* Rows of a batch that are to be written, by their tables. */
@@ -249,6 +251,14 @@ choose(const struct crew *c, struct share *s)
 		qsort(row, s->rows, sizeof *row, by_home);
 }
 
+static void
+failed(struct crew *c, nam_status st, const char *what)
+{
+	int none = NAM_OK;
+	if (atomic_compare_exchange_strong(&c->status, &none, (int)st))
+		c->what = what;
+}
+
 /* The next batch; *end: there is none. */
 static nam_status
 next_batch(struct crew *c, struct net_worker *w, struct share *s, bool *end)
@@ -267,16 +277,11 @@ next_batch(struct crew *c, struct net_worker *w, struct share *s, bool *end)
 	else if (!*end)
 		st = cat_replay_next(c->r->log, w, &s->batch, end);
 	c->read = *end;
+	/* Before another one reads on. */
+	if (st != NAM_OK)
+		failed(c, st, c->log_name);
 	atomic_store(&c->reading, false);
 	return st;
-}
-
-static void
-failed(struct crew *c, nam_status st, const char *what)
-{
-	int none = NAM_OK;
-	if (atomic_compare_exchange_strong(&c->status, &none, (int)st))
-		c->what = what;
 }
 
 static void
@@ -294,7 +299,7 @@ write_shares(struct crew *c, struct txn_worker *tw, void (*told)(const struct cr
 			failed(c, wrote, c->home[s.batch.row[s.done].home].path);
 	}
 	if (st != NAM_OK)
-		failed(c, st, "the rows of the log");
+		failed(c, st, c->log_name);
 	cat_batch_close(&s.batch, c->r->log, w);
 }
 
@@ -389,6 +394,8 @@ cat_restore_rows(struct restore *r)
 	struct nam_arena arena;
 	struct txn *t;
 	nam_arena_init(&arena, 0);
+	snprintf(c.log_name, sizeof c.log_name, "the rows of the log of storage node %u",
+	    cat_replay_region(r->log));
 	nam_status st = txn_begin(r->tw, TXN_REPEATABLE_READ, &t);
 	if (st == NAM_OK) {
 		st = find_homes(r, t, &c, &arena);
@@ -411,7 +418,7 @@ cat_restore_rows(struct restore *r)
 	}
 	r->out->rows = atomic_load(&c.rows);
 	if (st == NAM_OK && atomic_load(&c.status) == NAM_OK && r->out->rows != c.all)
-		failed(&c, NAM_CORRUPT, "the rows of the log");
+		failed(&c, NAM_CORRUPT, c.log_name);
 	if (st == NAM_OK && (st = (nam_status)atomic_load(&c.status)) != NAM_OK)
 		cat_restore_fail(r->err, st, c.what);
 	nam_arena_fini(&arena);

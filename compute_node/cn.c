@@ -426,9 +426,11 @@ cn_open(struct cn **out, const struct cn_config *cfg, struct nam_err *err)
 	if (err == NULL)
 		err = &local;
 	for (;;) {
+		uint64_t from = nam_clock_ns();
 		nam_status st = open_once(out, cfg, err);
 		uint64_t now = nam_clock_ns();
-		if (st == NAM_RESET && until == 0)
+		/* Also again, if it has waited meanwhile for a restorer, which has died. */
+		if (st == NAM_RESET && (until == 0 || now - from >= RESET_MS * UINT64_C(1000000)))
 			until = now + RESET_MS * UINT64_C(1000000);
 		if (st == NAM_OK || (st != NAM_RESET && st != NAM_GONE && st != NAM_UNSURE) || now >= until)
 			return st;

@@ -424,8 +424,11 @@ pause_before_look(struct txn_worker *tw, uint64_t ns, uint64_t bells)
 	}
 	uint64_t begin = net_now_ns(tw->w);
 	net_sleep_lazily(tw->w, ns, FLUSH_LOST_NS, bells);
-	if (net_now_ns(tw->w) - begin >= FLUSH_LOST_NS)
-		tw->unroused = UNROUSED;
+	if (net_now_ns(tw->w) - begin < FLUSH_LOST_NS)
+		return;
+	/* Its channel may have been opened again, so that the node cannot rouse it. */
+	wal_rings_note(tw->w, &tw->db->wal, &tw->rings);
+	tw->unroused = UNROUSED;
 }
 
 /*

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { TRIES = 8, AGAIN_NS = 1000, BUSY_NS = 50000, BUSY_CAP_NS = 2000000 };
+enum { TRIES = 8, AGAIN_NS = 100000, BUSY_NS = 50000, BUSY_CAP_NS = 2000000 };
 #define FULL_NS UINT64_C(2000000000)
 enum { WIDE = 512 << 10 }; /* a response ring */
 
@@ -80,6 +80,15 @@ ask(struct net_worker *w, unsigned region, const struct wal_rq *rq, void *answer
 {
 	struct patience none = { 0 };
 	return ask_until(w, region, rq, answer, cap, got, &none);
+}
+
+/* A request that is not repeated; it has no bytes. */
+static nam_status
+ask_once(
+    struct net_worker *w, unsigned region, const struct wal_rq *rq, void *answer, uint32_t cap, uint32_t *got)
+{
+	nam_status st = reopen(w, region);
+	return st == NAM_OK ? net_call(w, region, WAL_SERVICE, rq, sizeof *rq, answer, cap, got) : st;
 }
 
 nam_status
@@ -266,9 +275,12 @@ wal_log_read(struct net_worker *w, unsigned region, uint64_t position, void *buf
     const char **records, uint32_t *bytes, uint64_t *next)
 {
 	nam_status st = read_records(w, region, 0, position, buf, cap, records, bytes, next);
-	/* The node has no memory for rings so large. */
-	if (st == NAM_CROWDED && net_call_answers(w, region, WAL_SERVICE, 0))
+	/* The node has no memory for rings so large. Another coroutine may use the channel. */
+	for (unsigned tries = 0; st == NAM_CROWDED && tries < TRIES; tries++) {
+		if (!net_call_answers(w, region, WAL_SERVICE, 0))
+			net_sleep(w, BUSY_CAP_NS);
 		st = read_records(w, region, 0, position, buf, cap, records, bytes, next);
+	}
 	return st;
 }
 
@@ -403,8 +415,7 @@ by_ring(struct net_worker *w, struct wal_append *a, unsigned copy)
 	if (st == NAM_UNLOGGED)
 		return was_taken(w, a, copy);
 	if (st == NAM_OK && prod)
-		(void)net_call(w, a->log->copy[copy].region, WAL_SERVICE, &prod_rq, sizeof prod_rq, none,
-		    sizeof none, &got);
+		(void)ask_once(w, a->log->copy[copy].region, &prod_rq, none, sizeof none, &got);
 	return st;
 }
 
@@ -592,27 +603,35 @@ unring(struct net_worker *w, const struct wal_log *l, unsigned copy, const uint6
 	const struct wal_rq rq = { .what = WAL_UNRING, .life = l->life, .name = { name[0], name[1] } };
 	uint64_t none[sizeof(struct wal_report) / 8];
 	uint32_t got;
-	(void)net_call(w, l->copy[copy].region, WAL_SERVICE, &rq, sizeof rq, none, sizeof none, &got);
+	(void)ask_once(w, l->copy[copy].region, &rq, none, sizeof none, &got);
 }
 
-static void
-ask_one(struct net_worker *w, const struct wal_log *l, unsigned copy, struct wal_own_rings *own)
+/* The same one as before, if the worker has one. */
+static bool
+ring_of(struct net_worker *w, const struct wal_log *l, unsigned copy, const struct wal_own_rings *own,
+    struct wal_ring_given *given)
 {
 	const struct wal_rq rq = {
 		.what = WAL_RING, .life = l->life, .name = { own->name[0], own->name[1] }
 	};
 	uint64_t answer[sizeof(struct wal_report) / 8];
+	uint32_t got;
+	nam_status st = ask_once(w, l->copy[copy].region, &rq, answer, sizeof answer, &got);
+	if (st != NAM_OK || got != sizeof *given)
+		return false;
+	memcpy(given, answer, sizeof *given);
+	return net_region_of((net_addr){ given->ring }) == l->copy[copy].region &&
+	       net_region_of((net_addr){ given->board }) == l->copy[copy].region;
+}
+
+static void
+ask_one(struct net_worker *w, const struct wal_log *l, unsigned copy, struct wal_own_rings *own)
+{
 	struct wal_ring_given given;
 	struct wal_ring *r = &own->copy[copy];
-	uint32_t got;
-	if (net_call(w, l->copy[copy].region, WAL_SERVICE, &rq, sizeof rq, answer, sizeof answer, &got) !=
-		NAM_OK ||
-	    got != sizeof given)
+	if (!ring_of(w, l, copy, own, &given))
 		return;
-	memcpy(&given, answer, sizeof given);
-	if (net_region_of((net_addr){ given.ring }) == l->copy[copy].region &&
-	    net_region_of((net_addr){ given.board }) == l->copy[copy].region)
-		wal_ring_begin(r, w, &given);
+	wal_ring_begin(r, w, &given);
 	if (r->open)
 		return;
 	/* It cannot use it. */
@@ -633,6 +652,17 @@ wal_rings_ask(struct net_worker *w, const struct wal_log *l, struct wal_own_ring
 }
 
 void
+wal_rings_note(struct net_worker *w, const struct wal_log *l, struct wal_own_rings *own)
+{
+	struct wal_ring_given given;
+	for (unsigned i = 0; i < l->copies; i++) {
+		struct wal_ring *r = &own->copy[i];
+		if (r->open && ring_of(w, l, i, own, &given) && given.generation != r->generation)
+			r->open = false;
+	}
+}
+
+void
 wal_rings_give_back(struct net_worker *w, const struct wal_log *l, struct wal_own_rings *own)
 {
 	for (unsigned i = 0; i < l->copies; i++)
@@ -649,8 +679,7 @@ wal_rings_prod(struct net_worker *w, const struct wal_log *l, const struct wal_o
 	uint32_t got;
 	for (unsigned i = 0; i < l->copies; i++)
 		if (own->copy[i].generation != 0)
-			(void)net_call(
-			    w, l->copy[i].region, WAL_SERVICE, &rq, sizeof rq, none, sizeof none, &got);
+			(void)ask_once(w, l->copy[i].region, &rq, none, sizeof none, &got);
 }
 
 /* ---- how far it is flushed ---- */

@@ -64,6 +64,9 @@ struct wal_own_rings {
 };
 /* Asks for them, once. A copy that gives none gets messages. */
 void wal_rings_ask(struct net_worker *w, const struct wal_log *l, struct wal_own_rings *own);
+/* Tells the nodes once more by which channel they rouse this worker: one that was opened again is
+ * another one. */
+void wal_rings_note(struct net_worker *w, const struct wal_log *l, struct wal_own_rings *own);
 /* Gives them back, if the nodes answer soon. Nothing of this worker waits for the log any more. */
 void wal_rings_give_back(struct net_worker *w, const struct wal_log *l, struct wal_own_rings *own);
 /* The flusher of each copy looks into its rings. */
