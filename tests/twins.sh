@@ -51,7 +51,7 @@ scene_of() {
 	hash_twin_test | btree_twin_test | learned_twin_test) echo "$dir/index.$1" ;;
 	olap_twin_test) echo "$dir/olap.$1" ;;
 	crowd_test | bell_test) echo "$dir/net.$1" ;;
-	wal_twin_test) echo "$dir/wal.$1" ;;
+	wal_twin_test | rings_test) echo "$dir/wal.$1" ;;
 	numbers_test | replay_test) echo "$dir/catalog.$1" ;;
 	tpcw_paper_test) echo "$dir/bench.$1" ;;
 	*) echo "$dir/txn.$1" ;;

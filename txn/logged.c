@@ -168,6 +168,27 @@ put_body(struct txn_logging *l, const struct txn_intent_head *h)
 	return st;
 }
 
+static void
+ask(void *worker)
+{
+	struct txn_worker *tw = worker;
+	net_account_to(&tw->background);
+	wal_rings_ask(tw->w, &tw->db->wal, &tw->rings);
+	tw->helpers--;
+}
+
+/* A commit holds locks, so it does not wait for the answers: records are messages until then. */
+static void
+ask_for_rings(struct txn_worker *tw)
+{
+	if (tw->asked_for_rings)
+		return;
+	tw->asked_for_rings = true;
+	tw->helpers++;
+	if (nam_co_start(net_worker_sched(tw->w), ask, tw, 0) == NULL)
+		tw->helpers--;
+}
+
 nam_status
 txn_log_start(struct txn *t, const struct txn_intent_head *h)
 {
@@ -181,7 +202,7 @@ txn_log_start(struct txn *t, const struct txn_intent_head *h)
 		st = wal_log_most_of(tw->w, &tw->db->wal, &tw->wal_most);
 	if (st != NAM_OK)
 		return st;
-	wal_rings_ask(tw->w, &tw->db->wal, &tw->rings);
+	ask_for_rings(tw);
 	uint64_t body = body_bytes(t);
 	uint32_t cap = (tw->wal_most - (uint32_t)sizeof(struct txn_logged)) & ~7u;
 	if (body < cap)

@@ -186,6 +186,19 @@ owner_main(void *arg)
 	world.ended = true;
 }
 
+/* A commit before the one that counts: the owner's worker asks for its rings. */
+static void
+owner_first(void *arg)
+{
+	struct fixture *fix = arg;
+	struct txn *t;
+	assert_int_equal(txn_begin(fix->tw[OWNER], TXN_REPEATABLE_READ, &t), NAM_OK);
+	txn_set_sync(t, false);
+	assert_int_equal(set(fix, t, &fix->tab[OWNER], 7, OLD), NAM_OK);
+	assert_int_equal(txn_commit(t, NULL), NAM_OK);
+	world.ended = true;
+}
+
 static void
 show(struct fixture *fix)
 {
@@ -217,6 +230,13 @@ static void
 body(struct fixture *fix)
 {
 	fill(fix, KEYS, OLD);
+	if (fixture_rings) {
+		assert_non_null(nam_co_start(net_worker_sched(fix->w[OWNER]), owner_first, fix, 128 << 10));
+		while (!world.ended)
+			net_sleep(fix->w[0], 100000);
+		net_sleep(fix->w[0], 1000000);
+		world.ended = false;
+	}
 	net_sim_crash_at(fix->sim, fix->net[OWNER], net_sim_verbs(fix->net[OWNER]) + world.verb);
 	if (world.second > 0)
 		net_sim_crash_at(fix->sim, fix->net[HELPER], net_sim_verbs(fix->net[HELPER]) + world.second);

@@ -352,6 +352,7 @@ struct txn_worker {
 	struct txn_flush *flush;
 	struct wal_ends flushed;
 	struct wal_own_rings rings;
+	bool asked_for_rings;
 	uint64_t sync_ns; /* how long a sync of the log takes, 0 = not known yet */
 	bool watching;
 	unsigned unroused; /* so many looks it does not rely on the log's bell */
