@@ -125,7 +125,7 @@ static nam_status
 log_open(struct node *n, const struct cli_node_config *c, struct nam_err *err)
 {
 	uint64_t at, bytes;
-	nam_status st = sn_region_keeps_log(n->region, &at, &bytes, err);
+	nam_status st = sn_region_keeps_log(n->region, c->log_rings, &at, &bytes, err);
 	if (st != NAM_OK)
 		return st;
 	const struct wal_host_config cfg = {
@@ -134,7 +134,7 @@ log_open(struct node *n, const struct cli_node_config *c, struct nam_err *err)
 		.line_at = net_at(sn_region_id(n->region), at),
 		.every = c->every,
 		.thread = true,
-		.rings = (char *)sn_local(n->region)->base + at + NET_EXTENT,
+		.rings = c->log_rings ? (char *)sn_local(n->region)->base + at + NET_EXTENT : NULL,
 		.rings_at = net_at(sn_region_id(n->region), at + NET_EXTENT),
 		.rings_bytes = bytes - NET_EXTENT,
 		.ring_bytes = RING_BYTES,

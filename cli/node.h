@@ -22,6 +22,7 @@ struct cli_node_config {
 	const char *secret_file;
 	const char *data;         /* NULL = no log */
 	uint64_t every;           /* bytes of the log until a checkpoint is due */
+	bool log_rings;           /* workers of this host put records into the log's memory */
 	bool hosts;               /* services */
 	void (*ready)(void *arg); /* called each time that the node serves */
 	void *ready_arg;

@@ -36,6 +36,8 @@ static const char usage[] =
     "  --checkpoint-size S a checkpoint is made when the log has grown by so much, and by as much as the\n"
     "                      last one holds, or by less when the last compute process ends; 0: by CHECKPOINT\n"
     "                      alone (default 256m)\n"
+    "  --log-rings         with --data, experimental: commits of this host put their records into this\n"
+    "                      process's memory themselves, and wake no thread of it\n"
     "  --hugepages MODE    auto, on or off (default auto)\n"
     "  --numa N            bind the memory to NUMA node N\n"
     "  --rings S           part of that memory for message rings to services; 0: host no services\n"
@@ -85,6 +87,7 @@ static const struct option known[] = {
 	{ "numa", required_argument, NULL, 'n' },
 	{ "data", required_argument, NULL, 'd' },
 	{ "checkpoint-size", required_argument, NULL, 'C' },
+	{ "log-rings", no_argument, NULL, 'G' },
 	{ "peers", required_argument, NULL, 'm' },
 	{ "loops", required_argument, NULL, 'L' },
 	{ "rings", required_argument, NULL, 'R' },
@@ -167,6 +170,9 @@ options(int argc, char **argv, struct storage_config *c)
 		case 'C':
 			if (!nam_size(optarg, 0, UINT64_C(1) << 40, &c->node.every))
 				return complain(2, "--checkpoint-size wants a size, such as 256m");
+			break;
+		case 'G':
+			c->node.log_rings = true;
 			break;
 		case 'm':
 			if (!nam_number(optarg, 1, 1000000, &n))

@@ -266,12 +266,12 @@ sn_region_id(const struct sn_region *r)
 }
 
 nam_status
-sn_region_keeps_log(struct sn_region *r, uint64_t *at, uint64_t *bytes, struct nam_err *err)
+sn_region_keeps_log(struct sn_region *r, bool rings, uint64_t *at, uint64_t *bytes, struct nam_err *err)
 {
 	struct net_super *s = r->local.base;
 	NAM_ASSERT(s->log == 0 && r->shards == NULL);
 	uint64_t more = r->local.size / LOG_SHARE / NET_EXTENT * NET_EXTENT;
-	*bytes = NET_EXTENT + (more < LOG_MOST ? more : LOG_MOST);
+	*bytes = NET_EXTENT + (!rings ? 0 : more < LOG_MOST ? more : LOG_MOST);
 	if (s->bump + *bytes > r->local.size)
 		return nam_fail(err, NAM_FULL, "the region has no memory for a log's line");
 	s->log = s->bump;

@@ -52,10 +52,12 @@ const char *sn_region_pages(const struct sn_region *r);
 void sn_region_touch(struct sn_region *r, uint64_t from, uint64_t len);
 /*
  * Memory of the region for a log (wal/remote/host.h): zeros; *at is its offset, which every peer is
- * told, and where the log's line lies. *bytes: how much there is; it grows with the region, up to 2
- * MiB and an extent. Once, before any process sees the region. NAM_FULL.
+ * told, and where the log's line lies. *bytes: how much there is: an extent, and if it is to have
+ * rings, more, which grows with the region, up to 2 MiB. Once, before any process sees the region.
+ * NAM_FULL.
  */
-nam_status sn_region_keeps_log(struct sn_region *r, uint64_t *at, uint64_t *bytes, struct nam_err *err);
+nam_status sn_region_keeps_log(
+    struct sn_region *r, bool rings, uint64_t *at, uint64_t *bytes, struct nam_err *err);
 /* Is it proved that no verb of that process executes here any more: it is fenced, or has ended? Any
  * thread. */
 bool sn_region_gone(struct sn_region *r, uint64_t identity);

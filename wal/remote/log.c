@@ -628,15 +628,14 @@ static void
 ask_one(struct net_worker *w, const struct wal_log *l, unsigned copy, struct wal_own_rings *own)
 {
 	struct wal_ring_given given;
-	struct wal_ring *r = &own->copy[copy];
+	struct wal_ring r;
 	if (!ring_of(w, l, copy, own, &given))
 		return;
-	wal_ring_begin(r, w, &given);
-	if (r->open)
-		return;
-	/* It cannot use it. */
-	unring(w, l, copy, own->name);
-	r->generation = 0;
+	wal_ring_begin(&r, w, &given);
+	if (r.open)
+		own->copy[copy] = r;
+	else /* it cannot use it */
+		unring(w, l, copy, own->name);
 }
 
 void
