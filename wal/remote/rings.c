@@ -187,17 +187,9 @@ wal_rings_end_gone(struct wal_rings *r)
 }
 
 void
-wal_rings_drop(struct wal_rings *r)
-{
-	r->listed = r->next = 0;
-	for (unsigned i = 0; i < r->n; i++)
-		r->ring[i].seen = r->ring[i].taken;
-}
-
-void
 wal_rings_end_all(struct wal_rings *r)
 {
-	wal_rings_drop(r);
+	r->listed = r->next = 0;
 	for (unsigned i = 0; i < r->n; i++)
 		end_one(&r->ring[i]);
 }

@@ -34,7 +34,7 @@ void wal_rings_end(struct wal_rings *r, const uint64_t name[2]);
  * they have published is to be taken behind that; then their rings may end. */
 unsigned wal_rings_look_for_gone(struct wal_rings *r, bool (*gone)(void *arg, uint64_t identity), void *arg);
 void wal_rings_end_gone(struct wal_rings *r);
-/* All end: a life begins. */
+/* All end: a life begins. What is published is forgotten. */
 void wal_rings_end_all(struct wal_rings *r);
 
 /* Is something published that has not been taken? Reads one word of each ring. */
@@ -47,8 +47,6 @@ typedef nam_status (*wal_rings_taker)(void *arg, const struct wal_rq *rq, const 
  * that one now; the next call goes on with it.
  */
 nam_status wal_rings_take(struct wal_rings *r, wal_rings_taker take, void *arg);
-/* Forgets what has been published: the log is broken. */
-void wal_rings_drop(struct wal_rings *r);
 /* The log is flushed up to that position: tells the rings, and rouses workers. */
 void wal_rings_flushed(struct wal_rings *r, uint64_t position, struct net_bell *bell);
 
