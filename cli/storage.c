@@ -111,6 +111,8 @@ static int __attribute__((format(printf, 1, 0))) misuse(const char *form, const 
 static int
 settled(const struct storage_config *c, bool have_id)
 {
+	if (c->node.log_rings && c->node.data == NULL)
+		return complain(2, "--log-rings is of a log: say where it is kept, with --data DIR");
 	if (c->node.data != NULL && !c->node.hosts)
 		return complain(2, "--data needs message rings: leave --rings 0 out");
 	if (!have_id)
