@@ -39,6 +39,8 @@
  *       life. Before, `life` names the one process that restores it, by a CAS from 0 or from the
  *       word of a restorer that has ended and been recovered. It is set when all that the
  *       restorer has committed is marked, so each process that sees it sees the whole database.
+ *       A restorer that fails sets it to 0 when its last worker has no memory at hand any more: the
+ *       next one makes tables of the same numbers, perhaps with the same anchors.
  *   K7  The copies of the log are chosen before K3, with all words taken, and never change
  *       (copies.h).
  *   K8  When a node of a cluster with a log has lost its memory, the cluster's life is over: the

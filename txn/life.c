@@ -269,12 +269,29 @@ txn_life_done(struct txn_worker *tw, const atomic_bool *stop, struct nam_err *er
 }
 
 void
-txn_life_quit(struct txn_worker *tw)
+txn_life_end(struct txn_worker *tw)
 {
 	struct txn_db *db = tw->db;
 	uint64_t seen;
+	if (!db->life_kept)
+		return;
 	net_cas1(tw->w, life_at(db), db->life_word, 0, &seen, NULL);
 	tso_unpin(tw->tso, &db->life_pin);
+	db->life_kept = false;
+}
+
+void
+txn_life_quit(struct txn_worker *tw)
+{
+	struct txn_db *db = tw->db;
+	db->life_kept = true;
+	if (nam_fault(QUIT_EARLY)) {
+		txn_life_end(tw);
+		return;
+	}
+	/* What it leaves goes back only behind the pin. */
+	tso_unpin(tw->tso, &db->life_pin);
+	(void)tso_pin_now(tw->tso, &db->life_pin);
 }
 
 unsigned

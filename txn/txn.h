@@ -92,7 +92,8 @@ nam_status txn_life_done(struct txn_worker *tw, const atomic_bool *stop, struct 
  * not gone back by then does later.
  */
 nam_status txn_life_forget(struct txn_worker *tw, uint32_t first_table);
-/* This process restores no more: it could not. It is about to close; another one may try. */
+/* This process restores no more: it could not. It closes now; another one may try when its last
+ * worker has closed, or when it has ended in another way. */
 void txn_life_quit(struct txn_worker *tw);
 /* The storage node that has the cluster's record. */
 unsigned txn_db_home(const struct txn_db *db);
