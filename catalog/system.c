@@ -563,6 +563,25 @@ assemble(struct cat_table *t, struct reading *r, unsigned *at, unsigned *extra_a
 	return NAM_OK;
 }
 
+/* Which rows were there, for a report of the fault. */
+static void
+tell_contradiction(const struct txn *t, const struct reading *r, const struct cat_table *tab)
+{
+	char found[128] = "";
+	size_t n = 0;
+	unsigned extras = 0;
+	for (unsigned i = 0; i < r->columns; i++)
+		if (r->column[i]->table == tab->store.id && n < sizeof found - 12)
+			n += (size_t)snprintf(found + n, sizeof found - n, " %u", r->column[i]->number);
+	for (unsigned i = 0; i < r->extras; i++)
+		extras += r->extra[i].table == tab->store.id;
+	nam_log(NAM_LOG_ERROR,
+	    "catalog: table %s: its rows contradict each other (number %u, kind %d, %u columns; found at "
+	    "snapshot %llx: columns%s, %u other rows)",
+	    tab->path, tab->store.id, (int)tab->kind, tab->columns, (unsigned long long)txn_snapshot(t),
+	    n > 0 ? found : " none", extras);
+}
+
 nam_status
 cat_rows_at(struct cat *c, struct txn *t, struct cat_entry *const *e, unsigned n, struct txn_row *out,
     struct nam_arena *arena)
@@ -607,8 +626,7 @@ cat_read_all(struct cat *c, struct txn *t, struct cat_rows *out, struct nam_aren
 	unsigned at = 0, extra_at = 0;
 	for (unsigned i = 0; i < r.n; i++)
 		if ((st = assemble(&r.table[i], &r, &at, &extra_at)) != NAM_OK) {
-			nam_log(NAM_LOG_ERROR, "catalog: table %s: its rows contradict each other",
-			    r.table[i].path);
+			tell_contradiction(t, &r, &r.table[i]);
 			return st;
 		}
 	*out = (struct cat_rows){ r.table, r.n };

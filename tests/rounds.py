@@ -205,13 +205,17 @@ class Place:
         at = ["127.0.0.1:%d" % p for p in self.ports] if self.ports else ["127.0.0.1:0"] * 2
         for i in range(2):
             if self.node[i] is None or self.node[i].p.poll() is not None:
-                self.node[i] = Node(self.h, i + 1, "512m", listen=at[i], more=("--data", self.data + "-%d" % i) if i < self.copies else ())
+                self.node[i] = Node(self.h, i + 1, "512m", listen=at[i], more=self.log_of(i))
         self.ports = [n.port() for n in self.node]
         self.h.storage = lambda: ",".join("127.0.0.1:%d" % p for p in self.ports)
         for i, fabric in enumerate(("shm", "tcp")):
             if self.compute[i] is None or self.compute[i].p.poll() is not None:
                 old = self.compute[i]
                 self.compute[i] = Compute(self.h, fabric=fabric, pg="127.0.0.1:%d" % (old.port if old else 0))
+
+    def log_of(self, i):
+        rings = ("--log-rings",) if os.environ.get("NAM_RINGS") else ()
+        return ("--data", self.data + "-%d" % i) + rings if i < self.copies else ()
 
     def kill(self, what):
         for i, n in enumerate(self.node):
@@ -267,6 +271,18 @@ def begin(p, seed):
     return clients
 
 
+def evidence(p, who, lost):
+    """What was lost: is it there at a second look, at the other process, in the log? NAM_KEEP names a directory for the log."""
+    for c in p.compute:
+        w = Wire(c.port, timeout=60)
+        found = {int(r[0]) for r in rows(w, "SELECT k FROM done WHERE who = %d" % who)}
+        print("at port %d: %d rows of payer %d, lost still: %s" % (c.port, len(found), who, sorted(lost - found)), flush=True)
+        w.close()
+    if os.environ.get("NAM_KEEP"):
+        for i in range(p.copies):
+            subprocess.run(["cp", "-a", p.log_of(i)[1], tempfile.mkdtemp(dir=os.environ["NAM_KEEP"])], check=False)
+
+
 def storm(rounds, seconds, seed, copies=1):
     dice = random.Random(seed)
     with House() as h:
@@ -299,6 +315,8 @@ def storm(rounds, seconds, seed, copies=1):
             else:
                 for c, done in told[0]:
                     there = {int(r[0]) for r in rows(w, "SELECT k FROM done WHERE who = %d" % c.number)}
+                    if done - there:
+                        evidence(p, c.number, done - there)
                     same(done - there, set(), "what payer %d was answered" % c.number)
             w.close()
             print("round %d of %d: %d payments, %d numbers, %d tables" % (

@@ -41,9 +41,11 @@
  *       no other program takes it for an empty one.
  *   W10 A copy that is published as a backup has WAL_BACKUP: no program writes a life into it, so
  *       it stays as it is. Programs that do not know the flag do.
- *   W11 A life that several nodes have copies of is published on one after the other, when each has
- *       all of it, and is used when all have published it. So two lives of a database that were
- *       used share a node, unless an operator has said that the other one's nodes are lost.
+ *   W11 A life that several nodes have copies of is published on one after the other, when all have
+ *       flushed what there was of it, and is used when all have published it. So two lives of a
+ *       database that were used share a node, unless an operator has said that the other one's
+ *       nodes are lost; and a node that has not flushed a life's first records belongs to a life
+ *       that nobody has published.
  */
 #ifndef NAM_WAL_FORMAT_H
 #define NAM_WAL_FORMAT_H

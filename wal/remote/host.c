@@ -511,7 +511,8 @@ report(struct wal_host *h, struct wal_report *out)
 		.life = s.life,
 		.condition = s.condition,
 		.lives = s.lives,
-		.begin = s.begin };
+		.begin = s.begin,
+		.received = s.received };
 }
 
 static nam_status

@@ -2,6 +2,7 @@
 #include "log.h"
 
 #include <base/assert.h>
+#include <base/fault.h>
 #include <base/status.h>
 #include <net/region_format.h>
 #include <wal/wal.h>
@@ -195,11 +196,43 @@ publish_one(struct net_worker *w, const struct wal_log *l, unsigned copy, const 
 	return st;
 }
 
+/* Waits until the copy has flushed what it has received so far (W11). */
+static nam_status
+flush_one(struct net_worker *w, const struct wal_log *l, unsigned copy, const atomic_bool *stop)
+{
+	const struct wal_rq rq = { .what = WAL_PROD, .life = l->life };
+	struct net_backoff pause = { .base_ns = BUSY_NS, .cap_ns = BUSY_CAP_NS };
+	struct patience p = { .stop = stop, .line = l->copy[copy].line };
+	struct wal_report report;
+	struct wal_line line = { 0 };
+	uint64_t none[sizeof(struct wal_report) / 8];
+	uint32_t got;
+	nam_status st = wal_log_ask(w, l->copy[copy].region, &report);
+	if (st == NAM_OK && report.life != l->life)
+		return NAM_REFUSED;
+	if (st == NAM_OK)
+		st = ask_once(w, l->copy[copy].region, &rq, none, sizeof none, &got);
+	while (st == NAM_OK) {
+		st = still(w, &p, &line);
+		if (st == NAM_OK && line.life == l->life && line.flushed >= report.received)
+			return NAM_OK;
+		if (st == NAM_OK && line.condition == WAL_BROKEN)
+			st = NAM_UNLOGGED;
+		else if (st == NAM_OK && line.life > l->life)
+			st = NAM_REFUSED;
+		if (st == NAM_OK)
+			net_back_off(w, &pause);
+	}
+	return st;
+}
+
 nam_status
 wal_log_publish(
     struct net_worker *w, const struct wal_log *l, const struct wal_copies *as, const atomic_bool *stop)
 {
 	nam_status st = NAM_OK;
+	for (unsigned i = 0; st == NAM_OK && l->copies > 1 && !nam_fault(PUBLISH_FIRST) && i < l->copies; i++)
+		st = flush_one(w, l, i, stop);
 	for (unsigned i = 0; st == NAM_OK && i < l->copies; i++)
 		st = publish_one(w, l, i, as, stop);
 	return st;

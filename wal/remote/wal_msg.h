@@ -100,8 +100,9 @@ struct wal_report {
 	uint32_t condition; /* enum wal_condition */
 	uint32_t lives;     /* the greatest number given out */
 	uint64_t begin;     /* of the published life: a position */
+	uint64_t received;  /* of the life that is written: a position */
 };
-static_assert(sizeof(struct wal_report) == 48, "a report is a layout");
+static_assert(sizeof(struct wal_report) == 56, "a report is a layout");
 
 struct wal_records {
 	uint64_t next;
