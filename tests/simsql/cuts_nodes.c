@@ -100,14 +100,18 @@ begin_node(struct cut_run *r, unsigned region)
 }
 
 /* Does another node know of the cluster? Else none can say that a directory is a wrong one. Nor can
- * they if an operator has said that its own is lost. */
+ * they if an operator has said that its own is lost, or if the database has no copy there: then an
+ * empty one becomes a copy. */
 static bool
 is_known(struct cut_run *r, unsigned region)
 {
 	bool is = false;
-	for (unsigned i = 0; i < r->disks; i++)
-		if (r->disk[i].absent || r->disk[i].emptied)
+	for (unsigned i = 0; i < r->disks; i++) {
+		const struct wal_line *l = r->disk[i].line;
+		if (r->disk[i].absent || r->disk[i].emptied ||
+		    (l != NULL && l->published != 0 && !wal_ids_have(l->copies.copy, region)))
 			return false;
+	}
 	for (unsigned i = 1; i <= r->nodes; i++) {
 		const struct net_super *super = net_sim_memory(r->c.sim, i);
 		is = is || (i != region && !r->node[i].down &&
