@@ -431,7 +431,8 @@ cn_session_progress(const struct cn_session *s, uint64_t *done, uint64_t *all)
 void
 cn_cancel(struct cn_session *s)
 {
-	atomic_store_explicit(&s->cancel, 1, memory_order_relaxed);
+	int none = SQL_CANCEL_NONE; /* a session that ends stays one */
+	atomic_compare_exchange_strong(&s->cancel, &none, SQL_CANCEL_STATEMENT);
 }
 
 void
@@ -443,9 +444,9 @@ cn_ending(struct cn *cn)
 void
 cn_session_ends(struct cn_session *s)
 {
-	atomic_store(&s->ends, 1);
+	atomic_store(&s->ends, SQL_CANCEL_ENDS);
 	cn_ending(s->cn);
-	cn_cancel(s);
+	atomic_store_explicit(&s->cancel, SQL_CANCEL_ENDS, memory_order_relaxed);
 }
 
 /* Makes the call the coroutine asked for. */

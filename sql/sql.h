@@ -117,11 +117,16 @@ uint64_t sql_scout_reads_at(const struct sql_scout *s);
  * process's queries leave before its snapshots are gone. */
 void sql_guard_helpers(struct txn_db *db);
 
+/* ENDS: no client sees a statement's answer any more, or the session is about to end: a commit that
+ * is not durable yet is then no success (08007). */
+enum sql_cancel { SQL_CANCEL_NONE, SQL_CANCEL_STATEMENT, SQL_CANCEL_ENDS };
+
 struct sql_session_config {
 	struct txn_worker *tw;
 	struct cat *cat;
 	struct sql_parser *parser;
-	/* Not 0: the running statement ends with 57014. The session's user resets it. */
+	/* Not 0 (enum sql_cancel): the running statement ends with 57014. The session's user resets
+	 * it. */
 	const _Atomic int *cancel;
 	/* A statement that computes for longer lets other coroutines of its worker run; 0 = it
 	 * never does. */

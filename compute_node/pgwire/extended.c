@@ -80,7 +80,7 @@ cn_pg_parse(struct cn_pg_conn *c, const char *body, size_t n)
 		sql_stmt_close(c->unnamed);
 		c->unnamed = NULL;
 	}
-	atomic_store_explicit(&c->cancel, cn_pg_ordered(c), memory_order_relaxed);
+	cn_pg_uncancel(c);
 	if (m.name[0] != 0 && sql_stmt_named(c->sql, m.name, NULL) != NULL)
 		cat_error(&err, "42P05", "prepared statement \"%.63s\" already exists", m.name);
 	else if (prepare(c, &m, &err)) {
@@ -290,7 +290,7 @@ static bool
 open_cursor(struct cn_pg_conn *c, struct cn_pg_portal *p, struct cat_err *err)
 {
 	sql_session_more(c->sql, true); /* until Sync, whether or not it has come */
-	atomic_store_explicit(&c->cancel, cn_pg_ordered(c), memory_order_relaxed);
+	cn_pg_uncancel(c);
 	return sql_portal_open(c->sql, p->name, p->stmt, p->param, p->params, &p->cursor, err);
 }
 

@@ -15,6 +15,13 @@ cn_pg_ordered(const struct cn_pg_conn *c)
 	return atomic_load_explicit(&c->orders, memory_order_relaxed) != 0;
 }
 
+void
+cn_pg_uncancel(struct cn_pg_conn *c)
+{
+	atomic_store_explicit(
+	    &c->cancel, cn_pg_ordered(c) ? SQL_CANCEL_ENDS : SQL_CANCEL_NONE, memory_order_relaxed);
+}
+
 bool
 cn_pg_await(struct cn_pg_conn *c, unsigned events)
 {

@@ -82,13 +82,21 @@ cn_pg_conn_close(struct cn_pg_conn *c)
 	free(c);
 }
 
+/* With the lock. A session that ends stays one. */
+static void
+cancel_statement(struct cn_pg_conn *c)
+{
+	int none = SQL_CANCEL_NONE;
+	atomic_compare_exchange_strong(&c->cancel, &none, SQL_CANCEL_STATEMENT);
+}
+
 void
 cn_pg_cancel(struct cn_pg *pg, uint32_t pid, uint32_t key)
 {
 	pthread_mutex_lock(&pg->lock);
 	for (struct cn_pg_conn *c = *bucket_of(pg, pid); c != NULL; c = c->pid_next)
 		if (c->pid == pid && c->key == key && c->co != NULL)
-			atomic_store_explicit(&c->cancel, 1, memory_order_relaxed);
+			cancel_statement(c);
 	pthread_mutex_unlock(&pg->lock);
 }
 
@@ -97,7 +105,7 @@ static void
 order_locked(struct cn_pg_conn *c, enum cn_pg_order what)
 {
 	atomic_fetch_or(&c->orders, what);
-	atomic_store_explicit(&c->cancel, 1, memory_order_relaxed);
+	atomic_store_explicit(&c->cancel, SQL_CANCEL_ENDS, memory_order_relaxed);
 	if (c->co != NULL)
 		nam_co_post(c->co);
 }
@@ -119,7 +127,7 @@ cn_pg_signal(void *arg, int32_t pid, bool end, const char *user)
 		if (is == SQL_SIGNALED && end)
 			order_locked(c, CN_PG_SHUT);
 		else if (is == SQL_SIGNALED)
-			atomic_store_explicit(&c->cancel, 1, memory_order_relaxed);
+			cancel_statement(c);
 	}
 	pthread_mutex_unlock(&pg->lock);
 	return is;

@@ -237,6 +237,8 @@ void cn_pg_last_words(struct cn_pg_conn *c);
 bool cn_pg_flush_much(struct cn_pg_conn *c);
 /* True if the session is told to end. */
 bool cn_pg_ordered(const struct cn_pg_conn *c);
+/* A statement begins: what was cancelled before is over, unless the session is told to end. */
+void cn_pg_uncancel(struct cn_pg_conn *c);
 /* The next message; its body is valid until the next call. False: as cn_pg_need, or the message is
  * not one, which the client has been told. */
 bool cn_pg_message(struct cn_pg_conn *c, char *type, const char **body, size_t *n);

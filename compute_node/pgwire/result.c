@@ -122,5 +122,5 @@ cn_pg_reply_to(struct cn_pg_conn *c, struct cn_pg_out *to, const uint8_t *format
 	c->reply.tagged = c->reply.cut = c->reply.doubt = false;
 	c->reply.copy_failed = c->reply.copying = c->reply.copy_out = false;
 	/* A request to cancel what ran before means nothing now. */
-	atomic_store_explicit(&c->cancel, cn_pg_ordered(c), memory_order_relaxed);
+	cn_pg_uncancel(c);
 }

@@ -206,6 +206,13 @@ warn_of_disk(struct sql_session *s)
 		    "the storage node with the log ends before its disk answers");
 }
 
+/* The client may have no chance to read a warning. */
+static bool
+is_ending(const struct sql_session *s)
+{
+	return s->cfg.cancel != NULL && atomic_load(s->cfg.cancel) == SQL_CANCEL_ENDS;
+}
+
 bool
 sql_commit(struct sql_session *s, struct cat_err *err)
 {
@@ -231,7 +238,9 @@ sql_commit(struct sql_session *s, struct cat_err *err)
 		txn_set_limits(t, &l);
 		txn_set_sync(t, !sql_kept_commits_early(s->now.kept));
 		st = txn_commit(t, &cid);
-		if (unflushed) {
+		if (unflushed && is_ending(s)) {
+			st = NAM_UNSURE;
+		} else if (unflushed) {
 			st = st == NAM_UNSEEN ? NAM_OK : st; /* it does not stay for sure */
 			warn_of_disk(s);
 		}
