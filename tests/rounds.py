@@ -271,16 +271,23 @@ def begin(p, seed):
     return clients
 
 
+def keep(p):
+    """NAM_KEEP names a directory for the logs as a kill leaves them."""
+    into = os.environ.get("NAM_KEEP")
+    for i in range(p.copies if into else 0):
+        subprocess.run(["rm", "-rf", "%s/%d-%d" % (into, os.getpid(), i)], check=False)
+        subprocess.run(["cp", "-a", "--sparse=always", p.log_of(i)[1], "%s/%d-%d" % (into, os.getpid(), i)], check=False)
+
+
 def evidence(p, who, lost):
-    """What was lost: is it there at a second look, at the other process, in the log? NAM_KEEP names a directory for the log."""
+    """What was lost: is it there at a second look, by an index, at the other process?"""
     for c in p.compute:
         w = Wire(c.port, timeout=60)
-        found = {int(r[0]) for r in rows(w, "SELECT k FROM done WHERE who = %d" % who)}
-        print("at port %d: %d rows of payer %d, lost still: %s" % (c.port, len(found), who, sorted(lost - found)), flush=True)
+        for how in ("who = %d" % who, "who + 0 = %d" % who, *("who = %d AND k = %d" % (who, k) for k in lost), *("k = %d" % k for k in lost)):
+            found = {int(r[1]) for r in rows(w, "SELECT who, k FROM done WHERE " + how) if int(r[0]) == who}
+            print("at port %d, WHERE %s: %d rows of payer %d, of the lost ones %s, the last is %s" % (
+                c.port, how, len(found), who, sorted(lost & found), max(found, default=None)), flush=True)
         w.close()
-    if os.environ.get("NAM_KEEP"):
-        for i in range(p.copies):
-            subprocess.run(["cp", "-a", p.log_of(i)[1], tempfile.mkdtemp(dir=os.environ["NAM_KEEP"])], check=False)
 
 
 def storm(rounds, seconds, seed, copies=1):
@@ -296,6 +303,7 @@ def storm(rounds, seconds, seed, copies=1):
                 Wire(p.compute[1].port, timeout=120).query("CHECKPOINT")
             p.kill(dice.choice(["storage", "node 1", "node 2", "everything", "one process"]))
             told = answered(clients)
+            keep(p)
             p.start()
             # Clients are at work again; what is judged held before they began, and holds at any moment.
             w = p.serves()

@@ -321,8 +321,11 @@ take_list(struct wal_rings *r, wal_rings_taker take, void *arg)
 		if (st != NAM_OK && st != NAM_REFUSED && st != NAM_INVALID)
 			return st;
 		/* One that the log does not take is never flushed: its owner is not told so. */
-		if (st != NAM_OK)
+		if (st != NAM_OK) {
 			end = UINT64_MAX;
+			nam_log(NAM_LOG_WARN, "the log does not take an entry of ring %u: %s", l->ring,
+			    nam_status_text(st));
+		}
 		if (end > g->position)
 			g->position = end;
 		if ((rq.flags & WAL_SOON) && (rq.flags & WAL_RINGS)) {
