@@ -276,6 +276,7 @@ void
 txn_worker_close(struct txn_worker *tw)
 {
 	tw->leaving = true;
+	txn_life_closes(tw);
 	struct net_backoff pause = { .base_ns = CLOSE_LOOK_NS, .cap_ns = CLOSE_LOOK_NS };
 	while (tw->open > 0)
 		net_back_off(tw->w, &pause);
@@ -297,8 +298,7 @@ txn_worker_close(struct txn_worker *tw)
 		(void)txn_death(tw);
 	if (!atomic_load(&tw->db->failed))
 		wal_rings_give_back(tw->w, &tw->db->wal, &tw->rings);
-	if (tw->number == 0)
-		txn_life_end(tw);
+	txn_life_end(tw);
 	tw->no_heart = true;
 	while (tw->helpers > 0)
 		net_back_off(tw->w, &pause);

@@ -269,24 +269,37 @@ txn_life_done(struct txn_worker *tw, const atomic_bool *stop, struct nam_err *er
 }
 
 void
+txn_life_closes(struct txn_worker *tw)
+{
+	struct txn_db *db = tw->db;
+	if (db->life_kept && tw->number == 0 && db->life_by != tw)
+		(void)tso_pin_now(tw->tso, &db->life_last);
+}
+
+void
 txn_life_end(struct txn_worker *tw)
 {
 	struct txn_db *db = tw->db;
 	uint64_t seen;
 	if (!db->life_kept)
 		return;
-	net_cas1(tw->w, life_at(db), db->life_word, 0, &seen, NULL);
-	tso_unpin(tw->tso, &db->life_pin);
-	db->life_kept = false;
+	if (tw->number == 0 || nam_fault(QUIT_EARLY))
+		net_cas1(tw->w, life_at(db), db->life_word, 0, &seen, NULL);
+	if (db->life_by == tw)
+		tso_unpin(tw->tso, &db->life_pin);
+	else if (tw->number == 0)
+		tso_unpin(tw->tso, &db->life_last);
 }
 
 void
 txn_life_quit(struct txn_worker *tw)
 {
 	struct txn_db *db = tw->db;
+	db->life_by = tw;
 	db->life_kept = true;
 	if (nam_fault(QUIT_EARLY)) {
 		txn_life_end(tw);
+		db->life_kept = false;
 		return;
 	}
 	/* What it leaves goes back only behind the pin. */

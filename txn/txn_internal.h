@@ -198,7 +198,11 @@ struct txn_db {
 	uint64_t life_word;            /* the restorer's, in the cluster's record */
 	struct wal_copies life_copies; /* likewise, for the manifests */
 	struct tso_pin life_pin;       /* as long as it restores */
-	bool life_kept;                /* it could not, and stays the restorer until it closes */
+	/* It could not, and stays the restorer until it closes: the worker that restored, and the pin
+	 * of the worker that closes last. */
+	bool life_kept;
+	const struct txn_worker *life_by;
+	struct tso_pin life_last;
 	struct idx_ptrs *ptrs;
 	_Atomic(struct txn_known *) known; /* NULL = not in use yet */
 	struct txn_local *local;           /* local.c's table */
@@ -723,8 +727,9 @@ bool txn_flush_skip(struct txn_worker *tw, struct wal_ends end);
 
 /* life.c */
 nam_status txn_life_unborn(struct txn_worker *tw);
-/* The last worker of a process that could not restore (txn_life_quit) has nothing at hand any more:
- * another process may restore. */
+/* A worker of a process that could not restore (txn_life_quit) closes; then it has nothing at hand
+ * any more. Behind the last one, worker 0, another process may restore. */
+void txn_life_closes(struct txn_worker *tw);
 void txn_life_end(struct txn_worker *tw);
 
 /* turn.c: the table of turns. expire: those of this worker that have waited for long wait no
