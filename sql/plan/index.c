@@ -489,6 +489,7 @@ sql_plan_index(struct bind *b, unsigned k, struct sql_node **out)
 		.c = b->in->costs ? b->in->costs : &sql_costs_standard,
 		.tab = b->from.table[k]->tab };
 	struct sql_set one = sql_set_one(k);
+	unsigned strongs = 0;
 	*out = NULL;
 	if (c.tab->indexes == 0)
 		return true;
@@ -499,11 +500,12 @@ sql_plan_index(struct bind *b, unsigned k, struct sql_node **out)
 		struct bind_cond *cond = &b->where.cond[i];
 		if (!sql_plan_open(b, cond) || !sql_set_equal(&cond->mask, &one))
 			continue;
-		e[c.sources] = cond->e;
+		if (!cond->weak)
+			e[strongs++] = cond->e;
 		c.s[c.sources++] = (struct sql_index_source){ cond->e, cond };
 	}
 	c.rows = sql_sel_rows(b, k);
-	c.left = c.sources > 0 ? fmax(c.rows * sql_sel_all(b, e, c.sources), 1) : c.rows;
+	c.left = strongs > 0 ? fmax(c.rows * sql_sel_all(b, e, strongs), 1) : c.rows;
 	struct sql_op_index *n = sql_new_index(b, NULL, b->from.width);
 	if (n == NULL || !sql_plan_access(b, &n->acc, k))
 		return false;
@@ -533,7 +535,7 @@ sql_plan_index(struct bind *b, unsigned k, struct sql_node **out)
 	for (unsigned i = 0; i < w->bys; i++) {
 		w->by[i]->used |= w->sure[i];
 		e[0] = w->by[i]->e;
-		share *= w->sure[i] ? sql_sel_all(b, e, 1) : 1;
+		share *= w->sure[i] && !w->by[i]->weak ? sql_sel_all(b, e, 1) : 1;
 	}
 	/* Before the filter: all conditions that are not used yet go through it. */
 	n->node.est_rows = fmax(c.rows * share, 1);

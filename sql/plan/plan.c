@@ -301,8 +301,9 @@ bool
 sql_plan_push_down(struct bind *b, struct sql_node *n, const struct sql_set *tables, bool first)
 {
 	struct sql_expr **e = sql_bind_take(b, (b->where.conds + 1) * sizeof *e);
-	unsigned count = 0;
-	if (e == NULL)
+	struct sql_expr **strong = sql_bind_take(b, (b->where.conds + 1) * sizeof *strong);
+	unsigned count = 0, strongs = 0;
+	if (e == NULL || strong == NULL)
 		return false;
 	n->est_seen = n->est_rows;
 	for (unsigned i = 0; i < b->where.conds; i++) {
@@ -314,9 +315,11 @@ sql_plan_push_down(struct bind *b, struct sql_node *n, const struct sql_set *tab
 		if (c->implied)
 			continue;
 		e[count++] = c->e;
+		if (!c->weak)
+			strong[strongs++] = c->e;
 	}
-	if (count > 0)
-		n->est_rows *= sql_sel_all(b, e, count);
+	if (strongs > 0)
+		n->est_rows *= sql_sel_all(b, strong, strongs);
 	if (n->est_rows < 1)
 		n->est_rows = 1;
 	return cheap_first(b, e, count) && sql_plan_filter(b, n, e, count);

@@ -105,11 +105,69 @@ static const struct golden plans[] = {
 	    "42;542;1042;1542;2042;2542;3042;3542; SELECT 8" },
 };
 
+/* comparisons of rows */
+static const struct golden rows_compared[] = {
+	{ "create table r (id int primary key, a int, k int, n bigint, u text collate \"C\")",
+	    "CREATE TABLE" },
+	{ "insert into r select i, case when i % 20 > 0 then i / 2 end, i % 7, i / 4, 'u' || i % 100 from "
+	  "generate_series(1, 4000) i",
+	    "INSERT 0 4000" },
+	{ "create index r_a on r (a desc)", "CREATE INDEX" },
+	{ "create index r_n on r (n, k)", "CREATE INDEX" },
+	{ "create index r_u on r (u, id)", "CREATE INDEX" },
+	{ "analyze r", "ANALYZE" },
+	{ "explain (costs off) select id from r where (a, id) < (7, 15)",
+	    "Project;  -> Index Scan using r_a on r;       Index Cond: (a <= 7);       Filter: ((a < 7) OR "
+	    "((a = 7) AND (id < 15))); EXPLAIN" },
+	{ "select id from r where (a, id) < (7, 15) order by id",
+	    "1;2;3;4;5;6;7;8;9;10;11;12;13;14; SELECT 14" },
+	{ "select count(*) from r where (a, id) <= (7, 15)", "15; SELECT 1" },
+	{ "explain (costs off) select id from r where (a, id) > (1990, 3981)",
+	    "Project;  -> Index Scan using r_a on r;       Index Cond: (a >= 1990);       Filter: ((a > "
+	    "1990) OR ((a = 1990) AND (id > 3981))); EXPLAIN" },
+	{ "select count(*), min(id) from r where (a, id) > (1990, 3981)", "18|3982; SELECT 1" },
+	{ "select count(*), min(id) from r where (1990, 3981) <= (a, id)", "19|3981; SELECT 1" },
+	{ "select count(*) from r where (a, id) < (7, null)", "13; SELECT 1" },
+	{ "select count(*) from r where (a, id) < (null, 7)", "0; SELECT 1" },
+	{ "explain (costs off) select id from r where (n, k, id) >= (990, 3, 3969) and (n, k) < "
+	  "(993::smallint, 4)",
+	    "Project;  -> Index Scan using r_n on r;       Index Cond: ((n >= 990) AND (n <= "
+	    "'993'::smallint));       Filter: (((n < '993'::smallint) OR ((n = '993'::smallint) AND (k < "
+	    "4))) AND ((n > 990) OR ((n = 990) AND ((k > 3) OR ((k = 3) AND (id >= 3969)))))); EXPLAIN" },
+	{ "select id from r where (n, k, id) >= (990, 3, 3969) and (n, k) < (993::smallint, 4) order by id",
+	    "3960;3961;3964;3965;3966;3967;3968;3969;3970;3971;3972; SELECT 11" },
+	{ "explain (costs off) select n, k from r where (n, k) = (990, 5)",
+	    "Project;  -> Index Only Scan using r_n on r;       Index Cond: ((n = 990) AND (k = 5)); "
+	    "EXPLAIN" },
+	{ "select n, k from r where (n, k) = (990, 5)", "990|5; SELECT 1" },
+	{ "explain (costs off) select id from r where (u, id) > ('u99', 3000)",
+	    "Project;  -> Index Only Scan using r_u on r;       Index Cond: ((u > 'u99'::text) OR ((u = "
+	    "'u99'::text) AND (id > 3000)));       Filter: ((u >= 'u99'::text) AND ((u > 'u99'::text) OR ((u "
+	    "= 'u99'::text) AND (id > 3000)))); EXPLAIN" },
+	{ "select id from r where (u, id) > ('u99', 3000) order by id",
+	    "3099;3199;3299;3399;3499;3599;3699;3799;3899;3999; SELECT 10" },
+	{ "prepare below (int, int) as select id from r where (a, id) < ($1, $2) and a > $1 - 3 order by a, "
+	  "id",
+	    "PREPARE" },
+	{ "execute below (9, 18)", "14;15;16;17; SELECT 4" },
+	{ "execute below (null, 18)", "SELECT 0" },
+	{ "prepare untyped as select count(*) from r where (n, a) <= ($1, $2)", "PREPARE" },
+	{ "execute untyped (7, 14)", "29; SELECT 1" },
+	{ "select count(*) from r x join r y on (x.a, x.id) < (y.a, y.id) and y.id < 30", "378; SELECT 1" },
+};
+
 static void
 test_plans(void **state)
 {
 	(void)state;
 	golden_all(plans);
+}
+
+static void
+test_rows_compared(void **state)
+{
+	(void)state;
+	golden_all(rows_compared);
 }
 
 /* ---- the same answers as without an index ---------------------------------------- */
@@ -712,7 +770,8 @@ test_beside(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_plans), cmocka_unit_test(test_alike),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_plans),
+		cmocka_unit_test(test_rows_compared), cmocka_unit_test(test_alike),
 		cmocka_unit_test(test_trips), cmocka_unit_test(test_only), cmocka_unit_test(test_caches),
 		cmocka_unit_test(test_several), cmocka_unit_test(test_beside) };
 	return cmocka_run_group_tests(tests, NULL, NULL);

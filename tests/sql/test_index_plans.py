@@ -33,7 +33,7 @@ def row(r, key):
 def condition(r, depth=0):
     column = r.choice(list(COLUMNS))
     value = COLUMNS[column]
-    kind = r.randrange(10 if depth < 2 else 7)
+    kind = r.randrange(11 if depth < 2 else 8)
     if kind < 3:
         return "%s = %s" % (column, value(r))
     if kind == 3:
@@ -44,6 +44,12 @@ def condition(r, depth=0):
         return "%s %s %s" % (column, r.choice(["<", ">", "<=", ">="]), value(r))
     if kind == 6:
         return r.choice(["b LIKE 'x%'", "b LIKE 'a much longer%'", "a IS NULL", "c IS NULL", "e IS NULL AND a = 3"])
+    if kind == 7:
+        some = r.sample([c for c in COLUMNS if c != "e"], r.choice([1, 1, 2])) + ["id"]
+        row = ", ".join("NULL" if r.randrange(20) == 0 else COLUMNS[c](r) if c in COLUMNS else str(r.randrange(ROWS)) for c in some)
+        sides = ["(%s)" % ", ".join(some), "(%s)" % row]
+        r.shuffle(sides)
+        return "%s %s %s" % (sides[0], r.choice(["<", ">", "<=", ">=", "="]), sides[1])
     return "(%s %s %s)" % (condition(r, depth + 1), r.choice(["AND", "OR"]), condition(r, depth + 1))
 
 

@@ -1326,13 +1326,28 @@ note(struct bind *b, const struct ast_expr *e)
 	return true;
 }
 
+/* a <= c AND (a < c OR (a = c AND ...)): what a comparison of rows has become (convert_row.c). */
+static bool
+compares_rows(const struct ast_expr *e)
+{
+	if (e->nargs != 2 || e->args[0]->kind != AST_OP || e->args[1]->kind != AST_OR)
+		return false;
+	const struct ast_expr *weak = e->args[0], *less = e->args[1]->args[0];
+	return weak->nargs == 2 && less->kind == AST_OP && less->nargs == 2 &&
+	       weak->args[0] == less->args[0] && weak->args[1] == less->args[1] &&
+	       strcmp(weak->text + 1, "=") == 0 && less->text[0] == weak->text[0] && less->text[1] == 0;
+}
+
 bool
 sql_bind_conds(struct bind *b, const struct ast_expr *e)
 {
 	if (e->kind == AST_AND) {
+		unsigned first = b->where.conds;
 		for (unsigned i = 0; i < e->nargs; i++)
 			if (!sql_bind_conds(b, e->args[i]))
 				return false;
+		if (compares_rows(e) && first < b->where.conds && b->where.cond[first].ast == e->args[0])
+			b->where.cond[first].weak = true;
 		return true;
 	}
 	if (e->kind == AST_ROWS) {

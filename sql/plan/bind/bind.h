@@ -74,6 +74,7 @@ struct bind_cond {
 	bool semi;    /* a semijoin or an antijoin asks it */
 	bool pushed;  /* into a query in FROM, which asks it for good */
 	bool implied; /* by other conditions: good as a key, but need not be evaluated */
+	bool weak;    /* another condition implies it: together they leave no fewer rows */
 };
 
 /* A JOIN as bound. Its columns named by USING or NATURAL: where they are on the left, right, and
