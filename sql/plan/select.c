@@ -1,6 +1,7 @@
 /* select.c -- the operators above FROM and WHERE: groups, windows, projection, DISTINCT, order,
  * limits. */
 #include <sql/plan/bind/bind.h>
+#include <sql/plan/cost.h>
 #include <sql/plan/selectivity.h>
 
 static struct sql_node *
@@ -35,7 +36,7 @@ distinct(struct bind *b, struct sql_node *child, const struct bind_out *o)
 	return &n->node;
 }
 
-enum { MANY = 1000 }; /* rows of a sort: others are not counted by its keys */
+enum { MANY = 1000 /* rows of a sort: others are not counted by its keys */, ENDS_MAX = 8 };
 
 /* Rows that LIMIT and OFFSET leave, when they are constants. */
 static double
@@ -151,27 +152,44 @@ wish_order(struct bind *b)
 	return true;
 }
 
-/* MIN or MAX of a column: the first row in its order. */
-static bool
-wish_end(struct bind *b)
+/*
+ * MINs and MAXs of columns: each of them needs the first row in an order. end[0..returned): one of
+ * each. 0: the query asks for more, or for too many.
+ */
+static unsigned
+ends_of(const struct bind *b, const struct sql_agg **end)
 {
-	const struct sql_agg *g = b->agg.call;
-	struct bind_wish *wish = &b->wish;
+	unsigned ends = 0;
 	if (!keeps_order(b) || !b->agg.grouped || b->agg.groups != 0 || b->agg.gsets != 0 ||
-	    b->agg.calls == 0 || b->from.rows_at != 0)
-		return true;
-	for (unsigned i = 0; i < b->agg.calls; i++)
-		if ((g[i].kind != SQL_MIN && g[i].kind != SQL_MAX) || g[i].kind != g[0].kind ||
-		    g[i].filter != NULL || g[i].arg == NULL || !is_column(b, g[i].arg) ||
-		    g[i].arg->index != g[0].arg->index)
-			return true;
+	    b->from.rows_at != 0)
+		return 0;
+	for (unsigned i = 0; i < b->agg.calls; i++) {
+		const struct sql_agg *g = &b->agg.call[i];
+		if ((g->kind != SQL_MIN && g->kind != SQL_MAX) || g->filter != NULL || g->arg == NULL ||
+		    !is_column(b, g->arg))
+			return 0;
+		unsigned k = 0;
+		while (k < ends && (end[k]->kind != g->kind || end[k]->arg->index != g->arg->index))
+			k++;
+		if (k == ENDS_MAX)
+			return 0;
+		if (k == ends)
+			end[ends++] = g;
+	}
+	return ends;
+}
+
+static bool
+wish_end(struct bind *b, const struct sql_agg *g)
+{
+	struct bind_wish *wish = &b->wish;
 	wish->column = sql_bind_take(b, sizeof *wish->column);
 	wish->desc = sql_bind_take(b, sizeof *wish->desc);
 	wish->nulls_first = sql_bind_take(b, sizeof *wish->nulls_first);
 	if (wish->column == NULL || wish->desc == NULL || wish->nulls_first == NULL)
 		return false;
-	wish->column[0] = g[0].arg->index;
-	wish->desc[0] = g[0].kind == SQL_MAX;
+	wish->column[0] = g->arg->index;
+	wish->desc[0] = g->kind == SQL_MAX;
 	wish->not_null = true;
 	wish->rows = 1;
 	wish->columns = 1;
@@ -197,6 +215,83 @@ first_of(struct bind *b, struct sql_node *n)
 	return &m->node;
 }
 
+/* True if an index has each end's column, and WHERE may be planned once for each of them. */
+static bool
+may_plan_ends(const struct bind *b, const struct sql_agg *const *end, unsigned ends)
+{
+	const struct bind_table *t = b->from.table[0];
+	for (unsigned i = 0; i < b->where.conds; i++)
+		if (sql_expr_has_sub(b->where.cond[i].e) || sql_expr_volatile(b->where.cond[i].e))
+			return false;
+	for (unsigned i = 0; i < ends; i++) {
+		bool has = false;
+		for (unsigned x = 0; x < t->tab->indexes && !has; x++)
+			for (unsigned k = 0; k < t->tab->index[x].keys && !has; k++)
+				has = t->tab->index[x].key[k].column == end[i]->arg->index - t->base;
+		if (!has)
+			return false;
+	}
+	return !b->in->in_pieces;
+}
+
+/*
+ * Several ends, all by indexes: the first row of each order, one after the other. The aggregates
+ * over these rows are those over all rows. *out NULL: a scan costs less, or is the only way.
+ */
+static bool
+plan_ends(struct bind *b, const struct sql_agg *const *end, unsigned ends, struct sql_node **out)
+{
+	const struct sql_costs *c = b->in->costs ? b->in->costs : &sql_costs_standard;
+	struct sql_op_append *a = NULL;
+	unsigned arenas = b->plan->arenas;
+	double cost = 0, scan = 0;
+	*out = NULL;
+	if (!may_plan_ends(b, end, ends))
+		return true;
+	if ((a = sql_new_append(b, NULL, b->from.width)) == NULL ||
+	    (a->kid = sql_bind_take(b, ends * sizeof *a->kid)) == NULL)
+		return false;
+	bool all = true;
+	for (; all && a->kids < ends; a->kids++) {
+		struct sql_node *n;
+		for (unsigned i = 0; i < b->where.conds; i++)
+			b->where.cond[i].used = b->where.cond[i].pushed;
+		if (!wish_end(b, end[a->kids]) || (n = sql_plan_from(b)) == NULL)
+			return false;
+		if (!(all = granted(b, n)))
+			break;
+		const struct sql_op_index *o = sql_op(index, n);
+		cost += sql_cost_index(c, o->acc.tab, o->est_found, o->acc.wants);
+		scan = sql_cost_scan(c, o->acc.tab, sql_sel_rows(b, 0), o->acc.wants);
+		if ((a->kid[a->kids] = first_of(b, n)) == NULL)
+			return false;
+	}
+	a->node.est_rows = ends;
+	if (all && cost < scan) {
+		*out = &a->node;
+		return true;
+	}
+	for (unsigned i = 0; i < b->where.conds; i++)
+		b->where.cond[i].used = b->where.cond[i].pushed;
+	b->plan->arenas = arenas;
+	b->wish = (struct bind_wish){ 0 };
+	return true;
+}
+
+/* The rows of FROM and WHERE; of MINs and MAXs that indexes give, those alone that have them. */
+static struct sql_node *
+rows_of(struct bind *b)
+{
+	const struct sql_agg *end[ENDS_MAX];
+	unsigned ends = ends_of(b, end);
+	struct sql_node *n = NULL;
+	if (ends > 1 && (!plan_ends(b, end, ends, &n) || n != NULL))
+		return n;
+	if (!wish_order(b) || (ends == 1 && !wish_end(b, end[0])) || (n = sql_plan_from(b)) == NULL)
+		return NULL;
+	return granted(b, n) && b->wish.not_null ? first_of(b, n) : n;
+}
+
 struct sql_node *
 sql_plan_select(struct bind *b)
 {
@@ -212,11 +307,9 @@ sql_plan_select(struct bind *b)
 	} else if (w->source != NULL) {
 		n = w->source;
 	} else {
-		if (!wish_order(b) || !wish_end(b) || (n = sql_plan_from(b)) == NULL)
+		if ((n = rows_of(b)) == NULL)
 			return NULL;
 		in_order = granted(b, n) && !b->wish.not_null;
-		if (granted(b, n) && b->wish.not_null && (n = first_of(b, n)) == NULL)
-			return NULL;
 		if (b->agg.grouped &&
 		    ((n = sql_bind_gset_node(b, n)) == NULL || (n = aggregated(b, n, w->having)) == NULL))
 			return NULL;

@@ -156,6 +156,62 @@ static const struct golden rows_compared[] = {
 	{ "select count(*) from r x join r y on (x.a, x.id) < (y.a, y.id) and y.id < 30", "378; SELECT 1" },
 };
 
+/* several ends of indexes */
+static const struct golden ends[] = {
+	{ "create table e (id int primary key, a int, k int not null, t text, d date)", "CREATE TABLE" },
+	{ "create index e_a on e (a)", "CREATE INDEX" },
+	{ "create index e_d on e (d, a)", "CREATE INDEX" },
+	{ "create index e_k on e (k desc)", "CREATE INDEX" },
+	{ "select min(a), max(a), min(d), max(k) from e", "~|~|~|~; SELECT 1" },
+	{ "insert into e select i, nullif(i % 100, 0), i / 7, 't' || i, date '2024-01-01' + i % 50 from "
+	  "generate_series(1, 4000) i",
+	    "INSERT 0 4000" },
+	{ "analyze e", "ANALYZE" },
+	{ "explain (costs off) select min(a), max(a) from e",
+	    "Project;  -> Aggregate;    -> Append;      -> Limit;        -> Index Only Scan using e_a on e;  "
+	    "           Index Cond: (e.a IS NOT NULL);      -> Limit;        -> Index Only Scan Backward "
+	    "using e_a on e e_1;             Index Cond: (e_1.a IS NOT NULL); EXPLAIN" },
+	{ "select min(a), max(a) from e", "1|99; SELECT 1" },
+	{ "select max(a) - min(a), min(a) + 1, max(a), min(id % 7) from e", "98|2|99|0; SELECT 1" },
+	{ "explain (costs off) select max(k), min(k), min(a) from e",
+	    "Project;  -> Aggregate;    -> Append;      -> Limit;        -> Index Scan using e_k on e;       "
+	    "      Index Cond: (e.k IS NOT NULL);      -> Limit;        -> Index Scan Backward using e_k on "
+	    "e e_1;             Index Cond: (e_1.k IS NOT NULL);      -> Limit;        -> Index Scan using "
+	    "e_a on e e_2;             Index Cond: (e_2.a IS NOT NULL); EXPLAIN" },
+	{ "select max(k), min(k), min(a) from e", "571|0|1; SELECT 1" },
+	{ "explain (costs off) select min(a), max(a) from e where a between 40 and 43",
+	    "Project;  -> Aggregate;    -> Append;      -> Limit;        -> Index Only Scan using e_a on e;  "
+	    "           Index Cond: ((e.a >= 40) AND (e.a <= 43));      -> Limit;        -> Index Only Scan "
+	    "Backward using e_a on e e_1;             Index Cond: ((e_1.a >= 40) AND (e_1.a <= 43)); "
+	    "EXPLAIN" },
+	{ "select min(a), max(a) from e where a between 40 and 43", "40|43; SELECT 1" },
+	{ "select min(a), max(a) from e where a > 1000", "~|~; SELECT 1" },
+	{ "select min(a), max(k) from e where a is null", "~|571; SELECT 1" },
+	{ "select min(a), max(a) from e where d = '2024-01-08'", "7|57; SELECT 1" },
+	{ "select min(a), max(d) from e having max(a) > 1000", "SELECT 0" },
+	{ "select min(a), max(a) from e having min(a) < 1000 order by max(a)", "1|99; SELECT 1" },
+	{ "explain (costs off) select min(a), max(a), count(*) from e",
+	    "Project;  -> Aggregate;    -> Seq Scan on e; EXPLAIN" },
+	{ "select min(a), max(a), count(*) from e", "1|99|4000; SELECT 1" },
+	{ "explain (costs off) select min(a), max(id) from e",
+	    "Project;  -> Aggregate;    -> Seq Scan on e; EXPLAIN" },
+	{ "select min(a), max(id) from e", "1|4000; SELECT 1" },
+	{ "select min(a), max(a) from e where exists (select from e x where x.id = e.k)", "1|99; SELECT 1" },
+	{ "select x.id, (select max(a) - min(a) from e where e.d = date '2024-01-01' + x.id) from e x where "
+	  "x.id < 3",
+	    "1|50;2|50; SELECT 2" },
+	{ "select min(a) filter (where k > 3), max(a) from e", "1|99; SELECT 1" },
+	{ "prepare ends (int) as select min(a), max(a), max(k) from e where a < $1", "PREPARE" },
+	{ "execute ends (50)", "1|49|564; SELECT 1" },
+	{ "execute ends (null)", "~|~|~; SELECT 1" },
+	{ "begin", "BEGIN" },
+	{ "delete from e where a in (1, 99)", "DELETE 80" },
+	{ "insert into e values (0, 7777, 1)", "INSERT 0 1" },
+	{ "select min(a), max(a) from e", "2|7777; SELECT 1" },
+	{ "rollback", "ROLLBACK" },
+	{ "select min(a), max(a) from e", "1|99; SELECT 1" },
+};
+
 static void
 test_plans(void **state)
 {
@@ -168,6 +224,13 @@ test_rows_compared(void **state)
 {
 	(void)state;
 	golden_all(rows_compared);
+}
+
+static void
+test_ends(void **state)
+{
+	(void)state;
+	golden_all(ends);
 }
 
 /* ---- the same answers as without an index ---------------------------------------- */
@@ -771,8 +834,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_plans),
-		cmocka_unit_test(test_rows_compared), cmocka_unit_test(test_alike),
-		cmocka_unit_test(test_trips), cmocka_unit_test(test_only), cmocka_unit_test(test_caches),
-		cmocka_unit_test(test_several), cmocka_unit_test(test_beside) };
+		cmocka_unit_test(test_rows_compared), cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_alike), cmocka_unit_test(test_trips), cmocka_unit_test(test_only),
+		cmocka_unit_test(test_caches), cmocka_unit_test(test_several),
+		cmocka_unit_test(test_beside) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
