@@ -69,6 +69,25 @@ all_steady(struct sql_expr *const *e, unsigned n)
 	return is;
 }
 
+/* True if rows ask a subquery one by one: then workers do not share the set of all its answers. */
+static bool
+asks_singly(const struct sql_expr *e)
+{
+	bool does = e != NULL && e->kind == SQL_SUB && sql_sub_is_patient(e->sub);
+	for (unsigned k = 0; e != NULL && !does && k < e->nargs; k++)
+		does = asks_singly(e->args[k]);
+	return does;
+}
+
+static bool
+projects_singly(const struct sql_op_project *o)
+{
+	bool does = false;
+	for (unsigned k = 0; k < o->es && !does; k++)
+		does = asks_singly(o->e[k]);
+	return does;
+}
+
 /* True if below n there is a reader of a query of WITH. */
 static bool
 reads_with(const struct sql_node *n)
@@ -90,7 +109,8 @@ passes(const struct sql_node *n)
 		return false;
 	switch (n->kind) {
 	case SQL_NODE_PROJECT:
-		return all_steady(sql_op(project, n)->e, sql_op(project, n)->es);
+		return all_steady(sql_op(project, n)->e, sql_op(project, n)->es) &&
+		       !projects_singly(sql_op(project, n));
 	case SQL_NODE_DERIVED:
 	case SQL_NODE_UNNEST:
 		return true;
@@ -330,6 +350,17 @@ read_groups(struct search *f, struct reader *r, const struct sql_op_agg *o)
 	return true;
 }
 
+static bool
+read_project(struct search *f, struct reader *r, const struct sql_op_project *o)
+{
+	if (!read_some(f, r, o->node.child))
+		return false;
+	for (unsigned k = 0; k < o->es; k++)
+		ask(r, o->e[k]);
+	ask(r, o->node.filter);
+	return true;
+}
+
 static const struct reader nothing;
 static void visit(struct search *f, struct sql_node *n, const struct reader *by);
 
@@ -390,6 +421,12 @@ visit(struct search *f, struct sql_node *n, const struct reader *by)
 	scan = first_of(n);
 	if (scan != NULL)
 		add_rows(f, n, by, scan);
+	struct reader r;
+	if (scan == NULL && n->kind == SQL_NODE_PROJECT && !n->whole && by->of != NULL && by->sort == NULL &&
+	    projects_singly(sql_op(project, n)) && read_project(f, &r, sql_op(project, n))) {
+		visit(f, n->child, &r);
+		return;
+	}
 	visit_sides(f, n, scan != NULL && n->kind != SQL_NODE_SCAN);
 }
 

@@ -5,7 +5,8 @@
  * Where one answer takes as long as all do, because both read the same table, none. Where an
  * answer is a look-up, as many as take as long as the set would: whatever then comes, no more
  * than twice the time of the better way is spent. Where hardly any row is expected to ask, a few:
- * a guess may be wrong.
+ * a guess may be wrong. Where all rows that are expected to ask take a small part of the set's
+ * time, twice as many.
  */
 #include <sql/plan/cost.h>
 #include <sql/plan/plan_internal.h>
@@ -13,7 +14,15 @@
 
 #include <math.h>
 
-enum { PATIENT = 256, IMPATIENT = 4, ALIKE = 2 };
+enum { PATIENT = 256, IMPATIENT = 4, ALIKE = 2, MUCH = 4 };
+
+/* The answers to `rows` rows take less than the set, which takes as long as `even` of them. */
+static unsigned
+patience_of(double rows, double even)
+{
+	double most = rows * MUCH < even ? fmin(fmax(2 * rows, PATIENT), 1 << 30) : PATIENT;
+	return (unsigned)fmax(fmin(even, most), IMPATIENT);
+}
 
 /* The subqueries in e are asked by so many rows more. */
 static void
@@ -86,9 +95,7 @@ sql_plan_patience(struct sql_plan *p, const struct sql_costs *c)
 		/* without a count, any number of rows may ask */
 		double rows = s->asked_est > 0 ? s->asked_est : INFINITY, even = all / one;
 		if (rows * one < all)
-			s->patience = even < IMPATIENT ? IMPATIENT
-				      : even < PATIENT ? (unsigned)even
-						       : PATIENT;
+			s->patience = patience_of(rows, even);
 		else
 			s->patience = even < ALIKE ? 0 : even < PATIENT ? (unsigned)even : PATIENT;
 	}

@@ -584,15 +584,18 @@ speaks_of_only(const struct sql_expr *e, unsigned index, bool *any)
 	return true;
 }
 
-/* Of a column's values, the share that conditions on it alone leave. */
+/* Of a column's values, the share that conditions on it alone leave. A tie to an outer row leaves
+ * one for each of these, which may be all. */
 static double
 left_of(struct bind *b, unsigned index)
 {
 	double share = 1;
 	for (unsigned i = 0; i < b->where.conds; i++) {
+		struct sql_expr *e = b->where.cond[i].e;
 		bool any = false;
-		if (speaks_of_only(b->where.cond[i].e, index, &any) && any && b->where.cond[i].home == 0)
-			share *= sql_sel_all(b, &b->where.cond[i].e, 1);
+		if (speaks_of_only(e, index, &any) && any && b->where.cond[i].home == 0 &&
+		    !sql_bind_speaks_of_outer(e))
+			share *= sql_sel_all(b, &e, 1);
 	}
 	return share;
 }

@@ -52,6 +52,13 @@ struct sql_sub {
 	struct sql_run_sub *run; /* exec/state.h */
 };
 
+/* True if the rows that are expected to ask are all answered one by one. */
+static inline bool
+sql_sub_is_patient(const struct sql_sub *s)
+{
+	return s->set != NULL && s->asked_est > 0 && s->asked_est <= s->patience;
+}
+
 enum { SQL_SUB_KEYS = 64, SQL_SUB_LEVELS = 32 };
 
 #endif

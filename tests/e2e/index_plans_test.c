@@ -212,6 +212,33 @@ static const struct golden ends[] = {
 	{ "select min(a), max(a) from e", "1|99; SELECT 1" },
 };
 
+/* a scalar subquery that few rows ask, or all */
+static const struct golden few_ask[] = {
+	{ "create table c (id int primary key, x int)", "CREATE TABLE" },
+	{ "insert into c select i, i % 10000 from generate_series(1, 20000) i", "INSERT 0 20000" },
+	{ "create table o (id int primary key, cust int, created int)", "CREATE TABLE" },
+	{ "insert into o select i, i % 20000 + 1, i * 7919::bigint % 60000 from generate_series(1, 60000) i",
+	    "INSERT 0 60000" },
+	{ "create index o_cust on o (cust)", "CREATE INDEX" },
+	{ "create index o_created on o (created)", "CREATE INDEX" },
+	{ "analyze c", "ANALYZE" },
+	{ "analyze o", "ANALYZE" },
+	{ "explain (costs off) select id, (select max(created) from o where o.cust = c.id) from c where x "
+	  "between 500 and 519",
+	    "Project;  -> Seq Scan on c;       Filter: ((c.x >= 500) AND (c.x <= 519));  SubPlan 1 (per row, "
+	    "then hashed);    -> Project;      -> Aggregate;        -> Index Scan using o_cust on o;         "
+	    "    Index Cond: (o.cust = (outer value 1));    -> Project;      -> Project;        -> "
+	    "HashAggregate;             Group Key: o.cust;          -> Seq Scan on o; EXPLAIN" },
+	{ "select count(*), sum(m) from (select (select max(created) from o where o.cust = c.id) m from c "
+	  "where x between 500 and 519) s",
+	    "40|1992460; SELECT 1" },
+	{ "select count(*), sum(m) from (select (select max(created) from o where o.cust = c.id) m from c "
+	  "where x < 400) s",
+	    "800|39977200; SELECT 1" },
+	{ "select count(*), sum(m) from (select (select max(created) from o where o.cust = c.id) m from c) s",
+	    "20000|999990000; SELECT 1" },
+};
+
 static void
 test_plans(void **state)
 {
@@ -231,6 +258,13 @@ test_ends(void **state)
 {
 	(void)state;
 	golden_all(ends);
+}
+
+static void
+test_few_ask(void **state)
+{
+	(void)state;
+	golden_all(few_ask);
 }
 
 /* ---- the same answers as without an index ---------------------------------------- */
@@ -835,8 +869,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_plans),
 		cmocka_unit_test(test_rows_compared), cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_alike), cmocka_unit_test(test_trips), cmocka_unit_test(test_only),
-		cmocka_unit_test(test_caches), cmocka_unit_test(test_several),
+		cmocka_unit_test(test_few_ask), cmocka_unit_test(test_alike), cmocka_unit_test(test_trips),
+		cmocka_unit_test(test_only), cmocka_unit_test(test_caches), cmocka_unit_test(test_several),
 		cmocka_unit_test(test_beside) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,6 +134,7 @@ is_tie(const struct bind_cond *c)
 static struct sql_node *
 all_rows(struct bind *b, struct sql_expr **out, unsigned n, struct sql_expr **key, unsigned keys)
 {
+	b->wish = (struct bind_wish){ 0 }; /* all of them are read: no order helps */
 	struct sql_node *from = sql_plan_from(b);
 	struct sql_expr **e = sql_bind_take(b, (b->agg.calls + n + keys) * sizeof *e);
 	if (from == NULL || e == NULL)
