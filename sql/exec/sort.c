@@ -1,4 +1,5 @@
-/* sort.c -- ORDER BY: all rows kept and sorted; under a LIMIT only the best ones are kept. */
+/* sort.c -- ORDER BY: all rows kept and sorted; under a LIMIT only the best ones are kept. Rows
+ * that come in the order of the first keys are read until no other row can be among the best. */
 #include <sql/exec/gather.h>
 #include <sql/exec/rowset.h>
 #include <sql/exec/state.h>
@@ -82,6 +83,29 @@ not_behind(const struct sql_op_sort *s, uint32_t last, const uint16_t *sel, unsi
 	return m;
 }
 
+/*
+ * True if rows that come in the order of the first keys are all behind those kept: there are
+ * enough of them, and row r of the child's batch, the last that came, is behind the last of these.
+ */
+static bool
+all_behind(const struct sql_op_sort *s, uint64_t keep, unsigned r)
+{
+	const struct sql_rowset *rs = s->run->rs;
+	bool same = true;
+	if (s->presorted == 0 || keep == 0 || rs->rows < keep)
+		return false;
+	for (unsigned k = 0; k < s->presorted && same; k++) {
+		unsigned c = s->order[k].col;
+		const struct cat_vec *v = &s->node.child->out.col[c];
+		bool null = sql_rowset_null(rs, (uint32_t)keep - 1, c);
+		same = (v->null[r] != 0) == null;
+		if (same && !null)
+			same = cat_value_cmp(
+				   v->type, cat_vec_at(v, r), sql_rowset_at(rs, (uint32_t)keep - 1, c)) == 0;
+	}
+	return !same;
+}
+
 /* The child's rows; under a LIMIT only those that may be among the first `keep`. */
 static bool
 take_rows(
@@ -94,6 +118,7 @@ take_rows(
 	bool ok = true, few = keep > 0 && keep < SORT_FEW, full = false;
 	while (ok && (rows = sql_next(x, n->child)) > 0) {
 		const uint16_t *sel = sql_sel(n->child);
+		unsigned last = sel[rows - 1];
 		for (unsigned c = 0; c < s->cols; c++)
 			col[c] = &n->child->out.col[c];
 		if (full && s->orders > 0) {
@@ -104,6 +129,8 @@ take_rows(
 			ok = sql_no_memory(x->err);
 		else if (few && r->rs->rows > 2 * keep + CAT_BATCH / 2)
 			ok = full = shrink(x, s, keep, arena);
+		if (ok && all_behind(s, keep, last))
+			return true;
 		if (ok)
 			ok = sql_go_on(x);
 	}

@@ -10,6 +10,7 @@
 #include <sql/plan/op.h>
 #include <sql/plan/sub.h>
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -233,7 +234,9 @@ name_of(const struct sql_node *n)
 	case SQL_NODE_SETOP:
 		return set_name(sql_op(setop, n));
 	case SQL_NODE_SORT:
-		return sql_op(sort, n)->most.limit != NULL ? "Top-N Sort" : name[n->kind];
+		return sql_op(sort, n)->presorted > 0        ? "Incremental Sort"
+		       : sql_op(sort, n)->most.limit != NULL ? "Top-N Sort"
+							     : name[n->kind];
 	default:
 		return name[n->kind];
 	}
@@ -488,16 +491,23 @@ facts_text(const struct sql_report *r, struct sql_text *t, const struct sql_node
 	}
 }
 
-/* What it sorts or groups by. */
+static unsigned
+presorted(const struct sql_node *n)
+{
+	return n->kind == SQL_NODE_SORT ? sql_op(sort, n)->presorted : 0;
+}
+
+/* What it sorts or groups by; as: the first keys alone, under that name. */
 static void
-keys_text(const struct sql_report *r, struct sql_text *t, const struct sql_node *n, unsigned depth)
+keys_text(const struct sql_report *r, struct sql_text *t, const struct sql_node *n, unsigned depth,
+    const char *as, unsigned most)
 {
 	struct sql_text all = { .arena = t->arena };
 	const char *name = sql_explain_key(r, &all, n, 0);
 	if (name == NULL)
 		return;
 	size_t before = all.n;
-	for (unsigned k = 1; before < LONGEST; k++) {
+	for (unsigned k = 1; k < most && before < LONGEST; k++) {
 		sql_text_add(&all, ", ");
 		if (sql_explain_key(r, &all, n, k) == NULL)
 			break;
@@ -509,16 +519,17 @@ keys_text(const struct sql_report *r, struct sql_text *t, const struct sql_node 
 	for (size_t i = 0; i < before; i++)
 		if (all.p[i] == '\n')
 			all.p[i] = ' ';
-	detail(t, depth, name);
+	detail(t, depth, as != NULL ? as : name);
 	sql_text_add(t, ": %.*s%s\n", (int)before, all.p, before < LONGEST ? "" : ", ...");
 }
 
 static void
-keys_json(const struct sql_report *r, struct sql_text *t, const struct sql_node *n, unsigned depth)
+keys_json(const struct sql_report *r, struct sql_text *t, const struct sql_node *n, unsigned depth,
+    const char *as, unsigned most)
 {
 	const char *name;
 	bool any = false;
-	for (unsigned k = 0;; k++, any = true) {
+	for (unsigned k = 0; k < most; k++, any = true) {
 		struct sql_text one = { .arena = t->arena };
 		if ((name = sql_explain_key(r, &one, n, k)) == NULL)
 			break;
@@ -527,7 +538,7 @@ keys_json(const struct sql_report *r, struct sql_text *t, const struct sql_node 
 			return;
 		if (!any) {
 			indent(t, depth);
-			sql_text_add(t, "\"%s\": [", name);
+			sql_text_add(t, "\"%s\": [", as != NULL ? as : name);
 		}
 		sql_text_add(t, any ? ", " : "");
 		quoted(t, one.p);
@@ -586,7 +597,9 @@ tree_text(const struct sql_report *r, struct sql_text *t, const struct sql_node 
 	}
 	if (output_of(r, n, 0, buf) != NULL)
 		sql_text_add(t, "\n");
-	keys_text(r, t, n, depth);
+	keys_text(r, t, n, depth, NULL, UINT_MAX);
+	if (presorted(n) > 0)
+		keys_text(r, t, n, depth, "Presorted Key", presorted(n));
 	conditions_text(r, t, n, depth);
 	facts_text(r, t, n, depth);
 	details_text(r, t, n->meter, depth);
@@ -797,7 +810,9 @@ tree_json(const struct sql_report *r, struct sql_text *t, const struct sql_node 
 	}
 	if (output_of(r, n, 0, buf) != NULL)
 		sql_text_add(t, "]");
-	keys_json(r, t, n, in);
+	keys_json(r, t, n, in, NULL, UINT_MAX);
+	if (presorted(n) > 0)
+		keys_json(r, t, n, in, "Presorted Key", presorted(n));
 	for (enum sql_condition c = 0; c < SQL_CONDITIONS; c++) {
 		struct sql_text text = { .arena = t->arena };
 		const char *name = sql_explain_condition(r, &text, n, c);

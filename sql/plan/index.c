@@ -17,7 +17,7 @@
 
 #include <math.h>
 
-enum { LIST_MAX = 4096, ARRAY_GUESS = 10 };
+enum { LIST_MAX = 4096, ARRAY_GUESS = 10, SOME = 256, SOME_OF = 64 };
 
 /* What a condition says of a column. */
 struct said {
@@ -295,8 +295,8 @@ is_fixed(const struct sql_index_way *w, unsigned key)
 	       (w->part[0].key[key].by == SQL_INDEX_VALUE || w->part[0].key[key].by == SQL_INDEX_NULL);
 }
 
-/* Does the way bring rows in the order that the query wishes? */
-static bool
+/* The first columns of the order that the query wishes for, by which the way brings the rows. */
+static unsigned
 in_order(struct bind *b, unsigned k, struct sql_index_way *w)
 {
 	const struct bind_wish *wish = &b->wish;
@@ -305,7 +305,7 @@ in_order(struct bind *b, unsigned k, struct sql_index_way *w)
 	unsigned certain = cat_index_sure(t->tab, ix), at = 0;
 	bool known = false;
 	if (wish->columns == 0 || b->from.tables != 1)
-		return false;
+		return 0;
 	for (unsigned i = 0; i < wish->columns; i++) {
 		unsigned col = wish->column[i] - t->base;
 		bool fixed = false;
@@ -316,25 +316,49 @@ in_order(struct bind *b, unsigned k, struct sql_index_way *w)
 		while (at < ix->keys && ix->key[at].column != col && is_fixed(w, at))
 			at++;
 		if (at >= certain || ix->key[at].column != col)
-			return false;
+			return i;
 		bool backward = wish->desc[i] != ix->key[at].descending;
 		bool no_nulls = t->tab->column[col].not_null || wish->not_null ||
 				(w->parts == 1 && at == w->part[0].keys &&
 				    (w->part[0].low || w->part[0].high || w->part[0].not_null));
 		if (!no_nulls && (wish->nulls_first[i] != ix->key[at].nulls_first) != backward)
-			return false;
+			return i;
 		if (known && backward != w->backward)
-			return false;
+			return i;
 		known = true;
 		w->backward = backward;
 		if (wish->not_null) {
 			if (w->parts != 1 || at != w->part[0].keys)
-				return false;
+				return i;
 			w->part[0].not_null = true;
 		}
 		at++;
 	}
-	return true;
+	return wish->columns;
+}
+
+/*
+ * Rows that are read before the first ones by all columns of the wish are known: those that are
+ * alike in its first `fits` columns come together. 0: not known, or so many that a scan and a sort
+ * of the best rows do as well.
+ */
+static double
+rows_of_stop(struct sql_index_choice *c, const struct sql_index_way *w, unsigned fits)
+{
+	struct bind *b = c->b;
+	double left = fmin(c->left, w->found);
+	struct sql_expr **e = sql_bind_take(b, (fits + 1) * sizeof *e);
+	if (fits == 0 || !b->wish.stops || e == NULL)
+		return 0;
+	for (unsigned i = 0; i < fits; i++) {
+		unsigned col = b->wish.column[i] - b->from.table[c->k]->base;
+		e[i] = sql_expr_column(b->a, b->wish.column[i], c->tab->column[col].type, -1, 0);
+		if (e[i] == NULL || sql_sel_distinct(b, e[i]) < 1)
+			return 0;
+	}
+	double first = b->wish.rows + c->left / sql_sel_groups(b, e, fits, c->left);
+	double reads = first * w->found / left;
+	return first < left && (reads <= SOME || reads * SOME_OF < c->rows) ? first : 0;
 }
 
 /* ---- rows out of keys ------------------------------------------------------------------- */
@@ -389,17 +413,22 @@ weigh(struct sql_index_choice *c, struct sql_index_way *w)
 		w->found = fmin(w->found, w->ranges);
 	if (w->found < 1)
 		w->found = 1;
-	w->ordered = in_order(b, c->k, w);
-	if (!w->ordered)
+	unsigned fits = in_order(b, c->k, w);
+	double first = b->wish.rows, left = fmin(c->left, w->found);
+	w->ordered = b->wish.columns > 0 && fits == b->wish.columns;
+	if (!w->ordered && (first = rows_of_stop(c, w, fits)) > 0)
+		w->presorted = fits;
+	if (!w->ordered && w->presorted == 0)
 		w->backward = false;
-	if (!used && !w->ordered)
+	if (!used && !w->ordered && w->presorted == 0)
 		return;
 	for (unsigned i = 0; w->parts > 1 && i < w->bys; i++)
 		w->sure[i] = false; /* another part may do without them */
 	w->reads = w->found;
-	double left = fmin(c->left, w->found);
-	if (w->ordered && b->wish.rows > 0)
-		w->reads = fmin(w->found, ceil(b->wish.rows * w->found / left));
+	if ((w->ordered || w->presorted > 0) && first > 0)
+		w->reads = fmin(w->found, ceil(first * w->found / left));
+	if (w->presorted > 0)
+		left = fmin(left, first);
 	w->cost = sql_index_tells(c->acc, w->index) ? sql_cost_index_only(c->c, w->reads, c->wants + 1)
 						    : sql_cost_index(c->c, c->tab, w->reads, c->wants + 1);
 	w->cost += (w->ranges - 1) * (w->points ? c->c->verb : 2 * c->c->trip) / 1e3;
@@ -528,8 +557,9 @@ sql_plan_index(struct bind *b, unsigned k, struct sql_node **out)
 	n->parts = w->parts;
 	n->ordered = w->ordered;
 	n->backward = w->backward;
+	n->presorted = w->presorted;
 	n->est_found = w->reads;
-	if (w->ordered && b->wish.rows > 0)
+	if ((w->ordered || w->presorted > 0) && b->wish.rows > 0)
 		n->expect = (unsigned)fmin(w->reads, 1 << 20);
 	double share = 1;
 	for (unsigned i = 0; i < w->bys; i++) {

@@ -27,6 +27,7 @@ struct sql_index_way {
 	double found, reads; /* rows that it leads to; that will be read */
 	bool points;         /* ranges are single keys */
 	bool ordered, backward;
+	unsigned presorted; /* not ordered, but by so many of the wish's first columns */
 	double cost;
 };
 

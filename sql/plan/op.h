@@ -95,6 +95,7 @@ struct sql_op_index {
 	unsigned parts;
 	bool backward;
 	bool ordered;           /* the order is what the query asks for */
+	unsigned presorted;     /* or it is by so many of the first columns, 0 = by none */
 	unsigned expect;        /* rows that will be read, 0 = not known */
 	double est_found;       /* rows read; with a child: for one of its rows */
 	unsigned *pass, passes; /* columns of the child that are used above */
@@ -150,6 +151,7 @@ struct sql_op_sort {
 	enum cat_type *type; /* of its columns, all of which it keeps */
 	unsigned cols;
 	struct sql_limits most; /* only so many of the rows matter */
+	unsigned presorted;     /* rows come in the order of so many first keys, 0 = in any */
 	double est_values;      /* of the first key; 0 = not known */
 	struct sql_run_sort *run;
 };

@@ -148,6 +148,7 @@ wish_order(struct bind *b)
 		wish->nulls_first[i] = w->key[i].nulls_first;
 	}
 	wish->rows = w->ons > 0 ? 0 : rows_read(sql_sel_rows(b, 0), w->limit, w->offset);
+	wish->stops = w->limit != NULL && w->ons == 0 && b->from.rows_at == 0 && !w->q->ties;
 	wish->columns = w->keys;
 	return true;
 }
@@ -301,6 +302,7 @@ sql_plan_select(struct bind *b)
 	struct sql_node *n;
 	struct sql_op_project *below = NULL;
 	bool sets_last = false, in_order = false;
+	unsigned presorted = 0;
 	if (w->set != NULL) {
 		if ((n = sql_plan_set(b, w->set)) == NULL)
 			return NULL;
@@ -310,6 +312,7 @@ sql_plan_select(struct bind *b)
 		if ((n = rows_of(b)) == NULL)
 			return NULL;
 		in_order = granted(b, n) && !b->wish.not_null;
+		presorted = n->kind == SQL_NODE_INDEX ? sql_op(index, n)->presorted : 0;
 		if (b->agg.grouped &&
 		    ((n = sql_bind_gset_node(b, n)) == NULL || (n = aggregated(b, n, w->having)) == NULL))
 			return NULL;
@@ -334,6 +337,7 @@ sql_plan_select(struct bind *b)
 		s->cols = cols;
 		s->order = w->key;
 		s->orders = w->keys;
+		s->presorted = presorted;
 		if (w->ons == 0 && b->from.rows_at == 0 && !q->ties)
 			s->most = (struct sql_limits){ w->limit, w->offset };
 		s->node.est_rows = s->most.limit ? limited(n->est_rows, w->limit, NULL) : n->est_rows;

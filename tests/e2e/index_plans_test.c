@@ -212,6 +212,64 @@ static const struct golden ends[] = {
 	{ "select min(a), max(a) from e", "1|99; SELECT 1" },
 };
 
+/* the order of an index is the order of the first columns alone */
+static const struct golden first_columns[] = {
+	{ "create table i (id int primary key, a int, k int not null, t text, f float8)", "CREATE TABLE" },
+	{ "insert into i select n, case when n % 50 > 0 then n / 40 end, n % 40, 't' || n % 500, case n % 9 "
+	  "when 0 then 'NaN' when 1 then '-0' else n / 100.0::float8 end from generate_series(1, 40000) n",
+	    "INSERT 0 40000" },
+	{ "create index i_a on i (a desc nulls last)", "CREATE INDEX" },
+	{ "create index i_t on i (t, k)", "CREATE INDEX" },
+	{ "create index i_f on i (f)", "CREATE INDEX" },
+	{ "create index i_k on i (k)", "CREATE INDEX" },
+	{ "analyze i", "ANALYZE" },
+	{ "explain (costs off) select id from i order by a desc nulls last, id desc limit 3",
+	    "Limit;  -> Incremental Sort;       Sort Key: a DESC NULLS LAST, id DESC;       Presorted Key: a "
+	    "DESC NULLS LAST;    -> Project;      -> Index Scan using i_a on i; EXPLAIN" },
+	{ "select id from i order by a desc nulls last, id desc limit 3", "39999;39998;39997; SELECT 3" },
+	{ "select id from i order by a nulls first, id limit 4", "50;100;150;200; SELECT 4" },
+	{ "select id from i order by a, id limit 3 offset 37", "38;39;40; SELECT 3" },
+	{ "explain (costs off) select id from i order by a desc, id limit 3",
+	    "Limit;  -> Top-N Sort;       Sort Key: a DESC, id;    -> Project;      -> Seq Scan on i; "
+	    "EXPLAIN" },
+	{ "select id from i order by a desc, id limit 3", "50;100;150; SELECT 3" },
+	{ "explain (costs off) select id from i where (a, id) < (500, 20013) order by a desc, id desc limit "
+	  "3",
+	    "Limit;  -> Incremental Sort;       Sort Key: a DESC, id DESC;       Presorted Key: a DESC;    "
+	    "-> Project;      -> Index Scan using i_a on i;           Index Cond: (a <= 500);           "
+	    "Filter: ((a < 500) OR ((a = 500) AND (id < 20013))); EXPLAIN" },
+	{ "select id from i where (a, id) < (500, 20013) order by a desc, id desc limit 3",
+	    "20012;20011;20010; SELECT 3" },
+	{ "select count(*), sum(id) from (select id from i where a > 990 order by a, id desc limit 1000) s",
+	    "353|14056420; SELECT 1" },
+	{ "select id from i where a is null order by a, id limit 3", "50;100;150; SELECT 3" },
+	{ "explain (costs off) select id from i order by t, k, id desc limit 2",
+	    "Limit;  -> Top-N Sort;       Sort Key: t, k, id DESC;    -> Project;      -> Seq Scan on i; "
+	    "EXPLAIN" },
+	{ "select id from i order by t, k, id desc limit 2", "40000;39000; SELECT 2" },
+	{ "select id, t from i order by t desc, id limit 3", "99|t99;599|t99;1099|t99; SELECT 3" },
+	{ "select id, f from i order by f desc, id limit 2", "9|NaN;18|NaN; SELECT 2" },
+	{ "select id, f from i where f <= 0 order by f, id limit 3", "1|-0;10|-0;19|-0; SELECT 3" },
+	{ "explain (costs off) select id from i order by k, id limit 2",
+	    "Limit;  -> Top-N Sort;       Sort Key: k, id;    -> Project;      -> Seq Scan on i; EXPLAIN" },
+	{ "select id from i order by k, id limit 2", "40;80; SELECT 2" },
+	{ "select id from i order by a, id limit 0", "SELECT 0" },
+	{ "prepare page (int, int) as select id from i where (a, id) > ($1, $2) order by a, id limit 3",
+	    "PREPARE" },
+	{ "execute page (7, 310)", "311;312;313; SELECT 3" },
+	{ "execute page (null, 310)", "SELECT 0" },
+	{ "execute page (999, 39998)", "39999; SELECT 1" },
+	{ "select id from i order by a, id desc fetch first 1 row with ties", "39; SELECT 1" },
+	{ "begin", "BEGIN" },
+	{ "select id from i order by a, id desc limit 1 for update", "39; SELECT 1" },
+	{ "insert into i values (0, -1, 5), (50001, -1, 6)", "INSERT 0 2" },
+	{ "select id from i order by a, id desc limit 3", "50001;0;39; SELECT 3" },
+	{ "delete from i where a < 500", "DELETE 19602" },
+	{ "select id from i order by a, id desc limit 3", "20039;20038;20037; SELECT 3" },
+	{ "rollback", "ROLLBACK" },
+	{ "select id from i order by a, id desc limit 2", "39;38; SELECT 2" },
+};
+
 /* a scalar subquery that few rows ask, or all */
 static const struct golden few_ask[] = {
 	{ "create table c (id int primary key, x int)", "CREATE TABLE" },
@@ -258,6 +316,13 @@ test_ends(void **state)
 {
 	(void)state;
 	golden_all(ends);
+}
+
+static void
+test_first_columns(void **state)
+{
+	(void)state;
+	golden_all(first_columns);
 }
 
 static void
@@ -869,8 +934,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_plans),
 		cmocka_unit_test(test_rows_compared), cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_few_ask), cmocka_unit_test(test_alike), cmocka_unit_test(test_trips),
-		cmocka_unit_test(test_only), cmocka_unit_test(test_caches), cmocka_unit_test(test_several),
+		cmocka_unit_test(test_first_columns), cmocka_unit_test(test_few_ask),
+		cmocka_unit_test(test_alike), cmocka_unit_test(test_trips), cmocka_unit_test(test_only),
+		cmocka_unit_test(test_caches), cmocka_unit_test(test_several),
 		cmocka_unit_test(test_beside) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -464,6 +464,12 @@ SELECT id FROM ip WHERE b LIKE 'b8%' AND id < 30 ORDER BY b, id;
 SELECT a, c FROM ip ORDER BY a DESC, c LIMIT 2;
 --> 499,99
 --> 499,99
+SELECT id FROM ip WHERE (a, id) < (3, 1003) ORDER BY a DESC, id DESC LIMIT 3;
+--> 503
+--> 3
+--> 4502
+SELECT min(a), max(a), min(c) FROM ip;
+--> 0,499,1
 SELECT min(a), max(c) FROM ip WHERE a = 33;
 --> 33,33
 SELECT x, count(ip.id) FROM (VALUES (3), (1000), (NULL)) v (x) LEFT JOIN ip ON ip.a = x GROUP BY x ORDER BY x;

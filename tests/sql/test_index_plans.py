@@ -56,10 +56,13 @@ def condition(r, depth=0):
 def query(r):
     where = " AND ".join(condition(r) for _ in range(r.choice([1, 1, 2, 2, 3])))
     some = r.sample(list(COLUMNS), r.randrange(1, 4))
-    kind = r.randrange(9)
+    kind = r.randrange(10)
     if kind == 8:
         ends = ["%s(%s)" % (r.choice(["min", "max"]), r.choice("acdg")) for _ in range(r.choice([1, 2, 2, 3]))]
         return "SELECT %s FROM t%s" % (", ".join(ends), r.choice(["", " WHERE " + condition(r, 2), " WHERE " + where]))
+    if kind == 9:
+        keys = ", ".join(c + r.choice(["", " DESC", " DESC NULLS LAST"]) for c in r.sample("acdg", r.choice([1, 1, 2])) + ["id"])
+        return "SELECT id FROM t%s ORDER BY %s LIMIT %d OFFSET %d" % (r.choice(["", " WHERE " + where]), keys, r.randrange(30), r.choice([0, 0, 9]))
     if kind < 2:
         return "SELECT id FROM t WHERE " + where
     if kind == 2:

@@ -274,6 +274,7 @@ struct bind_wish {
 	unsigned *column; /* of the wide batch */
 	bool *desc, *nulls_first;
 	double rows;   /* 0 = all */
+	bool stops;    /* rows in the order of the first columns do: a LIMIT ends the reading */
 	bool not_null; /* rows with a NULL there need not come: MIN, MAX */
 };
 
