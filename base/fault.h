@@ -124,7 +124,7 @@
 	X(TEMP_KEPT, "temp-kept", "K6", "sim_cuts", 500, "temporary tables of processes that are gone are restored") \
 	X(VALUE_UNMOVED, "value-unmoved", "J5", "sim_cuts", 500, "rows are restored with the old addresses of their long values") \
 	X(PUBLISH_FIRST, "publish-first", "W11", "sim_cuts --copies 2", 4000, "a life is published on a copy before another one has flushed it") \
-	X(QUIT_EARLY, "quit-early", "K6", "sim_cuts", 1500, "a restorer that fails lets another one begin before it has closed") \
+	X(QUIT_EARLY, "quit-early", "K6", "copies_test", 0, "a restorer that fails lets another one begin before it has closed") \
 	X(RESTORER_LIVES, "restorer-lives", "K6", "sim_cuts", 500, "a process restores beside a restorer that lives") \
 	X(NUMBER_BEFORE, "number-before", "J6", "sim_cuts", 600, "a number that lies before the begin of a generation is taken for one that the log has") \
 	X(NAMED_BY_LOCK, "named-by-lock", "J2", "replay_test", 0, "of an attempt's name the lock word alone is compared") \

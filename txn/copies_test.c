@@ -3,8 +3,10 @@
  * choice and each refusal; then three simulated nodes over lives of the cluster: a restorer that
  * dies between two publications, a node that is lost, one that comes back.
  */
+#include "cluster_format.h"
 #include "copies.h"
 
+#include <base/fault.h>
 #include <base/log.h>
 #include <txn/testing/fixture.h>
 #include <wal/testing/faulty.h>
@@ -221,6 +223,7 @@ static struct life {
 	struct wal_log log;
 	struct wal_line line[WAL_COPIES];
 	bool restores;
+	bool early; /* another process might have restored before the one that could not had closed */
 	unsigned first;
 } life;
 
@@ -232,6 +235,15 @@ struct town {
 	struct net_service service[WAL_COPIES];
 	bool ended;
 };
+
+static uint64_t
+life_word(struct town *t, const struct txn_db *db)
+{
+	uint64_t word;
+	net_addr at = net_plus(db->cluster, offsetof(struct txn_roster, life));
+	assert_int_equal(net_read1(t->w, at, &word, sizeof word, NULL), NAM_OK);
+	return word;
+}
 
 static void
 live(void *arg)
@@ -256,10 +268,14 @@ live(void *arg)
 			some.copies = life.publish;
 			assert_int_equal(wal_log_publish(t->w, &some, &db->life_copies, NULL), NAM_OK);
 			txn_life_quit(tw);
+			/* No other process restores while this one still has memory at hand. */
+			life.early = (life_word(t, db) & REC_LOCK) == 0;
 		} else {
 			assert_int_equal(txn_life_done(tw, NULL, &life.err), NAM_OK);
 		}
+		bool quits = db->life_kept;
 		txn_worker_close(tw);
+		assert_true(!quits || life_word(t, db) == 0);
 		txn_db_close(t->w, db);
 	}
 	t->ended = true;
@@ -342,6 +358,7 @@ test_restorer_dies(void **state)
 	for (unsigned n = 1; n <= 2; n++) {
 		life = (struct life){ .publish = n };
 		play();
+		assert_false(life.early);
 		assert_int_equal(life.log.life, 2 * n);
 		for (unsigned i = 0; i < 3; i++)
 			assert_int_equal(life.line[i].published, i < n ? 2 * n : 2 * n - 1);
@@ -445,6 +462,25 @@ test_two_branches(void **state)
 	close_disks();
 }
 
+#ifdef NAM_TWINS
+static void
+test_twins(void **state)
+{
+	(void)state;
+	open_disks(31);
+	life = (struct life){ 0 };
+	play();
+	nam_fault_on = NAM_FAULT_QUIT_EARLY;
+	life = (struct life){ .publish = 1 };
+	play();
+	printf("fault %s: another process may restore before a restorer has closed\n",
+	    nam_fault_name[nam_fault_on]);
+	nam_fault_on = NAM_FAULT_NONE;
+	assert_true(life.early);
+	close_disks();
+}
+#endif
+
 int
 main(void)
 {
@@ -457,6 +493,9 @@ main(void)
 		cmocka_unit_test(test_restorer_dies),
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_two_branches),
+#ifdef NAM_TWINS
+		cmocka_unit_test(test_twins),
+#endif
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
