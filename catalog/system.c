@@ -565,8 +565,7 @@ assemble(struct cat_table *t, struct reading *r, unsigned *at, unsigned *extra_a
 
 /* Which rows were there, for a report of the fault. */
 static void
-tell_contradiction(
-    const struct txn *t, const struct reading *r, const struct cat_table *tab, nam_status st)
+tell_contradiction(const struct txn *t, const struct reading *r, const struct cat_table *tab, nam_status st)
 {
 	char found[128] = "";
 	size_t n = 0;
@@ -579,8 +578,8 @@ tell_contradiction(
 	nam_log(NAM_LOG_ERROR,
 	    "catalog: table %s: its rows contradict each other: %s (number %u, kind %d, %u columns; found at "
 	    "snapshot %llx: columns%s, %u other rows)",
-	    tab->path, nam_status_text(st), tab->store.id, (int)tab->kind, tab->columns, (unsigned long long)txn_snapshot(t),
-	    n > 0 ? found : " none", extras);
+	    tab->path, nam_status_text(st), tab->store.id, (int)tab->kind, tab->columns,
+	    (unsigned long long)txn_snapshot(t), n > 0 ? found : " none", extras);
 }
 
 nam_status
