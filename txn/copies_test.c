@@ -223,7 +223,7 @@ static struct life {
 	struct wal_log log;
 	struct wal_line line[WAL_COPIES];
 	bool restores;
-	bool early; /* another process might have restored before the one that could not had closed */
+	bool early; /* another process might restore before the one that could not has closed */
 	unsigned first;
 } life;
 

@@ -198,8 +198,8 @@ struct txn_db {
 	uint64_t life_word;            /* the restorer's, in the cluster's record */
 	struct wal_copies life_copies; /* likewise, for the manifests */
 	struct tso_pin life_pin;       /* as long as it restores */
-	/* It could not, and stays the restorer until it closes: the worker that restored, and the pin
-	 * of the worker that closes last. */
+	/* It could not, and stays the restorer until it closes: the worker that restored, and the
+	 * pin of the worker that closes last. */
 	bool life_kept;
 	const struct txn_worker *life_by;
 	struct tso_pin life_last;
