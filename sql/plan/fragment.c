@@ -579,9 +579,15 @@ sql_plan_number(const struct sql_plan *p)
 	uint64_t h = mix_node(mix(p->arenas, p->params), p->root);
 	for (const struct sql_sub *s = p->subs; s != NULL; s = s->next)
 		h = mix_node(mix_node(h, s->root), s->joined ? NULL : s->set);
-	for (const struct sql_fragment *f = p->fragments; f != NULL; f = f->next)
+	for (const struct sql_fragment *f = p->fragments; f != NULL; f = f->next) {
 		h = mix(h, (uint64_t)f->groups << 63 ^ (uint64_t)f->runs << 62 ^ (uint64_t)f->cols << 32 ^
 			       f->scan->acc.tab->store.id);
+		/* Where it begins and ends may hang on a guess. */
+		h = mix(h, (uint64_t)f->at->arena << 32 ^ f->pipe->arena);
+		h = mix(h, (uint64_t)f->top->arena << 32 ^ f->scan->node.arena);
+		for (unsigned i = 0; f->col != NULL && i < f->cols; i++)
+			h = mix(h, f->col[i]);
+	}
 	return h;
 }
 

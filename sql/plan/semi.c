@@ -105,6 +105,7 @@ sql_plan_semi_begin(struct bind *b)
 				continue; /* it makes the joins above smaller: the scan asks it */
 		}
 		c->semi = c->used = true;
+		b->wish.stops = false; /* the sort is above the semijoin, which reads all rows */
 	}
 }
 

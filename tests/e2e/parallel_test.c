@@ -513,6 +513,53 @@ test_ends(void **state)
 	test_client_close(&t);
 }
 
+static unsigned
+count_of(const char *text, char c)
+{
+	unsigned n = 0;
+	for (; *text != 0; text++)
+		n += *text == c;
+	return n;
+}
+
+/* Where a helper begins and ends may hang on a guess, and the plan of a prepared statement was made
+ * with another one: a helper whose plan differs leaves. Each row has one minus sign. */
+__attribute__((unused)) static void
+test_drift(void **state)
+{
+	(void)state;
+	struct test_client t;
+	static const char *const text[] = { "create table c (id int primary key, a int, x int)",
+		"insert into c select i, i % 3000 + 1, i % 100 from generate_series(1, 60000) i",
+		"create table o (id int primary key, cust int, created int)",
+		"insert into o select i, i % 3000 + 1, -i from generate_series(1, 30000) i",
+		"create index o_cust on o (cust)", "create table s (k int primary key, z int)",
+		"insert into s values (7, 1), (1007, 2)", "analyze c", "analyze o", "analyze s",
+		"set namdb.parallel_rows = 0",
+		"prepare p as select id, (select max(created) from o where o.cust = c.a) from c where x = 7",
+		"prepare q as select id, (select max(created) from o where o.cust = c.a) from c join s "
+		"on s.z = c.x where s.z < 2 and c.a <= 1200" };
+	static const char *const execute[] = { "execute p", "execute q" };
+	static const unsigned all[] = { 600, 240 }, left[] = { 200, 84 };
+	open_helped(&t, 0);
+	for (unsigned i = 0; i < sizeof text / sizeof *text; i++)
+		if (strncmp(ask(&t, text[i]), "ERROR", 5) == 0)
+			fail_msg("%s: %s", text[i], t.text);
+	for (unsigned round = 0; round < 3; round++) {
+		/* The second execution plans once more; behind it the plan stays. */
+		if (round == 2)
+			assert_string_equal(ask(&t, "delete from c where id > 20000"), "DELETE 40000");
+		for (unsigned i = 0; i < 2; i++) {
+			const char *got = ask(&t, execute[i]);
+			assert_int_equal(strncmp(got, "ERROR", 5) == 0, 0);
+			unsigned rows = count_of(got, ';');
+			assert_int_equal(rows, round < 2 ? all[i] : left[i]);
+			assert_int_equal(count_of(got, '-'), rows);
+		}
+	}
+	test_client_close(&t);
+}
+
 struct asker {
 	struct test_client t;
 	const char *want;
@@ -570,7 +617,7 @@ main(void)
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_answers), cmocka_unit_test(test_explain),
 		cmocka_unit_test(test_order), cmocka_unit_test(test_own_writes),
 		cmocka_unit_test(test_one_snapshot), cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_all_at_once) };
+		cmocka_unit_test(test_drift), cmocka_unit_test(test_all_at_once) };
 #endif
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 	if (failed == 0)
