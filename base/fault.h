@@ -109,7 +109,7 @@
 	X(WAL_READ_UNSYNCED, "wal-read-unsynced", "W2", "wal_twin_test", 0, "what a process before has left is read before it is synced") \
 	X(LOG_UNTOLD, "log-untold", "J3", "logged_test", 0, "locks of an undone attempt are freed before the log says so") \
 	X(COPIES_ONE, "copies-one", "J1", "sim_cuts --copies 2", 500, "a commit goes on when the first copy of the log has received it") \
-	X(COPIES_FLUSHED_ONE, "copies-flushed-one", "J1", "sim_cuts --copies 2", 500, "a commit is answered when the first copy of the log is flushed") \
+	X(COPIES_FLUSHED_ONE, "copies-flushed-one", "J1", "sim_cuts --copies 2", 1000, "a commit is answered when the first copy of the log is flushed") \
 	X(COPIES_HAS_ANY, "copies-has-any", "J3", "logged_test", 0, "a recoverer finishes a commit that one copy of the log has received") \
 	X(RINGS_LATE, "rings-late", "R3", "rings_test", 0, "the log takes entries of its rings whose number is greater than that of its look") \
 	X(RINGS_UNSORTED, "rings-unsorted", "R3", "rings_test", 0, "the log takes entries ring by ring, not in the order of their numbers") \
