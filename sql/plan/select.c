@@ -4,6 +4,8 @@
 #include <sql/plan/cost.h>
 #include <sql/plan/selectivity.h>
 
+#include <math.h>
+
 static struct sql_node *
 aggregated(struct bind *b, struct sql_node *child, struct sql_expr *having)
 {
@@ -89,18 +91,19 @@ types_of(struct bind *b, struct sql_expr *const *e, unsigned n)
 	return type;
 }
 
-/* LIMIT and OFFSET as a guess of the rows that are read. */
+/* LIMIT and OFFSET as a guess of the rows that are read. A program that gives them by parameters
+ * asks for a page. */
 static double
 rows_read(double rows, const struct sql_expr *limit, const struct sql_expr *offset)
 {
-	enum { UNKNOWN_SHARE = 10 };
+	enum { UNKNOWN_SHARE = 10, PAGE = 100 };
 	const struct sql_expr *e[2] = { limit, offset };
 	double n = 0;
 	if (limit == NULL)
 		return 0;
 	for (unsigned i = 0; i < 2; i++)
 		if (e[i] != NULL && (e[i]->kind != SQL_CONST || e[i]->value.null))
-			n += rows / UNKNOWN_SHARE;
+			n += fmin(rows / UNKNOWN_SHARE, PAGE);
 		else if (e[i] != NULL && e[i]->value.v.i > 0)
 			n += (double)e[i]->value.v.i;
 	return n < 1 ? 1 : n;

@@ -259,6 +259,14 @@ static const struct golden first_columns[] = {
 	{ "execute page (7, 310)", "311;312;313; SELECT 3" },
 	{ "execute page (null, 310)", "SELECT 0" },
 	{ "execute page (999, 39998)", "39999; SELECT 1" },
+	/* a limit that a parameter gives is taken for that of a page */
+	{ "prepare first_ones (int) as select id from i order by a desc nulls last, id desc limit $1",
+	    "PREPARE" },
+	{ "explain (costs off) execute first_ones (3)",
+	    "Limit;  -> Incremental Sort;       Sort Key: a DESC NULLS LAST, id DESC;       Presorted Key: a "
+	    "DESC NULLS LAST;    -> Project;      -> Index Scan using i_a on i; EXPLAIN" },
+	{ "execute first_ones (3)", "39999;39998;39997; SELECT 3" },
+	{ "execute first_ones (0)", "SELECT 0" },
 	{ "select id from i order by a, id desc fetch first 1 row with ties", "39; SELECT 1" },
 	{ "begin", "BEGIN" },
 	{ "select id from i order by a, id desc limit 1 for update", "39; SELECT 1" },
