@@ -211,7 +211,7 @@ flush_one(struct net_worker *w, const struct wal_log *l, unsigned copy, const at
 	if (st == NAM_OK && report.life != l->life)
 		return NAM_REFUSED;
 	if (st == NAM_OK)
-		st = ask_once(w, l->copy[copy].region, &rq, none, sizeof none, &got);
+		st = ask(w, l->copy[copy].region, &rq, none, sizeof none, &got);
 	while (st == NAM_OK) {
 		st = still(w, &p, &line);
 		if (st == NAM_OK && line.life == l->life && line.flushed >= report.received)
@@ -231,7 +231,9 @@ wal_log_publish(
     struct net_worker *w, const struct wal_log *l, const struct wal_copies *as, const atomic_bool *stop)
 {
 	nam_status st = NAM_OK;
-	for (unsigned i = 0; st == NAM_OK && l->copies > 1 && !nam_fault(PUBLISH_FIRST) && i < l->copies; i++)
+	/* With one copy its own publication is behind its flush. */
+	unsigned first = l->copies == 1 || nam_fault(PUBLISH_FIRST) ? 0 : l->copies;
+	for (unsigned i = 0; st == NAM_OK && i < first; i++)
 		st = flush_one(w, l, i, stop);
 	for (unsigned i = 0; st == NAM_OK && i < l->copies; i++)
 		st = publish_one(w, l, i, as, stop);
