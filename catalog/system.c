@@ -565,7 +565,7 @@ assemble(struct cat_table *t, struct reading *r, unsigned *at, unsigned *extra_a
 
 /* Which rows were there, for a report of the fault. */
 static void
-tell_contradiction(const struct txn *t, const struct reading *r, const struct cat_table *tab, nam_status st)
+tell_contradiction(const struct txn *t, const struct reading *r, const struct cat_table *tab)
 {
 	char found[128] = "";
 	size_t n = 0;
@@ -576,10 +576,10 @@ tell_contradiction(const struct txn *t, const struct reading *r, const struct ca
 	for (unsigned i = 0; i < r->extras; i++)
 		extras += r->extra[i].table == tab->store.id;
 	nam_log(NAM_LOG_ERROR,
-	    "catalog: table %s: its rows contradict each other: %s (number %u, kind %d, %u columns; found at "
+	    "catalog: table %s: its rows contradict each other (number %u, kind %d, %u columns; found at "
 	    "snapshot %llx: columns%s, %u other rows)",
-	    tab->path, nam_status_text(st), tab->store.id, (int)tab->kind, tab->columns,
-	    (unsigned long long)txn_snapshot(t), n > 0 ? found : " none", extras);
+	    tab->path, tab->store.id, (int)tab->kind, tab->columns, (unsigned long long)txn_snapshot(t),
+	    n > 0 ? found : " none", extras);
 }
 
 nam_status
@@ -627,7 +627,7 @@ cat_read_all(struct cat *c, struct txn *t, struct cat_rows *out, struct nam_aren
 	for (unsigned i = 0; i < r.n; i++)
 		if ((st = assemble(&r.table[i], &r, &at, &extra_at)) != NAM_OK) {
 			if (st == NAM_CORRUPT)
-				tell_contradiction(t, &r, &r.table[i], st);
+				tell_contradiction(t, &r, &r.table[i]);
 			return st;
 		}
 	*out = (struct cat_rows){ r.table, r.n };
