@@ -80,6 +80,9 @@
 	X(TREE_MOVED_BELIEVED, "moved-leaf-believed", "B13", "btree_twin_test", 0, "leaves that a partition has given up keep their checks") \
 	X(TREE_SEAL_FORGOTTEN, "seal-forgotten", "B11", "btree_twin_test", 0, "a partition changes entries that are being moved") \
 	X(TREE_RECORD_TORN, "record-torn", "B10", "btree_twin_test", 0, "a move is written down by one WRITE, which may be cut") \
+	X(TREE_JOIN_FENCE, "tree-join-fence", "B15", "btree_twin_test", 0, "a leaf that has given its range away keeps its fences") \
+	X(TREE_JOIN_MOVING, "tree-join-moving", "B15", "btree_twin_test", 0, "leaves are joined while their partition moves") \
+	X(TREE_SPARE_UNLOGGED, "tree-spare-unlogged", "B16", "btree_twin_test", 0, "a node is written over a spare one without the log") \
 	X(PRESENT_KEYS, "present-keys", "L2", "learned_twin_test", 0, "the bounds of a line are those of the low fences only") \
 	X(STEP_NEAREST, "step-nearest", "L3", "learned_twin_test", 0, "a separator is rounded to the nearest step") \
 	X(OLAP_NO_FLUSH, "olap-no-flush", "A2", "olap_twin_test", 0, "a writer puts its windows out before its last buffer") \

@@ -46,12 +46,12 @@
  *   B2  low and high prove an answer: if low <= (K, v) < high, a leaf alone decides whether (K, v)
  *       is in. So a wrong model, a stale copy of an inner node, an address of a dropped tree cost
  *       READs, and never lead to a wrong answer.
- *   B3  While a node lives, its low is the same, its high only falls, and its level is the same
- *       (the root's only rises). What it gives up goes to the node at `right`, in the same change.
- *       So for a place >= high the search goes right; for a place < low it began at a wrong node.
- *   B4  Nodes are not freed, also empty ones, as long as the tree lives. Dropping a tree takes the
- *       check of each leaf away, before its memory is used again; another tree has another
- *       identity, and another kind of memory has no right check.
+ *   B3  While a node lives, its low and its high only fall, and its level is the same (the root's
+ *       only rises). What it gives up goes to the node at `right`, in the same change. So for a
+ *       place >= high the search goes right; for a place < low it began at a wrong node.
+ *   B4  As long as the tree lives its memory has nodes of the tree alone, of one level at each
+ *       address. Dropping a tree takes the check of each leaf away, before its memory is used
+ *       again; another tree has another identity, and another kind of memory has no right check.
  *   B5  Each change of a node raises `changes`. So equal checks of one leaf, READ at two moments,
  *       show that it was the same all the time between, but for 2^24 changes that came back to the
  *       same bytes.
@@ -82,6 +82,16 @@
  *       behind that answer. So when the target changes for the first time, no node of the source
  *       proves anything about a place >= M (B1), whatever way leads a reader to it.
  *
+ *   B15 A leaf without entries, and with it the inner nodes that lead to it alone, may give its range
+ *       to its right neighbour: in one change (B7) the low fence of each neighbour falls to theirs,
+ *       their own high fence falls to their low one, the node above both loses one of the two
+ *       children, and their left neighbours' `right` leads past them. So a node that has left the
+ *       tree proves nothing (B2), and leads an old way to where its range went, as after a split.
+ *       Only in a LIVE partition: M stays a fence, and what a target READs stays as it is (B11).
+ *   B16 The memory of a leaf, or of an inner node of level 1, that has left the tree is used again for
+ *       a node of the same level, whose words and `changes` go on: by the log, as a node is changed
+ *       that readers see, because an old way leads to it. To such a reader it is a wrong node.
+ *
  *   B14 While `state` is BARE, no entry is in: so a READ that finds it proves that the tree was
  *       empty when the READ began. The first client that changes the tree CASes `map` from 0 to a
  *       map of one partition, makes that partition, and CASes `state` from BARE to LIVE. Any client
@@ -108,7 +118,8 @@ enum {
 	IDX_NODE_ALIGN = 64,
 	IDX_NODE_LOW = 4, /* the word where low begins */
 	IDX_NODE_WORDS_MAX = 4 + 2 * (IDX_KEY_WORDS + 1) + IDX_NODE_SLOTS * (IDX_KEY_WORDS + 2),
-	IDX_LEVELS_MAX = 15,
+	IDX_LEVELS_MAX = 14,
+	IDX_SPARE_LEVELS = 2, /* leaves, and the inner nodes above them */
 	IDX_PART_ROOT = 4096,
 	IDX_PART_LOG = 8192,
 	IDX_PART_NODES = 32768,
@@ -342,6 +353,8 @@ struct idx_part_head {
 	uint64_t state;                   /* enum idx_part_state */
 	uint64_t seal[IDX_KEY_WORDS + 1]; /* SEALED: M; value last, at [W] */
 	uint64_t cut[IDX_LEVELS_MAX];     /* CUT: of each level, the first node cut off */
+	/* by the log: offset of the first spare node of a level (B16), 0 = none */
+	uint64_t spare[IDX_SPARE_LEVELS];
 };
 enum idx_part_state {
 	IDX_PART_LIVE,
@@ -365,8 +378,8 @@ struct idx_log {
 	uint64_t words;
 	uint64_t word[IDX_LOG_WORDS - 2];
 };
-static_assert(IDX_LEVELS_MAX * (IDX_NODE_WORDS_MAX + 2) + 64 <= IDX_LOG_WORDS,
-    "a split of a node of each level has room in the log");
+static_assert((IDX_LEVELS_MAX + 2) * (IDX_NODE_WORDS_MAX + 2) + 64 <= IDX_LOG_WORDS,
+    "a split of a node of each level, into spare nodes, has room in the log");
 
 /* ---- the anchor and the map ------------------------------------------------------------ */
 

@@ -58,6 +58,7 @@ struct model_config {
 	unsigned parts, actors, steps;
 	unsigned insert_percent, remove_percent, scan_percent; /* the other steps are lookups */
 	unsigned move_permille;                                /* steps that move a half */
+	unsigned drain_permille;                               /* steps that empty a range of keys */
 	unsigned extents_max;                                  /* memory, 0 = all there is */
 	uint32_t lose_ppm;                                     /* connections that break */
 };
@@ -87,6 +88,7 @@ struct model {
 	struct nam_rng rng;
 	struct idx_tree_shape shape;
 	uint64_t lookups, scans, inserted, removed, duplicates, full, sames, differs, repeats, moves;
+	uint64_t drains, spares; /* spares: nodes that have left the tree, at the end */
 	char broken[240];
 };
 
@@ -473,6 +475,31 @@ move(struct actor *a)
 		violated(m, "a move says %s", nam_status_name(st));
 }
 
+/* Removes all entries of a run of keys, from its front, from its end, or in any order: leaves become
+ * empty beside others that look for them. */
+static void
+drain(struct actor *a)
+{
+	struct model *m = a->m;
+	uint32_t keys = 10 + (uint32_t)nam_rng_below(&m->rng, 80),
+		 order = (uint32_t)nam_rng_below(&m->rng, 3);
+	keys = keys < m->cfg.keys ? keys : m->cfg.keys;
+	uint32_t first = (uint32_t)nam_rng_below(&m->rng, m->cfg.keys - keys + 1);
+	uint32_t all = keys * m->cfg.values;
+	for (uint32_t i = 0; i < all && m->broken[0] == 0; i += BATCH) {
+		uint32_t what[BATCH][2];
+		unsigned n = all - i < BATCH ? all - i : BATCH;
+		for (unsigned k = 0; k < n; k++) {
+			/* 7919 is prime, and so divides no number of entries here. */
+			uint32_t e = order == 0 ? i + k : order == 1 ? all - 1 - i - k : (i + k) * 7919 % all;
+			what[k][0] = first + e / m->cfg.values;
+			what[k][1] = 1 + e % m->cfg.values;
+		}
+		change(a, what, n, false);
+	}
+	m->drains++;
+}
+
 /* More keys than fit a stack, with one doorbell. */
 static void
 look_many(struct actor *a, uint32_t first)
@@ -505,6 +532,10 @@ act(void *arg)
 		uint32_t first = (uint32_t)nam_rng_below(&m->rng, c->keys);
 		if (c->move_permille > 0 && nam_rng_below(&m->rng, 1000) < c->move_permille) {
 			move(a);
+			continue;
+		}
+		if (c->drain_permille > 0 && nam_rng_below(&m->rng, 1000) < c->drain_permille) {
+			drain(a);
 			continue;
 		}
 		for (unsigned i = 0; i < n; i++) {
@@ -585,6 +616,7 @@ model_walk(struct model *m)
 	tree_walk_all(&walk, m->anchor.bits);
 	if (walk.broken[0] != 0)
 		violated(m, "the end: %s", walk.broken);
+	m->spares = walk.spares;
 	uint64_t live = 0;
 	for (size_t i = 0; i < m->cfg.keys * (size_t)m->cfg.values; i++)
 		live += m->entry[i].live;
@@ -772,6 +804,7 @@ enum model_kind {
 	MODEL_TIGHT,
 	MODEL_BREAKS,
 	MODEL_MOVES,
+	MODEL_DRAIN,
 	MODEL_KINDS
 };
 
@@ -814,6 +847,20 @@ model_world(enum model_kind kind, uint64_t seed)
 		c.move_permille = 12;
 		if (seed % 5 == 0) { /* runs of equal keys in many leaves */
 			c.keys = 40;
+			c.values = 60;
+			c.unique = 0;
+		}
+		break;
+	case MODEL_DRAIN:
+		c.words = 1 + (unsigned)(seed % 3 == 0);
+		c.parts = 1 + (unsigned)(seed % 2);
+		c.unique = seed % 4 ? 0 : 200;
+		c.drain_permille = 60;
+		c.move_permille = seed % 5 ? 0 : 12;
+		c.insert_percent = 60;
+		c.scan_percent = 20;
+		if (seed % 7 == 0) { /* runs of equal keys in many leaves */
+			c.keys = 100;
 			c.values = 60;
 			c.unique = 0;
 		}

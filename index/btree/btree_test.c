@@ -25,7 +25,7 @@ play(enum model_kind kind, unsigned seeds)
 {
 	uint64_t from = env("IDX_SEED", 1), n = env("IDX_SEEDS", seeds);
 	uint64_t torn = 0, rights = 0, splits = 0, repeats = 0, sames = 0, differs = 0, duplicates = 0,
-		 full = 0, scans = 0, lookups = 0, changes = 0, moves = 0;
+		 full = 0, scans = 0, lookups = 0, changes = 0, moves = 0, spares = 0;
 	for (uint64_t seed = from; seed < from + n; seed++) {
 		struct model m;
 		struct model_config cfg = model_world(kind, seed);
@@ -44,6 +44,7 @@ play(enum model_kind kind, unsigned seeds)
 		duplicates += m.duplicates;
 		full += m.full;
 		moves += m.moves;
+		spares += m.spares;
 		scans += m.scans;
 		lookups += m.lookups;
 		changes += m.inserted + m.removed;
@@ -55,10 +56,10 @@ play(enum model_kind kind, unsigned seeds)
 	}
 	printf("world %u: %" PRIu64 " seeds, %" PRIu64 " lookups, %" PRIu64 " scans, %" PRIu64
 	       " changes, %" PRIu64 " splits, %" PRIu64 " torn, %" PRIu64 " rights, %" PRIu64
-	       " duplicates, %" PRIu64 " full, %" PRIu64 " repeats, %" PRIu64
-	       " moves, leaves the same %" PRIu64 ", not %" PRIu64 "\n",
-	    kind, n, lookups, scans, changes, splits, torn, rights, duplicates, full, repeats, moves, sames,
-	    differs);
+	       " duplicates, %" PRIu64 " full, %" PRIu64 " repeats, %" PRIu64 " moves, %" PRIu64
+	       " spare nodes, leaves the same %" PRIu64 ", not %" PRIu64 "\n",
+	    kind, n, lookups, scans, changes, splits, torn, rights, duplicates, full, repeats, moves, spares,
+	    sames, differs);
 	/* A world in which nothing happens shows nothing. */
 	assert_true(splits > 0 && torn > 0 && sames > 0 && differs > 0);
 	if (kind == MODEL_RACE)
@@ -69,6 +70,8 @@ play(enum model_kind kind, unsigned seeds)
 		assert_true(repeats > 0);
 	if (kind == MODEL_MOVES)
 		assert_true(moves > n);
+	if (kind == MODEL_DRAIN)
+		assert_true(spares > 5 * n);
 }
 
 static void
@@ -113,6 +116,13 @@ partitions_move(void **state)
 {
 	(void)state;
 	play(MODEL_MOVES, 30);
+}
+
+static void
+ranges_are_emptied(void **state)
+{
+	(void)state;
+	play(MODEL_DRAIN, 35);
 }
 
 /* ---- scenes ---------------------------------------------------------------------------- */
@@ -1035,6 +1045,7 @@ main(void)
 		cmocka_unit_test(tight_memory),
 		cmocka_unit_test(broken_connections),
 		cmocka_unit_test(partitions_move),
+		cmocka_unit_test(ranges_are_emptied),
 		cmocka_unit_test(round_trips),
 		cmocka_unit_test(own_changes_are_known),
 		cmocka_unit_test(keys_and_names),

@@ -258,6 +258,77 @@ cuts(unsigned words, uint64_t seed, unsigned steps, char broken[200], uint64_t *
 	bench_close(&b);
 }
 
+/* Empties ranges and fills them again, each step cut at each store. Returns the steps that joined
+ * leaves and those that used a spare node again. */
+static void
+cut_joins(unsigned words, uint64_t seed, unsigned steps, char broken[200], unsigned *joins, unsigned *again)
+{
+	static struct bench b;
+	struct nam_rng rng;
+	unsigned keys = 600, at = 0;
+	bool drains = true, falls = false;
+	nam_rng_init(&rng, seed);
+	bench_open(&b, words, keys);
+	idx_store_hook = on_store;
+	budget = UINT64_MAX;
+	*joins = *again = 0;
+	for (unsigned k = 0; k < keys; k += 20) {
+		struct step s = { .what = FILL, .key = k, .n = 20 };
+		while (do_step(&b, &s) == NAM_FULL) {
+			const struct step grow = { .what = GROW };
+			assert_int_equal(do_step(&b, &grow), NAM_OK);
+		}
+		memset(b.in + k, 1, 20);
+	}
+	check(&b, NULL, "at first");
+	for (unsigned i = 0; i < steps && b.broken[0] == 0; i++) {
+		const struct idx_part_head *h = idx_head_of_part(&b.p);
+		if (i % 80 == 0) {
+			drains = i % 160 == 0;
+			falls = nam_rng_below(&rng, 2) == 0;
+			at = drains ? 100 + (unsigned)nam_rng_below(&rng, keys - 200) : at;
+		}
+		unsigned key = at + (falls ? 79 - i % 80 : i % 80);
+		struct step s = { .what = drains ? REMOVE : INSERT, .key = key, .n = 1 };
+		uint64_t leaves = h->leaves, spare = h->spare[0];
+		/* What changes no fence is cut now and then only. */
+		bool plain = nam_rng_below(&rng, 8) != 0;
+		if (plain) {
+			memcpy(b.copy, b.base, (b.p.extents + 2) * (uint64_t)IDX_TREE_EXTENT);
+			plain = do_step(&b, &s) != NAM_FULL && h->leaves == leaves;
+			b.in[key] = plain ? s.what == INSERT : b.in[key];
+			if (!plain)
+				memcpy(b.base, b.copy, (b.p.extents + 2) * (uint64_t)IDX_TREE_EXTENT);
+		}
+		if (!plain) {
+			assert_int_equal(reopen(&b), NAM_OK);
+			(void)cut_everywhere(&b, &s, &rng);
+		}
+		h = idx_head_of_part(&b.p);
+		*joins += h->leaves < leaves;
+		*again += h->leaves > leaves && h->spare[0] != spare;
+	}
+	idx_store_hook = NULL;
+	memcpy(broken, b.broken, sizeof b.broken);
+	bench_close(&b);
+}
+
+static void
+a_join_cut_at_every_store(void **state)
+{
+	(void)state;
+	for (unsigned words = 1; words <= 8; words += words == 1 ? 2 : 5)
+		for (uint64_t seed = 1; seed <= 3; seed++) {
+			char broken[200];
+			unsigned joins, again;
+			cut_joins(words, seed, 640, broken, &joins, &again);
+			printf("%u words, seed %" PRIu64 ": %u joins, %u spare leaves used again\n", words,
+			    seed, joins, again);
+			assert_string_equal(broken, "");
+			assert_true(joins > 10 && again > 2);
+		}
+}
+
 static void
 a_crash_at_every_store(void **state)
 {
@@ -468,6 +539,16 @@ crash_twins_are_caught(void **state)
 		printf("fault %s: seed %" PRIu64 ": %s\n", nam_fault_name[want[i]], seed, broken);
 		assert_true(broken[0] != 0);
 	}
+	char broken[200] = "";
+	unsigned joins, again;
+	uint64_t seed = 0;
+	nam_fault_on = NAM_FAULT_TREE_SPARE_UNLOGGED;
+	while (broken[0] == 0 && ++seed <= 10)
+		cut_joins(1, seed, 640, broken, &joins, &again);
+	nam_fault_on = NAM_FAULT_NONE;
+	printf(
+	    "fault %s: seed %" PRIu64 ": %s\n", nam_fault_name[NAM_FAULT_TREE_SPARE_UNLOGGED], seed, broken);
+	assert_true(broken[0] != 0);
 }
 
 /* ---- twins in a cluster ---------------------------------------------------------------- */
@@ -518,6 +599,8 @@ twins_are_caught(void **state)
 		{ NAM_FAULT_TREE_MOVED_BELIEVED, MODEL_MOVES },
 		{ NAM_FAULT_TREE_SEAL_FORGOTTEN, MODEL_MOVES },
 		{ NAM_FAULT_TREE_BEGUN_TWICE, MODEL_RACE },
+		{ NAM_FAULT_TREE_JOIN_FENCE, MODEL_DRAIN },
+		{ NAM_FAULT_TREE_JOIN_MOVING, MODEL_DRAIN },
 	};
 	for (unsigned i = 0; i < sizeof want / sizeof want[0]; i++) {
 		char words[240];
@@ -630,6 +713,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_crash_at_every_store),
+		cmocka_unit_test(a_join_cut_at_every_store),
 		cmocka_unit_test(a_move_cut_at_every_store),
 		cmocka_unit_test(crash_twins_are_caught),
 		cmocka_unit_test(the_sound_one_is_not_caught),

@@ -16,7 +16,7 @@ struct tree_walk {
 	uint64_t size;
 	unsigned words;
 	uint64_t tree;
-	uint64_t entries, leaves, inners;
+	uint64_t entries, leaves, inners, spares;
 	/* places in order: key[words], value */
 	uint64_t *place;
 	size_t cap;
@@ -109,6 +109,31 @@ walk_down(struct tree_walk *w, uint64_t at, int level, const uint64_t *low, cons
 	}
 }
 
+/* Nodes that have left the tree: each is whole, nothing lies between its fences, and its list ends. */
+static void
+walk_spares(struct tree_walk *w, uint64_t part)
+{
+	const struct idx_part_head *h = (const void *)walk_node(w, part);
+	unsigned words = w->words;
+	uint64_t most = w->size / IDX_NODE_ALIGN;
+	for (unsigned level = 0; level < IDX_SPARE_LEVELS; level++) {
+		uint64_t at = h->spare[level];
+		for (; at != 0; w->spares++) {
+			const struct idx_node *n = walk_node(w, (part & ~((UINT64_C(1) << 48) - 1)) | at);
+			if (most-- == 0)
+				WALK_FAIL(w, "the spare nodes of level %u do not end", level);
+			if (n == NULL || !idx_node_sound(n, w->tree, words, level == 0) ||
+			    idx_meta_level(n->meta) != level)
+				WALK_FAIL(w, "spare node %" PRIx64 " of level %u is not whole", at, level);
+			if (memcmp(idx_at(n, IDX_NODE_LOW), idx_at(n, idx_node_high(words)),
+				8 * (size_t)(words + 1)) != 0)
+				WALK_FAIL(
+				    w, "spare node %" PRIx64 " of level %u proves something", at, level);
+			at = *idx_at(n, idx_node_key(words, 1));
+		}
+	}
+}
+
 /* One partition, by the offset of its head. */
 static void
 tree_walk_part(struct tree_walk *w, uint64_t at, const uint64_t *low, const uint64_t *high)
@@ -118,6 +143,8 @@ tree_walk_part(struct tree_walk *w, uint64_t at, const uint64_t *low, const uint
 	for (unsigned i = 0; i < IDX_LEVELS_MAX && w->broken[0] == 0; i++)
 		if (w->any[i] && w->expect_right[i] != 0)
 			WALK_FAIL(w, "the last node of level %u has a right neighbour", i);
+	if (w->broken[0] == 0)
+		walk_spares(w, at);
 }
 
 static inline void

@@ -1,37 +1,9 @@
-/* part.c -- a partition in the memory of its storage node: search, changes, splits, repair. */
+/* part.c -- a partition in the memory of its storage node: search, changes, splits, moves. */
 #include <base/assert.h>
 #include <base/fault.h>
-#include <index/btree/part.h>
+#include <index/btree/part_change.h>
 
 #include <stdlib.h>
-
-#ifdef NAM_TWINS
-void (*idx_store_hook)(void);
-#endif
-
-/* All stores to the region. Readers on other machines see them in this order, or in none (B1). */
-static inline void
-put(const struct part *p, uint64_t offset, uint64_t word)
-{
-#ifdef NAM_TWINS
-	if (idx_store_hook != NULL)
-		idx_store_hook();
-#endif
-	__atomic_store_n((uint64_t *)(void *)(p->pub.base + offset), word, __ATOMIC_RELEASE);
-}
-
-static void
-put_words(const struct part *p, uint64_t offset, const uint64_t *word, unsigned n)
-{
-	for (unsigned i = 0; i < n; i++)
-		put(p, offset + 8 * (uint64_t)i, word[i]);
-}
-
-static inline uint64_t
-address_of(const struct part *p, uint64_t offset)
-{
-	return (uint64_t)p->pub.region << 48 | offset;
-}
 
 /* ---- nodes ----------------------------------------------------------------------------- */
 
@@ -58,8 +30,8 @@ idx_part_node(const struct idx_part *pub, uint64_t offset)
 	return n;
 }
 
-static const struct idx_node *
-node_at(const struct part *p, uint64_t address)
+const struct idx_node *
+idx_part_to(const struct part *p, uint64_t address)
 {
 	if (address >> 48 != p->pub.region)
 		return NULL;
@@ -89,14 +61,14 @@ idx_part_find(const struct part *p, const uint64_t *key, uint64_t value, struct 
 		if (idx_meta_count(n->meta) == 0)
 			return NULL;
 		path->child[level] = idx_child_of(n, key, value, w);
-		n = node_at(p, *idx_at(n, idx_node_child(w, path->child[level])));
+		n = idx_part_to(p, *idx_at(n, idx_node_child(w, path->child[level])));
 	}
 }
 
 const struct idx_node *
 idx_part_hint(const struct part *p, uint64_t hint, const uint64_t *key, uint64_t value)
 {
-	const struct idx_node *n = hint != 0 ? node_at(p, hint) : NULL;
+	const struct idx_node *n = hint != 0 ? idx_part_to(p, hint) : NULL;
 	if (n == NULL || !idx_node_sound(n, p->pub.tree, p->pub.words, true) ||
 	    idx_below(n, key, value, p->pub.words) || idx_beyond(n, key, value, p->pub.words))
 		return NULL;
@@ -117,7 +89,7 @@ idx_part_leaf(const struct idx_part *pub, const uint64_t *key, uint64_t value)
 const struct idx_node *
 idx_part_link(const struct idx_part *pub, uint64_t address)
 {
-	return address != 0 ? node_at((const void *)pub, address) : NULL;
+	return address != 0 ? idx_part_to((const void *)pub, address) : NULL;
 }
 
 const struct idx_node *
@@ -141,151 +113,11 @@ uint64_t
 idx_part_right(const struct idx_part *pub, uint64_t leaf)
 {
 	const struct part *p = (const void *)pub;
-	const struct idx_node *n = idx_part_node(pub, leaf), *r = n != NULL ? node_at(p, n->right) : NULL;
+	const struct idx_node *n = idx_part_node(pub, leaf), *r = n != NULL ? idx_part_to(p, n->right) : NULL;
 	return r != NULL && idx_meta_level(r->meta) == 0 ? idx_part_offset(p, r) : 0;
 }
 
-/* ---- one change (B7) ------------------------------------------------------------------- */
-
-static struct idx_change *
-change_begin(struct part *p)
-{
-	struct idx_change *c = p->change;
-	const struct idx_part_head *h = idx_head_of_part(p);
-	c->p = p;
-	c->n = 0;
-	c->takes = false;
-	c->next = h->next;
-	c->end = h->end;
-	c->using_ = h->using_;
-	c->leaves = h->leaves;
-	c->inners = h->inners;
-	c->splits = h->splits;
-	return c;
-}
-
-static void
-change_run(struct idx_change *c, uint64_t offset, const uint64_t *word, unsigned n)
-{
-	NAM_ASSERT(c->n + 2 + n <= IDX_LOG_WORDS - 2); /* IDX_LEVELS_MAX sees to it */
-	c->log[c->n++] = offset;
-	c->log[c->n++] = n;
-	memcpy(c->log + c->n, word, n * sizeof *word);
-	c->n += n;
-}
-
-static void
-apply(const struct part *p, const uint64_t *log, unsigned words)
-{
-	for (unsigned i = 0; i < words; i += 2 + (unsigned)log[i + 1])
-		put_words(p, log[i], log + i + 2, (unsigned)log[i + 1]);
-}
-
-/* What seals a log of so many words: their number is sealed as well. */
-static uint64_t
-log_seal(const struct part *p, const uint64_t *log, unsigned words)
-{
-	return idx_check_words(log, words, p->pub.tree ^ words);
-}
-
-#ifdef NAM_TWINS
-/* Of the twin that links new nodes before they are whole. */
-static struct {
-	uint64_t offset;
-	unsigned words;
-	struct idx_node node;
-} late[2 * IDX_LEVELS_MAX];
-static unsigned lates;
-
-static void
-late_put(uint64_t offset, const struct idx_node *n, unsigned words)
-{
-	late[lates].offset = offset;
-	late[lates].words = words;
-	late[lates++].node = *n;
-}
-static void
-late_end(const struct part *p)
-{
-	while (lates > 0) {
-		lates--;
-		put_words(p, late[lates].offset, (const uint64_t *)&late[lates].node, late[lates].words);
-	}
-}
-#else
-static void
-late_put(uint64_t offset, const struct idx_node *n, unsigned words)
-{
-	(void)offset, (void)n, (void)words;
-}
-static void
-late_end(const struct part *p)
-{
-	(void)p;
-}
-#endif
-
-static void
-change_end(struct idx_change *c)
-{
-	const struct part *p = c->p;
-	uint64_t log = p->pub.at + IDX_PART_LOG;
-	if (c->takes) {
-		const struct idx_part_head *h = idx_head_of_part(p);
-		const uint64_t words[] = { c->next, c->end, h->newest, h->extents, c->using_, c->leaves,
-			c->inners, c->splits };
-		change_run(
-		    c, p->pub.at + offsetof(struct idx_part_head, next), words, sizeof words / sizeof *words);
-	}
-	if (!nam_fault(TREE_NO_LOG)) {
-		put_words(p, log + offsetof(struct idx_log, word), c->log, c->n);
-		put(p, log + offsetof(struct idx_log, words), c->n);
-		put(p, log, log_seal(p, c->log, c->n));
-	}
-	apply(p, c->log, c->n);
-	put(p, log, 0);
-	late_end(p);
-}
-
-/* Finishes the change in the log, if there is one. */
-static nam_status
-repair(const struct part *p)
-{
-	uint64_t at = p->pub.at + IDX_PART_LOG;
-	const struct idx_log *l = (const void *)(p->pub.base + at);
-	if (l->seal == 0)
-		return NAM_OK;
-	if (l->words > IDX_LOG_WORDS - 2 || l->seal != log_seal(p, l->word, (unsigned)l->words)) {
-		put(p, at, 0);
-		return NAM_OK;
-	}
-	unsigned words = (unsigned)l->words;
-	for (unsigned i = 0; i < words; i += 2 + (unsigned)l->word[i + 1])
-		if (i + 2 > words || l->word[i + 1] > words - i - 2 || (l->word[i] & 7) != 0 ||
-		    l->word[i] < IDX_TREE_EXTENT || l->word[i] > p->pub.size - 8 * l->word[i + 1])
-			return NAM_CORRUPT;
-	apply(p, l->word, words);
-	put(p, at, 0);
-	return NAM_OK;
-}
-
 /* ---- memory ---------------------------------------------------------------------------- */
-
-/* Offset of new memory, 0 = there is none. */
-static uint64_t
-take(struct idx_change *c, unsigned bytes)
-{
-	while (c->next + bytes > c->end) {
-		if (c->using_ + 1 >= c->p->extents)
-			return 0;
-		c->using_++;
-		c->next = c->p->extent[c->using_] + sizeof(struct idx_extent_head);
-		c->end = c->p->extent[c->using_] + IDX_TREE_EXTENT;
-	}
-	c->next += bytes;
-	c->takes = true;
-	return c->next - bytes;
-}
 
 static bool
 extents_room(struct part *p, uint64_t n)
@@ -319,76 +151,17 @@ idx_part_grow(struct part *p, uint64_t seen, const uint64_t *offset, unsigned n,
 		uint32_t none = 0;
 		if (!atomic_compare_exchange_strong(&p->owner[at / IDX_TREE_EXTENT], &none, p->mark))
 			return NAM_INVALID; /* it belongs to a tree */
-		struct idx_change *c = change_begin(p);
+		struct idx_change *c = idx_change_begin(p);
 		struct idx_extent_head e = {
 			.tree = p->pub.tree, .number = number, .before = p->extent[number - 1]
 		};
-		put_words(p, at, (const uint64_t *)&e, sizeof e / 8);
+		idx_put_words(p, at, (const uint64_t *)&e, sizeof e / 8);
 		const uint64_t words[] = { at, number + 1 };
-		change_run(c, p->pub.at + offsetof(struct idx_part_head, newest), words, 2);
-		change_end(c);
+		idx_change_run(c, p->pub.at + offsetof(struct idx_part_head, newest), words, 2);
+		idx_change_end(c);
 		p->extent[p->extents++] = at;
 	}
 	return NAM_OK;
-}
-
-/* ---- copies of nodes that are changed -------------------------------------------------- */
-
-static void
-load(const struct part *p, uint64_t offset, struct idx_node *n)
-{
-	const struct idx_node *at = (const void *)(p->pub.base + offset);
-	memcpy(n, at, 8 * (size_t)idx_node_words(p->pub.words, idx_meta_level(at->meta) == 0));
-}
-
-static inline uint64_t *
-words_of(struct idx_node *n, unsigned word)
-{
-	return (uint64_t *)n + word;
-}
-
-static void
-set_place(struct idx_node *n, unsigned w, unsigned slot, const uint64_t *key, uint64_t value)
-{
-	memcpy(words_of(n, idx_node_key(w, slot)), key, 8 * (size_t)w);
-	*words_of(n, idx_node_value(w, slot)) = value;
-}
-
-/* The next meta of a node that now has so many. */
-static uint64_t
-meta_next(const struct idx_node *n, unsigned count)
-{
-	return ((n->meta + IDX_META_CHANGE) & ~(UINT64_C(255) << 32)) | (uint64_t)count << 32;
-}
-
-static unsigned
-seal_node(const struct part *p, struct idx_node *n)
-{
-	bool leaf = idx_meta_level(n->meta) == 0;
-	n->check = idx_node_check(n, p->pub.words, leaf);
-	return idx_node_words(p->pub.words, leaf);
-}
-
-/* A node that readers see already: by the log. */
-static void
-change_node(struct idx_change *c, uint64_t offset, struct idx_node *n)
-{
-	change_run(c, offset, (const uint64_t *)n, seal_node(c->p, n));
-}
-
-/* A node that no reader can reach yet: at once (B6). */
-static void
-new_node(struct idx_change *c, uint64_t offset, struct idx_node *n)
-{
-	unsigned words = seal_node(c->p, n);
-	if (nam_fault(TREE_LINK_EARLY))
-		late_put(offset, n, words);
-	else
-		put_words(c->p, offset, (const uint64_t *)n, words);
-	if (idx_meta_level(n->meta) == 0)
-		c->leaves++;
-	else
-		c->inners++;
 }
 
 /* ---- splits ---------------------------------------------------------------------------- */
@@ -430,9 +203,9 @@ crowd_part(const struct crowd *m, unsigned from, unsigned to, unsigned w, struct
 {
 	bool leaf = idx_meta_level(n->meta) == 0;
 	for (unsigned i = from; i < to; i++) {
-		set_place(n, w, i - from, m->key[i], m->value[i]);
+		idx_set_place(n, w, i - from, m->key[i], m->value[i]);
 		if (!leaf)
-			*words_of(n, idx_node_child(w, i - from)) = m->child[i];
+			*idx_words_of(n, idx_node_child(w, i - from)) = m->child[i];
 	}
 }
 
@@ -464,9 +237,9 @@ cut_crowd(struct idx_change *c, const struct idx_path *path, unsigned level, str
 	struct idx_node right = { .tree = left->tree };
 	right.meta = idx_meta(0, m->n - cut, level, w);
 	right.right = left->right;
-	memcpy(words_of(&right, idx_node_high(w)), idx_at(left, idx_node_high(w)), 8 * (size_t)(w + 1));
+	memcpy(idx_words_of(&right, idx_node_high(w)), idx_at(left, idx_node_high(w)), 8 * (size_t)(w + 1));
 	crowd_part(m, cut, m->n, w, &right);
-	uint64_t *low = words_of(&right, IDX_NODE_LOW), *high = words_of(left, idx_node_high(w));
+	uint64_t *low = idx_words_of(&right, IDX_NODE_LOW), *high = idx_words_of(left, idx_node_high(w));
 	memcpy(low, m->key[cut], 8 * (size_t)w);
 	low[w] = m->value[cut];
 	if (level == 0 && idx_key_order(m->key[cut - 1], m->key[cut], w) != 0) {
@@ -474,7 +247,7 @@ cut_crowd(struct idx_change *c, const struct idx_path *path, unsigned level, str
 		low[w] = 0; /* B8 */
 	}
 	memcpy(high, low, 8 * (size_t)(w + 1));
-	left->meta = meta_next(left, cut);
+	left->meta = idx_meta_next(left, cut);
 	crowd_part(m, 0, cut, w, left);
 	return attach(c, path, level, left, &right, new_left, new_right);
 }
@@ -487,26 +260,26 @@ attach_root(struct idx_change *c, const struct idx_path *path, unsigned level, s
 	const struct part *p = c->p;
 	unsigned w = p->pub.words;
 	struct idx_node root = { .tree = left->tree };
-	*new_left = take(c, idx_node_room(w, level == 0));
-	*new_right = *new_left != 0 ? take(c, idx_node_room(w, level == 0)) : 0;
+	*new_left = idx_change_take(c, level);
+	*new_right = *new_left != 0 ? idx_change_take(c, level) : 0;
 	if (*new_right == 0 || level + 1 >= IDX_LEVELS_MAX)
 		return NAM_FULL;
 	root.meta = idx_meta(left->meta >> 40, 2, level + 1, w);
 	const uint64_t *low = idx_at(left, IDX_NODE_LOW), *mid = idx_at(right, IDX_NODE_LOW);
-	memcpy(words_of(&root, IDX_NODE_LOW), low, 8 * (size_t)(w + 1));
-	memcpy(words_of(&root, idx_node_high(w)), idx_at(right, idx_node_high(w)), 8 * (size_t)(w + 1));
-	set_place(&root, w, 0, low, low[w]);
-	set_place(&root, w, 1, mid, mid[w]);
-	*words_of(&root, idx_node_child(w, 0)) = address_of(p, *new_left);
-	*words_of(&root, idx_node_child(w, 1)) = address_of(p, *new_right);
-	left->right = address_of(p, *new_right);
-	new_node(c, *new_right, right);
-	new_node(c, *new_left, left);
+	memcpy(idx_words_of(&root, IDX_NODE_LOW), low, 8 * (size_t)(w + 1));
+	memcpy(idx_words_of(&root, idx_node_high(w)), idx_at(right, idx_node_high(w)), 8 * (size_t)(w + 1));
+	idx_set_place(&root, w, 0, low, low[w]);
+	idx_set_place(&root, w, 1, mid, mid[w]);
+	*idx_words_of(&root, idx_node_child(w, 0)) = idx_part_address(p, *new_left);
+	*idx_words_of(&root, idx_node_child(w, 1)) = idx_part_address(p, *new_right);
+	left->right = idx_part_address(p, *new_right);
+	idx_change_new(c, *new_right, right);
+	idx_change_new(c, *new_left, left);
 	if (level == 0)
 		c->leaves--; /* the root was one */
 	else
 		c->inners--;
-	change_node(c, path->at[level], &root);
+	idx_change_node(c, path->at[level], &root);
 	c->inners++;
 	return NAM_OK;
 }
@@ -523,23 +296,23 @@ attach(struct idx_change *c, const struct idx_path *path, unsigned level, struct
 	if (level == path->top)
 		return attach_root(c, path, level, left, right, new_left, new_right);
 	*new_left = path->at[level];
-	*new_right = take(c, idx_node_room(w, level == 0));
+	*new_right = idx_change_take(c, level);
 	if (*new_right == 0)
 		return NAM_FULL;
-	left->right = address_of(p, *new_right);
-	new_node(c, *new_right, right);
-	change_node(c, *new_left, left);
+	left->right = idx_part_address(p, *new_right);
+	idx_change_new(c, *new_right, right);
+	idx_change_node(c, *new_left, left);
 
 	struct idx_node parent;
 	struct crowd m;
 	const uint64_t *mid = idx_at(right, IDX_NODE_LOW);
-	load(p, path->at[level + 1], &parent);
+	idx_part_load(p, path->at[level + 1], &parent);
 	crowd_of(&m, &parent, w);
-	crowd_put(&m, w, mid, mid[w], address_of(p, *new_right));
+	crowd_put(&m, w, mid, mid[w], idx_part_address(p, *new_right));
 	if (m.n <= IDX_NODE_SLOTS) {
 		crowd_part(&m, 0, m.n, w, &parent);
-		parent.meta = meta_next(&parent, m.n);
-		change_node(c, path->at[level + 1], &parent);
+		parent.meta = idx_meta_next(&parent, m.n);
+		idx_change_node(c, path->at[level + 1], &parent);
 		return NAM_OK;
 	}
 	/* Keys that only rise: leave full nodes behind. */
@@ -567,14 +340,14 @@ leaf_cut(const struct crowd *m, unsigned w)
 static void
 told(const struct part *p, uint64_t out[2], uint64_t offset)
 {
-	out[0] = address_of(p, offset);
+	out[0] = idx_part_address(p, offset);
 	out[1] = ((const struct idx_node *)(const void *)(p->pub.base + offset))->check;
 }
 
 static void
 entries_add(const struct part *p, uint64_t more)
 {
-	put(p, p->pub.at + offsetof(struct idx_part_head, entries), idx_head_of_part(p)->entries + more);
+	idx_put(p, p->pub.at + offsetof(struct idx_part_head, entries), idx_head_of_part(p)->entries + more);
 }
 
 static int
@@ -593,14 +366,14 @@ change_leaf(struct idx_change *c, uint64_t offset, struct idx_node *now, unsigne
 {
 	const struct part *p = c->p;
 	unsigned w = p->pub.words, key = idx_node_key(w, slot), value = idx_node_value(w, slot);
-	seal_node(p, now);
+	idx_seal_node(p, now);
 	if (slot < idx_meta_count(now->meta)) {
-		change_run(c, offset + 8 * (uint64_t)key, words_of(now, key), w);
-		change_run(c, offset + 8 * (uint64_t)value, words_of(now, value), 1);
+		idx_change_run(c, offset + 8 * (uint64_t)key, idx_words_of(now, key), w);
+		idx_change_run(c, offset + 8 * (uint64_t)value, idx_words_of(now, value), 1);
 	}
-	change_run(c, offset + offsetof(struct idx_node, meta), &now->meta, 1);
-	change_run(c, offset, &now->check, 1);
-	change_end(c);
+	idx_change_run(c, offset + offsetof(struct idx_node, meta), &now->meta, 1);
+	idx_change_run(c, offset, &now->check, 1);
+	idx_change_end(c);
 }
 
 static nam_status
@@ -613,8 +386,8 @@ insert_split(struct part *p, const uint64_t *key, uint64_t value, struct idx_an_
 	uint64_t left, right;
 	if (idx_part_find(p, key, value, &path) == NULL)
 		return NAM_CORRUPT;
-	struct idx_change *c = change_begin(p);
-	load(p, path.at[0], &leaf);
+	struct idx_change *c = idx_change_begin(p);
+	idx_part_load(p, path.at[0], &leaf);
 	crowd_of(&m, &leaf, w);
 	crowd_put(&m, w, key, value, 0);
 	bool last =
@@ -625,7 +398,7 @@ insert_split(struct part *p, const uint64_t *key, uint64_t value, struct idx_an_
 		memset(out->before, 0, sizeof out->before);
 		return st;
 	}
-	change_end(c);
+	idx_change_end(c);
 	told(p, out->after, left);
 	told(p, out->sibling, right);
 	if (p->ops != NULL && p->pub.model != NULL)
@@ -651,11 +424,11 @@ idx_part_insert(struct part *p, const uint64_t *key, uint64_t value, const struc
 	} else {
 		uint64_t at = idx_part_offset(p, n);
 		struct idx_node now;
-		load(p, at, &now);
-		set_place(&now, w, count, key, value);
-		now.meta = meta_next(&now, count + 1);
+		idx_part_load(p, at, &now);
+		idx_set_place(&now, w, count, key, value);
+		now.meta = idx_meta_next(&now, count + 1);
 		told(p, out->before, at);
-		change_leaf(change_begin(p), at, &now, count);
+		change_leaf(idx_change_begin(p), at, &now, count);
 		told(p, out->after, at);
 	}
 	if (st == NAM_OK)
@@ -678,14 +451,16 @@ idx_part_remove(struct part *p, const uint64_t *key, uint64_t value, const struc
 	unsigned last = idx_meta_count(n->meta) - 1;
 	uint64_t at = idx_part_offset(p, n);
 	struct idx_node now;
-	load(p, at, &now);
-	set_place(&now, w, (unsigned)slot, idx_at(&now, idx_node_key(w, last)),
+	idx_part_load(p, at, &now);
+	idx_set_place(&now, w, (unsigned)slot, idx_at(&now, idx_node_key(w, last)),
 	    *idx_at(&now, idx_node_value(w, last)));
-	now.meta = meta_next(&now, last);
+	now.meta = idx_meta_next(&now, last);
 	told(p, out->before, at);
-	change_leaf(change_begin(p), at, &now, (unsigned)slot);
+	change_leaf(idx_change_begin(p), at, &now, (unsigned)slot);
 	told(p, out->after, at);
 	entries_add(p, UINT64_MAX);
+	if (last == 0)
+		idx_part_join(p, key, value);
 	return NAM_OK;
 }
 
@@ -723,16 +498,17 @@ append(struct part *p, struct idx_path *path, const uint64_t *e, unsigned n, uns
 {
 	unsigned w = p->pub.words;
 	struct idx_node leaf;
-	struct idx_change *c = change_begin(p);
-	load(p, path->at[0], &leaf);
+	struct idx_change *c = idx_change_begin(p);
+	idx_part_load(p, path->at[0], &leaf);
 	unsigned count = idx_meta_count(leaf.meta);
 	if (count < most) {
 		*took = run_of(&leaf, w, e, n, most - count);
 		for (unsigned i = 0; i < *took; i++)
-			set_place(&leaf, w, count + i, e + i * (size_t)(w + 1), e[i * (size_t)(w + 1) + w]);
-		leaf.meta = meta_next(&leaf, count + *took);
-		change_node(c, path->at[0], &leaf);
-		change_end(c);
+			idx_set_place(
+			    &leaf, w, count + i, e + i * (size_t)(w + 1), e[i * (size_t)(w + 1) + w]);
+		leaf.meta = idx_meta_next(&leaf, count + *took);
+		idx_change_node(c, path->at[0], &leaf);
+		idx_change_end(c);
 		return NAM_OK;
 	}
 	struct crowd m;
@@ -741,9 +517,10 @@ append(struct part *p, struct idx_path *path, const uint64_t *e, unsigned n, uns
 	*took = run_of(&leaf, w, e, n, most);
 	sibling.meta = idx_meta(0, *took, 0, w);
 	for (unsigned i = 0; i < *took; i++)
-		set_place(&sibling, w, i, e + i * (size_t)(w + 1), e[i * (size_t)(w + 1) + w]);
-	memcpy(words_of(&sibling, idx_node_high(w)), idx_at(&leaf, idx_node_high(w)), 8 * (size_t)(w + 1));
-	uint64_t *low = words_of(&sibling, IDX_NODE_LOW);
+		idx_set_place(&sibling, w, i, e + i * (size_t)(w + 1), e[i * (size_t)(w + 1) + w]);
+	memcpy(
+	    idx_words_of(&sibling, idx_node_high(w)), idx_at(&leaf, idx_node_high(w)), 8 * (size_t)(w + 1));
+	uint64_t *low = idx_words_of(&sibling, IDX_NODE_LOW);
 	crowd_of(&m, &leaf, w);
 	memcpy(low, e, 8 * (size_t)w);
 	low[w] = e[w];
@@ -751,12 +528,12 @@ append(struct part *p, struct idx_path *path, const uint64_t *e, unsigned n, uns
 		fence_between(m.key[m.n - 1], e, w, low);
 		low[w] = 0; /* B8 */
 	}
-	memcpy(words_of(&leaf, idx_node_high(w)), low, 8 * (size_t)(w + 1));
-	leaf.meta = meta_next(&leaf, count);
+	memcpy(idx_words_of(&leaf, idx_node_high(w)), low, 8 * (size_t)(w + 1));
+	leaf.meta = idx_meta_next(&leaf, count);
 	nam_status st = attach(c, path, 0, &leaf, &sibling, &left, &right);
 	if (st != NAM_OK)
 		return st;
-	change_end(c);
+	idx_change_end(c);
 	if (p->ops != NULL && p->pub.model != NULL)
 		p->ops->split(p->pub.model, left, right);
 	return NAM_OK;
@@ -836,18 +613,24 @@ beside_equals(const struct part *p, uint64_t *m)
 	return found;
 }
 
-/* A fence near the middle: of the nodes two levels below the root. */
+/* A fence near the middle: of the nodes two levels below the root, or below the first node with
+ * several children. */
 static bool
 middle_of(const struct part *p, uint64_t *m)
 {
 	unsigned w = p->pub.words, total = 0, of[IDX_NODE_SLOTS] = { 0 }, i = 0;
 	const struct idx_node *root = idx_part_node(&p->pub, p->pub.at + IDX_PART_ROOT), *kid;
 	unsigned level = root != NULL ? idx_meta_level(root->meta) : 0, count;
-	if (level == 0)
+	/* Joins may have left it one child. */
+	while (level > 1 && root != NULL && idx_meta_count(root->meta) == 1) {
+		root = idx_part_to(p, *idx_at(root, idx_node_child(w, 0)));
+		level--;
+	}
+	if (level == 0 || root == NULL || idx_meta_level(root->meta) != level)
 		return false;
 	count = idx_meta_count(root->meta);
 	for (unsigned k = 0; k < count; k++) {
-		kid = level > 1 ? node_at(p, *idx_at(root, idx_node_child(w, k))) : NULL;
+		kid = level > 1 ? idx_part_to(p, *idx_at(root, idx_node_child(w, k))) : NULL;
 		of[k] = level == 1 ? 1 : kid != NULL ? idx_meta_count(kid->meta) : 0;
 		total += of[k];
 	}
@@ -856,7 +639,7 @@ middle_of(const struct part *p, uint64_t *m)
 	unsigned half = total / 2;
 	while (half >= of[i])
 		half -= of[i++];
-	const struct idx_node *n = level > 1 ? node_at(p, *idx_at(root, idx_node_child(w, i))) : root;
+	const struct idx_node *n = level > 1 ? idx_part_to(p, *idx_at(root, idx_node_child(w, i))) : root;
 	unsigned slot = level > 1 ? half : i;
 	memcpy(m, idx_at(n, idx_node_key(w, slot)), 8 * (size_t)w);
 	m[w] = *idx_at(n, idx_node_value(w, slot));
@@ -867,8 +650,8 @@ static void
 change_state(struct idx_change *c, enum idx_part_state state)
 {
 	const uint64_t word = state;
-	change_run(c, c->p->pub.at + offsetof(struct idx_part_head, state), &word, 1);
-	change_end(c);
+	idx_change_run(c, c->p->pub.at + offsetof(struct idx_part_head, state), &word, 1);
+	idx_change_end(c);
 }
 
 nam_status
@@ -883,10 +666,10 @@ idx_part_seal(struct part *p, uint64_t *m, bool *found)
 	else if (h->state != IDX_PART_LIVE)
 		return NAM_INVALID;
 	else if ((*found = middle_of(p, m))) {
-		struct idx_change *c = change_begin(p);
+		struct idx_change *c = idx_change_begin(p);
 		memcpy(words + 1, m, 8 * (size_t)(w + 1));
-		change_run(c, p->pub.at + offsetof(struct idx_part_head, state), words, 2 + w);
-		change_end(c);
+		idx_change_run(c, p->pub.at + offsetof(struct idx_part_head, state), words, 2 + w);
+		idx_change_end(c);
 	}
 	return NAM_OK;
 }
@@ -896,7 +679,7 @@ idx_part_unseal(struct part *p)
 {
 	const struct idx_part_head *h = idx_head_of_part(p);
 	if (h->state == IDX_PART_SEALED)
-		change_state(change_begin(p), IDX_PART_LIVE);
+		change_state(idx_change_begin(p), IDX_PART_LIVE);
 	return h->state == IDX_PART_LIVE ? NAM_OK : NAM_INVALID;
 }
 
@@ -905,7 +688,7 @@ idx_part_go(struct part *p)
 {
 	const struct idx_part_head *h = idx_head_of_part(p);
 	if (h->state == IDX_PART_INCOMING)
-		change_state(change_begin(p), IDX_PART_LIVE);
+		change_state(idx_change_begin(p), IDX_PART_LIVE);
 	return h->state == IDX_PART_LIVE ? NAM_OK : NAM_INVALID;
 }
 
@@ -927,20 +710,21 @@ cut_off(struct part *p, const uint64_t *m)
 		return NAM_CORRUPT;
 	if (memcmp(idx_at(leaf, idx_node_high(w)), m, 8 * (size_t)(w + 1)) != 0)
 		return NAM_INVALID;
-	struct idx_change *c = change_begin(p);
+	struct idx_change *c = idx_change_begin(p);
 	for (unsigned level = 0; level <= path.top; level++) {
 		struct idx_node n;
-		load(p, path.at[level], &n);
+		idx_part_load(p, path.at[level], &n);
 		cut[level] = n.right;
-		n.meta = meta_next(&n, level == 0 ? idx_meta_count(n.meta) : path.child[level] + 1);
+		n.meta = idx_meta_next(&n, level == 0 ? idx_meta_count(n.meta) : path.child[level] + 1);
 		n.right = 0;
-		memcpy(words_of(&n, idx_node_high(w)), m, 8 * (size_t)(w + 1));
-		change_node(c, path.at[level], &n);
+		memcpy(idx_words_of(&n, idx_node_high(w)), m, 8 * (size_t)(w + 1));
+		idx_change_node(c, path.at[level], &n);
 	}
 	memcpy(words + 1, h->seal, sizeof h->seal);
-	change_run(c, p->pub.at + offsetof(struct idx_part_head, high), m, w + 1);
-	change_run(c, p->pub.at + offsetof(struct idx_part_head, state), words, sizeof words / sizeof *words);
-	change_end(c);
+	idx_change_run(c, p->pub.at + offsetof(struct idx_part_head, high), m, w + 1);
+	idx_change_run(
+	    c, p->pub.at + offsetof(struct idx_part_head, state), words, sizeof words / sizeof *words);
+	idx_change_end(c);
 	p->cutting = false;
 	/* Its models know leaves that are none any more. */
 	if (p->ops != NULL && p->pub.model != NULL) {
@@ -962,7 +746,7 @@ cut_end(struct part *p, unsigned most)
 		p->cut_leaves = p->cut_inners = p->cut_entries = 0;
 	}
 	while (p->cut_level < IDX_LEVELS_MAX) {
-		const struct idx_node *n = p->cut_at != 0 ? node_at(p, p->cut_at) : NULL;
+		const struct idx_node *n = p->cut_at != 0 ? idx_part_to(p, p->cut_at) : NULL;
 		if (n == NULL) {
 			p->cut_at = ++p->cut_level < IDX_LEVELS_MAX ? h->cut[p->cut_level] : 0;
 			continue;
@@ -970,7 +754,7 @@ cut_end(struct part *p, unsigned most)
 		if (most-- == 0)
 			return false;
 		if (!nam_fault(TREE_MOVED_BELIEVED))
-			put(p, idx_part_offset(p, n), 0);
+			idx_put(p, idx_part_offset(p, n), 0);
 		p->cut_leaves += p->cut_level == 0;
 		p->cut_inners += p->cut_level > 0;
 		p->cut_entries += p->cut_level == 0 ? idx_meta_count(n->meta) : 0;
@@ -978,10 +762,10 @@ cut_end(struct part *p, unsigned most)
 	}
 	const uint64_t words[] = { h->leaves - p->cut_leaves, h->inners - p->cut_inners, h->splits,
 		h->entries - p->cut_entries, IDX_PART_LIVE };
-	struct idx_change *c = change_begin(p);
-	change_run(
+	struct idx_change *c = idx_change_begin(p);
+	idx_change_run(
 	    c, p->pub.at + offsetof(struct idx_part_head, leaves), words, sizeof words / sizeof *words);
-	change_end(c);
+	idx_change_end(c);
 	p->cutting = false;
 	return true;
 }
@@ -1035,14 +819,14 @@ idx_part_make(char *base, uint64_t at, uint64_t tree, unsigned words, uint64_t n
 	h.check = head_check(&h);
 	if (old->magic == IDX_PART_MAGIC && old->check == h.check && old->tree == tree)
 		return NAM_DUPLICATE;
-	memcpy(words_of(&root, IDX_NODE_LOW), low, 8 * (size_t)(words + 1));
-	memcpy(words_of(&root, idx_node_high(words)), high, 8 * (size_t)(words + 1));
+	memcpy(idx_words_of(&root, IDX_NODE_LOW), low, 8 * (size_t)(words + 1));
+	memcpy(idx_words_of(&root, idx_node_high(words)), high, 8 * (size_t)(words + 1));
 	root.check = idx_node_check(&root, words, true);
-	put(&p, at, 0);
-	put(&p, at + IDX_PART_LOG, 0);
-	put_words(&p, at + IDX_PART_ROOT, (const uint64_t *)&root, idx_node_words(words, true));
-	put_words(&p, at + 8, &h.check, sizeof h / 8 - 1);
-	put(&p, at, IDX_PART_MAGIC);
+	idx_put(&p, at, 0);
+	idx_put(&p, at + IDX_PART_LOG, 0);
+	idx_put_words(&p, at + IDX_PART_ROOT, (const uint64_t *)&root, idx_node_words(words, true));
+	idx_put_words(&p, at + 8, &h.check, sizeof h / 8 - 1);
+	idx_put(&p, at, IDX_PART_MAGIC);
 	return NAM_OK;
 }
 
@@ -1092,7 +876,7 @@ idx_part_open(struct part *p)
 	p->pub.number = (unsigned)h->number;
 	if (!claim(p, p->pub.at))
 		return NAM_CORRUPT;
-	nam_status st = repair(p);
+	nam_status st = idx_change_repair(p);
 	if (st == NAM_OK)
 		st = list_extents(p);
 	if (st == NAM_OK && (h->using_ >= h->extents || h->next > h->end || !is_ours(p, h->end - 1)))
@@ -1122,11 +906,11 @@ idx_part_end(struct part *p, unsigned most)
 	if (!p->ending) {
 		p->ending = true;
 		p->end_leaf = idx_part_leaf(&p->pub, NULL, 0);
-		put(p, p->pub.at, 0);
-		put(p, p->pub.at + IDX_PART_ROOT, 0);
+		idx_put(p, p->pub.at, 0);
+		idx_put(p, p->pub.at + IDX_PART_ROOT, 0);
 	}
 	while (p->end_leaf != 0 && most-- > 0) {
-		put(p, p->end_leaf, 0);
+		idx_put(p, p->end_leaf, 0);
 		p->end_leaf = idx_part_right(&p->pub, p->end_leaf);
 	}
 	return p->end_leaf == 0;

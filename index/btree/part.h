@@ -8,14 +8,19 @@
 #include <index/btree/btree_msg.h>
 #include <index/btree/btree_plug.h>
 
+enum { IDX_AGAIN_MAX = 2 };
+
 /*
  * One change of a partition, collected before any word of it is stored (B7). Belongs to a service.
  */
 struct idx_change {
 	struct part *p;
 	unsigned n;                                         /* words in log */
-	bool takes;                                         /* memory */
+	bool takes;                                         /* memory, or gives it */
+	unsigned again_n;                                   /* spare nodes that it uses again ... */
+	uint64_t again[IDX_AGAIN_MAX];                      /* ... their offsets */
 	uint64_t next, end, using_, leaves, inners, splits; /* as they will be */
+	uint64_t spare[IDX_SPARE_LEVELS];                   /* likewise */
 	uint64_t log[IDX_LOG_WORDS - 2];
 };
 
@@ -97,6 +102,12 @@ nam_status idx_part_insert(struct part *p, const uint64_t *key, uint64_t value, 
     struct idx_an_change *c);
 nam_status idx_part_remove(struct part *p, const uint64_t *key, uint64_t value, const struct idx_node *hinted,
     struct idx_an_change *c);
+/*
+ * After the leaf that holds a place has lost its last entry: gives the leaf's range to the leaf at
+ * its right, and takes it out of the tree (B15), likewise the inner nodes that lead to it alone. A
+ * leaf stays that is the last of several below its inner node, or of a partition that is moving.
+ */
+void idx_part_join(struct part *p, const uint64_t *key, uint64_t value);
 /* Inserts places in rising order, entry i at e + i * (W + 1): key, value. *done: so many. */
 nam_status idx_part_fill(struct part *p, const uint64_t *e, unsigned n, unsigned percent, unsigned *done);
 
