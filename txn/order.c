@@ -26,7 +26,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ENTRIES = 32 }; /* of one call of the index */
+enum {
+	ENTRIES = 512, /* of one call of the index: a partition works on several messages in a row */
+	REMOVES = 32   /* likewise, of an abort */
+};
 #define MOVED_NS UINT64_C(10000000000)
 
 /* ---- trees ---- */
@@ -199,12 +202,29 @@ txn_orders_before(struct txn *t, struct txn_write *w, const void *row, uint32_t 
 
 struct making {
 	struct txn *t;
-	struct idx_tree_entry e[ENTRIES];
-	uint64_t key[ENTRIES][IDX_TREE_WORDS];
-	struct txn_table_view *view[ENTRIES];
-	unsigned order[ENTRIES];
-	unsigned n;
+	struct idx_tree_entry *e;
+	uint64_t (*key)[IDX_TREE_WORDS];
+	struct txn_table_view **view;
+	unsigned *order;
+	unsigned n, cap;
 };
+
+/* Room for the entries of a commit that makes so many, or for those of one call. */
+static struct making *
+making_of(struct txn *t, uint64_t entries)
+{
+	unsigned cap = entries < ENTRIES ? (unsigned)entries : ENTRIES;
+	struct making *m = nam_arena_take(&t->arena, sizeof *m);
+	if (m == NULL)
+		return NULL;
+	*m = (struct making){ .t = t,
+		.cap = cap,
+		.e = nam_arena_take(&t->arena, cap * sizeof *m->e),
+		.key = nam_arena_take(&t->arena, cap * sizeof *m->key),
+		.view = nam_arena_take(&t->arena, cap * sizeof(struct txn_table_view *)),
+		.order = nam_arena_take(&t->arena, cap * sizeof *m->order) };
+	return m->e != NULL && m->key != NULL && m->view != NULL && m->order != NULL ? m : NULL;
+}
 
 /* The entries that are in by this transaction, so that an abort removes them. */
 static nam_status
@@ -327,9 +347,9 @@ static unsigned
 insert_moved(struct making *m, nam_status *st)
 {
 	struct txn *t = m->t;
-	struct idx_tree_entry e[ENTRIES];
-	unsigned of[ENTRIES], n = 0;
-	for (unsigned i = 0; i < m->n; i++) {
+	struct idx_tree_entry *e = malloc(m->n * sizeof *e);
+	unsigned *of = malloc(m->n * sizeof *of), n = 0;
+	for (unsigned i = 0; e != NULL && of != NULL && i < m->n; i++) {
 		if (m->e[i].status != NAM_BUSY)
 			continue;
 		if (n == 0 || e[n - 1].tree != m->e[i].tree)
@@ -341,6 +361,8 @@ insert_moved(struct making *m, nam_status *st)
 		*st = idx_tree_insert(t->tw->w, e, n, &t->counts);
 	for (unsigned k = 0; k < n; k++)
 		m->e[of[k]] = e[k];
+	free(e);
+	free(of);
 	return n;
 }
 
@@ -416,7 +438,7 @@ enter(struct making *m, struct txn_write *w)
 	nam_status st = NAM_OK;
 	for (unsigned k = 0; st == NAM_OK && k < v->orders; k++) {
 		uint64_t *key = m->key[m->n];
-		memset(key, 0, sizeof m->key[0]);
+		memset(key, 0, sizeof *m->key);
 		bool has, same = false;
 		st = txn_order_key(t->tw, t, v, k, w->slot->payload, (uint32_t)w->slot->meta, key, &has);
 		if (st != NAM_OK)
@@ -435,7 +457,7 @@ enter(struct making *m, struct txn_write *w)
 			.key = key,
 			.value = w->at.bits,
 			.unique = txn_order_strict(v, k, w->slot) };
-		if (m->n == ENTRIES)
+		if (m->n == m->cap)
 			st = make(m);
 	}
 	return st;
@@ -444,21 +466,19 @@ enter(struct making *m, struct txn_write *w)
 nam_status
 txn_orders_enter(struct txn *t)
 {
-	struct making *m = NULL;
+	uint64_t most = 0;
 	nam_status st = NAM_OK;
-	for (uint32_t i = 0; st == NAM_OK && i < t->nwr; i++) {
-		struct txn_write *w = t->wr[i];
-		if (!txn_writes(w) || w->view->orders == 0)
-			continue;
-		if (m == NULL) {
-			if ((m = nam_arena_take(&t->arena, sizeof *m)) == NULL)
-				return NAM_NOMEM;
-			m->t = t;
-			m->n = 0;
-		}
-		st = enter(m, w);
-	}
-	return st == NAM_OK && m != NULL && m->n > 0 ? make(m) : st;
+	for (uint32_t i = 0; i < t->nwr && most < ENTRIES; i++)
+		most += txn_writes(t->wr[i]) ? t->wr[i]->view->orders : 0;
+	if (most == 0)
+		return NAM_OK;
+	struct making *m = making_of(t, most);
+	if (m == NULL)
+		return NAM_NOMEM;
+	for (uint32_t i = 0; st == NAM_OK && i < t->nwr; i++)
+		if (txn_writes(t->wr[i]) && t->wr[i]->view->orders > 0)
+			st = enter(m, t->wr[i]);
+	return st == NAM_OK && m->n > 0 ? make(m) : st;
 }
 
 /*
@@ -537,14 +557,14 @@ take_out_all(struct txn *t, struct idx_tree_entry *e, unsigned n)
 bool
 txn_orders_leave(struct txn *t)
 {
-	struct idx_tree_entry e[ENTRIES];
+	struct idx_tree_entry e[REMOVES];
 	unsigned n = 0;
 	bool out = true;
 	for (uint32_t i = 0; out && i < t->nentries; i++) {
 		struct txn_entry *x = &t->entry[i];
 		if (still_locked(t, x->value))
 			e[n++] = (struct idx_tree_entry){ .tree = x->tree, .key = x->key, .value = x->value };
-		if (n == ENTRIES || i + 1 == t->nentries) {
+		if (n == REMOVES || i + 1 == t->nentries) {
 			out = take_out_all(t, e, n) && !txn_out_of_time(t);
 			n = 0;
 		}
