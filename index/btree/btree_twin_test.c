@@ -70,11 +70,42 @@ reopen(struct bench *b)
 	return idx_part_open(&b->p);
 }
 
-enum what { INSERT, REMOVE, GROW, FILL, WHATS };
+enum what { INSERT, REMOVE, GROW, FILL, SOME, WHATS };
 struct step {
 	enum what what;
 	unsigned key, n;
 };
+
+/* Of the step's keys those that are new, that one leaf holds, and that it has room for. */
+static nam_status
+insert_some(struct bench *b, const struct step *s)
+{
+	uint64_t words[IDX_NODE_SLOTS][IDX_KEY_WORDS], value[IDX_NODE_SLOTS];
+	const uint64_t *key[IDX_NODE_SLOTS];
+	struct idx_an_change c = { 0 };
+	struct idx_path path;
+	unsigned n = 0;
+	bench_key(b, s->key, words[0]);
+	const struct idx_node *leaf = idx_part_find(&b->p, words[0], s->key + 1, &path);
+	assert_non_null(leaf);
+	for (unsigned k = s->key; k < s->key + s->n && n + idx_meta_count(leaf->meta) < IDX_NODE_SLOTS; k++) {
+		bench_key(b, k, words[n]);
+		if (b->in[k] || idx_beyond(leaf, words[n], k + 1, b->words))
+			continue;
+		key[n] = words[n];
+		value[n++] = k + 1;
+	}
+	if (n > 0)
+		idx_part_insert_some(&b->p, leaf, key, value, n, &c);
+	return n > 0 ? NAM_OK : NAM_ABSENT;
+}
+
+/* How many keys, from its first one, a step may enter. */
+static unsigned
+span_of(const struct step *s)
+{
+	return s->what == FILL || s->what == SOME ? s->n : 1;
+}
 
 static nam_status
 do_step(struct bench *b, const struct step *s)
@@ -86,6 +117,8 @@ do_step(struct bench *b, const struct step *s)
 	switch (s->what) {
 	case INSERT:
 		return idx_part_insert(&b->p, key, s->key + 1, NULL, &c);
+	case SOME:
+		return insert_some(b, s);
 	case REMOVE:
 		return idx_part_remove(&b->p, key, s->key + 1, NULL, &c);
 	case GROW: {
@@ -118,8 +151,7 @@ check(struct bench *b, const struct step *s, const char *when)
 		bench_key(b, k, key);
 		const uint64_t *e = w.place + at * (b->words + 1);
 		bool is = at < w.entries && e[b->words] == k + 1 && memcmp(e, key, 8 * (size_t)b->words) == 0;
-		bool maybe =
-		    s != NULL && s->what != GROW && k >= s->key && k < s->key + (s->what == FILL ? s->n : 1);
+		bool maybe = s != NULL && s->what != GROW && k >= s->key && k < s->key + span_of(s);
 		at += is;
 		if (is != b->in[k] && !maybe)
 			snprintf(w.broken, sizeof w.broken, "entry %u is %s", k, is ? "in" : "lost");
@@ -196,10 +228,10 @@ cut_everywhere(struct bench *b, const struct step *s, struct nam_rng *rng)
 		else
 			check(b, s, "cut");
 		/* The client repeats it. */
-		if (b->broken[0] == 0 && s->what != REMOVE && s->what != GROW) {
+		if (b->broken[0] == 0 && (s->what == INSERT || s->what == FILL)) {
 			st = do_step(b, s);
 			check(b, s, "repeated");
-			for (unsigned i = 0; i < (s->what == FILL ? s->n : 1); i++)
+			for (unsigned i = 0; i < span_of(s); i++)
 				if (st == NAM_OK && !b->in[s->key + i])
 					snprintf(b->broken, sizeof b->broken,
 					    "the repetition of an insert is lost");

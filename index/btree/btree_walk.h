@@ -151,6 +151,9 @@ static inline void
 tree_walk_all(struct tree_walk *w, uint64_t anchor)
 {
 	const struct idx_tree_anchor *a = (const void *)walk_node(w, anchor);
+	/* Bare: no entry was ever in. The caller knows whether that is so. */
+	if (a != NULL && a->magic == IDX_TREE_MAGIC && a->state == IDX_TREE_BARE)
+		return;
 	if (a == NULL || a->magic != IDX_TREE_MAGIC || a->state != 1 || a->words != w->words)
 		WALK_FAIL(w, "the anchor is none");
 	const struct idx_map *m = (const void *)walk_node(w, a->map);

@@ -436,6 +436,31 @@ idx_part_insert(struct part *p, const uint64_t *key, uint64_t value, const struc
 	return st;
 }
 
+void
+idx_part_insert_some(struct part *p, const struct idx_node *leaf, const uint64_t *const *key,
+    const uint64_t *value, unsigned n, struct idx_an_change *out)
+{
+	unsigned w = p->pub.words, count = idx_meta_count(leaf->meta);
+	unsigned key_at = idx_node_key(w, count), value_at = idx_node_value(w, count);
+	uint64_t at = idx_part_offset(p, leaf);
+	struct idx_node now;
+	NAM_ASSERT(count + n <= IDX_NODE_SLOTS);
+	idx_part_load(p, at, &now);
+	for (unsigned i = 0; i < n; i++)
+		idx_set_place(&now, w, count + i, key[i], value[i]);
+	now.meta = idx_meta_next(&now, count + n);
+	told(p, out->before, at);
+	idx_seal_node(p, &now);
+	struct idx_change *c = idx_change_begin(p);
+	idx_change_run(c, at + 8 * (uint64_t)key_at, idx_words_of(&now, key_at), n * w);
+	idx_change_run(c, at + 8 * (uint64_t)value_at, idx_words_of(&now, value_at), n);
+	idx_change_run(c, at + offsetof(struct idx_node, meta), &now.meta, 1);
+	idx_change_run(c, at, &now.check, 1);
+	idx_change_end(c);
+	told(p, out->after, at);
+	entries_add(p, n);
+}
+
 nam_status
 idx_part_remove(struct part *p, const uint64_t *key, uint64_t value, const struct idx_node *hinted,
     struct idx_an_change *out)

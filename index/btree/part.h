@@ -100,6 +100,9 @@ uint64_t idx_part_offset(const struct part *p, const struct idx_node *n);
  * NAM_CORRUPT. hinted: the leaf that holds it if it is known, else NULL. */
 nam_status idx_part_insert(struct part *p, const uint64_t *key, uint64_t value, const struct idx_node *hinted,
     struct idx_an_change *c);
+/* Inserts n places that are not in, and that this leaf holds and has room for: in one change. */
+void idx_part_insert_some(struct part *p, const struct idx_node *leaf, const uint64_t *const *key,
+    const uint64_t *value, unsigned n, struct idx_an_change *c);
 nam_status idx_part_remove(struct part *p, const uint64_t *key, uint64_t value, const struct idx_node *hinted,
     struct idx_an_change *c);
 /*

@@ -329,6 +329,77 @@ insert_one(struct part *p, const uint64_t *e, const uint64_t *known, struct out 
 	return NAM_OK;
 }
 
+/* Has the leaf an entry of that key? */
+static bool
+has_key(const struct idx_node *leaf, unsigned w, const uint64_t *key)
+{
+	for (unsigned i = 0; i < idx_meta_count(leaf->meta); i++)
+		if (idx_key_order(idx_at(leaf, idx_node_key(w, i)), key, w) == 0)
+			return true;
+	return false;
+}
+
+/* Entries of a request that go into one leaf. */
+struct run {
+	const struct idx_node *leaf;
+	bool hinted;
+	unsigned n;
+	const uint64_t *key[IDX_NODE_SLOTS];
+	uint64_t value[IDX_NODE_SLOTS];
+};
+
+/* May the entry e join the run: does its leaf alone prove that its key has no entry yet? */
+static bool
+joins(const struct part *p, const struct run *r, const uint64_t *e)
+{
+	unsigned w = p->pub.words;
+	const uint64_t *key = e + 3;
+	if (e[2] >> 8 != 0 || !is_value(e[0]) || idx_below(r->leaf, key, 0, w) ||
+	    idx_beyond(r->leaf, key, e[0], w) ||
+	    (idx_beyond(r->leaf, key, UINT64_MAX, w) && r->leaf->right != 0) || has_key(r->leaf, w, key))
+		return false;
+	for (unsigned i = 0; i < r->n; i++)
+		if (idx_key_order(r->key[i], key, w) == 0)
+			return false;
+	return in_range(p, key, e[0]) && !idx_part_moves(p, key, e[0]);
+}
+
+/*
+ * The first entries of a request, at most `most`, that have new keys in one leaf: in one change,
+ * where each alone would be logged and checked. *in goes behind them. Returns how many: 0 or 1: the
+ * first one asks for more care, or there is no second one; then nothing is done.
+ */
+static unsigned
+insert_run(struct part *p, struct in *in, unsigned most, struct out *o)
+{
+	unsigned w = p->pub.words;
+	struct in ahead = *in, behind = *in;
+	struct run r = { 0 };
+	const uint64_t *e = next(&ahead, 3 + w);
+	struct idx_path path;
+	if (e == NULL || most < 2 || !in_range(p, e + 3, e[0]))
+		return 0;
+	r.leaf = idx_part_hint(p, e[1], e + 3, e[0]);
+	r.hinted = r.leaf != NULL;
+	if (r.leaf == NULL && (r.leaf = idx_part_find(p, e + 3, e[0], &path)) == NULL)
+		return 0;
+	unsigned room_left = IDX_NODE_SLOTS - idx_meta_count(r.leaf->meta);
+	most = most < room_left ? most : room_left;
+	for (; r.n < most && e != NULL && joins(p, &r, e); e = next(&ahead, 3 + w)) {
+		r.key[r.n] = e + 3;
+		r.value[r.n++] = e[0];
+		behind = ahead;
+	}
+	if (r.n < 2)
+		return 0;
+	struct idx_an_change c = { .status = (uint64_t)NAM_OK | (r.hinted ? IDX_AN_HINTED : 0) };
+	idx_part_insert_some(p, r.leaf, r.key, r.value, r.n, &c);
+	for (unsigned i = 0; i < r.n; i++)
+		memcpy(room(o, sizeof c / 8), &c, sizeof c);
+	*in = behind;
+	return r.n;
+}
+
 /* Fetches the leaves that the entries of a request name, side by side. */
 static void
 prefetch(const struct part *p, struct in in, uint32_t n)
@@ -352,6 +423,11 @@ change(struct part *p, const struct idx_rq *rq, struct in in, struct out *o, uin
 	unsigned w = p->pub.words;
 	prefetch(p, in, rq->n < 16 ? rq->n : 16);
 	for (*done = 0; *done < rq->n; ++*done) {
+		unsigned fits = (o->cap - o->n) / (sizeof(struct idx_an_change) / 8), left = rq->n - *done;
+		if (rq->what == IDX_MSG_INSERT)
+			*done += insert_run(p, &in, left < fits ? left : fits, o);
+		if (*done == rq->n)
+			break;
 		const uint64_t *e = next(&in, 3 + w);
 		const uint64_t *known =
 		    e != NULL && e[2] >> 8 <= IDX_MSG_HITS ? next(&in, (unsigned)(e[2] >> 8)) : NULL;
