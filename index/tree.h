@@ -34,9 +34,12 @@ enum {
 	IDX_TREE_ANCHOR_BYTES = 128,
 	IDX_TREE_PARTS = 256,       /* most partitions of a tree */
 	IDX_TREE_LEAF_ENTRIES = 16, /* most entries of a leaf */
-	IDX_TREE_TOGETHER = 128,    /* keys of one doorbell (idx_tree_lookup_many) */
-	IDX_TREE_SERVICE = 64,      /* the first of the services' ids ... */
-	IDX_TREE_SERVICES = 16,     /* ... and how many there are: one for each shard, and more */
+	/* Inserts or removes of one message. If one call has no more for a partition, the partition
+	 * makes them in the order given. */
+	IDX_TREE_MESSAGE = 128,
+	IDX_TREE_TOGETHER = 128, /* keys of one doorbell (idx_tree_lookup_many) */
+	IDX_TREE_SERVICE = 64,   /* the first of the services' ids ... */
+	IDX_TREE_SERVICES = 16,  /* ... and how many there are: one for each shard, and more */
 };
 
 /* The words of a key whose encoding is these bytes, in their order: shorter ones are filled with
@@ -200,6 +203,7 @@ struct idx_leaf {
 struct idx_seen {
 	struct idx_leaf leaf;
 	uint64_t right, id;    /* of the node; id 0 = a message told the leaf, and not these */
+	uint32_t lives;        /* likewise: rises when the leaf leaves the tree */
 	struct idx_tree *tree; /* borrowed */
 };
 /* Zeroed at first. Calls that are given one add the leaves that prove their answers. */
@@ -224,8 +228,9 @@ nam_status idx_leaves_same(
 nam_status idx_leaves_changed(
     struct net_worker *w, const struct idx_leaves *l, uint32_t *from, struct net_counts *acct);
 /*
- * READs a leaf again that has changed. *there: it still has the fences that it had, so each entry
- * that has come to the places it proved is among value[0 .. *n), IDX_LEAF_MOST of them at most.
+ * READs a leaf again that has changed. *there: it still has the range that it had, or a greater one,
+ * so each entry that has come to the places it proved is among value[0 .. *n), IDX_LEAF_MOST of them
+ * at most.
  * False: it has split or is no leaf of the tree any more, or it could not be READ whole.
  */
 enum { IDX_LEAF_MOST = 16 };
@@ -263,6 +268,7 @@ struct idx_leaf_change {
 	struct idx_leaf before;  /* at 0: nothing changed */
 	struct idx_leaf after;   /* the same leaf now; another address only if it was the root */
 	struct idx_leaf sibling; /* at 0, or the leaf that took the upper half of it */
+	uint32_t sibling_lives;  /* idx_seen.lives */
 };
 /* In a caller's list: where the leaf stands as it was before, it is now as it is after.
  * NAM_NOMEM. */

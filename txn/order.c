@@ -209,11 +209,14 @@ struct making {
 	unsigned n, cap;
 };
 
-/* Room for the entries of a commit that makes so many, or for those of one call. */
+/* Room for the entries of a commit that makes so many, or for those of one call. SERIALIZABLE
+ * follows what they do to leaves (idx_leaves_change), and so needs the order in which they were
+ * made: of one message. */
 static struct making *
 making_of(struct txn *t, uint64_t entries)
 {
-	unsigned cap = entries < ENTRIES ? (unsigned)entries : ENTRIES;
+	unsigned most = t->iso == TXN_SERIALIZABLE ? IDX_TREE_MESSAGE : ENTRIES;
+	unsigned cap = entries < most ? (unsigned)entries : most;
 	struct making *m = nam_arena_take(&t->arena, sizeof *m);
 	if (m == NULL)
 		return NULL;

@@ -82,6 +82,7 @@ txn_free(struct txn *t)
 	free(t->scanned);
 	free(t->ranged);
 	free(t->claims);
+	free(t->risen);
 	idx_leaves_free(&t->leaves);
 	free(t->guard);
 	free(t);
@@ -115,7 +116,7 @@ txn_recycle(struct txn *t)
 		nam_arena_charge(&t->arena, NULL);
 	idx_leaves_clear(&t->leaves);
 	t->nentries = 0;
-	if (t->nunchecked + t->nclaims > 0)
+	if (t->nunchecked + t->nclaims + t->nrisen > 0)
 		txn_claims_end(t);
 	t->nwr = t->nblobs = t->nreads = t->nabsent = t->nscanned = t->nranged = t->nguards = 0;
 	t->nrelied = t->nforbids = t->nasked = 0;

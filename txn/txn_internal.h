@@ -582,6 +582,12 @@ struct txn {
 		net_addr at;
 	} * claims;
 	uint32_t nclaims, claims_cap;
+	/* Of the first tree of a unique order that it gives keys: the greatest one, and claims that
+	 * are not in the table above, because each key was greater than all before. */
+	const struct idx_tree *rising;
+	uint64_t highest[IDX_TREE_WORDS];
+	struct txn_claim *risen;
+	uint32_t nrisen, risen_cap;
 	struct txn_relied **relied;
 	uint32_t nrelied, relied_cap;
 	struct txn_forbids *forbids;

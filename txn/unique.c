@@ -64,7 +64,44 @@ txn_claims_end(struct txn *t)
 	} else if (t->nclaims > 0) {
 		memset(t->claims, 0, t->claims_cap * sizeof *t->claims);
 	}
-	t->nclaims = t->nunchecked = 0;
+	if (t->risen_cap > 4096) {
+		free(t->risen);
+		t->risen = NULL;
+		t->risen_cap = 0;
+	}
+	t->nclaims = t->nunchecked = t->nrisen = 0;
+	t->rising = NULL;
+}
+
+/*
+ * Keys that rise, as those of a load do, need no table: a key above all of its tree's before is
+ * new. *rises: this one is, and it is remembered. When one is not, the table gets those before it.
+ */
+static bool
+remember_rising(struct txn *t, const struct idx_tree *tree, unsigned words, const uint64_t *key,
+    struct txn_claim c, bool *rises)
+{
+	*rises = false;
+	if (t->rising == NULL && t->nclaims == 0) {
+		t->rising = tree;
+		memset(t->highest, 0, sizeof t->highest);
+	}
+	if (t->rising != tree)
+		return true;
+	unsigned i = 0;
+	while (i + 1 < words && key[i] == t->highest[i])
+		i++;
+	if (key[i] > t->highest[i]) {
+		if (!txn_grow((void **)&t->risen, t->nrisen, &t->risen_cap, sizeof *t->risen))
+			return false;
+		memcpy(t->highest, key, 8u * words);
+		t->risen[t->nrisen++] = c;
+		return *rises = true;
+	}
+	for (; t->nrisen > 0; t->nrisen--)
+		if (!remember(t, t->risen[t->nrisen - 1].hash, t->risen[t->nrisen - 1].at))
+			return false;
+	return true;
 }
 
 /* ---- the look ---- */
@@ -104,9 +141,15 @@ among_own(struct look *l, const struct asked *a)
 {
 	struct txn *t = l->t;
 	struct txn_table_view *v = a->w->view;
-	uint64_t hash = nam_hash(a->key, 8u * v->order[a->order].words, (uintptr_t)v->tree[a->order]);
+	unsigned words = v->order[a->order].words;
+	uint64_t hash = nam_hash(a->key, 8u * words, (uintptr_t)v->tree[a->order]);
+	bool known = false, rises;
+	if (!remember_rising(
+		t, v->tree[a->order], words, a->key, (struct txn_claim){ hash, a->w->at }, &rises))
+		return NAM_NOMEM;
+	if (rises)
+		return NAM_OK;
 	uint32_t mask = t->claims_cap - 1;
-	bool known = false;
 	for (uint32_t i = (uint32_t)hash & mask; t->claims_cap > 0 && t->claims[i].at.bits != 0;
 	     i = (i + 1) & mask) {
 		if (t->claims[i].hash != hash)

@@ -11,7 +11,7 @@
  *   word 0  check  checksum over all other words of the node; never 0
  *        1  tree   identity of the tree, random, not 0
  *        2  meta   63 ....... 40 39 ... 32 31 ... 24 23 ... 16 15 ... 0
- *                 | changes      | count  | level  | W      | 0      |   level 0 = a leaf
+ *                 | changes      | count  | level  | W      | lives  |   level 0 = a leaf
  *        3  right  address of the node with the next higher fences, 0 = it is in another partition,
  *                  or there is none
  *        4  low    W words and 1: inclusive fence
@@ -90,7 +90,10 @@
  *       Only in a LIVE partition: M stays a fence, and what a target READs stays as it is (B11).
  *   B16 The memory of a leaf, or of an inner node of level 1, that has left the tree is used again for
  *       a node of the same level, whose words and `changes` go on: by the log, as a node is changed
- *       that readers see, because an old way leads to it. To such a reader it is a wrong node.
+ *       that readers see, because an old way leads to it. To such a reader it is a wrong node. Its
+ *       `lives` rises when it leaves the tree: a reader that comes again, to see what has come
+ *       since, knows by it and by `right` whether the leaf still has the range that it had, but for
+ *       2^16 lives within one transaction.
  *
  *   B14 While `state` is BARE, no entry is in: so a READ that finds it proves that the tree was
  *       empty when the READ began. The first client that changes the tree CASes `map` from 0 to a
@@ -199,6 +202,17 @@ static inline unsigned
 idx_meta_words(uint64_t meta)
 {
 	return (unsigned)(meta >> 16) & 255;
+}
+/* How often the node has left the tree (B16). */
+static inline unsigned
+idx_meta_lives(uint64_t meta)
+{
+	return (unsigned)meta & 0xffff;
+}
+static inline uint64_t
+idx_meta_ended(uint64_t meta)
+{
+	return (meta & ~UINT64_C(0xffff)) | ((meta + 1) & 0xffff);
 }
 
 /* ---- proof ----------------------------------------------------------------------------- */

@@ -176,6 +176,23 @@ renewed(struct actor *a, nam_status st)
 	return true;
 }
 
+/* Which values the leaves that were seen have now: came[value]. False: one of them is not there any
+ * more, with the range that it had. */
+static bool
+came_to(struct actor *a, const struct idx_leaves *l, uint8_t came[256])
+{
+	uint64_t value[IDX_LEAF_MOST];
+	for (uint32_t i = 0; i < l->n; i++) {
+		unsigned n;
+		bool there;
+		if (idx_leaf_now(a->w, &l->leaf[i], value, &n, &there, NULL) != NAM_OK || !there)
+			return false;
+		for (unsigned k = 0; k < n; k++)
+			came[value[k] & 255] = 1;
+	}
+	return true;
+}
+
 /* ---- lookups and scans ----------------------------------------------------------------- */
 
 /* Judges what was shown of one entry. */
@@ -325,6 +342,16 @@ again:
 		violated(m, "same says %s", nam_status_name(st));
 	m->sames += same;
 	m->differs += !same;
+	uint8_t came[256] = { 0 };
+	bool there = st == NAM_OK && !same && values < sizeof came && came_to(a, &leaves, came);
+	for (size_t i = 0; i < all && there; i++) {
+		const struct model_entry *e = entry_of(m, from, 1) + i;
+		uint32_t key = from + (uint32_t)(i / values);
+		if ((key != from || !low_open) && (key != to || !high_open) && e->began > t1 &&
+		    e->ended < t2 && e->ended > e->began && e->live && e->busy == 0 && !came[i % values + 1])
+			violated(m, "phantom: (%u, %zu) has come, and is in none of the leaves", key,
+			    i % values + 1);
+	}
 	for (size_t i = 0; i < all && same; i++) {
 		const struct model_entry *e = entry_of(m, from, 1) + i;
 		uint32_t key = from + (uint32_t)(i / values);

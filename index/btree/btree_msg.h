@@ -69,9 +69,10 @@ struct idx_an {
 };
 static_assert(sizeof(struct idx_an) == 16, "an answer's head is wire format");
 
-enum { IDX_AN_HINTED = 1 << 16 };
+enum { IDX_AN_HINTED = 1 << 16, IDX_AN_LIVES = 32 };
 struct idx_an_change {
-	uint64_t status;                          /* nam_status | hits << 8 | IDX_AN_HINTED */
+	/* nam_status | hits << 8 | IDX_AN_HINTED | the sibling's lives << IDX_AN_LIVES */
+	uint64_t status;
 	uint64_t before[2], after[2], sibling[2]; /* address, check */
 };
 struct idx_an_shape {

@@ -662,6 +662,88 @@ a_late_request_is_caught(void **state)
 	}
 }
 
+/* ---- a leaf that was seen, has left the tree, and is asked what has come since ------------- */
+
+enum { LIFE_KEYS = 400, LIFE_KEY = 200, LIFE_ROUND = 20, LIFE_VALUE = 1000 };
+
+/* Does a leaf that was seen show the entry that has come, or say that it is not there any more? Seen
+ * is the leaf of one key; its entries go, leaves are used again elsewhere, and one entry comes. */
+static void
+ask_again(void *arg)
+{
+	struct model *m = arg;
+	struct net_worker *w = m->w[0][0];
+	struct idx_tree *t = m->t[0];
+	struct idx_leaves leaves = { 0 };
+	uint64_t keys[LIFE_KEYS], values[LIFE_KEYS], value[IDX_LEAF_MOST], done, v;
+	unsigned n, shown = 0, gone = 0;
+	for (unsigned i = 0; i < LIFE_KEYS; i++) {
+		key_of(m, 2 * i, &keys[i]);
+		values[i] = i + 1;
+	}
+	nam_status st = idx_tree_fill(w, t, keys, values, LIFE_KEYS, 100, &done, NULL);
+	const struct idx_tree_range range = { .low = &keys[LIFE_KEY], .high = &keys[LIFE_KEY] };
+	struct idx_tree_scan *s = idx_tree_scan_open(t, &range, &leaves);
+	while (st == NAM_OK && (st = idx_tree_scan_next(w, s, NULL, &v, 1, &n, NULL)) == NAM_OK && n > 0)
+		;
+	idx_tree_scan_close(s);
+	struct idx_tree_entry e = { .tree = t };
+	for (unsigned i = LIFE_KEY - LIFE_ROUND; st == NAM_OK && i <= LIFE_KEY + LIFE_ROUND; i++) {
+		e.key = &keys[i];
+		e.value = values[i];
+		st = idx_tree_remove(w, &e, 1, NULL);
+	}
+	/* Between others, in leaves that split: spare ones are used. */
+	for (unsigned i = 0; st == NAM_OK && i < m->cfg.steps; i++) {
+		uint64_t between = keys[0] + (i + 1) * 7;
+		e.key = &between;
+		e.value = LIFE_VALUE + 1 + i;
+		st = idx_tree_insert(w, &e, 1, NULL);
+	}
+	e.key = &keys[LIFE_KEY];
+	e.value = LIFE_VALUE;
+	if (st == NAM_OK)
+		st = idx_tree_insert(w, &e, 1, NULL);
+	for (uint32_t i = 0; st == NAM_OK && i < leaves.n; i++) {
+		bool there;
+		st = idx_leaf_now(w, &leaves.leaf[i], value, &n, &there, NULL);
+		gone += !there;
+		for (unsigned k = 0; there && k < n; k++)
+			shown += value[k] == LIFE_VALUE;
+	}
+	if (st != NAM_OK)
+		violated(m, "the scene says %s", nam_status_name(st));
+	if (gone + shown == 0)
+		violated(m, "no leaf of %u shows the entry that has come, and none is gone", leaves.n);
+	idx_leaves_free(&leaves);
+}
+
+static void
+another_life_is_caught(void **state)
+{
+	(void)state;
+	for (int broken = 0; broken < 2; broken++)
+		for (unsigned steps = 0; steps <= 120; steps += 60) {
+			struct model m;
+			struct model_config cfg = { .seed = 1, /* READs, and copies of inner nodes */
+				.words = 1,
+				.keys = 2 * LIFE_KEYS,
+				.values = 1,
+				.parts = 1,
+				.steps = steps };
+			model_start(&m, &cfg);
+			nam_fault_on = broken ? NAM_FAULT_TREE_ONE_LIFE : NAM_FAULT_NONE;
+			nam_co_start(net_worker_sched(m.w[0][0]), ask_again, &m, 128 << 10);
+			model_play(&m);
+			nam_fault_on = NAM_FAULT_NONE;
+			if (broken)
+				printf("fault %s: scene: %s\n", nam_fault_name[NAM_FAULT_TREE_ONE_LIFE],
+				    m.broken);
+			assert_int_equal(m.broken[0] != 0, broken && steps == 0);
+			model_end(&m);
+		}
+}
+
 /* ---- a move whose client dies while it writes it down ------------------------------------ */
 
 enum { MOVER = 3, MOVER_WORD = 77, RECORD_SEEDS = 40, RECORD_VERBS = 12 };
@@ -751,6 +833,7 @@ main(void)
 		cmocka_unit_test(the_sound_one_is_not_caught),
 		cmocka_unit_test(twins_are_caught),
 		cmocka_unit_test(a_late_request_is_caught),
+		cmocka_unit_test(another_life_is_caught),
 		cmocka_unit_test(a_cut_record_is_caught),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 enum {
-	GROUPS = 16,   /* messages at once */
-	ROUNDS = 64,   /* of growing, and of stale maps, before a change gives up */
-	ENTRIES = 128, /* of one message */
+	GROUPS = 16, /* messages at once */
+	ROUNDS = 64, /* of growing, and of stale maps, before a change gives up */
+	ENTRIES = IDX_TREE_MESSAGE,
 	MOVE_WAIT_NS = 1000000000
 };
 
@@ -108,6 +108,7 @@ entry_answer(struct idx_tree_entry *e, const uint64_t *at, unsigned left)
 	e->change.before = (struct idx_leaf){ { c.before[0] }, c.before[1] };
 	e->change.after = (struct idx_leaf){ { c.after[0] }, c.after[1] };
 	e->change.sibling = (struct idx_leaf){ { c.sibling[0] }, c.sibling[1] };
+	e->change.sibling_lives = (uint32_t)(c.status >> IDX_AN_LIVES);
 	if (c.status & IDX_AN_HINTED)
 		idx_count_add(e->tree, IDX_N_HINTS_USED, 1);
 	idx_count_add(e->tree, IDX_N_CHANGES, 1);

@@ -96,6 +96,8 @@ end_node(struct idx_change *c, uint64_t offset, uint64_t heir)
 		memcpy(idx_words_of(&n, idx_node_high(w)), idx_at(&n, IDX_NODE_LOW), 8 * (size_t)(w + 1));
 	n.right = idx_part_address(p, heir);
 	n.meta = idx_meta_next(&n, idx_meta_count(n.meta));
+	if (!nam_fault(TREE_ONE_LIFE))
+		n.meta = idx_meta_ended(n.meta);
 	idx_change_spare(c, offset, &n);
 	idx_change_node(c, offset, &n);
 }

@@ -401,6 +401,7 @@ insert_split(struct part *p, const uint64_t *key, uint64_t value, struct idx_an_
 	idx_change_end(c);
 	told(p, out->after, left);
 	told(p, out->sibling, right);
+	out->status = (uint64_t)idx_meta_lives(idx_part_node(&p->pub, right)->meta) << IDX_AN_LIVES;
 	if (p->ops != NULL && p->pub.model != NULL)
 		p->ops->split(p->pub.model, left, right);
 	return NAM_OK;

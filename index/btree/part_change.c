@@ -220,8 +220,9 @@ idx_change_new(struct idx_change *c, uint64_t offset, struct idx_node *n)
 		c->inners++;
 	if (is_again(c, offset)) {
 		/* Its changes go on: a check never comes again (B5). */
-		n->meta = idx_meta(
-		    (old->meta >> 40) + 1, idx_meta_count(n->meta), idx_meta_level(n->meta), p->pub.words);
+		n->meta = idx_meta((old->meta >> 40) + 1, idx_meta_count(n->meta), idx_meta_level(n->meta),
+			      p->pub.words) |
+			  idx_meta_lives(old->meta);
 		if (!nam_fault(TREE_SPARE_UNLOGGED)) {
 			idx_change_node(c, offset, n);
 			return;

@@ -322,7 +322,7 @@ insert_one(struct part *p, const uint64_t *e, const uint64_t *known, struct out 
 			return st; /* NAM_FULL: this partition's memory */
 	}
 	unsigned told = st == NAM_DUPLICATE ? all.n : 0;
-	c.status = (uint64_t)st | (uint64_t)told << 8 | (hinted != NULL ? IDX_AN_HINTED : 0);
+	c.status |= (uint64_t)st | (uint64_t)told << 8 | (hinted != NULL ? IDX_AN_HINTED : 0);
 	memcpy(room(o, sizeof c / 8), &c, sizeof c);
 	if (told > 0)
 		memcpy(room(o, told), all.hit, told * sizeof *all.hit);

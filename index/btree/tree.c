@@ -381,9 +381,11 @@ idx_leaves_saw(struct idx_leaves *l, struct idx_tree *t, net_addr at, const stru
 {
 	if (l == NULL)
 		return NAM_OK;
-	const struct idx_seen leaf = {
-		.leaf = { at, n->check }, .right = n->right, .id = n->tree, .tree = t
-	};
+	const struct idx_seen leaf = { .leaf = { at, n->check },
+		.right = n->right,
+		.id = n->tree,
+		.lives = idx_meta_lives(n->meta),
+		.tree = t };
 	return idx_leaves_add(l, &leaf);
 }
 
@@ -419,6 +421,7 @@ idx_leaves_change(struct idx_leaves *l, const struct idx_leaf_change *c)
 	struct idx_seen *leaf = &l->leaf[k - 1], sibling = *leaf;
 	leaf->leaf = c->after;
 	sibling.leaf = c->sibling;
+	sibling.lives = c->sibling_lives;
 	if (sibling.leaf.at.bits != 0)
 		leaf->right = sibling.leaf.at.bits;
 	if (!leaf_enter(l, k - 1))
@@ -479,7 +482,7 @@ idx_leaf_now(struct net_worker *w, const struct idx_seen *leaf, uint64_t *value,
 		if (st != NAM_OK)
 			return st;
 		if (idx_node_sound(&node, leaf->id, words, true)) {
-			*there = node.right == leaf->right;
+			*there = node.right == leaf->right && idx_meta_lives(node.meta) == leaf->lives;
 			*n = idx_meta_count(node.meta);
 			memcpy(value, idx_at(&node, idx_node_value(words, 0)), 8 * (size_t)*n);
 			return NAM_OK;
