@@ -82,7 +82,7 @@
 	X(TREE_RECORD_TORN, "record-torn", "B10", "btree_twin_test", 0, "a move is written down by one WRITE, which may be cut") \
 	X(TREE_JOIN_FENCE, "tree-join-fence", "B15", "btree_twin_test", 0, "a leaf that has given its range away keeps its fences") \
 	X(TREE_JOIN_MOVING, "tree-join-moving", "B15", "btree_twin_test", 0, "leaves are joined while their partition moves") \
-	X(TREE_ONE_LIFE, "tree-one-life", "B16", "btree_twin_test", 0, "a leaf that has left the tree is taken for the one that was seen") \
+	X(TREE_FALL_UNTOLD, "tree-fall-untold", "B3", "btree_twin_test", 0, "a leaf that has split is taken for the one that was seen") \
 	X(TREE_SPARE_UNLOGGED, "tree-spare-unlogged", "B16", "btree_twin_test", 0, "a node is written over a spare one without the log") \
 	X(PRESENT_KEYS, "present-keys", "L2", "learned_twin_test", 0, "the bounds of a line are those of the low fences only") \
 	X(STEP_NEAREST, "step-nearest", "L3", "learned_twin_test", 0, "a separator is rounded to the nearest step") \

@@ -132,6 +132,16 @@ split(void *model, uint64_t leaf, uint64_t sibling)
 }
 
 static void
+joined(void *model, const uint64_t *low, const uint64_t *was)
+{
+	struct model *m = model;
+	for (unsigned i = 0; i < LEVELS; i++)
+		if (m->level[i].models != NULL)
+			idx_lserver_joined(m->level[i].models, low, was);
+	m->inners = inners_of(m);
+}
+
+static void
 count(struct model *m)
 {
 	m->p->trained = 0;
@@ -193,6 +203,9 @@ message(void *model, struct net_request *r)
 	return r->answer_len > front ? NAM_OK : NAM_NOMEM;
 }
 
-const struct idx_model idx_models = {
-	.open = open_model, .close = close_model, .idle = idle, .split = split, .message = message
-};
+const struct idx_model idx_models = { .open = open_model,
+	.close = close_model,
+	.idle = idle,
+	.split = split,
+	.joined = joined,
+	.message = message };

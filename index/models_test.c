@@ -97,6 +97,11 @@ lying_split(void *model, uint64_t leaf, uint64_t sibling)
 {
 	idx_models.split(((struct lying *)model)->model, leaf, sibling);
 }
+static void
+lying_joined(void *model, const uint64_t *low, const uint64_t *was)
+{
+	idx_models.joined(((struct lying *)model)->model, low, was);
+}
 static nam_status
 lying_message(void *model, struct net_request *rq)
 {
@@ -114,7 +119,7 @@ static struct idx_tree_host *
 host_open(unsigned region, void *base, uint64_t size)
 {
 	static const struct idx_model lying = { lying_open, lying_close, lying_idle, lying_split,
-		lying_message };
+		lying_joined, lying_message };
 	return lies ? idx_btree_host_open(region, base, size, &lying)
 		    : idx_tree_host_open(region, base, size);
 }

@@ -11,7 +11,7 @@
  *   word 0  check  checksum over all other words of the node; never 0
  *        1  tree   identity of the tree, random, not 0
  *        2  meta   63 ....... 40 39 ... 32 31 ... 24 23 ... 16 15 ... 0
- *                 | changes      | count  | level  | W      | lives  |   level 0 = a leaf
+ *                 | changes      | count  | level  | W      | falls  |   level 0 = a leaf
  *        3  right  address of the node with the next higher fences, 0 = it is in another partition,
  *                  or there is none
  *        4  low    W words and 1: inclusive fence
@@ -49,6 +49,9 @@
  *   B3  While a node lives, its low and its high only fall, and its level is the same (the root's
  *       only rises). What it gives up goes to the node at `right`, in the same change. So for a
  *       place >= high the search goes right; for a place < low it began at a wrong node.
+ *       `falls` counts how often its high fence fell. So a leaf of which the count is the same still
+ *       has the range that it had, or more below it, but for 2^16 falls within one transaction;
+ *       `right` proves nothing of that kind, because nodes are used again.
  *   B4  As long as the tree lives its memory has nodes of the tree alone, of one level at each
  *       address. Dropping a tree takes the check of each leaf away, before its memory is used
  *       again; another tree has another identity, and another kind of memory has no right check.
@@ -87,13 +90,12 @@
  *       their own high fence falls to their low one, the node above both loses one of the two
  *       children, and their left neighbours' `right` leads past them. So a node that has left the
  *       tree proves nothing (B2), and leads an old way to where its range went, as after a split.
+ *       A leaf keeps its last high fence, as its third place: so a reader that saw the range can
+ *       follow it (idx_leaf_now). The heir has room: else one entry in front of a full leaf would
+ *       split it and leave it again and again.
  *       Only in a LIVE partition: M stays a fence, and what a target READs stays as it is (B11).
- *   B16 The memory of a leaf, or of an inner node of level 1, that has left the tree is used again for
- *       a node of the same level, whose words and `changes` go on: by the log, as a node is changed
- *       that readers see, because an old way leads to it. To such a reader it is a wrong node. Its
- *       `lives` rises when it leaves the tree: a reader that comes again, to see what has come
- *       since, knows by it and by `right` whether the leaf still has the range that it had, but for
- *       2^16 lives within one transaction.
+ *   B16 The memory of a node that has left the tree is used again for a node of the same level, whose words and `changes` go on: by the log, as a node is changed
+ *       that readers see, because an old way leads to it. To such a reader it is a wrong node.
  *
  *   B14 While `state` is BARE, no entry is in: so a READ that finds it proves that the tree was
  *       empty when the READ began. The first client that changes the tree CASes `map` from 0 to a
@@ -119,10 +121,11 @@ enum {
 	IDX_NODE_SLOTS = 16,
 	IDX_KEY_WORDS = 8, /* most */
 	IDX_NODE_ALIGN = 64,
-	IDX_NODE_LOW = 4, /* the word where low begins */
+	IDX_ENDED_HIGH = 2, /* the slot where a leaf that has left the tree keeps its high fence (B15) */
+	IDX_NODE_LOW = 4,   /* the word where low begins */
 	IDX_NODE_WORDS_MAX = 4 + 2 * (IDX_KEY_WORDS + 1) + IDX_NODE_SLOTS * (IDX_KEY_WORDS + 2),
 	IDX_LEVELS_MAX = 14,
-	IDX_SPARE_LEVELS = 2, /* leaves, and the inner nodes above them */
+	IDX_SPARE_LEVELS = IDX_LEVELS_MAX,
 	IDX_PART_ROOT = 4096,
 	IDX_PART_LOG = 8192,
 	IDX_PART_NODES = 32768,
@@ -203,14 +206,14 @@ idx_meta_words(uint64_t meta)
 {
 	return (unsigned)(meta >> 16) & 255;
 }
-/* How often the node has left the tree (B16). */
+/* How often the node's high fence has fallen (B3). */
 static inline unsigned
-idx_meta_lives(uint64_t meta)
+idx_meta_falls(uint64_t meta)
 {
 	return (unsigned)meta & 0xffff;
 }
 static inline uint64_t
-idx_meta_ended(uint64_t meta)
+idx_meta_fallen(uint64_t meta)
 {
 	return (meta & ~UINT64_C(0xffff)) | ((meta + 1) & 0xffff);
 }

@@ -69,9 +69,10 @@ struct idx_an {
 };
 static_assert(sizeof(struct idx_an) == 16, "an answer's head is wire format");
 
-enum { IDX_AN_HINTED = 1 << 16, IDX_AN_LIVES = 32 };
+enum { IDX_AN_HINTED = 1 << 16, IDX_AN_FALLS = 32, IDX_AN_LEFT_FALLS = 48 };
 struct idx_an_change {
-	/* nam_status | hits << 8 | IDX_AN_HINTED | the sibling's lives << IDX_AN_LIVES */
+	/* nam_status | hits << 8 | IDX_AN_HINTED; with a sibling, idx_meta_falls of it and of the
+	 * leaf << IDX_AN_FALLS, IDX_AN_LEFT_FALLS */
 	uint64_t status;
 	uint64_t before[2], after[2], sibling[2]; /* address, check */
 };

@@ -108,7 +108,8 @@ entry_answer(struct idx_tree_entry *e, const uint64_t *at, unsigned left)
 	e->change.before = (struct idx_leaf){ { c.before[0] }, c.before[1] };
 	e->change.after = (struct idx_leaf){ { c.after[0] }, c.after[1] };
 	e->change.sibling = (struct idx_leaf){ { c.sibling[0] }, c.sibling[1] };
-	e->change.sibling_lives = (uint32_t)(c.status >> IDX_AN_LIVES);
+	e->change.falls = (uint16_t)(c.status >> IDX_AN_LEFT_FALLS);
+	e->change.sibling_falls = (uint16_t)(c.status >> IDX_AN_FALLS);
 	if (c.status & IDX_AN_HINTED)
 		idx_count_add(e->tree, IDX_N_HINTS_USED, 1);
 	idx_count_add(e->tree, IDX_N_CHANGES, 1);

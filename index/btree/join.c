@@ -43,7 +43,7 @@ find_heirs(const struct part *p, struct join *j)
 			return false;
 		j->heir[level] = idx_part_offset(p, n);
 	}
-	return true;
+	return idx_meta_count(n->meta) < IDX_NODE_SLOTS;
 }
 
 static bool
@@ -92,12 +92,15 @@ end_node(struct idx_change *c, uint64_t offset, uint64_t heir)
 	unsigned w = p->pub.words;
 	struct idx_node n;
 	idx_part_load(p, offset, &n);
+	if (idx_meta_level(n.meta) == 0) {
+		const uint64_t *high = idx_at(&n, idx_node_high(w));
+		idx_set_place(&n, w, IDX_ENDED_HIGH, high, high[w]);
+	}
 	if (!nam_fault(TREE_JOIN_FENCE))
 		memcpy(idx_words_of(&n, idx_node_high(w)), idx_at(&n, IDX_NODE_LOW), 8 * (size_t)(w + 1));
 	n.right = idx_part_address(p, heir);
 	n.meta = idx_meta_next(&n, idx_meta_count(n.meta));
-	if (!nam_fault(TREE_ONE_LIFE))
-		n.meta = idx_meta_ended(n.meta);
+	n.meta = idx_meta_fallen(n.meta);
 	idx_change_spare(c, offset, &n);
 	idx_change_node(c, offset, &n);
 }
@@ -172,10 +175,24 @@ idx_part_join(struct part *p, const uint64_t *key, uint64_t value)
 		const struct idx_node *leaf = idx_part_find(p, low, low[w], &path);
 		if (leaf == NULL || idx_meta_count(leaf->meta) > 0 || !plan(p, &path, leaf, &j))
 			return;
+		uint64_t was[IDX_KEY_WORDS];
+		memcpy(was, idx_at(leaf, idx_node_high(w)), 8 * (size_t)w);
 		memcpy(low, idx_at(leaf, IDX_NODE_LOW), 8 * (size_t)(w + 1));
 		carry_out(p, &j, low);
-		/* The heir's fence is none of the models' now, the leaf none of their leaves. */
-		if (p->ops != NULL && p->pub.model != NULL)
-			p->ops->split(p->pub.model, j.end[0], j.heir[0]);
+		/* The heir's old fence is none of the models' now, the leaf none of their leaves. */
+		if (p->ops != NULL && p->pub.model != NULL && p->ops->joined != NULL)
+			p->ops->joined(p->pub.model, low, was);
 	}
+}
+
+void
+idx_part_join_before(struct part *p, const struct idx_node *leaf)
+{
+	const struct idx_part_head *h = idx_head_of_part(p);
+	unsigned w = p->pub.words;
+	uint64_t place[IDX_KEY_WORDS + 1];
+	memcpy(place, idx_at(leaf, IDX_NODE_LOW), 8 * (size_t)(w + 1));
+	if (idx_place_order(place, place[w], h->low, h->low[w], w) > 0 &&
+	    idx_place_before(place, &place[w], w))
+		idx_part_join(p, place, place[w]);
 }

@@ -248,6 +248,8 @@ cut_crowd(struct idx_change *c, const struct idx_path *path, unsigned level, str
 	}
 	memcpy(high, low, 8 * (size_t)(w + 1));
 	left->meta = idx_meta_next(left, cut);
+	if (!nam_fault(TREE_FALL_UNTOLD))
+		left->meta = idx_meta_fallen(left->meta);
 	crowd_part(m, 0, cut, w, left);
 	return attach(c, path, level, left, &right, new_left, new_right);
 }
@@ -344,6 +346,12 @@ told(const struct part *p, uint64_t out[2], uint64_t offset)
 	out[1] = ((const struct idx_node *)(const void *)(p->pub.base + offset))->check;
 }
 
+static unsigned
+falls_of(const struct part *p, uint64_t offset)
+{
+	return idx_meta_falls(((const struct idx_node *)(const void *)(p->pub.base + offset))->meta);
+}
+
 static void
 entries_add(const struct part *p, uint64_t more)
 {
@@ -401,7 +409,8 @@ insert_split(struct part *p, const uint64_t *key, uint64_t value, struct idx_an_
 	idx_change_end(c);
 	told(p, out->after, left);
 	told(p, out->sibling, right);
-	out->status = (uint64_t)idx_meta_lives(idx_part_node(&p->pub, right)->meta) << IDX_AN_LIVES;
+	out->status = (uint64_t)falls_of(p, right) << IDX_AN_FALLS | (uint64_t)falls_of(p, left)
+									 << IDX_AN_LEFT_FALLS;
 	if (p->ops != NULL && p->pub.model != NULL)
 		p->ops->split(p->pub.model, left, right);
 	return NAM_OK;
@@ -487,6 +496,8 @@ idx_part_remove(struct part *p, const uint64_t *key, uint64_t value, const struc
 	entries_add(p, UINT64_MAX);
 	if (last == 0)
 		idx_part_join(p, key, value);
+	else if (last == IDX_NODE_SLOTS - 1)
+		idx_part_join_before(p, idx_part_node(&p->pub, at));
 	return NAM_OK;
 }
 
@@ -555,7 +566,7 @@ append(struct part *p, struct idx_path *path, const uint64_t *e, unsigned n, uns
 		low[w] = 0; /* B8 */
 	}
 	memcpy(idx_words_of(&leaf, idx_node_high(w)), low, 8 * (size_t)(w + 1));
-	leaf.meta = idx_meta_next(&leaf, count);
+	leaf.meta = idx_meta_fallen(idx_meta_next(&leaf, count));
 	nam_status st = attach(c, path, 0, &leaf, &sibling, &left, &right);
 	if (st != NAM_OK)
 		return st;
@@ -742,6 +753,7 @@ cut_off(struct part *p, const uint64_t *m)
 		idx_part_load(p, path.at[level], &n);
 		cut[level] = n.right;
 		n.meta = idx_meta_next(&n, level == 0 ? idx_meta_count(n.meta) : path.child[level] + 1);
+		n.meta = idx_meta_fallen(n.meta);
 		n.right = 0;
 		memcpy(idx_words_of(&n, idx_node_high(w)), m, 8 * (size_t)(w + 1));
 		idx_change_node(c, path.at[level], &n);

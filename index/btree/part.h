@@ -108,9 +108,12 @@ nam_status idx_part_remove(struct part *p, const uint64_t *key, uint64_t value, 
 /*
  * After the leaf that holds a place has lost its last entry: gives the leaf's range to the leaf at
  * its right, and takes it out of the tree (B15), likewise the inner nodes that lead to it alone. A
- * leaf stays that is the last of several below its inner node, or of a partition that is moving.
+ * leaf stays that is the last of several below its inner node, before a full one, or of a partition
+ * that is moving. Nothing is done if the leaf has entries.
  */
 void idx_part_join(struct part *p, const uint64_t *key, uint64_t value);
+/* After a full leaf has lost an entry: it has room now, so the leaf before it may join it. */
+void idx_part_join_before(struct part *p, const struct idx_node *leaf);
 /* Inserts places in rising order, entry i at e + i * (W + 1): key, value. *done: so many. */
 nam_status idx_part_fill(struct part *p, const uint64_t *e, unsigned n, unsigned percent, unsigned *done);
 

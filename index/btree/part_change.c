@@ -222,7 +222,7 @@ idx_change_new(struct idx_change *c, uint64_t offset, struct idx_node *n)
 		/* Its changes go on: a check never comes again (B5). */
 		n->meta = idx_meta((old->meta >> 40) + 1, idx_meta_count(n->meta), idx_meta_level(n->meta),
 			      p->pub.words) |
-			  idx_meta_lives(old->meta);
+			  idx_meta_falls(old->meta);
 		if (!nam_fault(TREE_SPARE_UNLOGGED)) {
 			idx_change_node(c, offset, n);
 			return;

@@ -294,9 +294,10 @@ idx_seek(struct net_worker *w, struct idx_tree *t, struct seek *s, unsigned n, s
 
 /* ---- lookup ---------------------------------------------------------------------------- */
 
-/* Hits of one leaf, in order. */
+/* Hits of one leaf, in order, that are not before `from`: a leaf that was asked before may have given
+ * its range to this one since (B15). */
 static void
-gather(struct idx_tree_probe *p, const struct idx_node *n, unsigned w)
+gather(struct idx_tree_probe *p, const struct idx_node *n, unsigned w, uint64_t from)
 {
 	unsigned count = idx_meta_count(n->meta);
 	for (unsigned i = 0; i < count; i++) {
@@ -304,6 +305,8 @@ gather(struct idx_tree_probe *p, const struct idx_node *n, unsigned w)
 			   : idx_key_order(idx_at(n, idx_node_key(w, i)), p->key, w) != 0)
 			continue;
 		uint64_t value = *idx_at(n, idx_node_value(w, i));
+		if (value < from)
+			continue;
 		unsigned at = p->hits < IDX_HITS_MAX ? p->hits : IDX_HITS_MAX;
 		for (; at > 0 && p->hit[at - 1] > value; at--)
 			if (at < IDX_HITS_MAX)
@@ -366,10 +369,10 @@ answer(struct idx_tree_probe *p, const struct idx_node *n, net_addr at, unsigned
 			p->hits = in != 0;
 			p->hit[0] = in != 0 ? *idx_at(n, idx_node_value(1, (unsigned)__builtin_ctz(in))) : 0;
 		} else {
-			gather(p, n, 1);
+			gather(p, n, 1, 0);
 		}
 	} else {
-		gather(p, n, w);
+		gather(p, n, w, 0);
 	}
 	if (p->hits > IDX_HITS_MAX || idx_leaves_saw(p->leaves, p->tree, at, n) != NAM_OK) {
 		p->hits = 0;
@@ -441,7 +444,7 @@ found(void *arg, struct seek *s, unsigned i, const struct idx_node *n, net_addr 
 	struct lookup *l = arg;
 	struct idx_tree_probe *p = l->p[i];
 	unsigned w = l->t->words;
-	gather(p, n, w);
+	gather(p, n, w, s->value);
 	if (p->leaf.at.bits == 0)
 		p->leaf = (struct idx_leaf){ at, n->check };
 	nam_status st = idx_leaves_saw(p->leaves, p->tree, at, n);

@@ -381,11 +381,9 @@ idx_leaves_saw(struct idx_leaves *l, struct idx_tree *t, net_addr at, const stru
 {
 	if (l == NULL)
 		return NAM_OK;
-	const struct idx_seen leaf = { .leaf = { at, n->check },
-		.right = n->right,
-		.id = n->tree,
-		.lives = idx_meta_lives(n->meta),
-		.tree = t };
+	const struct idx_seen leaf = {
+		.leaf = { at, n->check }, .id = n->tree, .falls = idx_meta_falls(n->meta), .tree = t
+	};
 	return idx_leaves_add(l, &leaf);
 }
 
@@ -421,9 +419,9 @@ idx_leaves_change(struct idx_leaves *l, const struct idx_leaf_change *c)
 	struct idx_seen *leaf = &l->leaf[k - 1], sibling = *leaf;
 	leaf->leaf = c->after;
 	sibling.leaf = c->sibling;
-	sibling.lives = c->sibling_lives;
+	sibling.falls = c->sibling_falls;
 	if (sibling.leaf.at.bits != 0)
-		leaf->right = sibling.leaf.at.bits;
+		leaf->falls = c->falls;
 	if (!leaf_enter(l, k - 1))
 		return NAM_NOMEM;
 	return sibling.leaf.at.bits != 0 ? idx_leaves_add(l, &sibling) : NAM_OK;
@@ -465,33 +463,92 @@ idx_leaves_same(struct net_worker *w, const struct idx_leaves *l, bool *same, st
 
 static_assert((int)IDX_LEAF_MOST >= (int)IDX_NODE_SLOTS, "a caller has room for a leaf");
 
+/* READs a node until it is whole. False: it is no leaf of the tree, or does not become whole; or *st
+ * says what failed. */
+static bool
+leaf_whole(struct net_worker *w, const struct idx_seen *leaf, net_addr at, struct idx_node *node,
+    nam_status *st, struct net_counts *acct)
+{
+	enum { TRIES = 16, BASE_NS = 1000, CAP_NS = 100000 };
+	struct net_backoff pause = { .base_ns = BASE_NS, .cap_ns = CAP_NS };
+	unsigned words = leaf->tree->words;
+	for (unsigned i = 0; i < TRIES; i++) {
+		*st = net_read1(w, at, node, 8 * idx_node_words(words, true), acct);
+		if (*st != NAM_OK)
+			return false;
+		if (idx_node_sound(node, leaf->id, words, true))
+			return true;
+		if (node->tree != leaf->id || idx_node_ended(node, leaf->id))
+			return false;
+		net_back_off(w, &pause);
+	}
+	return false;
+}
+
+/* The entries of a range: leaf `node` has left the tree, and gave its range, all that it had, to the
+ * leaf at its right (B15). That one may have given a part of it on. */
+static nam_status
+follow(struct net_worker *w, const struct idx_seen *leaf, const struct idx_node *ended, uint64_t *value,
+    unsigned *n, bool *there, struct net_counts *acct)
+{
+	enum { HOPS = 4 };
+	unsigned words = leaf->tree->words;
+	const uint64_t *end = idx_at(ended, idx_node_key(words, IDX_ENDED_HIGH));
+	uint64_t end_value = *idx_at(ended, idx_node_value(words, IDX_ENDED_HIGH));
+	uint64_t place[IDX_KEY_WORDS + 1];
+	net_addr at = { ended->right };
+	nam_status st = NAM_OK;
+	memcpy(place, idx_at(ended, IDX_NODE_LOW), 8 * (size_t)(words + 1));
+	for (unsigned i = 0; i < HOPS && at.bits != 0; i++) {
+		struct idx_node node;
+		if (!leaf_whole(w, leaf, at, &node, &st, acct) ||
+		    idx_below(&node, place, place[words], words))
+			return st;
+		at.bits = node.right;
+		if (idx_beyond(&node, place, place[words], words))
+			continue;
+		for (unsigned k = 0; k < idx_meta_count(node.meta); k++) {
+			const uint64_t *key = idx_at(&node, idx_node_key(words, k));
+			uint64_t v = *idx_at(&node, idx_node_value(words, k));
+			if (idx_place_order(key, v, place, place[words], words) < 0 ||
+			    idx_place_order(key, v, end, end_value, words) >= 0)
+				continue;
+			if (*n == IDX_LEAF_MOST)
+				return st;
+			value[(*n)++] = v;
+		}
+		const uint64_t *high = idx_at(&node, idx_node_high(words));
+		memcpy(place, high, 8 * (size_t)(words + 1));
+		if (idx_place_order(place, place[words], end, end_value, words) >= 0) {
+			*there = true;
+			return st;
+		}
+	}
+	return st;
+}
+
 nam_status
 idx_leaf_now(struct net_worker *w, const struct idx_seen *leaf, uint64_t *value, unsigned *n, bool *there,
     struct net_counts *acct)
 {
-	enum { TRIES = 16, BASE_NS = 1000, CAP_NS = 100000 };
-	struct net_backoff pause = { .base_ns = BASE_NS, .cap_ns = CAP_NS };
 	struct idx_node node;
+	nam_status st = NAM_OK;
 	*there = false;
 	*n = 0;
-	if (leaf->id == 0)
+	if (leaf->id == 0 || !leaf_whole(w, leaf, leaf->leaf.at, &node, &st, acct))
+		return st;
+	unsigned words = leaf->tree->words, falls = idx_meta_falls(node.meta);
+	if (falls == leaf->falls) {
+		*there = true;
+		*n = idx_meta_count(node.meta);
+		memcpy(value, idx_at(&node, idx_node_value(words, 0)), 8 * (size_t)*n);
 		return NAM_OK;
-	unsigned words = leaf->tree->words;
-	for (unsigned i = 0; i < TRIES; i++) {
-		nam_status st = net_read1(w, leaf->leaf.at, &node, 8 * idx_node_words(words, true), acct);
-		if (st != NAM_OK)
-			return st;
-		if (idx_node_sound(&node, leaf->id, words, true)) {
-			*there = node.right == leaf->right && idx_meta_lives(node.meta) == leaf->lives;
-			*n = idx_meta_count(node.meta);
-			memcpy(value, idx_at(&node, idx_node_value(words, 0)), 8 * (size_t)*n);
-			return NAM_OK;
-		}
-		if (node.tree != leaf->id || idx_node_ended(&node, leaf->id))
-			return NAM_OK;
-		net_back_off(w, &pause);
 	}
-	return NAM_OK;
+	bool ended = memcmp(idx_at(&node, IDX_NODE_LOW), idx_at(&node, idx_node_high(words)),
+			 8 * (size_t)(words + 1)) == 0;
+	if (ended && falls == ((leaf->falls + 1) & 0xffff))
+		st = follow(w, leaf, &node, value, n, there, acct);
+	return st;
 }
 
 unsigned

@@ -68,6 +68,9 @@ struct idx_lserver *idx_lserver_open(unsigned words, const struct idx_fences *le
 void idx_lserver_close(struct idx_lserver *m);
 /* A leaf of that key has split: its sub-model is stale. */
 void idx_lserver_stale(struct idx_lserver *m, const uint64_t *key);
+/* The leaf that began at key `was` begins at low now, those between are none: the ranges that lay
+ * between are one with the range of low, which is stale, as is that of `was`. */
+void idx_lserver_joined(struct idx_lserver *m, const uint64_t *low, const uint64_t *was);
 /* Trains one sub-model, if one is stale or was never trained: for an idle hook. Returns whether it
  * did something. */
 bool idx_lserver_step(struct idx_lserver *m);

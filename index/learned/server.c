@@ -5,7 +5,8 @@
  * At first one range covers all keys, untrained. A training cuts what one sub-model takes off the
  * front of its range; the rest is a range of its own, also untrained. So no step is longer than
  * one training, and a range whose leaves have become too many is cut the same way (the paper's
- * model expansion, for one sub-model at a time instead of all at once). Ranges are never joined.
+ * model expansion, for one sub-model at a time instead of all at once). Ranges whose leaves have all
+ * left the tree are joined.
  */
 #include <base/assert.h>
 #include <index/learned/learned_internal.h>
@@ -166,6 +167,26 @@ idx_lserver_stale(struct idx_lserver *m, const uint64_t *key)
 		m->look = true;
 		m->looked = 0;
 	}
+}
+
+void
+idx_lserver_joined(struct idx_lserver *m, const uint64_t *low, const uint64_t *was)
+{
+	uint64_t from = find(m, low), to = find(m, was);
+	if (to > from + 1) {
+		uint64_t gone = to - from - 1;
+		for (uint64_t i = from + 1; i < to; i++) {
+			set_stale(m, i, false);
+			free(m->range[i].piece);
+		}
+		memmove(m->range + from + 1, m->range + to, (m->n - to) * sizeof *m->range);
+		memmove(m->base + (from + 1) * m->words, m->base + to * m->words, (m->n - to) * 8 * m->words);
+		m->n -= gone;
+		m->look = true;
+		m->looked = 0;
+	}
+	idx_lserver_stale(m, low);
+	idx_lserver_stale(m, was);
 }
 
 bool
