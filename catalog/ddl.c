@@ -172,24 +172,26 @@ index_make(struct cat *c, struct txn *t, const char *path, uint32_t table, struc
 	return st;
 }
 
-/* Takes the relation of an index away. keep: its tree stays, under another name. */
+/* The relation of an index. */
 static nam_status
-index_erase(struct cat *c, struct txn *t, const char *path, const struct cat_index *ix, bool keep,
-    uint32_t *generation)
+index_find(
+    struct cat *c, struct txn *t, const char *path, const struct cat_index *ix, const struct cat_table **its)
 {
 	char its_path[CAT_PATH_MAX + 1];
-	const struct cat_table *its;
-	struct nam_arena arena;
 	cat_beside(path, ix->name, its_path);
-	nam_status st = cat_find(c, t, its_path, &its);
-	if (st == NAM_OK && (its == NULL || its->kind != CAT_INDEX || its->store.id != ix->store.id))
-		st = NAM_CONFLICT;
-	if (st != NAM_OK)
-		return st;
-	if (generation != NULL)
-		*generation = its->generation;
+	nam_status st = cat_find(c, t, its_path, its);
+	bool is =
+	    st == NAM_OK && *its != NULL && (*its)->kind == CAT_INDEX && (*its)->store.id == ix->store.id;
+	return st != NAM_OK || is ? st : NAM_CONFLICT;
+}
+
+/* Takes it away. keep: its tree stays, under another name. */
+static nam_status
+index_erase(struct cat *c, struct txn *t, const struct cat_table *its, bool keep)
+{
+	struct nam_arena arena;
 	nam_arena_init(&arena, 16 << 10);
-	st = cat_erase(c, t, its, false, &arena);
+	nam_status st = cat_erase(c, t, its, false, &arena);
 	nam_arena_fini(&arena);
 	return st == NAM_OK ? note(c, t, (struct cat_entry *)(uintptr_t)its, true, keep) : st;
 }
@@ -281,13 +283,25 @@ cat_drop(struct cat *c, struct txn *t, const struct cat_table *table)
 	struct cat_entry *e = (struct cat_entry *)(uintptr_t)table; /* def is its first member */
 	if (table->system || table->kind == CAT_INDEX)
 		return NAM_REFUSED;
+	const struct cat_table *its[CAT_INDEXES_MAX];
+	nam_status st = NAM_OK, found = NAM_OK;
+	/*
+	 * Found before anything is erased: a catalog that is read with rows gone, and no note that
+	 * t has changed it, would be published for others.
+	 */
+	for (unsigned i = 0; found == NAM_OK && i < table->indexes; i++)
+		found = index_find(c, t, table->path, &table->index[i], &its[i]);
 	struct nam_arena arena;
 	nam_arena_init(&arena, 64 << 10);
-	nam_status st = cat_erase(c, t, table, false, &arena);
+	st = cat_erase(c, t, table, false, &arena);
 	nam_arena_fini(&arena);
+	if (st == NAM_OK)
+		st = found;
+	if (st == NAM_OK)
+		st = note(c, t, e, true, false);
 	for (unsigned i = 0; st == NAM_OK && i < table->indexes; i++)
-		st = index_erase(c, t, table->path, &table->index[i], false, NULL);
-	return st == NAM_OK ? note(c, t, e, true, false) : st;
+		st = index_erase(c, t, its[i], false);
+	return st;
 }
 
 /* Locks the row of nam_tables that defines a table. NAM_CONFLICT: it is another one by now. */
@@ -419,7 +433,10 @@ cat_index_drop(struct cat *c, struct txn *t, const struct cat_table *table, unsi
 	for (unsigned k = 0, n = 0; k < table->indexes; k++)
 		if (k != i)
 			all[n++] = table->index[k];
-	nam_status st = index_erase(c, t, table->path, &table->index[i], false, NULL);
+	const struct cat_table *its;
+	nam_status st = index_find(c, t, table->path, &table->index[i], &its);
+	if (st == NAM_OK)
+		st = index_erase(c, t, its, false);
 	if (st == NAM_OK)
 		st = with_indexes(c, t, table, all, table->indexes - 1);
 	free(all);
@@ -430,8 +447,7 @@ nam_status
 cat_index_rename(struct cat *c, struct txn *t, const struct cat_table *table, unsigned i, const char *name)
 {
 	char path[CAT_PATH_MAX + 1];
-	const struct cat_table *there;
-	uint32_t generation;
+	const struct cat_table *there, *its;
 	cat_beside(table->path, name, path);
 	nam_status st = cat_name_taken(c, t, path, &there);
 	if (st != NAM_OK || there != NULL)
@@ -441,7 +457,10 @@ cat_index_rename(struct cat *c, struct txn *t, const struct cat_table *table, un
 		return NAM_NOMEM;
 	memcpy(all, table->index, table->indexes * sizeof *all);
 	snprintf(all[i].name, sizeof all[i].name, "%s", name);
-	st = index_erase(c, t, table->path, &table->index[i], true, &generation);
+	st = index_find(c, t, table->path, &table->index[i], &its);
+	uint32_t generation = st == NAM_OK ? its->generation : 0;
+	if (st == NAM_OK)
+		st = index_erase(c, t, its, true);
 	if (st == NAM_OK) {
 		const struct cat_table def = index_def(&all[i], table->path, table->store.id, generation + 1);
 		st = index_write(c, t, &def, true);
