@@ -211,6 +211,24 @@ foreigns(struct sql_session *s, struct cat_table *def, const struct ast_stmt *as
 	return true;
 }
 
+/* Those of its indexes. They are asked before anything is written: when a definition is half made,
+ * the catalog cannot be read. */
+static bool
+names_are_free(struct sql_session *s, const struct cat_table *def, struct cat_err *err)
+{
+	for (unsigned i = 0; i < def->indexes; i++) {
+		const struct cat_table *there;
+		char path[CAT_PATH_MAX + 1];
+		cat_beside(def->path, def->index[i].name, path);
+		nam_status st = cat_find(s->cfg.cat, s->t, path, &there);
+		if (st != NAM_OK)
+			return sql_status(err, st, NULL);
+		if (there != NULL)
+			return cat_error(err, "42P07", "relation \"%s\" already exists", def->index[i].name);
+	}
+	return true;
+}
+
 bool
 sql_create_table(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
     struct nam_arena *arena, struct cat_err *err)
@@ -281,17 +299,11 @@ sql_create_table(struct sql_session *s, const struct ast_stmt *ast, const struct
 		if (ast->column[i].seq != NULL && !sql_sequence_name(s, def->path, def->column[i].name,
 						      seq[i], &def->column[i].dflt, arena, err))
 			return false;
-	st = cat_create(s->cfg.cat, s->t, def);
-	if (st == NAM_DUPLICATE) {
-		const char *name = cat_local(def->path);
-		for (unsigned i = 0; i < def->indexes; i++) {
-			char path[CAT_PATH_MAX + 1];
-			cat_beside(def->path, def->index[i].name, path);
-			if (cat_find(s->cfg.cat, s->t, path, &there) == NAM_OK && there != NULL)
-				name = def->index[i].name;
-		}
-		return cat_error(err, "42P07", "relation \"%s\" already exists", name);
-	}
+	if (!names_are_free(s, def, err))
+		return false;
+	/* Another transaction has made one of that name meanwhile. */
+	if ((st = cat_create(s->cfg.cat, s->t, def)) == NAM_DUPLICATE)
+		return cat_error(err, "42P07", "relation \"%s\" already exists", cat_local(def->path));
 	if (st == NAM_OK)
 		st = cat_find(s->cfg.cat, s->t, def->path, &there);
 	if (st != NAM_OK)
