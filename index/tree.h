@@ -202,7 +202,7 @@ struct idx_leaf {
 struct idx_seen {
 	struct idx_leaf leaf;
 	uint64_t id;           /* of the tree; 0 = a message told the leaf, and not this */
-	uint32_t falls;        /* likewise: rises when the leaf gives a part of its range away (B3) */
+	uint32_t falls;        /* likewise: rises when the leaf gives range away (B3) */
 	struct idx_tree *tree; /* borrowed */
 };
 /* Zeroed at first. Calls that are given one add the leaves that prove their answers. */
@@ -227,10 +227,10 @@ nam_status idx_leaves_same(
 nam_status idx_leaves_changed(
     struct net_worker *w, const struct idx_leaves *l, uint32_t *from, struct net_counts *acct);
 /*
- * READs a leaf again that has changed. *there: what has the range now is known, so each entry that has
- * come to the places it proved is among value[0 .. *n), IDX_LEAF_MOST of them at most: the leaf
- * itself, or, if it has left the tree, those to which its range went. False: it has split, or is used
- * again, or it could not be READ whole.
+ * READs a leaf again that has changed. *there: what has the range now is known, so each entry
+ * that has come to the places it proved is among value[0 .. *n), IDX_LEAF_MOST of them at most:
+ * the leaf itself, or, if it has left the tree, those to which its range went. False: it has
+ * split, or is used again, or it could not be READ whole.
  */
 enum { IDX_LEAF_MOST = 48 };
 nam_status idx_leaf_now(struct net_worker *w, const struct idx_seen *leaf, uint64_t *value, unsigned *n,
@@ -265,7 +265,7 @@ nam_status idx_tree_lookup_many(struct net_worker *w, struct idx_tree_probe *p, 
 /* One leaf's change, for a caller that keeps a list of leaves: its own change is not another's. */
 struct idx_leaf_change {
 	struct idx_leaf before;        /* at 0: nothing changed */
-	struct idx_leaf after;         /* the same leaf now; another address only if it was the root */
+	struct idx_leaf after;         /* the same leaf now; elsewhere only if it was the root */
 	struct idx_leaf sibling;       /* at 0, or the leaf that took the upper half of it */
 	uint16_t falls, sibling_falls; /* with a sibling: idx_seen.falls of both */
 };

@@ -27,7 +27,7 @@
 #include <string.h>
 
 enum {
-	ENTRIES = 512, /* of one call of the index: a partition works on several messages in a row */
+	ENTRIES = 512, /* of one call of the index: several messages in a row to a partition */
 	REMOVES = 32   /* likewise, of an abort */
 };
 #define MOVED_NS UINT64_C(10000000000)

@@ -49,9 +49,9 @@
  *   B3  While a node lives, its low and its high only fall, and its level is the same (the root's
  *       only rises). What it gives up goes to the node at `right`, in the same change. So for a
  *       place >= high the search goes right; for a place < low it began at a wrong node.
- *       `falls` counts how often its high fence fell. So a leaf of which the count is the same still
- *       has the range that it had, or more below it, but for 2^16 falls within one transaction;
- *       `right` proves nothing of that kind, because nodes are used again.
+ *       `falls` counts how often its high fence fell. So a leaf of which the count is the same
+ *       still has the range that it had, or more below it, but for 2^16 falls within one
+ *       transaction; `right` proves nothing of that kind, because nodes are used again.
  *   B4  As long as the tree lives its memory has nodes of the tree alone, of one level at each
  *       address. Dropping a tree takes the check of each leaf away, before its memory is used
  *       again; another tree has another identity, and another kind of memory has no right check.
@@ -85,17 +85,18 @@
  *       behind that answer. So when the target changes for the first time, no node of the source
  *       proves anything about a place >= M (B1), whatever way leads a reader to it.
  *
- *   B15 A leaf without entries, and with it the inner nodes that lead to it alone, may give its range
- *       to its right neighbour: in one change (B7) the low fence of each neighbour falls to theirs,
- *       their own high fence falls to their low one, the node above both loses one of the two
- *       children, and their left neighbours' `right` leads past them. So a node that has left the
- *       tree proves nothing (B2), and leads an old way to where its range went, as after a split.
- *       A leaf keeps its last high fence, as its third place: so a reader that saw the range can
- *       follow it (idx_leaf_now). The heir has room: else one entry in front of a full leaf would
- *       split it and leave it again and again.
- *       Only in a LIVE partition: M stays a fence, and what a target READs stays as it is (B11).
- *   B16 The memory of a node that has left the tree is used again for a node of the same level, whose words and `changes` go on: by the log, as a node is changed
- *       that readers see, because an old way leads to it. To such a reader it is a wrong node.
+ *   B15 A leaf without entries, and with it the inner nodes that lead to it alone, may give its
+ *       range to its right neighbour: in one change (B7) the low fence of each neighbour falls to
+ *       theirs, their own high fence falls to their low one, the node above both loses one of the
+ *       two children, and their left neighbours' `right` leads past them. So a node that has left
+ *       the tree proves nothing (B2), and leads an old way to where its range went, as after a
+ *       split. A leaf keeps its last high fence, as its third place: so a reader that saw the range
+ *       can follow it (idx_leaf_now). The heir has room: else one entry in front of a full leaf
+ *       would split it and leave it again and again. Only in a LIVE partition: M stays a fence, and
+ *       what a target READs stays as it is (B11).
+ *   B16 The memory of a node that has left the tree is used again for a node of the same level,
+ *       whose words, `changes` and `falls` go on: by the log, as a node is changed that readers see,
+ *       because an old way leads to it. To such a reader it is a wrong node.
  *
  *   B14 While `state` is BARE, no entry is in: so a READ that finds it proves that the tree was
  *       empty when the READ began. The first client that changes the tree CASes `map` from 0 to a
@@ -121,7 +122,7 @@ enum {
 	IDX_NODE_SLOTS = 16,
 	IDX_KEY_WORDS = 8, /* most */
 	IDX_NODE_ALIGN = 64,
-	IDX_ENDED_HIGH = 2, /* the slot where a leaf that has left the tree keeps its high fence (B15) */
+	IDX_ENDED_HIGH = 2, /* slot where a leaf that has left the tree keeps its high fence (B15) */
 	IDX_NODE_LOW = 4,   /* the word where low begins */
 	IDX_NODE_WORDS_MAX = 4 + 2 * (IDX_KEY_WORDS + 1) + IDX_NODE_SLOTS * (IDX_KEY_WORDS + 2),
 	IDX_LEVELS_MAX = 14,

@@ -58,7 +58,7 @@ struct model_config {
 	unsigned parts, actors, steps;
 	unsigned insert_percent, remove_percent, scan_percent; /* the other steps are lookups */
 	unsigned move_permille;                                /* steps that move a half */
-	unsigned drain_permille;                               /* steps that empty a range of keys */
+	unsigned drain_permille;                               /* steps that empty a range */
 	unsigned extents_max;                                  /* memory, 0 = all there is */
 	uint32_t lose_ppm;                                     /* connections that break */
 };
@@ -502,8 +502,8 @@ move(struct actor *a)
 		violated(m, "a move says %s", nam_status_name(st));
 }
 
-/* Removes all entries of a run of keys, from its front, from its end, or in any order: leaves become
- * empty beside others that look for them. */
+/* Removes all entries of a run of keys, from its front, from its end, or in any order: leaves
+ * become empty beside others that look for them. */
 static void
 drain(struct actor *a)
 {

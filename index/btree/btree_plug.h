@@ -101,8 +101,8 @@ struct idx_model {
 	bool (*idle)(void *model);
 	/* A leaf was split: the leaves that had one range are now two. leaf, sibling: offsets. */
 	void (*split)(void *model, uint64_t leaf, uint64_t sibling);
-	/* A leaf has left the tree, and perhaps inner nodes with it: what held [low, was) is another
-	 * one now. Keys. NULL = none. */
+	/* A leaf has left the tree, and perhaps inner nodes with it: what held [low, was) is
+	 * another one now. Keys. NULL = none. */
 	void (*joined)(void *model, const uint64_t *low, const uint64_t *was);
 	/* A message of idx_view_call; rq's bytes and len are those of that call's request. */
 	nam_status (*message)(void *model, struct net_request *rq);

@@ -668,7 +668,7 @@ enum { LIFE_KEYS = 400, LIFE_KEY = 200, LIFE_ROUND = 20, LIFE_VALUE = 1000 };
 enum life {
 	LIFE_ENDED,      /* it leaves the tree, and the entry comes */
 	LIFE_AGAIN,      /* it leaves, is used again, and the entry comes */
-	LIFE_SPLIT,      /* the entry splits it, into the memory of its right neighbour, which has left */
+	LIFE_SPLIT,      /* the entry splits it, into the memory of its old right neighbour */
 	LIFE_SPLIT_JOIN, /* others split it, the upper half leaves, and the entry comes there */
 	LIVES
 };
@@ -788,7 +788,7 @@ what_has_come_is_seen(void **state)
 	for (int broken = 0; broken < 2; broken++)
 		for (unsigned life = 0; life < LIVES; life++) {
 			struct model m;
-			struct model_config cfg = { .seed = 1, /* READs, and copies of inner nodes */
+			struct model_config cfg = { .seed = 1, /* READs, copies of inner nodes */
 				.words = 1,
 				.keys = 2 * LIFE_KEYS,
 				.values = 1,

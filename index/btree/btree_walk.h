@@ -109,7 +109,8 @@ walk_down(struct tree_walk *w, uint64_t at, int level, const uint64_t *low, cons
 	}
 }
 
-/* Nodes that have left the tree: each is whole, nothing lies between its fences, and its list ends. */
+/* Nodes that have left the tree: each is whole, nothing lies between its fences, and its list
+ * ends. */
 static void
 walk_spares(struct tree_walk *w, uint64_t part)
 {

@@ -179,7 +179,7 @@ idx_part_join(struct part *p, const uint64_t *key, uint64_t value)
 		memcpy(was, idx_at(leaf, idx_node_high(w)), 8 * (size_t)w);
 		memcpy(low, idx_at(leaf, IDX_NODE_LOW), 8 * (size_t)(w + 1));
 		carry_out(p, &j, low);
-		/* The heir's old fence is none of the models' now, the leaf none of their leaves. */
+		/* The heir's old fence is none of the models' now, the leaf none of them. */
 		if (p->ops != NULL && p->pub.model != NULL && p->ops->joined != NULL)
 			p->ops->joined(p->pub.model, low, was);
 	}

@@ -96,8 +96,8 @@ const struct idx_node *idx_part_hint(
     const struct part *p, uint64_t hint, const uint64_t *key, uint64_t value);
 uint64_t idx_part_offset(const struct part *p, const struct idx_node *n);
 
-/* Inserts a place. *c, zeroed at first, tells which leaf changed. NAM_OK, also if it is in; NAM_FULL: no memory;
- * NAM_CORRUPT. hinted: the leaf that holds it if it is known, else NULL. */
+/* Inserts a place. *c, zeroed at first, tells which leaf changed. NAM_OK, also if it is in;
+ * NAM_FULL: no memory; NAM_CORRUPT. hinted: the leaf that holds it if it is known, else NULL. */
 nam_status idx_part_insert(struct part *p, const uint64_t *key, uint64_t value, const struct idx_node *hinted,
     struct idx_an_change *c);
 /* Inserts n places that are not in, and that this leaf holds and has room for: in one change. */

@@ -294,8 +294,8 @@ idx_seek(struct net_worker *w, struct idx_tree *t, struct seek *s, unsigned n, s
 
 /* ---- lookup ---------------------------------------------------------------------------- */
 
-/* Hits of one leaf, in order, that are not before `from`: a leaf that was asked before may have given
- * its range to this one since (B15). */
+/* Hits of one leaf, in order, that are not before `from`: a leaf that was asked before may have
+ * given its range to this one since (B15). */
 static void
 gather(struct idx_tree_probe *p, const struct idx_node *n, unsigned w, uint64_t from)
 {

@@ -463,8 +463,8 @@ idx_leaves_same(struct net_worker *w, const struct idx_leaves *l, bool *same, st
 
 static_assert((int)IDX_LEAF_MOST >= (int)IDX_NODE_SLOTS, "a caller has room for a leaf");
 
-/* READs a node until it is whole. False: it is no leaf of the tree, or does not become whole; or *st
- * says what failed. */
+/* READs a node until it is whole. False: it is no leaf of the tree, or does not become whole; or
+ * *st says what failed. */
 static bool
 leaf_whole(struct net_worker *w, const struct idx_seen *leaf, net_addr at, struct idx_node *node,
     nam_status *st, struct net_counts *acct)
@@ -485,8 +485,8 @@ leaf_whole(struct net_worker *w, const struct idx_seen *leaf, net_addr at, struc
 	return false;
 }
 
-/* The entries of a range: leaf `node` has left the tree, and gave its range, all that it had, to the
- * leaf at its right (B15). That one may have given a part of it on. */
+/* The entries of a range: leaf `node` has left the tree, and gave its range, all that it had, to
+ * the leaf at its right (B15). That one may have given a part of it on. */
 static nam_status
 follow(struct net_worker *w, const struct idx_seen *leaf, const struct idx_node *ended, uint64_t *value,
     unsigned *n, bool *there, struct net_counts *acct)

@@ -5,8 +5,8 @@
  * At first one range covers all keys, untrained. A training cuts what one sub-model takes off the
  * front of its range; the rest is a range of its own, also untrained. So no step is longer than
  * one training, and a range whose leaves have become too many is cut the same way (the paper's
- * model expansion, for one sub-model at a time instead of all at once). Ranges whose leaves have all
- * left the tree are joined.
+ * model expansion, for one sub-model at a time instead of all at once). Ranges whose leaves have
+ * all left the tree are joined.
  */
 #include <base/assert.h>
 #include <index/learned/learned_internal.h>
