@@ -95,8 +95,8 @@
  *       would split it and leave it again and again. Only in a LIVE partition: M stays a fence, and
  *       what a target READs stays as it is (B11).
  *   B16 The memory of a node that has left the tree is used again for a node of the same level,
- *       whose words, `changes` and `falls` go on: by the log, as a node is changed that readers see,
- *       because an old way leads to it. To such a reader it is a wrong node.
+ *       whose words, `changes` and `falls` go on: by the log, as a node is changed that readers
+ *       see, because an old way leads to it. To such a reader it is a wrong node.
  *
  *   B14 While `state` is BARE, no entry is in: so a READ that finds it proves that the tree was
  *       empty when the READ began. The first client that changes the tree CASes `map` from 0 to a
@@ -122,7 +122,7 @@ enum {
 	IDX_NODE_SLOTS = 16,
 	IDX_KEY_WORDS = 8, /* most */
 	IDX_NODE_ALIGN = 64,
-	IDX_ENDED_HIGH = 2, /* slot where a leaf that has left the tree keeps its high fence (B15) */
+	IDX_ENDED_HIGH = 2, /* slot where a leaf that has left keeps its high fence (B15) */
 	IDX_NODE_LOW = 4,   /* the word where low begins */
 	IDX_NODE_WORDS_MAX = 4 + 2 * (IDX_KEY_WORDS + 1) + IDX_NODE_SLOTS * (IDX_KEY_WORDS + 2),
 	IDX_LEVELS_MAX = 14,
