@@ -883,7 +883,7 @@ model_world(enum model_kind kind, uint64_t seed)
 		c.parts = 1 + (unsigned)(seed % 2);
 		c.unique = seed % 4 ? 0 : 200;
 		c.drain_permille = 60;
-		c.move_permille = seed % 5 ? 0 : 12;
+		c.move_permille = seed % 3 ? 0 : 40;
 		c.insert_percent = 60;
 		c.scan_percent = 20;
 		if (seed % 7 == 0) { /* runs of equal keys in many leaves */

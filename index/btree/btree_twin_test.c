@@ -378,6 +378,29 @@ a_crash_at_every_store(void **state)
 		}
 }
 
+/* A queue of so many entries in front of 64 others, that moves on: its leaves leave the tree. */
+static void
+a_queue_leaves_nothing(void **state)
+{
+	(void)state;
+	enum { OTHERS = 64, STEPS = 8000, LONG = 300, FAR = 1 << 20, SLACK = 4 };
+	static struct bench b;
+	for (unsigned length = 1; length <= LONG; length += length < 20 ? 1 : 70) {
+		bench_open(&b, 1, 0);
+		for (unsigned i = 0; i < STEPS + length + OTHERS; i++) {
+			uint64_t key = i < OTHERS ? FAR + i : i - OTHERS, first = key - length;
+			struct idx_an_change c = { 0 };
+			assert_int_equal(idx_part_insert(&b.p, &key, key + 1, NULL, &c), NAM_OK);
+			if (i >= OTHERS + length)
+				assert_int_equal(idx_part_remove(&b.p, &first, first + 1, NULL, &c), NAM_OK);
+		}
+		const struct idx_part_head *h = idx_head_of_part(&b.p);
+		if (h->leaves > (OTHERS + length) / (IDX_NODE_SLOTS / 2) + SLACK)
+			fail_msg("a queue of %u: %" PRIu64 " leaves", length, h->leaves);
+		bench_close(&b);
+	}
+}
+
 /* ---- a move, cut at each store --------------------------------------------------------- */
 
 /* What must hold when the service has opened the partition again: all entries below its end, whole
@@ -894,6 +917,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_crash_at_every_store),
 		cmocka_unit_test(a_join_cut_at_every_store),
+		cmocka_unit_test(a_queue_leaves_nothing),
 		cmocka_unit_test(a_move_cut_at_every_store),
 		cmocka_unit_test(crash_twins_are_caught),
 		cmocka_unit_test(the_sound_one_is_not_caught),

@@ -16,7 +16,7 @@
 
 enum {
 	LEVELS = 5, /* of nodes that leave the tree in one change: what the log has room for */
-	AGAIN = 4,  /* joins after one remove: the heir may be empty as well */
+	AGAIN = 8,  /* leaves that are looked at after one change */
 };
 static_assert(
     (3 * LEVELS + 1) * (IDX_NODE_WORDS_MAX + 2) + 64 <= IDX_LOG_WORDS, "a join has room in the log");
@@ -160,39 +160,59 @@ carry_out(struct part *p, const struct join *j, const uint64_t *low)
 	idx_change_end(c);
 }
 
+/* The last place before the one given. False: that is the first of the partition. */
+static bool
+before(const struct part *p, uint64_t *place)
+{
+	const struct idx_part_head *h = idx_head_of_part(p);
+	unsigned w = p->pub.words;
+	return idx_place_order(place, place[w], h->low, h->low[w], w) > 0 &&
+	       idx_place_before(place, &place[w], w);
+}
+
+/*
+ * The heir may be empty as well: then it is next. Else the leaf before is: it may have become empty
+ * when its heir was full, or while the partition was moving.
+ */
 void
 idx_part_join(struct part *p, const uint64_t *key, uint64_t value)
 {
 	unsigned w = p->pub.words;
-	uint64_t low[IDX_KEY_WORDS + 1];
-	memcpy(low, key, 8 * (size_t)w);
-	low[w] = value;
+	uint64_t place[IDX_KEY_WORDS + 1], was[IDX_KEY_WORDS];
+	memcpy(place, key, 8 * (size_t)w);
+	place[w] = value;
 	if (idx_head_of_part(p)->state != IDX_PART_LIVE && !nam_fault(TREE_JOIN_MOVING))
 		return;
 	for (unsigned i = 0; i < AGAIN; i++) {
 		struct idx_path path;
 		struct join j;
-		const struct idx_node *leaf = idx_part_find(p, low, low[w], &path);
-		if (leaf == NULL || idx_meta_count(leaf->meta) > 0 || !plan(p, &path, leaf, &j))
+		const struct idx_node *leaf = idx_part_find(p, place, place[w], &path);
+		if (leaf == NULL || idx_meta_count(leaf->meta) > 0)
 			return;
-		uint64_t was[IDX_KEY_WORDS];
 		memcpy(was, idx_at(leaf, idx_node_high(w)), 8 * (size_t)w);
-		memcpy(low, idx_at(leaf, IDX_NODE_LOW), 8 * (size_t)(w + 1));
-		carry_out(p, &j, low);
+		memcpy(place, idx_at(leaf, IDX_NODE_LOW), 8 * (size_t)(w + 1));
+		if (!plan(p, &path, leaf, &j)) {
+			/* Those before it may join it, and leave it alone below its inner node. */
+			if (!before(p, place))
+				return;
+			continue;
+		}
+		carry_out(p, &j, place);
 		/* The heir's old fence is none of the models' now, the leaf none of them. */
 		if (p->ops != NULL && p->pub.model != NULL && p->ops->joined != NULL)
-			p->ops->joined(p->pub.model, low, was);
+			p->ops->joined(p->pub.model, place, was);
+		const struct idx_node *heir = idx_part_node(&p->pub, j.heir[0]);
+		if (heir == NULL || (idx_meta_count(heir->meta) > 0 && !before(p, place)))
+			return;
 	}
 }
 
 void
 idx_part_join_before(struct part *p, const struct idx_node *leaf)
 {
-	const struct idx_part_head *h = idx_head_of_part(p);
 	unsigned w = p->pub.words;
 	uint64_t place[IDX_KEY_WORDS + 1];
 	memcpy(place, idx_at(leaf, IDX_NODE_LOW), 8 * (size_t)(w + 1));
-	if (idx_place_order(place, place[w], h->low, h->low[w], w) > 0 &&
-	    idx_place_before(place, &place[w], w))
+	if (before(p, place))
 		idx_part_join(p, place, place[w]);
 }

@@ -413,6 +413,8 @@ insert_split(struct part *p, const uint64_t *key, uint64_t value, struct idx_an_
 									 << IDX_AN_LEFT_FALLS;
 	if (p->ops != NULL && p->pub.model != NULL)
 		p->ops->split(p->pub.model, left, right);
+	/* It was full, and has room now. */
+	idx_part_join_before(p, idx_part_node(&p->pub, left));
 	return NAM_OK;
 }
 
@@ -753,7 +755,8 @@ cut_off(struct part *p, const uint64_t *m)
 		idx_part_load(p, path.at[level], &n);
 		cut[level] = n.right;
 		n.meta = idx_meta_next(&n, level == 0 ? idx_meta_count(n.meta) : path.child[level] + 1);
-		n.meta = idx_meta_fallen(n.meta);
+		if (level > 0) /* the leaf ends there already */
+			n.meta = idx_meta_fallen(n.meta);
 		n.right = 0;
 		memcpy(idx_words_of(&n, idx_node_high(w)), m, 8 * (size_t)(w + 1));
 		idx_change_node(c, path.at[level], &n);

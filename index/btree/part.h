@@ -112,7 +112,7 @@ nam_status idx_part_remove(struct part *p, const uint64_t *key, uint64_t value, 
  * that is moving. Nothing is done if the leaf has entries.
  */
 void idx_part_join(struct part *p, const uint64_t *key, uint64_t value);
-/* After a full leaf has lost an entry: it has room now, so the leaf before it may join it. */
+/* After a full leaf has lost an entry, or was split: the leaf before it may join it now. */
 void idx_part_join_before(struct part *p, const struct idx_node *leaf);
 /* Inserts places in rising order, entry i at e + i * (W + 1): key, value. *done: so many. */
 nam_status idx_part_fill(struct part *p, const uint64_t *e, unsigned n, unsigned percent, unsigned *done);

@@ -478,7 +478,8 @@ leaf_whole(struct net_worker *w, const struct idx_seen *leaf, net_addr at, struc
 			return false;
 		if (idx_node_sound(node, leaf->id, words, true))
 			return true;
-		if (node->tree != leaf->id || idx_node_ended(node, leaf->id))
+		if (node->tree != leaf->id || idx_node_ended(node, leaf->id) ||
+		    idx_meta_level(node->meta) != 0) /* the root was split */
 			return false;
 		net_back_off(w, &pause);
 	}
