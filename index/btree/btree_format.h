@@ -126,7 +126,6 @@ enum {
 	IDX_NODE_LOW = 4,   /* the word where low begins */
 	IDX_NODE_WORDS_MAX = 4 + 2 * (IDX_KEY_WORDS + 1) + IDX_NODE_SLOTS * (IDX_KEY_WORDS + 2),
 	IDX_LEVELS_MAX = 14,
-	IDX_SPARE_LEVELS = IDX_LEVELS_MAX,
 	IDX_PART_ROOT = 4096,
 	IDX_PART_LOG = 8192,
 	IDX_PART_NODES = 32768,
@@ -372,7 +371,7 @@ struct idx_part_head {
 	uint64_t seal[IDX_KEY_WORDS + 1]; /* SEALED: M; value last, at [W] */
 	uint64_t cut[IDX_LEVELS_MAX];     /* CUT: of each level, the first node cut off */
 	/* by the log: offset of the first spare node of a level (B16), 0 = none */
-	uint64_t spare[IDX_SPARE_LEVELS];
+	uint64_t spare[IDX_LEVELS_MAX];
 };
 enum idx_part_state {
 	IDX_PART_LIVE,

@@ -252,6 +252,20 @@ cut_everywhere(struct bench *b, const struct step *s, struct nam_rng *rng)
 	return n;
 }
 
+/* Full leaves of runs of 20 keys, of which one begins at each `every` keys below `end`. */
+static void
+fill_runs(struct bench *b, unsigned end, unsigned every)
+{
+	for (unsigned k = 0; k < end; k += every) {
+		struct step s = { .what = FILL, .key = k, .n = 20 };
+		while (do_step(b, &s) == NAM_FULL) {
+			const struct step grow = { .what = GROW };
+			assert_int_equal(do_step(b, &grow), NAM_OK);
+		}
+		memset(b->in + k, 1, 20);
+	}
+}
+
 static void
 cuts(unsigned words, uint64_t seed, unsigned steps, char broken[200], uint64_t *most)
 {
@@ -264,14 +278,7 @@ cuts(unsigned words, uint64_t seed, unsigned steps, char broken[200], uint64_t *
 	budget = UINT64_MAX;
 	*most = 0;
 	/* Full leaves of every other run of 20 keys, so that inserts split them. */
-	for (unsigned k = 0; k < keys / 2; k += 40) {
-		struct step s = { .what = FILL, .key = k, .n = 20 };
-		while (do_step(&b, &s) == NAM_FULL) {
-			const struct step grow = { .what = GROW };
-			assert_int_equal(do_step(&b, &grow), NAM_OK);
-		}
-		memset(b.in + k, 1, 20);
-	}
+	fill_runs(&b, keys / 2, 40);
 	check(&b, NULL, "at first");
 	for (unsigned i = 0; i < steps && b.broken[0] == 0; i++) {
 		struct step s = { .what = (enum what)(
@@ -304,14 +311,7 @@ cut_joins(unsigned words, uint64_t seed, unsigned steps, char broken[200], unsig
 	idx_store_hook = on_store;
 	budget = UINT64_MAX;
 	*joins = *again = 0;
-	for (unsigned k = 0; k < keys; k += 20) {
-		struct step s = { .what = FILL, .key = k, .n = 20 };
-		while (do_step(&b, &s) == NAM_FULL) {
-			const struct step grow = { .what = GROW };
-			assert_int_equal(do_step(&b, &grow), NAM_OK);
-		}
-		memset(b.in + k, 1, 20);
-	}
+	fill_runs(&b, keys, 20);
 	check(&b, NULL, "at first");
 	for (unsigned i = 0; i < steps && b.broken[0] == 0; i++) {
 		const struct idx_part_head *h = idx_head_of_part(&b.p);
@@ -480,14 +480,7 @@ halves_open(struct halves *h, unsigned words)
 	h->keys = words == 1 ? KEYS_MAX : 1200;
 	h->leaves = h->end = 0;
 	bench_open(b, words, h->keys);
-	for (unsigned k = 0; k < h->keys; k += 20) {
-		struct step s = { .what = FILL, .key = k, .n = 20 };
-		while (do_step(b, &s) == NAM_FULL) {
-			const struct step grow = { .what = GROW };
-			assert_int_equal(do_step(b, &grow), NAM_OK);
-		}
-		memset(b->in + k, 1, 20);
-	}
+	fill_runs(b, h->keys, 20);
 	for (uint64_t at = idx_part_leaf(&b->p.pub, NULL, 0); at != 0; at = idx_part_right(&b->p.pub, at))
 		h->leaf[h->leaves++] = at;
 	h->bytes = (b->p.extents + 2) * (uint64_t)IDX_TREE_EXTENT;

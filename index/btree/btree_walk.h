@@ -117,7 +117,7 @@ walk_spares(struct tree_walk *w, uint64_t part)
 	const struct idx_part_head *h = (const void *)walk_node(w, part);
 	unsigned words = w->words;
 	uint64_t most = w->size / IDX_NODE_ALIGN;
-	for (unsigned level = 0; level < IDX_SPARE_LEVELS; level++) {
+	for (unsigned level = 0; level < IDX_LEVELS_MAX; level++) {
 		uint64_t at = h->spare[level];
 		for (; at != 0; w->spares++) {
 			const struct idx_node *n = walk_node(w, (part & ~((UINT64_C(1) << 48) - 1)) | at);

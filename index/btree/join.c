@@ -46,18 +46,27 @@ find_heirs(const struct part *p, struct join *j)
 	return idx_meta_count(n->meta) < IDX_NODE_SLOTS;
 }
 
+/* The last place before the one given. False: that is the first of the partition. */
+static bool
+before(const struct part *p, uint64_t *place)
+{
+	const struct idx_part_head *h = idx_head_of_part(p);
+	unsigned w = p->pub.words;
+	return idx_place_order(place, place[w], h->low, h->low[w], w) > 0 &&
+	       idx_place_before(place, &place[w], w);
+}
+
 static bool
 find_left(const struct part *p, const struct idx_node *leaf, struct join *j)
 {
-	const struct idx_part_head *h = idx_head_of_part(p);
 	unsigned w = p->pub.words;
 	uint64_t place[IDX_KEY_WORDS + 1];
 	struct idx_path path;
 	memset(j->left, 0, sizeof j->left);
 	memcpy(place, idx_at(leaf, IDX_NODE_LOW), 8 * (size_t)(w + 1));
-	if (idx_place_order(place, place[w], h->low, h->low[w], w) <= 0)
+	if (!before(p, place))
 		return true;
-	if (!idx_place_before(place, &place[w], w) || idx_part_find(p, place, place[w], &path) == NULL)
+	if (idx_part_find(p, place, place[w], &path) == NULL)
 		return false;
 	memcpy(j->left, path.at, j->top * sizeof *j->left);
 	return true;
@@ -99,8 +108,7 @@ end_node(struct idx_change *c, uint64_t offset, uint64_t heir)
 	if (!nam_fault(TREE_JOIN_FENCE))
 		memcpy(idx_words_of(&n, idx_node_high(w)), idx_at(&n, IDX_NODE_LOW), 8 * (size_t)(w + 1));
 	n.right = idx_part_address(p, heir);
-	n.meta = idx_meta_next(&n, idx_meta_count(n.meta));
-	n.meta = idx_meta_fallen(n.meta);
+	n.meta = idx_meta_fallen(idx_meta_next(&n, idx_meta_count(n.meta)));
 	idx_change_spare(c, offset, &n);
 	idx_change_node(c, offset, &n);
 }
@@ -158,16 +166,6 @@ carry_out(struct part *p, const struct join *j, const uint64_t *low)
 			lead_past(c, j->left[level], j->heir[level]);
 	}
 	idx_change_end(c);
-}
-
-/* The last place before the one given. False: that is the first of the partition. */
-static bool
-before(const struct part *p, uint64_t *place)
-{
-	const struct idx_part_head *h = idx_head_of_part(p);
-	unsigned w = p->pub.words;
-	return idx_place_order(place, place[w], h->low, h->low[w], w) > 0 &&
-	       idx_place_before(place, &place[w], w);
 }
 
 /*

@@ -20,7 +20,7 @@ struct idx_change {
 	unsigned again_n;                                   /* spare nodes that it uses again ... */
 	uint64_t again[IDX_AGAIN_MAX];                      /* ... their offsets */
 	uint64_t next, end, using_, leaves, inners, splits; /* as they will be */
-	uint64_t spare[IDX_SPARE_LEVELS];                   /* likewise */
+	uint64_t spare[IDX_LEVELS_MAX];                     /* likewise */
 	uint64_t log[IDX_LOG_WORDS - 2];
 };
 

@@ -104,7 +104,7 @@ idx_change_end(struct idx_change *c)
 		idx_change_run(
 		    c, p->pub.at + offsetof(struct idx_part_head, next), words, sizeof words / sizeof *words);
 		idx_change_run(
-		    c, p->pub.at + offsetof(struct idx_part_head, spare), c->spare, IDX_SPARE_LEVELS);
+		    c, p->pub.at + offsetof(struct idx_part_head, spare), c->spare, IDX_LEVELS_MAX);
 	}
 	if (!nam_fault(TREE_NO_LOG)) {
 		idx_put_words(p, log + offsetof(struct idx_log, word), c->log, c->n);
@@ -182,7 +182,7 @@ idx_change_take(struct idx_change *c, unsigned level)
 	const struct part *p = c->p;
 	unsigned bytes = idx_node_room(p->pub.words, level == 0);
 	c->takes = true;
-	if (level < IDX_SPARE_LEVELS && c->again_n < IDX_AGAIN_MAX) {
+	if (c->again_n < IDX_AGAIN_MAX) {
 		const struct idx_node *n = spare_of(c, level);
 		uint64_t at = c->spare[level];
 		c->spare[level] = n != NULL ? *idx_at(n, spare_link(p)) : 0;
@@ -244,8 +244,6 @@ idx_change_spare(struct idx_change *c, uint64_t offset, struct idx_node *n)
 		c->leaves--;
 	else
 		c->inners--;
-	if (level >= IDX_SPARE_LEVELS)
-		return;
 	*idx_words_of(n, spare_link(c->p)) = c->spare[level];
 	c->spare[level] = offset;
 }

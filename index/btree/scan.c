@@ -107,7 +107,7 @@ take(struct idx_tree_scan *s, const struct idx_node *n, net_addr at, nam_status 
 	if (!here)
 		return false;
 	*st = idx_leaves_saw(s->leaves, s->t, at, n);
-	/* Fences stay where they are, but for a tree that was dropped and made again meanwhile. */
+	/* What lies before the cursor was shown: a leaf may have inherited range there (B15). */
 	memcpy(s->descending ? s->high : s->low, s->at, 8 * (size_t)(w + 1));
 	memcpy(&s->leaf, n, 8 * (size_t)idx_node_words(w, true));
 	s->have = idx_leaf_sort(&s->leaf, w, s->slot);
