@@ -57,6 +57,8 @@
 	X(PLACE_UNTAGGED, "place-untagged", "M", "places_test", 0, "the stack of free places for anchors has no tag") \
 	X(ENTRY_IGNORED, "entry-ignored", "H", "sim_txn", 500, "a commit goes on though another insert has entered its key") \
 	X(KEY_UNASKED, "key-unasked", "O2", "order_test", 0, "an entry of an ordered index is removed though versions may have its key") \
+	X(RIVAL_UNSEEN, "rival-unseen", "U1", "unique_test", 0, "an entry beside others is made, and they are not looked at again") \
+	X(ENTRY_KEPT, "entry-kept", "O5", "unique_test", 0, "an entry of a key that a row had for a while stays after COMMIT") \
 	X(ENTRY_UNLOCKED, "entry-unlocked", "O2", "order_test", 0, "an entry of an ordered index is removed without a lock on its block") \
 	X(KEYED_UNLOCKED, "keyed-unlocked", "K1", "keyed_test", 0, "a block that a transaction has locked is taken for one without the key") \
 	X(KNOWN_UNASKED, "known-unasked", "O4", "order_test", 0, "a process believes what it knew of an entry, whatever the word of its block") \

@@ -100,7 +100,7 @@ txn_rollback_to(struct txn *t, uint32_t mark)
 	uint32_t from = t->nwr;
 	while (from > 0 && t->wr[from - 1]->born >= mark)
 		from--;
-	if ((st = unlock_from(t, from)) != NAM_OK)
+	if ((st = txn_entries_undo(t, mark)) != NAM_OK || (st = unlock_from(t, from)) != NAM_OK)
 		return st;
 	for (uint32_t i = from; i < t->nwr; i++) {
 		struct txn_write *w = t->wr[i];

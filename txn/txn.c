@@ -111,6 +111,7 @@ txn_recycle(struct txn *t)
 	t->logged = 0;
 	t->log_end = (struct wal_ends){ 0 };
 	t->ahead = NULL;
+	t->early = NULL;
 	txn_marks_end(t);
 	if (t->arena.budget != NULL)
 		nam_arena_charge(&t->arena, NULL);

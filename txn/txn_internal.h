@@ -391,10 +391,14 @@ struct txn_keys {
 	uint64_t words[IDX_TREE_WORDS];
 };
 
-/* An entry of an ordered index that a commit has made. */
+/* An entry of an ordered index that a transaction has made, or that it has met in its place. */
 struct txn_entry {
 	struct idx_tree *tree;
 	uint64_t key[IDX_TREE_WORDS], value;
+	uint32_t older; /* the one before it of the same write: its place + 1; 0 = none */
+	uint32_t born;  /* mark.c */
+	bool mine;      /* made by this transaction */
+	bool kept;      /* the row that is committed has the key */
 };
 
 struct txn_write {
@@ -422,6 +426,7 @@ struct txn_write {
 	struct txn_blob *old_blobs; /* of the version replaced */
 	uint16_t old_blobs_n;
 	uint64_t met;                  /* the lock its CAS met last, 0 = none */
+	uint32_t entry;                /* the last of t->entry that is its row's: place + 1; 0 = none */
 	struct txn_own_places *places; /* own_keys.c */
 	bool late_linked;              /* the directory that links late is written */
 	uint32_t born, stretch;        /* mark.c: made in, and last copied aside or made in */
@@ -573,7 +578,7 @@ struct txn {
 	struct idx_leaves leaves;  /* SERIALIZABLE: of ordered indexes, as they were READ ... */
 	struct txn_table **ranged; /* ... and their tables */
 	uint32_t nranged, ranged_cap;
-	struct txn_entry *entry; /* that this commit has made */
+	struct txn_entry *entry; /* in the order of their making */
 	uint32_t nentries, entries_cap;
 	net_addr *unchecked; /* rows of tables with unique orders, written since txn_unique */
 	uint32_t nunchecked, unchecked_cap;
@@ -588,6 +593,7 @@ struct txn {
 	uint64_t highest[IDX_TREE_WORDS];
 	struct txn_claim *risen;
 	uint32_t nrisen, risen_cap;
+	struct txn_making *early; /* unique.c: for the next statement's entries; in the arena, or NULL */
 	struct txn_relied **relied;
 	uint32_t nrelied, relied_cap;
 	struct txn_forbids *forbids;
@@ -997,13 +1003,6 @@ nam_status txn_order_key_is(struct txn_worker *tw, struct txn *t, struct txn_tab
     const void *row, uint32_t len, const uint64_t *key, bool *is);
 /* Call when a version is first replaced: keeps its keys. */
 nam_status txn_orders_before(struct txn *t, struct txn_write *w, const void *row, uint32_t len);
-/* With all locks held and before the commit line: makes the entries of t's rows. */
-nam_status txn_orders_enter(struct txn *t);
-/* Before an abort frees its locks: removes them. False: one may still be removed later, so the
- * locks are the recoverer's to free. */
-bool txn_orders_leave(struct txn *t);
-/* t has committed: entries that its updates have left are garbage. */
-void txn_orders_junk(struct txn *t);
 void txn_key_junk(struct txn_worker *tw, struct txn_table_view *v, unsigned i, const uint64_t *key,
     net_addr at, tso_cid cid);
 /*
@@ -1012,6 +1011,19 @@ void txn_key_junk(struct txn_worker *tw, struct txn_table_view *v, unsigned i, c
  */
 bool txn_key_needed(struct txn_worker *tw, struct txn_table_view *v, const struct rec_block *img, net_addr at,
     unsigned order, const uint64_t *key, bool *later);
+
+/* entries.c */
+/* With all locks held and before the commit line: makes the entries of t's rows that are not there
+ * yet. */
+nam_status txn_orders_enter(struct txn *t);
+/* Before an abort frees its locks: removes them. False: one may still be removed later, so the
+ * locks are the recoverer's to free. */
+bool txn_orders_leave(struct txn *t);
+/* Before a rollback to a savepoint frees locks: removes those made since. NAM_GONE: one may still
+ * be removed later, so t can only be aborted. */
+nam_status txn_entries_undo(struct txn *t, uint32_t mark);
+/* t has committed: entries that its rows have left are garbage. */
+void txn_orders_junk(struct txn *t);
 /* Removes entries, at most 32, whose blocks the collector has locked. stays[i]: the removal may
  * still be served, so the lock has to stay (O3). */
 void txn_entries_out(struct txn_worker *tw, struct idx_tree_entry *e, unsigned n, bool *stays);
@@ -1292,6 +1304,9 @@ nam_status txn_look_for_cycle(struct txn *t, uint64_t lock, struct txn_cycle *c)
 /* Locks w's block whatever its newest version is, and waits for other holders; img receives the
  * block under the lock. */
 nam_status txn_lock_wait(struct txn *t, struct txn_write *w, struct rec_block *img);
+/* Waits until another transaction's lock is not on a block any more; t leaves the block as it is.
+ * Errors as of a wait for a lock. In a coroutine. */
+nam_status txn_lock_gone(struct txn *t, net_addr at, uint64_t lock);
 
 /* keeper.c */
 /* True if the node's process has ended, or its memory came back empty: what was there is lost for

@@ -1,18 +1,42 @@
 /*
- * unique.c -- looks for two live rows with one key of a unique order, before COMMIT does.
+ * unique.c -- at the end of a statement: two live rows with one key of a unique order.
  *
- * COMMIT proves it (order.c: alone()); this look is for the statement that would make the second
- * row, so that the statement fails and says which key. It finds rows that are committed, whatever
- * the snapshot, and rows of the own transaction, whose keys are kept by hash.
+ * COMMIT proves that there are none (entries.c: alone()). The statement that makes the second row
+ * is to fail itself, and to say which key.
+ *
+ * READ COMMITTED has the blocks of its rows locked. So it makes the entries here: the storage node
+ * makes an entry only if the key has no other (idx_tree_entry.unique), so of two transactions one
+ * finds the other's entry, meets the lock of its block, and waits until that transaction ends. A
+ * key may have entries of rows that are gone. A row that is gone may get its key again without a
+ * new entry, so such a key takes three steps:
+ *
+ *   U1  Beside others, an entry is made after each of these has been found to lead to no live row,
+ *       and without a lock; then they are looked at once more. A transaction that gives one of
+ *       those rows the key has locked it before it looks itself: at least one of two sees the
+ *       other.
+ *   U2  If the second look meets a lock, the entry is taken out, and after a while all begins
+ *       again. So no two transactions wait for each other only because each met the other's
+ *       second look.
+ *
+ * The other levels lock at COMMIT. They look for rows that are committed, whatever the snapshot;
+ * their own rows' keys are kept by hash.
  */
-#include "txn_internal.h"
+#include "entries.h"
 
+#include <base/fault.h>
 #include <base/hash.h>
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOGETHER = 32, TRIES = 8 };
+enum {
+	TOGETHER = 32,
+	/* Looks at the rivals of an entry that was there already, before it waits for one: another
+	 * transaction that has made an entry beside it takes that one out meanwhile (U2). */
+	LOOKS = 12,
+	LOOK_BASE_NS = 4000,
+	LOOK_CAP_NS = 2000000,
+};
 
 bool
 txn_unchecked_add(struct txn *t, net_addr at)
@@ -104,7 +128,7 @@ remember_rising(struct txn *t, const struct idx_tree *tree, unsigned words, cons
 	return true;
 }
 
-/* ---- the look ---- */
+/* ---- rows with the key ---- */
 
 struct asked {
 	struct txn_write *w;
@@ -115,8 +139,9 @@ struct asked {
 struct look {
 	struct txn *t;
 	struct txn_clash *clash;
-	struct asked ask[TOGETHER];
+	struct txn_making *early; /* NULL: entries are COMMIT's */
 	unsigned n;
+	struct asked *ask; /* room for TOGETHER; NULL = not yet needed */
 };
 
 static nam_status
@@ -133,6 +158,20 @@ static bool
 lives(const struct txn_write *w)
 {
 	return w != NULL && txn_writes(w) && w->slot != NULL && !(w->slot->meta & REC_DELETED);
+}
+
+/* NAM_DUPLICATE: own write o is of another row that has the key. */
+static nam_status
+own_has(struct look *l, const struct asked *a, const struct txn_write *o)
+{
+	struct txn *t = l->t;
+	bool is = false;
+	if (o == a->w || !lives(o) || o->view->orders <= a->order ||
+	    o->view->tree[a->order] != a->w->view->tree[a->order])
+		return NAM_OK;
+	nam_status st = txn_order_key_is(
+	    t->tw, t, o->view, a->order, o->slot->payload, (uint32_t)o->slot->meta, a->key, &is);
+	return st != NAM_OK || !is ? st : clashes(l, a);
 }
 
 /* NAM_DUPLICATE: another own row has the key. */
@@ -158,22 +197,17 @@ among_own(struct look *l, const struct asked *a)
 			known = true;
 			continue;
 		}
-		const struct txn_write *o = txn_own(t, t->claims[i].at);
-		bool is = false;
-		if (!lives(o) || o->view->orders <= a->order || o->view->tree[a->order] != v->tree[a->order])
-			continue;
-		nam_status st = txn_order_key_is(
-		    t->tw, t, o->view, a->order, o->slot->payload, (uint32_t)o->slot->meta, a->key, &is);
-		if (st != NAM_OK || is)
-			return st != NAM_OK ? st : clashes(l, a);
+		nam_status st = own_has(l, a, txn_own(t, t->claims[i].at));
+		if (st != NAM_OK)
+			return st;
 	}
 	return known || remember(t, hash, a->w->at) ? NAM_OK : NAM_NOMEM;
 }
 
 /* The newest version of a block that is no own write. *live: it has the key. NAM_BUSY: another
- * transaction has locked it; then *row is what a lock needs. */
+ * transaction has the lock *lock on it; *empty: and there is no version. */
 static nam_status
-newest(struct look *l, const struct asked *a, net_addr at, bool *live, struct txn_row *row)
+newest(struct look *l, const struct asked *a, net_addr at, bool *live, uint64_t *lock, bool *empty)
 {
 	struct txn *t = l->t;
 	struct txn_table_view *v = a->w->view;
@@ -186,7 +220,6 @@ newest(struct look *l, const struct asked *a, net_addr at, bool *live, struct tx
 	nam_status st = txn_rec_read_newest(t, v, at, img, &n);
 	if (st == NAM_OK && n != REC_NO_SLOT) {
 		const struct rec_slot *s = rec_slot_of(v, img, n);
-		*row = (struct txn_row){ .at = at, .cid = rec_cid(img, n), .newest = rec_cid(img, n) };
 		if (!(s->meta & REC_DELETED))
 			st = txn_order_key_is(
 			    t->tw, t, v, a->order, s->payload, (uint32_t)s->meta, a->key, live);
@@ -194,42 +227,44 @@ newest(struct look *l, const struct asked *a, net_addr at, bool *live, struct tx
 			txn_cover(t, rec_cid(img, n));
 	}
 	if (st == NAM_OK && txn_rec_is_changing(img) && (own == NULL || own->has != TXN_LOCKED)) {
-		(void)txn_unlock_dead(t->tw, at, img->word);
-		st = n == REC_NO_SLOT ? NAM_CONFLICT : NAM_BUSY;
+		*lock = img->word;
+		*empty = n == REC_NO_SLOT;
+		st = NAM_BUSY;
 	}
 	free(img);
 	return st;
 }
 
-/* NAM_DUPLICATE: the row of a block that the index leads to has the key. */
+/* NAM_DUPLICATE: the row of a block that the index leads to has the key. Waits for a transaction
+ * that may give the block such a row, or take it away. */
 static nam_status
 rival(struct look *l, const struct asked *a, net_addr at)
 {
 	struct txn *t = l->t;
 	const struct txn_write *own = txn_own(t, at);
 	if (own != NULL && txn_writes(own))
-		return NAM_OK; /* among_own has asked it */
-	for (unsigned tries = 0; tries < TRIES; tries++) {
-		struct txn_row row = { .at = at };
-		bool live;
-		nam_status st = newest(l, a, at, &live, &row);
+		return own_has(l, a, own);
+	for (;;) {
+		bool live, empty;
+		uint64_t lock;
+		nam_status st = newest(l, a, at, &live, &lock, &empty);
 		if (st == NAM_OK)
 			return live ? clashes(l, a) : NAM_OK;
-		if (st != NAM_BUSY || t->iso != TXN_READ_COMMITTED)
-			return st == NAM_BUSY ? NAM_CONFLICT : st;
-		/* It may be deleted, or get this key: its transaction ends first. */
-		st = txn_lock_now(t, a->w->table, &row, true);
-		if (st == NAM_ABSENT)
-			return NAM_OK;
-		if (st != NAM_OK)
+		if (st != NAM_BUSY)
+			return st;
+		if (t->iso != TXN_READ_COMMITTED && !empty) {
+			(void)txn_unlock_dead(t->tw, at, lock);
+			return NAM_CONFLICT;
+		}
+		if ((st = txn_lock_gone(t, at, lock)) != NAM_OK)
 			return st;
 	}
-	return NAM_CONFLICT;
 }
 
 struct rivals {
 	struct look *l;
 	const struct asked *a;
+	bool held; /* a block is locked */
 };
 
 static nam_status
@@ -239,6 +274,112 @@ rival_there(void *arg, net_addr at)
 	return rival(r->l, r->a, at);
 }
 
+/* As rival, and waits for nobody. */
+static nam_status
+rival_now(void *arg, net_addr at)
+{
+	struct rivals *r = arg;
+	const struct txn_write *own = txn_own(r->l->t, at);
+	bool live, empty;
+	uint64_t lock;
+	if (own != NULL && txn_writes(own))
+		return own_has(r->l, r->a, own);
+	nam_status st = newest(r->l, r->a, at, &live, &lock, &empty);
+	r->held |= st == NAM_BUSY;
+	return st == NAM_BUSY ? NAM_OK : st == NAM_OK && live ? clashes(r->l, r->a) : st;
+}
+
+/* Calls fn for each block but its own that entries of a's key lead to. *others: there are any. */
+static nam_status
+each_rival(const struct rivals *r, txn_keyed_fn *fn, bool *others)
+{
+	struct txn *t = r->l->t;
+	const struct asked *a = r->a;
+	struct idx_tree_probe p = { .tree = a->w->view->tree[a->order], .key = a->key };
+	nam_status st = idx_tree_lookup(t->tw->w, &p, 1, &t->counts);
+	*others = st == NAM_OK && p.status == NAM_FULL;
+	if (*others)
+		return txn_keyed_each(t, a->w->view, a->order, a->key, a->w->at, fn, (void *)(uintptr_t)r);
+	if (st == NAM_OK && p.status != NAM_OK && p.status != NAM_ABSENT)
+		st = p.status;
+	for (unsigned h = 0; st == NAM_OK && p.status == NAM_OK && h < p.hits; h++)
+		if (p.hit[h] != a->w->at.bits) {
+			*others = true;
+			st = fn((void *)(uintptr_t)r, (net_addr){ p.hit[h] });
+		}
+	return st;
+}
+
+/* ---- entries that are made at once ---- */
+
+/* Looks at the rivals of an entry that is in. *alone: none has the key, or may get it. */
+static nam_status
+look_at(struct rivals *r, bool *alone)
+{
+	bool others;
+	r->held = false;
+	nam_status st = each_rival(r, rival_now, &others);
+	*alone = st == NAM_OK && !r->held;
+	return st;
+}
+
+/* Entry i was there already: it leads to a row that this transaction gives the key once more. */
+static nam_status
+was_there(struct rivals *r, bool *alone)
+{
+	struct txn *t = r->l->t;
+	struct net_backoff pause = { .base_ns = LOOK_BASE_NS, .cap_ns = LOOK_CAP_NS, .dice = true };
+	nam_status st = look_at(r, alone);
+	for (unsigned looks = 1; st == NAM_OK && !*alone && looks < LOOKS; looks++) {
+		net_back_off(t->tw->w, &pause);
+		if ((st = txn_go_on(t)) == NAM_OK)
+			st = look_at(r, alone);
+	}
+	return st;
+}
+
+/* U1, U2. */
+static nam_status
+beside_others(struct txn_making *m, unsigned i)
+{
+	struct txn *t = m->t;
+	struct asked a = { .w = m->w[i], .order = m->order[i] };
+	struct rivals r = { m->arg, &a, false };
+	struct net_backoff pause = { .base_ns = LOOK_BASE_NS, .cap_ns = LOOK_CAP_NS, .dice = true };
+	bool alone = false, others;
+	memcpy(a.key, m->key[i], sizeof a.key);
+	for (;;) {
+		nam_status st = NAM_OK;
+		bool in = m->e[i].status == NAM_OK;
+		if (in)
+			st = was_there(&r, &alone);
+		if (st == NAM_OK && !alone)
+			st = each_rival(&r, rival_there, &others);
+		if (st != NAM_OK || alone)
+			return st;
+		if (in)
+			continue;
+		if ((st = txn_make_beside(m, i)) != NAM_OK)
+			return st;
+		if (nam_fault(RIVAL_UNSEEN))
+			return NAM_OK;
+		bool mine = m->e[i].change.before.at.bits != 0;
+		if ((st = look_at(&r, &alone)) != NAM_OK || alone)
+			return st;
+		if (!mine)
+			continue;
+		if ((st = txn_unmake(m, i)) != NAM_OK)
+			return st;
+		m->e[i].status = NAM_DUPLICATE;
+		net_back_off(t->tw->w, &pause);
+		if ((st = txn_go_on(t)) != NAM_OK)
+			return st;
+	}
+}
+
+/* ---- the statement's rows ---- */
+
+/* Looks for the rivals of the keys that are gathered. */
 static nam_status
 ask(struct look *l)
 {
@@ -255,7 +396,7 @@ ask(struct look *l)
 		if (p[i].status == NAM_ABSENT)
 			continue;
 		if (p[i].status == NAM_FULL) {
-			struct rivals r = { l, a };
+			struct rivals r = { l, a, false };
 			st = txn_keyed_each(t, a->w->view, a->order, a->key, a->w->at, rival_there, &r);
 			continue;
 		}
@@ -268,49 +409,81 @@ ask(struct look *l)
 	return st == NAM_OK ? txn_between(t) : st;
 }
 
+/* A key that w gives its row, to be looked for. */
+static nam_status
+ask_later(struct look *l, struct txn_write *w, unsigned k, const uint64_t *key, bool keeps)
+{
+	if (l->ask == NULL && (l->ask = nam_arena_take(&l->t->arena, TOGETHER * sizeof *l->ask)) == NULL)
+		return NAM_NOMEM;
+	struct asked *a = &l->ask[l->n];
+	*a = (struct asked){ .w = w, .order = k };
+	memcpy(a->key, key, sizeof a->key);
+	nam_status st = among_own(l, a);
+	return st == NAM_OK && !keeps && ++l->n == TOGETHER ? ask(l) : st;
+}
+
 /* The unique keys that one write gives its row. */
 static nam_status
 ask_write(struct look *l, struct txn_write *w)
 {
 	struct txn *t = l->t;
 	struct txn_table_view *v = w->view;
+	bool early = l->early != NULL && w->has == TXN_LOCKED;
 	nam_status st = NAM_OK;
 	for (unsigned k = 0; st == NAM_OK && k < v->orders; k++) {
-		struct asked *a = &l->ask[l->n];
+		uint64_t key[IDX_TREE_WORDS] = { 0 };
+		unsigned words = v->order[k].words;
 		bool has;
 		if (!txn_order_strict(v, k, w->slot))
 			continue;
-		*a = (struct asked){ .w = w, .order = k };
-		st = txn_order_key(t->tw, t, v, k, w->slot->payload, (uint32_t)w->slot->meta, a->key, &has);
+		st = txn_order_key(t->tw, t, v, k, w->slot->payload, (uint32_t)w->slot->meta, key, &has);
 		if (st != NAM_OK || !has)
 			continue;
-		if ((st = among_own(l, a)) != NAM_OK)
-			continue;
-		if (w->kind != WR_INSERT && w->keys != NULL && w->keys[k].has &&
-		    memcmp(w->keys[k].words, a->key, 8u * v->order[k].words) == 0)
-			continue; /* it keeps its key */
-		if (++l->n == TOGETHER)
-			st = ask(l);
+		bool keeps = w->kind != WR_INSERT && w->keys != NULL && w->keys[k].has &&
+			     memcmp(w->keys[k].words, key, 8u * words) == 0;
+		if (!early)
+			st = ask_later(l, w, k, key, keeps);
+		else if (!keeps && txn_entry_of(t, w, v->tree[k], key, words) == NULL)
+			st = txn_making_add(l->early, w, k, key);
 	}
 	return st;
+}
+
+/* READ COMMITTED's statement makes its entries, unless a test wants them at COMMIT. NULL: no
+ * memory. */
+static struct txn_making *
+early_of(struct look *l)
+{
+	struct txn *t = l->t;
+	if (t->early == NULL || t->early->cap < t->nunchecked)
+		t->early = txn_making_of(t, (uint64_t)t->nunchecked);
+	if (t->early != NULL) {
+		t->early->early = true;
+		t->early->judge = beside_others;
+		t->early->arg = l;
+		t->early->n = 0;
+	}
+	return t->early;
 }
 
 nam_status
 txn_unique(struct txn *t, struct txn_clash *clash)
 {
+	struct look l = { .t = t, .clash = clash };
+	nam_status st = NAM_OK;
 	if (t->nunchecked == 0)
 		return NAM_OK;
-	struct look *l = nam_arena_take(&t->arena, sizeof *l);
-	nam_status st = l != NULL ? NAM_OK : NAM_NOMEM;
-	if (l != NULL)
-		*l = (struct look){ .t = t, .clash = clash };
+	if (t->iso == TXN_READ_COMMITTED && (l.early = early_of(&l)) == NULL)
+		return NAM_NOMEM;
 	for (uint32_t i = 0; st == NAM_OK && i < t->nunchecked; i++) {
 		struct txn_write *w = txn_own(t, t->unchecked[i]);
 		if (lives(w))
-			st = ask_write(l, w);
+			st = ask_write(&l, w);
 	}
 	if (st == NAM_OK)
-		st = ask(l);
+		st = ask(&l);
+	if (st == NAM_OK && l.early != NULL)
+		st = txn_make(l.early);
 	t->nunchecked = 0;
 	return st;
 }

@@ -150,76 +150,118 @@ txn_look_for_cycle(struct txn *t, uint64_t lock, struct txn_cycle *c)
 	return st;
 }
 
+/* A wait for a block that others hold. */
+struct turn {
+	net_addr at;
+	unsigned tries;
+	uint64_t began;
+	uint64_t published; /* the lock that t's intent says it waits for, 0 = none */
+	struct txn_cycle cycle;
+	struct net_backoff pause;
+};
+
+static void
+turn_init(struct turn *u, net_addr at)
+{
+	*u = (struct turn){ .at = at,
+		.pause = { .yields = WAIT_YIELDS,
+		    .base_ns = WAIT_BASE_NS,
+		    .cap_ns = WAIT_CAP_NS,
+		    .hold = WAIT_HOLD } };
+}
+
+/* The block is locked by `seen`: waits a while. NAM_OK: it is time to look again. */
+static nam_status
+turn_wait(struct txn *t, struct turn *u, uint64_t seen)
+{
+	struct txn_worker *tw = t->tw;
+	unsigned tries = u->tries++;
+	tw->stats.lock_waits += tries == 0;
+	uint64_t now = net_now_ns(tw->w);
+	if (u->began == 0)
+		u->began = now;
+	nam_status st = txn_go_on(t);
+	if (st != NAM_OK)
+		return st;
+	if (t->no_wait && txn_lock_intent(seen) != TXN_INTENT_GC) {
+		bool going;
+		if ((st = txn_decided(t, seen, &going)) != NAM_OK)
+			return st;
+		if (!going && tries > 0 && txn_unlock_dead(tw, u->at, seen) == NAM_OK)
+			return NAM_OK;
+		if (!going && tries > 0) /* it may have ended while we looked: look twice */
+			return NAM_BUSY;
+	}
+	/* Seldom while the wait is a matter of microseconds; in a long wait the question is cheap
+	 * beside it. */
+	if ((tries < SLOW_TRIES ? tries % 64 == 8 : tries % 4 == 0) &&
+	    txn_unlock_dead(tw, u->at, seen) == NAM_OK)
+		return NAM_OK;
+	if (t->limits.lock_wait_ns != 0 && now - u->began > t->limits.lock_wait_ns)
+		return NAM_TIMEOUT;
+	if (tries >= SLOW_TRIES && tries % STUCK_EVERY == 0 && (st = txn_lock_stuck(tw, seen)) != NAM_OK)
+		return st;
+	if (now - u->began > CYCLE_NS) {
+		if (u->published != seen &&
+		    ((st = txn_ensure_lock(t)) != NAM_OK || (st = txn_publish(t, seen)) != NAM_OK))
+			return st;
+		u->published = seen;
+		if ((st = txn_look_for_cycle(t, seen, &u->cycle)) != NAM_OK)
+			return st;
+	}
+	net_back_off(tw->w, &u->pause);
+	return NAM_OK;
+}
+
+/* However the wait ended: a later follower of our chain must not be misled. */
+static nam_status
+turn_end(struct txn *t, const struct turn *u, nam_status st)
+{
+	nam_status clear = u->published ? txn_publish(t, 0) : NAM_OK;
+	return st != NAM_OK ? st : clear;
+}
+
 /*
  * Tries to lock w's block whatever its newest version is, and waits for other holders. img receives
  * the block under the lock. The CAS and the READ share a doorbell; a READ behind an atomic on one
  * queue pair sees the atomic's result.
  */
-static nam_status
-wait_turn(struct txn *t, struct txn_write *w, struct rec_block *img, uint64_t *published)
-{
-	struct txn_worker *tw = t->tw;
-	struct net_batch *b = &t->batch;
-	uint64_t began = 0, waiting_for = 0;
-	struct txn_cycle cycle = { 0 };
-	struct net_backoff pause = {
-		.yields = WAIT_YIELDS, .base_ns = WAIT_BASE_NS, .cap_ns = WAIT_CAP_NS, .hold = WAIT_HOLD
-	};
-	for (unsigned tries = 0;; tries++) {
-		net_batch_init(b, tw->w, t->op, TXN_OPS, &t->counts);
-		net_cas(b, w->at, w->expect, t->lock);
-		net_read(b, w->at, img, w->view->block_bytes);
-		nam_status st = net_run(b);
-		uint64_t seen = t->op[0].seen;
-		txn_cas_has_run(w, &t->op[0]);
-		if (st != NAM_OK || w->has == TXN_LOCKED)
-			return st;
-		if ((seen & REC_LOCK) == 0) {
-			w->expect = seen; /* a newer version: try from that one */
-			continue;
-		}
-		tw->stats.lock_waits += tries == 0;
-		uint64_t now = net_now_ns(tw->w);
-		if (began == 0)
-			began = now;
-		if ((st = txn_go_on(t)) != NAM_OK)
-			return st;
-		if (t->no_wait && txn_lock_intent(seen) != TXN_INTENT_GC) {
-			bool going;
-			if ((st = txn_decided(t, seen, &going)) != NAM_OK)
-				return st;
-			if (!going && tries > 0 && txn_unlock_dead(tw, w->at, seen) == NAM_OK)
-				continue;
-			if (!going && tries > 0) /* it may have ended while we looked: look twice */
-				return NAM_BUSY;
-		}
-		/* Seldom while the wait is a matter of microseconds; in a long wait the question is
-		 * cheap beside it. */
-		if ((tries < SLOW_TRIES ? tries % 64 == 8 : tries % 4 == 0) &&
-		    txn_unlock_dead(tw, w->at, seen) == NAM_OK)
-			continue;
-		if (t->limits.lock_wait_ns != 0 && now - began > t->limits.lock_wait_ns)
-			return NAM_TIMEOUT;
-		if (tries >= SLOW_TRIES && tries % STUCK_EVERY == 0 &&
-		    (st = txn_lock_stuck(tw, seen)) != NAM_OK)
-			return st;
-		if (now - began > CYCLE_NS) {
-			if (waiting_for != seen && (st = txn_publish(t, seen)) != NAM_OK)
-				return st;
-			*published = waiting_for = seen;
-			if ((st = txn_look_for_cycle(t, seen, &cycle)) != NAM_OK)
-				return st;
-		}
-		net_back_off(tw->w, &pause);
-	}
-}
-
 nam_status
 txn_lock_wait(struct txn *t, struct txn_write *w, struct rec_block *img)
 {
-	uint64_t published = 0;
-	nam_status st = wait_turn(t, w, img, &published);
-	/* However the wait ended: a later follower of our chain must not be misled. */
-	nam_status clear = published ? txn_publish(t, 0) : NAM_OK;
-	return st != NAM_OK ? st : clear;
+	struct net_batch *b = &t->batch;
+	struct turn u;
+	nam_status st;
+	turn_init(&u, w->at);
+	do {
+		net_batch_init(b, t->tw->w, t->op, TXN_OPS, &t->counts);
+		net_cas(b, w->at, w->expect, t->lock);
+		net_read(b, w->at, img, w->view->block_bytes);
+		st = net_run(b);
+		uint64_t seen = t->op[0].seen;
+		txn_cas_has_run(w, &t->op[0]);
+		if (st != NAM_OK || w->has == TXN_LOCKED)
+			break;
+		if ((seen & REC_LOCK) == 0)
+			w->expect = seen; /* a newer version: try from that one */
+		else
+			st = turn_wait(t, &u, seen);
+	} while (st == NAM_OK);
+	return turn_end(t, &u, st);
+}
+
+nam_status
+txn_lock_gone(struct txn *t, net_addr at, uint64_t lock)
+{
+	struct turn u;
+	uint64_t word;
+	nam_status st;
+	turn_init(&u, at);
+	do {
+		st = net_read1(t->tw->w, at, &word, sizeof word, &t->counts);
+		if (st != NAM_OK || word != lock)
+			break;
+		st = turn_wait(t, &u, lock);
+	} while (st == NAM_OK);
+	return turn_end(t, &u, st);
 }

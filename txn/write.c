@@ -22,6 +22,7 @@ txn_write_add(struct txn *t, struct txn_table *table, net_addr at, enum txn_kind
 	w->fresh = w->local = w->indexed = w->late_linked = false;
 	w->target = w->newest = REC_NO_SLOT;
 	w->met = 0;
+	w->entry = 0;
 	w->slot = NULL;
 	w->arch = w->late = NULL;
 	w->arch_at.bits = w->late_at.bits = 0;
