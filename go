@@ -383,7 +383,7 @@ rdma_tests() {
 # Each fault built in is found, or the tests that should find it prove nothing.
 twin_tests() {
 	local t0=$SECONDS
-	build_in twins build-twins sim_txn sim_cuts net.bell_test txn.life_test txn.look_test txn.order_test txn.keyed_test txn.refer_test net.crowd_test index.btree_twin_test txn.interleaving_test txn.reclaim_test txn.places_test index.hash_twin_test index.learned_twin_test txn.twopc_twin_test olap.olap_twin_test bench.tpcw_paper_test wal.wal_twin_test wal.rings_test txn.logged_test txn.copies_test txn.checkpoint_test txn.backup_test catalog.numbers_test catalog.replay_test
+	build_in twins build-twins sim_txn sim_cuts net.bell_test txn.life_test txn.look_test txn.order_test txn.keyed_test txn.unique_test txn.refer_test net.crowd_test index.btree_twin_test txn.interleaving_test txn.reclaim_test txn.places_test index.hash_twin_test index.learned_twin_test txn.twopc_twin_test olap.olap_twin_test bench.tpcw_paper_test wal.wal_twin_test wal.rings_test txn.logged_test txn.copies_test txn.checkpoint_test txn.backup_test catalog.numbers_test catalog.replay_test
 	echo "== twins =="
 	tally tests/twins.sh build-twins
 	echo "twins: $((SECONDS - t0)) s"

@@ -14,8 +14,8 @@
 #include <stdbool.h>
 
 /*
- * Point, name, the rule that it breaks (R, M: txn/record_format.h; F: txn/refer.c; K: txn/keyed.c,
- * but K6 and K8: txn/cluster_format.h;
+ * Point, name, the rule that it breaks (R, M: txn/record_format.h; O: txn/order.c, txn/entries.c;
+ * U: txn/unique.c; F: txn/refer.c; K: txn/keyed.c, but K6 and K8: txn/cluster_format.h;
  * I: txn/intent_format.h; T: tsoracle/oracle_format.h; H: index/hash/hash_format.h; L:
  * index/learned/learned_format.h; P: txn/twopc/README.md; B: bench/README.md; A:
  * olap/job_format.h; G: net/ring/ring_format.h; W: wal/wal_format.h; J:

@@ -8,8 +8,9 @@
  *   K1  A block without a lock, whose word is the newest CID of its directory, and whose newest
  *       version is deleted or has another key, had no row with the key when the word was READ. A
  *       transaction that gives it one locks the block afterwards, and looks for the entries of the
- *       key after that (order.c, alone()): so it finds the caller's entry. Without a version, one
- *       READ proves nothing: it may have brought a commit's word, and the directory before it.
+ *       key after that (entries.c: alone(); unique.c: U1): so it finds the caller's entry. Without
+ *       a version, one READ proves nothing: it may have brought a commit's word, and the directory
+ *       before it.
  *
  * What leads nowhere is given to the collector if it could have been collected a while ago: then
  * the process that should have done so has ended, or its collector has lost it.

@@ -1,14 +1,14 @@
 /*
- * order.c -- the ordered indexes of a table: their trees, and the entries that commits make and the
- * collector removes.
+ * order.c -- the ordered indexes of a table: their trees, their keys, and the rules by which entries
+ * come (entries.c) and go (reap.c).
  *
  * An entry (key, block) is a hint: a row is found by it if the version that is visible has that
  * key. What has to hold:
  *
  *   O1  While a version with a key can be visible to any snapshot, the entry (key, its block) is
- *       there. A commit makes it with its block locked and before its commit line; a SERIALIZABLE
- *       one also before it claims its CID, so that a validation that missed the entry belongs to an
- *       older transaction.
+ *       there. It is made with its block locked and before the commit line; a SERIALIZABLE commit
+ *       makes it also before it claims its CID, so that a validation that missed the entry belongs
+ *       to an older transaction.
  *   O2  An entry is removed with its block locked, and when no listed version has the key that a
  *       snapshot may show: of an undone commit, of a deleted row, of a key that an update has left.
  *       So no commit makes an entry while another process removes it.
@@ -25,12 +25,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-	ENTRIES = 512, /* of one call of the index: several messages in a row to a partition */
-	REMOVES = 32   /* likewise, of an abort */
-};
-#define MOVED_NS UINT64_C(10000000000)
 
 /* ---- trees ---- */
 

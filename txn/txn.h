@@ -629,11 +629,14 @@ struct txn_clash {
 	uint32_t len;
 };
 /*
- * Looks for such rows among those that t has written since the last call, committed rows that its
- * snapshot does not show included: NAM_DUPLICATE, and *clash. READ COMMITTED waits for a
- * transaction that has locked a row with the key; else, and for one that is committing,
- * NAM_CONFLICT. The last word is COMMIT's, whose NAM_CONFLICT may be such a pair. No verb if no
- * table that t has written has a unique order.
+ * At the end of a statement: looks for such rows among those that t has written since the last call,
+ * committed rows that its snapshot does not show included: NAM_DUPLICATE, and *clash. Waits for an
+ * open transaction that has made a row with the key, or, at READ COMMITTED, that may change one;
+ * else NAM_CONFLICT. NAM_DEADLOCK, NAM_TIMEOUT (limits.lock_wait_ns) as of a lock.
+ *
+ * READ COMMITTED has the key from here on: others wait for t. At the other levels the last word is
+ * COMMIT's, whose NAM_CONFLICT may be such a pair. No verb if no table that t has written has a
+ * unique order; else, at READ COMMITTED, one message for each storage node and 512 rows.
  */
 nam_status txn_unique(struct txn *t, struct txn_clash *clash);
 /*

@@ -173,7 +173,7 @@ test_unique(void **state)
 	golden_all(unique);
 }
 
-/* Two transactions give one key to two rows: one of them commits. */
+/* Two transactions give one key to two rows: the second waits, or one of them commits. */
 static void
 test_race(void **state)
 {
@@ -186,6 +186,16 @@ test_race(void **state)
 	ask(&a, "create table t (id int primary key, k int unique)");
 	ask(&a, "begin");
 	ask(&b, "begin");
+	ask(&b, "set local lock_timeout = 200");
+	assert_string_equal(ask(&a, "insert into t values (1, 5)"), "INSERT 0 1");
+	assert_string_equal(
+	    ask(&b, "insert into t values (2, 5)"), "ERROR 55P03: canceling statement due to lock timeout");
+	ask(&a, "rollback");
+	ask(&b, "rollback");
+	assert_string_equal(ask(&b, "insert into t values (7, 5)"), "INSERT 0 1");
+	assert_string_equal(ask(&b, "delete from t"), "DELETE 1");
+	ask(&a, "begin isolation level repeatable read");
+	ask(&b, "begin isolation level repeatable read");
 	assert_string_equal(ask(&a, "insert into t values (1, 5)"), "INSERT 0 1");
 	assert_string_equal(ask(&b, "insert into t values (2, 5)"), "INSERT 0 1");
 	assert_string_equal(ask(&a, "commit"), "COMMIT");
