@@ -12,9 +12,11 @@ usage: ./go VERB [arguments]
   demo  [args]   build, start a small cluster with sample data, open the SQL shell
                  (SQL on stdin and -c 'SQL' work too; --empty for no data; --data DIR keeps the database there)
   build          the release program and the library: build/namdb, build/libnamdb.so
-  test           the tests: release, then twins, then address and undefined, then thread sanitizer builds, then test-verbs; half
-                 an hour on two cores
-  sanitizers     every test in both sanitizer builds, also those that 'test' plays in the release build alone; an hour
+  test  [--long] [ctest arguments]
+                 the tests: release, then twins, then address and undefined, then thread sanitizer builds, then test-verbs; some
+                 35 minutes on two cores. --long: more seeds, rows, rounds and seconds of each; some two hours
+  sanitizers [--long]
+                 every test in both sanitizer builds, also those that 'test' plays in the release build alone; an hour
   test-verbs     tests of RDMA in virtual machines: Soft-RoCE, soft-iWARP, two hosts
   twins          programs with one fault each: a test that passes without the fault must catch it
   check          layout of the code, the map of the rooms, a clang build, static analysis
@@ -164,15 +166,52 @@ quietly() {
 	die "$what failed"
 }
 
-# build_in PRESET DIR [TARGET...]
-build_in() {
-	local preset=$1 dir=$2
-	shift 2
-	if command -v ccache >/dev/null && [ ! -f "$dir/CMakeCache.txt" ]; then
+# configure_in PRESET DIR
+configure_in() {
+	if command -v ccache >/dev/null && [ ! -f "$2/CMakeCache.txt" ]; then
 		export CMAKE_C_COMPILER_LAUNCHER=ccache
 	fi
-	quietly "configuring $dir" cmake --preset "$preset"
+	quietly "configuring $2" cmake --preset "$1"
+}
+
+# build_in PRESET DIR [TARGET...]
+build_in() {
+	local dir=$2
+	configure_in "$1" "$2"
+	shift 2
 	quietly "building $dir" cmake --build "$dir" -j "$jobs" ${1:+--target "$@"}
+}
+
+# programs_of DIR [ctest arguments]: the programs of the tests that these arguments choose, and what drivers start.
+programs_of() {
+	local dir=$1
+	shift
+	echo namdb namdb_shared record sim_txn
+	ctest --test-dir "$dir" -N "$@" 2>/dev/null | sed -nE 's/^ *Test +#[0-9]+: ([^ ]+).*/\1/p' | awk -v dir="$PWD/$dir/" '
+		FNR == NR { chosen[$1] = 1; next }
+		/^add_test\(/ {
+			split($0, part, "\"")
+			name = $1
+			gsub(/^add_test\((\[=*\[)?|\]=*\]$/, "", name)
+			if ((name in chosen) && index(part[2], dir) == 1) {
+				sub(/.*\//, "", part[2])
+				print part[2]
+			}
+		}' - $(find "$dir" -name CTestTestfile.cmake) | sort -u
+}
+
+# stage NAME PRESET DIR [ctest arguments]: builds what these tests need, no more, and runs them.
+stage() {
+	local name=$1 preset=$2 dir=$3 programs t0=$SECONDS t1
+	shift 3
+	configure_in "$preset" "$dir"
+	mapfile -t programs < <(programs_of "$dir" "$@" | tr ' ' '\n')
+	[ "$preset" != release ] || programs+=(one_thread)
+	quietly "building $dir" cmake --build "$dir" -j "$jobs" --target "${programs[@]}"
+	t1=$SECONDS
+	[ "$name" != tsan ] || without_aslr
+	run_tests "$name" "$dir" "$@"
+	took+=("$(printf '%-8s %7d %7d' "$name" $((t1 - t0)) $((SECONDS - t1)))")
 }
 
 # build_program [TARGET...]
@@ -184,6 +223,7 @@ build_program() {
 # ---- tests ----
 
 passed=0 failed=0 skipped=0 shaky=()
+took=() slowest=() # a line for each stage; each test's seconds and name
 
 # run_tests NAME DIR [ctest arguments]: adds to the three sums.
 run_tests() {
@@ -204,6 +244,7 @@ run_tests() {
 	# A test takes two of these places, one that mostly waits takes one (nam_waits).
 	"${wrap[@]}" ctest --test-dir "$dir" -j $((2 * jobs)) --output-on-failure "$@" </dev/null 2>&1 | tee "$out" |
 		grep --line-buffered -v -e '^ *Start ' -e '^Internal ctest' -e '^Test project' -e '^$'
+	mapfile -t -O ${#slowest[@]} slowest < <(sed -nE "s|^ *[0-9]+/[0-9]+ Test +#[0-9]+: ([^ ]+) .* ([0-9.]+) sec.*|\\2 $name: \\1|p" "$out")
 	local p s all
 	all=$(grep -cE '^ *[0-9]+/[0-9]+ Test +#' "$out")
 	p=$(grep -cE '^ *[0-9]+/[0-9]+ Test +#.* Passed ' "$out")
@@ -254,8 +295,18 @@ tally() {
 	fi
 }
 
+# times: where the time of this run went.
+times() {
+	[ ${#took[@]} != 0 ] || return 0
+	printf '%-8s %7s %7s\n' stage build tests
+	printf '%s\n' "${took[@]}"
+	echo "the slowest tests, seconds:"
+	printf '%s\n' "${slowest[@]}" | sort -rn | head -n 10 | sed 's/^/  /'
+}
+
 # The tests' last lines.
 verdict() {
+	times
 	[ ${#shaky[@]} = 0 ] || printf 'shaky: passed only when run once more, alone: %s\n' "${shaky[@]}"
 	echo "$passed passed, $failed failed, $skipped skipped"
 	[ "$failed" = 0 ]
@@ -275,41 +326,55 @@ need_tests() {
 	need_node
 }
 
+# The tests that are for ./go test --long alone. More than one -LE leaves out only what matches each, so there is one at a time.
+long=''
+# without [LABELS]: what ctest is told, so that tests of these labels, and of the long form if it was not asked for, are left out.
+without() {
+	local labels=${1:-}
+	[ -n "$long" ] || labels=long${labels:+|$labels}
+	[ -z "$labels" ] || printf '%s\n' -LE "^($labels)\$"
+}
+
+# long_first ARGUMENT...: takes --long, which is the first one.
+long_first() {
+	[ "${1:-}" = --long ] || return 1
+	long=yes
+	export NAM_LONG=1
+}
+
 verb_test() {
-	local t0=$SECONDS
+	local t0=$SECONDS release asan tsan
+	! long_first "$@" || shift
 	need_build
 	need_tests
-	build_in release build
-	run_tests release build "$@"
-	[ $# != 0 ] || twin_tests
-	# A caller that names tests gets them in each build.
-	local asan=("$@") tsan=("$@")
-	if [ $# = 0 ]; then
-		asan=(-L '^(unit|sql|sim|in-asan)$')
+	if [ $# != 0 ]; then
+		# A caller that names tests gets them in each build.
+		mapfile -t release < <(printf '%s\n' "$@" && without)
+		asan=("${release[@]}") tsan=("${release[@]}")
+	else
+		mapfile -t release < <(without twin)
+		mapfile -t asan < <(printf '%s\n' -L '^(unit|sql|sim|in-asan)$' && without twin)
 		# Where one thread works at a time the thread sanitizer has nothing to find.
-		tsan=(-L '^(unit|in-tsan)$' -LE '^one-')
+		mapfile -t tsan < <(printf '%s\n' -L '^(unit|in-tsan)$' && without 'twin|one-.*')
 	fi
-	sanitizers
+	stage release release build "${release[@]}"
+	[ $# != 0 ] || twin_tests
+	stage asan asan build-asan "${asan[@]}"
+	stage tsan tsan build-tsan "${tsan[@]}"
 	[ $# != 0 ] || rdma_tests
 	echo "took $((SECONDS - t0)) s"
 	verdict
 }
 
-# sanitizers: the two builds, each with the tests of asan and tsan.
-sanitizers() {
-	build_in asan build-asan
-	run_tests asan build-asan "${asan[@]}"
-	build_in tsan build-tsan
-	without_aslr
-	run_tests tsan build-tsan "${tsan[@]}"
-}
-
 verb_sanitizers() {
-	local t0=$SECONDS asan=("$@") tsan=("$@")
-	[ $# != 0 ] || tsan=(-LE '^one-')
+	local t0=$SECONDS asan tsan
+	! long_first "$@" || shift
+	mapfile -t asan < <(printf '%s\n' "$@" | grep .; without)
+	mapfile -t tsan < <(printf '%s\n' "$@" | grep .; without "$([ $# != 0 ] || echo 'one-.*')")
 	need_build
 	need_tests
-	sanitizers
+	stage asan asan build-asan "${asan[@]}"
+	stage tsan tsan build-tsan "${tsan[@]}"
 	echo "took $((SECONDS - t0)) s"
 	verdict
 }
@@ -377,15 +442,19 @@ rdma_tests() {
 	rm -rf "$out"
 	passed=$((passed + ok))
 	failed=$((failed + bad))
+	took+=("$(printf '%-8s %7s %7d' rdma - $((SECONDS - t0)))")
 	echo "rdma: $ok passed, $bad failed, $((SECONDS - t0)) s"
 }
 
 # Each fault built in is found, or the tests that should find it prove nothing.
 twin_tests() {
-	local t0=$SECONDS
-	build_in twins build-twins sim_txn sim_cuts net.bell_test txn.life_test txn.look_test txn.order_test txn.keyed_test txn.unique_test txn.refer_test net.crowd_test index.btree_twin_test txn.interleaving_test txn.reclaim_test txn.places_test index.hash_twin_test index.learned_twin_test txn.twopc_twin_test olap.olap_twin_test bench.tpcw_paper_test wal.wal_twin_test wal.rings_test txn.logged_test txn.copies_test txn.checkpoint_test txn.backup_test catalog.numbers_test catalog.replay_test
+	local t0=$SECONDS t1 programs
+	mapfile -t programs < <(tests/twins.sh --programs)
+	build_in twins build-twins "${programs[@]}"
+	t1=$SECONDS
 	echo "== twins =="
 	tally tests/twins.sh build-twins
+	took+=("$(printf '%-8s %7d %7d' twins $((t1 - t0)) $((SECONDS - t1)))")
 	echo "twins: $((SECONDS - t0)) s"
 }
 
@@ -564,6 +633,7 @@ verb_soak() {
 		esac
 		shift
 	done
+	export NAM_LONG=1
 	[[ $minutes =~ ^[0-9]+$ ]] || die "soak takes a number of minutes, not '$minutes'"
 	need_build
 	need python3

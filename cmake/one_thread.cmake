@@ -37,3 +37,18 @@ function(nam_waits)
     set_property(TEST ${t} PROPERTY PROCESSORS 1)
   endforeach()
 endfunction()
+
+# nam_long(TEST...): ./go test plays a smaller form of these; they themselves are for ./go test --long.
+function(nam_long)
+  foreach(t ${ARGN})
+    set_property(TEST ${t} APPEND PROPERTY LABELS long)
+  endforeach()
+endfunction()
+
+# nam_twins(TEST...): they have faults built in, in every build, and tests/twins.sh plays them. So ./go test leaves them out in the other
+# stages.
+function(nam_twins)
+  foreach(t ${ARGN})
+    set_property(TEST ${t} APPEND PROPERTY LABELS twin)
+  endforeach()
+endfunction()

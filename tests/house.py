@@ -31,7 +31,14 @@ NAMDB = os.environ.get("NAMDB", os.path.join(ROOT, "build", "namdb"))
 SANITIZE = os.environ.get("NAM_SANITIZE", "")
 # How much slower a sanitizer build may be.
 SLOW = {"": 1, "address,undefined": 4, "thread": 12}.get(SANITIZE, 4)
+# The long form, of ./go test --long and ./go soak.
+LONG = os.environ.get("NAM_LONG") == "1"
 DATA = os.path.join(os.path.dirname(ROOT), "shared", "data")
+
+
+def rounds(many, few, sanitized=None):
+    """How often, or how much: many in the long form, else few; sanitized, if it is given, in a sanitizer's build."""
+    return many if LONG else few if not SANITIZE or sanitized is None else sanitized
 
 
 class Skip(Exception):
