@@ -410,10 +410,10 @@ rdma_tests() {
 		return
 	fi
 	out=$(mktemp -d) || die "no temporary directory"
-	boot "$out/rxe" $dir rxe 900 ./in_one.sh &
+	boot "$out/rxe" $dir rxe 900 "./in_one.sh${long:+ long}" &
 	pids+=($!)
 	if [ -e $dir/siw.ko ]; then
-		boot "$out/siw" $dir siw 900 ./in_one.sh &
+		boot "$out/siw" $dir siw 900 "./in_one.sh${long:+ long}" &
 		pids+=($!)
 	else
 		echo "skip: $(cat $dir/siw.none)"
@@ -432,7 +432,7 @@ rdma_tests() {
 		done < <(tr -d '\r' <"$result" | grep -E '^(\[[01]\] )?not ok ')
 		case $result in
 		*/two) boot "$result" $dir rxe 400 ./in_two.sh ./in_two.sh ;;
-		*) boot "$result" $dir "${result##*/}" 900 ./in_one.sh ;;
+		*) boot "$result" $dir "${result##*/}" 900 "./in_one.sh${long:+ long}" ;;
 		esac
 	done
 	cat "$out"/* | tr -d '\r' | grep -v 'reboot: Restarting'

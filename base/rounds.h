@@ -1,9 +1,9 @@
 /*
  * rounds.h -- how often a test repeats what it does. For tests only.
  *
- * `./go test` shall end within half an hour: a test plays each kind of thing, and few rounds of it.
- * `./go test --long` and `./go soak` set NAM_LONG=1, and it plays many. A sanitizer wants the code to
- * be run at all, so its builds play fewer rounds still. tests/house.py has the same for drivers.
+ * In `./go test` a test plays each kind of thing, and few rounds of it. `./go test --long` and
+ * `./go soak` set NAM_LONG=1, and it plays many. A sanitizer needs the code to be run at all, so
+ * its builds play fewer rounds still. tests/house.py has the same for drivers.
  */
 #ifndef NAM_BASE_ROUNDS_H
 #define NAM_BASE_ROUNDS_H

@@ -14,6 +14,8 @@
 /* cmocka after the four above */
 #include "oracle_internal.h"
 
+#include <base/rounds.h>
+
 #include <cmocka.h>
 
 enum {
@@ -86,7 +88,7 @@ test_claimed(void **state)
 {
 	(void)state;
 	struct oracle_result o;
-	for (uint64_t seed = 1; seed <= 3; seed++)
+	for (uint64_t seed = 1; seed <= nam_rounds(3, 2, 1); seed++)
 		for (unsigned m = 0; m < ORACLE_MOMENTS; m++) {
 			play((enum oracle_case)m, TSO_CLAIM, seed, &o);
 			bool rest = m == ORACLE_AT_REST;
@@ -108,7 +110,7 @@ test_preassigned(void **state)
 {
 	(void)state;
 	struct oracle_result o;
-	for (uint64_t seed = 1; seed <= 3; seed++)
+	for (uint64_t seed = 1; seed <= nam_rounds(3, 2, 1); seed++)
 		for (unsigned m = 0; m < ORACLE_MOMENTS; m++) {
 			play((enum oracle_case)m, TSO_PREASSIGNED, seed, &o);
 			assert_true(o.age_ms >= 9900);
@@ -125,7 +127,7 @@ test_claimed_others(void **state)
 {
 	(void)state;
 	struct oracle_result o;
-	for (uint64_t seed = 1; seed <= 3; seed++)
+	for (uint64_t seed = 1; seed <= nam_rounds(3, 2, 1); seed++)
 		for (unsigned k = ORACLE_NONE; k < ORACLE_CASES; k++) {
 			play((enum oracle_case)k, TSO_CLAIM, seed, &o);
 			double most = FRESH_MS;
@@ -153,7 +155,7 @@ test_claimed_untold(void **state)
 {
 	(void)state;
 	struct oracle_result o;
-	for (uint64_t seed = 1; seed <= 3; seed++) {
+	for (uint64_t seed = 1; seed <= nam_rounds(3, 2, 1); seed++) {
 		struct oracle_params p = params(seed);
 		p.untold = true;
 		play_with(&p, ORACLE_DEAD, TSO_CLAIM, &o);
@@ -171,7 +173,7 @@ test_preassigned_others(void **state)
 	struct oracle_result o;
 	/* A client that commits for 1 % of the time it is watched: 99 % of it is missing. */
 	const double rarely = PAUSE_MS * (1 - 2.0 / ORACLE_RARELY);
-	for (uint64_t seed = 1; seed <= 3; seed++) {
+	for (uint64_t seed = 1; seed <= nam_rounds(3, 2, 1); seed++) {
 		play(ORACLE_NONE, TSO_PREASSIGNED, seed, &o);
 		assert_true(o.age_ms < FRESH_MS);
 		assert_true(o.missing_ms < FRESH_MS + BETWEEN_COMMITS_MS);

@@ -91,8 +91,15 @@ def grow_old(w, share):
     return n
 
 
+def settles(holds, seconds):
+    """Waits until it holds, at most so many seconds: the caller judges it."""
+    end = time.monotonic() + seconds
+    while not holds() and time.monotonic() < end:
+        time.sleep(0.5)
+
+
 def age(f, share=1.0, slower=1.05, fatter=1.2, idle=0.03, rest=25):
-    """rest: seconds in which memory goes back. slower: an old process may need so many times a fresh one's CPU time; fatter: and its memory; idle: so much more of a core
+    """rest: seconds in which memory goes back, at most. slower: an old process may need so many times a fresh one's CPU time; fatter: and its memory; idle: so much more of a core
     while it has nothing to do."""
     with House(nodes=1, size="1g", lease_ms=None) as h:
         old = Compute(h, "--workers", "2")
@@ -112,7 +119,7 @@ def age(f, share=1.0, slower=1.05, fatter=1.2, idle=0.03, rest=25):
             a.work(2000)
             b.work(2000)
         f["cpu_us"] = {"old": min(a.took), "fresh": min(b.took)}
-        time.sleep(rest)
+        settles(lambda: own_memory(old) <= fatter * own_memory(fresh), rest)
         f["idle"] = {"old": min(idle_share(old, 1) for _ in range(3)), "fresh": min(idle_share(fresh, 1) for _ in range(3))}
         f["memory_mib"] = {"old": own_memory(old) / (1 << 20), "fresh": own_memory(fresh) / (1 << 20)}
         if min(a.took) > slower * min(b.took):
@@ -150,7 +157,7 @@ def names(f, n=100000, dearer=2.0, fatter=1.2, rest=25):
         f["cpu_s"] = {"first tenth": took[0], "last tenth": took[-1]}
         full = own_memory(p)
         ask(w, "DEALLOCATE ALL")
-        time.sleep(rest)
+        settles(lambda: own_memory(p) <= fatter * early + (3 << 20), rest)
         f["memory_mib"] = {"of a hundred": early / (1 << 20), "of all": full / (1 << 20), "afterwards": own_memory(p) / (1 << 20)}
         if took[-1] > dearer * took[0]:
             f.wrong("the first tenth of the statements needs %.2f s, the last %.2f" % (took[0], took[-1]))

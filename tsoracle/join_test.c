@@ -10,6 +10,8 @@
 /* cmocka after the four above */
 #include "oracle_model.h"
 
+#include <base/rounds.h>
+
 /* ---- joining, moment by moment ---- */
 
 enum { STEP_NS = 200, STEPS = 150, STILL_NS = 7 * TICK_NS / 2 };
@@ -85,7 +87,7 @@ static void
 test_slow_joiners(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 3; seed++)
+	for (uint64_t seed = 1; seed <= nam_rounds(3, 3, 1); seed++)
 		run(1, 64, seed, slow_joiners);
 }
 
@@ -111,7 +113,7 @@ static void
 test_join_at_a_beat(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 3; seed++)
+	for (uint64_t seed = 1; seed <= nam_rounds(3, 3, 1); seed++)
 		run(1, 64, seed, at_a_beat);
 }
 
@@ -186,7 +188,7 @@ test_sleepers(void **state)
 {
 	(void)state;
 	lease_ms = 1000;
-	for (uint64_t seed = 1; seed <= 3; seed++)
+	for (uint64_t seed = 1; seed <= nam_rounds(3, 3, 1); seed++)
 		run(2, 64, seed, sleepers);
 	lease_ms = 100;
 }
@@ -238,7 +240,7 @@ test_notes_asleep(void **state)
 {
 	(void)state;
 	lease_ms = 10000;
-	for (uint64_t seed = 1; seed <= 4; seed++)
+	for (uint64_t seed = 1; seed <= nam_rounds(4, 4, 1); seed++)
 		run(2, 64, seed, notes_asleep);
 	lease_ms = 100;
 }
@@ -332,7 +334,7 @@ test_told(void **state)
 {
 	(void)state;
 	lease_ms = 1000;
-	for (uint64_t seed = 1; seed <= 3; seed++)
+	for (uint64_t seed = 1; seed <= nam_rounds(3, 3, 1); seed++)
 		run(2, 64, seed, told);
 	lease_ms = 100;
 }
@@ -367,7 +369,7 @@ static void
 test_read_under_way(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 3; seed++)
+	for (uint64_t seed = 1; seed <= nam_rounds(3, 3, 1); seed++)
 		run(2, 64, seed, read_under_way);
 }
 
@@ -487,7 +489,7 @@ static void
 test_last_slots(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 4; seed++) {
+	for (uint64_t seed = 1; seed <= nam_rounds(4, 4, 1); seed++) {
 		run_prepared(4, 4096, seed, TSO_CLAIM, 0, last_slots, 64 << 20, use_up);
 		run_prepared(4, 64, seed, TSO_CLAIM, 0, last_slots, 64 << 20, use_up);
 	}
@@ -566,7 +568,7 @@ static void
 test_next_view(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 3; seed++)
+	for (uint64_t seed = 1; seed <= nam_rounds(3, 3, 1); seed++)
 		run(2, 64, seed, next_view);
 }
 

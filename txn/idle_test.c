@@ -9,6 +9,7 @@
  *                 another worker of the process goes on at once. No answer tells whether the CAS
  *                 was done: the process must not believe that it is active.
  */
+#include <base/rounds.h>
 #include <txn/testing/fixture.h>
 
 enum { MS = 1000000, US = 1000, VECTOR = 64, NOTED = 1500, STILL_MS = 600 };
@@ -89,7 +90,7 @@ static void
 test_old_laps(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 4; seed++)
+	for (uint64_t seed = 1; seed <= nam_rounds(4, 2, 1); seed++)
 		run_wrapping(3, 2, seed, VECTOR, old_laps);
 }
 
@@ -182,7 +183,7 @@ static void
 test_break(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 3; seed++) {
+	for (uint64_t seed = 1; seed <= nam_rounds(3, 2, 1); seed++) {
 		break_at = 0;
 		run(3, 2, seed, broken);
 		for (uint64_t before = 100; before <= 4000; before += 300) {

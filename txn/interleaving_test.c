@@ -8,6 +8,7 @@
  */
 #include <base/fault.h>
 #include <base/log.h>
+#include <base/rounds.h>
 #include <txn/testing/fixture.h>
 
 enum { MS = 1000000, US = 1000, LEASE_MS = 100, HOLDER = 2 };
@@ -258,7 +259,7 @@ test_claim_behind_locks(void **state)
 	(void)state;
 	both_committed = in_between = 0;
 	apart_ns = 0;
-	for (lock_held_ns = US; lock_held_ns < 80 * US; lock_held_ns += US)
+	for (lock_held_ns = US; lock_held_ns < 80 * US; lock_held_ns += nam_rounds(US, 2 * US, 5 * US))
 		run(3, 2, lock_held_ns, claim_behind_locks);
 	printf("%u pairs committed, %u readers while the writer waited for its lock\n", both_committed,
 	    in_between);
@@ -899,7 +900,7 @@ test_half_emptied(void **state)
 			run(3, slots, 1 + half.left, half_emptied_read);
 	}
 	half.left = 1;
-	for (half.pause = 0; half.pause < 400 * US; half.pause += US)
+	for (half.pause = 0; half.pause < 400 * US; half.pause += nam_rounds(US, 2 * US, 7 * US))
 		run(3, 2, 5, half_emptied_twice);
 }
 

@@ -6,6 +6,7 @@
  * rule prevents: then there has to be damage.
  */
 #include <base/fault.h>
+#include <base/rounds.h>
 #include <txn/testing/fixture.h>
 
 #define US UINT64_C(1000)
@@ -527,9 +528,9 @@ test_left_behind(void **state)
 	for (left_how = MADE_IN_VAIN; left_how <= DROPPED; left_how++)
 		for (left_workers = 1; left_workers <= 2; left_workers++) {
 			left_over = 0;
-			for (uint64_t seed = 1; seed <= 5; seed++)
+			for (uint64_t seed = 1; seed <= nam_rounds(5, 2, 1); seed++)
 				run(2, 2, seed, left_behind);
-			printf("left behind in way %d by a process of %u workers: %u tables of 5 are still "
+			printf("left behind in way %d by a process of %u workers: %u tables are still "
 			       "there\n",
 			    (int)left_how, left_workers, left_over);
 			sum += left_over;

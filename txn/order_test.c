@@ -4,6 +4,7 @@
  * are not needed go away.
  */
 #include <base/fault.h>
+#include <base/rounds.h>
 #include <txn/testing/fixture.h>
 
 enum { US = 1000, DEAD = 1, ROWS = 64, STACK = 128 << 10, LEASE_NS = 100000000 };
@@ -586,10 +587,11 @@ test_many(void **state)
 {
 	(void)state;
 	commits = compared = 0;
-	for (uint64_t seed = 1; seed <= 30; seed++)
+	for (uint64_t seed = 1; seed <= nam_rounds(30, 9, 3); seed++)
 		run_sized(3, 2 + (unsigned)seed % 3, seed, 16 << 20, many);
 	printf("%u commits, %u comparisons, %u rows by their words\n", commits, compared, by_words);
-	assert_true(commits > 500 && compared > 200 && by_words > 1000);
+	unsigned share = nam_rounds(1, 4, 12);
+	assert_true(commits > 500 / share && compared > 200 / share && by_words > 1000 / share);
 }
 
 /* ---- rows whose keys come back while the collector removes their entries ---- */
@@ -637,7 +639,7 @@ static void
 test_toggles(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 10; seed++)
+	for (uint64_t seed = 1; seed <= nam_rounds(10, 3, 2); seed++)
 		run_sized(3, 2 + (unsigned)seed % 3, seed, 16 << 20, toggles);
 }
 
@@ -678,7 +680,7 @@ test_died(void **state)
 		run_sized(3, 2, seed, 16 << 20, died);
 		uint64_t last = verbs;
 		printf("seed %lu: %lu verbs\n", seed, last);
-		for (die_at = 1 + seed % 3; die_at < last; die_at += 3)
+		for (die_at = 1 + seed % 3; die_at < last; die_at += nam_rounds(3, 10, 25))
 			run_sized(3, 2, seed, 16 << 20, died);
 	}
 }
@@ -839,9 +841,9 @@ test_grows(void **state)
 	(void)state;
 	die_at = 0;
 	fixture_order = growing;
-	for (uint64_t seed = 71; seed < 75; seed++)
+	for (uint64_t seed = 71; seed < 71 + nam_rounds(4, 2, 1); seed++)
 		run_sized(2, 2, seed, 16 << 20, grows);
-	for (uint64_t seed = 80; seed < 110; seed++) {
+	for (uint64_t seed = 80; seed < 110; seed += nam_rounds(1, 3, 8)) {
 		die_at = 300 + (seed - 80) * 150;
 		run_sized(2, 2, seed, 16 << 20, grows_and_dies);
 	}
@@ -913,7 +915,7 @@ test_beside_collector(void **state)
 	die_at = 0;
 	fixture_order = unique;
 	fixture_orders = 1;
-	for (uint64_t seed = 40; seed < 50; seed++)
+	for (uint64_t seed = 40; seed < 40 + nam_rounds(10, 5, 2); seed++)
 		run_sized(2, 2, seed, 16 << 20, beside_collector);
 	fixture_order = orders;
 	fixture_orders = 2;

@@ -3,6 +3,7 @@
  * at each verb of the sweep, and by the next one.
  */
 #include <base/fault.h>
+#include <base/rounds.h>
 #include <txn/testing/fixture.h>
 
 enum {
@@ -283,11 +284,12 @@ test_crash_of_who_sweeps(void **state)
 		uint64_t last = his_verbs, over = swept_to + 100;
 		assert_true(last > 30 && last < 3000);
 		/* After the sweep it gives the memory found back, extent by extent. */
-		for (crash_verb = 1; crash_verb <= last; crash_verb += crash_verb < over ? 1 : 17)
+		for (crash_verb = 1; crash_verb <= last;
+		     crash_verb += crash_verb < over ? nam_rounds(1, 3, 7) : 17)
 			run_sized(3, slots, seed, REGION, crashed);
 	}
 	printf("%u sweepers died, %u in the middle of a sweep\n", died, begun);
-	assert_true(died > 60 && begun > 20);
+	assert_true(died > nam_rounds(60, 40, 20) && begun > nam_rounds(20, 7, 3));
 }
 
 /* ---- memory is handed over while the sweeping process has begun a generation, and its lists are
@@ -380,7 +382,7 @@ static void
 hand_over_at_all_moments(void)
 {
 	giver.early = giver.nobody = 0;
-	for (giver.pause = 0; giver.pause < 20000; giver.pause += 500)
+	for (giver.pause = 0; giver.pause < 20000; giver.pause += nam_rounds(500, 500, 1500))
 		run(3, 3, 1 + giver.pause / 500, handed_over);
 	printf("%u hand-overs before a list was emptied, %u pieces lost\n", giver.early, giver.nobody);
 }

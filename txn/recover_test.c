@@ -7,6 +7,7 @@
  * as those of a fenced process do.
  */
 #include <base/log.h>
+#include <base/rounds.h>
 #include <txn/testing/fixture.h>
 
 enum { DEAD = 1, OLD = 10, NEW = 20, LEASE_NS = 100000000 };
@@ -230,13 +231,15 @@ test_stopped_at_every_moment(void **state)
 		uint64_t seed = 1;
 		took = 0;
 		/* Also so far behind its end that no verb of it is out any more. */
-		for (stop_at = 0; took == 0 || stop_at < took + 20000; stop_at += 300, seed++)
+		for (stop_at = 0; took == 0 || stop_at < took + 20000;
+		     stop_at += nam_rounds(300, 900, 2100), seed++)
 			run(3, 2 + (unsigned)seed % 3, seed, stopped);
 		printf("level %u: %u moments: %u undone, %u finished; answered: %u committed, %u unknown\n",
 		    i, all_seen.moments, all_seen.before, all_seen.after, all_seen.ok, all_seen.unsure);
 		/* It was stopped before, in the middle and behind: each of the outcomes
 		 * occurred. */
-		assert_true(all_seen.before > 20 && all_seen.after > 20);
+		assert_true(
+		    all_seen.before > nam_rounds(20, 20, 8) && all_seen.after > nam_rounds(20, 10, 3));
 		assert_true(all_seen.unsure > 0 && all_seen.ok > 0);
 	}
 }
@@ -354,14 +357,15 @@ test_crash_at_every_verb(void **state)
 		run(3, slots, 7, crashed);
 		uint64_t last = crash.verbs;
 		assert_true(last > 10 && last < 1000);
-		for (uint64_t seed = 7; seed < 11; seed++)
-			for (crash.verb = 1; crash.verb <= last - 2; crash.verb++)
+		for (uint64_t seed = 7; seed < 7 + nam_rounds(4, 1, 1); seed++)
+			for (crash.verb = 1; crash.verb <= last - 2; crash.verb += nam_rounds(1, 1, 2))
 				run(3, slots, seed, crashed);
 		printf("level %u: %u crashes: %u undone, %u finished; answered before: %u; nothing left "
 		       "behind: %u\n",
 		    i % 3, all_seen.moments, all_seen.before, all_seen.after, all_seen.ok, crash.cleared);
-		assert_true(crash.cleared > 20);
-		assert_true(all_seen.before > 40 && all_seen.after > 10);
+		assert_true(crash.cleared > nam_rounds(20, 8, 4));
+		assert_true(
+		    all_seen.before > nam_rounds(40, 20, 10) && all_seen.after > nam_rounds(10, 4, 1));
 	}
 }
 
@@ -456,13 +460,13 @@ test_half_installed(void **state)
 		crash.level = i == 0 ? TXN_READ_COMMITTED : TXN_REPEATABLE_READ;
 		run(4, 2, 7, crashed);
 		uint64_t last = crash.verbs;
-		for (uint64_t seed = 7; seed < 27; seed++)
+		for (uint64_t seed = 7; seed < 7 + nam_rounds(20, 6, 3); seed++)
 			for (crash.verb = last - 14; crash.verb <= last - 1; crash.verb++)
 				run(4, 2, seed, overwritten);
 	}
 	printf("%u crashes, in %u one row was free and the other not: %u undone, %u finished\n",
 	    all_seen.moments, half_done, all_seen.before, all_seen.after);
-	assert_true(half_done > 20 && all_seen.after > 50);
+	assert_true(half_done > nam_rounds(20, 15, 7) && all_seen.after > nam_rounds(50, 30, 15));
 }
 
 /*
@@ -481,7 +485,7 @@ test_crash_of_recoverers(void **state)
 		crash.level = slots == 2 ? TXN_READ_COMMITTED : TXN_REPEATABLE_READ;
 		run(4, slots, 7, crashed);
 		uint64_t last = crash.verbs;
-		for (uint64_t seed = 7; seed < 17; seed++)
+		for (uint64_t seed = 7; seed < 7 + nam_rounds(10, 5, 3); seed++)
 			for (uint64_t verb = last / 3 + slots % 2; verb <= last - 2; verb++) {
 				other = 2;
 				crash.verb = verb;
@@ -490,7 +494,8 @@ test_crash_of_recoverers(void **state)
 				assert_int_not_equal(crash.recoverer, 0);
 				/* Those that look decided unless they are looked at twice, and some
 				 * of the others. */
-				if (crash.doubtful ? doubtful >= 12 : seed > 7 || verb % 3 != 0)
+				if (crash.doubtful ? doubtful >= nam_rounds(12, 3, 1)
+						   : seed > 7 || verb % nam_rounds(3, 8, 16) != 0)
 					continue;
 				doubtful += crash.doubtful;
 				crash.second = crash.recoverer;
@@ -498,7 +503,7 @@ test_crash_of_recoverers(void **state)
 				uint64_t his = crash.his_verbs;
 				crash.both = 0;
 				for (crash.second_verb = his < 60 ? 1 : his - 60; crash.second_verb <= his;
-				     crash.second_verb++)
+				     crash.second_verb += nam_rounds(1, 1, 2))
 					run(4, slots, seed, crashed);
 				both += crash.both;
 				twice++;
@@ -508,8 +513,9 @@ test_crash_of_recoverers(void **state)
 	fixture_bystander = false;
 	printf("%u victims, %u of them doubtful, %u recoverers died, too: %u undone, %u finished\n", twice,
 	    doubtful, both, all_seen.before, all_seen.after);
-	assert_true(twice > 10 && both > 400 && doubtful >= 4);
-	assert_true(all_seen.before > 100 && all_seen.after > 100);
+	assert_true(twice > nam_rounds(10, 4, 1) && both > nam_rounds(400, 100, 20) &&
+		    doubtful >= nam_rounds(4, 1, 1));
+	assert_true(all_seen.before > nam_rounds(100, 50, 20) && all_seen.after > nam_rounds(100, 20, 5));
 }
 
 /* ---- an empty node takes the place of one, and the process dies in the middle of a commit ---- */
@@ -599,7 +605,7 @@ test_lost_node(void **state)
 {
 	(void)state;
 	for (loss.node = 2; loss.node <= 3; loss.node++)
-		for (loss.verb = 4; loss.verb < 120; loss.verb += 8)
+		for (loss.verb = 4; loss.verb < 120; loss.verb += nam_rounds(8, 8, 16))
 			run(3, 2 + (unsigned)loss.verb % 3, loss.verb, lost);
 	printf("a node lost: %u undone, %u finished, %u with rows there, %u with intents there\n",
 	    loss.before, loss.after, loss.with_rows, loss.stuck);

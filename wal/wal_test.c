@@ -3,6 +3,7 @@
 
 #include <base/hash.h>
 #include <base/rng.h>
+#include <base/rounds.h>
 #include <wal/testing/faulty.h>
 #include <wal/testing/scene.h>
 
@@ -16,7 +17,8 @@
 
 #include <cmocka.h>
 
-enum { SEEDS = 4, SECOND_EACH = 8 };
+enum { SECOND_EACH = 8 };
+#define SEEDS nam_rounds(4, 2, 1)
 
 static struct wal *
 open_log(struct wal_dir *d)

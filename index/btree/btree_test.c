@@ -4,6 +4,7 @@
  *
  * IDX_SEED=7 IDX_SEEDS=100 for other and more seeds.
  */
+#include <base/rounds.h>
 #include <index/btree/btree_model.h>
 
 #include <setjmp.h>
@@ -20,10 +21,13 @@ env(const char *name, unsigned otherwise)
 	return v != NULL ? (unsigned)strtoul(v, NULL, 10) : otherwise;
 }
 
+/* Of the seeds of the long form one in so many is played. */
+#define SHARE nam_rounds(1, 2, 5)
+
 static void
 play(enum model_kind kind, unsigned seeds)
 {
-	uint64_t from = env("IDX_SEED", 1), n = env("IDX_SEEDS", seeds);
+	uint64_t from = env("IDX_SEED", 1), n = env("IDX_SEEDS", (seeds + SHARE - 1) / SHARE);
 	uint64_t torn = 0, rights = 0, splits = 0, repeats = 0, sames = 0, differs = 0, duplicates = 0,
 		 full = 0, scans = 0, lookups = 0, changes = 0, moves = 0, spares = 0;
 	for (uint64_t seed = from; seed < from + n; seed++) {
@@ -698,7 +702,7 @@ a_mover_dies(void **state)
 {
 	(void)state;
 	struct deaths d = { 0 };
-	uint64_t seeds = env("IDX_SEEDS", 6), from = env("IDX_SEED", 10);
+	uint64_t seeds = env("IDX_SEEDS", nam_rounds(6, 2, 1)), from = env("IDX_SEED", 10);
 	for (uint64_t seed = from; seed < from + seeds; seed++) {
 		mover_dies_at(seed, 0, &d);
 		for (uint64_t at = 1; at <= d.verbs; at++)

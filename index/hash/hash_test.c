@@ -1,5 +1,6 @@
 /* hash_test.c -- the hash index on the simulator, judged by a model: round trips, limits, and
  * processes that die. */
+#include <base/rounds.h>
 #include <index/hash/hash_format.h>
 #include <index/hash/hash_model.h>
 
@@ -21,7 +22,7 @@ number(const char *name, uint64_t otherwise)
 static void
 worlds(enum model_kind kind, const char *name)
 {
-	uint64_t seed = number("IDX_SEED", 1), n = number("IDX_SEEDS", 8);
+	uint64_t seed = number("IDX_SEED", 1), n = number("IDX_SEEDS", nam_rounds(8, 4, 2));
 	unsigned reused = 0; /* runs that took less memory than the tables they made */
 	for (uint64_t end = seed + n; seed < end; seed++) {
 		struct model m;
@@ -453,7 +454,7 @@ a_splitter_dies(void **state)
 {
 	(void)state;
 	unsigned held = 0;
-	uint64_t n = number("IDX_SEEDS", 12);
+	uint64_t n = number("IDX_SEEDS", nam_rounds(12, 6, 4));
 	for (uint64_t seed = 1; seed <= n; seed++) {
 		struct model m;
 		struct model_config cfg = {
@@ -588,7 +589,7 @@ a_pager_dies(void **state)
 	(void)state;
 	uint64_t last = paging_world(1, 0), died = 0;
 	assert_true(last > 3000);
-	for (uint64_t at = 1; at < last; at += 1 + last / 40, died++)
+	for (uint64_t at = 1; at < last; at += 1 + last / nam_rounds(40, 15, 5), died++)
 		paging_world(1 + at % 5, at + at % 7);
 	printf("died %" PRIu64 " times on the way to 16 pages\n", died);
 }
@@ -605,7 +606,7 @@ a_stale_word_is_harmless(void **state)
 		uint64_t last = stale_world(seed, 0, words);
 		assert_string_equal(words, "");
 		assert_true(last > 200);
-		for (uint64_t at = 1; at <= last; at++) {
+		for (uint64_t at = 1; at <= last; at += nam_rounds(1, 4, 9)) {
 			stale_world(seed, at, words);
 			assert_string_equal(words, "");
 		}
@@ -662,7 +663,7 @@ walked_in_parts(void **state)
 {
 	(void)state;
 	struct model m;
-	for (uint64_t seed = 1; seed <= 4; seed++) {
+	for (uint64_t seed = 1; seed <= nam_rounds(4, 2, 1); seed++) {
 		struct model_config cfg = { .seed = seed, .keys = 100000, .hash_mask = UINT64_MAX };
 		struct walked k = { .m = &m };
 		model_start(&m, &cfg);
@@ -788,8 +789,8 @@ static void
 left_by_the_dead_of(unsigned rewrites)
 {
 	unsigned lossy = 0, extents = 0;
-	uint64_t at = 0, verbs = 0;
-	for (; at <= verbs; at++) {
+	uint64_t at = 0, verbs = 0, n = 0;
+	for (; at <= verbs; at += nam_rounds(1, 2, 5), n++) {
 		struct model m;
 		struct model_config cfg = { .seed = 5, .keys = 1, .hash_mask = UINT64_MAX, .reuse = REUSE };
 		model_start(&m, &cfg);
@@ -811,7 +812,7 @@ left_by_the_dead_of(unsigned rewrites)
 		}
 		model_end(&m);
 	}
-	printf("%" PRIu64 " deaths, %u of them lost a sub-table, %u an extent\n", at - 1, lossy, extents);
+	printf("%" PRIu64 " deaths, %u of them lost a sub-table, %u an extent\n", n - 1, lossy, extents);
 	assert_true(verbs > 60);
 	/* Between the two WRITEs that make the list, its memory is in neither. */
 	assert_true(lossy <= 4);
@@ -834,12 +835,12 @@ a_maker_in_doubt(void **state)
 {
 	(void)state;
 	unsigned lates = 0;
-	for (uint64_t seed = 1; seed <= 700; seed++) {
+	for (uint64_t seed = 1; seed <= nam_rounds(700, 350, 100); seed++) {
 		bool late;
 		assert_int_equal(doubt_world(seed, &late), 0);
 		lates += late;
 	}
-	assert_true(lates > 10);
+	assert_true(lates > nam_rounds(10, 5, 0));
 }
 
 static void

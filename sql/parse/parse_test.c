@@ -1,6 +1,7 @@
 /* parse_test.c -- texts that are refused before they can hurt, and the trees of others. */
 #include <base/clock.h>
 #include <base/rng.h>
+#include <base/rounds.h>
 #include <sql/parse/parse.h>
 
 #include <pthread.h>
@@ -189,7 +190,7 @@ features(void **state)
 #ifdef __SANITIZE_THREAD__
 enum { GARBAGE = 1000 }; /* one caller, one parser: what its threads do is in the case below */
 #else
-enum { GARBAGE = 20000 };
+#define GARBAGE nam_rounds(20000, 10000, 3000)
 #endif
 
 static void

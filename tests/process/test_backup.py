@@ -214,7 +214,7 @@ def test_load():
                          "BEGIN; INSERT INTO done SELECT 77, i, 'y' FROM generate_series(1, 2000) i; ROLLBACK"], lambda out: None)]
         dice = random.Random(3)
         made = []
-        for turn in range(5):
+        for turn in range(house.rounds(5, 3, 1)):
             victim = h.shell(storage=c.storage)
             victim.ok("SELECT 1")
             victim.send("INSERT INTO account SELECT 1000 + i, 0 FROM generate_series(1, 3000) i; DELETE FROM account WHERE id >= 1000;\n" * 20)
@@ -251,7 +251,7 @@ def test_load():
             t.drop()
             r.kill()
             shutil.rmtree(r.data)
-        check(total > 30, "too little work:", total)
+        check(total > house.rounds(30, 20, 5), "too little work:", total)
         s.close(0)
 
 
@@ -323,7 +323,7 @@ def test_moments_of_a_load():
             b.start()
         dice = random.Random(11)
         end = time.monotonic() + 60 * house.SLOW
-        for _ in range(120):
+        for _ in range(house.rounds(120, 70, 50)):
             # Work goes on, and is in the middle of something.
             was = sum(len(b.answered) for b in banks)
             while sum(len(b.answered) for b in banks) == was and time.monotonic() < end:
@@ -345,16 +345,17 @@ def test_moments_of_a_load():
         print("records: %d, %d attempts undone" % (len(log), len(undone)))
         # Right behind the records of an attempt which is undone later.
         late = [moment(x["time"]) for x in log if x["kind"] == "commit" and x["last"] and (x["lock"], x["check"]) in undone]
-        check(len(late) >= 3, "too few attempts were undone:", len(late))
+        turns, undones = house.rounds((6, 3), (4, 2), (2, 1))
+        check(len(late) >= undones, "too few attempts were undone:", len(late))
         seen = set()
-        for t in [began + (ended - began) * (turn + dice.random()) / 6 for turn in range(6)] + dice.sample(late, 3):
+        for t in [began + (ended - began) * (turn + dice.random()) / turns for turn in range(turns)] + dice.sample(late, undones):
             r = Restored(h, path, "--until", stamp(t), nodes=2, size="256m")
             shell = r.shell()
             seen.add(judge(shell, banks, {b.number: b.bounds(t) for b in banks}, final))
             shell.drop()
             r.kill()
             shutil.rmtree(r.data)
-        check(len(seen) >= 6, "moments differ:", seen)
+        check(len(seen) >= turns, "moments differ:", seen)
 
 
 def test_too_early():

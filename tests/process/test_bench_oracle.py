@@ -134,7 +134,7 @@ def others(h, fabric):
 
 
 def test_other_clients_over_shm():
-    if house.SANITIZE:
+    if not house.LONG:
         house.skip("the code is that of the clients over tcp, and these seconds are waits")
     with House() as h:
         others(h, "shm")

@@ -30,10 +30,10 @@ def test_growth_of_keys():
 
 
 def test_growth_of_cascades():
-    growth("foreign", "cascade delete;cascade update", 6000)
+    growth("foreign", "cascade delete;cascade update", house.rounds(6000, 3000))
 
 
-def dearer(c, w, prepare, one, other, rounds=5):
+def dearer(c, w, prepare, one, other, rounds=house.rounds(5, 3)):
     """The median of how many times the CPU time of `one` the statements of `other` need, in turn, each order as often."""
     took = ([], [])
     for i in range(rounds):
@@ -110,7 +110,7 @@ def test_moved_keys_are_inserted_together():
 
 # ---- memory ----
 
-ROWS = 60000
+ROWS = house.rounds(60000, 30000)
 
 
 def used(h):
@@ -132,7 +132,7 @@ def sizes(kind, length, rows):
         return was, now - was
 
 
-def comes_back(kind, length, change, tables=1.5, rows=ROWS, rounds=4, made=True):
+def comes_back(kind, length, change, tables=1.5, rows=ROWS, rounds=house.rounds(4, 3), made=True):
     """A node that holds so many tables like this one: the change, again and again, always finds memory."""
     base, table = sizes(kind, length, rows)
     with House(1, size="%dk" % ((base + tables * table) // 1024 + 1024)) as h:
@@ -158,7 +158,7 @@ def filled(kind, length, before):
 def test_memory_of_dropped_tables():
     for kind, length in (("second", "text"), ("hash", "short"), ("none", "long")):
         made, dropped = bulk.create(kind, length)
-        rows = ROWS if length != "long" else 10000
+        rows = ROWS if length != "long" else ROWS // 6
 
         def change(w, i):
             for text in made:

@@ -74,7 +74,7 @@ def test_files_go():
 
         def names():
             return sorted(f for f in os.listdir(c.data) if f.startswith("log-"))
-        for _ in range(8):
+        for _ in range(house.rounds(8, 4)):
             for _ in range(4):
                 s.ok("UPDATE t SET b = (SELECT string_agg(md5(random()::text || t.id || g), '') FROM generate_series(1, 40) g)", timeout=120)
             s.ok("CHECKPOINT", timeout=120)
@@ -98,7 +98,7 @@ def test_load():
         s.ok("CREATE SEQUENCE drawn")
         s.ok("INSERT INTO account SELECT i, 100 FROM generate_series(0, 49) i")
         had, last, made = [0] * 3, 0, 0
-        for turn in range(4):
+        for turn in range(house.rounds(4, 2, 1)):
             banks = [durable.Bank(c, i, 50) for i in range(3)]
             for b in banks:
                 b.answered = had[b.number]
@@ -150,8 +150,8 @@ def test_load():
             last = said["drawn"]
             check(int(s.value("SELECT nextval('drawn')")) > last, "a number was given out twice, after", last)
             s.ok("DROP TABLE IF EXISTS passing; DELETE FROM large")
-        check(made >= 8, "too few checkpoints:", made)
-        check(sum(had) > 20, "too little work:", had)
+        check(made >= house.rounds(8, 3, 1), "too few checkpoints:", made)
+        check(sum(had) > house.rounds(20, 10, 3), "too little work:", had)
         s.close(0)
 
 
@@ -202,7 +202,7 @@ def test_large():
         c = durable.Cluster(h, size="1g")
         s, other = c.shell(), c.shell()
         s.ok("CREATE TABLE t (id integer PRIMARY KEY, b text)")
-        s.ok("INSERT INTO t SELECT i, repeat('v', i % 500) FROM generate_series(1, 50000) i", timeout=120)
+        s.ok("INSERT INTO t SELECT i, repeat('v', i %% 500) FROM generate_series(1, %d) i" % house.rounds(50000, 50000, 10000), timeout=120)
         s.ok("INSERT INTO t VALUES (0, repeat('0123456789', 2000000)), (-1, repeat('abc', 100000))", timeout=120)
         stop = []
 
@@ -211,7 +211,7 @@ def test_large():
                 other.ok("CHECKPOINT", timeout=120)
         thread = threading.Thread(target=again)
         thread.start()
-        for _ in range(3):
+        for _ in range(house.rounds(3, 2, 1)):
             s.ok("UPDATE t SET b = b || 'w' WHERE id % 2 = 0", timeout=120)
             s.ok("BEGIN; DELETE FROM t; ROLLBACK", timeout=120)
         s.ok("DELETE FROM t WHERE id % 5 = 0 AND id > 0", timeout=120)
@@ -231,8 +231,9 @@ def test_killed_and_stalled():
         s = c.shell()
         s.ok("CREATE TABLE t (id integer PRIMARY KEY, b text)")
         s.ok("INSERT INTO t SELECT i, repeat('x', 500) FROM generate_series(1, 60000) i", timeout=120)
+        turns = house.rounds(4, 2)  # one is killed, one stalls
         dice = random.Random(5)
-        for turn in range(4):
+        for turn in range(turns):
             other = c.h.shell("--lease", "1000", fabric="tcp", storage=c.storage)
             other.ok("SELECT 1")
             other.send("CHECKPOINT;")
@@ -246,11 +247,11 @@ def test_killed_and_stalled():
             if turn % 2 == 0:
                 other.p.send_signal(signal.SIGCONT)
             other.drop()
-        left = 60000 - 4 * 1000
+        left = 60000 - turns * 1000
         same(s.value("SELECT count(*) FROM t"), str(left))
         s = durable.again(c, s)
         same(s.value("SELECT count(*) FROM t"), str(left))
-        same(s.value("SELECT count(*) FROM t WHERE id % 60 < 4"), "0")
+        same(s.value("SELECT count(*) FROM t WHERE id %% 60 < %d" % turns), "0")
         s.close(0)
 
 

@@ -176,7 +176,7 @@ class Bank(threading.Thread):
 
 def test_load_killed():
     """Kill -9 of everything under load: what was answered is there, nothing is there by half."""
-    rounds, clients, accounts = 4, 3, 50
+    rounds, clients, accounts = house.rounds(4, 2), 3, 50
     with House() as h:
         c = Cluster(h)
         s = c.shell()
@@ -205,7 +205,7 @@ def test_load_killed():
                 same(s.value("SELECT count(*) FROM done WHERE who = %d" % b.number), str(got), "rows of a client")
                 had[b.number] = got
             same(s.value("SELECT count(*) FROM done WHERE k >= 0"), str(sum(had)), "rows by the index")
-        check(sum(had) > 20, "work was done:", had)
+        check(sum(had) > house.rounds(20, 10), "work was done:", had)
 
 
 def test_not_waiting():
@@ -321,7 +321,7 @@ def test_index_in_the_making():
         s = c.shell()
         s.ok("CREATE TABLE t (id integer PRIMARY KEY, a integer)")
         s.ok("INSERT INTO t SELECT i, i FROM generate_series(1, 300000) i; UPDATE t SET a = 5 WHERE id = 299999", timeout=120)
-        for moment in (0.1, 0.2, 0.3):
+        for moment in house.rounds((0.1, 0.2, 0.3), (0.1, 0.3)):
             builder = c.shell()
             builder.send("CREATE UNIQUE INDEX t_a ON t (a);")
             time.sleep(moment * house.SLOW)

@@ -154,7 +154,7 @@ def test_opened_while_it_dies():
     """kill -9, and at once the next process: the sockets of the dying one may still be there, and its locks."""
     with home() as (h, d):
         d.sql("CREATE TABLE t AS SELECT i, repeat('x', 500) AS b FROM generate_series(1, 20000) i").ok()
-        for turn in range(15):
+        for turn in range(house.rounds(15, 6)):
             pid, = nodes_of(d.path)
             p = subprocess.Popen([house.NAMDB] + d.args("-c", "INSERT INTO t VALUES (0)"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                  env=house.clean_env(h.env)) if turn % 3 == 0 else None
@@ -171,7 +171,7 @@ def test_killed_again_and_again():
     dice = random.Random(int(os.environ.get("NAM_SEED", "1")))
     with home() as (h, d):
         d.sql("CREATE TABLE t (a integer PRIMARY KEY)").ok()
-        end, lock, next_one, answered, wrong = time.monotonic() + 12, threading.Lock(), iter(range(1 << 30)), set(), house.Wrong()
+        end, lock, next_one, answered, wrong = time.monotonic() + house.rounds(12, 6), threading.Lock(), iter(range(1 << 30)), set(), house.Wrong()
 
         def come():
             while time.monotonic() < end:
@@ -199,7 +199,7 @@ def test_killed_again_and_again():
             t.join()
         same(wrong, [], "after %d kills" % kills)
         there = {int(a) for a, in d.sql("SELECT a FROM t").ok().rows()}
-        check(kills > 3 and answered, kills, len(answered))
+        check(kills > house.rounds(3, 1) and answered, kills, len(answered))
         same(sorted(answered - there), [], "answered, and not there")
 
 

@@ -13,7 +13,7 @@ import test_postgres
 from house import check, same
 
 SEED = int(os.environ.get("NAM_SEED", "1"))
-SECONDS = {"": 1.5, "address,undefined": 2}.get(house.SANITIZE, 4)
+SECONDS = {"": house.rounds(1.5, 0.8), "address,undefined": 2}.get(house.SANITIZE, 4)
 BEATEN = {"40001", "40P01", "55P03"}  # the only reasons why a transaction may not commit here
 server = None
 

@@ -14,7 +14,7 @@ import kills
 from house import House, check, contains, same, until
 
 SEED = int(os.environ.get("NAM_SEED", "1"))
-SECONDS = 15
+SECONDS = house.rounds(15, 10)
 LEASE_MS = 300 * house.SLOW  # on a busy machine processes may stall for more than 0.1 s
 
 

@@ -20,11 +20,11 @@ def nothing_wrong(f):
 def test_sweep():
     if not FAST:
         skip("a table large enough takes minutes to fill under sanitizers")
-    nothing_wrong(life.sweep(table_mb=1200, lease=250, rounds=2))
+    nothing_wrong(life.sweep(table_mb=house.rounds(1200, 800), lease=250, rounds=house.rounds(2, 1)))
 
 
 def test_resets():
-    nothing_wrong(life.resets(seconds=8))
+    nothing_wrong(life.resets(seconds=house.rounds(8, 5)))
 
 
 def test_silence():
@@ -32,11 +32,11 @@ def test_silence():
 
 
 def test_leave():
-    nothing_wrong(life.leave(rows=200000 if FAST else 20000))
+    nothing_wrong(life.leave(rows=house.rounds(200000, 100000, 20000)))
 
 
 def test_drop():
-    nothing_wrong(life.drop(rounds=5 if FAST else 2, lease=None if FAST else 20000))
+    nothing_wrong(life.drop(rounds=house.rounds(5, 3, 2), lease=None if FAST else 20000))
 
 
 def test_value():

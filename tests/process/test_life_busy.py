@@ -15,7 +15,7 @@ from house import House, same, skip
 def test_busy_machine():
     if house.SLOW != 1:
         skip("under sanitizers a second of the machine is a tenth of one")
-    f = life.busy(seconds=25, table_mb=100, every=5)
+    f = life.busy(seconds=house.rounds(25, 10), table_mb=100, every=house.rounds(5, 3))
     f.table()
     same(f["wrong"], [], "what is wrong")
 
@@ -39,7 +39,8 @@ def test_statements_beside_busy_loops():
         w.query("create table t (id bigint primary key, v bigint)")
         w.query("insert into t select i, 0 from generate_series(1, 100) i")
         alone = beside = 0
-        for _ in range(4):
+        n = house.rounds(4, 2)
+        for _ in range(n):
             alone += statements(w, 0.5)
             loops = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(3 * os.cpu_count())]
             try:
@@ -49,8 +50,9 @@ def test_statements_beside_busy_loops():
                     loop.kill()
                     loop.wait()
         w.close()
-        print("alone %d a second, beside busy loops %d" % (alone / 2, beside / 4))
-        same(beside / 4 > 0.08 * alone / 2, True, "statements beside busy loops: more than 8 % of those alone")
+        alone, beside = 2 * alone / n, beside / n
+        print("alone %d a second, beside busy loops %d" % (alone, beside))
+        same(beside > 0.08 * alone, True, "statements beside busy loops: more than 8 % of those alone")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import house
 from house import check, same
 
 SEED = int(os.environ.get("NAM_SEED", "1"))
-SECONDS = 20
+SECONDS = house.rounds(20, 14)
 
 
 def rounds(fabric, loads):

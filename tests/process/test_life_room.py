@@ -12,7 +12,7 @@ from house import same
 
 def test_memory_comes_back():
     f = life.Figures("room")
-    room.room(f, share=0.1, fatter=1.3, rest=25, first_rest=8, together=True)
+    room.room(f, share=house.rounds(0.1, 0.05), fatter=1.3, rest=25, first_rest=8, together=True)
     f.table()
     same(f["wrong"], [], "what is wrong")
 

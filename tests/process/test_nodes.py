@@ -380,8 +380,8 @@ def test_kill_9_under_an_index_shm():
 
 
 def test_kill_9_under_an_index_tcp():
-    if house.SLOW > 1:
-        house.skip("a million rows over tcp: too long here")
+    if not house.LONG or house.SLOW > 1:
+        house.skip("a million rows over tcp are for the long form")
     killed_under_an_index("tcp")
 
 

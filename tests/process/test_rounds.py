@@ -9,17 +9,17 @@ import rounds
 
 
 def test_storm():
-    rounds.storm(6, 0.5, 3)
+    rounds.storm(house.rounds(6, 3), 0.5, 3)
 
 
 def test_storm_with_two_copies():
-    rounds.storm(5, 0.5, 4, 2)
+    rounds.storm(house.rounds(5, 3), 0.5, 4, 2)
 
 
 def test_images():
     if not rounds.can_mount():
         house.skip("this user cannot mount a file system")
-    rounds.images(2, 0.5, 3)
+    rounds.images(house.rounds(2, 1), 0.5, 3)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,15 @@
 #!/bin/bash
-# in_one.sh -- inside one machine: everything that needs a device and no second host.
+# in_one.sh [long] -- inside one machine: everything that needs a device and no second host.
 . ./in_lib.sh
 
 # Soft-iWARP takes several times as long for a message.
-products=2000 transactions=1000 NAMDB_TEST_CYCLES=500
-[ "$DEVICE" = rxe ] || products=500 transactions=200 NAMDB_TEST_CYCLES=150
+products=500 transactions=300 NAMDB_TEST_CYCLES=150
+[ "$DEVICE" = rxe ] || products=200 transactions=150 NAMDB_TEST_CYCLES=60
+rounds=2 # of in_recovery.sh
+if [ "${1:-}" = long ]; then
+	products=2000 transactions=1000 NAMDB_TEST_CYCLES=500 rounds=4
+	[ "$DEVICE" = rxe ] || products=500 transactions=200 NAMDB_TEST_CYCLES=150
+fi
 export NAMDB_TEST_CYCLES
 
 reconnect() { NAMDB_TEST_RDMA=$me ./storage_node.reconnect_test; }

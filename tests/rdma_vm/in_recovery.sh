@@ -3,7 +3,7 @@
 lease=1000        # ms, of this cluster: an emulated machine's threads wait long for their turn
 row_patience=20   # s until another process must get the rows of a dead one; without recovery that is never
 other_patience=60 # s for everything else
-rounds=4          # how often a process is killed in the middle of its commits
+rounds=${rounds:-4} # how often a process is killed in the middle of its commits
 owners=()         # processes that are to be killed or stopped
 answered=0        # how many updates session a was told of, all of them of rows 1 and 2
 declare -A input at pid

@@ -111,7 +111,7 @@ def of_namdb(texts):
 def test_copy():
     # NAM_SEED and NAM_RANDOM: other dice, and how many files
     dice = random.Random(int(os.environ.get("NAM_SEED", 5)))
-    count = int(os.environ.get("NAM_RANDOM", 500))
+    count = int(os.environ.get("NAM_RANDOM", house.rounds(500, 500, 100)))
     files = tempfile.mkdtemp(prefix="nam-copy-")
     try:
         asked = []

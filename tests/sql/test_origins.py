@@ -114,7 +114,7 @@ def random_query(rng, deep=0):
 
 def test_origins():
     rng = random.Random(int(os.environ.get("NAM_SEED", "5")))
-    queries = QUERIES.split("\n") + [random_query(rng)[0] for _ in range(int(os.environ.get("NAM_QUERIES", "150")))]
+    queries = QUERIES.split("\n") + [random_query(rng)[0] for _ in range(int(os.environ.get("NAM_QUERIES", house.rounds(150, 150, 50))))]
     with House(nodes=1, size="256m") as h:
         c, pg = Compute(h), Postgres()
         try:

@@ -184,7 +184,7 @@ def test_cases():
 
 
 def test_random():
-    many, seed = int(os.environ.get("NAM_QUERIES", "300")), int(os.environ.get("NAM_SEED", "1"))
+    many, seed = int(os.environ.get("NAM_QUERIES", house.rounds(300, 300, 60))), int(os.environ.get("NAM_SEED", "1"))
     pg = Postgres()
     try:
         with House(nodes=1, size="128m") as h:

@@ -79,7 +79,7 @@ def quoted(s):
 
 
 def test_random():
-    many, seed = int(os.environ.get("NAM_QUERIES", "1500")), int(os.environ.get("NAM_SEED", "1"))
+    many, seed = int(os.environ.get("NAM_QUERIES", house.rounds(1500, 1000, 200))), int(os.environ.get("NAM_SEED", "1"))
     maker = Maker(random.Random(seed))
     texts = []
     while len(texts) < many:

@@ -65,7 +65,7 @@ def test_random():
     # JIT would compile most of them
     texts = scoped.SETUP + ["SET statement_timeout = '5s'", "SET jit = off"]
     asked = []
-    for _ in range(int(os.environ.get("NAM_QUERIES", QUERIES))):
+    for _ in range(int(os.environ.get("NAM_QUERIES", house.rounds(QUERIES, QUERIES, QUERIES // 5)))):
         text = maker.statement()
         changes = not test_postgres.is_question(text)
         asked.append(len(texts) + changes)

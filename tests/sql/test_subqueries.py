@@ -187,7 +187,7 @@ def test_subqueries():
     dice = random.Random(seed)
     made = setup(dice)
     maker = Maker(dice)
-    asked = [maker.query() for _ in range(int(os.environ.get("NAM_QUERIES", QUERIES)))]
+    asked = [maker.query() for _ in range(int(os.environ.get("NAM_QUERIES", house.rounds(QUERIES, QUERIES, QUERIES // 5))))]
     pg = test_postgres.Postgres()
     try:
         want = pg.script(made + ["ANALYZE", "SET statement_timeout = '2s'"] + asked)[len(made) + 2:]

@@ -75,7 +75,7 @@ def same_answers(texts, what):
 
 
 def test_random():
-    seed, n = int(os.environ.get("NAM_SEED", "1")), int(os.environ.get("NAM_QUERIES", "400"))
+    seed, n = int(os.environ.get("NAM_SEED", "1")), int(os.environ.get("NAM_QUERIES", house.rounds(400, 400, 80)))
     same_answers(statements(seed, n), "seed %d" % seed)
     print("  %d statements" % n)
 
