@@ -155,6 +155,8 @@ on_done(void *arg, const char *tag, uint64_t rows)
 	}
 	s->done.tag = tag;
 	s->done.rows = rows;
+	/* Behind the answer there is no scan: a caller that looks must not see that one again. */
+	atomic_store_explicit(&s->scan.all, 0, memory_order_relaxed);
 	return s->sink->done == NULL || emit(s, EV_DONE);
 }
 
