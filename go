@@ -182,12 +182,13 @@ build_in() {
 	quietly "building $dir" cmake --build "$dir" -j "$jobs" ${1:+--target "$@"}
 }
 
-# programs_of DIR [ctest arguments]: the programs of the tests that these arguments choose, and what drivers start.
+# programs_of DIR [ctest arguments]: the programs of the tests that these arguments choose; if there are drivers among them, also what
+# those start.
 programs_of() {
-	local dir=$1
+	local dir=$1 names
 	shift
-	echo namdb namdb_shared record sim_txn
-	ctest --test-dir "$dir" -N "$@" 2>/dev/null | sed -nE 's/^ *Test +#[0-9]+: ([^ ]+).*/\1/p' | awk -v dir="$PWD/$dir/" '
+	names=$(ctest --test-dir "$dir" -N "$@" 2>/dev/null | sed -nE 's/^ *Test +#[0-9]+: ([^ ]+).*/\1/p')
+	[ -z "$names" ] || awk -v dir="$PWD/$dir/" '
 		FNR == NR { chosen[$1] = 1; next }
 		/^add_test\(/ {
 			split($0, part, "\"")
@@ -196,8 +197,14 @@ programs_of() {
 			if ((name in chosen) && index(part[2], dir) == 1) {
 				sub(/.*\//, "", part[2])
 				print part[2]
+				found[name] = 1
 			}
-		}' - $(find "$dir" -name CTestTestfile.cmake) | sort -u
+		}
+		END {
+			for (name in chosen)
+				if (!(name in found))
+					print "namdb\nnamdb_shared\nrecord\nsim_txn"
+		}' <(echo "$names") "$dir"/CTestTestfile.cmake "$dir"/tests/CTestTestfile.cmake "$dir"/tests/*/CTestTestfile.cmake | sort -u
 }
 
 # stage NAME PRESET DIR [ctest arguments]: builds what these tests need, no more, and runs them.
@@ -205,9 +212,9 @@ stage() {
 	local name=$1 preset=$2 dir=$3 programs t0=$SECONDS t1
 	shift 3
 	configure_in "$preset" "$dir"
-	mapfile -t programs < <(programs_of "$dir" "$@" | tr ' ' '\n')
+	mapfile -t programs < <(programs_of "$dir" "$@")
 	[ "$preset" != release ] || programs+=(one_thread)
-	quietly "building $dir" cmake --build "$dir" -j "$jobs" --target "${programs[@]}"
+	[ ${#programs[@]} = 0 ] || quietly "building $dir" cmake --build "$dir" -j "$jobs" --target "${programs[@]}"
 	t1=$SECONDS
 	[ "$name" != tsan ] || without_aslr
 	run_tests "$name" "$dir" "$@"

@@ -524,6 +524,23 @@ test_ends(void **state)
 	test_client_close(&t);
 }
 
+/* Behind the answer: a caller that draws a bar must not draw it once more. */
+__attribute__((unused)) static void
+test_progress_ends(void **state)
+{
+	(void)state;
+	struct test_client t;
+	uint64_t done, all;
+	open_helped(&t, 0);
+	for (unsigned rows = 0; rows < 2; rows++) {
+		ask(&t, rows ? "set namdb.parallel_rows = 1" : "set namdb.parallel_rows = 0");
+		assert_string_equal(ask(&t, "select count(*) from big"), "30000; SELECT 1");
+		cn_session_progress(t.s, &done, &all);
+		assert_int_equal(all, 0);
+	}
+	test_client_close(&t);
+}
+
 static unsigned
 count_of(const char *text, char c)
 {
@@ -631,7 +648,8 @@ main(void)
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_answers), cmocka_unit_test(test_explain),
 		cmocka_unit_test(test_order), cmocka_unit_test(test_own_writes),
 		cmocka_unit_test(test_one_snapshot), cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_drift), cmocka_unit_test(test_all_at_once) };
+		cmocka_unit_test(test_progress_ends), cmocka_unit_test(test_drift),
+		cmocka_unit_test(test_all_at_once) };
 #endif
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 	if (failed == 0)

@@ -422,7 +422,7 @@ def test_killed():
     with House() as h:
         c = durable.Cluster(h, size="1g")
         s = c.shell()
-        large(s, 80)
+        large(s, house.rounds(80, 80, 30))
         path, data = os.path.join(h.dir, "b"), os.path.join(h.dir, "d")
         same(half(h, c, path, signal.SIGKILL)[0], -9)
         for args in (("restore", "--data", data, path), ("log", path),
@@ -466,7 +466,7 @@ def test_stalled():
     with House(lease_ms=120000) as h:
         c = durable.Cluster(h, size="1g")
         s = c.shell()
-        large(s, 80)
+        large(s, house.rounds(80, 80, 30))
         again = 0
         for turn in range(5):
             path = os.path.join(h.dir, "b%d" % turn)
@@ -507,6 +507,8 @@ def test_stalled():
 
 def test_terminal():
     """At a terminal a long backup, and a long restore, say how far they are; ^C ends them, and they leave nothing."""
+    if house.SANITIZE and not house.LONG:
+        house.skip("the bytes are those of the other tests, and a hundred MiB of them take minutes")
     with House(lease_ms=60000) as h:
         c = durable.Cluster(h, size="1g")
         s = c.shell()
