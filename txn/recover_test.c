@@ -232,7 +232,7 @@ test_stopped_at_every_moment(void **state)
 		took = 0;
 		/* Also so far behind its end that no verb of it is out any more. */
 		for (stop_at = 0; took == 0 || stop_at < took + 20000;
-		     stop_at += nam_rounds(300, 900, 2100), seed++)
+		     stop_at += nam_rounds(300, 900, 1300), seed++)
 			run(3, 2 + (unsigned)seed % 3, seed, stopped);
 		printf("level %u: %u moments: %u undone, %u finished; answered: %u committed, %u unknown\n",
 		    i, all_seen.moments, all_seen.before, all_seen.after, all_seen.ok, all_seen.unsure);

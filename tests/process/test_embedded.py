@@ -259,12 +259,12 @@ def test_while_it_is_ending():
     by several at once."""
     with home() as (h, d):
         d.sql("CREATE TABLE t (a integer PRIMARY KEY)").ok()
-        want = 0
+        want, first = 0, house.rounds(20, 8)
         for turn in range(60):
-            if turn >= 20 and d.log().count("\nready\n") > 1:
+            if turn >= first and d.log().count("\nready\n") > 1:
                 break
             # The node ends a second after the last peer has left, or at its next tick; later on a machine that is busy.
-            time.sleep(0.97 * d.idle + 0.002 * turn + 0.02 * max(turn - 20, 0))
+            time.sleep(0.97 * d.idle + 0.04 / first * turn + 0.02 * max(turn - first, 0))
             got = []
             threads = [threading.Thread(target=lambda k=k: got.append(d.sql("INSERT INTO t VALUES (%d)" % k)))
                        for k in range(want, want + 5)]
