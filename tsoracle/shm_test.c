@@ -36,6 +36,7 @@ enum {
 	IDLE_NS = 150000, /* of the second process */
 	RESTS = 6,        /* of the second process, from which it comes back without its slot */
 	ROUND_MS = 200,   /* between them */
+	WAKES = 100,      /* at least */
 };
 #define FIRST  ((UINT64_C(1) << TSO_COUNT_BITS) + 1)
 #define END_NS UINT64_C(30000000000)
@@ -243,6 +244,7 @@ pins_hearts_slots(void **state)
 	}
 	struct tso *q = proc[1].tso;
 	unsigned joins = tso_joins(q);
+	uint64_t seals = tso_seals(proc[0].tso);
 	for (unsigned round = 0; round < RESTS && !atomic_load(&stop); round++) {
 		nap(ROUND_MS * 1000000);
 		atomic_store(&rest, true);
@@ -257,6 +259,9 @@ pins_hearts_slots(void **state)
 		atomic_store(&still, false);
 	}
 	nap(ROUND_MS * 1000000);
+	/* A slow machine has had few by now. */
+	while (atomic_load(&wakes) <= WAKES && nam_clock_ns() < end && !atomic_load(&stop))
+		nap(1000000);
 	uint64_t at = nam_clock_ns();
 	atomic_store(&stop, true);
 	for (unsigned i = 0; i < PROCS * WORKERS; i++)
@@ -267,8 +272,11 @@ pins_hearts_slots(void **state)
 	}
 	assert_int_equal(bad, 0);
 	assert_true(at < end);
-	assert_int_equal(tso_joins(q), joins + RESTS);
-	assert_true(atomic_load(&wakes) > 100);
+	/* It takes another slot as often as it has lost one: at each rest, and where its heart had no
+	 * processor for as long. */
+	uint64_t lost = tso_seals(proc[0].tso) - seals, again = tso_joins(q) - joins;
+	assert_true(again >= RESTS && (again == lost || again + 1 == lost));
+	assert_true(atomic_load(&wakes) > WAKES);
 	assert_true(atomic_load(&late) < atomic_load(&wakes) / 10);
 	printf("%lu commits, woken %u times, %u of them late, %u slots\n", (unsigned long)commits,
 	    atomic_load(&wakes), atomic_load(&late), tso_joins(q));
