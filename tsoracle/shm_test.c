@@ -272,8 +272,8 @@ pins_hearts_slots(void **state)
 	}
 	assert_int_equal(bad, 0);
 	assert_true(at < end);
-	/* It takes another slot as often as it has lost one: at each rest, and where its heart had no
-	 * processor for as long. */
+	/* It takes another slot as often as it has lost one: at each rest, and where its heart had
+	 * no processor for as long. */
 	uint64_t lost = tso_seals(proc[0].tso) - seals, again = tso_joins(q) - joins;
 	assert_true(again >= RESTS && (again == lost || again + 1 == lost));
 	assert_true(atomic_load(&wakes) > WAKES);
