@@ -19,7 +19,9 @@
 
 enum {
 	ENTRIES = 512, /* of one call of the index: several messages in a row to a partition */
-	REMOVES = 32   /* likewise, of an abort */
+	REMOVES = 32,  /* likewise, of an abort */
+	/* At the last entries of one row. One that is older is made again, and found there. */
+	OWN_LOOKS = 64,
 };
 #define MOVED_NS UINT64_C(10000000000)
 
@@ -48,7 +50,8 @@ struct txn_entry *
 txn_entry_of(struct txn *t, const struct txn_write *w, const struct idx_tree *tree, const uint64_t *key,
     unsigned words)
 {
-	for (uint32_t n = w->entry; n != 0; n = t->entry[n - 1].older)
+	uint32_t n = w->entry;
+	for (unsigned looks = 0; n != 0 && looks < OWN_LOOKS; looks++, n = t->entry[n - 1].older)
 		if (t->entry[n - 1].tree == tree && memcmp(t->entry[n - 1].key, key, 8u * words) == 0)
 			return &t->entry[n - 1];
 	return NULL;

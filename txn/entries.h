@@ -32,7 +32,7 @@ nam_status txn_make_beside(struct txn_making *m, unsigned i);
 /* Takes entry i out, which is the last one that t has made. NAM_GONE: it may still be taken out
  * later, and t goes on to know it. */
 nam_status txn_unmake(struct txn_making *m, unsigned i);
-/* The entry of w's row that t has made or found; NULL = none. */
+/* The entry of w's row that t has made or found; NULL = none, or many have come since. */
 struct txn_entry *txn_entry_of(struct txn *t, const struct txn_write *w, const struct idx_tree *tree,
     const uint64_t *key, unsigned words);
 
