@@ -73,11 +73,14 @@ void emb_hint(const struct emb_node *node, char *out, size_t size);
 bool emb_serves(const struct emb_node *node);
 
 /*
- * The program namdb for a library: $NAMDB_PROGRAM, else the one beside the shared object that has
- * the function `beside` (its directory, ../bin, ../../bin), else that of PATH. NAM_ABSENT: err says
- * where it was looked for.
+ * The program namdb for a library or another program: $NAMDB_PROGRAM, else the one beside the file
+ * that has the function `beside` (its directory, ../bin, ../../bin), else that of PATH. NAM_ABSENT:
+ * err says where it was looked for.
  */
 nam_status emb_program(char out[PATH_MAX], void (*beside)(void), struct nam_err *err);
+/* A sister of the running program: beside its file, of which links are followed, else in PATH.
+ * False: it is in neither. */
+bool emb_beside(char out[PATH_MAX], const char *name);
 
 /* ---- of the storage node --------------------------------------------------------------- */
 
