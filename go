@@ -11,7 +11,7 @@ usage: ./go VERB [arguments]
 
   demo  [args]   build, start a small cluster with sample data, open the SQL shell
                  (SQL on stdin and -c 'SQL' work too; --empty for no data; --data DIR keeps the database there)
-  build          the release program and the library: build/namdb, build/libnamdb.so
+  build          the release programs and the library: build/namdb, build/namdb-bench, build/libnamdb.so
   test  [--long] [ctest arguments]
                  the tests: release, then twins, then address and undefined, then thread sanitizer builds, then test-verbs; some
                  35 minutes on two cores. --long: more seeds, rows, rounds and seconds of each; some two hours
@@ -203,7 +203,7 @@ programs_of() {
 		END {
 			for (name in chosen)
 				if (!(name in found))
-					print "namdb\nnamdb_shared\nrecord\nsim_txn"
+					print "namdb\nnamdb-bench\nnamdb_shared\nrecord\nsim_txn"
 		}' <(echo "$names") "$dir"/CTestTestfile.cmake "$dir"/tests/CTestTestfile.cmake "$dir"/tests/*/CTestTestfile.cmake | sort -u
 }
 
@@ -412,7 +412,7 @@ rdma_tests() {
 		skipped=$((skipped + 1))
 		return
 	fi
-	if ! tests/rdma_vm/image.sh $dir build/namdb build/storage_node.{conformance,cycles,reconnect,trouble}_test; then
+	if ! tests/rdma_vm/image.sh $dir build/namdb build/namdb-bench build/storage_node.{conformance,cycles,reconnect,trouble}_test; then
 		failed=$((failed + 1))
 		return
 	fi
@@ -473,7 +473,7 @@ verb_twins() {
 
 verb_test_verbs() {
 	need_build
-	build_in release build namdb storage_node.{conformance,cycles,reconnect,trouble}_test
+	build_in release build namdb namdb-bench storage_node.{conformance,cycles,reconnect,trouble}_test
 	rdma_tests
 	verdict || return 1
 	[ "$passed" != 0 ] || exit 77
@@ -711,8 +711,8 @@ verb=${1:-help}
 [ $# -gt 0 ] && shift
 case $verb in
 build)
-	build_program namdb_shared
-	say "build/namdb and build/libnamdb.so are ready"
+	build_program namdb-bench namdb_shared
+	say "build/namdb, build/namdb-bench and build/libnamdb.so are ready"
 	;;
 demo)
 	build_program
@@ -731,7 +731,7 @@ demo)
 	exec build/namdb demo "${args[@]}"
 	;;
 bench)
-	build_program
+	build_program namdb-bench
 	case ${1:--} in
 	-)
 		build/namdb bench tpcw || exit
@@ -746,7 +746,7 @@ bench)
 figures)
 	need python3
 	command -v gnuplot >/dev/null || need gnuplot-nox
-	build_program
+	build_program namdb-bench
 	# DIR is seen from where the caller is.
 	args=()
 	for a in "$@"; do

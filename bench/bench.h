@@ -1,7 +1,7 @@
 /*
- * bench.h -- the drivers behind `namdb bench`. Each parses its own options and returns an exit
- * code: 0 ran and its checks held, 1 it did not, 2 bad usage. Figures on stdout, progress on
- * stderr.
+ * bench.h -- the drivers of the program namdb-bench, which `namdb bench` becomes. Each parses its
+ * own options and returns an exit code: 0 ran and its checks held, 1 it did not, 2 bad usage.
+ * Figures on stdout, progress on stderr.
  */
 #ifndef NAM_BENCH_BENCH_H
 #define NAM_BENCH_BENCH_H

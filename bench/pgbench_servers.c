@@ -1,9 +1,11 @@
-/* pgbench_servers.c -- a storage node and a compute node as processes, run by this program's file;
- * a folder with their socket, secret and logs. */
+/* pgbench_servers.c -- a storage node and a compute node as processes of the program namdb; a
+ * folder with their socket, secret and logs. */
+#include "bench.h"
 #include "pgbench_servers.h"
 
 #include <base/clock.h>
 
+#include <embed/embed.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -26,7 +28,7 @@ complain(const struct bench_namdb *n, const char *what)
 	return false;
 }
 
-/* Runs this program with the words, which end with NULL; its stderr goes to dir/log. It dies with
+/* Runs namdb with the words, which end with NULL; its stderr goes to dir/log. It dies with
  * this process. 0 = it did not start. */
 static pid_t
 start(const struct bench_namdb *n, const char *log, char *const *word)
@@ -43,7 +45,7 @@ start(const struct bench_namdb *n, const char *log, char *const *word)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != self || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0)
 			_exit(127);
-		execv("/proc/self/exe", word);
+		execv(n->program, word);
 		_exit(127);
 	}
 	close(out);
@@ -148,7 +150,12 @@ bool
 bench_namdb_start(struct bench_namdb *n, uint64_t bytes, unsigned workers, bool durable)
 {
 	char secret[80], size[24], threads[12], storage[64], address[64];
+	struct nam_err err;
 	*n = (struct bench_namdb){ .at = { .name = "namdb", .user = "bench", .database = "bench" } };
+	if (emb_program(n->program, (void (*)(void))bench_pgbench, &err) != NAM_OK) {
+		fprintf(stderr, "namdb bench: %s\n", err.text);
+		return false;
+	}
 	snprintf(n->dir, sizeof n->dir, "/tmp/namdb-pgbench-XXXXXX");
 	if (mkdtemp(n->dir) == NULL) {
 		n->dir[0] = 0;

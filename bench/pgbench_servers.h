@@ -1,12 +1,13 @@
 /*
- * pgbench_servers.h -- the two servers that `namdb bench pgbench` measures: this program's storage
- * node and compute node as processes, and PostgreSQL. Inside of bench. One thread.
+ * pgbench_servers.h -- the two servers that `namdb bench pgbench` measures: namdb's storage node
+ * and compute node as processes, and PostgreSQL. Inside of bench. One thread.
  */
 #ifndef NAM_BENCH_PGBENCH_SERVERS_H
 #define NAM_BENCH_PGBENCH_SERVERS_H
 
 #include <base/status.h>
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -21,6 +22,7 @@ struct bench_server {
 /* namdb, of `bytes` of memory; durable: its log is in a folder of a disk. */
 struct bench_namdb {
 	struct bench_server at;
+	char program[PATH_MAX];
 	pid_t storage, compute;
 	char dir[48];  /* "" = there is none */
 	char data[48]; /* likewise */

@@ -11,10 +11,9 @@
 
 #define NAMDB_VERSION "0.1.0"
 
-int cli_demo(int argc, char **argv); /* storage nodes as children, sample data, the shell */
-int cli_sql(int argc, char **argv);  /* a compute node with the shell */
-/* Measurements. Weak: a build without them has no such command. */
-int cli_bench(int argc, char **argv) __attribute__((weak));
+int cli_demo(int argc, char **argv);    /* storage nodes as children, sample data, the shell */
+int cli_sql(int argc, char **argv);     /* a compute node with the shell */
+int cli_bench(int argc, char **argv);   /* becomes the program namdb-bench: measurements */
 int cli_storage(int argc, char **argv); /* a storage node, until SIGTERM */
 int cli_compute(int argc, char **argv); /* a compute node for clients, until SIGTERM */
 int cli_doctor(int argc, char **argv);  /* finds out if RDMA will work on this machine */

@@ -34,8 +34,7 @@ usage(FILE *out)
 	      "A distributed in-memory database on network-attached memory.\n\n",
 	    out);
 	for (size_t i = 0; i < COMMANDS; i++)
-		if (commands[i].run != NULL)
-			fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].what);
+		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].what);
 	fputs("\nEvery command has --help. namdb --version says which version this is.\n", out);
 }
 
@@ -63,7 +62,7 @@ main(int argc, char **argv)
 		return 0;
 	}
 	for (size_t i = 0; i < COMMANDS; i++)
-		if (strcmp(name, commands[i].name) == 0 && commands[i].run != NULL) {
+		if (strcmp(name, commands[i].name) == 0) {
 			int code = commands[i].run(argc - 1, argv + 1);
 			if (fflush(stdout) != 0 && code == 0) {
 				perror("namdb: standard output");

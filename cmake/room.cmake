@@ -103,10 +103,25 @@ function(nam_sees_inside target)
   endforeach()
 endfunction()
 
-# nam_map_write(): which library uses which, one line each, for tests/rooms.sh.
+# nam_program(NAME FOLDER USES room...): a program of that folder's files. It sees these rooms, and has the code of them and
+# of what they use.
+function(nam_program name folder)
+  cmake_parse_arguments(R "" "" "USES" ${ARGN})
+  file(GLOB src CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.c)
+  add_executable(${name} ${src})
+  nam_sees(${name} ${R_USES} base)
+  string(REPLACE "/" "_" uses "${R_USES};base")
+  list(TRANSFORM uses PREPEND nam_)
+  target_link_libraries(${name} PRIVATE ${uses})
+  set_property(GLOBAL APPEND_STRING PROPERTY NAM_PROGRAMS "${name}: ${uses}\n")
+endfunction()
+
+# nam_map_write(): which library uses which, one line each, and which program has which, for tests/rooms.sh.
 function(nam_map_write)
   get_property(map GLOBAL PROPERTY NAM_MAP)
   file(WRITE ${CMAKE_BINARY_DIR}/rooms.map "${map}")
+  get_property(map GLOBAL PROPERTY NAM_PROGRAMS)
+  file(WRITE ${CMAKE_BINARY_DIR}/programs.map "${map}")
 endfunction()
 
 # nam_link(NAME libs...): what a room needs from outside the house.

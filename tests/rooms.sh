@@ -69,6 +69,38 @@ if [ -n "$arrows" ]; then
 	bad=1
 fi
 [ -s "$dir/rooms.map" ] || { echo "rooms: no $dir/rooms.map; configure first"; exit 1; }
+# A program has the code of the rooms that it lists, and of those that they use. So the server has nothing of what only measures.
+while IFS=': ;' read -r program uses; do
+	[ -x "$dir/$program" ] || continue # this build has not made it
+	code=$( (
+		sed 's/[:;]/ /g; s/^/M /' "$dir/rooms.map"
+		for lib in "$dir"/libnam_*.a; do
+			room=${lib##*/lib}
+			nm -g --defined-only "$lib" 2>/dev/null | awk -v room="${room%.a}" 'NF == 3 { print "D", room, $3 }'
+		done
+		nm -g --defined-only "$dir/$program" | awk '{ print "P", $3 }'
+	) | awk -v uses="$uses" '
+		$1 == "M" { known[$2] = 1; for (k = 3; k <= NF; k++) to[$2] = to[$2] " " $k }
+		$1 == "D" && $2 in known && $3 !~ /^__/ { home[$3] = $2 }
+		$1 == "P" { if (!reached) { reach(uses); reached = 1 } if ($2 in home && !(home[$2] in may)) print "  " $2 " of " home[$2] }
+		function reach(rooms,   list, n, k) {
+			n = split(rooms, list, /[ ;]+/)
+			for (k = 1; k <= n; k++)
+				if (list[k] != "" && !(list[k] in may)) {
+					may[list[k]] = 1
+					reach(to[list[k]])
+				}
+		}' | sort)
+	if [ -n "$code" ]; then
+		echo "rooms: $program has code of rooms that it does not use:"
+		echo "$code" | head -n 20
+		bad=1
+	fi
+	if [ "$program" = namdb ] && readelf -d "$dir/$program" | grep -i 'NEEDED.*sqlite'; then
+		echo "rooms: SQLite is a peer of namdb-bench, and no part of namdb"
+		bad=1
+	fi
+done <"$dir/programs.map"
 # In quotes stands a name without a path, or nothing keeps it from climbing out of its room.
 if grep -rnE '#include "[^"]*/' --include='*.[ch]' "$src"/{base,types,net,index,tsoracle,storage_node,txn,catalog,sql,compute_node,check,lib,bench,cli}; then
 	echo "rooms: includes with a path are written in <>"
