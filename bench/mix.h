@@ -1,9 +1,9 @@
 /* mix.h -- the way of SmallBank and TATP: a mix of short transactions, for real on a compute node,
- * or on a model (sim_cluster.h). */
+ * or on a model (sim/cluster.h). */
 #ifndef NAM_BENCH_MIX_H
 #define NAM_BENCH_MIX_H
 
-#include <bench/sim_cluster.h>
+#include <bench/sim/cluster.h>
 
 /* own: the bench's options, which end with an empty one. An exit code. */
 int bench_mix_main(

@@ -7,7 +7,7 @@
 
 #include "peers.h"
 
-#include <bench/sim_cluster.h>
+#include <bench/sim/cluster.h>
 #include <index/tree.h>
 
 enum { YCSB_BATCH_MAX = 8, YCSB_VALUE_MAX = 1024, YCSB_RECORDS_MAX = 400000000 };

@@ -2,7 +2,7 @@
 """One client of several is stopped for two seconds, or idle, slow or dead: the others' snapshots, under both ways to hand out
 commit ids.
 
-In virtual time the bounds are bench/oracle_test.c's. Here are real processes on a machine that may be busy: the
+In virtual time the bounds are bench/oracle/oracle_test.c's. Here are real processes on a machine that may be busy: the
 lease is longer, so that only the stopped process loses it, and bounds leave room.
 """
 import json
