@@ -24,7 +24,7 @@ struct olap_cost {
 	size_t cache;      /* bytes of it */
 };
 
-/* Of a machine like that of bench/README.md, with mapped memory: for tests and simulations. */
+/* Of a machine like that of bench/olap/README.md, with mapped memory: for tests and simulations. */
 extern const struct olap_cost olap_cost_usual;
 /* Measures all of them. In a coroutine; takes some 60 ms. at: an extent that may be READ. */
 nam_status olap_cost_measure(struct net_worker *w, net_addr at, struct olap_cost *out);

@@ -1,7 +1,8 @@
 /*
  * duckdb.h -- DuckDB in this process as a peer, by its C library, which is found at run time.
  *
- * The library comes from its npm package; bench/README.md says how. It is no part of the build.
+ * The library comes from its npm package; bench/olap/README.md says how. It is no part of the
+ * build.
  */
 #ifndef NAM_BENCH_OLAP_DUCKDB_H
 #define NAM_BENCH_OLAP_DUCKDB_H

@@ -16,7 +16,7 @@ enum { NODES = 2, WIDTH = 16, ROWS = 4 << 20, FEW = 1000, MANY = 2 << 20, ROUNDS
 static const char *const name[OLAP_WORKS] = { "partition", "scatter", "send", "build", "probe", "group",
 	"group_far", "copy", "filter_add", "filter_test" };
 
-/* bench/README.md, "The paper's joins on a model", says where each comes from. */
+/* bench/olap/README.md, "The paper's joins on a model", says where each comes from. */
 static const double cycles[OLAP_WORKS] = {
 	[OLAP_PARTITION] = 14,
 	[OLAP_SCATTER] = 20,

@@ -14,7 +14,7 @@ struct bench_work {
 	double ps[OLAP_WORKS]; /* each, of one thread */
 };
 
-/* At so many GHz, with the cycles that bench/README.md has. */
+/* At so many GHz, with the cycles that bench/olap/README.md has. */
 struct bench_work bench_work_at(double ghz);
 /* The clock of a model's cores; 0: not known. */
 double bench_work_ghz(const char *model);

@@ -181,7 +181,7 @@ bench_verbs_sim_run(const struct net_sim_model *m, const struct verbs_sim_load *
 
 /* ---- the tables ---------------------------------------------------------------------- */
 
-/* Published figures. The sources are in bench/README.md, "The model". */
+/* Published figures. The sources are in bench/verbs/README.md, "The model". */
 static const struct anchor {
 	const char *model, *what;
 	struct verbs_sim_load load;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sources of every number: bench/README.md, "The model". */
+/* Sources of every number: bench/verbs/README.md, "The model". */
 #define E5_2660V2                                                                                            \
 	.turn_ns = 150, .hardware = 40, .cores = 20, .shared_permille = 1600, .latency_ns = 24000000,        \
 	.slice_ns = 3000000, .tick_ns = 4000000, .balance_ns = 64000000

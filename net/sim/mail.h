@@ -19,7 +19,7 @@
  * have messages. Beyond one polling thread on each hardware thread a message therefore waits for
  * its thread's slice, and a transaction that needs several machines waits for each of them.
  *
- * bench/README.md says where the numbers come from.
+ * bench/verbs/README.md says where the numbers come from.
  */
 #ifndef NAM_NET_SIM_MAIL_H
 #define NAM_NET_SIM_MAIL_H

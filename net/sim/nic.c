@@ -6,7 +6,7 @@
 
 enum { WAYS = 4 };
 
-/* Sources of every number: bench/README.md, "The model". */
+/* Sources of every number: bench/verbs/README.md, "The model". */
 static const struct net_sim_model models[] = {
 	{
 	    .name = "fdr4x",

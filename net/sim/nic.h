@@ -8,7 +8,7 @@
  *	memory, its atomics engine | node's port, out | wire | poster's port, in | poster's core
  *
  * Each of these serves one message at a time and keeps the others waiting, so that the one with the
- * most work limits the whole. bench/README.md says where the numbers of a model come from.
+ * most work limits the whole. bench/verbs/README.md says where the numbers of a model come from.
  */
 #ifndef NAM_NET_SIM_NIC_H
 #define NAM_NET_SIM_NIC_H
