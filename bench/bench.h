@@ -93,11 +93,13 @@ bool bench_take_names(char *list, const char *const *name, unsigned count, bool 
 /* What one client of transactions did, or several together. */
 struct bench_slice {
 	uint64_t commits, aborts, errors;
-	uint64_t refused;   /* ended as the workload wants it, without a change: neither of them */
-	uint64_t most;      /* commits wanted of this client; UINT64_MAX: as many as there is time
+	uint64_t refused; /* ended as the workload wants it, without a change: neither of them */
+	uint64_t most;    /* commits wanted of this client; UINT64_MAX: as many as there is time
 			     * for */
-	unsigned round;     /* given: a client of another round draws other transactions */
-	double cpu_seconds; /* of the whole process, while it ran */
+	unsigned round;   /* given: a client of another round draws other transactions */
+	/* bench_crew_slice sets them: how long it took; CPU time of the whole process, and of
+	 * the clients' workers. */
+	double seconds, cpu_seconds, worker_cpu_seconds;
 	struct nam_hist latency_ns;
 	struct net_counts counts;
 };
@@ -111,6 +113,10 @@ struct bench_metrics {
 	const char *comma;
 };
 void bench_metric(struct bench_metrics *m, const char *name, double value);
+/* p50_us, p99_us and p999_us. */
+void bench_metric_latency(struct bench_metrics *m, const struct bench_slice *s);
+/* CPU time of this process so far. */
+double bench_cpu_seconds(void);
 
 /*
  * Prints the progress on stderr: at a terminal one line that changes; elsewhere a line every ten

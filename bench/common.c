@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 char *
@@ -146,7 +147,9 @@ bench_slice_add(struct bench_slice *into, const struct bench_slice *from)
 	into->aborts += from->aborts;
 	into->errors += from->errors;
 	into->refused += from->refused;
+	into->seconds += from->seconds;
 	into->cpu_seconds += from->cpu_seconds;
+	into->worker_cpu_seconds += from->worker_cpu_seconds;
 	nam_hist_merge(&into->latency_ns, &from->latency_ns);
 	net_counts_add(&into->counts, &from->counts);
 }
@@ -159,6 +162,22 @@ bench_metric(struct bench_metrics *m, const char *name, double value)
 	else
 		printf("  %-28s %14.*f\n", name, value >= 1000 ? 0 : 3, value);
 	m->comma = ", ";
+}
+
+void
+bench_metric_latency(struct bench_metrics *m, const struct bench_slice *s)
+{
+	bench_metric(m, "p50_us", (double)nam_hist_quantile(&s->latency_ns, 0.5) / 1e3);
+	bench_metric(m, "p99_us", (double)nam_hist_quantile(&s->latency_ns, 0.99) / 1e3);
+	bench_metric(m, "p999_us", (double)nam_hist_quantile(&s->latency_ns, 0.999) / 1e3);
+}
+
+double
+bench_cpu_seconds(void)
+{
+	struct timespec t = { 0 };
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 bool

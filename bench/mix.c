@@ -2,117 +2,54 @@
  * over to the model. */
 #include "mix.h"
 
-#include <base/clock.h>
 #include <base/number.h>
-#include <bench/jobs.h>
-#include <net/secret.h>
+#include <bench/crew.h>
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { WARM_MS = 500, OPTIONS_MAX = 32 };
+#define WARM_SECONDS 0.5
+enum { OPTIONS_MAX = 32 };
 
 struct real {
 	struct bench_common common;
-	unsigned workers, clients; /* clients: of each worker */
+	struct bench_crew crew;
 	uint64_t seed;
 	void *params;
 	const struct bench_sim_user *u;
-	void *side;
-	struct cn *cn;
-	struct bench_jobs jobs;
 	struct net_counts *counts;
-	atomic_bool stop;
-};
-
-struct job {
-	struct bench_job job;
-	struct real *r;
-	enum { JOB_PREPARE, JOB_CLIENT, JOB_CHECK, JOB_DROP } what;
-	unsigned number;
-	nam_status status;
 	uint64_t bad;
-	struct bench_slice slice;
 };
 
-static void
-job_main(const struct cn_place *pl, void *arg)
+static nam_status
+prepare(const struct cn_place *pl, void *arg)
 {
-	struct job *j = arg;
-	const struct bench_sim_user *u = j->r->u;
-	switch (j->what) {
-	case JOB_PREPARE:
-		j->status = u->prepare(j->r->side, pl);
-		if (j->status == NAM_OK)
-			j->status = u->load(j->r->side, pl);
-		break;
-	case JOB_CLIENT:
-		u->client(j->r->side, pl, j->number, &j->slice, &j->r->stop);
-		break;
-	case JOB_CHECK:
-		j->bad = u->check(&j->r->side, 1, pl);
-		break;
-	case JOB_DROP:
-		u->drop(j->r->side, pl);
-		break;
-	}
+	struct real *r = arg;
+	nam_status st = r->u->prepare(r->crew.side, pl);
+	return st == NAM_OK ? r->u->load(r->crew.side, pl) : st;
 }
 
 static nam_status
-start(struct job *j, unsigned worker)
+check(const struct cn_place *pl, void *arg)
 {
-	j->job.run = job_main;
-	j->job.arg = j;
-	return bench_job_start(j->r->cn, &j->r->jobs, worker, &j->job);
+	struct real *r = arg;
+	r->bad += r->u->check(&r->crew.side, 1, pl);
+	return NAM_OK;
 }
 
-/* A job by itself. Not OK: it could not start, or ended so. */
 static nam_status
-one(struct real *r, struct job *j)
+drop(const struct cn_place *pl, void *arg)
 {
-	j->r = r;
-	nam_status st = start(j, 0);
-	if (st != NAM_OK)
-		return st;
-	bench_jobs_wait(&r->jobs, 0);
-	return j->status;
-}
-
-/* All clients for so long; their sums are added. Commits a second. */
-static double
-slice(struct real *r, unsigned round, unsigned ms, struct bench_slice *sum)
-{
-	unsigned n = r->workers * r->clients;
-	struct job *j = calloc(n, sizeof *j);
-	if (j == NULL) {
-		sum->errors++;
-		return 0;
-	}
-	uint64_t before = sum->commits, begin = nam_clock_ns();
-	atomic_store(&r->stop, false);
-	for (unsigned i = 0; i < n; i++) {
-		j[i].r = r;
-		j[i].what = JOB_CLIENT;
-		j[i].number = i;
-		j[i].slice.most = UINT64_MAX;
-		j[i].slice.round = round;
-		sum->errors += start(&j[i], i % r->workers) != NAM_OK;
-	}
-	bench_jobs_wait(&r->jobs, ms);
-	atomic_store(&r->stop, true);
-	bench_jobs_wait(&r->jobs, 0);
-	double took = (double)(nam_clock_ns() - begin) / 1e9;
-	for (unsigned i = 0; i < n; i++)
-		bench_slice_add(sum, &j[i].slice);
-	free(j);
-	return (double)(sum->commits - before) / took;
+	struct real *r = arg;
+	r->u->drop(r->crew.side, pl);
+	return NAM_OK;
 }
 
 /* ---- the report ------------------------------------------------------------------------------ */
 
 static void
 report(const struct real *r, const struct bench_slice *sum, double tps, const struct net_counts *used,
-    uint64_t ever, uint64_t bad)
+    uint64_t ever)
 {
 	const struct bench_common *c = &r->common;
 	const char *provider = c->storage != NULL ? net_kind_name(c->fabric) : "shm";
@@ -120,25 +57,24 @@ report(const struct real *r, const struct bench_slice *sum, double tps, const st
 	if (c->json)
 		printf("{\"bench\": \"%s\", \"provider\": \"%s\", \"params\": {\"workers\": %u, \"clients\": "
 		       "%u, \"seconds\": %g, \"runs\": %u, \"embedded\": %s}, \"metrics\": {",
-		    r->u->bench, provider, r->workers, r->clients, c->seconds, c->runs,
+		    r->u->bench, provider, r->crew.workers, r->crew.clients, c->seconds, c->runs,
 		    c->storage != NULL ? "false" : "true");
 	else
 		printf("%s, %s, %u worker%s x %u clients, %u run%s of %g s\n", r->u->bench,
-		    c->storage != NULL ? provider : "embedded shm", r->workers, r->workers > 1 ? "s" : "",
-		    r->clients, c->runs, c->runs > 1 ? "s" : "", c->seconds);
+		    c->storage != NULL ? provider : "embedded shm", r->crew.workers,
+		    r->crew.workers > 1 ? "s" : "", r->crew.clients, c->runs, c->runs > 1 ? "s" : "",
+		    c->seconds);
 	double commits = sum->commits != 0 ? (double)sum->commits : 1, all = ever != 0 ? (double)ever : 1;
 	bench_metric(&m, "commits", (double)sum->commits);
 	bench_metric(&m, "throughput_tps", tps);
-	bench_metric(&m, "p50_us", (double)nam_hist_quantile(&sum->latency_ns, 0.5) / 1e3);
-	bench_metric(&m, "p99_us", (double)nam_hist_quantile(&sum->latency_ns, 0.99) / 1e3);
-	bench_metric(&m, "p999_us", (double)nam_hist_quantile(&sum->latency_ns, 0.999) / 1e3);
+	bench_metric_latency(&m, sum);
 	bench_metric(&m, "aborts_per_txn", (double)sum->aborts / commits);
 	bench_metric(&m, "refused_per_txn", (double)sum->refused / commits);
 	bench_metric(&m, "verbs_per_txn", (double)net_counts_verbs(used) / all);
 	bench_metric(&m, "round_trips_per_txn", (double)used->round_trips / all);
 	bench_metric(&m, "bytes_out_per_txn", (double)used->bytes_out / all);
 	bench_metric(&m, "bytes_in_per_txn", (double)used->bytes_in / all);
-	bench_metric(&m, "check_errors", (double)bad);
+	bench_metric(&m, "check_errors", (double)r->bad);
 	printf("%s", c->json ? "}, " : "");
 	bench_published(stdout, r->u->published, c->json);
 	printf("%s", c->json ? "}\n" : "");
@@ -160,84 +96,61 @@ bench_mix_more(const struct bench_sim_point *at, const struct bench_sim *p)
 
 /* ---- a run ----------------------------------------------------------------------------------- */
 
-/* The time measured, and what follows it. The number of errors. */
-static uint64_t
+/* The time measured, and what follows it. */
+static void
 measure(struct real *r)
 {
 	static struct bench_slice warm, sum;
 	double tps[BENCH_RUNS_MAX];
 	unsigned runs = 0;
-	slice(r, 0, WARM_MS, &warm);
+	bench_crew_slice(&r->crew, 0, WARM_SECONDS, &warm);
 	while (runs < r->common.runs && warm.errors + sum.errors == 0) {
-		tps[runs] = slice(r, runs + 1, (unsigned)(r->common.seconds * 1e3), &sum);
+		tps[runs] = bench_crew_slice(&r->crew, runs + 1, r->common.seconds, &sum);
 		runs++;
 		fprintf(stderr, "run %u of %u: %.0f/s\n", runs, r->common.runs, tps[runs - 1]);
 	}
-	struct job j = { .what = JOB_CHECK };
-	uint64_t bad = one(r, &j) != NAM_OK;
-	bad += j.bad + warm.errors + sum.errors;
+	if (bench_crew_one(&r->crew, check, r) != NAM_OK)
+		r->bad++;
+	r->bad += warm.errors + sum.errors;
 	struct net_counts used = { 0 };
 	/* Commits are finished behind their answers: a few of the last ones are not counted yet. */
-	for (unsigned i = 0; i < r->workers * r->clients; i++)
+	for (unsigned i = 0; i < r->crew.workers * r->crew.clients; i++)
 		net_counts_add(&used, &r->counts[i]);
-	report(r, &sum, bench_median(tps, runs), &used,
-	    warm.commits + warm.refused + sum.commits + sum.refused, bad);
-	return bad;
+	report(
+	    r, &sum, bench_median(tps, runs), &used, warm.commits + warm.refused + sum.commits + sum.refused);
 }
 
 static int
 run(struct real *r)
 {
 	struct nam_err err = { 0 };
-	struct bench_embedded e = { 0 };
-	unsigned char secret[64];
-	size_t secret_len = 0;
-	const struct bench_common *c = &r->common;
-	int code = 1;
-	r->jobs = (struct bench_jobs)BENCH_JOBS;
-	r->side = calloc(1, r->u->side_size);
-	r->counts = calloc((size_t)r->workers * r->clients, sizeof *r->counts);
+	struct bench_crew *w = &r->crew;
+	w->client = r->u->client;
+	w->side = calloc(1, r->u->side_size);
+	r->counts = calloc((size_t)w->workers * w->clients, sizeof *r->counts);
 	nam_status st =
-	    r->side != NULL && r->counts != NULL ? NAM_OK : nam_fail(&err, NAM_NOMEM, "no memory");
-	if (st == NAM_OK && c->storage != NULL)
-		st = net_secret_load(c->secret_file, secret, &secret_len, &err);
-	else if (st == NAM_OK)
-		st = bench_embedded_open(&e, r->u->bytes(r->params) / BENCH_EMBEDDED_NODES, c->cluster, &err);
-	const struct cn_config cfg = { .storage = c->storage,
-		.local = c->storage != NULL ? NULL : e.local,
-		.fabric = c->fabric,
-		.cluster = c->cluster,
-		.secret = secret,
-		.secret_len = secret_len,
-		.workers = r->workers,
-		.measure = true,
-		.txn = { .ptr_cache_entries = r->u->entries(r->params) } };
+	    w->side != NULL && r->counts != NULL ? NAM_OK : nam_fail(&err, NAM_NOMEM, "no memory");
 	if (st == NAM_OK)
-		st = cn_open(&r->cn, &cfg, &err);
-	if (st == NAM_OK && err.text[0] != 0)
-		fprintf(stderr, "namdb bench: warning: %s\n", err.text);
+		st = bench_crew_storage(w, &r->common, r->u->bytes(r->params), &err);
+	if (st == NAM_OK)
+		st = bench_crew_open(w, &r->common, 0, r->u->entries(r->params), &err);
 	if (st == NAM_OK) {
 		const struct bench_sim b = { .seed = r->seed };
-		r->u->begin(r->side, &b, 0, r->counts);
-		struct job j = { .what = JOB_PREPARE };
-		st = one(r, &j);
+		r->u->begin(w->side, &b, 0, r->counts);
+		st = bench_crew_one(w, prepare, r);
 		if (st != NAM_OK)
 			nam_fail(&err, st, "loading failed: %s", nam_status_text(st));
 		else
-			code = measure(r) == 0 ? 0 : 1;
-		if (c->storage != NULL) {
-			j = (struct job){ .what = JOB_DROP };
-			one(r, &j);
-		}
+			measure(r);
+		if (r->common.storage != NULL)
+			bench_crew_one(w, drop, r);
 	}
 	if (st != NAM_OK)
 		fprintf(stderr, "namdb bench: %s\n", err.text);
-	if (r->cn != NULL)
-		cn_close(r->cn);
+	bench_crew_close(w);
 	free(r->counts); /* only now has the last commit been finished */
-	free(r->side);
-	bench_embedded_close(&e);
-	return code;
+	free(w->side);
+	return st == NAM_OK && r->bad == 0 ? 0 : 1;
 }
 
 /* ---- options --------------------------------------------------------------------------------- */
@@ -269,12 +182,12 @@ take(void *arg, int letter, char *v)
 	case 'w':
 		if (!nam_number(v, 1, 32, &x))
 			return false;
-		r->workers = (unsigned)x;
+		r->crew.workers = (unsigned)x;
 		return true;
 	case 'C':
 		if (!nam_number(v, 1, 256, &x))
 			return false;
-		r->clients = (unsigned)x;
+		r->crew.clients = (unsigned)x;
 		return true;
 	case 'e':
 		return nam_number(v, 0, UINT64_MAX / 2, &r->seed);
@@ -325,8 +238,7 @@ bench_mix_main(int argc, char **argv, const struct option *own, void *params, co
 			return bench_sim_main(argc, argv, all, &p, params, u);
 		}
 	struct real r = { .common = { .seconds = 2, .runs = 1, .fabric = NET_AUTO },
-		.workers = 1,
-		.clients = 16,
+		.crew = { .workers = 1, .clients = 16 },
 		.seed = 1,
 		.params = params,
 		.u = u };

@@ -2,18 +2,16 @@
  * and prints the results. */
 #include "tpcc.h"
 
-#include <base/clock.h>
 #include <base/number.h>
-#include <bench/jobs.h>
+#include <bench/crew.h>
 #include <bench/mix.h>
 #include <bench/ycsb/tree.h>
-#include <net/secret.h>
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
-enum { WARM_MS = 500, LOADERS = 4 /* of each worker */, WORKERS_MAX = 32, FOUND_ENTRIES = 1 << 22 };
+#define WARM_SECONDS 0.5
+enum { FOUND_ENTRIES = 1 << 22 };
 
 /* Parts of a whole run, for several processes on one cluster. */
 enum only { ALL, LOAD, RUN, CHECK, DROP };
@@ -21,33 +19,38 @@ static const char *const only_names[] = { "all", "load", "run", "check", "drop" 
 
 struct real {
 	struct bench_common common;
-	unsigned workers, clients; /* clients: of each worker */
+	struct bench_crew crew;
 	enum only only;
 	bool sized; /* by the user */
 	const struct tpcc_ops *ops;
 	struct tpcc_side side;
-	struct cn *cn;
-	struct bench_jobs jobs;
 	struct tpcc_sqlite *peer;
 	bool sqlite;
-	atomic_bool stop;
 	_Atomic unsigned part; /* the next part of the population to be loaded or read */
 	bool insert;
 	uint64_t bad;
 };
 
-struct job {
-	struct bench_job job;
-	struct real *r;
-	enum { JOB_MAKE, JOB_OPEN, JOB_FILL, JOB_LOADED, JOB_CLIENT, JOB_CHECK, JOB_DROP } what;
-	unsigned number;
-	nam_status status;
-	struct bench_slice slice;
-};
+/* ---- on the workers -------------------------------------------------------------------------- */
 
 static nam_status
-fill(struct real *r, const struct cn_place *pl)
+make(const struct cn_place *pl, void *arg)
 {
+	struct real *r = arg;
+	return r->ops->make(&r->side, pl);
+}
+
+static nam_status
+find(const struct cn_place *pl, void *arg)
+{
+	struct real *r = arg;
+	return r->ops->open(&r->side, pl);
+}
+
+static nam_status
+fill(const struct cn_place *pl, void *arg)
+{
+	struct real *r = arg;
 	unsigned n = bench_tpcc_parts(r->side.p), i;
 	nam_status st = NAM_OK;
 	while (st == NAM_OK && (i = atomic_fetch_add(&r->part, 1)) < n)
@@ -55,129 +58,53 @@ fill(struct real *r, const struct cn_place *pl)
 	return st;
 }
 
+static nam_status
+loaded(const struct cn_place *pl, void *arg)
+{
+	struct real *r = arg;
+	return r->ops->loaded(&r->side, pl, r->only == LOAD);
+}
+
+static nam_status
+check(const struct cn_place *pl, void *arg)
+{
+	struct real *r = arg;
+	r->bad += r->ops->check((void *const *)&(void *){ &r->side }, 1, pl);
+	return NAM_OK;
+}
+
+static nam_status
+drop(const struct cn_place *pl, void *arg)
+{
+	struct real *r = arg;
+	return r->ops->drop(&r->side, pl, r->only == DROP);
+}
+
 static void
-job_main(const struct cn_place *pl, void *arg)
+show_population(void *arg)
 {
-	struct job *j = arg;
-	struct real *r = j->r;
-	struct tpcc_side *s = &r->side;
-	switch (j->what) {
-	case JOB_MAKE:
-		j->status = r->ops->make(s, pl);
-		break;
-	case JOB_OPEN:
-		j->status = r->ops->open(s, pl);
-		break;
-	case JOB_FILL:
-		j->status = fill(r, pl);
-		break;
-	case JOB_LOADED:
-		j->status = r->ops->loaded(s, pl, r->only == LOAD);
-		break;
-	case JOB_CLIENT:
-		r->ops->client(s, pl, j->number, &j->slice, &r->stop);
-		break;
-	case JOB_CHECK:
-		r->bad += r->ops->check((void *const *)&(void *){ s }, 1, pl);
-		break;
-	case JOB_DROP:
-		j->status = r->ops->drop(s, pl, r->only == DROP);
-		break;
-	}
-}
-
-static nam_status
-start(struct real *r, struct job *j, unsigned worker)
-{
-	j->r = r;
-	j->job.run = job_main;
-	j->job.arg = j;
-	return bench_job_start(r->cn, &r->jobs, worker, &j->job);
-}
-
-/* A job by itself. Not OK: it could not start, or ended so. */
-static nam_status
-one(struct real *r, int what)
-{
-	struct job j = { .what = what };
-	nam_status st = start(r, &j, 0);
-	if (st != NAM_OK)
-		return st;
-	bench_jobs_wait(&r->jobs, 0);
-	return j.status;
+	const struct real *r = arg;
+	unsigned done = atomic_load(&r->part), parts = bench_tpcc_parts(r->side.p);
+	bench_progress("%s %u warehouse%s %3u %%", r->insert ? "loading" : "reading", r->side.p->warehouses,
+	    r->side.p->warehouses > 1 ? "s" : "", done < parts ? done * 100 / parts : 100);
 }
 
 /* The population, by several coroutines on each worker: inserted, or read. */
 static nam_status
 population(struct real *r, bool insert)
 {
-	static struct job j[WORKERS_MAX * LOADERS];
-	unsigned n = r->workers * LOADERS, parts = bench_tpcc_parts(r->side.p);
-	nam_status st = NAM_OK;
 	r->insert = insert;
 	atomic_store(&r->part, 0);
-	for (unsigned i = 0; i < n; i++) {
-		j[i] = (struct job){ .what = JOB_FILL };
-		nam_status is = start(r, &j[i], i % r->workers);
-		st = st == NAM_OK ? is : st;
-	}
-	while (!bench_jobs_wait(&r->jobs, 200)) {
-		unsigned done = atomic_load(&r->part);
-		bench_progress("%s %u warehouse%s %3u %%", insert ? "loading" : "reading",
-		    r->side.p->warehouses, r->side.p->warehouses > 1 ? "s" : "",
-		    done < parts ? done * 100 / parts : 100);
-	}
+	nam_status st = bench_crew_all(&r->crew, fill, show_population, r);
 	bench_progress_end(NULL);
-	for (unsigned i = 0; st == NAM_OK && i < n; i++)
-		st = j[i].status;
 	return st;
-}
-
-static double
-cpu_seconds(void)
-{
-	struct rusage u;
-	getrusage(RUSAGE_SELF, &u);
-	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
-}
-
-/* All clients for so long; their sums are added. Commits a second. */
-static double
-slice(struct real *r, unsigned round, unsigned ms, struct bench_slice *sum)
-{
-	unsigned n = r->workers * r->clients;
-	struct job *j = calloc(n, sizeof *j);
-	if (j == NULL) {
-		sum->errors++;
-		return 0;
-	}
-	uint64_t before = sum->commits, begin = nam_clock_ns();
-	double cpu = cpu_seconds();
-	atomic_store(&r->stop, false);
-	for (unsigned i = 0; i < n; i++) {
-		j[i].what = JOB_CLIENT;
-		j[i].number = i;
-		j[i].slice.most = UINT64_MAX;
-		j[i].slice.round = round;
-		sum->errors += start(r, &j[i], i % r->workers) != NAM_OK;
-	}
-	bench_jobs_wait(&r->jobs, ms);
-	atomic_store(&r->stop, true);
-	bench_jobs_wait(&r->jobs, 0);
-	double took = (double)(nam_clock_ns() - begin) / 1e9;
-	sum->cpu_seconds += cpu_seconds() - cpu;
-	for (unsigned i = 0; i < n; i++)
-		bench_slice_add(sum, &j[i].slice);
-	free(j);
-	return (double)(sum->commits - before) / took;
 }
 
 /* ---- the report ------------------------------------------------------------------------------ */
 
 struct figures {
 	struct bench_slice warm, sum;
-	double tps[BENCH_RUNS_MAX], peer[BENCH_RUNS_MAX], ratio[BENCH_RUNS_MAX], seconds;
+	double tps[BENCH_RUNS_MAX], peer[BENCH_RUNS_MAX], ratio[BENCH_RUNS_MAX];
 	double peer_cpu, peer_commits;
 	unsigned runs;
 };
@@ -195,23 +122,22 @@ report(const struct real *r, const struct figures *f)
 		    "{\"bench\": \"tpcc\", \"provider\": \"%s\", \"params\": {\"workers\": %u, \"clients\": "
 		    "%u, \"api\": \"%s\", \"warehouses\": %u, \"customers\": %u, \"items\": %u, "
 		    "\"seconds\": %g, \"runs\": %u, \"embedded\": %s}, \"metrics\": {",
-		    provider, r->workers, r->clients, api, s->p->warehouses, s->p->customers, s->p->items,
-		    c->seconds, c->runs, c->storage != NULL ? "false" : "true");
+		    provider, r->crew.workers, r->crew.clients, api, s->p->warehouses, s->p->customers,
+		    s->p->items, c->seconds, c->runs, c->storage != NULL ? "false" : "true");
 	else
 		printf("tpcc, %s, %s API, %u worker%s x %u clients, %u warehouse%s of %u customers a "
 		       "district and %u items, %u run%s of %g s\n",
-		    c->storage != NULL ? provider : "embedded shm", api, r->workers,
-		    r->workers > 1 ? "s" : "", r->clients, s->p->warehouses, s->p->warehouses > 1 ? "s" : "",
-		    s->p->customers, s->p->items, c->runs, c->runs > 1 ? "s" : "", c->seconds);
+		    c->storage != NULL ? provider : "embedded shm", api, r->crew.workers,
+		    r->crew.workers > 1 ? "s" : "", r->crew.clients, s->p->warehouses,
+		    s->p->warehouses > 1 ? "s" : "", s->p->customers, s->p->items, c->runs,
+		    c->runs > 1 ? "s" : "", c->seconds);
 	double commits = f->sum.commits != 0 ? (double)f->sum.commits : 1;
 	double news = (double)atomic_load(&s->ended[TPCC_NEW]);
 	if (r->only == ALL || r->only == RUN) {
 		bench_metric(&m, "commits", (double)f->sum.commits);
 		bench_metric(&m, "throughput_tps", bench_median(f->tps, f->runs));
-		bench_metric(&m, "new_order_tpm", (double)atomic_load(&s->new_orders) * 60 / f->seconds);
-		bench_metric(&m, "p50_us", (double)nam_hist_quantile(&f->sum.latency_ns, 0.5) / 1e3);
-		bench_metric(&m, "p99_us", (double)nam_hist_quantile(&f->sum.latency_ns, 0.99) / 1e3);
-		bench_metric(&m, "p999_us", (double)nam_hist_quantile(&f->sum.latency_ns, 0.999) / 1e3);
+		bench_metric(&m, "new_order_tpm", (double)atomic_load(&s->new_orders) * 60 / f->sum.seconds);
+		bench_metric_latency(&m, &f->sum);
 		bench_metric(&m, "aborts_per_txn", (double)f->sum.aborts / commits);
 		bench_metric(&m, "refused_per_txn", (double)f->sum.refused / commits);
 		bench_metric(&m, "round_trips_per_new_order",
@@ -236,11 +162,10 @@ report(const struct real *r, const struct figures *f)
 static void
 measure(struct real *r, struct figures *f)
 {
-	unsigned ms = (unsigned)(r->common.seconds * 1e3);
-	slice(r, 0, ms < WARM_MS ? ms : WARM_MS, &f->warm);
+	double seconds = r->common.seconds;
+	bench_crew_slice(&r->crew, 0, seconds < WARM_SECONDS ? seconds : WARM_SECONDS, &f->warm);
 	for (unsigned i = 0; i < r->common.runs && f->warm.errors + f->sum.errors == 0; i++) {
-		uint64_t begin = nam_clock_ns();
-		double tps = slice(r, i + 1, ms, &f->sum);
+		double tps = bench_crew_slice(&r->crew, i + 1, seconds, &f->sum);
 		if (atomic_load(&r->side.full)) {
 			fprintf(stderr,
 			    "namdb bench: the storage nodes' memory is full; figures are of the %u run%s "
@@ -248,15 +173,14 @@ measure(struct real *r, struct figures *f)
 			    i, i == 1 ? "" : "s");
 			break;
 		}
-		f->seconds += (double)(nam_clock_ns() - begin) / 1e9;
 		f->tps[i] = tps;
 		f->runs++;
 		fprintf(stderr, "run %u of %u: %.0f/s", i + 1, r->common.runs, tps);
 		if (r->peer != NULL) {
 			uint64_t commits;
-			double cpu = cpu_seconds();
-			f->peer[i] = bench_tpcc_sqlite_run(r->peer, r->common.seconds, i + 1, &commits);
-			f->peer_cpu += cpu_seconds() - cpu;
+			double cpu = bench_cpu_seconds();
+			f->peer[i] = bench_tpcc_sqlite_run(r->peer, seconds, i + 1, &commits);
+			f->peer_cpu += bench_cpu_seconds() - cpu;
 			f->peer_commits += (double)commits;
 			f->ratio[i] = f->peer[i] > 0 ? tps / f->peer[i] : 0;
 			fprintf(stderr, ", sqlite %.0f/s (ratio %.2f)", f->peer[i], f->ratio[i]);
@@ -272,7 +196,7 @@ steps(struct real *r, struct nam_err *err)
 {
 	static struct figures f;
 	bool whole = r->only == ALL, found = !whole && r->only != LOAD;
-	nam_status st = one(r, found ? JOB_OPEN : JOB_MAKE);
+	nam_status st = bench_crew_one(&r->crew, found ? find : make, r);
 	if (st == NAM_ABSENT)
 		return nam_fail(err, st, "no TPC-C tables are loaded here: --only load makes them");
 	if (st == NAM_UNSUPPORTED)
@@ -283,7 +207,7 @@ steps(struct real *r, struct nam_err *err)
 	if (whole || r->only == LOAD)
 		st = population(r, true);
 	if (st == NAM_OK && (whole || r->only == LOAD))
-		st = one(r, JOB_LOADED);
+		st = bench_crew_one(&r->crew, loaded, r);
 	if (st == NAM_OK && (whole || r->only == RUN))
 		st = population(r, false);
 	if (st != NAM_OK)
@@ -293,13 +217,13 @@ steps(struct real *r, struct nam_err *err)
 	if (st == NAM_OK && (whole || r->only == RUN))
 		measure(r, &f);
 	if (st == NAM_OK && (whole || r->only == CHECK))
-		st = one(r, JOB_CHECK);
+		st = bench_crew_one(&r->crew, check, r);
 	if (st == NAM_OK && r->peer != NULL)
 		r->bad += bench_tpcc_sqlite_check(r->peer);
 	if (st == NAM_OK)
 		report(r, &f);
 	if (r->only == DROP || (whole && r->common.storage != NULL)) {
-		nam_status is = one(r, JOB_DROP);
+		nam_status is = bench_crew_one(&r->crew, drop, r);
 		st = st == NAM_OK ? is : st;
 	}
 	return st;
@@ -309,45 +233,28 @@ static int
 run(struct real *r)
 {
 	struct nam_err err = { 0 };
-	struct bench_embedded e = { 0 };
 	struct bench_tree_hosts hosts = { 0 };
-	unsigned char secret[64];
-	size_t secret_len = 0;
+	struct bench_crew *w = &r->crew;
 	const struct bench_common *c = &r->common;
-	r->jobs = (struct bench_jobs)BENCH_JOBS;
-	bench_tpcc_params.seconds = (c->seconds * c->runs + 1) * r->workers;
+	bench_tpcc_params.seconds = (c->seconds * c->runs + 1) * w->workers;
 	r->side.p = &bench_tpcc_params;
 	r->side.seed = bench_tpcc_params.seed;
-	r->side.counts = calloc((size_t)r->workers * r->clients, sizeof *r->side.counts);
+	r->side.counts = calloc((size_t)w->workers * w->clients, sizeof *r->side.counts);
+	w->client = r->ops->client;
+	w->side = &r->side;
 	nam_status st = r->side.counts != NULL ? NAM_OK : nam_fail(&err, NAM_NOMEM, "no memory");
-	if (st == NAM_OK && c->storage != NULL)
-		st = net_secret_load(c->secret_file, secret, &secret_len, &err);
-	else if (st == NAM_OK)
-		st = bench_embedded_open(
-		    &e, r->ops->bytes(r->side.p) / BENCH_EMBEDDED_NODES, c->cluster, &err);
-	if (st == NAM_OK && c->storage == NULL)
-		st = bench_tree_host(&hosts, &e, &err);
-	const struct cn_config cfg = { .storage = c->storage,
-		.local = c->storage != NULL ? NULL : e.local,
-		.fabric = c->fabric,
-		.cluster = c->cluster,
-		.secret = secret,
-		.secret_len = secret_len,
-		.workers = r->workers,
-		.measure = true,
-		.txn = {
-		    .ptr_cache_entries = r->only > LOAD ? FOUND_ENTRIES : bench_tpcc_entries(r->side.p) } };
 	if (st == NAM_OK)
-		st = cn_open(&r->cn, &cfg, &err);
-	if (st == NAM_OK && err.text[0] != 0)
-		fprintf(stderr, "namdb bench: warning: %s\n", err.text);
+		st = bench_crew_storage(w, c, r->ops->bytes(r->side.p), &err);
+	if (st == NAM_OK && c->storage == NULL)
+		st = bench_tree_host(&hosts, &w->embedded, &err);
+	if (st == NAM_OK)
+		st = bench_crew_open(
+		    w, c, 0, r->only > LOAD ? FOUND_ENTRIES : bench_tpcc_entries(r->side.p), &err);
 	if (st == NAM_OK)
 		st = steps(r, &err);
 	if (st != NAM_OK)
 		fprintf(stderr, "namdb bench: %s\n", err.text);
-	if (r->cn != NULL)
-		cn_close(r->cn);
-	bench_embedded_close(&e);
+	bench_crew_close(w);
 	bench_tree_unhost(&hosts);
 	if (r->peer != NULL)
 		bench_tpcc_sqlite_close(r->peer);
@@ -392,14 +299,14 @@ take(void *arg, int letter, char *v)
 	uint64_t x;
 	switch (letter) {
 	case 'w':
-		if (!nam_number(v, 1, WORKERS_MAX, &x))
+		if (!nam_number(v, 1, BENCH_CREW_WORKERS, &x))
 			return false;
-		r->workers = (unsigned)x;
+		r->crew.workers = (unsigned)x;
 		return true;
 	case 'C':
 		if (!nam_number(v, 1, 256, &x))
 			return false;
-		r->clients = (unsigned)x;
+		r->crew.clients = (unsigned)x;
 		return true;
 	case 'e':
 		return nam_number(v, 0, UINT64_MAX / 2, &bench_tpcc_params.seed);
@@ -468,8 +375,8 @@ bench_tpcc(int argc, char **argv)
 	}
 	r->common = (struct bench_common){ .seconds = 2, .runs = 1, .fabric = NET_AUTO };
 	r->ops = &bench_tpcc_native;
-	r->workers = 1;
-	r->clients = 1;
+	r->crew.workers = 1;
+	r->crew.clients = 1;
 	int code = bench_options(argc, argv, opt, &r->common, take, usage, r);
 	if (code == 0) {
 		const char *why = unfit(r);

@@ -2,11 +2,8 @@
  * results. */
 #include "tpcw.h"
 
-#include <base/clock.h>
-#include <bench/bench.h>
-#include <bench/jobs.h>
+#include <bench/crew.h>
 #include <net/region_format.h>
-#include <net/secret.h>
 
 #include <errno.h>
 #include <getopt.h>
@@ -14,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 enum { FLOOR_APPEND = 512 << 20, WARM_SECONDS = 1, COLLECT_US = 300000 };
@@ -43,20 +39,16 @@ again:
 	}
 }
 
-/* ---- coroutines on workers, and a thread that waits for them ---- */
+/* ---- on the workers ---- */
 
-struct job {
-	struct bench_job job;
-	struct tpcw_side *side;
-	enum { JOB_PREPARE, JOB_LOAD, JOB_CLIENT, JOB_CHECK, JOB_FINISH, JOB_FLOOR } what;
-	struct tpcw_floor *floor;
-	unsigned number;
-	uint64_t from, to;
-	_Atomic uint64_t *done;
-	const atomic_bool *stop;
-	struct bench_slice slice;
-	double cpu_began, cpu_ended; /* of its worker's thread */
-	nam_status status;
+struct run {
+	struct tpcw_params *p;
+	struct tpcw_side side;
+	struct bench_crew crew;
+	struct tpcw_floor floor;
+	struct tpcw_sqlite *peer;
+	_Atomic unsigned part; /* the next part of the products to be loaded */
+	_Atomic uint64_t loaded;
 	uint64_t bad;
 };
 
@@ -89,133 +81,57 @@ floor_memory(struct tpcw_floor *f, const struct cn_place *pl, const struct tpcw_
 	return NAM_OK;
 }
 
-static double
-thread_cpu_seconds(void)
+static nam_status
+prepare(const struct cn_place *pl, void *arg)
 {
-	struct timespec t = { 0 };
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+	struct run *r = arg;
+	return r->side.ops->prepare(&r->side, pl);
+}
+
+/* A part of the products: as many as there are coroutines that load. */
+static nam_status
+load(const struct cn_place *pl, void *arg)
+{
+	struct run *r = arg;
+	uint64_t all = r->p->products, n = r->p->workers * BENCH_CREW_EACH, i = atomic_fetch_add(&r->part, 1);
+	return r->side.ops->load(&r->side, pl, all * i / n, all * (i + 1) / n, &r->loaded);
 }
 
 static void
-job_main(const struct cn_place *pl, void *arg)
+client(
+    void *side, const struct cn_place *pl, unsigned number, struct bench_slice *out, const atomic_bool *stop)
 {
-	struct job *j = arg;
-	const struct tpcw_ops *ops = j->side->ops;
-	switch (j->what) {
-	case JOB_PREPARE:
-		j->status = ops->prepare(j->side, pl);
-		break;
-	case JOB_LOAD:
-		j->status = ops->load(j->side, pl, j->from, j->to, j->done);
-		break;
-	case JOB_CLIENT:
-		j->cpu_began = thread_cpu_seconds();
-		ops->client(j->side, pl, j->number, &j->slice, j->stop);
-		j->cpu_ended = thread_cpu_seconds();
-		break;
-	case JOB_CHECK:
-		j->bad = ops->check(j->side, pl);
-		break;
-	case JOB_FINISH:
-		ops->finish(j->side, pl);
-		break;
-	case JOB_FLOOR:
-		j->status = floor_memory(j->floor, pl, j->side->p);
-		break;
-	}
+	struct tpcw_side *s = side;
+	s->ops->client(s, pl, number, out, stop);
 }
 
 static nam_status
-start(struct cn *cn, struct bench_jobs *g, unsigned worker, struct job *j)
+take_floor(const struct cn_place *pl, void *arg)
 {
-	j->job.run = job_main;
-	j->job.arg = j;
-	return bench_job_start(cn, g, worker, &j->job);
+	struct run *r = arg;
+	return floor_memory(&r->floor, pl, r->p);
 }
 
 static nam_status
-one(struct cn *cn, struct bench_jobs *g, struct job *j)
+check(const struct cn_place *pl, void *arg)
 {
-	nam_status st = start(cn, g, 0, j);
-	if (st != NAM_OK)
-		return st;
-	bench_jobs_wait(g, 0);
-	return j->status;
+	struct run *r = arg;
+	r->bad += r->side.ops->check(&r->side, pl);
+	return NAM_OK;
 }
 
-/* ---- a slice of the measurement ---- */
-
-static double
-cpu_seconds(void)
+static nam_status
+finish(const struct cn_place *pl, void *arg)
 {
-	struct rusage u;
-	getrusage(RUSAGE_SELF, &u);
-	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
-}
-
-/* CPU time of the clients' workers, from the first client's begin to the last one's end. */
-static double
-workers_cpu(const struct job *j, unsigned clients, unsigned workers)
-{
-	double all = 0;
-	for (unsigned w = 0; w < workers; w++) {
-		double began = j[w].cpu_began, ended = j[w].cpu_ended;
-		for (unsigned i = w; i < clients; i += workers) {
-			began = j[i].cpu_began < began ? j[i].cpu_began : began;
-			ended = j[i].cpu_ended > ended ? j[i].cpu_ended : ended;
-		}
-		all += ended - began;
-	}
-	return all;
-}
-
-/* What clients did, and the CPU time of their workers. */
-struct clients {
-	struct bench_slice did;
-	double cpu_seconds;
-};
-
-static double
-slice(struct cn *cn, struct bench_jobs *g, struct tpcw_side *side, double seconds, struct clients *all)
-{
-	struct bench_slice *sum = &all->did;
-	const struct tpcw_params *p = side->p;
-	unsigned n = p->workers * p->clients;
-	struct job *j = calloc(n, sizeof *j);
-	atomic_bool stop = false;
-	if (j == NULL)
-		return 0;
-	double cpu = cpu_seconds();
-	uint64_t begin = nam_clock_ns();
-	for (unsigned i = 0; i < n; i++) {
-		j[i] = (struct job){ .side = side, .what = JOB_CLIENT, .number = i, .stop = &stop };
-		j[i].slice.most =
-		    p->transactions != 0 ? p->transactions / n + (i < p->transactions % n) : UINT64_MAX;
-		if (start(cn, g, i % p->workers, &j[i]) != NAM_OK)
-			sum->errors++;
-	}
-	/* By time, before that only when the memory is full; or when all have done their share. */
-	bench_jobs_wait(g, p->transactions != 0 ? 0 : (unsigned)(seconds * 1e3));
-	atomic_store(&stop, true);
-	bench_jobs_wait(g, 0);
-	double took = (double)(nam_clock_ns() - begin) / 1e9;
-	sum->cpu_seconds += cpu_seconds() - cpu;
-	uint64_t commits = 0;
-	for (unsigned i = 0; i < n; i++) {
-		commits += j[i].slice.commits;
-		bench_slice_add(sum, &j[i].slice);
-	}
-	all->cpu_seconds += workers_cpu(j, n, p->workers);
-	free(j);
-	return (double)commits / took;
+	struct run *r = arg;
+	r->side.ops->finish(&r->side, pl);
+	return NAM_OK;
 }
 
 /* ---- embedded storage ---- */
 
-static nam_status
-embed(struct bench_embedded *e, const struct tpcw_params *p, struct nam_err *err)
+static uint64_t
+bytes(const struct tpcw_params *p)
 {
 	/* Products take 2.1 KiB each (two versions), a checkout leaves 1.7 KiB; no core does more
 	 * than 500,000 a second. */
@@ -227,10 +143,9 @@ embed(struct bench_embedded *e, const struct tpcw_params *p, struct nam_err *err
 	double each = p->beside != TPCW_NOTHING && p->transactions != 0 ? 1700 + TPCW_ITEMS * 1100 : 1700;
 	double total = (double)p->products * 2300 + commits * each;
 	/* The floor's products lie on one node. */
-	uint64_t size =
-	    ((uint64_t)(total / BENCH_EMBEDDED_NODES) + p->products * 1024 + FLOOR_APPEND / 2 + (64u << 20)) /
-	    NET_EXTENT * NET_EXTENT;
-	return bench_embedded_open(e, size, p->cluster, err);
+	uint64_t each_node =
+	    (uint64_t)(total / BENCH_EMBEDDED_NODES) + p->products * 1024 + FLOOR_APPEND / 2 + (64u << 20);
+	return each_node * BENCH_EMBEDDED_NODES;
 }
 
 /* ---- options ---- */
@@ -453,32 +368,20 @@ report(const struct tpcw_params *p, const struct metric *m, unsigned n)
 
 /* ---- loading, with a line that shows it ---- */
 
-static nam_status
-load_all(struct cn *cn, struct bench_jobs *g, struct tpcw_side *side)
+static void
+show_loading(void *arg)
 {
-	const struct tpcw_params *p = side->p;
-	enum { PER_WORKER = 4 };
-	struct job j[32 * PER_WORKER];
-	_Atomic uint64_t done = 0;
-	unsigned n = p->workers * PER_WORKER;
-	for (unsigned i = 0; i < n; i++) {
-		j[i] = (struct job){ .side = side,
-			.what = JOB_LOAD,
-			.from = p->products * i / n,
-			.to = p->products * (i + 1) / n,
-			.done = &done };
-		nam_status st = start(cn, g, i % p->workers, &j[i]);
-		if (st != NAM_OK)
-			return st;
-	}
-	while (!bench_jobs_wait(g, 200))
-		bench_progress("loading %llu products %3d %%", (unsigned long long)p->products,
-		    (int)(atomic_load(&done) * 100 / p->products));
-	bench_progress_end("loading %llu products 100 %%", (unsigned long long)p->products);
-	for (unsigned i = 0; i < n; i++)
-		if (j[i].status != NAM_OK)
-			return j[i].status;
-	return NAM_OK;
+	const struct run *r = arg;
+	bench_progress("loading %llu products %3d %%", (unsigned long long)r->p->products,
+	    (int)(atomic_load(&r->loaded) * 100 / r->p->products));
+}
+
+static nam_status
+load_all(struct run *r)
+{
+	nam_status st = bench_crew_all(&r->crew, load, show_loading, r);
+	bench_progress_end("loading %llu products 100 %%", (unsigned long long)r->p->products);
+	return st;
 }
 
 /* What the runs gave, one value for each. */
@@ -486,19 +389,19 @@ struct measured {
 	double tps[BENCH_RUNS_MAX], beside_tps[BENCH_RUNS_MAX], floor_tps[BENCH_RUNS_MAX],
 	    peer_tps[BENCH_RUNS_MAX], beside_ratio[BENCH_RUNS_MAX], floor_ratio[BENCH_RUNS_MAX],
 	    peer_ratio[BENCH_RUNS_MAX];
-	struct clients alone, beside; /* of all runs */
+	struct bench_slice alone, beside; /* of all runs */
 	struct tpcw_beside q;
 };
 
 /* The clients' slice beside the questions. */
 static double
-slice_beside(struct cn *cn, struct bench_jobs *g, struct tpcw_side *side, struct measured *m)
+slice_beside(struct run *r, struct measured *m)
 {
-	if (tpcw_beside_start(&m->q, cn, side->p->workers) != NAM_OK) {
+	if (tpcw_beside_start(&m->q, r->crew.cn, r->p->workers) != NAM_OK) {
 		m->q.bad++;
 		return 0;
 	}
-	double tps = slice(cn, g, side, side->p->seconds, &m->beside);
+	double tps = bench_crew_slice(&r->crew, 0, r->p->seconds, &m->beside);
 	tpcw_beside_stop(&m->q);
 	return tps;
 }
@@ -506,41 +409,42 @@ slice_beside(struct cn *cn, struct bench_jobs *g, struct tpcw_side *side, struct
 /* A run's slices alone and beside the questions; every other run begins with the latter. Between
  * them is time to collect what a snapshot has held back. */
 static void
-slices(struct cn *cn, struct bench_jobs *g, struct tpcw_side *side, struct measured *m, unsigned run)
+slices(struct run *r, struct measured *m, unsigned run)
 {
-	const struct tpcw_params *p = side->p;
-	bool beside = p->beside != TPCW_NOTHING, first = beside && run % 2 == 1;
+	bool beside = r->p->beside != TPCW_NOTHING, first = beside && run % 2 == 1;
 	if (first) {
-		m->beside_tps[run] = slice_beside(cn, g, side, m);
+		m->beside_tps[run] = slice_beside(r, m);
 		usleep(COLLECT_US);
 	}
-	m->tps[run] = slice(cn, g, side, p->seconds, &m->alone);
+	m->tps[run] = bench_crew_slice(&r->crew, 0, r->p->seconds, &m->alone);
 	if (beside && !first) {
-		m->beside_tps[run] = slice_beside(cn, g, side, m);
+		m->beside_tps[run] = slice_beside(r, m);
 		usleep(COLLECT_US);
 	}
 	m->beside_ratio[run] = m->tps[run] > 0 ? m->beside_tps[run] / m->tps[run] : 0;
 }
 
-/* The runs and the report of them. Gives the number of errors. */
-static uint64_t
-measure(struct cn *cn, struct bench_jobs *g, struct tpcw_side *side, struct tpcw_floor *fl,
-    struct tpcw_sqlite *peer)
+/* The runs and the report of them. */
+static void
+measure(struct run *r)
 {
-	const struct tpcw_params *p = side->p;
+	const struct tpcw_params *p = r->p;
+	const struct tpcw_floor *fl = &r->floor;
+	struct tpcw_side *side = &r->side;
+	struct tpcw_sqlite *peer = r->peer;
 	static struct measured v = { .q = { .jobs = BENCH_JOBS } };
 	v.q.load = p->beside;
 	v.q.products = p->products;
 	double pause = p->seconds < WARM_SECONDS ? p->seconds : WARM_SECONDS;
 	{ /* One slice warms caches and pointer cache; it does not count. */
-		static struct clients warm;
-		slice(cn, g, side, pause, &warm);
-		v.alone.did.errors += warm.did.errors;
+		static struct bench_slice warm;
+		bench_crew_slice(&r->crew, 0, pause, &warm);
+		v.alone.errors += warm.errors;
 	}
 	unsigned runs = 0;
-	for (unsigned i = 0; i < p->runs && v.alone.did.errors == 0 && !atomic_load(&side->full); i++) {
+	for (unsigned i = 0; i < p->runs && v.alone.errors == 0 && !atomic_load(&side->full); i++) {
 		v.floor_tps[i] = fl->product ? tpcw_floor_run(fl, p->workers, pause) : 0;
-		slices(cn, g, side, &v, i);
+		slices(r, &v, i);
 		v.peer_tps[i] = peer ? tpcw_sqlite_run(peer, p->seconds) : 0;
 		v.floor_ratio[i] = v.floor_tps[i] > 0 ? v.tps[i] / v.floor_tps[i] : 0;
 		v.peer_ratio[i] = v.peer_tps[i] > 0 ? v.tps[i] / v.peer_tps[i] : 0;
@@ -552,7 +456,7 @@ measure(struct cn *cn, struct bench_jobs *g, struct tpcw_side *side, struct tpcw
 		if (p->beside != TPCW_NOTHING)
 			fprintf(stderr, ", beside %.0f/s (ratio %.3f)", v.beside_tps[i], v.beside_ratio[i]);
 		fprintf(stderr, "\n");
-		v.alone.did.errors += v.beside.did.errors;
+		v.alone.errors += v.beside.errors;
 		if (!atomic_load(&side->full))
 			runs++;
 	}
@@ -561,51 +465,69 @@ measure(struct cn *cn, struct bench_jobs *g, struct tpcw_side *side, struct tpcw
 		    "namdb bench: the storage nodes' memory is full; figures are of the %u run%s before: ask "
 		    "for less (--seconds, --runs), or for larger nodes (--storage)\n",
 		    runs, runs == 1 ? "" : "s");
-		v.alone.did.errors += runs == 0;
+		v.alone.errors += runs == 0;
 	}
-	struct job j = { .side = side, .what = JOB_CHECK };
-	one(cn, g, &j);
-	uint64_t bad = j.bad + v.alone.did.errors + v.q.bad + (peer ? tpcw_sqlite_check(peer) : 0);
-	if (v.alone.did.errors)
+	if (bench_crew_one(&r->crew, check, r) != NAM_OK)
+		r->bad++;
+	r->bad += v.alone.errors + v.q.bad + (peer ? tpcw_sqlite_check(peer) : 0);
+	if (v.alone.errors)
 		runs = 0;
 	bool beside = p->beside != TPCW_NOTHING, asked = v.q.queries > 0;
-	double commits = v.alone.did.commits ? (double)v.alone.did.commits : 1,
-	       more = v.beside.did.commits ? (double)v.beside.did.commits : 1;
+	double commits = v.alone.commits ? (double)v.alone.commits : 1,
+	       more = v.beside.commits ? (double)v.beside.commits : 1;
 	const struct metric m[] = {
-		{ "commits", (double)v.alone.did.commits, true },
+		{ "commits", (double)v.alone.commits, true },
 		{ "throughput_tps", bench_median(v.tps, runs), true },
-		{ "p50_us", (double)nam_hist_quantile(&v.alone.did.latency_ns, 0.5) / 1e3, true },
-		{ "p99_us", (double)nam_hist_quantile(&v.alone.did.latency_ns, 0.99) / 1e3, true },
-		{ "p999_us", (double)nam_hist_quantile(&v.alone.did.latency_ns, 0.999) / 1e3, true },
-		{ "aborts_per_txn", (double)v.alone.did.aborts / commits, true },
-		{ "verbs_per_txn", (double)net_counts_verbs(&v.alone.did.counts) / commits, true },
-		{ "round_trips_per_txn", (double)v.alone.did.counts.round_trips / commits, true },
-		{ "bytes_per_txn",
-		    (double)(v.alone.did.counts.bytes_in + v.alone.did.counts.bytes_out) / commits, true },
-		{ "cpu_us_per_txn", v.alone.did.cpu_seconds * 1e6 / commits, true },
+		{ "p50_us", (double)nam_hist_quantile(&v.alone.latency_ns, 0.5) / 1e3, true },
+		{ "p99_us", (double)nam_hist_quantile(&v.alone.latency_ns, 0.99) / 1e3, true },
+		{ "p999_us", (double)nam_hist_quantile(&v.alone.latency_ns, 0.999) / 1e3, true },
+		{ "aborts_per_txn", (double)v.alone.aborts / commits, true },
+		{ "verbs_per_txn", (double)net_counts_verbs(&v.alone.counts) / commits, true },
+		{ "round_trips_per_txn", (double)v.alone.counts.round_trips / commits, true },
+		{ "bytes_per_txn", (double)(v.alone.counts.bytes_in + v.alone.counts.bytes_out) / commits,
+		    true },
+		{ "cpu_us_per_txn", v.alone.cpu_seconds * 1e6 / commits, true },
 		{ "floor_tps", bench_median(v.floor_tps, runs), fl->product != NULL },
 		{ "floor_ratio", bench_median(v.floor_ratio, runs), fl->product != NULL },
 		{ "peer_sqlite_tps", bench_median(v.peer_tps, runs), peer != NULL },
 		{ "peer_sqlite_ratio", bench_median(v.peer_ratio, runs), peer != NULL },
 		{ "beside_tps", bench_median(v.beside_tps, runs), beside },
 		{ "beside_ratio", bench_median(v.beside_ratio, runs), beside },
-		{ "beside_p50_us", (double)nam_hist_quantile(&v.beside.did.latency_ns, 0.5) / 1e3, beside },
-		{ "beside_p99_us", (double)nam_hist_quantile(&v.beside.did.latency_ns, 0.99) / 1e3, beside },
-		{ "beside_aborts_per_txn", (double)v.beside.did.aborts / more, beside },
-		{ "worker_cpu_us_per_txn", v.alone.cpu_seconds * 1e6 / commits, beside },
-		{ "beside_worker_cpu_us_per_txn", v.beside.cpu_seconds * 1e6 / more, beside },
+		{ "beside_p50_us", (double)nam_hist_quantile(&v.beside.latency_ns, 0.5) / 1e3, beside },
+		{ "beside_p99_us", (double)nam_hist_quantile(&v.beside.latency_ns, 0.99) / 1e3, beside },
+		{ "beside_aborts_per_txn", (double)v.beside.aborts / more, beside },
+		{ "worker_cpu_us_per_txn", v.alone.worker_cpu_seconds * 1e6 / commits, beside },
+		{ "beside_worker_cpu_us_per_txn", v.beside.worker_cpu_seconds * 1e6 / more, beside },
 		{ "beside_cpu_ratio",
-		    v.beside.cpu_seconds > 0 ? v.alone.cpu_seconds / commits / (v.beside.cpu_seconds / more)
-					     : 0,
+		    v.beside.worker_cpu_seconds > 0
+			? v.alone.worker_cpu_seconds / commits / (v.beside.worker_cpu_seconds / more)
+			: 0,
 		    beside },
 		{ "queries", (double)v.q.queries, asked },
 		{ "query_p50_ms", (double)nam_hist_quantile(&v.q.latency_ns, 0.5) / 1e6, asked },
 		{ "query_p99_ms", (double)nam_hist_quantile(&v.q.latency_ns, 0.99) / 1e6, asked },
-		{ "check_errors", (double)bad, true },
+		{ "check_errors", (double)r->bad, true },
 	};
 	report(p, m, sizeof m / sizeof *m);
 	fflush(stdout); /* the figures are out, whatever closing may meet */
-	return bad;
+}
+
+static nam_status
+load_and_measure(struct run *r, struct nam_err *err)
+{
+	nam_status st = bench_crew_one(&r->crew, prepare, r);
+	if (st == NAM_OK)
+		st = load_all(r);
+	if (st != NAM_OK)
+		return nam_fail(err, st, "loading failed: %s", nam_status_text(st));
+	if (bench_crew_one(&r->crew, take_floor, r) != NAM_OK)
+		fprintf(stderr, "no floor: the storage nodes have no mapped memory to spare for it\n");
+	if (r->p->peer_sqlite && (r->peer = tpcw_sqlite_open(r->p)) == NULL)
+		return nam_fail(err, NAM_IO, "SQLite could not be set up");
+	measure(r);
+	if (r->p->storage != NULL)
+		bench_crew_one(&r->crew, finish, r);
+	return NAM_OK;
 }
 
 int
@@ -622,70 +544,32 @@ bench_tpcw(int argc, char **argv)
 			return bench_tpcw_sim(argc, argv);
 	struct tpcw_params p;
 	struct nam_err err = { 0 };
-	struct bench_embedded e = { 0 };
-	struct cn *cn = NULL;
-	struct bench_jobs g = BENCH_JOBS;
-	struct tpcw_floor fl = { 0 };
-	struct tpcw_sqlite *peer = NULL;
-	unsigned char secret[64];
-	size_t secret_len = 0;
-	struct net_counts *counts = NULL;
 	int code = options(argc, argv, &p);
 	if (code != 0)
 		return code - 1;
-	code = 1;
-	nam_status st =
-	    p.storage ? net_secret_load(p.secret_file, secret, &secret_len, &err) : embed(&e, &p, &err);
-	if (st != NAM_OK)
-		goto out;
-	struct cn_config cfg = { .storage = p.storage,
-		.local = p.storage ? NULL : e.local,
-		.fabric = p.fabric,
-		.cluster = p.cluster,
-		.secret = secret,
-		.secret_len = secret_len,
-		.workers = p.workers + (p.beside != TPCW_NOTHING),
-		.measure = true,
-		.txn = { .ptr_cache_entries = p.products * 2 } };
-	if ((st = cn_open(&cn, &cfg, &err)) != NAM_OK)
-		goto out;
-	if (err.text[0])
-		fprintf(stderr, "namdb bench: warning: %s\n", err.text);
-
-	if ((counts = calloc((size_t)p.workers * p.clients, sizeof *counts)) == NULL) {
-		st = nam_fail(&err, NAM_NOMEM, "no memory");
-		goto out;
-	}
-	struct tpcw_side side = {
-		.ops = p.sql ? &tpcw_sql : &tpcw_native, .p = &p, .next_order = 1, .counts = counts
+	const struct bench_common c = {
+		.fabric = p.fabric, .storage = p.storage, .cluster = p.cluster, .secret_file = p.secret_file
 	};
-	struct job j = { .side = &side, .what = JOB_PREPARE };
-	if ((st = one(cn, &g, &j)) != NAM_OK || (st = load_all(cn, &g, &side)) != NAM_OK) {
-		nam_fail(&err, st, "loading failed: %s", nam_status_text(st));
-		goto out;
-	}
-	j = (struct job){ .side = &side, .what = JOB_FLOOR, .floor = &fl };
-	if (one(cn, &g, &j) != NAM_OK)
-		fprintf(stderr, "no floor: the storage nodes have no mapped memory to spare for it\n");
-	if (p.peer_sqlite && (peer = tpcw_sqlite_open(&p)) == NULL) {
-		nam_fail(&err, NAM_IO, "SQLite could not be set up");
-		goto out;
-	}
-
-	uint64_t bad = measure(cn, &g, &side, &fl, peer);
-	code = bad == 0 ? 0 : 1;
-	if (p.storage) {
-		j = (struct job){ .side = &side, .what = JOB_FINISH };
-		one(cn, &g, &j);
-	}
-out:
+	struct run r = { .p = &p,
+		.side = { .ops = p.sql ? &tpcw_sql : &tpcw_native, .p = &p, .next_order = 1 },
+		.crew = { .workers = p.workers,
+		    .clients = p.clients,
+		    .transactions = p.transactions,
+		    .client = client,
+		    .side = &r.side } };
+	r.side.counts = calloc((size_t)p.workers * p.clients, sizeof *r.side.counts);
+	nam_status st = r.side.counts != NULL ? NAM_OK : nam_fail(&err, NAM_NOMEM, "no memory");
+	if (st == NAM_OK)
+		st = bench_crew_storage(&r.crew, &c, bytes(&p), &err);
+	if (st == NAM_OK)
+		st = bench_crew_open(&r.crew, &c, p.beside != TPCW_NOTHING, p.products * 2, &err);
+	if (st == NAM_OK)
+		st = load_and_measure(&r, &err);
 	if (st != NAM_OK)
 		fprintf(stderr, "namdb bench: %s\n", err.text);
-	if (cn)
-		cn_close(cn);
-	free(counts); /* only now has the last commit been finished */
-	if (peer)
-		tpcw_sqlite_close(peer);
-	bench_embedded_close(&e);
-	return code;
+	bench_crew_close(&r.crew);
+	free(r.side.counts); /* only now has the last commit been finished */
+	if (r.peer != NULL)
+		tpcw_sqlite_close(r.peer);
+	return st == NAM_OK && r.bad == 0 ? 0 : 1;
 }

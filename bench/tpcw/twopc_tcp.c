@@ -33,25 +33,17 @@ wait_seconds(double seconds)
 		continue;
 }
 
-static double
-cpu_seconds(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 void
 tpcw_twopc_count(struct tpcw_twopc *t, struct tpcw_twopc_real *p)
 {
 	wait_seconds(p->seconds / WARM_PART);
-	double cpu = cpu_seconds();
+	double cpu = bench_cpu_seconds();
 	uint64_t from = nam_clock_ns();
 	atomic_store(&t->counting, true);
 	wait_seconds(p->seconds);
 	atomic_store(&t->counting, false);
 	p->rate = 1e9 / (double)(nam_clock_ns() - from); /* times commits: below */
-	p->cpu_us = (cpu_seconds() - cpu) * 1e6;
+	p->cpu_us = (bench_cpu_seconds() - cpu) * 1e6;
 	atomic_store(&t->stop, true);
 }
 

@@ -1,22 +1,15 @@
 /* ycsb.c -- `namdb bench ycsb`: its options, and a run in a process of its own beside its peers. */
 #include "tree.h"
 
-#include <base/clock.h>
 #include <base/number.h>
-#include <bench/jobs.h>
-#include <net/secret.h>
+#include <bench/crew.h>
 
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	WARM_MS = 500,
-	POINTS = BENCH_SIM_POINTS,
-	CLIENTS_MAX = 256,
-	WORKERS_MAX = 32,
-	SIM_RECORDS = 100000,
-	LEVELS_MAX = 32
-};
+#define WARM_SECONDS 0.5
+
+enum { POINTS = BENCH_SIM_POINTS, CLIENTS_MAX = 256, SIM_RECORDS = 100000, LEVELS_MAX = 32 };
 
 /* All of XStore's paper (7.2, 7.3): 100 M keys, 8-byte values, one server with 2 x ConnectX-4 100
  * Gb/s and 24 cores, up to 15 client machines. */
@@ -178,7 +171,6 @@ usage(FILE *to)
 struct point {
 	unsigned clients; /* of each worker */
 	double ops[BENCH_RUNS_MAX], array[BENCH_RUNS_MAX], lanes[BENCH_RUNS_MAX], redis[BENCH_RUNS_MAX];
-	double seconds; /* of namdb's slices */
 	struct bench_slice sum, warm;
 	struct ycsb_path_counts before, after;
 	struct net_counts used; /* of all slices, warm-up included */
@@ -186,114 +178,61 @@ struct point {
 
 struct real {
 	struct bench_common common;
-	unsigned workers, number[POINTS], points, most; /* most clients in all */
+	struct bench_crew crew;
+	unsigned number[POINTS], points, most; /* most clients in all */
 	struct ycsb_params *p;
 	struct ycsb_side side;
 	struct ycsb_steps *peer_steps; /* of each worker: those of all its clients */
 	struct ycsb_array *array;
 	struct ycsb_redis *redis;
-	struct cn *cn;
-	struct bench_jobs jobs;
 	struct net_counts *counts;
-	atomic_bool stop;
 	struct bench_sim_plot plot;
 	uint64_t bad;
 };
 
-struct job {
-	struct bench_job job;
-	struct real *r;
-	enum { JOB_PREPARE, JOB_CLIENT, JOB_COUNTS, JOB_CHECK, JOB_DROP } what;
-	unsigned number;
-	nam_status status;
-	struct ycsb_path_counts *counts;
-	struct bench_slice slice;
+static nam_status
+prepare(const struct cn_place *pl, void *arg)
+{
+	struct real *r = arg;
+	nam_status st = bench_ycsb_user.prepare(&r->side, pl);
+	return st == NAM_OK ? bench_ycsb_user.load(&r->side, pl) : st;
+}
+
+static nam_status
+check(const struct cn_place *pl, void *arg)
+{
+	struct real *r = arg;
+	void *side = &r->side;
+	r->bad += bench_ycsb_user.check(&side, 1, pl);
+	return NAM_OK;
+}
+
+static nam_status
+drop(const struct cn_place *pl, void *arg)
+{
+	struct real *r = arg;
+	bench_ycsb_user.drop(&r->side, pl);
+	return NAM_OK;
+}
+
+struct counting {
+	const struct real *r;
+	struct ycsb_path_counts *out;
 };
 
-static void
-job_main(const struct cn_place *pl, void *arg)
-{
-	struct job *j = arg;
-	struct real *r = j->r;
-	const struct bench_sim_user *u = &bench_ycsb_user;
-	void *side = &r->side;
-	switch (j->what) {
-	case JOB_PREPARE:
-		j->status = u->prepare(side, pl);
-		if (j->status == NAM_OK)
-			j->status = u->load(side, pl);
-		break;
-	case JOB_CLIENT:
-		u->client(side, pl, j->number, &j->slice, &r->stop);
-		break;
-	case JOB_COUNTS:
-		j->status = r->p->path->counts(r->side.path, pl, j->counts);
-		break;
-	case JOB_CHECK:
-		r->bad += u->check(&side, 1, pl);
-		break;
-	case JOB_DROP:
-		u->drop(side, pl);
-		break;
-	}
-}
-
 static nam_status
-start(struct real *r, struct job *j, unsigned worker)
+count(const struct cn_place *pl, void *arg)
 {
-	j->r = r;
-	j->job.run = job_main;
-	j->job.arg = j;
-	return bench_job_start(r->cn, &r->jobs, worker, &j->job);
-}
-
-/* A job by itself. Not OK: it could not start, or ended so. */
-static nam_status
-one(struct real *r, struct job *j)
-{
-	nam_status st = start(r, j, 0);
-	if (st != NAM_OK)
-		return st;
-	bench_jobs_wait(&r->jobs, 0);
-	return j->status;
+	const struct counting *c = arg;
+	return c->r->p->path->counts(c->r->side.path, pl, c->out);
 }
 
 static void
 path_counts(struct real *r, struct ycsb_path_counts *out)
 {
-	struct job j = { .what = JOB_COUNTS, .counts = out };
+	struct counting c = { .r = r, .out = out };
 	if (r->p->path != NULL)
-		r->bad += one(r, &j) != NAM_OK;
-}
-
-/* All clients for so long; their sums are added. Operations a second. */
-static double
-slice(struct real *r, struct point *pt, unsigned round, unsigned ms, struct bench_slice *sum)
-{
-	unsigned n = r->workers * pt->clients;
-	struct job *j = calloc(n, sizeof *j);
-	if (j == NULL) {
-		sum->errors++;
-		return 0;
-	}
-	uint64_t before = sum->commits, begin = nam_clock_ns();
-	atomic_store(&r->stop, false);
-	for (unsigned i = 0; i < n; i++) {
-		j[i].what = JOB_CLIENT;
-		j[i].number = i;
-		j[i].slice.most = UINT64_MAX;
-		j[i].slice.round = round;
-		sum->errors += start(r, &j[i], i % r->workers) != NAM_OK;
-	}
-	bench_jobs_wait(&r->jobs, ms);
-	atomic_store(&r->stop, true);
-	bench_jobs_wait(&r->jobs, 0);
-	double took = (double)(nam_clock_ns() - begin) / 1e9;
-	for (unsigned i = 0; i < n; i++)
-		bench_slice_add(sum, &j[i].slice);
-	free(j);
-	pt->seconds += sum == &pt->sum ? took : 0;
-	return (double)(sum->commits - before) / took;
+		r->bad += bench_crew_one(&r->crew, count, &c) != NAM_OK;
 }
 
 /* A number of clients: warm-up, then namdb and its peers in turn. */
@@ -304,17 +243,17 @@ measure(struct real *r, struct point *pt)
 	struct net_counts none = { 0 };
 	for (unsigned i = 0; i < r->most; i++)
 		r->counts[i] = none;
-	unsigned ms = (unsigned)(c->seconds * 1e3);
-	slice(r, pt, 0, ms < WARM_MS ? ms : WARM_MS, &pt->warm);
+	r->crew.clients = pt->clients;
+	bench_crew_slice(&r->crew, 0, c->seconds < WARM_SECONDS ? c->seconds : WARM_SECONDS, &pt->warm);
 	path_counts(r, &pt->before);
 	for (unsigned k = 0; k < c->runs && pt->warm.errors + pt->sum.errors + r->bad == 0; k++) {
-		pt->ops[k] = slice(r, pt, k + 1, ms, &pt->sum);
+		pt->ops[k] = bench_crew_slice(&r->crew, k + 1, c->seconds, &pt->sum);
 		fprintf(stderr, "run %u of %u: %.0f/s", k + 1, c->runs, pt->ops[k]);
 		if (r->array != NULL) {
-			pt->array[k] =
-			    bench_array_run(r->array, r->peer_steps, r->workers, c->seconds, false, &r->bad);
-			pt->lanes[k] =
-			    bench_array_run(r->array, r->peer_steps, r->workers, c->seconds, true, &r->bad);
+			pt->array[k] = bench_array_run(
+			    r->array, r->peer_steps, r->crew.workers, c->seconds, false, &r->bad);
+			pt->lanes[k] = bench_array_run(
+			    r->array, r->peer_steps, r->crew.workers, c->seconds, true, &r->bad);
 			fprintf(stderr, ", array %.0f/s, interleaved %.0f/s", pt->array[k], pt->lanes[k]);
 		}
 		if (r->redis != NULL) {
@@ -324,7 +263,7 @@ measure(struct real *r, struct point *pt)
 		fputc('\n', stderr);
 	}
 	path_counts(r, &pt->after);
-	for (unsigned i = 0; i < r->workers * pt->clients; i++)
+	for (unsigned i = 0; i < r->crew.workers * pt->clients; i++)
 		net_counts_add(&pt->used, &r->counts[i]);
 	r->bad += pt->warm.errors + pt->sum.errors;
 }
@@ -354,9 +293,7 @@ metrics(const struct real *r, const struct point *pt)
 	double ops = s->commits != 0 ? (double)s->commits : 1, ever = ops + (double)pt->warm.commits;
 	bench_metric(&m, "operations", (double)s->commits);
 	bench_metric(&m, "throughput_ops", bench_median(pt->ops, r->common.runs));
-	bench_metric(&m, "p50_us", (double)nam_hist_quantile(&s->latency_ns, 0.5) / 1e3);
-	bench_metric(&m, "p99_us", (double)nam_hist_quantile(&s->latency_ns, 0.99) / 1e3);
-	bench_metric(&m, "p999_us", (double)nam_hist_quantile(&s->latency_ns, 0.999) / 1e3);
+	bench_metric_latency(&m, s);
 	bench_metric(&m, "aborts_per_op", (double)s->aborts / ops);
 	bench_metric(&m, "not_yet_seen_per_op", (double)s->refused / ops);
 	bench_metric(&m, "verbs_per_op", (double)net_counts_verbs(&pt->used) / ever);
@@ -367,8 +304,8 @@ metrics(const struct real *r, const struct point *pt)
 		bench_metric(
 		    &m, "index_reads_per_lookup", (double)(b->index_reads - a->index_reads) / lookups);
 		bench_metric(&m, "fallbacks_per_op", (double)(b->fallbacks - a->fallbacks) / ops);
-		bench_metric(&m, "retrains_per_s",
-		    pt->seconds > 0 ? (double)(b->trains - a->trains) / pt->seconds : 0);
+		bench_metric(
+		    &m, "retrains_per_s", s->seconds > 0 ? (double)(b->trains - a->trains) / s->seconds : 0);
 		bench_metric(&m, "cache_bytes", (double)b->cache_bytes);
 		bench_metric(&m, "table_bytes", (double)b->table_bytes);
 		bench_metric(&m, "inner_bytes", (double)b->inner_bytes);
@@ -397,15 +334,15 @@ report(struct real *r, const struct point *pt)
 		       "\"embedded\": %s}, %s",
 		    provider, 'a' + (int)p->workload, (unsigned long long)p->records,
 		    bench_ycsb_pick_names[p->pick], bench_keys_names[p->set], p->value, p->batch, cache,
-		    p->bare ? "index" : "txn", r->workers, c->seconds, c->runs,
+		    p->bare ? "index" : "txn", r->crew.workers, c->seconds, c->runs,
 		    c->storage != NULL ? "false" : "true", r->points > 1 ? "\"points\": [" : "");
 	else
 		printf("ycsb %c, %llu %s keys, values of %u bytes, %s, --cache %s, %s, %u worker%s, %u "
 		       "run%s of %g s\n",
 		    'A' + (int)p->workload, (unsigned long long)p->records, bench_keys_names[p->set],
 		    p->value, bench_ycsb_pick_names[p->pick], cache,
-		    c->storage != NULL ? provider : "embedded shm", r->workers, r->workers > 1 ? "s" : "",
-		    c->runs, c->runs > 1 ? "s" : "", c->seconds);
+		    c->storage != NULL ? provider : "embedded shm", r->crew.workers,
+		    r->crew.workers > 1 ? "s" : "", c->runs, c->runs > 1 ? "s" : "", c->seconds);
 	for (unsigned i = 0; i < r->points; i++) {
 		if (c->json)
 			printf("%s%s\"clients\": %u, \"metrics\": {", i > 0 ? ", " : "",
@@ -433,17 +370,17 @@ static bool
 steps_for_peers(struct real *r)
 {
 	const struct ycsb_steps *from = r->p->steps;
-	r->peer_steps = calloc(r->workers, sizeof *r->peer_steps);
-	for (unsigned w = 0; r->peer_steps != NULL && w < r->workers; w++) {
+	r->peer_steps = calloc(r->crew.workers, sizeof *r->peer_steps);
+	for (unsigned w = 0; r->peer_steps != NULL && w < r->crew.workers; w++) {
 		struct ycsb_steps *to = &r->peer_steps[w];
 		to->latest = from[0].latest;
-		for (unsigned i = w; i < r->most; i += r->workers)
+		for (unsigned i = w; i < r->most; i += r->crew.workers)
 			to->n += from[i].n;
 		to->step = malloc(to->n * sizeof *to->step);
 		if (to->step == NULL)
 			return false;
 		unsigned at = 0;
-		for (unsigned i = w; i < r->most; at += from[i].n, i += r->workers)
+		for (unsigned i = w; i < r->most; at += from[i].n, i += r->crew.workers)
 			memcpy(to->step + at, from[i].step, from[i].n * sizeof *to->step);
 	}
 	return r->peer_steps != NULL;
@@ -457,7 +394,7 @@ before_threads(struct real *r, struct nam_err *err)
 	nam_status st = bench_keys_open(&p->keys, p->set, p->records, p->seed, p->keys_file, err);
 	bench_items_init(&p->items, p->records);
 	for (unsigned i = 0; i < r->points; i++)
-		r->most = r->number[i] * r->workers > r->most ? r->number[i] * r->workers : r->most;
+		r->most = r->number[i] * r->crew.workers > r->most ? r->number[i] * r->crew.workers : r->most;
 	r->counts = calloc(r->most, sizeof *r->counts);
 	if (st == NAM_OK && (r->counts == NULL || bench_ycsb_draw_all(p, r->most) != NAM_OK))
 		st = nam_fail(err, NAM_NOMEM, "no memory for the clients' steps");
@@ -466,7 +403,7 @@ before_threads(struct real *r, struct nam_err *err)
 	if (st == NAM_OK && peer[PEER_ARRAY])
 		st = bench_array_open(&r->array, &p->keys, err);
 	if (st == NAM_OK && peer[PEER_REDIS])
-		st = bench_redis_open(&r->redis, &p->keys, p->value, r->workers, err);
+		st = bench_redis_open(&r->redis, &p->keys, p->value, r->crew.workers, err);
 	return st;
 }
 
@@ -474,12 +411,11 @@ static nam_status
 load_and_measure(struct real *r, struct nam_err *err)
 {
 	struct point *pt = calloc(r->points, sizeof *pt);
-	struct job j = { .what = JOB_PREPARE };
 	nam_status st = pt != NULL ? NAM_OK : nam_fail(err, NAM_NOMEM, "no memory");
 	if (st == NAM_OK) {
 		const struct bench_sim b = { .seed = r->p->seed };
 		bench_ycsb_user.begin(&r->side, &b, 0, r->counts);
-		if ((st = one(r, &j)) != NAM_OK)
+		if ((st = bench_crew_one(&r->crew, prepare, r)) != NAM_OK)
 			nam_fail(err, st, "loading failed: %s", nam_status_text(st));
 	}
 	if (st == NAM_OK) {
@@ -487,12 +423,11 @@ load_and_measure(struct real *r, struct nam_err *err)
 			pt[i].clients = r->number[i];
 			measure(r, &pt[i]);
 		}
-		j = (struct job){ .what = JOB_CHECK };
-		r->bad += one(r, &j) != NAM_OK;
+		if (bench_crew_one(&r->crew, check, r) != NAM_OK)
+			r->bad++;
 		report(r, pt);
 	}
-	j = (struct job){ .what = JOB_DROP };
-	one(r, &j);
+	bench_crew_one(&r->crew, drop, r);
 	free(pt);
 	return st;
 }
@@ -501,45 +436,28 @@ static int
 run(struct real *r)
 {
 	struct nam_err err = { 0 };
-	struct bench_embedded e = { 0 };
 	struct bench_tree_hosts hosts = { 0 };
-	unsigned char secret[64];
-	size_t secret_len = 0;
+	struct bench_crew *w = &r->crew;
 	const struct bench_common *c = &r->common;
-	r->jobs = (struct bench_jobs)BENCH_JOBS;
+	w->client = bench_ycsb_user.client;
+	w->side = &r->side;
 	nam_status st = before_threads(r, &err);
-	if (st == NAM_OK && c->storage != NULL)
-		st = net_secret_load(c->secret_file, secret, &secret_len, &err);
-	else if (st == NAM_OK)
-		st = bench_embedded_open(
-		    &e, bench_ycsb_user.bytes(r->p) / BENCH_EMBEDDED_NODES, c->cluster, &err);
-	if (st == NAM_OK && c->storage == NULL && r->p->path != NULL)
-		st = bench_tree_host(&hosts, &e, &err);
-	const struct cn_config cfg = { .storage = c->storage,
-		.local = c->storage != NULL ? NULL : e.local,
-		.fabric = c->fabric,
-		.cluster = c->cluster,
-		.secret = secret,
-		.secret_len = secret_len,
-		.workers = r->workers,
-		.measure = true,
-		.txn = { .ptr_cache_entries = bench_ycsb_user.entries(r->p) } };
 	if (st == NAM_OK)
-		st = cn_open(&r->cn, &cfg, &err);
-	if (st == NAM_OK && err.text[0] != 0)
-		fprintf(stderr, "namdb bench: warning: %s\n", err.text);
+		st = bench_crew_storage(w, c, bench_ycsb_user.bytes(r->p), &err);
+	if (st == NAM_OK && c->storage == NULL && r->p->path != NULL)
+		st = bench_tree_host(&hosts, &w->embedded, &err);
+	if (st == NAM_OK)
+		st = bench_crew_open(w, c, 0, bench_ycsb_user.entries(r->p), &err);
 	if (st == NAM_OK)
 		st = load_and_measure(r, &err);
 	if (st != NAM_OK)
 		fprintf(stderr, "namdb bench: %s\n", err.text);
-	if (r->cn != NULL)
-		cn_close(r->cn);
-	bench_embedded_close(&e);
+	bench_crew_close(w);
 	bench_tree_unhost(&hosts);
 	bench_redis_close(r->redis);
 	bench_array_close(r->array);
-	for (unsigned w = 0; r->peer_steps != NULL && w < r->workers; w++)
-		free(r->peer_steps[w].step);
+	for (unsigned i = 0; r->peer_steps != NULL && i < w->workers; i++)
+		free(r->peer_steps[i].step);
 	free(r->peer_steps);
 	bench_ycsb_undraw(r->p);
 	bench_keys_close(&r->p->keys);
@@ -554,9 +472,9 @@ take(void *arg, int letter, char *v)
 	uint64_t x;
 	switch (letter) {
 	case 'w':
-		if (!nam_number(v, 1, WORKERS_MAX, &x))
+		if (!nam_number(v, 1, BENCH_CREW_WORKERS, &x))
 			return false;
-		r->workers = (unsigned)x;
+		r->crew.workers = (unsigned)x;
 		return true;
 	case 'C':
 		return bench_take_numbers(v, 1, CLIENTS_MAX, r->number, POINTS, &r->points);
@@ -620,7 +538,7 @@ bench_ycsb(int argc, char **argv)
 		{ "workers", 1, NULL, 'w' }, { "clients", 1, NULL, 'C' }, { "seed", 1, NULL, 'e' },
 		BENCH_COMMON_OPTIONS };
 	struct real r = { .common = { .seconds = 2, .runs = 3, .fabric = NET_AUTO },
-		.workers = 1,
+		.crew = { .workers = 1 },
 		.number = { 16 },
 		.points = 1,
 		.p = &bench_ycsb_params };
