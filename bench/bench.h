@@ -115,6 +115,8 @@ struct bench_metrics {
 void bench_metric(struct bench_metrics *m, const char *name, double value);
 /* p50_us, p99_us and p999_us. */
 void bench_metric_latency(struct bench_metrics *m, const struct bench_slice *s);
+/* Prints what does not hold, if n > 0, and returns n. */
+uint64_t bench_complain(const char *what, uint64_t n);
 /* CPU time of this process so far. */
 double bench_cpu_seconds(void);
 

@@ -172,6 +172,14 @@ bench_metric_latency(struct bench_metrics *m, const struct bench_slice *s)
 	bench_metric(m, "p999_us", (double)nam_hist_quantile(&s->latency_ns, 0.999) / 1e3);
 }
 
+uint64_t
+bench_complain(const char *what, uint64_t n)
+{
+	if (n > 0)
+		fprintf(stderr, "namdb bench: check: %s (%llu)\n", what, (unsigned long long)n);
+	return n;
+}
+
 double
 bench_cpu_seconds(void)
 {

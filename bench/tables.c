@@ -121,14 +121,6 @@ bench_tables_warm(
 }
 
 uint64_t
-bench_complain(const char *what, uint64_t n)
-{
-	if (n > 0)
-		fprintf(stderr, "namdb bench: check: %s (%llu)\n", what, (unsigned long long)n);
-	return n;
-}
-
-uint64_t
 bench_tables_each(struct txn *t, struct txn_table *table, void (*each)(void *arg, const void *row), void *arg)
 {
 	struct txn_scan *scan;

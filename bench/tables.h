@@ -28,8 +28,6 @@ nam_status bench_tables_warm(
 struct txn_get bench_get(struct txn_table *t, const void *key, uint32_t len);
 struct txn_put bench_put(struct txn_table *t, const void *row, uint32_t row_len, uint32_t key_len);
 
-/* Prints what does not hold, if n > 0, and returns n. */
-uint64_t bench_complain(const char *what, uint64_t n);
 /* Calls each(arg, row) for all rows that t shows. The number of rows that could not be read: 0 or
  * 1. */
 uint64_t bench_tables_each(

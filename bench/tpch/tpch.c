@@ -21,7 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,20 +58,11 @@ struct run {
 	struct figure f[TPCH_QUERIES];
 };
 
-static double
-cpu_s(void)
-{
-	struct rusage u;
-	getrusage(RUSAGE_SELF, &u);
-	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
-}
-
 /* The time that counts. */
 static double
 time_s(const struct run *r)
 {
-	return r->p.duckdb ? (double)nam_clock_ns() / 1e9 : cpu_s();
+	return r->p.duckdb ? (double)nam_clock_ns() / 1e9 : bench_cpu_seconds();
 }
 
 /* ---- files ------------------------------------------------------------------------------ */

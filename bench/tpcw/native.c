@@ -269,14 +269,6 @@ by_pair(const void *x, const void *y)
 }
 
 static uint64_t
-complain(const char *what, uint64_t n)
-{
-	if (n > 0)
-		fprintf(stderr, "namdb bench: check: %s (%llu)\n", what, (unsigned long long)n);
-	return n;
-}
-
-static uint64_t
 check(struct tpcw_side *s, const struct cn_place *pl)
 {
 	struct txn *t;
@@ -288,9 +280,9 @@ check(struct tpcw_side *s, const struct cn_place *pl)
 	int64_t sold = 0, ordered = 0;
 	struct pair *pair = malloc(cap * sizeof *pair);
 	if (pair == NULL || bench_tables_begin(pl, &t) != NAM_OK)
-		return complain("cannot begin", 1);
+		return bench_complain("cannot begin", 1);
 	if (txn_scan_open(t, &s->product, &scan) != NAM_OK)
-		return complain("cannot scan", 1);
+		return bench_complain("cannot scan", 1);
 	while (txn_scan_next(scan, row, 64, &n) == NAM_OK && n > 0)
 		for (unsigned i = 0; i < n; i++) {
 			const struct tpcw_product *p = row[i].bytes;
@@ -300,14 +292,14 @@ check(struct tpcw_side *s, const struct cn_place *pl)
 		}
 	txn_scan_close(scan);
 	if (txn_scan_open(t, &s->line, &scan) != NAM_OK)
-		return complain("cannot scan", 1);
+		return bench_complain("cannot scan", 1);
 	while (txn_scan_next(scan, row, 64, &n) == NAM_OK && n > 0)
 		for (unsigned i = 0; i < n; i++) {
 			const struct tpcw_line *l = row[i].bytes;
 			if (lines == cap) {
 				struct pair *more = realloc(pair, (cap *= 2) * sizeof *pair);
 				if (more == NULL)
-					return complain("out of memory", 1);
+					return bench_complain("out of memory", 1);
 				pair = more;
 			}
 			ordered += l->quantity;
@@ -319,7 +311,7 @@ check(struct tpcw_side *s, const struct cn_place *pl)
 		torn += pair[i].number != (int64_t)(i % TPCW_ITEMS) + 1 ||
 			pair[i].order != pair[i / TPCW_ITEMS * TPCW_ITEMS].order;
 	if (txn_scan_open(t, &s->order, &scan) != NAM_OK)
-		return complain("cannot scan", 1);
+		return bench_complain("cannot scan", 1);
 	uint64_t without = 0;
 	while (txn_scan_next(scan, row, 64, &n) == NAM_OK && n > 0)
 		for (unsigned i = 0; i < n; i++, orders++) {
@@ -334,14 +326,14 @@ check(struct tpcw_side *s, const struct cn_place *pl)
 			k = 1;
 		locked += k;
 	}
-	bad += complain("products missing or twice",
+	bad += bench_complain("products missing or twice",
 	    products > s->p->products ? products - s->p->products : s->p->products - products);
-	bad += complain("products whose stock and sold do not add up", wrong_stock);
-	bad += complain("stock sold differs from order lines", sold != ordered);
-	bad += complain("orders whose lines are not 1, 2, 3", torn);
-	bad += complain("orders without lines", without);
-	bad += complain("lines without orders", lines != orders * TPCW_ITEMS);
-	bad += complain("records still locked", locked);
+	bad += bench_complain("products whose stock and sold do not add up", wrong_stock);
+	bad += bench_complain("stock sold differs from order lines", sold != ordered);
+	bad += bench_complain("orders whose lines are not 1, 2, 3", torn);
+	bad += bench_complain("orders without lines", without);
+	bad += bench_complain("lines without orders", lines != orders * TPCW_ITEMS);
+	bad += bench_complain("records still locked", locked);
 	fprintf(stderr, "check: %llu products, %llu orders, %llu lines, %lld sold: %s\n",
 	    (unsigned long long)products, (unsigned long long)orders, (unsigned long long)lines,
 	    (long long)sold, bad ? "WRONG" : "all holds");

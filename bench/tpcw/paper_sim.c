@@ -179,32 +179,24 @@ look(struct found *f, const struct cn_place *pl, void *room)
 }
 
 static uint64_t
-complain(const char *what, uint64_t n)
-{
-	if (n > 0)
-		fprintf(stderr, "namdb bench: check: %s (%llu)\n", what, (unsigned long long)n);
-	return n;
-}
-
-static uint64_t
 check(void *const *side, unsigned machines, const struct cn_place *pl)
 {
 	struct found f = { 0 };
 	uint64_t orders = 0;
 	void *room = calloc(GROUP, sizeof(struct tpcw_paper_product));
 	if (room == NULL)
-		return complain("out of memory", 1);
+		return bench_complain("out of memory", 1);
 	look(&f, pl, room);
 	free(room);
 	for (unsigned k = 0; k < machines; k++)
 		orders += ((const struct tpcw_paper_side *)side[k])->orders;
-	uint64_t bad = complain("memory that cannot be read", f.unread);
-	bad += complain("products missing", run.tpcw.products - f.products);
-	bad += complain("products whose stock and sold do not add up", f.stock);
-	bad += complain("stock sold differs from order lines", f.sold != f.ordered);
-	bad += complain("orders missing", f.orders != orders);
-	bad += complain("orders whose lines are not theirs", f.torn);
-	bad += complain("records still locked", f.locked);
+	uint64_t bad = bench_complain("memory that cannot be read", f.unread);
+	bad += bench_complain("products missing", run.tpcw.products - f.products);
+	bad += bench_complain("products whose stock and sold do not add up", f.stock);
+	bad += bench_complain("stock sold differs from order lines", f.sold != f.ordered);
+	bad += bench_complain("orders missing", f.orders != orders);
+	bad += bench_complain("orders whose lines are not theirs", f.torn);
+	bad += bench_complain("records still locked", f.locked);
 	fprintf(stderr, "check: %llu products, %llu orders, %lld sold: %s\n", (unsigned long long)f.products,
 	    (unsigned long long)f.orders, (long long)f.sold, bad ? "WRONG" : "all holds");
 	return bad;

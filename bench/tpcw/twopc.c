@@ -210,14 +210,6 @@ by_number(const void *x, const void *y)
 	return a < b ? -1 : a > b;
 }
 
-static uint64_t
-complain(const char *what, uint64_t n)
-{
-	if (n > 0)
-		fprintf(stderr, "namdb bench: check: %s (%llu)\n", what, (unsigned long long)n);
-	return n;
-}
-
 uint64_t
 tpcw_twopc_check(const struct tpcw_twopc *t)
 {
@@ -225,20 +217,21 @@ tpcw_twopc_check(const struct tpcw_twopc *t)
 	for (unsigned r = 0; r < t->rms; r++)
 		txn_twopc_rm_walk(t->rm[r], seen, &l);
 	if (l.full)
-		return complain("out of memory", 1);
+		return bench_complain("out of memory", 1);
 	qsort(l.order, l.orders, sizeof *l.order, by_number);
 	qsort(l.line, l.lines, sizeof *l.line, by_number);
 	uint64_t torn = 0;
 	for (uint64_t i = 0; i < l.orders && l.lines == l.orders * TPCW_ITEMS; i++)
 		for (unsigned k = 0; k < TPCW_ITEMS; k++)
 			torn += l.line[i * TPCW_ITEMS + k] != l.order[i] * 4 + k + 1;
-	uint64_t bad = complain("products missing or twice",
+	uint64_t bad = bench_complain("products missing or twice",
 	    l.products > t->p->products ? l.products - t->p->products : t->p->products - l.products);
-	bad += complain("products whose stock and sold do not add up", l.wrong_stock);
-	bad += complain("stock sold differs from order lines", l.sold != l.ordered);
-	bad += complain("lines without orders, or orders without lines", l.lines != l.orders * TPCW_ITEMS);
-	bad += complain("orders whose lines are not 1, 2, 3", torn);
-	bad += complain("records still locked", l.locked);
+	bad += bench_complain("products whose stock and sold do not add up", l.wrong_stock);
+	bad += bench_complain("stock sold differs from order lines", l.sold != l.ordered);
+	bad +=
+	    bench_complain("lines without orders, or orders without lines", l.lines != l.orders * TPCW_ITEMS);
+	bad += bench_complain("orders whose lines are not 1, 2, 3", torn);
+	bad += bench_complain("records still locked", l.locked);
 	fprintf(stderr, "check: %llu products, %llu orders, %llu lines, %lld sold: %s\n",
 	    (unsigned long long)l.products, (unsigned long long)l.orders, (unsigned long long)l.lines,
 	    (long long)l.sold, bad ? "WRONG" : "all holds");
