@@ -1,6 +1,6 @@
 /*
- * order.c -- the ordered indexes of a table: their trees, their keys, and the rules by which entries
- * come (entries.c) and go (reap.c).
+ * order.c -- the ordered indexes of a table: their trees, their keys, and the rules by which
+ * entries come (entries.c) and go (reap.c).
  *
  * An entry (key, block) is a hint: a row is found by it if the version that is visible has that
  * key. What has to hold:

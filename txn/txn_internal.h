@@ -426,7 +426,7 @@ struct txn_write {
 	struct txn_blob *old_blobs; /* of the version replaced */
 	uint16_t old_blobs_n;
 	uint64_t met;                  /* the lock its CAS met last, 0 = none */
-	uint32_t entry;                /* the last of t->entry that is its row's: place + 1; 0 = none */
+	uint32_t entry;                /* its row's last of t->entry: place + 1; 0 = none */
 	struct txn_own_places *places; /* own_keys.c */
 	bool late_linked;              /* the directory that links late is written */
 	uint32_t born, stretch;        /* mark.c: made in, and last copied aside or made in */
@@ -593,7 +593,7 @@ struct txn {
 	uint64_t highest[IDX_TREE_WORDS];
 	struct txn_claim *risen;
 	uint32_t nrisen, risen_cap;
-	struct txn_making *early; /* unique.c: for the next statement's entries; in the arena, or NULL */
+	struct txn_making *early; /* unique.c: the next statement's; in the arena, or NULL */
 	struct txn_relied **relied;
 	uint32_t nrelied, relied_cap;
 	struct txn_forbids *forbids;

@@ -150,7 +150,8 @@ beside_old(struct fixture *fix)
 	struct txn_row row;
 	struct row r;
 	assert_int_equal(get(fix, old, &fix->tab[1], 1, &row, &r), NAM_OK);
-	/* Each row has had the value 50, and row `last` has it: more entries than a message brings. */
+	/* Each row has had the value 50, and the last one has it: more entries than one message
+	 * brings. */
 	for (uint64_t k = 1; k <= 12; k++) {
 		t = begin(fix, 0, TXN_READ_COMMITTED);
 		if (k > 1)
@@ -357,8 +358,8 @@ many(struct fixture *fix)
 	unsigned rows = look(fix, 0);
 	uint64_t is = entries(fix);
 	assert_true(is >= rows || nam_fault_any());
-	/* What is not needed is gone, though nobody has looked by the index. What a crash leaves goes
-	 * when somebody does. */
+	/* What is not needed is gone without a look by the index. What a crash leaves goes with
+	 * the first look. */
 	if (die_at == 0) {
 		wrong += is != rows;
 		assert_true(is == rows || nam_fault_any());
@@ -378,7 +379,7 @@ test_many(void **state)
 	       "statement\n",
 	    commits, refused, aborted, conflicts, deadlocks, alone);
 	assert_true(commits > 1000 && refused > 500 && aborted > 500);
-	/* Nobody is sent away at COMMIT whom a wait would have served. */
+	/* No COMMIT fails where a wait would have served its transaction. */
 	assert_int_equal(conflicts, 0);
 }
 
