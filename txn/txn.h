@@ -631,8 +631,8 @@ struct txn_clash {
 /*
  * At the end of a statement: looks for such rows among those that t has written since the last
  * call, committed rows that its snapshot does not show included: NAM_DUPLICATE, and *clash. Waits
- * for an open transaction that has made a row with the key, or, at READ COMMITTED, that may change one;
- * else NAM_CONFLICT. NAM_DEADLOCK, NAM_TIMEOUT (limits.lock_wait_ns) as of a lock.
+ * for an open transaction that has made a row with the key, or, at READ COMMITTED, that may change
+ * one; else NAM_CONFLICT. NAM_DEADLOCK, NAM_TIMEOUT (limits.lock_wait_ns) as of a lock.
  *
  * READ COMMITTED has the key from here on: others wait for t. At the other levels the last word is
  * COMMIT's, whose NAM_CONFLICT may be such a pair. No verb if no table that t has written has a
