@@ -58,6 +58,7 @@
 	X(ENTRY_IGNORED, "entry-ignored", "H", "sim_txn", 500, "a commit goes on though another insert has entered its key") \
 	X(KEY_UNASKED, "key-unasked", "O2", "order_test", 0, "an entry of an ordered index is removed though versions may have its key") \
 	X(RIVAL_UNSEEN, "rival-unseen", "U1", "unique_test", 0, "an entry beside others is made, and they are not looked at again") \
+	X(ROAMED_UNASKED, "roamed-unasked", "U3", "unique_test", 0, "a row gets a key back, and its transaction's other rows are not asked") \
 	X(ENTRY_KEPT, "entry-kept", "O5", "unique_test", 0, "an entry of a key that a row had for a while stays after COMMIT") \
 	X(ENTRY_UNLOCKED, "entry-unlocked", "O2", "order_test", 0, "an entry of an ordered index is removed without a lock on its block") \
 	X(KEYED_UNLOCKED, "keyed-unlocked", "K1", "keyed_test", 0, "a block that a transaction has locked is taken for one without the key") \

@@ -18,8 +18,7 @@
 #include <string.h>
 
 enum {
-	ENTRIES = 512, /* of one call of the index: several messages in a row to a partition */
-	REMOVES = 32,  /* likewise, of an abort */
+	REMOVES = 64, /* entries of one message of an abort */
 	/* At the last entries of one row. One that is older is made again, and found there. */
 	OWN_LOOKS = 64,
 };
@@ -32,7 +31,7 @@ enum {
 struct txn_making *
 txn_making_of(struct txn *t, uint64_t entries)
 {
-	unsigned most = t->iso == TXN_SERIALIZABLE ? IDX_TREE_MESSAGE : ENTRIES;
+	unsigned most = t->iso == TXN_SERIALIZABLE ? IDX_TREE_MESSAGE : TXN_MAKING_MAX;
 	unsigned cap = entries < most ? (unsigned)entries : most;
 	struct txn_making *m = nam_arena_take(&t->arena, sizeof *m);
 	if (m == NULL)
@@ -315,7 +314,7 @@ txn_orders_enter(struct txn *t)
 {
 	uint64_t most = 0;
 	nam_status st = NAM_OK;
-	for (uint32_t i = 0; i < t->nwr && most < ENTRIES; i++)
+	for (uint32_t i = 0; i < t->nwr && most < TXN_MAKING_MAX; i++)
 		most += txn_writes(t->wr[i]) ? t->wr[i]->view->orders : 0;
 	if (most == 0)
 		return NAM_OK;

@@ -4,6 +4,9 @@
 
 #include "txn_internal.h"
 
+/* Entries of one call of the index: several messages in a row to a partition. */
+enum { TXN_MAKING_MAX = 512 };
+
 struct txn_making {
 	struct txn *t;
 	/*

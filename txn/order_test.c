@@ -899,7 +899,9 @@ beside_collector(struct fixture *fix)
 	assert_int_equal(txn_lock_now(other, &fix->tab[1], &newest, true), NAM_OK);
 	t = begin(fix, 0, TXN_REPEATABLE_READ);
 	assert_int_equal(set(fix, t, tab, 3, 10), NAM_OK);
-	assert_int_equal(txn_unique(t, &clash), NAM_CONFLICT);
+	const struct txn_limits soon = { .lock_wait_ns = 5000 * US };
+	txn_set_limits(t, &soon);
+	assert_int_equal(txn_unique(t, &clash), NAM_TIMEOUT);
 	txn_abort(t);
 	txn_abort(other);
 	txn_abort(old);

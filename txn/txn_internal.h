@@ -413,6 +413,7 @@ struct txn_write {
 	bool fresh;               /* the block is ours alone: allocated here */
 	bool local;               /* it has a place in local.c's table */
 	bool indexed;             /* our index entry leads to it */
+	bool roamed;              /* unique.c: the row has left a unique key that it had */
 	uint8_t target;           /* slot to be written, REC_NO_SLOT = not chosen */
 	uint8_t newest;           /* slot of the newest version, REC_NO_SLOT = none */
 	struct rec_slot *slot;    /* the new version, cid and check still open */

@@ -17,6 +17,9 @@
  *   U2  If the second look meets a lock, the entry is taken out, and after a while all begins
  *       again. So no two transactions wait for each other only because each met the other's
  *       second look.
+ *   U3  A row that leaves a key and gets it again finds its entry there. Other transactions met
+ *       the lock meanwhile, but another row of its own may have taken the key: so then its own
+ *       rows are looked at.
  *
  * The other levels lock at COMMIT. They look for rows that are committed, whatever the snapshot;
  * their own rows' keys are kept by hash.
@@ -133,6 +136,7 @@ remember_rising(struct txn *t, const struct idx_tree *tree, unsigned words, cons
 struct asked {
 	struct txn_write *w;
 	unsigned order;
+	bool own; /* only own rows are looked at (U3) */
 	uint64_t key[IDX_TREE_WORDS];
 };
 
@@ -205,9 +209,9 @@ among_own(struct look *l, const struct asked *a)
 }
 
 /* The newest version of a block that is no own write. *live: it has the key. NAM_BUSY: another
- * transaction has the lock *lock on it; *empty: and there is no version. */
+ * transaction has the lock *lock on it. */
 static nam_status
-newest(struct look *l, const struct asked *a, net_addr at, bool *live, uint64_t *lock, bool *empty)
+newest(struct look *l, const struct asked *a, net_addr at, bool *live, uint64_t *lock)
 {
 	struct txn *t = l->t;
 	struct txn_table_view *v = a->w->view;
@@ -228,7 +232,6 @@ newest(struct look *l, const struct asked *a, net_addr at, bool *live, uint64_t 
 	}
 	if (st == NAM_OK && txn_rec_is_changing(img) && (own == NULL || own->has != TXN_LOCKED)) {
 		*lock = img->word;
-		*empty = n == REC_NO_SLOT;
 		st = NAM_BUSY;
 	}
 	free(img);
@@ -244,18 +247,16 @@ rival(struct look *l, const struct asked *a, net_addr at)
 	const struct txn_write *own = txn_own(t, at);
 	if (own != NULL && txn_writes(own))
 		return own_has(l, a, own);
+	if (a->own)
+		return NAM_OK;
 	for (;;) {
-		bool live, empty;
+		bool live;
 		uint64_t lock;
-		nam_status st = newest(l, a, at, &live, &lock, &empty);
+		nam_status st = newest(l, a, at, &live, &lock);
 		if (st == NAM_OK)
 			return live ? clashes(l, a) : NAM_OK;
 		if (st != NAM_BUSY)
 			return st;
-		if (t->iso != TXN_READ_COMMITTED && !empty) {
-			(void)txn_unlock_dead(t->tw, at, lock);
-			return NAM_CONFLICT;
-		}
 		if ((st = txn_lock_gone(t, at, lock)) != NAM_OK)
 			return st;
 	}
@@ -280,11 +281,11 @@ rival_now(void *arg, net_addr at)
 {
 	struct rivals *r = arg;
 	const struct txn_write *own = txn_own(r->l->t, at);
-	bool live, empty;
+	bool live;
 	uint64_t lock;
 	if (own != NULL && txn_writes(own))
 		return own_has(r->l, r->a, own);
-	nam_status st = newest(r->l, r->a, at, &live, &lock, &empty);
+	nam_status st = newest(r->l, r->a, at, &live, &lock);
 	r->held |= st == NAM_BUSY;
 	return st == NAM_BUSY ? NAM_OK : st == NAM_OK && live ? clashes(r->l, r->a) : st;
 }
@@ -411,15 +412,48 @@ ask(struct look *l)
 
 /* A key that w gives its row, to be looked for. */
 static nam_status
-ask_later(struct look *l, struct txn_write *w, unsigned k, const uint64_t *key, bool keeps)
+ask_later(struct look *l, struct txn_write *w, unsigned k, const uint64_t *key, bool own)
 {
 	if (l->ask == NULL && (l->ask = nam_arena_take(&l->t->arena, TOGETHER * sizeof *l->ask)) == NULL)
 		return NAM_NOMEM;
 	struct asked *a = &l->ask[l->n];
-	*a = (struct asked){ .w = w, .order = k };
+	*a = (struct asked){ .w = w, .order = k, .own = own };
 	memcpy(a->key, key, sizeof a->key);
-	nam_status st = among_own(l, a);
-	return st == NAM_OK && !keeps && ++l->n == TOGETHER ? ask(l) : st;
+	return ++l->n == TOGETHER ? ask(l) : NAM_OK;
+}
+
+/* A key that COMMIT enters: it is known by hash. keeps: the row had it before, so no row of another
+ * transaction has it. */
+static nam_status
+claim(struct look *l, struct txn_write *w, unsigned k, const uint64_t *key, bool keeps)
+{
+	struct asked a = { .w = w, .order = k };
+	memcpy(a.key, key, sizeof a.key);
+	nam_status st = among_own(l, &a);
+	return st == NAM_OK && !keeps ? ask_later(l, w, k, key, false) : st;
+}
+
+/* A key that is entered now. keeps: the row had it before this transaction. */
+static nam_status
+enter_now(struct look *l, struct txn_write *w, unsigned k, const uint64_t *key, bool keeps)
+{
+	struct txn *t = l->t;
+	const struct idx_tree *tree = w->view->tree[k];
+	if (keeps || txn_entry_of(t, w, tree, key, w->view->order[k].words) != NULL)
+		return w->roamed && !nam_fault(ROAMED_UNASKED) ? ask_later(l, w, k, key, true) : NAM_OK;
+	return txn_making_add(l->early, w, k, key);
+}
+
+/* True if the row has had a key in this order: before this transaction, or since. */
+static bool
+had_key(const struct txn *t, const struct txn_write *w, unsigned k)
+{
+	if (w->keys != NULL && w->keys[k].has)
+		return true;
+	for (uint32_t n = w->entry; n != 0; n = t->entry[n - 1].older)
+		if (t->entry[n - 1].tree == w->view->tree[k])
+			return true;
+	return false;
 }
 
 /* The unique keys that one write gives its row. */
@@ -432,31 +466,35 @@ ask_write(struct look *l, struct txn_write *w)
 	nam_status st = NAM_OK;
 	for (unsigned k = 0; st == NAM_OK && k < v->orders; k++) {
 		uint64_t key[IDX_TREE_WORDS] = { 0 };
-		unsigned words = v->order[k].words;
-		bool has;
-		if (!txn_order_strict(v, k, w->slot))
+		bool has = false;
+		if (!v->order[k].unique)
 			continue;
-		st = txn_order_key(t->tw, t, v, k, w->slot->payload, (uint32_t)w->slot->meta, key, &has);
-		if (st != NAM_OK || !has)
-			continue;
-		bool keeps = w->kind != WR_INSERT && w->keys != NULL && w->keys[k].has &&
-			     memcmp(w->keys[k].words, key, 8u * words) == 0;
-		if (!early)
-			st = ask_later(l, w, k, key, keeps);
-		else if (!keeps && txn_entry_of(t, w, v->tree[k], key, words) == NULL)
-			st = txn_making_add(l->early, w, k, key);
+		bool strict = txn_order_strict(v, k, w->slot);
+		if (strict)
+			st = txn_order_key(
+			    t->tw, t, v, k, w->slot->payload, (uint32_t)w->slot->meta, key, &has);
+		if (st != NAM_OK)
+			return st;
+		bool keeps = has && w->kind != WR_INSERT && w->keys != NULL && w->keys[k].has &&
+			     memcmp(w->keys[k].words, key, 8u * v->order[k].words) == 0;
+		bool roams = !keeps && had_key(t, w, k);
+		if (has && early)
+			st = enter_now(l, w, k, key, keeps);
+		else if (has)
+			st = claim(l, w, k, key, keeps);
+		w->roamed |= roams;
 	}
 	return st;
 }
 
-/* READ COMMITTED's statement makes its entries, unless a test wants them at COMMIT. NULL: no
- * memory. */
+/* For the entries of READ COMMITTED's statement. NULL: no memory. */
 static struct txn_making *
 early_of(struct look *l)
 {
 	struct txn *t = l->t;
-	if (t->early == NULL || t->early->cap < t->nunchecked)
-		t->early = txn_making_of(t, (uint64_t)t->nunchecked);
+	uint64_t more = t->early == NULL ? t->nunchecked : 2 * t->early->cap;
+	if (t->early == NULL || (t->early->cap < t->nunchecked && t->early->cap < TXN_MAKING_MAX))
+		t->early = txn_making_of(t, more > t->nunchecked ? more : t->nunchecked);
 	if (t->early != NULL) {
 		t->early->early = true;
 		t->early->judge = beside_others;

@@ -19,7 +19,7 @@ txn_write_add(struct txn *t, struct txn_table *table, net_addr at, enum txn_kind
 	w->expect = w->ident = w->link = 0;
 	w->kind = kind;
 	w->has = TXN_FREE;
-	w->fresh = w->local = w->indexed = w->late_linked = false;
+	w->fresh = w->local = w->indexed = w->roamed = w->late_linked = false;
 	w->target = w->newest = REC_NO_SLOT;
 	w->met = 0;
 	w->entry = 0;
@@ -253,6 +253,7 @@ change_begin(
 		return NAM_GONE;
 	if (!txn_keep_write(t, w))
 		return NAM_NOMEM;
+	w->roamed |= deleted;
 	if (w->kind == WR_LOCK) {
 		if ((st = txn_orders_before(t, w, row->bytes, row->len)) != NAM_OK)
 			return st;

@@ -212,6 +212,15 @@ test_race(void **state)
 	assert_string_equal(ask(&a, "commit"), "COMMIT");
 	assert_string_equal(ask(&b, "insert into t values (3, 5)"), "INSERT 0 1");
 	assert_string_equal(ask(&a, "select id from t where k = 5"), "3; SELECT 1");
+	/* A row of an open transaction lies where a SERIALIZABLE one reads. */
+	ask(&a, "begin");
+	ask(&a, "insert into t values (50, 50)");
+	ask(&b, "begin isolation level serializable");
+	assert_string_equal(ask(&b, "select id from t where k between 40 and 60"), "SELECT 0");
+	assert_string_equal(ask(&b, "insert into t values (70, 70)"), "INSERT 0 1");
+	ask(&b, "commit");
+	assert_string_equal(b.err.sqlstate, "40001");
+	ask(&a, "rollback");
 	test_client_close(&a);
 	test_client_close(&b);
 	embedded_close(&e);

@@ -2393,6 +2393,9 @@ SELECT count(*) FROM dnc;
 -- [differ-unique-race] namdb
 --= tests/e2e/index_test.c 40001
 
+-- [differ-serializable-open] namdb
+--= tests/e2e/index_test.c 40001
+
 -- [differ-transactions] differ
 BEGIN;
 COMMIT AND CHAIN;
