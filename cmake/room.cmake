@@ -7,8 +7,9 @@
 #
 #   A room may lie in a folder of another: NAME is then sql/plan, its library
 #   nam_sql_plan, its tests sql.x_test. It sees the headers that lie in sql itself;
-#   of its sisters, and of sql's code, only what it names. FOLDERS: folders of NAME
-#   that belong to the room but whose headers no other room sees. SHOWS: folders
+#   of its sisters, and of sql's code, only what it names. A header x_internal.h is
+#   seen by its own room alone. FOLDERS: folders of NAME that belong to the room
+#   but whose headers no other room sees. SHOWS: folders
 #   whose headers are as visible as NAME's own. TESTS_USE: rooms that this room's
 #   tests use, and its code does not.
 function(nam_room name)
@@ -30,10 +31,13 @@ function(nam_room name)
   endif()
   # Two views of the tree: one holds this room's headers alone, the other those of its folders.
   file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.h)
+  set(internal ${headers})
+  list(FILTER internal INCLUDE REGEX "_internal\\.h$")
+  list(FILTER headers EXCLUDE REGEX "_internal\\.h$")
   nam_view(outside ${name} ${headers} ${shows})
   list(FILTER R_FOLDERS EXCLUDE REGEX "/") # a folder's folders come with it
   list(TRANSFORM R_FOLDERS PREPEND ${CMAKE_SOURCE_DIR}/${name}/)
-  nam_view(inside ${name} ${R_FOLDERS})
+  nam_view(inside ${name} ${internal} ${R_FOLDERS})
   if(NOT src)
     # A room without code is a name on the map.
     file(WRITE ${CMAKE_BINARY_DIR}/empty_${lib}.c "extern int nam_room_${lib}; int nam_room_${lib};\n")
@@ -95,7 +99,8 @@ function(nam_sees target)
   endforeach()
 endfunction()
 
-# nam_sees_inside(TARGET room...): it may also include headers of their folders: for tests of the whole house.
+# nam_sees_inside(TARGET room...): it may also include their internal headers, and headers of their folders: for tests of the
+# whole house.
 function(nam_sees_inside target)
   foreach(room ${ARGN})
     string(REPLACE "/" "_" room ${room})

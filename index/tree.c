@@ -2,7 +2,7 @@
  * node, and all formats. */
 #include <index/btree/btree_msg.h>
 #include <index/btree/btree_plug.h>
-#include <index/hash/hash_internal.h>
+#include <index/hash/hash_format.h>
 #include <index/learned/learned_format.h>
 #include <index/models.h>
 

@@ -20,7 +20,7 @@
  * Work that has been admitted and has not posted yet (a transaction that waits for its snapshot)
  * counts as if it had ops out: otherwise much of it would post at one time later.
  */
-#include <net/net_internal.h>
+#include <net/provider.h>
 
 enum {
 	/* Ops out of a process: SMART finds more than 768 to be too many, and work that has begun

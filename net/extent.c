@@ -8,7 +8,7 @@
  * change while the extent is on it: so the extent can hold the numbers of the next ones and their
  * count, and one CAS pops or pushes many.
  */
-#include <net/net_internal.h>
+#include <net/provider.h>
 
 #include <string.h>
 

@@ -15,7 +15,7 @@
  */
 #include <base/clock.h>
 #include <base/hash.h>
-#include <net/net_internal.h>
+#include <net/provider.h>
 #include <net/wire.h>
 
 #include <stdlib.h>

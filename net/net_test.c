@@ -1,6 +1,6 @@
 /* net_test.c -- the front end against a minimal provider: what it checks, counts, and how batches
  * end. */
-#include <net/net_internal.h>
+#include <net/provider.h>
 
 #include <setjmp.h>
 #include <stdarg.h>

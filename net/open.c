@@ -2,7 +2,7 @@
 #include <base/hash.h>
 #include <base/rng.h>
 #include <net/local.h>
-#include <net/net_internal.h>
+#include <net/provider.h>
 #include <net/provider/shm.h>
 #include <net/remote.h>
 

@@ -2,7 +2,7 @@
 #ifndef NAM_NET_REMOTE_INTERNAL_H
 #define NAM_NET_REMOTE_INTERNAL_H
 
-#include <net/net_internal.h>
+#include <net/provider.h>
 #include <net/wire.h>
 
 /* One more connection to a known node, in that role, checked to be the same incarnation. */

@@ -7,7 +7,7 @@
  */
 #include <base/clock.h>
 #include <base/co_turn.h>
-#include <net/net_internal.h>
+#include <net/provider.h>
 
 #include <time.h>
 

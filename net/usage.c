@@ -1,5 +1,5 @@
 /* usage.c -- how much of a region's memory is in use, by READs of its superblock. */
-#include <net/net_internal.h>
+#include <net/provider.h>
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* bill.c -- a job's extents: taken, listed before they are used, given back as a whole (A1, A5). */
 #include <base/fault.h>
-#include <olap/olap_internal.h>
+#include <olap/job.h>
 
 #include <stdlib.h>
 #include <string.h>

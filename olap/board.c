@@ -1,5 +1,5 @@
 /* board.c -- where processes find jobs: those that ask for help, and those whose owner has died. */
-#include <olap/olap_internal.h>
+#include <olap/job.h>
 
 #include <stdlib.h>
 #include <string.h>

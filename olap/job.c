@@ -1,5 +1,5 @@
 /* job.c -- a job begins, is joined, stops, and ends. */
-#include <olap/olap_internal.h>
+#include <olap/job.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* phase.c -- rounds of morsels: taken from a queue, put out by one CAS, done again if a participant
  * died (A2 to A4). */
 #include <base/fault.h>
-#include <olap/olap_internal.h>
+#include <olap/job.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* reader.c -- a relation as a participant knows it, and its windows read one after the other. */
-#include <olap/olap_internal.h>
+#include <olap/job.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #ifndef NAM_OLAP_TABLE_H
 #define NAM_OLAP_TABLE_H
 
-#include <olap/olap_internal.h>
+#include <olap/job.h>
 
 /* Memory that grows to what was ever wanted of it. */
 struct olap_area {

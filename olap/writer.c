@@ -7,7 +7,7 @@
  * others fill. The windows belong to this writer alone, so nobody coordinates.
  */
 #include <base/fault.h>
-#include <olap/olap_internal.h>
+#include <olap/job.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include <base/log.h>
 #include <net/handshake.h>
 #include <net/local.h>
-#include <net/net_internal.h>
+#include <net/provider.h>
 #include <net/remote.h>
 #include <storage_node/fenced.h>
 #include <storage_node/test_node.h>

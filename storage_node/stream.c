@@ -7,7 +7,7 @@
  * boundary in the region, so that no aligned word is torn (see exec.h).
  */
 #include <net/exec.h>
-#include <net/net_internal.h>
+#include <net/provider.h>
 #include <net/wire.h>
 #include <storage_node/server_internal.h>
 

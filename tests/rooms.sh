@@ -27,6 +27,22 @@ for lib in "$dir"/libnam_*.a; do
 		bad=1
 	fi
 done
+# What is inside a room stays there: no other room's view shows an internal header, and a file that asks for one does not compile.
+found=$(find "$dir/sees/outside" -name '*_internal.h' | head -n 3)
+if [ -n "$found" ]; then
+	echo "rooms: other rooms see internal headers:"
+	echo "$found" | sed 's/^/  /'
+	bad=1
+fi
+sees=("$dir"/sees/outside/*)
+if echo '#include <txn/txn_internal.h>' | "${CC:-cc}" -fsyntax-only -std=gnu17 -x c "${sees[@]/#/-I}" - 2>/dev/null; then
+	echo "rooms: a file of another room may include txn/txn_internal.h"
+	bad=1
+fi
+if ! echo '#include <txn/txn.h>' | "${CC:-cc}" -fsyntax-only -std=gnu17 -D_GNU_SOURCE -x c "${sees[@]/#/-I}" - 2>/dev/null; then
+	echo "rooms: txn/txn.h does not compile by itself"
+	bad=1
+fi
 # Arrows: a name one library wants and another one has, though the first does not list the other after USES. A declaration
 # written by hand, or a header both may see, gets past the compiler; the linker would find the name all the same.
 # A room with rooms inside (sql) lends the names that its own headers (sql/*.h) declare, whichever of them has the code.

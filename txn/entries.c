@@ -10,7 +10,7 @@
  *       savepoint what was made since. COMMIT queues, for the collector, entries of keys that its
  *       rows had for a while and have no more.
  */
-#include "entries.h"
+#include "entries_internal.h"
 
 #include <base/fault.h>
 

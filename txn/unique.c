@@ -24,7 +24,7 @@
  * The other levels lock at COMMIT. They look for rows that are committed, whatever the snapshot;
  * their own rows' keys are kept by hash.
  */
-#include "entries.h"
+#include "entries_internal.h"
 
 #include <base/fault.h>
 #include <base/hash.h>

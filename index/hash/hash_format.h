@@ -331,4 +331,7 @@ idx_head_of(uint64_t tag, uint64_t word, uint64_t hash)
 	return idx_head(tag, idx_word_depth(word), idx_word_turn(word), hash);
 }
 
+/* The hash index's part of idx_layout_fold. */
+void idx_hash_layout_fold(void);
+
 #endif

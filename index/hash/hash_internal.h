@@ -93,7 +93,4 @@ nam_status idx_resize(
  * while it did. NAM_FULL: no memory. */
 nam_status idx_make(struct net_worker *w, struct idx_hash *ix, struct net_counts *acct);
 
-/* The hash index's part of idx_layout_fold. */
-void idx_hash_layout_fold(void);
-
 #endif

@@ -2,7 +2,7 @@
 #ifndef NAM_NET_SHM_H
 #define NAM_NET_SHM_H
 
-#include <net/net_internal.h>
+#include <net/provider.h>
 
 /* Judges a superblock. NAM_REFUSED with the reason. */
 nam_status net_shm_check(const void *base, uint64_t size, const char *name, struct nam_err *err);

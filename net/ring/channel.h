@@ -25,7 +25,7 @@
 #ifndef NAM_NET_CHANNEL_H
 #define NAM_NET_CHANNEL_H
 
-#include <net/net_internal.h>
+#include <net/provider.h>
 #include <net/ring/ring.h>
 #include <net/ring/service.h>
 

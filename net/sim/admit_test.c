@@ -1,5 +1,5 @@
 /* admit_test.c -- work that is admitted: never too much at once, and none waits for ever. */
-#include <net/net_internal.h>
+#include <net/provider.h>
 #include <net/region_format.h>
 #include <net/sim/sim_internal.h>
 

@@ -26,7 +26,7 @@
 
 #include <base/assert.h>
 #include <base/hash.h>
-#include <net/net_internal.h>
+#include <net/provider.h>
 #include <net/sim/sim.h>
 
 enum sim_kind { SIM_ARRIVE, SIM_EXECUTE, SIM_DONE, SIM_TIMER, SIM_CALL, SIM_LEAVE };

@@ -12,7 +12,7 @@
  * How many seeds that took is printed. twin_test N: up to so many seeds instead.
  */
 #include <net/conformance/conformance_sim.h>
-#include <net/net_internal.h>
+#include <net/provider.h>
 #include <net/sim/sim_internal.h>
 
 #include <fcntl.h>

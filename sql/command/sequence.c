@@ -4,7 +4,7 @@
  */
 #include <sql/command/grant.h>
 #include <sql/common/guess_relation.h>
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 
 #include <stdio.h>
 #include <stdlib.h>

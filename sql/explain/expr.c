@@ -3,7 +3,7 @@
  * constants with their types, casts that the types asked for written out.
  */
 #include <sql/explain/explain.h>
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 #include <sql/plan/op.h>
 #include <sql/plan/sub.h>
 #include <sql/plan/window.h>

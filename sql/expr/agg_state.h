@@ -3,7 +3,7 @@
 #ifndef NAM_SQL_AGG_STATE_H
 #define NAM_SQL_AGG_STATE_H
 
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 #include <types/interval.h>
 #include <types/numeric.h>
 

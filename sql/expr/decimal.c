@@ -6,7 +6,7 @@
  * not fit (a NaN, another scale, more than 63 bits) makes the caller evaluate as always, so an
  * answer, its scale included, and an error are those of the other way.
  */
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 #include <types/numeric.h>
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* domain.c -- a value as one of a domain: the value itself, once the domain's constraints hold. */
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 
 /* The value of row k breaks constraint `which`; 0 = it is a NULL that may not be. */
 static bool

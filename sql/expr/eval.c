@@ -7,7 +7,7 @@
  */
 #include <base/aside.h>
 #include <base/assert.h>
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 
 #include <stdlib.h>
 #include <string.h>

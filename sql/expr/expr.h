@@ -200,7 +200,7 @@ struct sql_batch {
 	unsigned n; /* rows in the vectors, <= CAT_BATCH */
 };
 struct sql_session;
-struct sql_row; /* a call for one row: expr_internal.h */
+struct sql_row; /* a call for one row: functions.h */
 /* What a function wants to know of the catalog: by oids, unless otherwise said. */
 enum sql_ask {
 	SQL_ASK_REG_NAME,      /* a number as a value of r's type, with the name it has */

@@ -8,7 +8,7 @@
  * looked up among namdb's own (resolve.c).
  */
 #include <sql/compat/postgres.h>
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* signatures.c -- functions with rules of their own, which no table of struct sql_fn has. */
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 
 const struct sql_signature sql_signatures[] = {
 	{ "row_number", "bigint", "", "window" },

@@ -1,5 +1,5 @@
 /* substitute.c -- turns an expression over a query's result into one over that query's inputs. */
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 
 #include <string.h>
 

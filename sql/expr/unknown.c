@@ -2,7 +2,7 @@
  * arguments? */
 #include <sql/compat/guess.h>
 #include <sql/compat/postgres.h>
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* fixed.c -- what a fragment looks into, and whether each process that makes it at one snapshot
  * makes the same. */
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 #include <sql/plan/fragment.h>
 #include <sql/plan/sub.h>
 

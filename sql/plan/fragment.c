@@ -1,7 +1,7 @@
 /* fragment.c -- which parts of a plan several workers can run: from the top down, the highest
  * operator of each pipeline. */
 #include <base/hash.h>
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 #include <sql/plan/fragment.h>
 #include <sql/plan/sub.h>
 

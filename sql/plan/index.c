@@ -8,7 +8,7 @@
  * Keys that are cut in the index (catalog.h) may bring rows that differ: then the conditions stay
  * in the operator's filter.
  */
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 #include <sql/plan/cost.h>
 #include <sql/plan/index.h>
 #include <sql/plan/selectivity.h>

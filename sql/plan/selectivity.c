@@ -9,7 +9,7 @@
  */
 #include <catalog/catalog.h>
 #include <catalog/stats.h>
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 #include <sql/plan/selectivity.h>
 #include <types/numeric.h>
 

@@ -1,7 +1,7 @@
 /* kept.c -- settings of PostgreSQL that clients and scripts set: their values are checked, kept and
  * shown. All but extra_float_digits and synchronous_commit mean nothing here. SHOW ALL: all
  * settings there are. */
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 #include <sql/session/session_internal.h>
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * definitions as text. */
 #include <catalog/role.h>
 #include <sql/compat/postgres.h>
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 #include <sql/session/session_internal.h>
 #include <sql/system/system.h>
 #include <types/array.h>

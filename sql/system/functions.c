@@ -1,6 +1,6 @@
 /* functions.c -- pg_proc, and a function's signature in the words of psql's \df. */
 #include <base/assert.h>
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 #include <sql/system/rows.h>
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* text.c -- definitions as text, as pg_get_indexdef and its kin say them. */
 #include <catalog/by_id.h>
 #include <sql/common/error.h>
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 #include <sql/system/rows.h>
 
 #include <stdio.h>

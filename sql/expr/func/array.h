@@ -2,7 +2,7 @@
 #ifndef NAM_SQL_EXPR_ARRAY_H
 #define NAM_SQL_EXPR_ARRAY_H
 
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 #include <types/array.h>
 
 /* An array with its elements at hand. */

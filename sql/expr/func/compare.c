@@ -1,5 +1,5 @@
 /* compare.c -- = <> < <= > >= of every type, LIKE, greatest and least. */
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 #include <types/numeric.h>
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* date.c -- functions and operators on dates and timestamps; with intervals: interval.c. */
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 #include <types/datetime.h>
 #include <types/numeric.h>
 

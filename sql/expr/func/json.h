@@ -2,7 +2,7 @@
 #ifndef NAM_SQL_EXPR_JSON_H
 #define NAM_SQL_EXPR_JSON_H
 
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 
 /* json.c */
 sql_row_fn sql_json_member, sql_json_member_text, sql_json_element, sql_json_element_text, sql_json_path,

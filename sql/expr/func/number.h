@@ -2,7 +2,7 @@
 #ifndef NAM_SQL_EXPR_NUMBER_H
 #define NAM_SQL_EXPR_NUMBER_H
 
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 
 static inline bool
 sql_div_zero(struct cat_err *err)

@@ -1,7 +1,7 @@
 /* regex_fn.c -- ~ and its kin, regexp_replace and the like, SIMILAR TO. A constant pattern is
  * compiled once per plan. */
-#include <sql/expr/expr_internal.h>
 #include <sql/expr/func/regex.h>
+#include <sql/expr/functions.h>
 #include <types/array.h>
 
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #ifndef NAM_SQL_REGEX_INTERNAL_H
 #define NAM_SQL_REGEX_INTERNAL_H
 
-#include <sql/expr/expr_internal.h>
 #include <sql/expr/func/regex.h>
+#include <sql/expr/functions.h>
 
 enum { SQL_RE_OPS = 20000, SQL_RE_DEPTH = 100, SQL_RE_LOOKS = 100, SQL_RE_LEVELS = 600, SQL_RE_INF = -1 };
 

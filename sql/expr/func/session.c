@@ -1,6 +1,6 @@
 /* session.c -- functions that ask the session, the clock or the dice. */
 #include <base/clock.h>
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 #include <types/array.h>
 #include <types/datetime.h>
 #include <types/interval.h>

@@ -3,7 +3,7 @@
 #ifndef NAM_SQL_EXPR_TABLE_H
 #define NAM_SQL_EXPR_TABLE_H
 
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 
 /* The kernel computes a row. */
 #define F(name, n, ret, f, ...)                                                                              \

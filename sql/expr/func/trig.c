@@ -1,5 +1,5 @@
 /* trig.c -- trigonometry: in radians, in degrees, hyperbolic. */
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 
 #include <math.h>
 #include <string.h>

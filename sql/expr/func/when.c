@@ -1,5 +1,5 @@
 /* when.c -- dates, times and spans made of numbers; bins; overlaps. */
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 #include <types/datetime.h>
 #include <types/interval.h>
 

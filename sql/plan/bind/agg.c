@@ -1,7 +1,7 @@
 /* agg.c -- aggregates out of expressions: each call becomes a column of the aggregation's
  * answer. */
 #include <sql/compat/postgres.h>
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 #include <sql/plan/bind/bind.h>
 
 bool

@@ -4,7 +4,7 @@
 #include <sql/common/path.h>
 #include <sql/common/user_type.h>
 #include <sql/compat/postgres.h>
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 #include <sql/plan/bind/bind.h>
 #include <sql/system/system.h>
 

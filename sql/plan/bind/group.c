@@ -1,6 +1,6 @@
 /* group.c -- GROUPING SETS: every row once per set, with the keys that are not in it NULL;
  * GROUPING(). */
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 #include <sql/plan/bind/bind.h>
 
 #include <string.h>

@@ -6,7 +6,7 @@
  * their own, and so is its ON condition. The condition of an inner join belongs to
  * the region around it, so the inner joins of a region may be done in any order.
  */
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 #include <sql/plan/bind/bind.h>
 
 enum { NO_OUTER = UINT32_MAX };

@@ -12,7 +12,7 @@
  * row outside does not pass, it may be told NULL instead of its answer, and falls anyway. So the
  * answer may only be compared, and may not be able to fail.
  */
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 #include <sql/plan/bind/bind.h>
 #include <sql/plan/selectivity.h>
 #include <sql/plan/sub.h>

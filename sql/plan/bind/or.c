@@ -6,7 +6,7 @@
  * t alone, the OR of those is true for all rows of t that matter: t's scan also evaluates it, if it
  * cannot fail.
  */
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 #include <sql/plan/bind/bind.h>
 
 /* Larger ORs stay as they are: each pair of parts is compared. */

@@ -3,7 +3,7 @@
 #ifndef NAM_SQL_DATEFMT_H
 #define NAM_SQL_DATEFMT_H
 
-#include <sql/expr/expr_internal.h>
+#include <sql/expr/functions.h>
 
 enum field {
 	F_AD,

@@ -1,6 +1,6 @@
-/* olap_internal.h -- the inside of the room. */
-#ifndef NAM_OLAP_INTERNAL_H
-#define NAM_OLAP_INTERNAL_H
+/* job.h -- a job, as one of its participants has it. */
+#ifndef NAM_OLAP_JOB_H
+#define NAM_OLAP_JOB_H
 
 #include <base/assert.h>
 #include <net/exec.h>

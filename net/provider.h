@@ -1,6 +1,6 @@
 /*
- * net_internal.h -- the interface between the front end (net.c) and the providers. No other room
- * includes it.
+ * provider.h -- the interface between the front end (net.c) and the providers: fabrics here, and
+ * the simulator. Rooms that send and receive include net.h.
  *
  * A provider is a table of functions per endpoint; an environment is a table
  * that replaces a worker's loop, clock and sleep (the simulator brings one, the

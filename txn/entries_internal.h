@@ -1,6 +1,8 @@
-/* entries.h -- the entries of ordered indexes that a transaction makes, many in one call. */
-#ifndef NAM_TXN_ENTRIES_H
-#define NAM_TXN_ENTRIES_H
+/*
+ * entries_internal.h -- the entries of ordered indexes that a transaction makes, many in one call.
+ */
+#ifndef NAM_TXN_ENTRIES_INTERNAL_H
+#define NAM_TXN_ENTRIES_INTERNAL_H
 
 #include "txn_internal.h"
 

@@ -1,7 +1,6 @@
-/* expr_internal.h -- shared by the files here and in func/: the table of functions, and a kernel's
- * arguments. */
-#ifndef NAM_SQL_EXPR_INTERNAL_H
-#define NAM_SQL_EXPR_INTERNAL_H
+/* functions.h -- for the rooms of sql: the table of functions, and a kernel's arguments. */
+#ifndef NAM_SQL_EXPR_FUNCTIONS_H
+#define NAM_SQL_EXPR_FUNCTIONS_H
 
 #include <base/aside.h>
 #include <sql/expr/expr.h>
