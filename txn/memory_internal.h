@@ -1,4 +1,7 @@
-/* memory_internal.h -- what a process holds of the memory of its tables: views, stocks, memory at hand. */
+/*
+ * memory_internal.h -- what a process holds of the memory of its tables: views, stocks,
+ * memory at hand.
+ */
 #ifndef NAM_TXN_MEMORY_INTERNAL_H
 #define NAM_TXN_MEMORY_INTERNAL_H
 

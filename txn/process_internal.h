@@ -1,4 +1,7 @@
-/* process_internal.h -- a process of the cluster and its workers: what they share, garbage, lives, turns. */
+/*
+ * process_internal.h -- a process of the cluster and its workers: what they share, garbage,
+ * lives, turns.
+ */
 #ifndef NAM_TXN_PROCESS_INTERNAL_H
 #define NAM_TXN_PROCESS_INTERNAL_H
 

@@ -1,4 +1,7 @@
-/* space_internal.h -- where memory for rows, values and anchors comes from, and how it goes back. */
+/*
+ * space_internal.h -- where memory for rows, values and anchors comes from, and how it goes
+ * back.
+ */
 #ifndef NAM_TXN_SPACE_INTERNAL_H
 #define NAM_TXN_SPACE_INTERNAL_H
 
