@@ -94,8 +94,8 @@ struct cat_index {
 	bool unique;
 	bool nulls_equal; /* UNIQUE NULLS NOT DISTINCT */
 	bool constraint;  /* of UNIQUE or PRIMARY KEY, not of CREATE INDEX */
-	/* It has the primary key's columns and its constraint's name. The table's hash index keeps
-	 * the key unique and leads to single keys; this one leads to ranges of them. */
+	/* It has the primary key's columns and its constraint's name, and keeps the key unique. The
+	 * table has no hash then (cat_is_hashed). */
 	bool primary;
 	bool valid;     /* false: it is being built. Writers make its entries, no plan uses it */
 	bool hidden;    /* while it is not valid: of a plain CREATE INDEX, shown at its end */
@@ -299,10 +299,12 @@ nam_status cat_describe(
 nam_status cat_grant_as(
     struct cat *c, struct txn *t, const struct cat_table *table, const struct cat_table *def);
 /* Adds an index to a table that t holds, its rows not yet entered; ix: name, columns, unique,
- * valid. NAM_DUPLICATE: the name is taken. NAM_REFUSED: the table has CAT_INDEXES_MAX. */
+ * valid; not the primary key's, which is made with its table. NAM_DUPLICATE: the name is taken.
+ * NAM_REFUSED: the table has CAT_INDEXES_MAX. */
 nam_status cat_index_add(
     struct cat *c, struct txn *t, const struct cat_table *table, const struct cat_index *ix);
-/* Drops index number i of a table that t holds. */
+/* Drops index number i of a table that t holds. The primary key goes with its index: the rows that
+ * are there have no hash. */
 nam_status cat_index_drop(struct cat *c, struct txn *t, const struct cat_table *table, unsigned i);
 /* Gives index number i of a table that t holds another name, and with it the constraint that it
  * is of. NAM_DUPLICATE. */
@@ -366,6 +368,9 @@ bool cat_index_bound(const struct cat_table *t, const struct cat_index *ix, cons
     struct nam_arena *arena, struct cat_err *err);
 /* The number of the table's index that has the primary key in order; -1 = none. */
 int cat_key_order(const struct cat_table *t);
+/* The table has a primary key, and its store finds rows by the key's hash: no ordered index has
+ * it. */
+bool cat_is_hashed(const struct cat_table *t);
 /* By how many of the key's first columns the entries are certainly in order. */
 unsigned cat_index_sure(const struct cat_table *t, const struct cat_index *ix);
 /* The values of the key's first n columns, out of its words: cat_order_decode. False: the words do

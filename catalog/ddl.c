@@ -402,12 +402,15 @@ with_indexes(struct cat *c, struct txn *t, const struct cat_table *table, struct
 	int key = cat_key_order(&def);
 	if (key >= 0)
 		memcpy(def.key_name, ix[key].name, sizeof def.key_name);
+	else if (!cat_is_hashed(table))
+		def.keys = 0;
 	return alter(c, t, table, &def, false);
 }
 
 nam_status
 cat_index_add(struct cat *c, struct txn *t, const struct cat_table *table, const struct cat_index *ix)
 {
+	NAM_ASSERT(!ix->primary);
 	if (table->indexes == CAT_INDEXES_MAX)
 		return NAM_REFUSED;
 	struct cat_index *all = calloc(table->indexes + 1u, sizeof *all);

@@ -170,6 +170,12 @@ cat_key_order(const struct cat_table *t)
 	return -1;
 }
 
+bool
+cat_is_hashed(const struct cat_table *t)
+{
+	return t->keys > 0 && cat_key_order(t) < 0;
+}
+
 unsigned
 cat_index_sure(const struct cat_table *t, const struct cat_index *ix)
 {
@@ -288,8 +294,8 @@ cat_index_orders(struct cat_table *t, struct txn_order *order)
 		for (unsigned k = 0; k < ix->keys; k++)
 			var |= cat_type_is_str(t->column[ix->key[k].column].type);
 		order[i] = (struct txn_order){ .words = ix->words,
-			.unique = ix->unique && !ix->primary,
-			.lax = ix->nulls_equal ? NULL : has_null,
+			.unique = ix->unique,
+			.lax = ix->nulls_equal || ix->primary ? NULL : has_null,
 			.key = key,
 			.longs = var ? longs : NULL,
 			.long_key = key_of,

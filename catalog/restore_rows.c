@@ -86,8 +86,9 @@ row_put(const struct restore *r, struct txn *t, const struct cat_table *tab, con
 {
 	union cat_val key[CAT_KEY_MAX];
 	struct cat_str k = { NULL, 0 };
+	bool hashed = cat_is_hashed(tab);
 	*p = (struct txn_put){ .table = (struct txn_table *)(uintptr_t)&tab->store, .len = row->len };
-	for (unsigned i = 0; i < tab->keys; i++) {
+	for (unsigned i = 0; hashed && i < tab->keys; i++) {
 		struct txn_blob b;
 		bool null, spilled;
 		if (!cat_row_value(tab, tab->key[i], row->bytes, row->len, &key[i], &null, &spilled, &b) ||
@@ -100,7 +101,7 @@ row_put(const struct restore *r, struct txn *t, const struct cat_table *tab, con
 			return NAM_CORRUPT;
 		key[i].s = (struct cat_str){ x->bytes, x->len };
 	}
-	nam_status st = tab->keys > 0 ? cat_key_encode(tab, key, &k, &p->hash, arena) : NAM_OK;
+	nam_status st = hashed ? cat_key_encode(tab, key, &k, &p->hash, arena) : NAM_OK;
 	p->key = k.p;
 	p->key_len = k.len;
 	return st == NAM_OK ? row_bytes(r, t, tab, row, &p->bytes, bytes, arena) : st;
@@ -376,7 +377,7 @@ find_homes(struct restore *r, struct txn *t, struct crew *c, struct nam_arena *a
 			return NAM_NOMEM;
 		home[c->homes++] = (struct home){ list[i]->store.id, path };
 		c->all += rows;
-		if (rows == 0 || list[i]->keys == 0)
+		if (rows == 0 || !cat_is_hashed(list[i]))
 			continue;
 		st = cat_find(r->c, t, path, &tab);
 		if (st == NAM_OK && tab != NULL)

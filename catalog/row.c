@@ -134,8 +134,8 @@ cat_table_layout(struct cat_table *t, struct cat_err *err)
 	if (max > most)
 		max = most;
 	t->store.row_max = (uint32_t)max;
-	t->store.has_key = t->keys > 0;
-	t->store.same_key = t->keys > 0 ? same_key : NULL;
+	t->store.has_key = cat_is_hashed(t);
+	t->store.same_key = t->store.has_key ? same_key : NULL;
 	t->store.blobs = var ? blobs_of : NULL;
 	t->store.owner = t;
 	return true;

@@ -280,8 +280,9 @@ seek_entries(const struct txn_seek *s, const struct idx_tree_probe *probe, unsig
 	return NAM_OK;
 }
 
+/* proof: leaves that prove the answer are kept, if t needs any. */
 static nam_status
-seek_chunk(struct txn *t, struct txn_seek *s, unsigned n, struct nam_arena *arena)
+seek_chunk(struct txn *t, struct txn_seek *s, unsigned n, bool proof, struct nam_arena *arena)
 {
 	struct idx_tree_probe *probe = nam_arena_take(arena, n * sizeof *probe);
 	struct entry *e = NULL;
@@ -292,8 +293,8 @@ seek_chunk(struct txn *t, struct txn_seek *s, unsigned n, struct nam_arena *aren
 		struct txn_table_view *v = s[i].table->view;
 		if (v == NULL || s[i].order >= v->orders)
 			return NAM_INVALID;
-		struct idx_leaves *leaves;
-		nam_status st = leaves_of(t, s[i].table, &leaves);
+		struct idx_leaves *leaves = NULL;
+		nam_status st = proof ? leaves_of(t, s[i].table, &leaves) : NAM_OK;
 		if (st != NAM_OK)
 			return st;
 		probe[i] =
@@ -332,14 +333,53 @@ seek_chunk(struct txn *t, struct txn_seek *s, unsigned n, struct nam_arena *aren
 	return st;
 }
 
+/* No two rows have one key of that order. */
+static bool
+is_strict(const struct txn_seek *s)
+{
+	const struct txn_table_view *v = s->table->view;
+	return v != NULL && s->order < v->orders && v->order[s->order].unique &&
+	       v->order[s->order].lax == NULL;
+}
+
+/*
+ * SERIALIZABLE, keys of which no two rows have the same: a row that is found proves the answer, for
+ * it is in the read set, and as long as it is there no other row has the key. So leaves, which
+ * neighbours change, are kept only for keys that are not found.
+ */
+static nam_status
+seek_strict(struct txn *t, struct txn_seek *s, unsigned n, struct nam_arena *arena)
+{
+	struct txn_seek *rest = nam_arena_take(arena, n * sizeof *rest);
+	unsigned m = 0;
+	if (rest == NULL)
+		return NAM_NOMEM;
+	nam_status st = seek_chunk(t, s, n, false, arena);
+	for (unsigned i = 0; st == NAM_OK && i < n; i++)
+		if (s[i].status != NAM_OK || (s[i].every && s[i].rows != 1))
+			rest[m++] = s[i];
+	if (st != NAM_OK || m == 0)
+		return st;
+	st = seek_chunk(t, rest, m, true, arena);
+	for (unsigned i = 0, k = 0; k < m; i++)
+		if (s[i].status != NAM_OK || (s[i].every && s[i].rows != 1))
+			s[i] = rest[k++];
+	return st;
+}
+
 nam_status
 txn_seek(struct txn *t, struct txn_seek *s, unsigned n, struct nam_arena *arena)
 {
 	if (t->latest)
 		return NAM_UNSUPPORTED;
 	nam_status st = NAM_OK;
-	for (unsigned i = 0; st == NAM_OK && i < n; i += CHUNK_MAX)
-		st = seek_chunk(t, s + i, n - i < CHUNK_MAX ? n - i : CHUNK_MAX, arena);
+	bool strict = t->iso == TXN_SERIALIZABLE;
+	for (unsigned i = 0; strict && i < n; i++)
+		strict = is_strict(&s[i]);
+	for (unsigned i = 0; st == NAM_OK && i < n; i += CHUNK_MAX) {
+		unsigned some = n - i < CHUNK_MAX ? n - i : CHUNK_MAX;
+		st = strict ? seek_strict(t, s + i, some, arena) : seek_chunk(t, s + i, some, true, arena);
+	}
 	return st;
 }
 

@@ -131,8 +131,8 @@ drop_constraint(struct sql_alter *w, const struct ast_alter *a)
 	if (found)
 		return true;
 	if (def->keys > 0 && strcmp(cat_key_name(def, buf), a->name) == 0) {
-		if (!sql_foreign_need(
-			w->s, w->tab, def, SQL_PRIMARY_KEY, "constraint", a->name, a->cascade, w->sink, err))
+		if (!sql_foreign_need(w->s, w->tab, def, sql_primary_key(w->tab), "constraint", a->name,
+			a->cascade, w->sink, err))
 			return false;
 		int order = cat_key_order(w->tab);
 		if (order >= 0)

@@ -25,7 +25,7 @@ struct sql_alter {
 	bool rewrite;                   /* and the rows as they lie do not do */
 	char (*gone)[CAT_PATH_MAX + 1]; /* paths of sequences of columns that are dropped */
 	unsigned gones;
-	bool order_key;    /* the primary key is to be kept in order, and is not yet */
+	bool order_key;    /* the primary key is to be kept in order, and is not yet: a rewrite */
 	uint32_t unwanted; /* a bit for each of tab's indexes whose constraint is dropped */
 	const struct sql_sink *sink;
 	struct nam_arena *arena;
@@ -73,8 +73,7 @@ bool sql_alter_drop_unique(struct sql_alter *a, const char *name);
 bool sql_alter_key_kind(struct sql_alter *a);
 /* Drops the indexes that go; def gets the others. a->tab becomes the definition without them. */
 bool sql_alter_indexes(struct sql_alter *a);
-/* Makes the indexes that are added, when the table is as it will be: UNIQUE constraints, and the
- * primary key's. */
+/* Makes the indexes of UNIQUE constraints that are added, when the table is as it will be. */
 bool sql_alter_add_indexes(struct sql_alter *a, const struct cat_table *is);
 
 #endif

@@ -664,11 +664,10 @@ sql_alter_rewrite(struct sql_alter *a, const struct cat_table *def, const struct
 	if (ok || strcmp(a->err->sqlstate, "23505") != 0)
 		return ok;
 	/* "already exists" is said of a row that comes later; here they are all there. */
-	char name[CAT_NAME_MAX + 8];
 	char *end = strstr(a->err->detail, " already exists.");
 	if (end != NULL)
 		snprintf(end, sizeof a->err->detail - (size_t)(end - a->err->detail), " is duplicated.");
-	snprintf(a->err->text, sizeof a->err->text, "could not create unique index \"%s\"",
-	    cat_key_name(*made, name));
+	snprintf(
+	    a->err->text, sizeof a->err->text, "could not create unique index \"%s\"", a->err->constraint);
 	return false;
 }

@@ -36,14 +36,13 @@ loses_column(const struct sql_alter *a, const struct cat_index *ix)
 	return lost;
 }
 
-/* All rows will be written once more: the primary key's index is made with them. */
+/* All rows are written once more, and the primary key's index is made with them. */
 static bool
 make_order(struct sql_alter *a)
 {
 	struct cat_table *def = a->def;
 	if (def->indexes == CAT_INDEXES_MAX)
 		return cat_error(a->err, "54000", "a table can have at most %d indexes", CAT_INDEXES_MAX);
-	a->order_key = false;
 	return sql_key_order(a->s, def, a->ast, &def->index[def->indexes++], a->err);
 }
 
@@ -60,6 +59,8 @@ sql_alter_key_kind(struct sql_alter *a)
 	a->order_key = wanted && !kept;
 	if (kept && !wanted)
 		a->unwanted |= 1u << order;
+	/* The rows of a store have a hash, or none. */
+	a->rewrite |= kept != wanted;
 	return true;
 }
 
@@ -95,30 +96,12 @@ sql_alter_indexes(struct sql_alter *a)
 		for (unsigned k = 0; k < ix->includes; k++)
 			ix->include[k] = (uint16_t)becomes(a, ix->include[k]);
 	}
-	return !a->order_key || !a->rewrite || make_order(a);
-}
-
-/* The index that keeps the primary key in order, over rows that are there. */
-static bool
-add_order(struct sql_alter *a, const struct cat_table **is)
-{
-	struct cat_table def = **is;
-	struct cat_index ix;
-	char path[CAT_PATH_MAX + 1];
-	if (!sql_key_order(a->s, &def, a->ast, &ix, a->err) || !sql_index_add(a->s, *is, &ix, a->err))
-		return false;
-	cat_beside(def.path, ix.name, path);
-	if (!sql_index_build(a->s, path, a->sink, a->err))
-		return false;
-	nam_status st = cat_find(a->s->cfg.cat, a->s->t, def.path, is);
-	return st == NAM_OK || sql_status(a->err, st, NULL);
+	return !a->order_key || make_order(a);
 }
 
 bool
 sql_alter_add_indexes(struct sql_alter *a, const struct cat_table *is)
 {
-	if (a->order_key && !add_order(a, &is))
-		return false;
 	for (unsigned i = 0; i < a->ast->indexes; i++) {
 		const struct ast_index *x = &a->ast->index[i];
 		struct cat_index ix;

@@ -189,7 +189,7 @@ bool sql_foreign_drop_table(struct sql_session *s, const struct cat_table *tab, 
 /* True if only tables among names refer to tab. */
 bool sql_foreign_may_truncate(
     const struct cat_table *tab, const char *const *names, unsigned n, struct cat_err *err);
-/* The foreign keys that need an index of tab, or (SQL_PRIMARY_KEY) its primary key: an error, or,
+/* The foreign keys that need an index of tab, or (SQL_PRIMARY_KEY) its hash: an error, or,
  * with CASCADE, dropped, and taken out of def, tab's new definition. what: "constraint",
  * "index". */
 bool sql_foreign_need(struct sql_session *s, const struct cat_table *tab, struct cat_table *def, int which,

@@ -357,7 +357,7 @@ sql_foreign_may_truncate(
 	return true;
 }
 
-/* The foreign keys that need an index of tab, or (SQL_PRIMARY_KEY) its primary key: an error, or,
+/* The foreign keys that need an index of tab, or (SQL_PRIMARY_KEY) its hash: an error, or,
  * with CASCADE, dropped. what: "constraint", "index". def: tab's new definition, or NULL. */
 bool
 sql_foreign_need(struct sql_session *s, const struct cat_table *tab, struct cat_table *def, int which,

@@ -1,8 +1,8 @@
 /*
- * key.c -- how a primary key is kept: by its hash, or also in order.
+ * key.c -- how a primary key is kept: by its hash, or in order.
  *
- * The hash index of a table's store keeps the key unique and leads to single keys. If ranges of
- * keys are wanted, the table has an index of the key's columns besides (cat_index.primary). It
+ * A hash index of the table's store keeps the key unique and leads to single keys. If ranges of
+ * keys are wanted, the table has a unique index of the key's columns instead (cat_index.primary). It
  * bears the constraint's name.
  */
 #include <sql/command/command.h>

@@ -397,12 +397,12 @@ list_uniques(struct round *r)
 	const struct cat_table *tab = r->p->tab;
 	for (; r->uniques < q->arbiters; r->uniques++)
 		r->unique[r->uniques] = q->arbiter[r->uniques];
-	if (tab->keys > 0 && !is_arbiter(q, SQL_PRIMARY_KEY))
+	if (cat_is_hashed(tab) && !is_arbiter(q, SQL_PRIMARY_KEY))
 		r->unique[r->uniques++] = SQL_PRIMARY_KEY;
 	r->moves = q->update && q->sets.key;
 	for (unsigned i = 0; i < tab->indexes; i++) {
 		const struct cat_index *ix = &tab->index[i];
-		if (!ix->unique || ix->primary)
+		if (!ix->unique)
 			continue;
 		if (!is_arbiter(q, (int)i))
 			r->unique[r->uniques++] = (int)i;

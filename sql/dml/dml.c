@@ -64,20 +64,21 @@ duplicate(struct sql_exec *x, const struct cat_table *tab, const union cat_val *
 	return exists(x, tab, cat_key_name(tab, name), tab->key, tab->keys, v, NULL, arena);
 }
 
-bool
-sql_dml_unique(struct sql_exec *x, struct nam_arena *arena, int *which)
+/* sql_dml_unique; clash: the row that it is about, table NULL = of none. */
+static bool
+look_unique(struct sql_exec *x, struct nam_arena *arena, int *which, struct txn_clash *clash)
 {
-	struct txn_clash clash;
-	nam_status st = txn_unique(x->t, &clash);
+	*clash = (struct txn_clash){ 0 };
+	nam_status st = txn_unique(x->t, clash);
 	if (st == NAM_OK)
 		return true;
 	if (st != NAM_DUPLICATE)
 		return sql_status(x->err, st, NULL);
-	const struct cat_table *tab = clash.table->owner;
-	const struct cat_index *ix = &tab->index[clash.order];
-	const struct txn_row row = { .bytes = clash.bytes, .len = clash.len };
+	const struct cat_table *tab = clash->table->owner;
+	const struct cat_index *ix = &tab->index[clash->order];
+	const struct txn_row row = { .bytes = clash->bytes, .len = clash->len };
 	if (which != NULL)
-		*which = (int)clash.order;
+		*which = (int)clash->order;
 	uint16_t want[CAT_KEY_MAX];
 	struct cat_vec col[CAT_KEY_MAX];
 	union cat_val *v = nam_arena_zero(arena, tab->columns * sizeof *v);
@@ -94,6 +95,13 @@ sql_dml_unique(struct sql_exec *x, struct nam_arena *arena, int *which)
 		null[want[k]] = col[k].null[0];
 	}
 	return exists(x, tab, ix->name, want, ix->keys, v, null, arena);
+}
+
+bool
+sql_dml_unique(struct sql_exec *x, struct nam_arena *arena, int *which)
+{
+	struct txn_clash clash;
+	return look_unique(x, arena, which, &clash);
 }
 
 /* ---- one row, from vectors to bytes -------------------------------------------------- */
@@ -207,7 +215,7 @@ put_of(struct sql_exec *x, const struct cat_table *tab, const struct sql_row *r,
 	struct cat_str bytes, key = { NULL, 0 };
 	*p = (struct txn_put){ .table = (struct txn_table *)&tab->store };
 	if (!sql_foreign_put(x, tab, r, set, sets) || !sql_dml_row(x, tab, r, &bytes, arena) ||
-	    (tab->keys > 0 && !sql_dml_key(x, tab, r, &key, &p->hash, arena)))
+	    (cat_is_hashed(tab) && !sql_dml_key(x, tab, r, &key, &p->hash, arena)))
 		return false;
 	p->bytes = bytes.p;
 	p->len = bytes.len;
@@ -230,8 +238,19 @@ sql_dml_insert_what(struct sql_exec *x, const struct cat_table *tab, struct txn_
 	if (which != NULL)
 		*which = SQL_PRIMARY_KEY;
 	nam_status st = txn_insert(x->t, p, n);
+	struct txn_clash clash;
+	if (st == NAM_OK && (tab->indexes == 0 || look_unique(x, arena, which, &clash)))
+		return true;
+	if (st == NAM_OK && clash.table == &tab->store) {
+		/* It is the last one, if several are the same. */
+		for (unsigned k = n; k-- > 0;)
+			if (p[k].len == clash.len && memcmp(p[k].bytes, clash.bytes, clash.len) == 0) {
+				x->bad_row = k;
+				break;
+			}
+	}
 	if (st == NAM_OK)
-		return tab->indexes == 0 || sql_dml_unique(x, arena, which);
+		return false;
 	for (unsigned k = 0; k < n && st == NAM_DUPLICATE; k++)
 		if (p[k].status == NAM_DUPLICATE) {
 			x->bad_row = k;

@@ -40,7 +40,7 @@ sql_foreign_arbiter(const struct cat_table *parent, const struct cat_foreign *k,
 	bool all = parent->keys == k->keys;
 	for (unsigned i = 0; all && i < parent->keys; i++)
 		all = among(parent, parent->key[i], k);
-	*which = SQL_PRIMARY_KEY;
+	*which = sql_primary_key(parent);
 	for (unsigned x = 0; !all && x < parent->indexes; x++) {
 		const struct cat_index *ix = &parent->index[x];
 		all = ix->unique && ix->valid && ix->keys == k->keys;
@@ -61,8 +61,8 @@ place_of(const struct fk *k, unsigned column, uint16_t *j)
 	return false;
 }
 
-/* An index of child whose first columns are the foreign key's; else its primary key, if its columns
- * are those. */
+/* An index of child whose first columns are the foreign key's; else the hash of its primary key, if
+ * its columns are those. */
 static void
 index_of(struct fk *k)
 {
@@ -70,13 +70,13 @@ index_of(struct fk *k)
 	k->index = -1;
 	for (unsigned x = 0; k->index < 0 && x < k->child->indexes; x++) {
 		const struct cat_index *ix = &k->child->index[x];
-		bool fits = ix->valid && ix->keys >= keys && !(ix->primary && ix->keys == keys);
+		bool fits = ix->valid && ix->keys >= keys;
 		for (unsigned i = 0; fits && i < keys; i++)
 			fits = place_of(k, ix->key[i].column, &k->order[i]);
 		if (fits)
 			k->index = (int)x;
 	}
-	k->by_key = k->index < 0 && k->child->keys == keys;
+	k->by_key = k->index < 0 && cat_is_hashed(k->child) && k->child->keys == keys;
 	for (unsigned i = 0; k->by_key && i < keys; i++)
 		k->by_key = place_of(k, k->child->key[i], &k->order[i]);
 }

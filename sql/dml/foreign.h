@@ -35,7 +35,7 @@ struct fk {
 	uint16_t from[CAT_KEY_MAX], to[CAT_KEY_MAX]; /* columns of child and of parent */
 	int arbiter;                                 /* of parent: an index, or SQL_PRIMARY_KEY */
 	int index;                                   /* of child, by which its rows are found; -1 */
-	bool by_key;                                 /* its primary key has just its columns */
+	bool by_key;                                 /* its hash has just its columns */
 	uint16_t order[CAT_KEY_MAX];                 /* the index's columns, as places in from */
 	struct wanted **slot, *wants, **last_want;
 	uint32_t mask, wanted, waiting;

@@ -81,15 +81,14 @@ lost_race(struct sql_exec *x)
 	return cat_error(x->err, "40001", "could not serialize access due to concurrent update");
 }
 
-/* Finds and locks the target rows of rs rows at .. at+n-1. */
+/* Finds the target rows of rs rows at .. at+n-1 by the hash of their keys. */
 static bool
-lock(struct from *f, uint32_t at, unsigned n)
+find_hashed(struct from *f, uint32_t at, unsigned n)
 {
 	struct sql_exec *x = f->c.x;
 	const struct cat_table *tab = f->c.p->tab;
 	struct txn_get *g = nam_arena_take(f->arena, n * sizeof *g);
-	nam_status *each = nam_arena_take(f->arena, n * sizeof *each);
-	if (g == NULL || each == NULL)
+	if (g == NULL)
 		return sql_no_memory(x->err);
 	for (unsigned i = 0; i < n; i++) {
 		union cat_val v[CAT_KEY_MAX];
@@ -102,7 +101,6 @@ lock(struct from *f, uint32_t at, unsigned n)
 			return sql_status(x->err, st, tab);
 		g[i].key = key.p;
 		g[i].key_len = key.len;
-		each[i] = NAM_OK;
 	}
 	nam_status st = txn_get(x->t, g, n, f->keep);
 	for (unsigned i = 0; i < n && st == NAM_OK; i++) {
@@ -111,8 +109,54 @@ lock(struct from *f, uint32_t at, unsigned n)
 		st = g[i].status;
 		f->row[at + i] = g[i].row;
 	}
-	if (st == NAM_OK)
-		st = txn_lock_many(x->t, (struct txn_table *)&tab->store, f->row + at, each, n);
+	return st == NAM_OK || sql_status(x->err, st, tab);
+}
+
+/* Likewise by the index of the primary key. */
+static bool
+find_ordered(struct from *f, uint32_t at, unsigned n)
+{
+	struct sql_exec *x = f->c.x;
+	const struct cat_table *tab = f->c.p->tab;
+	const struct cat_index *ix = &tab->index[cat_key_order(tab)];
+	struct txn_seek *s = nam_arena_zero(f->arena, n * sizeof *s);
+	uint64_t(*words)[IDX_TREE_WORDS] = nam_arena_zero(f->arena, n * sizeof *words);
+	union cat_val *v = nam_arena_zero(f->arena, tab->columns * sizeof *v);
+	if (s == NULL || words == NULL || v == NULL)
+		return sql_no_memory(x->err);
+	for (unsigned i = 0; i < n; i++) {
+		for (unsigned k = 0; k < tab->keys; k++)
+			v[tab->key[k]] = sql_rowset_at(f->rs, at + i, k);
+		s[i] = (struct txn_seek){ .table = (struct txn_table *)(uintptr_t)&tab->store,
+			.order = (unsigned)(ix - tab->index),
+			.key = words[i] };
+		if (!cat_index_key(tab, ix, v, NULL, words[i], NULL, f->arena, x->err))
+			return false;
+	}
+	nam_status st = txn_seek(x->t, s, n, f->keep);
+	for (unsigned i = 0; i < n && st == NAM_OK; i++) {
+		if (s[i].status == NAM_ABSENT || s[i].status == NAM_DUPLICATE)
+			return lost_race(x);
+		st = s[i].status;
+		f->row[at + i] = s[i].row;
+	}
+	return st == NAM_OK || sql_status(x->err, st, tab);
+}
+
+/* Finds and locks the target rows of rs rows at .. at+n-1. */
+static bool
+lock(struct from *f, uint32_t at, unsigned n)
+{
+	struct sql_exec *x = f->c.x;
+	const struct cat_table *tab = f->c.p->tab;
+	nam_status *each = nam_arena_take(f->arena, n * sizeof *each);
+	if (each == NULL)
+		return sql_no_memory(x->err);
+	if (!(cat_is_hashed(tab) ? find_hashed(f, at, n) : find_ordered(f, at, n)))
+		return false;
+	for (unsigned i = 0; i < n; i++)
+		each[i] = NAM_OK;
+	nam_status st = txn_lock_many(x->t, (struct txn_table *)&tab->store, f->row + at, each, n);
 	for (unsigned i = 0; i < n; i++) {
 		if (f->row[at + i].changed)
 			txn_cover(x->t, f->row[at + i].newest);

@@ -562,14 +562,17 @@ tables_of(const struct order *o, const struct part *p, struct sql_set *out)
 	sql_set_add(out, &o->item[p->item].mask);
 }
 
-/* Is the way from l's rows to r's shorter by key? r: one table, scanned if not looked up. */
+/* Is the way from l's rows to r's shorter by key? r: one table, scanned if not looked up; or one that
+ * constants lead to by an index, if it is not looked up by a whole unique key. */
 static double
 lookup_cost(const struct order *o, const struct part *l, const struct part *r)
 {
 	if (r->left != NULL)
 		return INFINITY;
 	const struct plan_item *it = &o->item[r->item];
-	if (it->node->kind != SQL_NODE_SCAN || !sql_cost_few(l->rows, sql_sel_rows(o->b, it->table)))
+	bool led = it->node->kind == SQL_NODE_INDEX;
+	if ((it->node->kind != SQL_NODE_SCAN && !led) ||
+	    !sql_cost_few(l->rows, sql_sel_rows(o->b, it->table)))
 		return INFINITY;
 	struct sql_set given = sql_set_none();
 	tables_of(o, l, &given);
@@ -578,7 +581,8 @@ lookup_cost(const struct order *o, const struct part *l, const struct part *r)
 		return l->cost + sql_cost_lookup(o->costs, a->tab, l->rows, a->wants + 1);
 	struct plan_index_join j;
 	if (a->tab->indexes == 0 || !sql_plan_index_join(o->b, it->table, &given, &j) || j.keys == 0 ||
-	    !sql_cost_few(l->rows * j.rows, sql_sel_rows(o->b, it->table)))
+	    !sql_cost_few(l->rows * j.rows, sql_sel_rows(o->b, it->table)) ||
+	    (led && !(j.full && a->tab->index[j.index].unique)))
 		return INFINITY;
 	return l->cost + sql_cost_index_join(o->costs, a->tab, l->rows, j.rows, j.full, a->wants + 1);
 }
@@ -795,6 +799,16 @@ shuffle(struct order *o, struct joined *j, uint64_t seed)
 /* ---- the tree as operators
  * -------------------------------------------------------------------- */
 
+/* The conditions that the index has asked which is left for a look-up. */
+static void
+ask_again(struct bind *b, const struct sql_set *one)
+{
+	for (unsigned i = 0; i < b->where.conds; i++) {
+		struct bind_cond *c = &b->where.cond[i];
+		c->used &= !(c->led && sql_set_equal(&c->mask, one));
+	}
+}
+
 static struct sql_node *
 make(struct order *o, const struct part *p, struct sql_set *tables)
 {
@@ -810,6 +824,8 @@ make(struct order *o, const struct part *p, struct sql_set *tables)
 	if (p->lookup) {
 		const struct plan_item *it = &o->item[p->right->item];
 		unsigned probes;
+		if (it->node->kind == SQL_NODE_INDEX)
+			ask_again(b, &it->mask);
 		struct sql_expr **key = sql_plan_full_key(b, it->table, tables, &probes, NULL);
 		struct plan_index_join j;
 		if (key != NULL)

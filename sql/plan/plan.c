@@ -175,8 +175,8 @@ bool
 sql_plan_has_key(const struct bind *b, unsigned k, const struct sql_set *given)
 {
 	const struct bind_table *t = b->from.table[k];
-	unsigned i = 0;
-	for (bool found = true; found && i < t->tab->keys; i += found) {
+	unsigned i = 0, keys = cat_is_hashed(t->tab) ? t->tab->keys : 0;
+	for (bool found = true; found && i < keys; i += found) {
 		unsigned col = t->tab->key[i];
 		found = false;
 		for (unsigned c = 0; c < b->where.conds && !found; c++)
@@ -184,14 +184,14 @@ sql_plan_has_key(const struct bind *b, unsigned k, const struct sql_set *given)
 				sql_plan_key_value(&b->where.cond[c], t->base + col, t->tab->column[col].type,
 				    given) != NULL;
 	}
-	return i > 0 && i == t->tab->keys;
+	return i > 0 && i == keys;
 }
 
 struct sql_expr **
 sql_plan_full_key(struct bind *b, unsigned k, const struct sql_set *given, unsigned *probes, unsigned *each)
 {
 	const struct bind_table *t = b->from.table[k];
-	unsigned keys = t->tab->keys;
+	unsigned keys = cat_is_hashed(t->tab) ? t->tab->keys : 0;
 	*probes = 1;
 	if (each != NULL)
 		*each = 0;
@@ -352,6 +352,17 @@ elements_of(const struct sql_expr *array)
 	return a.n + 1;
 }
 
+/* Notes which conditions the index asks that leads to the rows of one table: order.c may leave it for
+ * a look-up. */
+static void
+note_led(struct bind *b, const struct sql_set *one)
+{
+	for (unsigned i = 0; i < b->where.conds; i++) {
+		struct bind_cond *c = &b->where.cond[i];
+		c->led |= c->used && c->home == b->where.home && sql_set_equal(&c->mask, one);
+	}
+}
+
 /* The access to one table alone. */
 static struct sql_node *
 base_of(struct bind *b, unsigned k, bool first)
@@ -380,6 +391,8 @@ base_of(struct bind *b, unsigned k, bool first)
 			return NULL;
 		n = &s->node;
 		n->est_rows = sql_sel_rows(b, k);
+	} else {
+		note_led(b, &one);
 	}
 	if (!sql_plan_push_down(b, n, &one, first))
 		return NULL;

@@ -20,6 +20,14 @@
 #define SQL_KEPT_KEY (~0u)
 enum { SQL_PRIMARY_KEY = -1 };
 
+/* What the primary key of a table is found by: its index, or SQL_PRIMARY_KEY, the hash. */
+static inline int
+sql_primary_key(const struct cat_table *t)
+{
+	_Static_assert(SQL_PRIMARY_KEY == -1, "as cat_key_order");
+	return cat_key_order(t);
+}
+
 /* The kinds of operators; op.h has a struct for each. */
 #define SQL_NODE_KINDS(X)                                                                                    \
 	X(ONE, one)       /* one row without columns */                                                      \
@@ -169,7 +177,7 @@ struct sql_sets {
 	struct sql_expr **value;
 	uint16_t *set;
 	unsigned sets;
-	bool key; /* a column of the primary key among them */
+	bool key; /* a column of the hashed primary key among them */
 };
 
 /* ON CONFLICT. Expressions see the existing row, then the one that was to be inserted. */

@@ -71,6 +71,7 @@ struct bind_cond {
 	unsigned ins;
 	unsigned home; /* region of the FROM clause that it filters: see join.c */
 	bool used;
+	bool led;     /* by the index that leads to the rows of its table alone */
 	bool semi;    /* a semijoin or an antijoin asks it */
 	bool pushed;  /* into a query in FROM, which asks it for good */
 	bool implied; /* by other conditions: good as a key, but need not be evaluated */

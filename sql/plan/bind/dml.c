@@ -185,7 +185,7 @@ sql_bind_set_columns(struct bind *b, const struct ast_target *set, unsigned n, s
 		out->set[i] = (uint16_t)c;
 		for (unsigned k = 0; k < tab->keys; k++)
 			if (tab->key[k] == c)
-				out->key = true;
+				out->key = cat_is_hashed(tab);
 	}
 	return true;
 }
@@ -273,8 +273,8 @@ arbiter(struct bind *b, const struct ast_conflict *q, struct sql_conflict *to)
 	if (tab->keys > 0 &&
 	    (any || (q->constraint != NULL ? strcmp(cat_key_name(tab, name), q->constraint) == 0
 					   : names_all(tab, q, tab->key, tab->keys))))
-		to->arbiter[to->arbiters++] = SQL_PRIMARY_KEY;
-	for (unsigned i = 0; i < tab->indexes && (to->arbiters == 0 || any); i++) {
+		to->arbiter[to->arbiters++] = sql_primary_key(tab);
+	for (unsigned i = 0; i < tab->indexes && (to->arbiters == 0 || any || q->names > 0); i++) {
 		const struct cat_index *ix = &tab->index[i];
 		uint16_t key[CAT_KEY_MAX];
 		for (unsigned k = 0; k < ix->keys; k++)
