@@ -777,6 +777,20 @@ sql_dml_settle(struct sql_change *c)
 	return ok;
 }
 
+/* The rows of one value of the primary key, which an index has: one at most. */
+static bool
+is_one(const struct sql_node *n)
+{
+	const struct sql_op_index *o = n->kind == SQL_NODE_INDEX ? sql_op(index, n) : NULL;
+	if (o == NULL || n->child != NULL || o->legs > 0 || o->parts != 1)
+		return false;
+	const struct cat_index *ix = &o->acc.tab->index[o->index];
+	bool one = ix->primary && o->part->keys == ix->keys;
+	for (unsigned k = 0; one && k < ix->keys; k++)
+		one = o->part->key[k].by == SQL_INDEX_VALUE;
+	return one;
+}
+
 static bool
 change_rows(struct sql_exec *x, struct sql_plan *p, uint64_t *count)
 {
@@ -786,7 +800,7 @@ change_rows(struct sql_exec *x, struct sql_plan *p, uint64_t *count)
 	c.last = &c.moved;
 	bool ok;
 	const struct sql_op_get *get = n->kind == SQL_NODE_GET ? sql_op(get, n) : NULL;
-	if (get != NULL && get->probes <= CAT_BATCH && get->each == 0) {
+	if ((get != NULL && get->probes <= CAT_BATCH && get->each == 0) || is_one(n)) {
 		/* all that is meant is in the first batch */
 		int rows = sql_next(x, n);
 		ok = rows >= 0;

@@ -397,6 +397,14 @@ sql_way_begin(struct sql_index_choice *c, struct sql_index_way *w, unsigned inde
 	return w->part != NULL && w->by != NULL && w->sure != NULL;
 }
 
+/* Few whole keys of the primary key: they are looked up, as by a hash, however small the table is. */
+static bool
+is_key(const struct sql_index_choice *c, const struct sql_index_way *w)
+{
+	enum { FEW = 128 }; /* which share a doorbell */
+	return c->tab->index[w->index].primary && w->parts == 1 && w->points && w->ranges <= FEW;
+}
+
 /* What it costs; it becomes the best one if none costs less. */
 static void
 weigh(struct sql_index_choice *c, struct sql_index_way *w)
@@ -434,12 +442,15 @@ weigh(struct sql_index_choice *c, struct sql_index_way *w)
 	w->cost += (w->ranges - 1) * (w->points ? c->c->verb : 2 * c->c->trip) / 1e3;
 	if (!w->ordered && b->wish.columns > 0)
 		w->cost += sql_cost_sort(c->c, left, 8.0 * c->wants);
-	if (b->in->in_pieces ? w->bys == 0 : !sql_cost_few(w->reads, c->rows))
+	bool key = is_key(c, w);
+	if (!key && (b->in->in_pieces ? w->bys == 0 : !sql_cost_few(w->reads, c->rows)))
 		return;
 	bool better =
 	    c->best.parts == 0 || w->cost < c->best.cost || (w->cost == c->best.cost && w->bys > c->best.bys);
-	if (better)
+	if (key || (better && !c->key)) {
 		c->best = *w;
+		c->key = key;
+	}
 }
 
 /* Index i with a part for each arm of an OR. */
@@ -545,11 +556,12 @@ sql_plan_index(struct bind *b, unsigned k, struct sql_node **out)
 	double scan = sql_cost_scan(c.c, c.tab, c.rows, c.wants + 1);
 	if (b->wish.columns > 0 && b->from.tables == 1)
 		scan += b->wish.not_null ? 0 : sql_cost_sort(c.c, c.left, 8.0 * c.wants);
-	if (c.legs.legs > 0 && c.legs.cost < scan && (c.best.parts == 0 || c.legs.cost < c.best.cost)) {
+	if (c.legs.legs > 0 && !c.key && c.legs.cost < scan &&
+	    (c.best.parts == 0 || c.legs.cost < c.best.cost)) {
 		*out = by_legs(&c, n);
 		return true;
 	}
-	if (c.best.parts == 0 || (c.best.cost > scan && !b->in->in_pieces))
+	if (c.best.parts == 0 || (c.best.cost > scan && !b->in->in_pieces && !c.key))
 		return true;
 	const struct sql_index_way *w = &c.best;
 	n->index = w->index;

@@ -216,6 +216,73 @@ test_definitions(void **state)
 	golden_all(definitions);
 }
 
+/* ---- the index alone: what goes by a hash elsewhere ------------------------------------- */
+
+static const struct golden alone[] = {
+	{ "set namdb.primary_key = ordered", "SET" },
+	{ "create table few (id int primary key, k int, n int)", "CREATE TABLE" },
+	{ "insert into few values (1, 1, 1), (2, 2, 1), (3, 99, 2), (4, null, 1)", "INSERT 0 4" },
+	{ "create table f (w int, d int, n int, x int, primary key (w, d, n))", "CREATE TABLE" },
+	{ "insert into f select i / 200, i / 10 % 20, i % 10, i from generate_series(0, 19999) i",
+	    "INSERT 0 20000" },
+	{ "create table h (a int, b int, x int, y int, primary key (a, b)) with (primary_key = hash)",
+	    "CREATE TABLE" },
+	{ "insert into h select i / 100, i % 100, i % 50, i from generate_series(0, 19999) i",
+	    "INSERT 0 20000" },
+	{ "create index h_x on h (x)", "CREATE INDEX" },
+	{ "analyze", "ANALYZE" },
+	/* however small the table: PostgreSQL would read it */
+	{ "explain (costs off) select k from few where id = 2",
+	    "Project;  -> Index Scan using few_pkey on few;       Index Cond: (id = 2); EXPLAIN" },
+	/* constants lead to the inner table, and so does its whole key */
+	{ "explain (costs off) select f.x from few join f on f.n = few.n and f.d = few.k where f.w = 3",
+	    "Project;  -> Index Lookup using f_pkey on f;       Index Cond: ((f.w = 3) AND (f.d = few.k) AND "
+	    "(f.n = few.n));    -> Seq Scan on few; EXPLAIN" },
+	{ "select f.x from few join f on f.n = few.n and f.d = few.k where f.w = 3 order by 1",
+	    "611;621; SELECT 2" },
+	{ "select f.x from few join f on f.n = few.n and f.d = few.k where f.w = 3 and f.x > 611",
+	    "621; SELECT 1" },
+	{ "explain (costs off) select h.y from few join h on h.a = few.k and h.b = few.n where h.x = 1",
+	    "Project;  -> Key Lookup on h;       Key Cond: ((h.a = few.k) AND (h.b = few.n));       Filter: "
+	    "(h.x = 1);    -> Seq Scan on few; EXPLAIN" },
+	{ "select h.y from few join h on h.a = few.k and h.b = few.n where h.x = 1 order by 1",
+	    "101;201; SELECT 2" },
+	{ "select h.y from few join h on h.a = few.k and h.b = few.n where h.x = 2 order by 1",
+	    "9902; SELECT 1" },
+	/* rows are found and changed by the index */
+	{ "update f set x = -f.x from few where f.w = 3 and f.d = few.k and f.n = few.n returning f.x",
+	    "-611;-621; UPDATE 2" },
+	{ "delete from f using few where f.w = 3 and f.d = few.k and f.n = few.n returning f.x",
+	    "-611;-621; DELETE 2" },
+	{ "update f set n = 9 - n where w = 1 and d = 1", "UPDATE 10" },
+	{ "select count(*), sum(n), sum(n * x) from f where w = 1 and d = 1", "10|45|9570; SELECT 1" },
+	{ "update f set n = 5 where w = 1 and d = 3 and n < 7",
+	    "ERROR 23505: duplicate key value violates unique constraint \"f_pkey\"" },
+	{ "update f set n = n + 10 where (w, d, n) = (1, 3, 5) returning n", "15; UPDATE 1" },
+	{ "delete from f where w = 1 and d = 3 and n in (5, 15, 6)", "DELETE 2" },
+	{ "insert into f values (1, 3, 5, 0), (1, 3, 7, 1) on conflict (n, d, w) do update set n = f.n + 20 "
+	  "returning n",
+	    "5;27; INSERT 0 2" },
+	{ "insert into few values (5, 1, 1), (5, 2, 2)",
+	    "ERROR 23505: duplicate key value violates unique constraint \"few_pkey\"" },
+	/* another index of the same columns */
+	{ "create unique index few_id on few (id)", "CREATE INDEX" },
+	{ "insert into few values (1, 7, 7) on conflict (id) do update set k = excluded.k returning k",
+	    "7; INSERT 0 1" },
+	{ "alter table few set (primary_key = hash)", "ALTER TABLE" },
+	{ "insert into few values (1, 8, 7) on conflict (id) do update set k = excluded.k returning k",
+	    "8; INSERT 0 1" },
+	{ "alter table few set (primary_key = ordered)", "ALTER TABLE" },
+	{ "insert into few values (1, 9, 7) on conflict do nothing", "INSERT 0 0" },
+};
+
+static void
+test_alone(void **state)
+{
+	(void)state;
+	golden_all(alone);
+}
+
 /* ---- foreign keys --------------------------------------------------------------------- */
 
 static const struct golden referred[] = {
@@ -361,6 +428,22 @@ test_beside(void **state)
 		end = ask(&a, "commit");
 	}
 	assert_string_equal(end, "COMMIT");
+	/* a row that is found by its key needs no proof of its neighbours; one that is not found does */
+	says(&a, "begin isolation level serializable", "BEGIN");
+	says(&a, "select a from t where id = 3000", "0; SELECT 1");
+	says(&b, "insert into t values (3001, 1), (2999, 1)", "INSERT 0 2");
+	says(&a, "update t set a = a + 1 where id = 5000", "UPDATE 1");
+	says(&a, "commit", "COMMIT");
+	says(&a, "begin isolation level serializable", "BEGIN");
+	says(&a, "select a from t where id = 3002", "SELECT 0");
+	says(&b, "insert into t values (3002, 1)", "INSERT 0 1");
+	says(&a, "update t set a = a + 1 where id = 5000", "UPDATE 1");
+	assert_memory_equal(ask(&a, "commit"), "ERROR 40001", strlen("ERROR 40001"));
+	says(&a, "begin isolation level serializable", "BEGIN");
+	says(&a, "select a from t where id = 3002", "1; SELECT 1");
+	says(&b, "update t set id = 3003 where id = 3002", "UPDATE 1");
+	says(&a, "update t set a = a + 1 where id = 5000", "UPDATE 1");
+	assert_memory_equal(ask(&a, "commit"), "ERROR 40001", strlen("ERROR 40001"));
 	/* one key, twice */
 	says(&a, "begin", "BEGIN");
 	says(&a, "insert into t values (1, 1)", "INSERT 0 1");
@@ -403,7 +486,7 @@ test_beside(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_definitions),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_definitions), cmocka_unit_test(test_alone),
 		cmocka_unit_test(test_referred), cmocka_unit_test(test_trips),
 		cmocka_unit_test(test_beside) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
