@@ -2,8 +2,8 @@
  * key.c -- how a primary key is kept: by its hash, or in order.
  *
  * A hash index of the table's store keeps the key unique and leads to single keys. If ranges of
- * keys are wanted, the table has a unique index of the key's columns instead (cat_index.primary). It
- * bears the constraint's name.
+ * keys are wanted, the table has a unique index of the key's columns instead (cat_index.primary).
+ * It bears the constraint's name.
  */
 #include <sql/command/command.h>
 

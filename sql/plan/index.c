@@ -397,7 +397,7 @@ sql_way_begin(struct sql_index_choice *c, struct sql_index_way *w, unsigned inde
 	return w->part != NULL && w->by != NULL && w->sure != NULL;
 }
 
-/* Few whole keys of the primary key: they are looked up, as by a hash, however small the table is. */
+/* Few whole primary keys: they are looked up, as by a hash, however small the table is. */
 static bool
 is_key(const struct sql_index_choice *c, const struct sql_index_way *w)
 {

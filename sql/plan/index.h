@@ -48,7 +48,7 @@ struct sql_index_choice {
 	unsigned sources, wants;
 	double rows, left; /* of the table; that all its conditions leave */
 	struct sql_index_way best;
-	bool key; /* best: few whole keys of the primary key */
+	bool key;                   /* best: few whole keys of the primary key */
 	struct sql_index_legs legs; /* several indexes: the cheapest */
 	const struct sql_access *acc;
 };

@@ -562,8 +562,8 @@ tables_of(const struct order *o, const struct part *p, struct sql_set *out)
 	sql_set_add(out, &o->item[p->item].mask);
 }
 
-/* Is the way from l's rows to r's shorter by key? r: one table, scanned if not looked up; or one that
- * constants lead to by an index, if it is not looked up by a whole unique key. */
+/* Is the way from l's rows to r's shorter by key? r: one table, scanned if not looked up; or one
+ * that constants lead to by an index, if it is not looked up by a whole unique key. */
 static double
 lookup_cost(const struct order *o, const struct part *l, const struct part *r)
 {

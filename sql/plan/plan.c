@@ -352,8 +352,8 @@ elements_of(const struct sql_expr *array)
 	return a.n + 1;
 }
 
-/* Notes which conditions the index asks that leads to the rows of one table: order.c may leave it for
- * a look-up. */
+/* Notes which conditions the index asks that leads to the rows of one table: order.c may leave it
+ * for a look-up. */
 static void
 note_led(struct bind *b, const struct sql_set *one)
 {

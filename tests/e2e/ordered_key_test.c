@@ -428,7 +428,7 @@ test_beside(void **state)
 		end = ask(&a, "commit");
 	}
 	assert_string_equal(end, "COMMIT");
-	/* a row that is found by its key needs no proof of its neighbours; one that is not found does */
+	/* a row that is found proves itself; a key that is not found needs its neighbours */
 	says(&a, "begin isolation level serializable", "BEGIN");
 	says(&a, "select a from t where id = 3000", "0; SELECT 1");
 	says(&b, "insert into t values (3001, 1), (2999, 1)", "INSERT 0 2");

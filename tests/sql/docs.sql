@@ -207,8 +207,8 @@ EXPLAIN (COSTS OFF) SELECT c FROM ok WHERE a = 7 AND b < 2;
 -->        Index Cond: ((a = 7) AND (b < 2))
 EXPLAIN (COSTS OFF) SELECT c FROM ok WHERE a = 7 AND b = 2;
 --> Project
--->   -> Key Lookup on ok
--->        Key Cond: ((a = 7) AND (b = 2))
+-->   -> Index Scan using ok_pkey on ok
+-->        Index Cond: ((a = 7) AND (b = 2))
 SELECT c FROM ok WHERE a = 7 AND b < 2 ORDER BY b DESC;
 --> c107
 --> c7
