@@ -570,7 +570,7 @@ lookup_cost(const struct order *o, const struct part *l, const struct part *r)
 	if (r->left != NULL)
 		return INFINITY;
 	const struct plan_item *it = &o->item[r->item];
-	bool led = it->node->kind == SQL_NODE_INDEX;
+	bool led = it->table < SQL_TABLES_MAX && it->node->kind == SQL_NODE_INDEX && it->node->child == NULL;
 	if ((it->node->kind != SQL_NODE_SCAN && !led) ||
 	    !sql_cost_few(l->rows, sql_sel_rows(o->b, it->table)))
 		return INFINITY;

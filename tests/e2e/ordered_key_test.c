@@ -249,6 +249,15 @@ static const struct golden alone[] = {
 	    "101;201; SELECT 2" },
 	{ "select h.y from few join h on h.a = few.k and h.b = few.n where h.x = 2 order by 1",
 	    "9902; SELECT 1" },
+	/* an outer join by an index is no table to be looked up */
+	{ "explain (costs off) select 1 from few left join f on f.w = few.k join h on h.a = few.k and h.b = "
+	  "few.n",
+	    "Project;  -> Key Lookup on h;       Key Cond: ((h.a = few.k) AND (h.b = few.n));    -> Left "
+	    "Index "
+	    "Only Lookup using f_pkey on f;         Index Cond: (f.w = few.k);      -> Seq Scan on few; "
+	    "EXPLAIN" },
+	{ "select count(*) from few left join f on f.w = few.k join h on h.a = few.k and h.b = few.n",
+	    "600; SELECT 1" },
 	/* rows are found and changed by the index */
 	{ "update f set x = -f.x from few where f.w = 3 and f.d = few.k and f.n = few.n returning f.x",
 	    "-611;-621; UPDATE 2" },
