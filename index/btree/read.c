@@ -562,19 +562,33 @@ learn_only(void *arg, struct seek *s, unsigned i, const struct idx_node *n, net_
 	return true;
 }
 
-/* After a lookup whose way was stale: what the cache needs to know. */
+/* After lookups, some by ways that were stale: what the cache needs to know, once for each leaf.
+ * Uses the first seeks for it. */
 static void
-learn(struct net_worker *w, struct idx_tree *t, struct seek *s, net_addr leaf, struct net_counts *acct)
+learn(struct net_worker *w, struct idx_tree *t, struct lookup *l, unsigned n, struct net_counts *acct)
 {
-	if (t->loc != NULL)
-		(void)t->loc->wrong(s->v->pub.loc, w, s->key, 0, leaf, acct);
-	if (s->v->inner == NULL)
-		return;
-	/* New copies of the nodes on the way. */
-	s->value = 0;
-	s->stop = 1;
-	s->fresh = true;
-	idx_seek(w, t, s, 1, learn_only, NULL, acct);
+	struct seek *s = l->s;
+	uint64_t last = 0;
+	unsigned m = 0;
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t leaf = l->p[i]->leaf.at.bits;
+		if (!s[i].stale || leaf == 0 || leaf == last)
+			continue;
+		last = leaf;
+		if (t->loc != NULL)
+			(void)t->loc->wrong(s[i].v->pub.loc, w, s[i].key, 0, l->p[i]->leaf.at, acct);
+		if (s[i].v->inner == NULL)
+			continue;
+		/* New copies of the nodes on the way. */
+		s[m] = s[i];
+		s[m].value = 0;
+		s[m].stop = 1;
+		s[m++].fresh = true;
+	}
+	if (m > 0 && l->room != NULL)
+		idx_seek_in(w, t, l->room, s, m, learn_only, NULL, acct);
+	else if (m > 0)
+		idx_seek(w, t, s, m, learn_only, NULL, acct);
 }
 
 /* The worker's choice for a call whose first key lies in this partition; NULL: it has none. */
@@ -647,9 +661,9 @@ lookup_chunk(struct net_worker *w, struct idx_tree *t, struct lookup *l, unsigne
 			conclude(p);
 		else
 			worst = p->status;
-		if (!messages && s[i].stale && p->leaf.at.bits != 0)
-			learn(w, t, &s[i], p->leaf.at, acct);
 	}
+	if (!messages)
+		learn(w, t, l, n, acct);
 	return worst;
 }
 
