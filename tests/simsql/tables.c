@@ -69,9 +69,45 @@ judge_rows(struct judged *j, const struct txn_row *row, unsigned n, struct nam_a
 	}
 }
 
+/* Each row is found by the index of its primary key, and alone. */
+static void
+judge_ordered(struct judged *j, const struct txn_row *row, unsigned n, struct nam_arena *arena)
+{
+	const struct cat_table *def = j->table;
+	int order = cat_key_order(def);
+	union cat_val *v = nam_arena_zero(arena, def->columns * sizeof *v);
+	struct cat_vec col[CAT_KEY_MAX];
+	struct cat_err err = { .sqlstate = "" };
+	nam_status st = cat_rows_decode(def, j->t, row, n, def->key, def->keys, col, arena);
+	if (v == NULL || st != NAM_OK) {
+		cluster_bad(j->c, "%s: rows cannot be decoded: %s", def->path, nam_status_text(st));
+		return;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t words[IDX_TREE_WORDS] = { 0 };
+		struct txn_seek s = { .table = (struct txn_table *)(uintptr_t)&def->store,
+			.order = (unsigned)order,
+			.key = words };
+		for (unsigned k = 0; k < def->keys; k++)
+			v[def->key[k]] = cat_vec_at(&col[k], i);
+		if (!cat_index_key(def, &def->index[order], v, NULL, words, NULL, arena, &err)) {
+			cluster_bad(j->c, "%s: a row has no key: %s", def->path, err.text);
+			return;
+		}
+		if ((st = txn_seek(j->t, &s, 1, arena)) == NAM_OK)
+			st = s.status;
+		if (st == NAM_DUPLICATE)
+			cluster_bad(j->c, "%s: two rows have one key", def->path);
+		else if (st != NAM_OK || s.row.at.bits != row[i].at.bits)
+			cluster_bad(
+			    j->c, "%s: a row is not found by its index: %s", def->path, nam_status_text(st));
+	}
+}
+
 static void
 judge_table(struct judged *j, struct tables_found *out)
 {
+	bool hashed = cat_is_hashed(j->table);
 	struct txn_table *store = (struct txn_table *)(uintptr_t)&j->table->store;
 	struct nam_arena arena;
 	struct txn_scan *scan = NULL;
@@ -81,7 +117,7 @@ judge_table(struct judged *j, struct tables_found *out)
 	j->entries = j->live = 0;
 	nam_status st = NAM_OK;
 	struct idx_shape shape = { 0 };
-	if (j->table->keys > 0 && (st = idx_hash_shape(j->at->w, store->view->index, &shape)) == NAM_OK)
+	if (hashed && (st = idx_hash_shape(j->at->w, store->view->index, &shape)) == NAM_OK)
 		st = idx_walk(j->at->w, store->view->index, note_entry, j);
 	if (j->entries > 0)
 		qsort(j->entry, j->entries, sizeof *j->entry, by_address);
@@ -93,8 +129,10 @@ judge_table(struct judged *j, struct tables_found *out)
 	if (st == NAM_OK)
 		st = txn_scan_open(j->t, store, &scan);
 	while (st == NAM_OK && (st = txn_scan_next(scan, row, ROWS, &n)) == NAM_OK && n > 0) {
-		if (j->table->keys > 0)
+		if (hashed)
 			judge_rows(j, row, n, &arena);
+		else if (j->table->keys > 0)
+			judge_ordered(j, row, n, &arena);
 		j->live += n;
 		nam_arena_reset(&arena);
 	}
@@ -108,7 +146,7 @@ judge_table(struct judged *j, struct tables_found *out)
 	out->tables++;
 	out->rows += (unsigned)j->live;
 	out->entries += (unsigned)j->entries;
-	out->left += j->table->keys > 0 && j->entries > j->live ? (unsigned)(j->entries - j->live) : 0;
+	out->left += hashed && j->entries > j->live ? (unsigned)(j->entries - j->live) : 0;
 	out->locked += locked;
 	nam_arena_fini(&arena);
 }
