@@ -74,7 +74,7 @@ def test_files_go():
 
         def names():
             return sorted(f for f in os.listdir(c.data) if f.startswith("log-"))
-        for _ in range(house.rounds(8, 4, 2)):
+        for _ in range(house.rounds(8, 4, 4)):  # 60 MB each: less is one segment
             for _ in range(4):
                 s.ok("UPDATE t SET b = (SELECT string_agg(md5(random()::text || t.id || g), '') FROM generate_series(1, 40) g)", timeout=120)
             s.ok("CHECKPOINT", timeout=120)
