@@ -187,9 +187,9 @@ test_race(void **state)
 	ask(&a, "begin");
 	ask(&b, "begin");
 	ask(&b, "set local lock_timeout = 200");
-	assert_string_equal(ask(&a, "insert into t values (1, 5)"), "INSERT 0 1");
+	assert_string_equal(ask(&a, "insert into t values (21, 5)"), "INSERT 0 1");
 	assert_string_equal(
-	    ask(&b, "insert into t values (2, 5)"), "ERROR 55P03: canceling statement due to lock timeout");
+	    ask(&b, "insert into t values (22, 5)"), "ERROR 55P03: canceling statement due to lock timeout");
 	ask(&a, "rollback");
 	ask(&b, "rollback");
 	assert_string_equal(ask(&b, "insert into t values (7, 5)"), "INSERT 0 1");
