@@ -290,24 +290,21 @@ rival_now(void *arg, net_addr at)
 	return st == NAM_BUSY ? NAM_OK : st == NAM_OK && live ? clashes(r->l, r->a) : st;
 }
 
-/* Calls fn for each block but its own that entries of a's key lead to. *others: there are any. */
+/* Calls fn for each block but its own that entries of a's key lead to. */
 static nam_status
-each_rival(const struct rivals *r, txn_keyed_fn *fn, bool *others)
+each_rival(struct rivals *r, txn_keyed_fn *fn)
 {
 	struct txn *t = r->l->t;
 	const struct asked *a = r->a;
 	struct idx_tree_probe p = { .tree = a->w->view->tree[a->order], .key = a->key };
 	nam_status st = idx_tree_lookup(t->tw->w, &p, 1, &t->counts);
-	*others = st == NAM_OK && p.status == NAM_FULL;
-	if (*others)
-		return txn_keyed_each(t, a->w->view, a->order, a->key, a->w->at, fn, (void *)(uintptr_t)r);
+	if (st == NAM_OK && p.status == NAM_FULL)
+		return txn_keyed_each(t, a->w->view, a->order, a->key, a->w->at, fn, r);
 	if (st == NAM_OK && p.status != NAM_OK && p.status != NAM_ABSENT)
 		st = p.status;
 	for (unsigned h = 0; st == NAM_OK && p.status == NAM_OK && h < p.hits; h++)
-		if (p.hit[h] != a->w->at.bits) {
-			*others = true;
-			st = fn((void *)(uintptr_t)r, (net_addr){ p.hit[h] });
-		}
+		if (p.hit[h] != a->w->at.bits)
+			st = fn(r, (net_addr){ p.hit[h] });
 	return st;
 }
 
@@ -317,9 +314,8 @@ each_rival(const struct rivals *r, txn_keyed_fn *fn, bool *others)
 static nam_status
 look_at(struct rivals *r, bool *alone)
 {
-	bool others;
 	r->held = false;
-	nam_status st = each_rival(r, rival_now, &others);
+	nam_status st = each_rival(r, rival_now);
 	*alone = st == NAM_OK && !r->held;
 	return st;
 }
@@ -347,7 +343,7 @@ beside_others(struct txn_making *m, unsigned i)
 	struct asked a = { .w = m->w[i], .order = m->order[i] };
 	struct rivals r = { m->arg, &a, false };
 	struct net_backoff pause = { .base_ns = LOOK_BASE_NS, .cap_ns = LOOK_CAP_NS, .dice = true };
-	bool alone = false, others;
+	bool alone = false;
 	memcpy(a.key, m->key[i], sizeof a.key);
 	for (;;) {
 		nam_status st = NAM_OK;
@@ -355,7 +351,7 @@ beside_others(struct txn_making *m, unsigned i)
 		if (in)
 			st = was_there(&r, &alone);
 		if (st == NAM_OK && !alone)
-			st = each_rival(&r, rival_there, &others);
+			st = each_rival(&r, rival_there);
 		if (st != NAM_OK || alone)
 			return st;
 		if (in)
