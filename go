@@ -14,7 +14,7 @@ usage: ./go VERB [arguments]
   build          the release programs and the library: build/namdb, build/namdb-bench, build/libnamdb.so
   test  [--long] [ctest arguments]
                  the tests: release, then twins, then address and undefined, then thread sanitizer builds, then test-verbs; some
-                 35 minutes on two cores. --long: more seeds, rows, rounds and seconds of each; some two hours
+                 an hour on two cores. --long: more seeds, rows, rounds and seconds of each; some hours
   sanitizers [--long]
                  every test in both sanitizer builds, also those that 'test' plays in the release build alone; an hour
   test-verbs     tests of RDMA in virtual machines: Soft-RoCE, soft-iWARP, two hosts
