@@ -13,7 +13,7 @@ usage: ./go VERB [arguments]
                  (SQL on stdin and -c 'SQL' work too; --empty for no data; --data DIR keeps the database there)
   build          the release programs and the library: build/namdb, build/namdb-bench, build/libnamdb.so
   test  [--long] [ctest arguments]
-                 the tests: release, then twins, then address and undefined, then thread sanitizer builds, then test-verbs; some
+                 the tests: release, then twins, then address and undefined, then thread sanitizer builds, then test-verbs;
                  an hour on two cores. --long: more seeds, rows, rounds and seconds of each; some hours
   sanitizers [--long]
                  every test in both sanitizer builds, also those that 'test' plays in the release build alone; an hour
